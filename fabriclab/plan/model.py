@@ -1,0 +1,178 @@
+"""The plan: a lab with every default made explicit. Pure data; serialises to one JSON and back.
+
+Bare numbers carry their unit in their name. Nothing here knows how a node is created or how a qdisc is written.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+PLAN_FORMAT = "fabriclab-plan-1"
+
+Role = Literal["host", "switch"]
+Scalar = str | int | float | bool
+
+
+class Frozen(BaseModel):
+    """An immutable record that refuses unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Queue(Frozen):
+    """The buffer of one egress port: a byte limit and, optionally, ECN marking above a threshold of the instantaneous queue (RFC 8257, section 3.1)."""
+
+    limit_bytes: int
+    ecn_threshold_bytes: int | None = None
+    non_ect: Literal["drop", "queue"] = "drop"
+    """What happens above the threshold to a packet that cannot be marked: RED hardware drops it (RFC 8257, section 4.4)."""
+
+
+class Port(Frozen):
+    """One end of a link, as seen from its node: what leaves here is queued, serialised at the line rate, and arrives after the delay."""
+
+    interface: str
+    peer_node: str
+    peer_interface: str
+    mac: str
+    address: str
+    """IPv4 address with prefix length, e.g. `10.0.0.1/31`."""
+    rate_bps: int
+    delay_ns: int
+    """One-way propagation delay of the link."""
+    mtu: int
+    queue: Queue
+
+
+class Transport(Frozen):
+    """A host's TCP. Sources: Linux Documentation/networking/ip-sysctl.rst, ip-route(8)."""
+
+    congestion_control: str
+    ecn: Literal["off", "on", "accept"]
+    rto_min_us: int
+    delayed_ack: bool
+    initial_window_segments: int
+    window_limit_segments: int | None
+    """Upper bound of the congestion window of every connection (the route's locked cwnd); None: no bound."""
+    receive_buffer_bytes: int
+    send_buffer_bytes: int
+
+
+class Route(Frozen):
+    """A route of one node: a destination and the next hops that share it."""
+
+    destination: str
+    next_hops: tuple[tuple[str, str], ...]
+    """Pairs of gateway address and interface."""
+
+
+class Node(Frozen):
+    """A host or a switch."""
+
+    name: str
+    role: Role
+    ports: tuple[Port, ...]
+    transport: Transport | None = None
+    """Hosts only."""
+    routes: tuple[Route, ...] = ()
+
+
+class RoundsTraffic(Frozen):
+    """Synchronised rounds: every sender sends `size_bytes` to the receiver; a round starts when the one before is complete (in-cast)."""
+
+    kind: Literal["rounds"] = "rounds"
+    name: str
+    senders: tuple[str, ...]
+    receiver: str
+    size_bytes: int
+    rounds: int
+    start_ns: int
+    connection: Literal["kept", "new"]
+    mode: Literal["pull", "push"]
+
+
+class LongTraffic(Frozen):
+    """Long flows, one from each sender to the receiver, that start `stagger_ns` apart and stop together."""
+
+    kind: Literal["long"] = "long"
+    name: str
+    senders: tuple[str, ...]
+    receiver: str
+    start_ns: int
+    stop_ns: int
+    stagger_ns: int
+
+
+class FlowsTraffic(Frozen):
+    """Single flows of a given size, one from each sender to the receiver, `interval_ns` apart."""
+
+    kind: Literal["flows"] = "flows"
+    name: str
+    senders: tuple[str, ...]
+    receiver: str
+    size_bytes: int
+    count: int
+    """Flows of each sender."""
+    start_ns: int
+    interval_ns: int
+    mode: Literal["pull", "push"]
+
+
+class TraceTraffic(Frozen):
+    """A flow trace that the user brings (`traffic/README.md`); its text is part of the run directory, its hash part of the plan."""
+
+    kind: Literal["trace"] = "trace"
+    name: str
+    file: str
+    sha256: str
+
+
+Traffic = RoundsTraffic | LongTraffic | FlowsTraffic | TraceTraffic
+
+
+class Probes(Frozen):
+    """What is sampled and how often. An interval of None: not at all. Ports are `node:interface`."""
+
+    queue_interval_ns: int | None
+    queue_ports: tuple[str, ...]
+    tcp_interval_ns: int | None
+    tcp_classes: tuple[str, ...]
+    """Traffic whose flows are sampled, by name."""
+    interface_interval_ns: int | None
+
+
+class Check(Frozen):
+    """A condition on one number of the results, e.g. `goodput_bps >= 900000000`."""
+
+    metric: str
+    operator: Literal["<", "<=", ">", ">=", "=="]
+    value: float
+    where: dict[str, Scalar] = {}
+    """Holds only for the points of the matrix that have these settings."""
+
+
+class Plan(Frozen):
+    """Everything that a run needs, every default explicit."""
+
+    format: Literal["fabriclab-plan-1"] = "fabriclab-plan-1"
+    lab: str
+    title: str
+    settings: dict[str, Scalar]
+    """What this point of the matrix (and `--set`) changed, by the parameter's or key's name."""
+    seed: int
+    limit_ns: int
+    """Virtual time after the epoch at which the run ends at the latest."""
+    nodes: tuple[Node, ...]
+    traffic: tuple[Traffic, ...]
+    probes: Probes
+    checks: tuple[Check, ...]
+    study: str | None = None
+
+    def node(self, name: str) -> Node:
+        """Return the node of that name; raises KeyError."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(name)
