@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Makes the machine's root file system: Debian trixie's packages of packages.txt, unpacked. usage: rootfs.sh build|where
+#
+# Any user can do this, without user namespaces or fakeroot: packages are unpacked (mmdebstrap's chrootless mode, variant extract) and
+# no maintainer script runs, so nothing needs to be root. What a node needs of the scripts' work is done here by hand.
+# Beside the root directory lies `packages`, the versions that it was made of.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=cache.sh
+source "$here/cache.sh"
+# shellcheck source=mirror.sh
+source "$here/mirror.sh"
+
+suite=trixie
+
+key() { cache_key "rootfs-1 $suite" "$here/packages.txt" "$here/rootfs.sh"; }
+
+packages() { sed -E 's/#.*//' "$here/packages.txt" | xargs printf '%s\n' | paste -sd,; }
+
+# unpack DIR: every package and its dependencies below DIR/root.
+unpack() {
+  apt_transport >"$1/transport.conf"
+  # The hook sees the downloaded packages before they are removed; their names carry the versions.
+  # shellcheck disable=SC2016  # $1 is the hook's
+  mmdebstrap --quiet --mode=chrootless --variant=extract --format=directory --architectures=amd64 --aptopt="$1/transport.conf" \
+    --include="$(packages)" --extract-hook='for package in "$1"/var/cache/apt/archives/*.deb; do basename "$package" .deb; done >"$1/../packages"' \
+    "$suite" "$1/root" "$(apt_source "$suite")"
+  rm "$1/transport.conf"
+}
+
+# remove_unneeded ROOT: documentation, translations, package state, start-up files.
+remove_unneeded() {
+  rm -rf "${1:?}"/usr/share/{doc,man,info,locale,lintian,bug,doc-base,metainfo,common-licenses,menu,pixmaps,mime,dict,zsh,gdb,i18n} \
+    "$1"/usr/share/{bash-completion,dbus-1,polkit-1,perl5,perl,systemd,applications} \
+    "$1"/usr/lib/{systemd,udev,init,x86_64-linux-gnu/gconv,x86_64-linux-gnu/perl-base,x86_64-linux-gnu/systemd} \
+    "$1"/var/{lib/apt,cache,lib/dpkg,run,lock,backups,local,spool} "$1"/etc/{apt,init.d,systemd,dpkg} "${1:?}/boot"
+  # mmdebstrap copies these two from the host.
+  rm -f "$1"/etc/{resolv.conf,hostname}
+}
+
+# accounts ROOT: base-passwd's own accounts, and frr's as its maintainer script makes them.
+accounts() {
+  cp "$1/usr/share/base-passwd/passwd.master" "$1/etc/passwd"
+  cp "$1/usr/share/base-passwd/group.master" "$1/etc/group"
+  sed -i 's/^root:\*:/root:x:/' "$1/etc/passwd"
+  echo 'frr:x:100:101:Frr routing suite,,,:/nonexistent:/usr/sbin/nologin' >>"$1/etc/passwd"
+  printf '%s\n' 'frrvty:x:100:frr' 'frr:x:101:' >>"$1/etc/group"
+  chmod 644 "$1/etc/passwd" "$1/etc/group"
+}
+
+# alternatives ROOT: the links that update-alternatives would have made.
+alternatives() {
+  ln -sfn mawk "$1/usr/bin/awk"
+}
+
+# mount_points ROOT: where PID 1 mounts, and what must exist in a read-only root.
+mount_points() {
+  mkdir -p "$1"/{dev,proc,sys,run,tmp,job,tools,root,mnt} "$1"/var/{log/frr,lib/frr,tmp,log}
+  chmod 755 "$1" "$1/root"
+  chmod 1777 "$1/tmp" "$1/var/tmp"
+  ln -sfn /run "$1/var/run"
+  ln -sfn /run/lock "$1/var/lock"
+  ln -sfn /proc/self/mounts "$1/etc/mtab"
+  printf '%s\n' '127.0.0.1 localhost' '::1 localhost' >"$1/etc/hosts"
+  printf '%s\n' 'passwd: files' 'group: files' 'hosts: files' 'services: files' 'protocols: files' >"$1/etc/nsswitch.conf"
+}
+
+# linker_cache ROOT: without it every program searches several directories for every library.
+linker_cache() {
+  local ldconfig
+  ldconfig=$(PATH=$PATH:/usr/sbin:/sbin command -v ldconfig)
+  "$ldconfig" -X -r "$1"
+}
+
+make_rootfs() {
+  if ! command -v mmdebstrap >/dev/null; then
+    echo "mmdebstrap is missing: apt-get install mmdebstrap" >&2
+    return 1
+  fi
+  unpack "$1"
+  accounts "$1/root"
+  alternatives "$1/root"
+  remove_unneeded "$1/root"
+  mount_points "$1/root"
+  linker_cache "$1/root"
+}
+
+case ${1:-} in
+  build) printf '%s/root\n' "$(cache_make rootfs "$(key)" make_rootfs)" ;;
+  where)
+    artefact=$(cache_find rootfs "$(key)")
+    printf '%s\n' "${artefact:+$artefact/root}"
+    ;;
+  *)
+    echo "usage: rootfs.sh build|where" >&2
+    exit 2
+    ;;
+esac
