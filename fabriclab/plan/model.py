@@ -161,6 +161,9 @@ class Plan(Frozen):
     title: str
     settings: dict[str, Scalar]
     """What this point of the matrix (and `--set`) changed, by the parameter's or key's name."""
+    parameters: dict[str, Scalar] = {}
+    """Every parameter of the experiment (and `variant`, when one was chosen) with its value at this point, changed or not:
+    what a check's `where` and a figure's axes are compared with. Same form as `settings`."""
     seed: int
     limit_ns: int
     """Virtual time after the epoch at which the run ends at the latest."""
