@@ -1,0 +1,26 @@
+"""From a plan to the files that an engine executes: node files, flow trace, machine job. Pure functions; nothing is touched or started.
+
+The formats are those of `images/machine/README.md`, `traffic/README.md` and `probes/README.md`.
+"""
+
+from fabriclab.compile.machine import (
+    compile_job,
+    compile_machine_sysctl,
+    compile_sampler,
+    machine_memory_bytes,
+)
+from fabriclab.compile.node import NodeFiles, compile_node
+from fabriclab.compile.trace import TraceError, compile_hosts, compile_trace, compiled_flows
+
+__all__ = [
+    "NodeFiles",
+    "TraceError",
+    "compile_hosts",
+    "compile_job",
+    "compile_machine_sysctl",
+    "compile_node",
+    "compile_sampler",
+    "compile_trace",
+    "compiled_flows",
+    "machine_memory_bytes",
+]

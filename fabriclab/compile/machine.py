@@ -1,0 +1,157 @@
+"""What the virtual machine itself needs: its job, its own sysctls, the sampler's configuration, and how much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fabriclab.compile.qdisc import LEAF_HANDLE
+from fabriclab.compile.trace import Flow
+from fabriclab.plan.model import Node, Plan, RoundsTraffic
+
+MIB = 1 << 20
+
+JOB_FORMAT = "fabriclab-job-1"
+SAMPLER_FORMAT = "fabriclab-sampler-1"
+
+_BASE_MEMORY_BYTES = 256 * MIB
+_NODE_MEMORY_BYTES = 6 * MIB
+"""A node's processes, namespaces and file system overlay: 3 to 5 MiB measured, replay included."""
+_PACKET_MEMORY_FACTOR = 3
+"""Kernel memory of a queued 1500-byte packet (skb, head, data: 2304 bytes and the slab's share) to its length, rounded up."""
+
+
+def compile_machine_sysctl(plan: Plan) -> str:
+    """Return the sysctls of the machine's first namespace: those that no namespace has of its own."""
+    # A namespace may only use what is listed here, or gets EPERM.
+    algorithms = sorted({node.transport.congestion_control for node in plan.nodes if node.transport} | {"reno", "cubic"})
+    largest = max(
+        (max(node.transport.receive_buffer_bytes, node.transport.send_buffer_bytes) for node in plan.nodes if node.transport), default=0
+    )
+    settings = {
+        "net.ipv4.tcp_allowed_congestion_control": " ".join(algorithms),
+        # What SO_RCVBUF and SO_SNDBUF may ask for.
+        "net.core.rmem_max": str(max(largest, 16 * MIB)),
+        "net.core.wmem_max": str(max(largest, 16 * MIB)),
+        "fs.file-max": "1048576",
+    }
+    return "".join(f"{key} = {value}\n" for key, value in settings.items())
+
+
+def compile_job(plan: Plan) -> dict[str, Any]:
+    """Return the machine's job (`machine/job.json`)."""
+    return {
+        "format": JOB_FORMAT,
+        "limit_ns": plan.limit_ns,
+        "sysctl": "machine/sysctl.conf",
+        "nodes": [{"name": node.name, "files": f"nodes/{node.name}"} for node in plan.nodes],
+        "links": _links(plan),
+        "daemons": [],
+        "probes": _probes(plan),
+        "traffic": [_replay(node) for node in plan.nodes if node.role == "host" and node.name in _playing(plan)],
+        "collect": _collect(plan),
+    }
+
+
+def _links(plan: Plan) -> list[dict[str, Any]]:
+    links: dict[frozenset[tuple[str, str]], dict[str, Any]] = {}
+    for node in plan.nodes:
+        for port in node.ports:
+            here, there = (node.name, port.interface), (port.peer_node, port.peer_interface)
+            end = {"node": node.name, "interface": port.interface, "mac": port.mac}
+            link = links.setdefault(frozenset((here, there)), {})
+            link["b" if link else "a"] = end
+            link["mtu"] = port.mtu
+    return [{"a": link["a"], "b": link["b"], "mtu": link["mtu"]} for link in links.values()]
+
+
+def _probes(plan: Plan) -> list[dict[str, Any]]:
+    probes = plan.probes
+    if probes.queue_interval_ns is None and probes.tcp_interval_ns is None and probes.interface_interval_ns is None:
+        return []
+    return [{"name": "sampler", "node": None, "argv": ["/tools/sampler", "--config", "/job/machine/sampler.json"]}]
+
+
+def _playing(plan: Plan) -> set[str]:
+    """Return the hosts that have traffic. A user's trace may use any host."""
+    names: set[str] = set()
+    for traffic in plan.traffic:
+        if traffic.kind == "trace":
+            return {node.name for node in plan.nodes}
+        names.update(traffic.senders)
+        names.add(traffic.receiver)
+    return names
+
+
+def _replay(node: Node) -> dict[str, Any]:
+    files = ["--trace", "/job/traffic/trace.csv", "--hosts", "/job/traffic/hosts.csv", "--log", f"/job/raw/flows/{node.name}.csv"]
+    return {"name": f"replay@{node.name}", "node": node.name, "argv": ["/tools/replay", "--host", node.name, *files]}
+
+
+def _collect(plan: Plan) -> list[dict[str, Any]]:
+    collect: list[dict[str, Any]] = [{"name": "kernel", "node": None, "argv": ["uname", "-r"]}]
+    collect += [
+        {"name": f"qdisc@{node.name}", "node": node.name, "argv": ["tc", "-s", "-j", "qdisc", "show"]}
+        for node in plan.nodes
+        if node.role == "switch"
+    ]
+    playing = _playing(plan)
+    collect += [
+        {"name": f"nstat@{node.name}", "node": node.name, "argv": ["nstat", "-a", "-j"]} for node in plan.nodes if node.name in playing
+    ]
+    return collect
+
+
+def compile_sampler(plan: Plan, flows: Iterable[tuple[str, Flow]]) -> dict[str, Any]:
+    """Return the sampler's configuration (`machine/sampler.json`). `flows` are the plan's flows with their traffic's names."""
+    probes = plan.probes
+    config: dict[str, Any] = {"format": SAMPLER_FORMAT}
+    if probes.queue_interval_ns is not None:
+        ports = [{**_sampled_port(name), "handle": LEAF_HANDLE} for name in probes.queue_ports]
+        config["queues"] = {"interval_ns": probes.queue_interval_ns, "output": "/job/raw/queues.csv", "ports": ports}
+    if probes.tcp_interval_ns is not None:
+        config["tcp"] = {"interval_ns": probes.tcp_interval_ns, "output": "/job/raw/tcp.csv", **_sampled_flows(plan, flows)}
+    if probes.interface_interval_ns is not None:
+        ports = [_sampled_port(f"{node.name}:{port.interface}") for node in plan.nodes for port in node.ports]
+        config["interfaces"] = {"interval_ns": probes.interface_interval_ns, "output": "/job/raw/interfaces.csv", "ports": ports}
+    return config
+
+
+def _sampled_port(name: str) -> dict[str, str]:
+    node, _, interface = name.partition(":")
+    return {"name": name, "netns": _namespace(node), "interface": interface}
+
+
+def _namespace(node: str) -> str:
+    return f"/run/netns/{node}"
+
+
+def _sampled_flows(plan: Plan, flows: Iterable[tuple[str, Flow]]) -> dict[str, Any]:
+    """Return the sending nodes and the marks of the sampled traffic. A kept connection carries its first flow's number only."""
+    kept = {traffic.name for traffic in plan.traffic if isinstance(traffic, RoundsTraffic) and traffic.connection == "kept"}
+    numbers: list[int] = []
+    nodes: dict[str, None] = {}
+    seen: set[tuple[str, str, str]] = set()
+    for name, flow in flows:
+        if name not in plan.probes.tcp_classes:
+            continue
+        nodes[flow.src] = None
+        if name in kept:
+            connection = (flow.src, flow.dst, flow.connection)
+            if connection in seen:
+                continue
+            seen.add(connection)
+        numbers.append(flow.flow)
+    return {"nodes": [{"name": node, "netns": _namespace(node)} for node in nodes], "flows": numbers}
+
+
+def machine_memory_bytes(plan: Plan) -> int:
+    """Return the memory that the machine needs, a whole number of 64 MiB: a function of the plan alone, for the kernel's defaults follow it."""
+    queues = sum(port.queue.limit_bytes for node in plan.nodes if node.role == "switch" for port in node.ports)
+    sockets = sum(_socket_bytes(node) for node in plan.nodes if node.name in _playing(plan))
+    need = _BASE_MEMORY_BYTES + len(plan.nodes) * _NODE_MEMORY_BYTES + _PACKET_MEMORY_FACTOR * queues + sockets
+    return -(-need // (64 * MIB)) * 64 * MIB
+
+
+def _socket_bytes(node: Node) -> int:
+    return 0 if node.transport is None else 2 * (node.transport.receive_buffer_bytes + node.transport.send_buffer_bytes)

@@ -1,0 +1,76 @@
+"""A node's sysctl settings: TCP as the plan says, and nothing left to a kernel's or a distribution's default that a result depends on.
+
+Source of names and meanings: Linux Documentation/networking/ip-sysctl.rst.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+from fabriclab.plan.model import Node, Plan, Transport
+
+_TCP_ECN = {"off": 0, "on": 1, "accept": 2}
+
+_EVERY_NODE = (
+    # No router solicitation, no duplicate address detection: an idle network sends nothing.
+    ("net.ipv6.conf.all.disable_ipv6", "1"),
+    ("net.ipv6.conf.default.disable_ipv6", "1"),
+    # Several paths lead to a host; the reverse path need not be the same one.
+    ("net.ipv4.conf.all.rp_filter", "0"),
+    ("net.ipv4.conf.default.rp_filter", "0"),
+    ("net.ipv4.conf.all.send_redirects", "0"),
+    ("net.ipv4.conf.default.send_redirects", "0"),
+    ("net.ipv4.conf.all.accept_redirects", "0"),
+    ("net.ipv4.conf.default.accept_redirects", "0"),
+)
+
+_HOST = (
+    # No memory from one connection to the next.
+    ("net.ipv4.tcp_no_metrics_save", "1"),
+    ("net.ipv4.tcp_slow_start_after_idle", "1"),
+    ("net.ipv4.tcp_timestamps", "1"),
+    ("net.ipv4.tcp_sack", "1"),
+    ("net.ipv4.tcp_window_scaling", "1"),
+    # Thousands of flows may start at one moment.
+    ("net.core.somaxconn", "65535"),
+    ("net.ipv4.tcp_max_syn_backlog", "65535"),
+    ("net.ipv4.ip_local_port_range", "10000 65000"),
+)
+
+_SWITCH = (
+    ("net.ipv4.ip_forward", "1"),
+    # ECMP by the five-tuple: a connection stays on its path.
+    ("net.ipv4.fib_multipath_hash_policy", "1"),
+)
+
+
+def compile_sysctl(node: Node, plan: Plan) -> str:
+    """Return the node's `sysctl.conf`."""
+    settings = [*_EVERY_NODE]
+    if node.role == "switch":
+        settings += _SWITCH
+        if any(len(route.next_hops) > 1 for route in node.routes):
+            settings.append(("net.ipv4.fib_multipath_hash_seed", str(_hash_seed(node.name, plan.seed))))
+    else:
+        settings += _HOST
+    if node.transport is not None:
+        settings += _transport(node.transport)
+    return "".join(f"{key} = {value}\n" for key, value in settings)
+
+
+def _transport(transport: Transport) -> list[tuple[str, str]]:
+    # Minimum, default, maximum. Default = maximum: the window that a receiver offers does not depend on its autotuning.
+    receive, send = transport.receive_buffer_bytes, transport.send_buffer_bytes
+    return [
+        ("net.ipv4.tcp_congestion_control", transport.congestion_control),
+        ("net.ipv4.tcp_ecn", str(_TCP_ECN[transport.ecn])),
+        # ECN is what the plan says, even where a handshake with it failed once (RFC 3168 fallback).
+        ("net.ipv4.tcp_ecn_fallback", "0"),
+        ("net.ipv4.tcp_rmem", f"{min(4096, receive)} {receive} {receive}"),
+        ("net.ipv4.tcp_wmem", f"{min(4096, send)} {send} {send}"),
+    ]
+
+
+def _hash_seed(node: str, seed: int) -> int:
+    """Return the switch's own seed of the ECMP hash: equal seeds in a row of switches would polarise. 0 means random to the kernel."""
+    return zlib.crc32(f"{seed} {node}".encode()) or 1
