@@ -24,10 +24,9 @@ _PACKET_MEMORY_FACTOR = 3
 def compile_machine_sysctl(plan: Plan) -> str:
     """Return the sysctls of the machine's first namespace: those that no namespace has of its own."""
     # A namespace may only use what is listed here, or gets EPERM.
-    algorithms = sorted({node.transport.congestion_control for node in plan.nodes if node.transport} | {"reno", "cubic"})
-    largest = max(
-        (max(node.transport.receive_buffer_bytes, node.transport.send_buffer_bytes) for node in plan.nodes if node.transport), default=0
-    )
+    transports = [node.transport for node in plan.nodes if node.transport]
+    algorithms = sorted({transport.congestion_control for transport in transports} | {"reno", "cubic"})
+    largest = max((max(transport.receive_buffer_bytes, transport.send_buffer_bytes) for transport in transports), default=0)
     settings = {
         "net.ipv4.tcp_allowed_congestion_control": " ".join(algorithms),
         # What SO_RCVBUF and SO_SNDBUF may ask for.
@@ -95,10 +94,8 @@ def _collect(plan: Plan) -> list[dict[str, Any]]:
         for node in plan.nodes
         if node.role == "switch"
     ]
-    playing = _playing(plan)
-    collect += [
-        {"name": f"nstat@{node.name}", "node": node.name, "argv": ["nstat", "-a", "-j"]} for node in plan.nodes if node.name in playing
-    ]
+    hosts = [node.name for node in plan.nodes if node.name in _playing(plan)]
+    collect += [{"name": f"nstat@{host}", "node": host, "argv": ["nstat", "-a", "-j"]} for host in hosts]
     return collect
 
 
@@ -146,7 +143,7 @@ def _sampled_flows(plan: Plan, flows: Iterable[tuple[str, Flow]]) -> dict[str, A
 
 
 def machine_memory_bytes(plan: Plan) -> int:
-    """Return the memory that the machine needs, a whole number of 64 MiB: a function of the plan alone, for the kernel's defaults follow it."""
+    """Return the memory that the machine needs, a whole number of 64 MiB. Of the plan alone: the kernel's defaults follow its memory."""
     queues = sum(port.queue.limit_bytes for node in plan.nodes if node.role == "switch" for port in node.ports)
     sockets = sum(_socket_bytes(node) for node in plan.nodes if node.name in _playing(plan))
     need = _BASE_MEMORY_BYTES + len(plan.nodes) * _NODE_MEMORY_BYTES + _PACKET_MEMORY_FACTOR * queues + sockets
@@ -154,4 +151,4 @@ def machine_memory_bytes(plan: Plan) -> int:
 
 
 def _socket_bytes(node: Node) -> int:
-    return 0 if node.transport is None else 2 * (node.transport.receive_buffer_bytes + node.transport.send_buffer_bytes)
+    return 0 if node.transport is None else (node.transport.receive_buffer_bytes + node.transport.send_buffer_bytes)

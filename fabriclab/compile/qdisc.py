@@ -67,10 +67,10 @@ def _buffer(queue: Queue, rate_bps: int) -> str:
 
 
 def red_average(threshold_bytes: int) -> tuple[int, int]:
-    """Return RED's `avpkt` (bytes) and `burst` (packets) for which tc weighs the newest sample most: W = 1/2, the nearest it has to the instantaneous queue.
+    """Return RED's `avpkt` (bytes) and `burst` (packets) for which tc weighs the newest sample most: W = 1/2.
 
-    tc takes the smallest n >= 1 with `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, W = 2^-n (iproute2, tc/tc_red.c, tc_red_eval_ewma):
-    with `burst` packets of `avpkt` bytes just filling the threshold the left side is about 1, and n is 1.
+    tc takes the smallest n >= 1 with `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, W = 2^-n (iproute2, tc/tc_red.c).
+    With `burst` packets of `avpkt` bytes just filling the threshold the left side is about 1, and n is 1.
     """
     burst = max(1, threshold_bytes // _RED_PACKET_BYTES)
     return math.ceil(threshold_bytes / burst), burst

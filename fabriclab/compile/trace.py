@@ -119,7 +119,7 @@ def _flows(traffic: FlowsTraffic, first: int) -> Iterator[Flow]:
 
 
 def _read_trace(trace: TraceTraffic, lab_directory: Path, hosts: set[str], used: set[int]) -> Iterator[Flow]:
-    """Yield the flows of a user's trace; adds their numbers to `used`. What only the replay can judge (groups, connections) is left to it."""
+    """Yield the flows of a user's trace; adds their numbers to `used`. Groups and connections are for the replay to judge."""
     path = lab_directory / trace.file
     try:
         content = path.read_bytes()
