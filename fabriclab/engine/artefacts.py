@@ -1,0 +1,58 @@
+"""Where the virtual machine's kernel, root file system and tools lie (`images/machine/README.md`, "What is built")."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+"""The project's directory: the package lies in it."""
+
+BUILD = PROJECT / "images" / "machine" / "build"
+
+NAMES = ("kernel", "rootfs", "tools")
+
+
+class EngineError(Exception):
+    """A run can't start; the text says why and what mends it."""
+
+
+@dataclass(frozen=True)
+class Artefacts:
+    """What a machine is started from. Each lies in a directory that is named by the hash of all that it was made from."""
+
+    kernel: Path
+    rootfs: Path
+    tools: Path
+
+    def hashes(self) -> dict[str, str]:
+        """Return each artefact's hash."""
+        return {"kernel": self.kernel.parent.name, "rootfs": self.rootfs.parent.name, "tools": self.tools.name}
+
+    def packages(self) -> list[str]:
+        """Return the root file system's packages as `name_version_architecture`; empty when it does not say."""
+        listing = self.rootfs.parent / "packages"
+        return listing.read_text().split() if listing.is_file() else []
+
+
+def locate_artefacts(build: Path = BUILD) -> dict[str, Path | None]:
+    """Return the path of each artefact, None where it is not built. Builds nothing. Raises EngineError when the build script can't tell."""
+    try:
+        result = subprocess.run([build, "--where"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError) as error:
+        detail = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
+        raise EngineError(f"{build} --where failed: {detail}") from error
+    found = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
+    return {name: Path(found[name]) if found.get(name) else None for name in NAMES}
+
+
+def find_artefacts(build: Path = BUILD) -> Artefacts:
+    """Return the artefacts. Raises EngineError when one is not built."""
+    paths = locate_artefacts(build)
+    missing = [name for name, path in paths.items() if path is None]
+    if missing:
+        raise EngineError(
+            f"the virtual machine's {' and '.join(missing)} are not built: run `make machine` (`fabriclab doctor` tells more)"
+        )
+    return Artefacts(**{name: path for name, path in paths.items() if path is not None})

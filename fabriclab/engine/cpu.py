@@ -1,0 +1,37 @@
+"""One CPU for each machine: a machine is one CPU itself, and is several times faster when its processes don't wander over the host's."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def usable_cpus() -> list[int]:
+    """Return the CPUs that this process may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
+@contextmanager
+def claim_cpu() -> Iterator[int]:
+    """Give a CPU that no other machine of this user holds, or any when all are taken. Held by a lock that ends with the process."""
+    directory = Path(tempfile.gettempdir()) / f"fabriclab-cpus-{os.getuid()}"
+    directory.mkdir(mode=0o700, exist_ok=True)
+    # From the last: the first CPU serves most interrupts.
+    for cpu in reversed(usable_cpus()):
+        descriptor = os.open(directory / str(cpu), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            continue
+        try:
+            yield cpu
+        finally:
+            os.close(descriptor)
+        return
+    yield random.choice(usable_cpus())

@@ -1,0 +1,201 @@
+"""Watches a running machine: reads its output, passes events on, stops it when it is to stop or hangs, and says how it ended."""
+
+from __future__ import annotations
+
+import errno
+import os
+import selectors
+import time
+from collections import deque
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TextIO, cast, get_args
+
+from fabriclab.engine.events import Event, EventCallback, describe_error, parse_event
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.process import MachineProcess
+
+Status = Literal["complete", "limit", "stopped", "failed", "crashed", "interrupted"]
+
+STOP_PATIENCE_S = 5.0
+"""How long an interrupted machine may take to end its traffic, collect and power off."""
+POWER_OFF_PATIENCE_S = 10.0
+"""How long a machine may take from its last event to its end."""
+
+_LOOK_S = 0.1
+_READ_BYTES = 1 << 16
+_KERNEL_TAIL_LINES = 8
+_PROBLEMS_SHOWN = 8
+_FULL_BYTES = 64 << 10
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a machine ended. `message` is empty when there is nothing to say; `virtual_ns` counts from the epoch."""
+
+    status: Status
+    message: str
+    virtual_ns: int
+    wall_s: float
+
+
+class Watch:
+    """Follows one machine to its end; `directory` is the run directory (events.jsonl, logs/kernel.log, `stop`)."""
+
+    def __init__(self, directory: Path, process: MachineProcess, on_event: EventCallback, interrupt: Interrupt, stall_s: float) -> None:
+        self._directory = directory
+        self._process = process
+        self._on_event = on_event
+        self._interrupt = interrupt
+        self._stall_s = stall_s
+        self._started = self._last_event = time.monotonic()
+        self._stop_asked: float | None = None
+        self._partial = b""
+        self._kernel_tail: deque[str] = deque(maxlen=_KERNEL_TAIL_LINES)
+        self._problems: list[str] = []
+        self._epoch_seen = False
+        self._virtual_ns = 0
+        self._end: str | None = None
+        self._given_up: tuple[Status, str] | None = None
+
+    def follow(self, output: int) -> None:
+        """Read the machine's output until it has ended or is given up."""
+        try:
+            self._follow(output)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            self._given_up = ("failed", self._disk_full_message())
+
+    def _follow(self, output: int) -> None:
+        os.set_blocking(output, False)
+        logs = self._directory / "logs"
+        logs.mkdir(exist_ok=True)
+        with ExitStack() as stack:
+            events = stack.enter_context((self._directory / "events.jsonl").open("w", buffering=1))
+            kernel = stack.enter_context((logs / "kernel.log").open("w", buffering=1))
+            selector = stack.enter_context(selectors.DefaultSelector())
+            selector.register(output, selectors.EVENT_READ)
+            while self._given_up is None:
+                selector.select(_LOOK_S)
+                # Asked before reading: what a dead machine had to say is then all there. (A process that it left
+                # behind may hold the pipe open, so the pipe's end is not waited for.)
+                dead = self._process.exit_status() is not None
+                closed = self._read(output, events, kernel)
+                if closed:
+                    self._process.wait(POWER_OFF_PATIENCE_S)
+                if dead or closed:
+                    self._take(self._partial.decode(errors="replace"), events, kernel)
+                    return
+                self._look()
+
+    def _read(self, output: int, events: TextIO, kernel: TextIO) -> bool:
+        """Take what there is; returns whether the output is closed."""
+        while True:
+            try:
+                data = os.read(output, _READ_BYTES)
+            except BlockingIOError:
+                return False
+            if not data:
+                return True
+            *lines, self._partial = (self._partial + data).split(b"\n")
+            for line in lines:
+                self._take(line.decode(errors="replace").rstrip("\r"), events, kernel)
+
+    def _take(self, line: str, events: TextIO, kernel: TextIO) -> None:
+        event = parse_event(line)
+        if event is None:
+            kernel.write(line + "\n")
+            if line.strip():
+                self._kernel_tail.append(line)
+            return
+        events.write(line[1:] + "\n")
+        self._last_event = time.monotonic()
+        self._note(event)
+        self._on_event(event)
+
+    def _note(self, event: Event) -> None:
+        match event.name:
+            case "epoch":
+                self._epoch_seen = True
+            case "error":
+                self._problems.append(describe_error(event))
+            case "process" if event.text("status") != "exit 0":
+                self._problems.append(self._describe_process(event))
+            case "end":
+                self._end = event.text("status")
+        if self._epoch_seen and event.name != "epoch":
+            self._virtual_ns = max(self._virtual_ns, event.t_ns)
+
+    def _describe_process(self, event: Event) -> str:
+        name = event.text("name")
+        said = last_lines(self._directory / "logs" / f"{name}.log", 2)
+        return f"{name} ended with {event.text('status')}" + (f": {said}" if said else "")
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        silent_s = now - self._last_event
+        if self._interrupt.at_once:
+            self._given_up = ("interrupted", "interrupted: the machine was killed")
+        elif self._interrupt.requested and self._stop_asked is None:
+            self._stop_asked = now
+            (self._directory / "stop").touch()
+        elif self._stop_asked is not None and now - self._stop_asked > STOP_PATIENCE_S:
+            self._given_up = ("interrupted", f"interrupted: the machine did not stop within {STOP_PATIENCE_S:.0f} s and was killed")
+        elif self._end is not None and silent_s > POWER_OFF_PATIENCE_S:
+            self._process.kill()
+        elif self._end is None and silent_s > self._stall_s:
+            self._given_up = (
+                "crashed",
+                f"the machine hangs: no event for {self._stall_s:g} s of wall time; it was killed{self._kernel_said()}",
+            )
+
+    def outcome(self) -> Outcome:
+        """Return how the machine ended; asked when it is dead."""
+        status, message = self._given_up or self._judge()
+        if status not in ("complete", "limit", "stopped"):
+            message = "\n".join([message, *self._problems[:_PROBLEMS_SHOWN]]).strip()
+            if len(self._problems) > _PROBLEMS_SHOWN:
+                message += f"\nand {len(self._problems) - _PROBLEMS_SHOWN} more (events.jsonl)"
+        return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started)
+
+    def _judge(self) -> tuple[Status, str]:
+        """Return status and message of a machine that ended by itself."""
+        if self._end == "stopped" and self._interrupt.requested:
+            return "interrupted", "interrupted: the traffic was ended early, what was measured until then is kept"
+        if self._end == "limit":
+            return "limit", "the limit of virtual time was reached before the traffic was complete"
+        if self._end in get_args(Status):
+            status = cast(Status, self._end)
+            full = status != "complete" and self._disk_is_full()
+            return status, self._disk_full_message() if full else ""
+        if self._end is not None:
+            return "failed", f"the machine ended with an unknown status {self._end!r}"
+        if self._disk_is_full():
+            return "failed", self._disk_full_message()
+        return "crashed", f"the machine died ({self._process.exit_status()}){self._kernel_said()}"
+
+    def _kernel_said(self) -> str:
+        if not self._kernel_tail:
+            return "; its kernel said nothing"
+        return "; its kernel's last lines:\n" + "\n".join(f"  {line}" for line in self._kernel_tail)
+
+    def _disk_is_full(self) -> bool:
+        state = os.statvfs(self._directory)
+        return state.f_bavail * state.f_frsize < _FULL_BYTES
+
+    def _disk_full_message(self) -> str:
+        return f"the disk that holds {self._directory} is full; what was measured until then is kept"
+
+
+def last_lines(path: Path, count: int) -> str:
+    """Return the last `count` lines of a file that say something, joined by ` | `; empty when there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - 4096))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return ""
+    return " | ".join([line.strip() for line in text.splitlines() if line.strip()][-count:])
