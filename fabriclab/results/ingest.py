@@ -1,0 +1,139 @@
+"""Raw logs of a run directory to Parquet and summary.json; afterwards `raw/` is gone, for nothing of it is lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
+from fabriclab.results.formats import FLOW_LOG, INTERFACES, QUEUES, TCP, TRACE, Format, ResultsError, first_bad_row, scan_csv
+from fabriclab.results.summary import Measured, summarize
+
+Outcome = TypeVar("Outcome")
+
+SUMMARY_FORMAT = "fabriclab-summary-1"
+# The options of every Parquet file; fixed, so that the same rows give the same bytes.
+_COMPRESSION_LEVEL = 3
+_ROW_GROUP = 1 << 18
+_SERIES: dict[str, Format] = {"queues": QUEUES, "tcp": TCP, "interfaces": INTERFACES}
+
+
+def ingest_run(run_dir: Path) -> None:
+    """Turn `raw/*.csv` of a run directory into Parquet, write summary.json and remove `raw/`.
+
+    What a killed machine left is kept: cut lines are dropped with a note, flows without a row are `lost`. Running it again is harmless.
+    Raises ResultsError (file, line, value) when a file breaks its format, OSError when the disk is full; `raw/` then stays as it is.
+    """
+    plan, manifest = read_plan(run_dir), read_manifest(run_dir, required=False)
+    raw = run_dir / "raw"
+    notes = list(_old_notes(run_dir))
+    if raw.is_dir() or not (run_dir / "flows.parquet").exists():
+        notes = _write_flows(run_dir)
+        for name, file_format in _SERIES.items():
+            notes += _write_series(run_dir, name, file_format, expected=_is_sampled(plan, name))
+    metrics = summarize(Measured.open(run_dir), plan, manifest)
+    _write_json(run_dir / "summary.json", {"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics})
+    if raw.is_dir():
+        shutil.rmtree(raw)
+
+
+def read_manifest(run_dir: Path, *, required: bool = True) -> dict[str, Any]:
+    """Return manifest.json; without it an empty one, or ResultsError when it is required."""
+    path = run_dir / "manifest.json"
+    if not path.exists() and not required:
+        return {}
+    return read_json(path, "fabriclab-run-1")
+
+
+def read_plan(run_dir: Path) -> dict[str, Any]:
+    """Return the plan of a run: plan.json, or the manifest's copy. Raises ResultsError without either."""
+    path = run_dir / "plan.json"
+    if path.exists():
+        return read_json(path, "fabriclab-plan-1")
+    plan = read_manifest(run_dir).get("plan")
+    if not isinstance(plan, dict):
+        raise ResultsError(f"{run_dir / 'manifest.json'}: plan: missing; a manifest holds the whole plan")
+    return plan
+
+
+def read_json(path: Path, version: str) -> dict[str, Any]:
+    """Return the object of a JSON file whose `format` is `version`; raises ResultsError that names the file and what is wrong."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: missing; this is not a directory that fabriclab wrote") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ResultsError(f"{path}: not JSON: {error}") from error
+    found = data.get("format") if isinstance(data, dict) else None
+    if found != version:
+        raise ResultsError(f"{path}: format: '{found}'; this version of fabriclab reads '{version}'")
+    assert isinstance(data, dict)
+    return data
+
+
+def _write_flows(run_dir: Path) -> list[str]:
+    trace, log = read_trace(run_dir), scan_flow_logs(run_dir)
+    flows = _reading(lambda: join_flows(trace.rows, log.rows), run_dir)
+    path = run_dir / "flows.parquet"
+    part = path.with_suffix(".part")
+    flows.write_parquet(part, compression="zstd", compression_level=_COMPRESSION_LEVEL, row_group_size=_ROW_GROUP)
+    part.replace(path)
+    return [*trace.notes, *log.notes]
+
+
+def _write_series(run_dir: Path, name: str, file_format: Format, *, expected: bool) -> list[str]:
+    """Turn one probe's CSV into Parquet; returns notes. A probe that the plan does not have leaves no file."""
+    source = run_dir / "raw" / f"{name}.csv"
+    if not expected and not source.exists():
+        return []
+    scan = scan_csv(source, file_format, f"raw/{name}.csv")
+    path = run_dir / f"{name}.parquet"
+    part = path.with_suffix(".part")
+
+    def write() -> None:
+        scan.rows.sink_parquet(part, compression="zstd", compression_level=_COMPRESSION_LEVEL, row_group_size=_ROW_GROUP)
+
+    _reading(write, run_dir)
+    part.replace(path)
+    return list(scan.notes)
+
+
+def _reading(action: Callable[[], Outcome], run_dir: Path) -> Outcome:
+    """Run what reads CSV files; a format that is broken becomes a ResultsError that names the line."""
+    try:
+        return action()
+    except pl.exceptions.PolarsError as error:
+        raise ResultsError(_explain(run_dir) or f"{run_dir}: {error}") from error
+
+
+def _explain(run_dir: Path) -> str | None:
+    """Return the first thing that is wrong in the raw files."""
+    candidates = [(run_dir / "traffic" / "trace.csv", TRACE)]
+    candidates += [(path, FLOW_LOG) for path in sorted((run_dir / "raw" / "flows").glob("*.csv"))]
+    candidates += [(run_dir / "raw" / f"{name}.csv", file_format) for name, file_format in _SERIES.items()]
+    for path, file_format in candidates:
+        message = first_bad_row(path, file_format, str(path.relative_to(run_dir))) if path.exists() else None
+        if message:
+            return message
+    return None
+
+
+def _is_sampled(plan: dict[str, Any], name: str) -> bool:
+    key = {"queues": "queue_interval_ns", "tcp": "tcp_interval_ns", "interfaces": "interface_interval_ns"}[name]
+    return plan.get("probes", {}).get(key) is not None
+
+
+def _old_notes(run_dir: Path) -> list[str]:
+    path = run_dir / "summary.json"
+    return list(read_json(path, SUMMARY_FORMAT)["notes"]) if path.exists() else []
+
+
+def _write_json(path: Path, data: dict[str, Any]) -> None:
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    part.replace(path)

@@ -1,0 +1,69 @@
+"""A run directory, read back: it can be reopened, compared and shared without the lab."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fabriclab.results.ingest import SUMMARY_FORMAT, ingest_run, read_json, read_manifest, read_plan
+from fabriclab.results.summary import Measured, Metrics
+
+Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Results:
+    """What one run measured. Tables are lazy; their columns are those of the formats (README files of traffic and probes)."""
+
+    directory: Path
+    manifest: dict[str, Any]
+    plan: dict[str, Any]
+    summary: Metrics
+    notes: tuple[str, ...]
+    """What was missing or cut in the logs."""
+    measured: Measured
+
+    @property
+    def flows(self) -> pl.LazyFrame:
+        """One row a flow (`fabriclab.results.flows`)."""
+        return self.measured.flows
+
+    @property
+    def status(self) -> str:
+        """How the run ended: complete, limit, stopped, failed, crashed or interrupted."""
+        return str(self.manifest.get("status", "interrupted"))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the run ended by itself, every flow finished and every log is whole."""
+        return self.status == "complete" and not self.notes and self.summary.get("flows_incomplete") == 0
+
+    @property
+    def title(self) -> str:
+        """The experiment's title, or the lab's name."""
+        return str(self.plan.get("title") or self.plan.get("lab") or self.directory.name)
+
+    @property
+    def settings(self) -> dict[str, Scalar]:
+        """What this run changed in the lab, by parameter."""
+        return dict(self.plan.get("settings") or {})
+
+    @property
+    def parameters(self) -> dict[str, Scalar]:
+        """Every parameter's value in this run, changed or not."""
+        return dict(self.plan.get("parameters") or {}) | self.settings
+
+
+def read_run(run_dir: Path) -> Results:
+    """Read a run directory. A run that was never ingested (its host was killed) is ingested first.
+
+    Raises ResultsError when it is not a run directory or a file of it is broken.
+    """
+    manifest, plan = read_manifest(run_dir), read_plan(run_dir)
+    if not (run_dir / "summary.json").exists() or (run_dir / "raw").is_dir():
+        ingest_run(run_dir)
+    summary = read_json(run_dir / "summary.json", SUMMARY_FORMAT)
+    return Results(run_dir, manifest, plan, dict(summary["metrics"]), tuple(summary["notes"]), Measured.open(run_dir))
