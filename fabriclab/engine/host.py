@@ -1,0 +1,50 @@
+"""What a run's manifest says of the host, and of the program that ran it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from fabriclab.engine.artefacts import PROJECT
+
+
+def describe_host() -> dict[str, Any]:
+    """Return the host's processor, usable CPUs and operating system."""
+    return {"cpu": _cpu_model(), "cores": len(os.sched_getaffinity(0)), "os": platform.platform()}
+
+
+def fabriclab_version() -> str:
+    """Return the version of this package."""
+    try:
+        return metadata.version("fabriclab")
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+@cache
+def git_revision(project: Path = PROJECT) -> str | None:
+    """Return the project's commit, `-dirty` when files differ from it; None outside a git checkout."""
+    if not (project / ".git").exists():
+        return None
+    command = ["git", "-C", str(project), "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return result.stdout.strip()
+
+
+def _cpu_model() -> str:
+    try:
+        with Path("/proc/cpuinfo").open() as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.machine()

@@ -1,0 +1,55 @@
+"""The inputs of a run directory, written before the engine starts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fabriclab.compile import (
+    compile_hosts,
+    compile_job,
+    compile_machine_sysctl,
+    compile_node,
+    compile_sampler,
+    compile_trace,
+    compiled_flows,
+)
+from fabriclab.plan.model import Plan
+
+RUN_MARK = "manifest.json"
+"""The file that makes a directory a run directory."""
+
+
+def write_inputs(plan: Plan, lab_directory: Path, directory: Path) -> None:
+    """Write all that the engine reads. Raises TraceError for a user's trace that can't be used, OSError."""
+    for part in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows"):
+        (directory / part).mkdir(parents=True, exist_ok=True)
+    (directory / "plan.json").write_text(plan.model_dump_json(indent=2) + "\n")
+    with (directory / "traffic" / "trace.csv").open("w") as trace:
+        trace.writelines(compile_trace(plan, lab_directory))
+    (directory / "traffic" / "hosts.csv").write_text(compile_hosts(plan))
+    write_json(directory / "machine" / "job.json", compile_job(plan))
+    write_json(directory / "machine" / "sampler.json", compile_sampler(plan, compiled_flows(plan, lab_directory)))
+    (directory / "machine" / "sysctl.conf").write_text(compile_machine_sysctl(plan))
+    for node in plan.nodes:
+        files = directory / "nodes" / node.name
+        files.mkdir(exist_ok=True)
+        for name, text in compile_node(node, plan).by_name().items():
+            (files / name).write_text(text)
+
+
+def write_json(path: Path, data: dict[str, Any]) -> None:
+    """Write a JSON file; whoever reads it meanwhile finds the old one or the new one."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    partial.replace(path)
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Return the object that a JSON file holds, None when there is no such file or no object in it."""
+    try:
+        data = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
