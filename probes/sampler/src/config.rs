@@ -1,0 +1,283 @@
+//! The sampler's configuration: `fabriclab-sampler-1`, a JSON file, described in `probes/README.md`.
+//!
+//! Every rule that concerns a single value is checked where the value is read, so that its error names the line and the column too.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// The shortest and the longest interval between two samples, in nanoseconds.
+const INTERVAL_NS: std::ops::RangeInclusive<u64> = 10_000..=1_000_000_000;
+
+/// `IFNAMSIZ` of `include/uapi/linux/if.h`, without the terminating zero.
+const INTERFACE_NAME_BYTES: usize = 15;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    #[serde(rename = "format")]
+    _format: Format,
+    pub queues: Option<Queues>,
+    pub tcp: Option<Tcp>,
+    pub interfaces: Option<Interfaces>,
+}
+
+#[derive(Debug, Deserialize)]
+enum Format {
+    #[serde(rename = "fabriclab-sampler-1")]
+    Version1,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Queues {
+    pub interval_ns: Interval,
+    pub output: PathBuf,
+    pub ports: Vec<QueuePort>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueuePort {
+    pub name: Label,
+    pub netns: Option<PathBuf>,
+    pub interface: InterfaceName,
+    pub handle: Handle,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interfaces {
+    pub interval_ns: Interval,
+    pub output: PathBuf,
+    pub ports: Vec<InterfacePort>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InterfacePort {
+    pub name: Label,
+    pub netns: Option<PathBuf>,
+    pub interface: InterfaceName,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tcp {
+    pub interval_ns: Interval,
+    pub output: PathBuf,
+    pub nodes: Vec<Node>,
+    /// Numbers of the flows to sample; `None`: every socket that carries a mark.
+    pub flows: Option<Vec<Flow>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    pub name: Label,
+    pub netns: Option<PathBuf>,
+}
+
+/// Nanoseconds between two samples.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(try_from = "u64")]
+pub struct Interval(pub u64);
+
+impl TryFrom<u64> for Interval {
+    type Error = String;
+
+    fn try_from(ns: u64) -> Result<Self, String> {
+        if INTERVAL_NS.contains(&ns) {
+            return Ok(Self(ns));
+        }
+        Err(format!(
+            "{ns} is no sampling interval: write 10000 (10 us) to 1000000000 (1 s) nanoseconds"
+        ))
+    }
+}
+
+/// The number of a flow in the trace. Its sockets carry this number plus one as mark, which leaves no room for 2^32-1.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(try_from = "u64")]
+pub struct Flow(u32);
+
+impl Flow {
+    pub fn mark(self) -> u32 {
+        self.0 + 1
+    }
+}
+
+impl TryFrom<u64> for Flow {
+    type Error = String;
+
+    fn try_from(number: u64) -> Result<Self, String> {
+        match u32::try_from(number) {
+            Ok(number) if number < u32::MAX => Ok(Self(number)),
+            _ => Err(format!(
+                "{number} is no flow that a socket mark can hold: write 0 to 4294967294"
+            )),
+        }
+    }
+}
+
+/// A qdisc's handle; only the major number counts, the minor number of a qdisc is 0.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(try_from = "String")]
+pub struct Handle(pub u32);
+
+impl TryFrom<String> for Handle {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let major = text
+            .strip_suffix(':')
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        match major.and_then(|digits| u16::from_str_radix(digits, 16).ok()) {
+            Some(major) if major != 0 => Ok(Self(u32::from(major) << 16)),
+            _ => Err(format!("`{text}` is no qdisc handle: write 1: to ffff: (hexadecimal, with the colon), as `tc qdisc show` prints it")),
+        }
+    }
+}
+
+impl fmt::Display for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}:", self.0 >> 16)
+    }
+}
+
+/// The name of an interface, as the kernel takes it.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(try_from = "String")]
+pub struct InterfaceName(pub String);
+
+impl TryFrom<String> for InterfaceName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        let valid = (1..=INTERFACE_NAME_BYTES).contains(&name.len())
+            && !name
+                .bytes()
+                .any(|byte| byte == b'/' || byte.is_ascii_whitespace() || byte == 0);
+        if valid {
+            return Ok(Self(name));
+        }
+        Err(format!("`{name}` is no interface name: write 1 to {INTERFACE_NAME_BYTES} bytes without a slash or a space"))
+    }
+}
+
+/// The name of a port or node as it stands in the CSV files.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(try_from = "String")]
+pub struct Label(pub String);
+
+impl TryFrom<String> for Label {
+    type Error = String;
+
+    fn try_from(label: String) -> Result<Self, String> {
+        if !label.is_empty()
+            && !label
+                .chars()
+                .any(|c| c.is_control() || c == ',' || c == '"')
+        {
+            return Ok(Self(label));
+        }
+        Err(format!("{label:?} is no name for a CSV column: write at least one character, and no comma, quote or control character"))
+    }
+}
+
+/// Reads and checks the configuration in `path`. The error is one line that names the file, the key, the value and what would be right.
+pub fn read_config(path: &Path) -> Result<Config, String> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    parse_config(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn parse_config(text: &str) -> Result<Config, String> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let config: Config =
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| describe(&error))?;
+    deserializer.end().map_err(|error| error.to_string())?;
+    check_whole(&config)?;
+    Ok(config)
+}
+
+fn describe(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
+    match error.path().to_string().as_str() {
+        "." => error.inner().to_string(),
+        key => format!("{key}: {}", error.inner()),
+    }
+}
+
+/// The rules that concern several values at once.
+fn check_whole(config: &Config) -> Result<(), String> {
+    let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
+    if let Some(queues) = &config.queues {
+        outputs.push(("queues", &queues.output));
+        check_names(
+            "queues.ports",
+            "port",
+            queues.ports.iter().map(|port| &port.name),
+        )?;
+    }
+    if let Some(tcp) = &config.tcp {
+        outputs.push(("tcp", &tcp.output));
+        check_names("tcp.nodes", "node", tcp.nodes.iter().map(|node| &node.name))?;
+        check_flows(tcp.flows.as_deref())?;
+    }
+    if let Some(interfaces) = &config.interfaces {
+        outputs.push(("interfaces", &interfaces.output));
+        check_names(
+            "interfaces.ports",
+            "port",
+            interfaces.ports.iter().map(|port| &port.name),
+        )?;
+    }
+    check_outputs(&outputs)
+}
+
+fn check_names<'a>(
+    key: &str,
+    what: &str,
+    names: impl Iterator<Item = &'a Label>,
+) -> Result<(), String> {
+    let mut seen = HashMap::new();
+    for (index, Label(name)) in names.enumerate() {
+        if let Some(first) = seen.insert(name, index) {
+            return Err(format!("{key}[{index}].name: `{name}` is the name of {key}[{first}] already: give each {what} a name of its own"));
+        }
+    }
+    match seen.is_empty() {
+        true => Err(format!(
+            "{key}: [] names nothing: name at least one {what}, or leave the whole part out"
+        )),
+        false => Ok(()),
+    }
+}
+
+fn check_flows(flows: Option<&[Flow]>) -> Result<(), String> {
+    match flows {
+        Some([]) => Err("tcp.flows: [] names nothing: name at least one flow, or leave the key out to sample every socket that carries a mark".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn check_outputs(outputs: &[(&str, &PathBuf)]) -> Result<(), String> {
+    if outputs.is_empty() {
+        return Err(
+            "there is nothing to sample: write at least one of `queues`, `tcp`, `interfaces`"
+                .to_owned(),
+        );
+    }
+    for (index, (part, path)) in outputs.iter().enumerate() {
+        if let Some((first, _)) = outputs[..index].iter().find(|(_, other)| other == path) {
+            return Err(format!("{part}.output: `{}` is the output of `{first}` already: give each part a file of its own", path.display()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

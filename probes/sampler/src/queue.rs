@@ -1,0 +1,139 @@
+//! A qdisc's queue and counters: RTM_GETQDISC for its handle.
+
+use crate::config::Handle;
+use crate::links::{list_qdiscs, qdisc_header, QDISC_HEADER_BYTES};
+use crate::netlink::{attributes, u32_at, u64_at, Socket};
+use crate::ports::{append_request, Query, Values};
+
+/// Attributes of `include/uapi/linux/gen_stats.h`, which `libc` does not have.
+const TCA_STATS_BASIC: u16 = 1;
+const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_APP: u16 = 4;
+const TCA_STATS_PKT64: u16 = 8;
+
+pub const VALUES: usize = 7;
+
+/// Where a qdisc that can mark counts its marks: byte offsets, in its own statistics (`struct tc_*_xstats` of
+/// `include/uapi/linux/pkt_sched.h`), of 32-bit counters that are to be added.
+const MARK_COUNTERS: &[(&[u8], &[usize])] = &[
+    ("red".as_bytes(), &[12]),          // marked
+    ("choke".as_bytes(), &[12]),        // marked
+    ("sfb".as_bytes(), &[20]),          // marked
+    ("codel".as_bytes(), &[24, 32]),    // ecn_mark, ce_mark
+    ("fq_codel".as_bytes(), &[12, 28]), // qdisc_stats: ecn_mark, ce_mark
+    ("pie".as_bytes(), &[36]),          // ecn_mark
+    ("fq_pie".as_bytes(), &[16]),       // ecn_mark
+];
+
+/// Qdiscs that never mark.
+const WITHOUT_MARKS: &[&[u8]] = &[
+    b"pfifo",
+    b"bfifo",
+    b"pfifo_fast",
+    b"pfifo_head_drop",
+    b"tbf",
+    b"prio",
+    b"htb",
+    b"hfsc",
+    b"drr",
+    b"ets",
+    b"noqueue",
+];
+
+pub struct QueueQuery {
+    pub handle: Handle,
+}
+
+impl Query<VALUES> for QueueQuery {
+    const FORMAT: (&'static str, &'static str) = (
+        "fabriclab-queues-1",
+        "time_ns,port,bytes,packets,drops,marks,sent_bytes,sent_packets,overlimits",
+    );
+
+    /// Without NLM_F_ECHO the kernel tells its listeners, but not the one who asked (`qdisc_get_notify` in `net/sched/sch_api.c`).
+    fn request(&self, interface_index: u32, sequence: u32, buffer: &mut Vec<u8>) {
+        append_request(
+            buffer,
+            libc::RTM_GETQDISC,
+            libc::NLM_F_ECHO,
+            sequence,
+            &qdisc_header(interface_index, self.handle.0),
+        );
+    }
+
+    fn read(&self, payload: &[u8]) -> Option<Values<VALUES>> {
+        read_queue(payload)
+    }
+
+    fn check(&self, socket: &Socket, interface_index: u32) -> Result<(), String> {
+        let qdiscs = list_qdiscs(socket, interface_index)
+            .map_err(|error| format!(": listing qdiscs: {error}"))?;
+        if qdiscs.iter().any(|qdisc| qdisc.handle == self.handle.0) {
+            return Ok(());
+        }
+        let existing: Vec<String> = qdiscs
+            .iter()
+            .map(|qdisc| format!("{} ({})", Handle(qdisc.handle), qdisc.kind))
+            .collect();
+        let existing = if existing.is_empty() {
+            "none".to_owned()
+        } else {
+            existing.join(", ")
+        };
+        Err(format!(
+            ".handle: no qdisc {}; there are: {existing}",
+            self.handle
+        ))
+    }
+}
+
+/// Reads `struct tcmsg` and its attributes. `None` if there are no statistics.
+fn read_queue(payload: &[u8]) -> Option<Values<VALUES>> {
+    let (mut kind, mut statistics) = (&[][..], None);
+    for (attribute, value) in attributes(payload.get(QDISC_HEADER_BYTES..)?) {
+        match attribute {
+            libc::TCA_KIND => kind = value.strip_suffix(&[0]).unwrap_or(value),
+            libc::TCA_STATS2 => statistics = Some(value),
+            _ => {}
+        }
+    }
+    let (mut basic, mut queue, mut own, mut packets64) = (None, None, &[][..], None);
+    for (attribute, value) in attributes(statistics?) {
+        match attribute {
+            TCA_STATS_BASIC => basic = Some(value),
+            TCA_STATS_QUEUE => queue = Some(value),
+            TCA_STATS_APP => own = value,
+            TCA_STATS_PKT64 => packets64 = u64_at(value, 0),
+            _ => {}
+        }
+    }
+    let (basic, queue) = (basic?, queue?);
+    // struct gnet_stats_queue: qlen, backlog, drops, requeues, overlimits; struct gnet_stats_basic: bytes (64 bits), packets.
+    let counter = |offset| u32_at(queue, offset).map(u64::from);
+    let sent_packets = packets64.or(u32_at(basic, 8).map(u64::from));
+    Some([
+        counter(4),
+        counter(0),
+        counter(8),
+        marks(kind, own),
+        u64_at(basic, 0),
+        sent_packets,
+        counter(16),
+    ])
+}
+
+/// The qdisc's ECN marks: 0 for one that cannot mark, `None` for one whose statistics we cannot read.
+fn marks(kind: &[u8], own: &[u8]) -> Option<u64> {
+    if kind == b"netem" || WITHOUT_MARKS.contains(&kind) {
+        return Some(0);
+    }
+    let (_, offsets) = MARK_COUNTERS.iter().find(|(name, _)| *name == kind)?;
+    offsets
+        .iter()
+        .map(|offset| u32_at(own, *offset).map(u64::from))
+        .sum()
+}
+
+#[cfg(test)]
+#[path = "queue_tests.rs"]
+mod tests;

@@ -1,0 +1,287 @@
+//! When to sample: one absolute timer on CLOCK_MONOTONIC for all parts, and SIGTERM or SIGINT to end.
+//!
+//! A sample costs one system call here, the timer's `read`. The clock is not read: in virtual time even that would move it. How many
+//! times the timer has expired tells whether a sample is in time.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+static STOP: AtomicBool = AtomicBool::new(false);
+static TIMER: AtomicI32 = AtomicI32::new(-1);
+
+/// Why the timer woke us.
+#[derive(Debug, PartialEq)]
+pub enum Wake {
+    /// It expired so many times since the last wake-up; one is in time.
+    Expired(u64),
+    /// SIGTERM or SIGINT.
+    Stop,
+}
+
+pub struct Timer {
+    fd: OwnedFd,
+    epoch_ns: u64,
+}
+
+impl Timer {
+    /// Expires at the epoch (CLOCK_MONOTONIC, not 0) and then every `period_ns`. From here on SIGTERM and SIGINT are caught.
+    pub fn start(epoch_ns: u64, period_ns: u64) -> io::Result<Self> {
+        // SAFETY: no pointers are passed; the result is checked before it is used.
+        let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the descriptor was just opened and nobody else owns it.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        set_timer(fd.as_raw_fd(), libc::TFD_TIMER_ABSTIME, epoch_ns, period_ns)?;
+        TIMER.store(fd.as_raw_fd(), Ordering::Relaxed);
+        catch(libc::SIGTERM)?;
+        catch(libc::SIGINT)?;
+        Ok(Self { fd, epoch_ns })
+    }
+
+    pub fn wait(&self) -> io::Result<Wake> {
+        loop {
+            let mut expirations = [0; 8];
+            // SAFETY: the buffer has the eight bytes that a timer's read fills.
+            let read = unsafe {
+                libc::read(
+                    self.fd.as_raw_fd(),
+                    expirations.as_mut_ptr().cast(),
+                    expirations.len(),
+                )
+            };
+            let error = io::Error::last_os_error();
+            if STOP.load(Ordering::Relaxed) {
+                return Ok(Wake::Stop);
+            }
+            match read {
+                8 => return Ok(Wake::Expired(u64::from_ne_bytes(expirations))),
+                _ if error.kind() == io::ErrorKind::Interrupted => {}
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// Nanoseconds since the epoch; `None` before it.
+    pub fn now_ns(&self) -> Option<u64> {
+        let mut now = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: the pointer is to a timespec that outlives the call; CLOCK_MONOTONIC always exists.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+        (now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64).checked_sub(self.epoch_ns)
+    }
+}
+
+fn timespec(ns: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (ns / NS_PER_S) as libc::time_t,
+        tv_nsec: (ns % NS_PER_S) as libc::c_long,
+    }
+}
+
+fn set_timer(fd: i32, flags: i32, first_ns: u64, period_ns: u64) -> io::Result<()> {
+    let setting = libc::itimerspec {
+        it_value: timespec(first_ns),
+        it_interval: timespec(period_ns),
+    };
+    // SAFETY: the pointer is to a structure that outlives the call; a null pointer says that the old setting is not wanted.
+    match unsafe { libc::timerfd_settime(fd, flags, &setting, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Makes the timer expire at once: a signal between the look at `STOP` and the `read` would else be noticed a whole interval later.
+extern "C" fn stop(_signal: libc::c_int) {
+    // SAFETY: errno belongs to this thread, which the handler interrupts; it is put back below.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let saved = unsafe { *errno };
+    STOP.store(true, Ordering::Relaxed);
+    // It can fail only for a descriptor that is closed, when nobody waits any more.
+    let _ = set_timer(TIMER.load(Ordering::Relaxed), 0, 1, 0);
+    // SAFETY: as above.
+    unsafe { *errno = saved };
+}
+
+fn catch(signal: libc::c_int) -> io::Result<()> {
+    // SAFETY: all zeros is a valid sigaction: no flags, an empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = stop as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // SAFETY: the handler stores to atomics and makes one system call: it is async-signal-safe.
+    match unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The longest period of which all intervals are multiples.
+pub fn common_period(intervals_ns: impl Iterator<Item = u64>) -> u64 {
+    fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+        match b {
+            0 => a,
+            _ => greatest_common_divisor(b, a % b),
+        }
+    }
+    intervals_ns.fold(0, greatest_common_divisor)
+}
+
+/// The due times of one part: the multiples of its interval.
+#[derive(Debug)]
+pub struct DueTimes {
+    interval_ns: u64,
+    next_ns: u64,
+}
+
+/// A sample that is due.
+#[derive(Debug, PartialEq)]
+pub struct Due {
+    /// The latest due time that has come.
+    pub time_ns: u64,
+    /// How many due times before it passed without a sample.
+    pub missed: u64,
+    /// The first due time that has come; earlier than `time_ns` if some were missed.
+    pub first_ns: u64,
+}
+
+impl DueTimes {
+    pub fn new(interval_ns: u64) -> Self {
+        Self {
+            interval_ns,
+            next_ns: 0,
+        }
+    }
+
+    pub fn take(&mut self, now_ns: u64) -> Option<Due> {
+        let missed = now_ns.checked_sub(self.next_ns)? / self.interval_ns;
+        let first_ns = self.next_ns;
+        let time_ns = first_ns + missed * self.interval_ns;
+        self.next_ns = time_ns + self.interval_ns;
+        Some(Due {
+            time_ns,
+            missed,
+            first_ns,
+        })
+    }
+}
+
+/// How punctual the samples were.
+#[derive(Debug, Default, PartialEq)]
+pub struct Punctuality {
+    samples: u64,
+    missed: u64,
+    max_late_ns: u64,
+}
+
+impl Punctuality {
+    /// Counts a sample; `clock` is asked only if it is late.
+    pub fn count(&mut self, due: &Due, clock: impl FnOnce() -> u64) {
+        self.samples += 1;
+        if due.missed > 0 {
+            self.missed += due.missed;
+            self.max_late_ns = self.max_late_ns.max(clock().saturating_sub(due.first_ns));
+        }
+    }
+}
+
+impl std::fmt::Display for Punctuality {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "samples {} late {} max_late_ns {}",
+            self.samples, self.missed, self.max_late_ns
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_period_divides_all_intervals() {
+        assert_eq!(
+            common_period([100_000, 1_000_000, 10_000_000].into_iter()),
+            100_000
+        );
+        assert_eq!(common_period([20_000, 30_000].into_iter()), 10_000);
+        assert_eq!(common_period([70_000].into_iter()), 70_000);
+    }
+
+    #[test]
+    fn due_times_are_the_multiples_of_the_interval() {
+        let mut due = DueTimes::new(100);
+        let taken: Vec<_> = (0..=300)
+            .step_by(50)
+            .filter_map(|now| due.take(now))
+            .map(|due| due.time_ns)
+            .collect();
+        assert_eq!(taken, [0, 100, 200, 300]);
+    }
+
+    #[test]
+    fn a_late_wake_up_gives_one_sample_and_tells_what_was_missed() {
+        let mut due = DueTimes::new(100);
+        assert_eq!(
+            due.take(0),
+            Some(Due {
+                time_ns: 0,
+                missed: 0,
+                first_ns: 0
+            })
+        );
+        assert_eq!(
+            due.take(450),
+            Some(Due {
+                time_ns: 400,
+                missed: 3,
+                first_ns: 100
+            })
+        );
+        assert_eq!(due.take(499), None);
+        assert_eq!(
+            due.take(500),
+            Some(Due {
+                time_ns: 500,
+                missed: 0,
+                first_ns: 500
+            })
+        );
+    }
+
+    #[test]
+    fn lateness_is_counted_and_the_clock_read_only_for_it() {
+        let mut punctuality = Punctuality::default();
+        punctuality.count(
+            &Due {
+                time_ns: 100,
+                missed: 0,
+                first_ns: 100,
+            },
+            || panic!("in time: the clock must not be read"),
+        );
+        punctuality.count(
+            &Due {
+                time_ns: 400,
+                missed: 2,
+                first_ns: 200,
+            },
+            || 450,
+        );
+        punctuality.count(
+            &Due {
+                time_ns: 600,
+                missed: 1,
+                first_ns: 500,
+            },
+            || 610,
+        );
+        assert_eq!(punctuality.to_string(), "samples 3 late 3 max_late_ns 250");
+    }
+}

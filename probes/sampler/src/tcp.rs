@@ -1,0 +1,277 @@
+//! Samples TCP connections: a dump of a node's sockets by sock_diag, filtered in the kernel by their marks.
+
+use std::collections::BTreeMap;
+
+use crate::config::{Flow, Tcp};
+use crate::links::{receive_dump, DUMP_BYTES};
+use crate::namespace::{describe, open_socket};
+use crate::netlink::{Inbox, Protocol, RequestBuilder, Socket};
+use crate::series::Series;
+use crate::tcp_info::{read_socket, Connection, DiagnosedSocket, EXTENSIONS, NUMBERS};
+
+const FORMAT: (&str, &str) = (
+    "fabriclab-tcp-1",
+    "time_ns,node,flow,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,total_retrans,timeouts,delivered,\
+     delivered_ce,pacing_bps,delivery_bps,bytes_acked,state,ca_state,congestion,alpha",
+);
+
+/// How many columns follow `flow`.
+const COLUMNS: usize = NUMBERS + 4;
+
+/// Of `include/uapi/linux/inet_diag.h`. This request, older than SOCK_DIAG_BY_FAMILY, dumps IPv4 and IPv6 sockets in one walk over the
+/// kernel's table (`inet_diag_dump_compat` in `net/ipv4/inet_diag.c`); the walk is what a sample of an idle node costs.
+const TCPDIAG_GETSOCK: u16 = 18;
+
+/// `struct inet_diag_req`, and the places of its fields.
+const REQUEST_BYTES: usize = 60;
+const REQUEST_FAMILY_OFFSET: usize = 0;
+const REQUEST_EXTENSIONS_OFFSET: usize = 3;
+const REQUEST_STATES_OFFSET: usize = 52;
+
+/// Every state in which a socket has a connection: established, syn_sent, fin_wait1, fin_wait2, close_wait, last_ack, closing.
+const CONNECTED_STATES: u32 = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
+
+const INET_DIAG_REQ_BYTECODE: u16 = 1;
+const INET_DIAG_BC_JMP: u8 = 1;
+const INET_DIAG_BC_MARK_COND: u8 = 10;
+/// A condition is `struct inet_diag_bc_op` (4 bytes) and `struct inet_diag_markcond` (8 bytes); a jump is the former alone.
+const CONDITION_BYTES: u16 = 12;
+const JUMP_BYTES: u16 = 4;
+
+/// The kernel tries the flows one after the other for each socket; beyond so many a search in our sorted list is cheaper.
+const MAX_FLOWS_IN_KERNEL: usize = 64;
+
+struct Node {
+    name: String,
+    socket: Socket,
+    /// The connections in the last rows, by mark.
+    written: BTreeMap<u32, Connection>,
+}
+
+pub struct TcpSampler {
+    nodes: Vec<Node>,
+    /// The marks that are wanted, sorted; `None`: all.
+    marks: Option<Vec<u32>>,
+    request: Vec<u8>,
+    inbox: Inbox,
+    /// The sockets of one dump; kept so as not to allocate it anew.
+    sockets: Vec<DiagnosedSocket>,
+    series: Series,
+}
+
+impl TcpSampler {
+    /// Opens the sockets, tries the request on each node, then creates the output file.
+    pub fn open(tcp: &Tcp) -> Result<Self, String> {
+        let marks = tcp.flows.as_deref().map(sorted_marks);
+        let request = build_request(marks.as_deref());
+        let mut inbox = Inbox::new(4, DUMP_BYTES);
+        let mut nodes = Vec::new();
+        for (index, node) in tcp.nodes.iter().enumerate() {
+            let netns = node.netns.as_deref();
+            let socket = open_socket(netns, Protocol::SockDiag)
+                .map_err(|error| format!("tcp.nodes[{index}].netns: {error}"))?;
+            receive_dump(&socket, &request, &mut inbox, |_, _| {}).map_err(|error| {
+                format!(
+                    "tcp.nodes[{index}]: sockets of {} (their marks take CAP_NET_ADMIN): {error}",
+                    describe(netns)
+                )
+            })?;
+            nodes.push(Node {
+                name: node.name.0.clone(),
+                socket,
+                written: BTreeMap::new(),
+            });
+        }
+        let series = Series::create(&tcp.output, FORMAT.0, FORMAT.1)?;
+        Ok(Self {
+            nodes,
+            marks,
+            request,
+            inbox,
+            sockets: Vec::new(),
+            series,
+        })
+    }
+}
+
+impl crate::Probe for TcpSampler {
+    fn sample(&mut self, time_ns: u64, all: bool) -> Result<(), String> {
+        for node in &mut self.nodes {
+            self.sockets.clear();
+            receive_dump(
+                &node.socket,
+                &self.request,
+                &mut self.inbox,
+                |_, payload| self.sockets.extend(read_socket(payload)),
+            )
+            .map_err(|error| format!("sampling the connections of {}: {error}", node.name))?;
+            keep_one_a_flow(&mut self.sockets, self.marks.as_deref());
+            node.write_rows(&self.sockets, time_ns, all, &mut self.series)?;
+        }
+        self.series.flush_by_time(time_ns)
+    }
+
+    fn finish(&mut self) -> Result<(), String> {
+        self.series.flush()
+    }
+}
+
+impl Node {
+    /// `sockets` are sorted by mark, and so are the rows.
+    fn write_rows(
+        &mut self,
+        sockets: &[DiagnosedSocket],
+        time_ns: u64,
+        all: bool,
+        series: &mut Series,
+    ) -> Result<(), String> {
+        for socket in sockets {
+            let before = self.written.insert(socket.mark, socket.connection);
+            if all || before != Some(socket.connection) {
+                write_row(
+                    series,
+                    time_ns,
+                    &self.name,
+                    socket.mark,
+                    Some(&socket.connection),
+                )?;
+            }
+        }
+        if self.written.len() > sockets.len() {
+            self.write_gone(sockets, time_ns, series)?;
+        }
+        Ok(())
+    }
+
+    /// A connection that is gone gets one row of empty values, else its last row would hold for ever.
+    fn write_gone(
+        &mut self,
+        sockets: &[DiagnosedSocket],
+        time_ns: u64,
+        series: &mut Series,
+    ) -> Result<(), String> {
+        let name = &self.name;
+        let mut written = Ok(());
+        self.written.retain(|mark, _| {
+            let alive = sockets
+                .binary_search_by_key(mark, |socket| socket.mark)
+                .is_ok();
+            if !alive && written.is_ok() {
+                written = write_row(series, time_ns, name, *mark, None);
+            }
+            alive
+        });
+        written
+    }
+}
+
+fn write_row(
+    series: &mut Series,
+    time_ns: u64,
+    node: &str,
+    mark: u32,
+    connection: Option<&Connection>,
+) -> Result<(), String> {
+    series.row(time_ns, node);
+    series.number(u64::from(mark) - 1);
+    match connection {
+        None => series.empty(COLUMNS),
+        Some(connection) => {
+            connection
+                .numbers
+                .iter()
+                .for_each(|number| series.optional(*number));
+            series.text(connection.state());
+            series.text(connection.ca_state());
+            series.text(connection.congestion());
+            match connection.alpha() {
+                Some(alpha) => series.fraction(alpha),
+                None => series.empty(1),
+            }
+        }
+    }
+    series.end_row()
+}
+
+fn sorted_marks(flows: &[Flow]) -> Vec<u32> {
+    let mut marks: Vec<u32> = flows.iter().map(|flow| flow.mark()).collect();
+    marks.sort_unstable();
+    marks.dedup();
+    marks
+}
+
+/// Sorts by mark and keeps the wanted ones; of several sockets with one mark (an MPTCP connection's subflows) the oldest.
+fn keep_one_a_flow(sockets: &mut Vec<DiagnosedSocket>, marks: Option<&[u32]>) {
+    sockets.retain(|socket| {
+        socket.mark != 0 && marks.is_none_or(|marks| marks.binary_search(&socket.mark).is_ok())
+    });
+    sockets.sort_unstable_by_key(|socket| (socket.mark, socket.cookie));
+    sockets.dedup_by_key(|socket| socket.mark);
+}
+
+fn build_request(marks: Option<&[u32]>) -> Vec<u8> {
+    let mut body = [0; REQUEST_BYTES];
+    body[REQUEST_FAMILY_OFFSET] = libc::AF_INET as u8;
+    body[REQUEST_EXTENSIONS_OFFSET] = EXTENSIONS;
+    body[REQUEST_STATES_OFFSET..][..4].copy_from_slice(&CONNECTED_STATES.to_ne_bytes());
+    let filter = match marks {
+        Some(marks) if marks.len() <= MAX_FLOWS_IN_KERNEL => marked_with_one_of(marks),
+        _ => marked_at_all(),
+    };
+    let mut request = Vec::new();
+    RequestBuilder::new(&mut request, TCPDIAG_GETSOCK, libc::NLM_F_DUMP, 0)
+        .bytes(&body)
+        .attribute(INET_DIAG_REQ_BYTECODE, &filter)
+        .finish();
+    request
+}
+
+/// A filter program that accepts a socket whose mark is not 0. A program accepts at its end and refuses beyond it.
+fn marked_at_all() -> Vec<u8> {
+    let mut program = Vec::new();
+    append_condition(&mut program, 0, CONDITION_BYTES + JUMP_BYTES);
+    append_jump(&mut program, JUMP_BYTES + 4);
+    program
+}
+
+/// A filter program that accepts a socket with one of these marks: for each a condition, and behind it a jump to the end.
+fn marked_with_one_of(marks: &[u32]) -> Vec<u8> {
+    let mut program = Vec::new();
+    let mut left = marks.len() as u16 * (CONDITION_BYTES + JUMP_BYTES) - JUMP_BYTES;
+    for mark in marks {
+        let last = left == CONDITION_BYTES;
+        append_condition(
+            &mut program,
+            *mark,
+            if last {
+                left + 4
+            } else {
+                CONDITION_BYTES + JUMP_BYTES
+            },
+        );
+        left -= CONDITION_BYTES;
+        if !last {
+            append_jump(&mut program, left);
+            left -= JUMP_BYTES;
+        }
+    }
+    program
+}
+
+/// Goes on behind it if the mark is `mark`, else `otherwise` bytes from its beginning.
+fn append_condition(program: &mut Vec<u8>, mark: u32, otherwise: u16) {
+    program.extend_from_slice(&[INET_DIAG_BC_MARK_COND, CONDITION_BYTES as u8]);
+    program.extend_from_slice(&otherwise.to_ne_bytes());
+    program.extend_from_slice(&mark.to_ne_bytes());
+    program.extend_from_slice(&u32::MAX.to_ne_bytes());
+}
+
+/// Goes on `distance` bytes from its beginning.
+fn append_jump(program: &mut Vec<u8>, distance: u16) {
+    program.extend_from_slice(&[INET_DIAG_BC_JMP, JUMP_BYTES as u8]);
+    program.extend_from_slice(&distance.to_ne_bytes());
+}
+
+#[cfg(test)]
+#[path = "tcp_tests.rs"]
+mod tests;

@@ -1,0 +1,241 @@
+//! What the kernel tells of one TCP socket: `struct inet_diag_msg` and its attributes (`include/uapi/linux/inet_diag.h`).
+
+use std::mem::offset_of;
+
+use crate::netlink::{attributes, u16_at, u32_at, u64_at};
+
+/// `struct inet_diag_msg` and the places of its fields.
+pub const DIAG_HEADER_BYTES: usize = 72;
+const STATE_OFFSET: usize = 1;
+const COOKIE_OFFSET: usize = 44;
+
+const INET_DIAG_INFO: u16 = 2;
+const INET_DIAG_VEGASINFO: u16 = 3;
+const INET_DIAG_CONG: u16 = 4;
+const INET_DIAG_DCTCPINFO: u16 = 9;
+const INET_DIAG_MARK: u16 = 15;
+
+/// `idiag_ext` of a request: the attributes that are wanted. DCTCP's state is asked for as Vegas's; the mark comes unasked.
+pub const EXTENSIONS: u8 =
+    1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1) | 1 << (INET_DIAG_CONG - 1);
+
+/// `TCP_CA_NAME_MAX` of `include/net/tcp.h`.
+const CONGESTION_NAME_BYTES: usize = 16;
+/// `TCP_INFINITE_SSTHRESH` of `include/net/tcp.h`: slow start has not ended yet.
+const INFINITE_SSTHRESH: u64 = 0x7fff_ffff;
+/// `DCTCP_MAX_ALPHA` of `net/ipv4/tcp_dctcp.c`.
+const DCTCP_MAX_ALPHA: f64 = 1024.0;
+
+/// `tcpi_state`, from `include/net/tcp_states.h`, by number.
+const STATES: [&str; 13] = [
+    "",
+    "established",
+    "syn_sent",
+    "syn_recv",
+    "fin_wait1",
+    "fin_wait2",
+    "time_wait",
+    "close",
+    "close_wait",
+    "last_ack",
+    "listen",
+    "closing",
+    "new_syn_recv",
+];
+
+/// `enum tcp_ca_state` of `include/uapi/linux/tcp.h`, by number.
+const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
+
+/// `struct tcp_info` of Linux 6.12 (`include/uapi/linux/tcp.h`). It only tells where a field lies: a kernel whose structure ends
+/// earlier leaves the rest absent, one whose structure is longer has fields that we don't know.
+#[repr(C)]
+#[allow(dead_code)]
+struct TcpInfo {
+    state: u8,
+    ca_state: u8,
+    retransmits: u8,
+    probes: u8,
+    backoff: u8,
+    options: u8,
+    window_scales: u8,
+    delivery_rate_flags: u8,
+    rto: u32,
+    ato: u32,
+    snd_mss: u32,
+    rcv_mss: u32,
+    unacked: u32,
+    sacked: u32,
+    lost: u32,
+    retrans: u32,
+    fackets: u32,
+    last_data_sent: u32,
+    last_ack_sent: u32,
+    last_data_recv: u32,
+    last_ack_recv: u32,
+    pmtu: u32,
+    rcv_ssthresh: u32,
+    rtt: u32,
+    rttvar: u32,
+    snd_ssthresh: u32,
+    snd_cwnd: u32,
+    advmss: u32,
+    reordering: u32,
+    rcv_rtt: u32,
+    rcv_space: u32,
+    total_retrans: u32,
+    pacing_rate: u64,
+    max_pacing_rate: u64,
+    bytes_acked: u64,
+    bytes_received: u64,
+    segs_out: u32,
+    segs_in: u32,
+    notsent_bytes: u32,
+    min_rtt: u32,
+    data_segs_in: u32,
+    data_segs_out: u32,
+    delivery_rate: u64,
+    busy_time: u64,
+    rwnd_limited: u64,
+    sndbuf_limited: u64,
+    delivered: u32,
+    delivered_ce: u32,
+    bytes_sent: u64,
+    bytes_retrans: u64,
+    dsack_dups: u32,
+    reord_seen: u32,
+    rcv_ooopack: u32,
+    snd_wnd: u32,
+    rcv_wnd: u32,
+    rehash: u32,
+    total_rto: u16,
+    total_rto_recoveries: u16,
+    total_rto_time: u32,
+}
+
+/// How many columns of numbers a row of the TCP file has.
+pub const NUMBERS: usize = 16;
+
+/// A connection at one moment: the columns of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Connection {
+    /// In the columns' order, from `cwnd` to `bytes_acked`; absent: unknown, infinite or unlimited.
+    pub numbers: [Option<u64>; NUMBERS],
+    state: u8,
+    ca_state: u8,
+    congestion: [u8; CONGESTION_NAME_BYTES],
+    dctcp_alpha: Option<u32>,
+}
+
+impl Connection {
+    pub fn state(&self) -> &'static str {
+        STATES.get(usize::from(self.state)).copied().unwrap_or("")
+    }
+
+    pub fn ca_state(&self) -> &'static str {
+        CA_STATES
+            .get(usize::from(self.ca_state))
+            .copied()
+            .unwrap_or("")
+    }
+
+    /// The name of the congestion control.
+    pub fn congestion(&self) -> &str {
+        let end = self
+            .congestion
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(CONGESTION_NAME_BYTES);
+        std::str::from_utf8(&self.congestion[..end]).unwrap_or("")
+    }
+
+    /// DCTCP's estimate of the marked fraction, 0 to 1.
+    pub fn alpha(&self) -> Option<f64> {
+        self.dctcp_alpha
+            .map(|alpha| f64::from(alpha) / DCTCP_MAX_ALPHA)
+    }
+}
+
+/// A socket in a dump.
+#[derive(Debug)]
+pub struct DiagnosedSocket {
+    pub mark: u32,
+    /// Numbers the sockets of a machine in the order in which they were first asked for.
+    pub cookie: u64,
+    pub connection: Connection,
+}
+
+/// Reads one message of a dump. `None` for what is no full socket any more (TIME_WAIT and the like have no `tcp_info`).
+pub fn read_socket(payload: &[u8]) -> Option<DiagnosedSocket> {
+    let (mut info, mut congestion, mut dctcp, mut mark) = (None, &[][..], None, 0);
+    for (attribute, value) in attributes(payload.get(DIAG_HEADER_BYTES..)?) {
+        match attribute {
+            INET_DIAG_INFO => info = Some(value),
+            INET_DIAG_CONG => congestion = value,
+            INET_DIAG_DCTCPINFO => dctcp = Some(value),
+            INET_DIAG_MARK => mark = u32_at(value, 0)?,
+            _ => {}
+        }
+    }
+    let info = info.filter(|info| !info.is_empty())?;
+    let mut name = [0; CONGESTION_NAME_BYTES];
+    let length = congestion.len().min(CONGESTION_NAME_BYTES);
+    name[..length].copy_from_slice(&congestion[..length]);
+    let connection = Connection {
+        numbers: numbers(info),
+        state: payload[STATE_OFFSET],
+        ca_state: info
+            .get(offset_of!(TcpInfo, ca_state))
+            .copied()
+            .unwrap_or(u8::MAX),
+        congestion: name,
+        dctcp_alpha: dctcp.and_then(read_alpha),
+    };
+    // Two 32-bit words, the lower one first (`__sock_gen_cookie`, `sock_diag_save_cookie`).
+    let cookie = u64::from(u32_at(payload, COOKIE_OFFSET)?)
+        | u64::from(u32_at(payload, COOKIE_OFFSET + 4)?) << 32;
+    Some(DiagnosedSocket {
+        mark,
+        cookie,
+        connection,
+    })
+}
+
+fn numbers(info: &[u8]) -> [Option<u64>; NUMBERS] {
+    macro_rules! field {
+        ($read:ident, $field:ident) => {
+            $read(info, offset_of!(TcpInfo, $field)).map(u64::from)
+        };
+    }
+    let unless = |value: Option<u64>, absent: u64| value.filter(|value| *value != absent);
+    let bits = |bytes: Option<u64>| unless(bytes, u64::MAX).map(|bytes| bytes.saturating_mul(8));
+    [
+        field!(u32_at, snd_cwnd),
+        unless(field!(u32_at, snd_ssthresh), INFINITE_SSTHRESH),
+        field!(u32_at, rtt),
+        field!(u32_at, rttvar),
+        unless(field!(u32_at, min_rtt), u64::from(u32::MAX)),
+        field!(u32_at, rto),
+        field!(u32_at, unacked),
+        field!(u32_at, lost),
+        field!(u32_at, retrans),
+        field!(u32_at, total_retrans),
+        field!(u16_at, total_rto),
+        field!(u32_at, delivered),
+        field!(u32_at, delivered_ce),
+        bits(field!(u64_at, pacing_rate)),
+        bits(field!(u64_at, delivery_rate)),
+        field!(u64_at, bytes_acked),
+    ]
+}
+
+/// `struct tcp_dctcp_info`: enabled, ce_state (16 bits each), alpha, ... It is not enabled where the peer refused ECN.
+fn read_alpha(info: &[u8]) -> Option<u32> {
+    match u16_at(info, 0)? {
+        0 => None,
+        _ => u32_at(info, 4),
+    }
+}
+
+#[cfg(test)]
+#[path = "tcp_info_tests.rs"]
+mod tests;
