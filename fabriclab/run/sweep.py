@@ -83,7 +83,7 @@ def run_sweep(
     context: RunContext,
     jobs: int,
     on_event: Callable[[PointState, Event], None],
-    on_end: Callable[[PointState], None],
+    on_end: Callable[[PointState, RunResult], None],
 ) -> None:
     """Run the points that are not done, `jobs` at a time. A point that fails does not stop the others; an interrupt stops all.
 
@@ -102,7 +102,7 @@ def run_sweep(
         except (OSError, TraceError) as error:
             result = RunResult(point.directory, "failed", str(error))
         sweep.note(point, result.status, result.message)
-        on_end(point)
+        on_end(point, result)
 
     with ThreadPoolExecutor(max_workers=jobs) as workers:
         pending = {workers.submit(work, point) for point in sweep.points if not point.reused}

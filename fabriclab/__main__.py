@@ -1,0 +1,5 @@
+"""`python -m fabriclab`."""
+
+from fabriclab.cli import main
+
+main()

@@ -1,0 +1,160 @@
+"""The commands with their options. What they do lies in modules of their own, imported when it is needed: `--help` must be quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
+)
+
+Lab = Annotated[Path, typer.Argument(metavar="LAB", help="A lab's directory: topology.clab.yml and experiment.yml.", show_default=False)]
+Seed = Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Seed of everything random. The same seed gives the same run, bit by bit.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a parameter, `variant`, or any key of the experiment. Repeatable.", show_default=False
+    ),
+]
+Stall = Annotated[
+    float, typer.Option(min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung.")
+]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from fabriclab.engine.host import fabriclab_version
+
+        print(f"fabriclab {fabriclab_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """A testbed for congestion in data-centre networks: real Linux TCP, emulated switch buffers, virtual time.
+
+    Exit status: 0 all well, 1 a run failed or a check did not hold, 2 bad input, 130 interrupted.
+    """
+
+
+@app.command()
+def run(
+    lab: Lab,
+    seed: Seed = 1,
+    settings: Set = None,
+    out: Annotated[Path | None, typer.Option(help="Run directory to make.", show_default="runs/LAB/TIME")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
+    stall: Stall = 120.0,
+) -> None:
+    """Run one point of a lab.
+
+    [bold]Examples[/bold]
+
+      fabriclab run labs/incast
+
+      fabriclab run labs/incast --set senders=16 --set buffer='256 KB' --set variant=dctcp --seed 7
+    """
+    from fabriclab.cli import failure, running
+
+    with failure.reported():
+        raise typer.Exit(running.run(lab, seed, settings or [], out, force, stall))
+
+
+@app.command()
+def sweep(
+    lab: Lab,
+    matrix: Annotated[str | None, typer.Option(help="Which matrix of the experiment.", show_default="the first")] = None,
+    seed: Seed = 1,
+    settings: Set = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU")] = None,
+    out: Annotated[Path | None, typer.Option(help="Sweep directory to make or to go on with.", show_default="runs/LAB/MATRIX")] = None,
+    stall: Stall = 120.0,
+) -> None:
+    """Run every point of a lab's matrix, on all CPUs. What is done already is not run again.
+
+    [bold]Examples[/bold]
+
+      fabriclab sweep labs/incast
+
+      fabriclab sweep labs/incast --matrix buffers -j 4 --set rto_min='1 ms'
+    """
+    from fabriclab.cli import failure, sweeping
+
+    with failure.reported():
+        raise typer.Exit(sweeping.sweep(lab, matrix, seed, settings or [], jobs, out, stall))
+
+
+@app.command()
+def plan(
+    lab: Lab,
+    node: Annotated[str | None, typer.Option(help="Show this node's files instead.", show_default=False)] = None,
+    seed: Seed = 1,
+    settings: Set = None,
+) -> None:
+    """Show what a lab comes to, every default explicit, without running anything.
+
+    [bold]Examples[/bold]
+
+      fabriclab plan labs/incast --set senders=4
+
+      fabriclab plan labs/incast --node s1
+    """
+    from fabriclab.cli import failure, showing
+
+    with failure.reported():
+        showing.plan(lab, node, seed, settings or [])
+
+
+@app.command()
+def check(lab: Lab) -> None:
+    """Check a lab: every mistake in it with file, line, and what would be right.
+
+    [bold]Example[/bold]
+
+      fabriclab check labs/incast
+    """
+    from fabriclab.cli import failure, showing
+
+    with failure.reported():
+        showing.check(lab)
+
+
+@app.command()
+def report(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run or sweep directories; several are compared.", show_default=False)
+    ],
+    out: Annotated[Path | None, typer.Option(help="The page to write.", show_default="report.html in the first directory")] = None,
+) -> None:
+    """Write the report of a run, of several, or of a sweep: one HTML page that needs nothing else.
+
+    [bold]Examples[/bold]
+
+      fabriclab report runs/incast/demo
+
+      fabriclab report runs/a runs/b --out comparison.html
+    """
+    from fabriclab.cli import failure, reporting
+
+    with failure.reported():
+        reporting.report(runs, out)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what this host can do, and the one line that mends what is missing."""
+    from fabriclab.cli import checkup, failure
+
+    with failure.reported():
+        raise typer.Exit(checkup.doctor())

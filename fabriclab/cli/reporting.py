@@ -1,0 +1,26 @@
+"""`fabriclab report`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from fabriclab.cli.failure import BadInputError
+from fabriclab.report import summary_table, write_report
+from fabriclab.results import ResultsError, is_sweep, read_run, read_sweep
+
+
+def report(paths: Sequence[Path], out: Path | None) -> None:
+    """Write the page, print the table and where the page is."""
+    page = out or paths[0] / "report.html"
+    console = Console()
+    try:
+        runs = [run for path in paths for run in (read_sweep(path).runs if is_sweep(path) else (read_run(path),))]
+        write_report(list(paths), page)
+    except ResultsError as error:
+        raise BadInputError(str(error)) from error
+    if runs:
+        console.print(summary_table(runs))
+    console.print(f"report: {page}", highlight=False, soft_wrap=True)

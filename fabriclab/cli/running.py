@@ -1,0 +1,51 @@
+"""`fabriclab run`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.outcome import exit_status, ingest, read_if_possible, show_checks, show_result
+from fabriclab.cli.progress import RunProgress
+from fabriclab.cli.settings import parse_settings
+from fabriclab.cli.signals import interrupting
+from fabriclab.engine.artefacts import find_artefacts
+from fabriclab.lab import parse_lab
+from fabriclab.plan import resolve_plan
+from fabriclab.report import summary_table
+from fabriclab.run import RunContext, run_point
+from fabriclab.run.point import remove_run
+from fabriclab.run.sweep import slug
+
+
+def run(lab_directory: Path, seed: int, settings: Sequence[str], out: Path | None, force: bool, stall_s: float) -> int:
+    """Run one point; returns the exit status."""
+    lab = parse_lab(lab_directory)
+    plan = resolve_plan(lab, parse_settings(settings), seed)
+    directory = out or Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}"
+    _make_room(directory, force)
+    context = RunContext(lab.directory, find_artefacts(), tuple(sys.argv), ingest, stall_s=stall_s)
+    console = Console()
+    with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
+        result = run_point(plan, directory, context, lambda event: progress.show(lab.name, plan, event))
+    results = read_if_possible(directory)
+    if results is not None:
+        console.print(summary_table([results]))
+    show_result(console, str(directory), result)
+    holds = show_checks(console, [results] if results is not None else [])
+    return exit_status([result.status], holds)
+
+
+def _make_room(directory: Path, force: bool) -> None:
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        if not force:
+            raise BadInputError(f"--out {directory}: is there already; choose another one, or replace it with --force")
+        try:
+            remove_run(directory)
+        except (FileExistsError, NotADirectoryError):
+            raise BadInputError(f"--out {directory}: is no run directory, so --force does not replace it; choose another one") from None

@@ -1,0 +1,20 @@
+"""`--set KEY=VALUE`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabriclab.cli.failure import BadInputError
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, str]:
+    """Return the settings by key. Raises BadInputError for a text without `=`, or a key given twice."""
+    settings: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = (part.strip() for part in text.partition("="))
+        if not key or not equals or not value:
+            raise BadInputError(f"--set {text!r}: KEY=VALUE is needed, for example --set senders=8")
+        if key in settings:
+            raise BadInputError(f"--set {text!r}: {key} is given twice ({settings[key]!r} before)")
+        settings[key] = value
+    return settings

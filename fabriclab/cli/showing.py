@@ -1,0 +1,58 @@
+"""`fabriclab plan` and `fabriclab check`: they look, and start nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.settings import parse_settings
+from fabriclab.compile import compile_node, compile_trace
+from fabriclab.lab import Lab, parse_lab
+from fabriclab.plan import resolve_plan
+from fabriclab.plan.model import Plan
+
+
+def plan(lab_directory: Path, node: str | None, seed: int, settings: Sequence[str]) -> None:
+    """Print the plan as JSON, or one node's files."""
+    resolved = resolve_plan(parse_lab(lab_directory), parse_settings(settings), seed)
+    if node is None:
+        sys.stdout.write(resolved.model_dump_json(indent=2) + "\n")
+    else:
+        sys.stdout.write(_node_files(resolved, node))
+
+
+def _node_files(resolved: Plan, name: str) -> str:
+    names = [node.name for node in resolved.nodes]
+    if name not in names:
+        raise BadInputError(f"--node {name!r}: the lab has no such node; it has {', '.join(names)}")
+    files = compile_node(resolved.node(name), resolved).by_name()
+    return "\n".join(f"# nodes/{name}/{file}\n{text}" for file, text in files.items())
+
+
+def check(lab_directory: Path) -> None:
+    """Resolve the lab and every point of its matrices; print what it has."""
+    lab = parse_lab(lab_directory)
+    base = resolve_plan(lab, {}, 1)
+    points = {matrix: lab.points(matrix) for matrix in lab.matrices}
+    for settings in (point for of_matrix in points.values() for point in of_matrix):
+        resolve_plan(lab, settings, 1)
+    for _ in compile_trace(base, lab.directory):
+        pass
+    sys.stdout.write(_inventory(lab, base, {matrix: len(of_matrix) for matrix, of_matrix in points.items()}))
+
+
+def _inventory(lab: Lab, base: Plan, points: dict[str, int]) -> str:
+    hosts = sum(node.role == "host" for node in base.nodes)
+    links = sum(len(node.ports) for node in base.nodes) // 2
+    lines = [
+        f"{lab.name}: OK",
+        f"  {hosts} hosts, {len(base.nodes) - hosts} switches, {links} links",
+        f"  traffic: {', '.join(f'{traffic.name} ({traffic.kind})' for traffic in base.traffic)}",
+        f"  parameters: {', '.join(lab.parameters) or 'none'}",
+        f"  variants: {', '.join(lab.variants) or 'none'}",
+        f"  matrices: {', '.join(f'{name} ({count} points)' for name, count in points.items()) or 'none'}",
+        f"  checks: {len(base.checks)}",
+    ]
+    return "\n".join(lines) + "\n"
