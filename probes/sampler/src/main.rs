@@ -44,8 +44,9 @@ struct Arguments {
 
 /// One part of the configuration at work.
 pub trait Probe {
-    /// Takes a sample and writes the rows that have changed, or all of them. `time_ns` counts from the epoch.
-    fn sample(&mut self, time_ns: u64, all: bool) -> Result<(), String>;
+    /// Takes a sample; a row is written if it differs from the row before, and always in the last sample. `time_ns` counts from the
+    /// epoch.
+    fn sample(&mut self, time_ns: u64, last: bool) -> Result<(), String>;
 
     /// Writes what is buffered.
     fn finish(&mut self) -> Result<(), String>;

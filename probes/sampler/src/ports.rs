@@ -1,4 +1,8 @@
-//! Samples what belongs to a port: asks all ports of a namespace in one system call and takes their answers in another.
+//! Samples what belongs to a port: asks all ports of a namespace in one system call and takes the answers in another.
+//!
+//! The kernel answers at once: the values are those of the moment in which the request was sent. Its answers wait in the socket's
+//! queue, in order, so that they can be taken later, those of several samples together: a sample of one port costs one system call
+//! and a thirty-second.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,8 +12,14 @@ use crate::namespace::{describe, open_socket};
 use crate::netlink::{messages, u32_at, Inbox, Message, Protocol, Reply, RequestBuilder, Socket};
 use crate::series::Series;
 
-/// The kernel's answer to one request fits a page.
+/// The kernel's answer to one request fits a page (`NLMSG_GOODSIZE`).
 const ANSWER_BYTES: usize = 8192;
+
+/// How many answers may wait in a socket's queue: at a page and its overhead each they stay below `net.core.rmem_default` (208 KiB).
+const QUEUED_ANSWERS: usize = Inbox::MAX_SLOTS;
+
+/// Answers are taken at the latest after this time, so that a machine that is killed keeps what was measured.
+const KEEP_NS: u64 = 250_000_000;
 
 /// What is asked of a port. `N` is the number of values in a row.
 pub trait Query<const N: usize> {
@@ -44,13 +54,15 @@ struct Port<Q, const N: usize> {
     /// `None` while the interface does not exist: then the kernel is asked for the interface instead.
     interface_index: Option<u32>,
     query: Q,
-    current: Option<Values<N>>,
+    /// The values of each pending sample; `None`: the port was not there.
+    samples: Vec<Option<Values<N>>>,
     /// What the last row of this port says; the outer `None`: there is no row yet.
     written: Option<Option<Values<N>>>,
 }
 
 /// Ports of one namespace that are asked together.
 struct Batch {
+    netns: Option<PathBuf>,
     socket: Socket,
     ports: Vec<usize>,
     requests: Vec<u8>,
@@ -59,6 +71,10 @@ struct Batch {
 pub struct PortSampler<Q, const N: usize> {
     ports: Vec<Port<Q, N>>,
     batches: Vec<Batch>,
+    /// When the samples were due whose answers have not been taken yet.
+    pending_ns: Vec<u64>,
+    max_pending: usize,
+    taken_ns: u64,
     inbox: Inbox,
     series: Series,
 }
@@ -67,80 +83,95 @@ impl<Q: Query<N>, const N: usize> PortSampler<Q, N> {
     /// Opens the sockets, finds every port, then creates the output file.
     pub fn open(specs: Vec<PortSpec<'_, Q>>, output: &Path) -> Result<Self, String> {
         let mut ports = Vec::with_capacity(specs.len());
-        let mut batches: Vec<(Option<PathBuf>, Batch)> = Vec::new();
+        let mut batches = Vec::new();
         for spec in specs {
-            let found = batches.iter().position(|(netns, batch)| {
-                netns.as_deref() == spec.netns && batch.ports.len() < Inbox::MAX_SLOTS
-            });
-            let batch = match found {
-                Some(found) => &mut batches[found].1,
-                None => {
-                    let socket = open_socket(spec.netns, Protocol::Route)
-                        .map_err(|error| format!("{}.netns: {error}", spec.key))?;
-                    batches.push((
-                        spec.netns.map(Path::to_owned),
-                        Batch {
-                            socket,
-                            ports: Vec::new(),
-                            requests: Vec::new(),
-                        },
-                    ));
-                    &mut batches.last_mut().expect("one was just pushed").1
-                }
-            };
+            let batch = batch_with_room(&mut batches, spec.netns)
+                .map_err(|error| format!("{}.netns: {error}", spec.key))?;
             batch.ports.push(ports.len());
             ports.push(Port::find(spec, &batch.socket)?);
         }
-        let mut batches: Vec<Batch> = batches.into_iter().map(|(_, batch)| batch).collect();
         for batch in &mut batches {
             batch.build_requests(&ports);
         }
-        let slots = batches
+        let largest = batches
             .iter()
             .map(|batch| batch.ports.len())
             .max()
             .unwrap_or(1);
-        let series = Series::create(output, Q::FORMAT.0, Q::FORMAT.1)?;
         Ok(Self {
             ports,
             batches,
-            inbox: Inbox::new(slots, ANSWER_BYTES),
-            series,
+            pending_ns: Vec::new(),
+            max_pending: QUEUED_ANSWERS / largest,
+            taken_ns: 0,
+            inbox: Inbox::new(QUEUED_ANSWERS, ANSWER_BYTES),
+            series: Series::create(output, Q::FORMAT.0, Q::FORMAT.1)?,
         })
     }
 
-    fn write_rows(&mut self, time_ns: u64, all: bool) -> Result<(), String> {
-        for port in &mut self.ports {
-            if !all && port.written == Some(port.current) {
-                continue;
-            }
-            port.written = Some(port.current);
-            self.series.row(time_ns, &port.name);
-            port.current
-                .unwrap_or([None; N])
-                .iter()
-                .for_each(|value| self.series.optional(*value));
-            self.series.end_row()?;
+    /// Takes the answers to all pending samples and writes their rows.
+    fn take_pending(&mut self) -> Result<(), String> {
+        for batch in &mut self.batches {
+            let taken = batch.take(&mut self.ports, self.pending_ns.len(), &mut self.inbox);
+            taken.map_err(|error| {
+                format!("sampling {}: {error}", self.ports[batch.ports[0]].name)
+            })?;
         }
+        for (sample, time_ns) in self.pending_ns.drain(..).enumerate() {
+            for port in &mut self.ports {
+                port.write_row(sample, time_ns, &mut self.series)?;
+            }
+        }
+        self.ports.iter_mut().for_each(|port| port.samples.clear());
         Ok(())
     }
 }
 
-impl<Q: Query<N>, const N: usize> crate::Probe for PortSampler<Q, N> {
-    fn sample(&mut self, time_ns: u64, all: bool) -> Result<(), String> {
-        for batch in &mut self.batches {
-            batch
-                .ask(&mut self.ports, &mut self.inbox)
-                .map_err(|error| {
-                    format!("sampling {}: {error}", self.ports[batch.ports[0]].name)
-                })?;
+/// The batch of this namespace that can take another port, or a new one.
+fn batch_with_room<'a>(
+    batches: &'a mut Vec<Batch>,
+    netns: Option<&Path>,
+) -> Result<&'a mut Batch, String> {
+    let room = batches
+        .iter()
+        .position(|batch| batch.netns.as_deref() == netns && batch.ports.len() < QUEUED_ANSWERS);
+    let place = match room {
+        Some(place) => place,
+        None => {
+            let socket = open_socket(netns, Protocol::Route)?;
+            batches.push(Batch {
+                netns: netns.map(Path::to_owned),
+                socket,
+                ports: Vec::new(),
+                requests: Vec::new(),
+            });
+            batches.len() - 1
         }
-        self.write_rows(time_ns, all)?;
+    };
+    Ok(&mut batches[place])
+}
+
+impl<Q: Query<N>, const N: usize> crate::Probe for PortSampler<Q, N> {
+    fn sample(&mut self, time_ns: u64, last: bool) -> Result<(), String> {
+        if last {
+            self.take_pending()?;
+            self.ports.iter_mut().for_each(|port| port.written = None);
+        }
+        for batch in &self.batches {
+            let sent = batch.socket.send(&batch.requests);
+            sent.map_err(|error| format!("sampling {}: {error}", self.ports[batch.ports[0]].name))?;
+        }
+        self.pending_ns.push(time_ns);
+        if last || self.pending_ns.len() >= self.max_pending || time_ns >= self.taken_ns + KEEP_NS {
+            self.taken_ns = time_ns;
+            self.take_pending()?;
+        }
         self.series.flush_by_time(time_ns)
     }
 
     fn finish(&mut self) -> Result<(), String> {
-        self.series.flush()
+        let taken = self.take_pending();
+        self.series.flush().and(taken)
     }
 }
 
@@ -171,26 +202,46 @@ impl<Q: Query<N>, const N: usize> Port<Q, N> {
             interface: interface.to_owned(),
             interface_index: Some(link.index),
             query,
-            current: None,
+            samples: Vec::new(),
             written: None,
         })
     }
 
-    /// Takes the answer to this port's request; true if the next request must be another one.
+    /// Takes the answer to one request; true if the next request must be another one.
     fn take(&mut self, message: &Message<'_>) -> bool {
-        self.current = None;
+        let mut values = None;
+        let mut changed = false;
         match message.reply() {
             Reply::Data(payload) if message.kind == libc::RTM_NEWLINK => {
                 self.interface_index = u32_at(payload, links::INDEX_OFFSET);
-                true
+                changed = true;
             }
-            Reply::Data(payload) => {
-                self.current = self.query.read(payload);
-                false
-            }
-            Reply::Refused(libc::ENODEV) => self.interface_index.take().is_some(),
-            Reply::Refused(_) | Reply::Done => false,
+            Reply::Data(payload) => values = self.query.read(payload),
+            Reply::Refused(libc::ENODEV) => changed = self.interface_index.take().is_some(),
+            Reply::Refused(_) | Reply::Done => {}
         }
+        self.samples.push(values);
+        changed
+    }
+
+    /// Writes the row of a pending sample if it differs from the row before; a port that was not there has empty values.
+    fn write_row(
+        &mut self,
+        sample: usize,
+        time_ns: u64,
+        series: &mut Series,
+    ) -> Result<(), String> {
+        let values = self.samples.get(sample).copied().flatten();
+        if self.written == Some(values) {
+            return Ok(());
+        }
+        self.written = Some(values);
+        series.row(time_ns, &self.name);
+        values
+            .unwrap_or([None; N])
+            .iter()
+            .for_each(|value| series.optional(*value));
+        series.end_row()
     }
 }
 
@@ -211,28 +262,27 @@ impl Batch {
         }
     }
 
-    fn ask<Q: Query<N>, const N: usize>(
+    /// Takes the answers to `samples` times the requests.
+    fn take<Q: Query<N>, const N: usize>(
         &mut self,
         ports: &mut [Port<Q, N>],
+        samples: usize,
         inbox: &mut Inbox,
     ) -> io::Result<()> {
-        self.socket.send(&self.requests)?;
-        let mut missing = self.ports.len();
+        let mut missing = self.ports.len() * samples;
         let mut changed = false;
         while missing > 0 {
             inbox.receive(&self.socket, missing)?;
             if inbox.is_empty() {
                 return Err(io::Error::other(format!(
-                    "the kernel left {missing} of {} requests unanswered",
-                    self.ports.len()
+                    "the kernel left {missing} requests unanswered"
                 )));
             }
             for message in inbox.datagrams().flat_map(messages) {
                 let message = message?;
-                let Some(port) = self.ports.get(message.sequence as usize) else {
-                    continue;
-                };
-                changed |= ports[*port].take(&message);
+                if let Some(port) = self.ports.get(message.sequence as usize) {
+                    changed |= ports[*port].take(&message);
+                }
             }
             missing = missing.saturating_sub(inbox.len());
         }

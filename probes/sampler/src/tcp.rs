@@ -95,7 +95,7 @@ impl TcpSampler {
 }
 
 impl crate::Probe for TcpSampler {
-    fn sample(&mut self, time_ns: u64, all: bool) -> Result<(), String> {
+    fn sample(&mut self, time_ns: u64, last: bool) -> Result<(), String> {
         for node in &mut self.nodes {
             self.sockets.clear();
             receive_dump(
@@ -106,7 +106,7 @@ impl crate::Probe for TcpSampler {
             )
             .map_err(|error| format!("sampling the connections of {}: {error}", node.name))?;
             keep_one_a_flow(&mut self.sockets, self.marks.as_deref());
-            node.write_rows(&self.sockets, time_ns, all, &mut self.series)?;
+            node.write_rows(&self.sockets, time_ns, last, &mut self.series)?;
         }
         self.series.flush_by_time(time_ns)
     }
@@ -122,12 +122,12 @@ impl Node {
         &mut self,
         sockets: &[DiagnosedSocket],
         time_ns: u64,
-        all: bool,
+        last: bool,
         series: &mut Series,
     ) -> Result<(), String> {
         for socket in sockets {
             let before = self.written.insert(socket.mark, socket.connection);
-            if all || before != Some(socket.connection) {
+            if last || before != Some(socket.connection) {
                 write_row(
                     series,
                     time_ns,
