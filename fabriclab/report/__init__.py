@@ -1,0 +1,9 @@
+"""What people look at: one self-contained HTML page for runs and sweeps, and a table in the terminal."""
+
+from __future__ import annotations
+
+from fabriclab.report.page import write_report
+from fabriclab.report.selection import FIGURE_KINDS
+from fabriclab.report.terminal import summary_table
+
+__all__ = ["FIGURE_KINDS", "summary_table", "write_report"]

@@ -1,0 +1,107 @@
+"""What the figures share: a picture with its caption, and runs side by side with a label and a colour each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from fabriclab.report.network import PortFacts, congestion_control
+from fabriclab.report.quantities import Axis, Value, setting_number
+from fabriclab.report.style import DASHES, GROUND, INK, MUTED, algorithm_color, algorithm_name, ramp
+from fabriclab.results import Results, SweepPoint
+
+Dash = Any
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the page; the caption says what is seen in it."""
+
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A run as it appears in figures that compare runs."""
+
+    results: Results
+    label: str
+    color: str
+    dash: Dash = "-"
+
+
+def curves_of(points: Sequence[SweepPoint], varied: Sequence[str]) -> list[Curve]:
+    """Return the points that have results, labelled by what varies; colour tells the congestion control, dash the rest.
+
+    Where all have the same congestion control, colour tells the points apart.
+    """
+    present = [(point, point.results) for point in points if point.results is not None]
+    algorithms = [congestion_control(results) for _, results in present]
+    same = len(set(algorithms)) == 1 and len(present) > 1
+    rest = ramp(len(present))
+    seen: dict[str, int] = {}
+    curves = []
+    for index, (point, results) in enumerate(present):
+        algorithm = algorithms[index]
+        turn = seen.get(algorithm, 0)
+        seen[algorithm] = turn + 1
+        color = rest[index] if same else algorithm_color(algorithm)
+        curves.append(Curve(results, point_label(point, varied), color, DASHES[turn % len(DASHES)]))
+    return curves
+
+
+def curve_of(results: Results) -> Curve:
+    """Return a single run's curve."""
+    algorithm = congestion_control(results)
+    return Curve(results, algorithm_name(algorithm), algorithm_color(algorithm))
+
+
+def point_label(point: SweepPoint, varied: Sequence[str]) -> str:
+    """Return what sets a point apart: `CUBIC, 64 KB buffer, 16 senders`."""
+    parts = [setting_label(name, point.parameters[name]) for name in varied if name in point.parameters]
+    return ", ".join(parts) or str(point.status)
+
+
+def setting_label(name: str, value: Value) -> str:
+    """Return one setting as words: a variant by its name, a quantity before what it is of."""
+    if name in ("variant", "congestion_control"):
+        return algorithm_name(str(value))
+    noun = name.rpartition(".")[2].replace("_", " ")
+    if value == 1 and noun.endswith("s"):
+        noun = noun[:-1]
+    return f"{value} {noun}" if setting_number(value) is not None else f"{noun} {value}"
+
+
+def draw_level(axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3)), color: str = MUTED, below: bool = False) -> None:
+    """Draw a horizontal line of reference with its name at the right end, above or below the line, over a patch of the ground."""
+    axes.axhline(level, color=color, linewidth=1.0, linestyle=dash, zorder=1.5)
+    axes.annotate(
+        label,
+        (1, level),
+        xycoords=("axes fraction", "data"),
+        xytext=(-2, -2 if below else 2),
+        textcoords="offset points",
+        ha="right",
+        va="top" if below else "bottom",
+        fontsize=8,
+        color=INK,
+        zorder=5,
+        bbox={"facecolor": GROUND, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
+    )
+
+
+def draw_buffer_levels(axes: Axes, port: PortFacts | None, axis: Axis, top: float) -> None:
+    """Draw buffer limit and marking threshold of a port, as far as the axis reaches."""
+    if port is None:
+        return
+    limit = port.limit_bytes / axis.scale
+    if limit <= top:
+        draw_level(axes, limit, f"buffer {limit:g} {axis.unit}")
+    if port.threshold_bytes is not None and port.threshold_bytes / axis.scale <= top:
+        threshold = port.threshold_bytes / axis.scale
+        draw_level(axes, threshold, f"K = {threshold:g} {axis.unit}", dash=(0, (1, 1.5)), color=INK)

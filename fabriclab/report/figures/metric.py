@@ -1,0 +1,183 @@
+"""A summary metric against a parameter, a line for each value of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from fabriclab.report.figures.curves import Dash, Picture, draw_level, setting_label
+from fabriclab.report.network import congestion_control, receiver_port
+from fabriclab.report.quantities import (
+    Axis,
+    axis_label,
+    format_metric,
+    format_share,
+    metric_axis,
+    metric_title,
+    setting_axis,
+    setting_number,
+)
+from fabriclab.report.studies import Band
+from fabriclab.report.style import DASHES, GROUND, MARKERS, MUTED, algorithm_color, drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.results import Sweep, SweepPoint
+
+COLLAPSED = 0.5
+"""A line has collapsed where it falls below this share of its own best."""
+_TICK_GAP = 0.045
+"""Least distance of two tick labels, as a share of the axis."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The points of a sweep that belong together, in the order of x."""
+
+    label: str
+    x: list[float]
+    y: list[float]
+    whole: list[bool]
+    points: list[SweepPoint]
+    color: str
+    dash: Dash
+    marker: str
+
+
+def metric_lines(sweep: Sweep, metric: str, x: str, series: Sequence[str]) -> list[Line]:
+    """Return one line for each combination of the `series` settings; points without the metric have no place in a line."""
+    groups: dict[tuple[str, ...], list[SweepPoint]] = {}
+    for point in sweep.points:
+        if point.results is None or point.results.summary.get(metric) is None or setting_number(point.parameters.get(x)) is None:
+            continue
+        groups.setdefault(tuple(str(point.parameters.get(name)) for name in series), []).append(point)
+    varied = [index for index in range(len(series)) if len({key[index] for key in groups}) > 1]
+    colors = _line_colors(groups)
+    lines = []
+    for number, (key, points) in enumerate(groups.items()):
+        points.sort(key=lambda point: setting_number(point.parameters.get(x)) or 0.0)
+        label = ", ".join(setting_label(series[index], key[index]) for index in varied) or _only_label(points)
+        dash = DASHES[_turn(colors, number) % len(DASHES)]
+        lines.append(_line(label, points, metric, x, colors[number], dash, MARKERS[number % len(MARKERS)]))
+    return lines
+
+
+def metric_picture(
+    sweep: Sweep, lines: Sequence[Line], metric: str, x: str, name: str, *, log_x: bool, bands: Sequence[Band] = ()
+) -> Picture | None:
+    """Return the figure of metric_lines; None when there is no line of two points."""
+    if not any(len(line.x) > 1 for line in lines):
+        return None
+    limit = _common_limit(sweep) if metric in ("goodput_bps",) else None
+    axis = metric_axis(metric, [*(value for line in lines for value in line.y), limit or 0])
+    dimension, x_axis = setting_axis(point.parameters.get(x) for line in lines for point in line.points)
+    with drawing():
+        figure = new_figure(3.5)
+        axes = figure.subplots()
+        _draw_bands(axes, bands, axis, x_axis)
+        for line in lines:
+            _draw_line(axes, line, axis, x_axis)
+        if limit is not None:
+            draw_level(axes, limit / axis.scale, f"link's maximum {format_metric('_bps', limit)}")
+        _shape_x(axes, sorted({value / x_axis.scale for line in lines for value in line.x}), log_x)
+        top = max([limit or 0.0, *(value for line in lines for value in line.y)]) / axis.scale
+        axes.set_ylim(0, (1.13 if limit else 1.08) * (top or 1))
+        axes.set(xlabel=axis_label(_x_title(x), x_axis) if dimension else _x_title(x), ylabel=axis_label(metric_title(metric), axis))
+        place_legend(axes, columns=4)
+        caption = " ".join(_describe(line, metric, x, limit) for line in lines[:6])
+        if not all(whole for line in lines for whole in line.whole):
+            caption += " Hollow marks are runs that are incomplete."
+        title = f"{metric_title(metric)} against {_x_title(x).lower()}"
+        return Picture(title, caption, figure_svg(figure, name, caption))
+
+
+def collapse_of(line: Line) -> tuple[SweepPoint, SweepPoint] | None:
+    """Return the last point before a line's collapse and the first one in it; None when it never falls below COLLAPSED of its best."""
+    best = int(np.argmax(line.y))
+    for index in range(best + 1, len(line.y)):
+        if line.y[index] < COLLAPSED * line.y[best]:
+            return line.points[index - 1], line.points[index]
+    return None
+
+
+def _line(label: str, points: list[SweepPoint], metric: str, x: str, color: str, dash: Dash, marker: str) -> Line:
+    values = [float(point.results.summary[metric] or 0) for point in points if point.results is not None]
+    places = [setting_number(point.parameters.get(x)) or 0.0 for point in points]
+    return Line(label, places, values, [point.is_whole for point in points], points, color, dash, marker)
+
+
+def _line_colors(groups: dict[tuple[str, ...], list[SweepPoint]]) -> list[str]:
+    """Return a colour a line: the congestion control's, or one each where all lines have the same congestion control."""
+    algorithms = [congestion_control(points[0].results) for points in groups.values() if points[0].results is not None]
+    if len(set(algorithms)) == 1 and len(algorithms) > 1:
+        return ramp(len(algorithms))
+    return [algorithm_color(algorithm) for algorithm in algorithms]
+
+
+def _turn(colors: Sequence[str], number: int) -> int:
+    """Return how many lines before this one have its colour."""
+    return sum(color == colors[number] for color in colors[:number])
+
+
+def _only_label(points: Sequence[SweepPoint]) -> str:
+    results = points[0].results
+    return setting_label("variant", congestion_control(results)) if results is not None else ""
+
+
+def _common_limit(sweep: Sweep) -> float | None:
+    limits = {port.goodput_limit_bps for run in sweep.runs if (port := receiver_port(run)) is not None}
+    return limits.pop() if len(limits) == 1 else None
+
+
+def _draw_line(axes: Axes, line: Line, axis: Axis, x_axis: Axis) -> None:
+    x, y = np.array(line.x) / x_axis.scale, np.array(line.y) / axis.scale
+    whole = np.array(line.whole)
+    axes.plot(x, y, color=line.color, linestyle=line.dash, marker=line.marker, markersize=5, label=line.label, linewidth=1.8)
+    axes.plot(x[~whole], y[~whole], linestyle="", marker=line.marker, markersize=5, markerfacecolor=GROUND, markeredgecolor=line.color)
+
+
+def _draw_bands(axes: Axes, bands: Sequence[Band], axis: Axis, x_axis: Axis) -> None:
+    """Shade what the published study found."""
+    for band in bands:
+        left, right = band.x_from / x_axis.scale, band.x_to / x_axis.scale
+        low, high = band.low / axis.scale, band.high / axis.scale
+        axes.fill_between([left, right], low, high, color=MUTED, alpha=0.16, linewidth=0, zorder=0.5)
+        axes.annotate(band.label, (right, high), xytext=(-3, -3), textcoords="offset points", ha="right", va="top", fontsize=8, color=MUTED)
+
+
+def _shape_x(axes: Axes, places: Sequence[float], log_x: bool) -> None:
+    if log_x:
+        axes.set_xscale("log", base=2)
+    low, high = places[0], places[-1]
+    axes.set_xlim((low / 1.12, high * 1.12) if log_x else (low - 0.04 * (high - low), high + 0.04 * (high - low)))
+
+    def share(place: float) -> float:
+        return float(np.log(place / low) / np.log(high / low)) if log_x else (place - low) / (high - low)
+
+    ticks: list[float] = []
+    for place in reversed(places):
+        if not ticks or share(ticks[-1]) - share(place) >= _TICK_GAP:
+            ticks.append(place)
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _x_title(x: str) -> str:
+    return x.rpartition(".")[2].replace("_", " ").capitalize()
+
+
+def _describe(line: Line, metric: str, x: str, limit: float | None) -> str:
+    best = int(np.argmax(line.y))
+    share = f" ({format_share(line.y[best] / limit)} of the link's maximum)" if limit else ""
+    at = setting_label(x, line.points[best].parameters.get(x))
+    text = f"{line.label}: highest {format_metric(metric, line.y[best])} with {at}{share}"
+    fall = collapse_of(line) if limit else None
+    if fall is not None:
+        before, first = fall
+        index = line.points.index(first)
+        text += f", falls from {format_metric(metric, line.y[index - 1])} with {setting_label(x, before.parameters.get(x))}"
+        return text + f" to {format_metric(metric, line.y[index])} with {setting_label(x, first.parameters.get(x))}."
+    lowest = int(np.argmin(line.y))
+    return text + f", lowest {format_metric(metric, line.y[lowest])} with {setting_label(x, line.points[lowest].parameters.get(x))}."

@@ -1,0 +1,87 @@
+"""Congestion windows and the throughput of long flows over time, from the TCP samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from fabriclab.report.figures.curves import Curve, Picture, draw_level
+from fabriclab.report.network import receiver_port
+from fabriclab.report.quantities import axis_for, axis_label, format_metric
+from fabriclab.report.series import counter_at, read_steps
+from fabriclab.report.style import INK, drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.results.summary import busy_interval
+
+MOST_FLOWS = 6
+"""More lines than that can't be told apart; the caption says how many there are."""
+_BINS = 120
+
+
+def sender_samples(curve: Curve, *, long_only: bool = False) -> tuple[pl.LazyFrame, list[tuple[int, str]]]:
+    """Return the TCP samples of the senders' ends and the (flow, sender) pairs that have any, in the order of flows."""
+    tcp = curve.results.measured.tcp
+    if tcp is None:
+        return pl.LazyFrame(), []
+    flows = curve.results.flows.filter(pl.col("stop_ns").is_not_null()) if long_only else curve.results.flows
+    senders = flows.select("flow", pl.col("src").alias("node"))
+    rows = tcp.join(senders, on=["flow", "node"], how="semi", maintain_order="left")
+    pairs = rows.select("flow", "node").unique().collect(engine="streaming").sort("flow")
+    return rows, [(int(flow), str(node)) for flow, node in pairs.iter_rows()]
+
+
+def cwnd_picture(curve: Curve, name: str) -> Picture | None:
+    """Return the congestion window of the first sampled flows over time; None when no flow was sampled."""
+    rows, pairs = sender_samples(curve)
+    if not pairs:
+        return None
+    begin, end = busy_interval(curve.results.measured)
+    time = axis_for("ns", [end])
+    means = []
+    with drawing():
+        figure = new_figure(2.6)
+        axes = figure.subplots()
+        for (flow, node), color in zip(pairs[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False):
+            steps = read_steps(rows.filter(pl.col("flow") == flow), "cwnd", begin, end, most=600)
+            axes.step(steps.time_ns / time.scale, steps.mean, where="post", color=color, linewidth=1.2, label=f"{node}, flow {flow}")
+            if len(steps.mean):
+                means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
+        axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel="Congestion window (segments)")
+        axes.set_ylim(bottom=0)
+        place_legend(axes, columns=3)
+        more = f" {len(pairs) - MOST_FLOWS} more flows are not drawn." if len(pairs) > MOST_FLOWS else ""
+        caption = f"{curve.label}, segments: {', '.join(means)}.{more}"
+        return Picture("Congestion window over time", caption, figure_svg(figure, name, caption))
+
+
+def throughput_picture(curve: Curve, name: str) -> Picture | None:
+    """Return what each long flow got acknowledged over time, and their sum; None without samples of long flows."""
+    rows, pairs = sender_samples(curve, long_only=True)
+    if not pairs:
+        return None
+    begin, end = busy_interval(curve.results.measured)
+    edges = np.linspace(begin, max(end, begin + 1), _BINS + 1)
+    bin_s = (edges[1] - edges[0]) / 1e9
+    rates = {pair: np.diff(counter_at(rows.filter(pl.col("flow") == pair[0]), "bytes_acked", edges)) * 8 / bin_s for pair in pairs}
+    total = np.sum(list(rates.values()), axis=0)
+    port = receiver_port(curve.results)
+    time, axis = axis_for("ns", [end]), axis_for("bps", [float(total.max())])
+    with drawing():
+        figure = new_figure(2.7)
+        axes = figure.subplots()
+        for (pair, rate), color in zip(list(rates.items())[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False):
+            axes.stairs(
+                rate / axis.scale, edges / time.scale, baseline=None, color=color, linewidth=1.2, label=f"{pair[1]}, flow {pair[0]}"
+            )
+        if len(rates) > 1:
+            axes.stairs(total / axis.scale, edges / time.scale, baseline=None, color=INK, linewidth=1.4, label="all")
+        if port is not None:
+            draw_level(axes, port.goodput_limit_bps / axis.scale, "link's maximum")
+        axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel=axis_label("Throughput", axis))
+        axes.set_ylim(0, 1.15 * max(float(total.max()), port.goodput_limit_bps if port else 0) / axis.scale)
+        place_legend(axes, columns=4)
+        means = ", ".join(f"{node} {format_metric('_bps', float(rate.mean()))}" for (_, node), rate in list(rates.items())[:MOST_FLOWS])
+        fairness = curve.results.summary.get("jain_fairness")
+        fair = f" Jain's fairness index {fairness:.3f}." if fairness is not None else ""
+        together = format_metric("_bps", float(total.mean()))
+        caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
+        return Picture("Throughput of long flows", caption, figure_svg(figure, name, caption))

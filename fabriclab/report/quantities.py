@@ -1,0 +1,146 @@
+"""Numbers for people: a metric's unit is the ending of its name, an axis shows one unit that fits all its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fabriclab.units import UnitError, format_duration, format_rate, format_size, parse_duration, parse_rate, parse_size
+
+Value = str | int | float | bool | None
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
+    "bps": ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1, "bps")),
+    "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1, "B")),
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1, "ns")),
+}
+_TITLES = {
+    "goodput_bps": "Goodput",
+    "fct_mean_ns": "Flow completion time, mean",
+    "fct_median_ns": "Flow completion time, median",
+    "fct_p95_ns": "Flow completion time, 95th percentile",
+    "fct_p99_ns": "Flow completion time, 99th percentile",
+    "fct_max_ns": "Flow completion time, longest",
+    "queue_mean_bytes": "Queue, mean over time",
+    "queue_median_bytes": "Queue, median over time",
+    "queue_p99_bytes": "Queue, 99th percentile over time",
+    "queue_max_bytes": "Queue, longest",
+    "round_mean_ns": "Round, mean",
+    "rounds_complete": "Rounds complete",
+    "srtt_mean_us": "Smoothed round-trip time, mean",
+    "min_rtt_us": "Round-trip time, smallest",
+    "timeouts": "Retransmission timeouts",
+    "retransmits": "Segments sent again",
+    "marks": "Segments acknowledged with ECE",
+    "queue_marks": "Packets marked by the switch",
+    "drops": "Packets dropped",
+    "jain_fairness": "Jain's fairness index",
+    "bytes": "Bytes received",
+    "flows": "Flows",
+    "flows_complete": "Flows complete",
+    "flows_incomplete": "Flows incomplete",
+    "flows_unstarted": "Flows unstarted",
+    "flows_failed": "Flows failed",
+    "flows_lost": "Flows lost",
+}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One unit for all values of an axis: a value divided by `scale` is in `unit`."""
+
+    scale: float
+    unit: str
+
+
+def metric_title(metric: str) -> str:
+    """Return what a metric is called in a table or on an axis: `queue_max_bytes[s1:eth3]` is `Queue, longest (s1:eth3)`."""
+    name, _, place = metric.partition("[")
+    title = _TITLES.get(name, {"throughput_bps": "Goodput"}.get(name, name.replace("_", " ")))
+    return f"{title} ({place[:-1]})" if place else title
+
+
+def format_metric(metric: str, value: Value) -> str:
+    """Return a measured number with its unit, to four significant digits; a dash for what was not measured."""
+    if value is None or isinstance(value, str):
+        return "–" if value is None else value
+    match metric_dimension(metric):
+        case "bps":
+            return format_rate(value, 4)
+        case "bytes":
+            return format_size(value, 4)
+        case "ns":
+            return format_duration(value * _to_base(metric), 4)
+        case _:
+            return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def metric_dimension(metric: str) -> str:
+    """Return `bps`, `bytes`, `ns`, or `` for a plain number."""
+    name = metric.partition("[")[0]
+    ending = name.rpartition("_")[2]
+    return {"bps": "bps", "bytes": "bytes", "ns": "ns", "us": "ns"}.get(ending, "")
+
+
+def metric_axis(metric: str, values: Iterable[float]) -> Axis:
+    """Return the axis unit that fits the largest value of a metric."""
+    axis = axis_for(metric_dimension(metric), values)
+    return Axis(axis.scale / _to_base(metric), axis.unit)
+
+
+def axis_for(dimension: str, values: Iterable[float]) -> Axis:
+    """Return the unit (of `bps`, `bytes`, `ns`) in which the largest value is at least 1. Rates below 10 Gbps stay in Mbps."""
+    largest = max((abs(value) for value in values), default=0.0)
+    for scale, unit in _SCALES.get(dimension, ()):
+        if largest >= scale * (10 if unit in ("Gbps", "MB", "GB") else 1):
+            return Axis(scale, unit)
+    fallback = {"bps": Axis(1e6, "Mbps"), "bytes": Axis(1e3, "KB"), "ns": Axis(1e6, "ms")}
+    return fallback.get(dimension, Axis(1, ""))
+
+
+def axis_label(title: str, axis: Axis) -> str:
+    """Return `title (unit)`."""
+    return f"{title} ({axis.unit})" if axis.unit else title
+
+
+def setting_number(value: Value) -> float | None:
+    """Return a setting as a number to order or plot by: a count as it is, `64 KB`, `10 Gbps` and `1 ms` in base units, others None."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    for parse in (parse_size, parse_rate, parse_duration):
+        try:
+            return float(parse(value))
+        except UnitError:
+            continue
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def setting_axis(values: Iterable[Value]) -> tuple[str, Axis]:
+    """Return dimension and axis unit of a setting's values."""
+    given = [value for value in values if value is not None]
+    for dimension, parse in (("bytes", parse_size), ("bps", parse_rate), ("ns", parse_duration)):
+        try:
+            return dimension, axis_for(dimension, [float(parse(str(value))) for value in given])
+        except UnitError:
+            continue
+    return "", Axis(1, "")
+
+
+def format_share(share: float) -> str:
+    """Return a share as per cent, whole above 10 % and below 99 %."""
+    percent = 100 * share
+    return f"{percent:.0f} %" if 10 <= percent <= 99 or percent in (0, 100) else f"{percent:.1f} %"
+
+
+def format_setting(name: str, value: Value) -> str:
+    """Return a setting as part of a label: `16 senders`, `64 KB buffer`, `CUBIC` stays with the caller."""
+    return f"{value} {name.replace('_', ' ')}"
+
+
+def _to_base(metric: str) -> float:
+    """Return how many nanoseconds (or bytes, bps) one unit of the metric is."""
+    return 1e3 if metric.partition("[")[0].endswith("_us") else 1.0

@@ -1,0 +1,154 @@
+"""How pictures look: colours with a name, the same for each congestion control everywhere, and figures as SVG text for a page.
+
+Colours are from Okabe and Ito's palette, made for all kinds of colour vision. In the SVG each is a CSS variable, so that the page can
+show the same picture on a light and on a dark ground; lines differ in dash and marker too, not in colour alone.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+WIDTH_IN = 7.6
+"""Width of every figure in inches (72 points each); the page scales it."""
+
+INK, MUTED, GRID, GROUND = "#1b2733", "#5a6672", "#dfe4e9", "#fffffe"
+_CONGESTION_CONTROL = {
+    "cubic": "#0072b2",
+    "dctcp": "#00865f",
+    "reno": "#d55e00",
+    "htcp": "#b8860b",
+    "bic": "#b4549a",
+    "bbr": "#6f5bd0",
+}
+_OTHER = ("#3d8fc4", "#a3573b", "#4f7f1f", "#8a6d9e", "#7a7a2e", "#555f6b")
+# The same colours on a dark ground.
+_DARK = {
+    INK: "#e6ebf0",
+    MUTED: "#9aa7b4",
+    GRID: "#2c3642",
+    GROUND: "#12181f",
+    "#0072b2": "#58b0ea",
+    "#00865f": "#2fc795",
+    "#d55e00": "#ff8a3d",
+    "#b8860b": "#e5b53c",
+    "#b4549a": "#e08fca",
+    "#6f5bd0": "#a99bf5",
+    "#3d8fc4": "#7cc0ea",
+    "#a3573b": "#dd9274",
+    "#4f7f1f": "#93c45a",
+    "#8a6d9e": "#c0a4d4",
+    "#7a7a2e": "#c2c26a",
+    "#555f6b": "#aab4bf",
+}
+WARNING = _CONGESTION_CONTROL["reno"]
+DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (9, 3)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_NAMES = {"cubic": "CUBIC", "dctcp": "DCTCP", "reno": "Reno", "htcp": "H-TCP", "bic": "BIC", "bbr": "BBR"}
+
+_SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.6,
+    "lines.solid_joinstyle": "round",
+    "path.simplify": False,
+}
+
+
+def algorithm_name(algorithm: str) -> str:
+    """Return a congestion control's name as people write it."""
+    return _NAMES.get(algorithm, algorithm)
+
+
+def algorithm_color(algorithm: str) -> str:
+    """Return the colour that an algorithm has in every picture."""
+    known = _CONGESTION_CONTROL.get(algorithm)
+    return known or _OTHER[sum(algorithm.encode()) % len(_OTHER)]
+
+
+def ramp(count: int) -> list[str]:
+    """Return colours for `count` things that are not algorithms (flows, buffers)."""
+    palette = [*_CONGESTION_CONTROL.values(), *_OTHER]
+    return [palette[index % len(palette)] for index in range(count)]
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Draw with the report's settings, without a screen, and leave matplotlib as it was."""
+    with matplotlib.rc_context(_SETTINGS):
+        yield
+
+
+def new_figure(height_in: float) -> Figure:
+    """Return an empty figure that never touches a screen."""
+    return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+
+
+def place_legend(axes: Axes, columns: int = 4) -> None:
+    """Put the legend above the axes, where no line runs."""
+    handles, labels = axes.get_legend_handles_labels()
+    if len(labels) > 1:
+        axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=min(columns, len(labels)), borderaxespad=0.2)
+
+
+def figure_svg(figure: Figure, name: str, description: str) -> str:
+    """Return a figure as an SVG element; `name` keeps its inner identifiers apart from those of the page's other figures.
+
+    The same figure gives the same text: no date, no random identifier.
+    """
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[a-zA-Z]+[\w.]*_\d+"', "<g", svg)
+    svg = svg.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
+    svg = re.sub(r' width="[\d.]+pt"| height="[\d.]+pt"', "", svg, count=2)
+    for color in _DARK:
+        svg = svg.replace(color, f"var({_variable(color)}, {color})")
+    label = description.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+
+
+def css_variables(*, dark: bool) -> str:
+    """Return the CSS declarations of all colours for a light or a dark ground."""
+    return " ".join(f"{_variable(color)}: {other if dark else color};" for color, other in _DARK.items())
+
+
+def _variable(color: str) -> str:
+    names = {INK: "--ink", MUTED: "--muted", GRID: "--grid", GROUND: "--ground"}
+    return names.get(color, f"--c-{color[1:]}")

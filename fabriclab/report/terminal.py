@@ -1,0 +1,50 @@
+"""The summary of a run or of a sweep as a table in the terminal."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from fabriclab.report.tables import key_figures, point_table
+from fabriclab.report.warnings import warnings_of
+from fabriclab.results import CheckResult, Results, Sweep, SweepPoint, evaluate_checks
+
+
+def summary_table(subject: Results | Sweep) -> Table:
+    """Return a rich table: of a run its key figures, of a sweep one row a point. The caption holds warnings and the outcome of checks."""
+    return _run_table(subject) if isinstance(subject, Results) else _sweep_table(subject)
+
+
+def _run_table(results: Results) -> Table:
+    table = Table(title=results.title, title_justify="left", box=box.SIMPLE_HEAD, show_header=False, caption_justify="left")
+    table.add_column("metric")
+    table.add_column("value", justify="right", style="bold", no_wrap=True)
+    table.add_column("context", style="dim")
+    for title, value, context in key_figures(results):
+        table.add_row(title, value, context)
+    point = SweepPoint(results.settings, 0, results.status, results)
+    table.caption = _caption(warnings_of([point]), evaluate_checks(results))
+    return table
+
+
+def _sweep_table(sweep: Sweep) -> Table:
+    content = point_table(sweep)
+    table = Table(title=sweep.title, title_justify="left", box=box.SIMPLE_HEAD, caption_justify="left")
+    for heading, is_number in zip(content.headings, content.numbers, strict=True):
+        justify: Literal["right", "left"] = "right" if is_number else "left"
+        table.add_column(heading, justify=justify, no_wrap=is_number)
+    for point, row in zip(sweep.points, content.rows, strict=True):
+        table.add_row(*row, style=None if point.is_whole else "yellow")
+    table.caption = _caption(warnings_of(sweep.points), [check for run in sweep.runs for check in evaluate_checks(run)])
+    return table
+
+
+def _caption(warnings: list[str], checks: list[CheckResult]) -> Text | None:
+    lines = [Text(warning, style="yellow") for warning in warnings]
+    if checks:
+        passed = sum(check.outcome == "pass" for check in checks)
+        lines.append(Text(f"checks: {passed} of {len(checks)} pass", style="green" if passed == len(checks) else "red"))
+    return Text("\n").join(lines) if lines else None

@@ -1,0 +1,38 @@
+"""What a reader has to know before the figures: which runs are incomplete, and in what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fabriclab.results import SweepPoint
+
+_MOST_NAMED = 6
+
+
+def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
+    """Return sentences on the points that are not whole; none when all are."""
+    broken = [point for point in points if not point.is_whole]
+    if not broken:
+        return []
+    if len(points) == 1:
+        return [f"This run is incomplete: {_reason(broken[0])}."]
+    named = [f"{_name(point)}: {_reason(point)}" for point in broken[:_MOST_NAMED]]
+    more = [f"and {len(broken) - _MOST_NAMED} more"] if len(broken) > _MOST_NAMED else []
+    verb = "is" if len(broken) == 1 else "are"
+    return [f"{len(broken)} of {len(points)} points {verb} incomplete: {'; '.join(named + more)}."]
+
+
+def _name(point: SweepPoint) -> str:
+    return ", ".join(f"{name} {value}" for name, value in point.settings.items()) or "default settings"
+
+
+def _reason(point: SweepPoint) -> str:
+    reasons = [] if point.status == "complete" else [f"status {point.status}" + (f" ({point.message})" if point.message else "")]
+    if point.results is not None:
+        summary = point.results.summary
+        missing, flows = summary.get("flows_incomplete"), summary.get("flows")
+        if missing and flows is not None:
+            kinds = [f"{summary[f'flows_{kind}']:,} {kind}" for kind in ("failed", "lost", "unstarted") if summary.get(f"flows_{kind}")]
+            reasons.append(f"{missing:,} of {flows:,} flows are incomplete" + (f" ({', '.join(kinds)})" if kinds else ""))
+        reasons += point.results.notes[:3]
+    return ", ".join(reasons) or point.message or "no results"
