@@ -1,0 +1,179 @@
+#!/usr/bin/env bash
+# Makes the machine's kernel: Debian's kernel source, patches/<series>/*.patch, tinyconfig and ./config. usage: build.sh build|where
+#
+# KERNEL_SOURCE=DIR takes the user's own tree instead; it is read, never written. Beside the program `linux` lie `config`, the whole
+# configuration, and `version`, what it was made of. The source package is kept in <cache>/sources.
+set -euo pipefail
+shopt -s inherit_errexit
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=images/machine/cache.sh
+source "$here/../cache.sh"
+# shellcheck source=images/machine/mirror.sh
+source "$here/../mirror.sh"
+
+suite=trixie
+package=linux-source-6.12
+needed=(gcc make flex bison bc xz patch ar)
+
+key() {
+  local files source=$package
+  mapfile -t files < <(find "$here/patches" -type f | LC_ALL=C sort)
+  if [ -n "${KERNEL_SOURCE:-}" ]; then source=$(own_tree_state); fi
+  cache_key "kernel-1 $source $(gcc -dumpfullversion) ${files[*]#"$here"/}" "$here/build.sh" "$here/config" "${files[@]}"
+}
+
+# own_tree_state: a hash that changes with any file of the user's tree.
+own_tree_state() {
+  if [ ! -f "$KERNEL_SOURCE/arch/um/Makefile" ]; then
+    echo "KERNEL_SOURCE=$KERNEL_SOURCE is no kernel source tree: it has no arch/um/Makefile" >&2
+    return 1
+  fi
+  (cd "$KERNEL_SOURCE" && find . -path ./.git -prune -o -type f -printf '%p %s %T@\n' | LC_ALL=C sort | sha256sum)
+}
+
+# fetch_package: downloads the source package unless the newest one is there, and prints its path. Without a network, the newest one at hand.
+fetch_package() {
+  local store work
+  store=$(cache_root)/sources
+  mkdir -p "$store"
+  work=$(mktemp -d "$store/.fetch.XXXXXX")
+  apt_isolated "$work" "$suite"
+  if apt-get -q -c "$work/apt.conf" update >&2; then
+    download_package "$work" "$store" >&2
+  else
+    echo "Debian's archive cannot be reached; trying what was downloaded before" >&2
+  fi
+  rm -rf "$work"
+  find "$store" -name "${package}_*.deb" -printf '%f\n' | LC_ALL=C sort -V | tail -n 1 | sed "s|^|$store/|" | grep . || {
+    echo "no $package in $store and none could be downloaded" >&2
+    return 1
+  }
+}
+
+# download_package WORK STORE: moves the archive's newest package to STORE, whole or not at all.
+download_package() {
+  local version
+  version=$(apt-cache -c "$1/apt.conf" show --no-all-versions "$package" | sed -n 's/^Version: //p')
+  if [ -f "$2/${package}_${version//:/%3a}_all.deb" ]; then return; fi
+  (cd "$1" && apt-get -q -c "$1/apt.conf" download "$package")
+  mv "$1/$package"_*.deb "$2/"
+}
+
+# unpack_debian DIR: the package's source as DIR/source; DIR/version tells which.
+unpack_debian() {
+  local deb
+  deb=$(fetch_package)
+  mkdir "$1/source"
+  dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards "./usr/src/$package.tar.*" | tar -xJ -C "$1/source" --strip-components=1
+  dpkg-deb -f "$deb" Package Version >"$1/version"
+}
+
+# link_own_tree DIR: the user's tree as DIR/source, each file a link, without what an earlier build left in it.
+link_own_tree() {
+  local tree
+  tree=$(cd "$KERNEL_SOURCE" && pwd)
+  mkdir "$1/source"
+  cp -as "$tree"/* "$1/source/"
+  rm -rf "$1/source/include/config" "$1/source/include/generated" "$1"/source/arch/*/include/generated
+  printf 'Source: %s\nVersion: %s\n' "$tree" "$(make -s -C "$tree" kernelversion)" >"$1/version"
+}
+
+# series SOURCE: such as 6.12.
+series() { sed -nE 's/^(VERSION|PATCHLEVEL) = ([0-9]+)$/\2/p' "$1/Makefile" | paste -sd.; }
+
+# patches_of SERIES: the directory of the patches for a series: its own, or that of the nearest one before.
+patches_of() {
+  local found
+  found=$(printf '%s\n' "$here"/patches/*/ | sed 's|.*/patches/||; s|/$||' | { cat; echo "$1 "; } | LC_ALL=C sort -V | sed '/ $/q' | tail -n 2 | head -n 1)
+  if [ ! -d "$here/patches/$found" ]; then
+    echo "the kernel's series $1 is older than any that has patches here" >&2
+    return 1
+  fi
+  printf '%s\n' "$here/patches/$found"
+}
+
+apply_patches() {
+  local source=$1 patch file
+  for patch in "$2"/*.patch; do
+    # A file of the user's tree is a link here: what a patch changes becomes a copy first.
+    sed -nE 's|^\+\+\+ b/([^\t]+).*|\1|p' "$patch" | while read -r file; do
+      if [ -L "$source/$file" ]; then cp --remove-destination "$(readlink "$source/$file")" "$source/$file"; fi
+    done
+    if ! patch -s -p1 -N -d "$source" <"$patch"; then
+      echo "${patch#"$here"/} does not apply to $(cat "$source/../version")" >&2
+      return 1
+    fi
+  done
+}
+
+# configure SOURCE OBJECTS FRAGMENT...
+configure() {
+  local source=$1 objects=$2
+  shift 2
+  make -s -C "$source" ARCH=um O="$objects" tinyconfig >/dev/null
+  cat "$@" >>"$objects/.config"
+  make -s -C "$source" ARCH=um O="$objects" olddefconfig >/dev/null 2>&1
+  check_options "$objects/.config" "$@"
+}
+
+# check_options CONFIG FRAGMENT...: every option that a fragment asks for is as it was asked for.
+check_options() {
+  local config=$1 fragment line number status=0
+  shift
+  for fragment in "$@"; do
+    number=0
+    while IFS= read -r line; do
+      number=$((number + 1))
+      case $line in
+        CONFIG_*=*) if grep -qxF -- "$line" "$config"; then continue; fi ;;
+        '# CONFIG_'*' is not set') if ! grep -q "^$(cut -d' ' -f2 <<<"$line")=" "$config"; then continue; fi ;;
+        *) continue ;;
+      esac
+      echo "${fragment#"$here"/}:$number: \"$line\" did not stick: does the option exist in this kernel, and is all it depends on there?" >&2
+      status=1
+    done <"$fragment"
+  done
+  return $status
+}
+
+make_kernel() {
+  local directory=$1 patches fragments=("$here/config")
+  if [ -n "${KERNEL_SOURCE:-}" ]; then link_own_tree "$directory"; else unpack_debian "$directory"; fi
+  patches=$(patches_of "$(series "$directory/source")")
+  if [ -f "$patches/config" ]; then fragments+=("$patches/config"); fi
+  apply_patches "$directory/source" "$patches"
+  mkdir "$directory/objects"
+  configure "$directory/source" "$directory/objects" "${fragments[@]}"
+  # Fixed names and times: the same source gives the same program.
+  make -s -C "$directory/source" ARCH=um O="$directory/objects" -j"$(nproc)" KBUILD_BUILD_USER=fabriclab KBUILD_BUILD_HOST=fabriclab \
+    KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' KBUILD_BUILD_VERSION=1 linux
+  cp "$directory/objects/linux" "$directory/linux"
+  cp "$directory/objects/.config" "$directory/config"
+  rm -rf "$directory/source" "$directory/objects"
+}
+
+require_tools() {
+  local tool
+  for tool in "${needed[@]}"; do
+    if ! command -v "$tool" >/dev/null; then
+      echo "$tool is missing: apt-get install build-essential flex bison bc xz-utils patch" >&2
+      return 1
+    fi
+  done
+}
+
+build_kernel() {
+  local path
+  require_tools
+  path=$(cache_make kernel "$(key)" make_kernel)
+  printf '%s/linux\n' "$path"
+}
+
+case ${1:-} in
+  build) build_kernel ;;
+  where) cache_find kernel "$(key)" | sed 's|$|/linux|' ;;
+  *)
+    echo "usage: build.sh build|where" >&2
+    exit 2
+    ;;
+esac
