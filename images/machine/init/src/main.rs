@@ -1,1 +1,30 @@
-fn main() {}
+//! PID 1 of the virtual machine: executes the job in the run directory and powers off. Contract: images/machine/README.md.
+
+mod batch;
+mod clock;
+mod configure;
+mod events;
+mod failure;
+mod job;
+mod lab;
+mod link;
+mod machine;
+mod mounts;
+mod namespace;
+mod netlink;
+mod process;
+mod run;
+mod supervisor;
+mod sysctl;
+
+fn main() {
+    if std::process::id() != 1 {
+        eprintln!(
+            "init: this program is PID 1 of fabriclab's virtual machine; it does nothing elsewhere"
+        );
+        std::process::exit(1);
+    }
+    machine::report_panics();
+    run::boot_and_run();
+    machine::power_off();
+}

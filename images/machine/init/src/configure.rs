@@ -1,0 +1,110 @@
+//! Applies a node's files: `root/`, `sysctl.conf`, `ip.batch`, `tc.batch`, each optional, in that order.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{symlink, PermissionsExt};
+use std::path::Path;
+
+use nix::sched::CloneFlags;
+
+use crate::batch;
+use crate::failure::{Context, Failure, Result};
+use crate::namespace::{Machine, Node};
+use crate::sysctl;
+
+/// The run directory, as the machine and every node see it.
+pub const JOB: &str = "/job";
+
+/// Applies the machine's own sysctls (what is not per namespace).
+pub fn machine(file: &str) -> Result<()> {
+    let text =
+        read_optional(file)?.ok_or_else(|| Failure::new("there is no such file").in_file(file))?;
+    sysctl::apply(&text).map_err(|failure| failure.in_file(file))
+}
+
+/// Applies the files in a node's directory, a path relative to the run directory.
+pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
+    if !Path::new(JOB).join(files).is_dir() {
+        return Err(Failure::new("there is no such directory")
+            .in_file(files)
+            .in_node(&node.name));
+    }
+    let file = |name: &str| format!("{files}/{name}");
+    let apply = |name: &str, work: &dyn Fn(&str) -> Result<()>| -> Result<()> {
+        match read_optional(&file(name))? {
+            Some(text) => work(&text).map_err(|failure| failure.in_file(&file(name))),
+            None => Ok(()),
+        }
+    };
+    copy_root(machine, node, &file("root"))
+        .and_then(|()| {
+            apply("sysctl.conf", &|text| {
+                machine.inside(
+                    node,
+                    CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWUTS,
+                    || sysctl::apply(text),
+                )
+            })
+        })
+        .and_then(|()| apply("ip.batch", &|text| batch::run(machine, node, "ip", text)))
+        .and_then(|()| apply("tc.batch", &|text| batch::run(machine, node, "tc", text)))
+        .map_err(|failure| failure.in_node(&node.name))
+}
+
+fn read_optional(file: &str) -> Result<Option<String>> {
+    match fs::read_to_string(Path::new(JOB).join(file)) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::new(error.to_string()).in_file(file)),
+    }
+}
+
+fn copy_root(machine: &Machine, node: &Node, directory: &str) -> Result<()> {
+    let source = Path::new(JOB).join(directory);
+    if !source.is_dir() {
+        return Ok(());
+    }
+    // From inside the node, because a link there must lead to the node's own files.
+    machine
+        .inside(node, CloneFlags::CLONE_NEWNS, || {
+            copy_tree(&source, Path::new("/"))
+        })
+        .map_err(|failure| failure.in_file(directory))
+}
+
+/// Copies what is in `source` into `target`, modes too; everything belongs to root then.
+fn copy_tree(source: &Path, target: &Path) -> Result<()> {
+    let mut entries = fs::read_dir(source)
+        .and_then(Iterator::collect::<std::io::Result<Vec<_>>>)
+        .context(|| format!("read {}", source.display()))?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let (from, to) = (entry.path(), target.join(entry.file_name()));
+        copy_entry(&from, &to, &entry).context(|| format!("copy to {}", to.display()))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            copy_tree(&from, &to)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy_entry(from: &Path, to: &Path, entry: &fs::DirEntry) -> std::io::Result<()> {
+    let kind = entry.file_type()?;
+    if kind.is_symlink() {
+        if to.symlink_metadata().is_ok() {
+            fs::remove_file(to)?;
+        }
+        return symlink(fs::read_link(from)?, to);
+    }
+    if !kind.is_dir() {
+        return fs::copy(from, to).map(drop);
+    }
+    if to.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir(to)?;
+    fs::set_permissions(
+        to,
+        fs::Permissions::from_mode(entry.metadata()?.permissions().mode()),
+    )
+}

@@ -1,0 +1,93 @@
+use super::*;
+
+const GOOD: &str = r#"{
+  "format": "fabriclab-job-1",
+  "limit_ns": 30000000000,
+  "sysctl": null,
+  "nodes": [{"name": "h1", "files": "nodes/h1"}, {"name": "s1"}],
+  "links": [{"a": {"node": "h1", "interface": "eth1", "mac": "02:fa:00:00:00:01"},
+             "b": {"node": "s1", "interface": "eth1", "mac": "02:fa:00:00:00:02"}, "mtu": 1500}],
+  "traffic": [{"name": "replay@h1", "node": "h1", "argv": ["/tools/replay"]}]
+}"#;
+
+fn message(old: &str, new: &str) -> String {
+    assert!(GOOD.contains(old), "the test changes nothing: {old}");
+    parse(&GOOD.replace(old, new))
+        .expect_err("must be refused")
+        .message
+}
+
+#[test]
+fn a_good_job_is_read() {
+    let job = parse(GOOD).expect("good");
+    assert_eq!(job.nodes.len(), 2);
+    assert_eq!(job.links[0].b.mac, Mac([2, 0xfa, 0, 0, 0, 2]));
+    assert!(job.probes.is_empty());
+}
+
+#[test]
+fn an_unknown_key_names_its_line() {
+    let failure = parse(&GOOD.replace("\"sysctl\"", "\"sysctls\"")).expect_err("must be refused");
+    assert_eq!(failure.line, Some(4));
+    assert_eq!(failure.file.as_deref(), Some(JOB_FILE));
+    assert!(
+        failure.message.contains("unknown field `sysctls`"),
+        "{}",
+        failure.message
+    );
+}
+
+#[test]
+fn each_broken_rule_is_named() {
+    let cases = [
+        (
+            "fabriclab-job-1",
+            "fabriclab-job-2",
+            "this machine reads \"fabriclab-job-1\"",
+        ),
+        ("30000000000", "0", "limit_ns 0 must be positive"),
+        (
+            "{\"name\": \"s1\"}",
+            "{\"name\": \"h1\"}",
+            "two nodes are called \"h1\"",
+        ),
+        (
+            "{\"name\": \"s1\"}",
+            "{\"name\": \"../s1\"}",
+            "is no node name",
+        ),
+        (
+            "\"node\": \"s1\"",
+            "\"node\": \"s2\"",
+            "names the node \"s2\", which does not exist; there are h1, s1",
+        ),
+        (
+            "\"node\": \"h1\", \"argv\"",
+            "\"node\": \"h9\", \"argv\"",
+            "program \"replay@h1\" names the node \"h9\"",
+        ),
+        ("02:fa:00:00:00:02", "02:fa:00:00:00", "is no MAC address"),
+        (
+            "02:fa:00:00:00:02",
+            "02:fa:00:00:00:+2",
+            "is no MAC address",
+        ),
+        ("\"mtu\": 1500", "\"mtu\": 60", "mtu 60 of h1:eth1"),
+        (
+            "\"node\": \"s1\", \"interface\": \"eth1\"",
+            "\"node\": \"h1\", \"interface\": \"eth1\"",
+            "h1:eth1 is in two links",
+        ),
+        (
+            "\"interface\": \"eth1\"",
+            "\"interface\": \"an-interface-of-16\"",
+            "is no interface name",
+        ),
+        ("replay@h1", "../replay", "is no file name"),
+        ("[\"/tools/replay\"]", "[]", "must name a program"),
+    ];
+    for (old, new, expected) in cases {
+        let message = message(old, new);
+        assert!(message.contains(expected), "{new}: {message}");
+    }
+}

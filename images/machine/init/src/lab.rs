@@ -1,0 +1,120 @@
+//! The lab of a job: its nodes and links, made and configured.
+
+use std::collections::HashMap;
+use std::fs::File;
+
+use nix::sched::CloneFlags;
+
+use crate::configure;
+use crate::events::{self, Phase};
+use crate::failure::{Failure, Result};
+use crate::job::{Endpoint, Job};
+use crate::link::{self, Offloads};
+use crate::namespace::{Machine, Node};
+use crate::netlink::Socket;
+
+pub struct Lab {
+    pub machine: Machine,
+    nodes: Vec<Node>,
+    indices: HashMap<String, usize>,
+}
+
+impl Lab {
+    pub fn node(&self, name: &str) -> Result<&Node> {
+        self.indices
+            .get(name)
+            .map(|index| &self.nodes[*index])
+            .ok_or_else(|| Failure::new(format!("there is no node \"{name}\"")))
+    }
+
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    pub fn create_nodes(job: &Job) -> Result<Self> {
+        let machine = Machine::open()?;
+        let nodes = job
+            .nodes
+            .iter()
+            .map(|node| Node::create(&node.name))
+            .collect::<Result<Vec<_>>>()?;
+        let indices = job
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(index, node)| (node.name.clone(), index))
+            .collect();
+        Ok(Self {
+            machine,
+            nodes,
+            indices,
+        })
+    }
+
+    pub fn create_links(&self, job: &Job) -> Result<()> {
+        let namespaces = self
+            .nodes
+            .iter()
+            .map(Node::open_network_namespace)
+            .collect::<Result<Vec<File>>>()?;
+        let namespace =
+            |end: &Endpoint| self.indices.get(&end.node).map(|index| &namespaces[*index]);
+        let mut socket = Socket::open()?;
+        for link in &job.links {
+            let (Some(a), Some(b)) = (namespace(&link.a), namespace(&link.b)) else {
+                continue;
+            };
+            link::create(&mut socket, link, a, b)?;
+        }
+        for node in &self.nodes {
+            let interfaces = job
+                .links
+                .iter()
+                .flat_map(|link| [&link.a, &link.b])
+                .filter(|end| end.node == node.name);
+            let interfaces: Vec<&str> = interfaces.map(|end| end.interface.as_str()).collect();
+            self.machine
+                .inside(node, CloneFlags::CLONE_NEWNET, || {
+                    set_interfaces_up(&interfaces)
+                })
+                .map_err(|failure| failure.in_node(&node.name))?;
+        }
+        Ok(())
+    }
+
+    pub fn configure(&self, job: &Job) -> Result<()> {
+        for (node, described) in self.nodes.iter().zip(&job.nodes) {
+            if let Some(files) = &described.files {
+                configure::node(&self.machine, node, files)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn set_interfaces_up(interfaces: &[&str]) -> Result<()> {
+    let mut socket = Socket::open()?;
+    let offloads = Offloads::open()?;
+    link::set_up(&mut socket, "lo")?;
+    for interface in interfaces {
+        offloads.switch_off(interface)?;
+        link::set_up(&mut socket, interface)?;
+    }
+    Ok(())
+}
+
+/// Makes the lab that the job describes; on a failure the phase says where it happened.
+pub fn create(job: &Job) -> std::result::Result<Lab, (Phase, Failure)> {
+    if let Some(file) = &job.sysctl {
+        configure::machine(file).map_err(|failure| (Phase::Nodes, failure))?;
+    }
+    events::phase(Phase::Nodes);
+    let lab = Lab::create_nodes(job).map_err(|failure| (Phase::Nodes, failure))?;
+    events::phase(Phase::Links);
+    lab.create_links(job)
+        .map_err(|failure| (Phase::Links, failure))?;
+    events::phase(Phase::Configure);
+    lab.configure(job)
+        .map_err(|failure| (Phase::Configure, failure))?;
+    Ok(lab)
+}

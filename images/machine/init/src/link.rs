@@ -1,0 +1,119 @@
+//! Links: pairs of veth interfaces made directly in their nodes' network namespaces, and interfaces without offloads.
+
+use std::fs::File;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
+
+use crate::failure::{Context, Failure, Result};
+use crate::job::{Endpoint, Link};
+use crate::netlink::{Message, Socket};
+
+/// Linux, include/uapi/linux/veth.h.
+const VETH_INFO_PEER: u16 = 1;
+/// Linux, include/uapi/linux/ethtool.h: commands that switch an offload.
+const ETHTOOL_STSO: u32 = 0x1f;
+const ETHTOOL_SGSO: u32 = 0x24;
+const ETHTOOL_SGRO: u32 = 0x2c;
+const SIOCETHTOOL: libc::c_ulong = 0x8946;
+
+/// Makes a link; `a` and `b` are the network namespaces of its ends.
+pub fn create(machine: &mut Socket, link: &Link, a: &File, b: &File) -> Result<()> {
+    let mut message = Message::new(
+        libc::RTM_NEWLINK,
+        libc::NLM_F_CREATE | libc::NLM_F_EXCL,
+        &interface_header(0, 0),
+    );
+    add_end(&mut message, &link.a, link.mtu, a);
+    message.nest_flagged(libc::IFLA_LINKINFO, |info| {
+        info.attribute(libc::IFLA_INFO_KIND, b"veth");
+        info.nest_flagged(libc::IFLA_INFO_DATA, |data| {
+            data.nest_flagged(VETH_INFO_PEER, |peer| {
+                peer.raw_padded(&interface_header(0, 0));
+                add_end(peer, &link.b, link.mtu, b);
+            });
+        });
+    });
+    machine.request(&mut message).map_err(|refusal| {
+        let (a, b) = (&link.a, &link.b);
+        Failure::new(format!(
+            "make the link {}:{} - {}:{}: {refusal}",
+            a.node, a.interface, b.node, b.interface
+        ))
+    })
+}
+
+fn add_end(message: &mut Message, end: &Endpoint, mtu: u32, namespace: &File) {
+    message.attribute_string(libc::IFLA_IFNAME, &end.interface);
+    message.attribute_u32(libc::IFLA_MTU, mtu);
+    message.attribute(libc::IFLA_ADDRESS, &end.mac.0);
+    message.attribute_u32(libc::IFLA_NET_NS_FD, namespace.as_raw_fd() as u32);
+}
+
+/// Sets an interface of the current network namespace up.
+pub fn set_up(namespace: &mut Socket, interface: &str) -> Result<()> {
+    let up = libc::IFF_UP as u32;
+    let mut message = Message::new(libc::RTM_NEWLINK, 0, &interface_header(up, up));
+    message.attribute_string(libc::IFLA_IFNAME, interface);
+    namespace
+        .request(&mut message)
+        .map_err(|refusal| Failure::new(format!("set {interface} up: {refusal}")))
+}
+
+/// `struct ifinfomsg`, rtnetlink(7), of no particular interface.
+fn interface_header(flags: u32, change: u32) -> [u8; 16] {
+    let mut header = [0; 16];
+    header[8..12].copy_from_slice(&flags.to_ne_bytes());
+    header[12..16].copy_from_slice(&change.to_ne_bytes());
+    header
+}
+
+/// Switches offloads of the interfaces of one network namespace.
+pub struct Offloads(OwnedFd);
+
+impl Offloads {
+    /// In the current network namespace.
+    pub fn open() -> Result<Self> {
+        socket(
+            AddressFamily::Inet,
+            SockType::Datagram,
+            SockFlag::SOCK_CLOEXEC,
+            None,
+        )
+        .map(Self)
+        .context(|| "open a socket".to_owned())
+    }
+
+    /// TSO, GSO and GRO off: a queue limit in bytes must see packets as they are on the wire. Checksum offload stays: it changes no packet.
+    pub fn switch_off(&self, interface: &str) -> Result<()> {
+        for (name, command) in [
+            ("TSO", ETHTOOL_STSO),
+            ("GSO", ETHTOOL_SGSO),
+            ("GRO", ETHTOOL_SGRO),
+        ] {
+            self.set(interface, command, 0)
+                .context(|| format!("switch {name} of {interface} off"))?;
+        }
+        Ok(())
+    }
+
+    fn set(&self, interface: &str, command: u32, value: u32) -> nix::Result<()> {
+        // struct ethtool_value
+        let mut request = [command, value];
+        // SAFETY: all zero is a valid ifreq.
+        let mut interface_request: libc::ifreq = unsafe { std::mem::zeroed() };
+        for (to, from) in interface_request
+            .ifr_name
+            .iter_mut()
+            .zip(interface.bytes().take(libc::IFNAMSIZ - 1))
+        {
+            *to = from as libc::c_char;
+        }
+        interface_request.ifr_ifru.ifru_data = request.as_mut_ptr().cast();
+        // SAFETY: the request names an interface and points to an ethtool_value; both outlive the call.
+        let result =
+            unsafe { libc::ioctl(self.0.as_raw_fd(), SIOCETHTOOL, &raw mut interface_request) };
+        Errno::result(result).map(drop)
+    }
+}

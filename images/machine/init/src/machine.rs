@@ -1,0 +1,82 @@
+//! The machine itself: its command line, limits, console and end.
+
+use std::fs;
+
+use nix::sys::reboot::{reboot, RebootMode};
+use nix::sys::resource::{setrlimit, Resource};
+use nix::sys::termios::{tcdrain, tcgetattr, tcsetattr, OutputFlags, SetArg};
+use nix::unistd::sync;
+
+use crate::events::{self, Phase, Status};
+use crate::failure::{Context, Failure, Result};
+use crate::mounts::HostDirectories;
+
+/// 10,000 flows on a host, both ends of each, and room.
+const OPEN_FILES: u64 = 65_536;
+const OPEN_FILES_MAX: u64 = 1_048_576;
+
+/// Makes a panic an error event and an orderly end. Without it the kernel would panic too.
+pub fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        events::error(Phase::Shutdown, &Failure::new(format!("PID 1: {panic}")));
+        events::end(Status::Failed);
+        power_off();
+    }));
+}
+
+/// What the command line says of the host: `fabriclab_rootfs=` and `fabriclab_job=`. Needs /proc.
+pub fn host_directories() -> Result<HostDirectories> {
+    let line = fs::read_to_string("/proc/cmdline").context(|| "read /proc/cmdline".to_owned())?;
+    Ok(HostDirectories {
+        rootfs: parameter(&line, "fabriclab_rootfs")?,
+        job: parameter(&line, "fabriclab_job")?,
+    })
+}
+
+fn parameter(line: &str, name: &str) -> Result<String> {
+    line.split_whitespace()
+        .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+        .filter(|value| value.starts_with('/'))
+        .map(str::to_owned)
+        .ok_or_else(|| {
+            Failure::new(format!(
+                "the kernel's command line lacks {name}=<absolute path>"
+            ))
+        })
+}
+
+/// Lines of events end in a newline alone.
+pub fn plain_console() {
+    let output = std::io::stdout();
+    // A console that is no terminal has nothing to set.
+    if let Ok(mut settings) = tcgetattr(&output) {
+        settings.output_flags.remove(OutputFlags::OPOST);
+        let _ = tcsetattr(&output, SetArg::TCSANOW, &settings);
+    }
+}
+
+pub fn raise_limits() -> Result<()> {
+    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES_MAX)
+        .context(|| format!("allow {OPEN_FILES} open files"))
+}
+
+/// Writes everything to the host and ends the machine.
+pub fn power_off() -> ! {
+    let _ = tcdrain(std::io::stdout());
+    sync();
+    let _ = reboot(RebootMode::RB_POWER_OFF);
+    // Refused only to a process that is not PID 1 with all its rights.
+    std::process::exit(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_whole_words_with_absolute_paths() {
+        let line = "mem=1G fabriclab_job=/run/1 x_fabriclab_rootfs=/no fabriclab_rootfs=relative\n";
+        assert_eq!(parameter(line, "fabriclab_job"), Ok("/run/1".to_owned()));
+        assert!(parameter(line, "fabriclab_rootfs").is_err());
+    }
+}

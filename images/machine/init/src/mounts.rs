@@ -1,0 +1,202 @@
+//! File systems: what the machine mounts at boot, and the root of each node. The machine's own root is made the same way as a node's.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::mount::{mount, umount2, MntFlags, MsFlags};
+use nix::sys::stat::{makedev, mknod, umask, Mode, SFlag};
+use nix::unistd::{chdir, pivot_root};
+
+use crate::failure::{Context, Result};
+
+/// Where each network namespace has a name, in the machine and in every node.
+pub const NETNS_DIRECTORY: &str = "/run/netns";
+/// The read-only root file system below every overlay, seen by the machine only.
+const LOWER: &str = "/run/fabriclab/rootfs";
+/// Mount point of the tmpfs that holds a new root's overlay; hidden once the root is changed.
+const SCRATCH: &str = "/tmp";
+
+/// The host directories that the kernel command line names.
+pub struct HostDirectories {
+    pub rootfs: String,
+    pub job: String,
+}
+
+/// Character devices of every node: name, major, minor (Linux: Documentation/admin-guide/devices.txt).
+const DEVICES: [(&str, u64, u64); 6] = [
+    ("null", 1, 3),
+    ("zero", 1, 5),
+    ("full", 1, 7),
+    ("random", 1, 8),
+    ("urandom", 1, 9),
+    ("tty", 5, 0),
+];
+
+/// Links of /dev. Shared memory lies in each root's own /run.
+const DEVICE_LINKS: [(&str, &str); 6] = [
+    ("fd", "/proc/self/fd"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+    ("stderr", "/proc/self/fd/2"),
+    ("ptmx", "pts/ptmx"),
+    ("shm", "/run/shm"),
+];
+
+pub fn mount_proc() -> Result<()> {
+    mount_type("proc", "/proc", MsFlags::MS_NOSUID, None)
+}
+
+/// Replaces the static tools' directory, which the kernel booted from, by the machine's root: an overlay over the root file system.
+pub fn enter_machine_root(host: &HostDirectories) -> Result<()> {
+    umask(Mode::empty());
+    make_propagation("/", MsFlags::MS_PRIVATE)?;
+    mount_type("tmpfs", "/dev", MsFlags::MS_NOSUID, Some("mode=755"))?;
+    make_devices()?;
+    mount_type("hostfs", "/rootfs", MsFlags::MS_RDONLY, Some(&host.rootfs))?;
+    mount_type("hostfs", "/job", MsFlags::MS_NOSUID, Some(&host.job))?;
+    let root = overlay_root("/rootfs")?;
+    make_directories(&root, &["run/netns", "run/fabriclab/rootfs"])?;
+    bind("/", &root.join("tools"))?;
+    bind("/rootfs", &root.join(&LOWER[1..]))?;
+    bind("/dev", &root.join("dev"))?;
+    bind("/job", &root.join("job"))?;
+    let names = root.join(&NETNS_DIRECTORY[1..]);
+    bind(&names, &names)?;
+    mount_kernel_views(&root)?;
+    change_root(&root)?;
+    // Namespaces that get a name later appear in every node: each holds a slave of this mount.
+    make_propagation(NETNS_DIRECTORY, MsFlags::MS_SHARED)
+}
+
+/// Replaces the machine's root by a node's own. To be called in the node's new namespaces; /proc and /sys show those.
+pub fn enter_node_root() -> Result<()> {
+    // Nothing that is mounted or unmounted here must happen in the machine as well.
+    make_propagation("/", MsFlags::MS_SLAVE)?;
+    let root = overlay_root(LOWER)?;
+    make_directories(&root, &["run/netns"])?;
+    for directory in ["/dev", "/job", "/tools"] {
+        bind(directory, &root.join(&directory[1..]))?;
+    }
+    let names = root.join(&NETNS_DIRECTORY[1..]);
+    mount(
+        Some(NETNS_DIRECTORY),
+        &names,
+        None::<&str>,
+        MsFlags::MS_BIND | MsFlags::MS_REC,
+        None::<&str>,
+    )
+    .context(|| format!("mount {} on {}", NETNS_DIRECTORY, names.display()))?;
+    mount_kernel_views(&root)?;
+    change_root(&root)
+}
+
+/// An overlay of a fresh tmpfs over `lower`, not yet the root.
+fn overlay_root(lower: &str) -> Result<PathBuf> {
+    mount_type("tmpfs", SCRATCH, MsFlags::MS_NOSUID, Some("mode=755"))?;
+    make_directories(Path::new(SCRATCH), &["upper", "work", "root"])?;
+    let root = Path::new(SCRATCH).join("root");
+    let options = format!("lowerdir={lower},upperdir={SCRATCH}/upper,workdir={SCRATCH}/work");
+    mount(
+        Some("overlay"),
+        &root,
+        Some("overlay"),
+        MsFlags::empty(),
+        Some(options.as_str()),
+    )
+    .context(|| format!("mount an overlay over {lower}"))?;
+    make_directories(&root, &["run/lock", "run/shm"])?;
+    Ok(root)
+}
+
+fn mount_kernel_views(root: &Path) -> Result<()> {
+    mount_type("proc", root.join("proc"), MsFlags::MS_NOSUID, None)?;
+    mount_type("sysfs", root.join("sys"), MsFlags::MS_NOSUID, None)?;
+    mount_terminals(root)
+}
+
+/// Terminals are a convenience: a kernel without them (the user's own) runs labs all the same.
+fn mount_terminals(root: &Path) -> Result<()> {
+    let target = root.join("dev/pts");
+    match mount(
+        Some("devpts"),
+        &target,
+        Some("devpts"),
+        MsFlags::MS_NOSUID,
+        Some("newinstance,ptmxmode=666,mode=620"),
+    ) {
+        Err(Errno::ENODEV) => Ok(()),
+        result => result.context(|| format!("mount devpts on {}", target.display())),
+    }
+}
+
+fn make_devices() -> Result<()> {
+    for (name, major, minor) in DEVICES {
+        let path = Path::new("/dev").join(name);
+        mknod(
+            &path,
+            SFlag::S_IFCHR,
+            Mode::from_bits_truncate(0o666),
+            makedev(major, minor),
+        )
+        .context(|| format!("make {}", path.display()))?;
+    }
+    for (name, target) in DEVICE_LINKS {
+        symlink(target, Path::new("/dev").join(name)).context(|| format!("make /dev/{name}"))?;
+    }
+    make_directories(Path::new("/dev"), &["pts"])
+}
+
+fn make_directories(root: &Path, names: &[&str]) -> Result<()> {
+    for name in names {
+        let path = root.join(name);
+        fs::create_dir_all(&path).context(|| format!("make {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Makes `root` the root of this mount namespace and forgets the old one.
+fn change_root(root: &Path) -> Result<()> {
+    chdir(root).context(|| format!("enter {}", root.display()))?;
+    // pivot_root(2), NOTES: with "." twice the old root is stacked on the new one, and no directory for it is needed.
+    pivot_root(".", ".").context(|| "change the root".to_owned())?;
+    umount2(".", MntFlags::MNT_DETACH).context(|| "leave the old root".to_owned())?;
+    chdir("/").context(|| "enter the new root".to_owned())
+}
+
+fn mount_type(
+    kind: &str,
+    target: impl AsRef<Path>,
+    flags: MsFlags,
+    options: Option<&str>,
+) -> Result<()> {
+    let target = target.as_ref();
+    mount(Some(kind), target, Some(kind), flags, options).context(|| match options {
+        Some(options) => format!("mount {kind} ({options}) on {}", target.display()),
+        None => format!("mount {kind} on {}", target.display()),
+    })
+}
+
+fn bind(source: impl AsRef<Path>, target: &Path) -> Result<()> {
+    let source = source.as_ref();
+    mount(
+        Some(source),
+        target,
+        None::<&str>,
+        MsFlags::MS_BIND,
+        None::<&str>,
+    )
+    .context(|| format!("mount {} on {}", source.display(), target.display()))
+}
+
+fn make_propagation(target: &str, kind: MsFlags) -> Result<()> {
+    mount(
+        None::<&str>,
+        target,
+        None::<&str>,
+        kind | MsFlags::MS_REC,
+        None::<&str>,
+    )
+    .context(|| format!("set how mounts below {target} propagate"))
+}

@@ -1,0 +1,197 @@
+//! The course of a run: boot, lab, daemons, probes, traffic, collection, end.
+
+use std::fs;
+use std::path::Path;
+
+use crate::clock;
+use crate::configure::JOB;
+use crate::events::{self, Phase, Status};
+use crate::failure::{Context, Failure, Result};
+use crate::job::{self, Job, Program};
+use crate::lab::{self, Lab};
+use crate::machine;
+use crate::mounts;
+use crate::supervisor::{Ended, Role, Supervisor};
+
+/// From the choice of the epoch to the epoch: programs start and open kept connections meanwhile, virtual time.
+const LEAD_NS: i64 = 10 * clock::MILLISECOND_NS;
+/// Between two looks for the `stop` file, and two progress events, virtual time.
+const TICK_NS: i64 = 100 * clock::MILLISECOND_NS;
+/// A file of this name in the run directory ends the traffic.
+const STOP_FILE: &str = "stop";
+
+type PhaseResult<T> = std::result::Result<T, (Phase, Failure)>;
+
+/// Does everything but the power-off; whatever goes wrong becomes an error event and the status `failed`.
+pub fn boot_and_run() {
+    let status = boot_and_execute().unwrap_or_else(|(phase, failure)| {
+        events::error(phase, &failure);
+        Status::Failed
+    });
+    events::end(status);
+}
+
+fn boot_and_execute() -> PhaseResult<Status> {
+    boot().map_err(|failure| (Phase::Boot, failure))?;
+    let job = read_job().map_err(|failure| (Phase::Job, failure))?;
+    let supervisor = Supervisor::new().map_err(|failure| (Phase::Boot, failure))?;
+    let lab = lab::create(&job)?;
+    let mut run = Run {
+        lab: &lab,
+        supervisor,
+        status: Status::Complete,
+    };
+    run.supervisor.watch_nodes(&lab);
+    if let Err((phase, failure)) = run.execute(&job) {
+        run.fail(phase, &failure);
+    }
+    Ok(run.status)
+}
+
+fn boot() -> Result<()> {
+    machine::plain_console();
+    mounts::mount_proc()?;
+    mounts::enter_machine_root(&machine::host_directories()?)?;
+    machine::raise_limits()
+}
+
+fn read_job() -> Result<Job> {
+    let text = fs::read_to_string(Path::new(JOB).join(job::JOB_FILE))
+        .context(|| "read it".to_owned())
+        .map_err(|failure| failure.in_file(job::JOB_FILE))?;
+    job::parse(&text)
+}
+
+struct Run<'a> {
+    lab: &'a Lab,
+    supervisor: Supervisor,
+    status: Status,
+}
+
+impl Run<'_> {
+    fn execute(&mut self, job: &Job) -> PhaseResult<()> {
+        let started = self.start_and_watch(job);
+        // Whatever happened, what was measured is kept and everything is ended in order.
+        if let Err((phase, failure)) = started {
+            self.fail(phase, &failure);
+        }
+        self.finish(job)
+    }
+
+    fn start_and_watch(&mut self, job: &Job) -> PhaseResult<()> {
+        self.start_all(Phase::Daemons, &job.daemons, Role::Daemon, None)?;
+        let epoch_ns = clock::whole_millisecond_after(clock::monotonic_ns(), LEAD_NS);
+        self.start_all(Phase::Probes, &job.probes, Role::Probe, Some(epoch_ns))?;
+        self.start_all(Phase::Traffic, &job.traffic, Role::Traffic, Some(epoch_ns))?;
+        events::epoch(epoch_ns);
+        self.watch_traffic(epoch_ns, job.limit_ns)
+            .map_err(|failure| (Phase::Traffic, failure))
+    }
+
+    fn start_all(
+        &mut self,
+        phase: Phase,
+        programs: &[Program],
+        role: Role,
+        epoch_ns: Option<i64>,
+    ) -> PhaseResult<()> {
+        events::phase(phase);
+        for program in programs {
+            self.supervisor
+                .start(self.lab, program, role, epoch_ns)
+                .map_err(|failure| (phase, failure))?;
+        }
+        Ok(())
+    }
+
+    /// Until all traffic has ended, the limit is reached, the host asks for a stop, or something fails.
+    fn watch_traffic(&mut self, epoch_ns: i64, limit_ns: i64) -> Result<()> {
+        let end_ns = epoch_ns.saturating_add(limit_ns);
+        let mut tick_ns = epoch_ns + TICK_NS;
+        while self.supervisor.any(Role::Traffic) {
+            let ended = self.supervisor.wait(Some(tick_ns.min(end_ns)))?;
+            self.check(Phase::Traffic, &ended);
+            let now_ns = clock::monotonic_ns();
+            if self.status == Status::Failed || !self.supervisor.any(Role::Traffic) {
+                return Ok(());
+            }
+            if now_ns >= end_ns {
+                self.status = Status::Limit;
+                return Ok(());
+            }
+            if now_ns >= tick_ns {
+                tick_ns += TICK_NS;
+                events::progress();
+                if Path::new(JOB).join(STOP_FILE).exists() {
+                    self.status = Status::Stopped;
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, job: &Job) -> PhaseResult<()> {
+        // Traffic that is ended early may end as it likes; probes must write all they have.
+        self.supervisor
+            .terminate(Role::Traffic)
+            .map_err(|failure| (Phase::Traffic, failure))?;
+        let probes = self
+            .supervisor
+            .terminate(Role::Probe)
+            .map_err(|failure| (Phase::Probes, failure))?;
+        for probe in probes
+            .iter()
+            .filter(|ended| ended.role == Role::Probe && !ended.succeeded())
+        {
+            self.fail(Phase::Probes, &probe.failure());
+        }
+        self.collect(&job.collect)?;
+        self.supervisor
+            .terminate(Role::Daemon)
+            .map_err(|failure| (Phase::Shutdown, failure))?;
+        Ok(())
+    }
+
+    /// One after another: collectors are short, and a later one may read what an earlier one wrote.
+    fn collect(&mut self, programs: &[Program]) -> PhaseResult<()> {
+        events::phase(Phase::Collect);
+        let collect = |failure| (Phase::Collect, failure);
+        for program in programs {
+            if let Err(failure) = self
+                .supervisor
+                .start(self.lab, program, Role::Collector, None)
+            {
+                self.fail(Phase::Collect, &failure);
+                continue;
+            }
+            let ended = self
+                .supervisor
+                .wait_for(Role::Collector, None)
+                .map_err(collect)?;
+            for collector in ended
+                .iter()
+                .filter(|ended| ended.role == Role::Collector && !ended.succeeded())
+            {
+                self.fail(Phase::Collect, &collector.failure());
+            }
+        }
+        Ok(())
+    }
+
+    /// During the traffic nothing may fail, no node may die, and no probe may end. A daemon that exits with 0 has gone to the background.
+    fn check(&mut self, phase: Phase, ended: &[Ended]) {
+        for process in ended {
+            let expected =
+                process.succeeded() && matches!(process.role, Role::Traffic | Role::Daemon);
+            if !expected {
+                self.fail(phase, &process.failure());
+            }
+        }
+    }
+
+    fn fail(&mut self, phase: Phase, failure: &Failure) {
+        events::error(phase, failure);
+        self.status = Status::Failed;
+    }
+}

@@ -1,0 +1,225 @@
+//! Watches processes: starts them with their logs, reaps them, ends them.
+
+use std::collections::BTreeMap;
+
+use nix::errno::Errno;
+use nix::poll::{ppoll, PollFd, PollFlags};
+use nix::sys::signal::{kill, SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
+use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
+use nix::unistd::Pid;
+use std::os::fd::AsFd;
+
+use crate::clock;
+use crate::configure::JOB;
+use crate::events;
+use crate::failure::{Context, Failure, Result};
+use crate::job::Program;
+use crate::lab::Lab;
+use crate::process::{self, Streams};
+
+/// How long a process may take after SIGTERM before it is killed, virtual time.
+const GRACE_NS: i64 = 2_000_000_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Daemon,
+    Probe,
+    Traffic,
+    Collector,
+    /// A node's first process.
+    Node,
+}
+
+struct Process {
+    name: String,
+    node: Option<String>,
+    role: Role,
+}
+
+/// A process that has ended.
+pub struct Ended {
+    pub name: String,
+    pub node: Option<String>,
+    pub role: Role,
+    /// `exit N` or `signal N`.
+    pub status: String,
+}
+
+impl Ended {
+    pub fn succeeded(&self) -> bool {
+        self.status == "exit 0"
+    }
+
+    pub fn failure(&self) -> Failure {
+        let failure = match self.role {
+            Role::Node => Failure::new(format!(
+                "the first process of the node died ({})",
+                self.status
+            )),
+            _ => Failure::new(format!(
+                "{} ended with {}; its output is in logs/{}.log",
+                self.name, self.status, self.name
+            )),
+        };
+        Failure {
+            node: self.node.clone(),
+            ..failure
+        }
+    }
+}
+
+pub struct Supervisor {
+    children: BTreeMap<Pid, Process>,
+    signals: SignalFd,
+}
+
+impl Supervisor {
+    pub fn new() -> Result<Self> {
+        let mut mask = SigSet::empty();
+        mask.add(Signal::SIGCHLD);
+        mask.thread_block().context(|| "block SIGCHLD".to_owned())?;
+        let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)
+            .context(|| "open a signalfd".to_owned())?;
+        Ok(Self {
+            children: BTreeMap::new(),
+            signals,
+        })
+    }
+
+    pub fn watch_nodes(&mut self, lab: &Lab) {
+        for node in lab.nodes() {
+            self.children.insert(
+                node.pid,
+                Process {
+                    name: node.name.clone(),
+                    node: Some(node.name.clone()),
+                    role: Role::Node,
+                },
+            );
+        }
+    }
+
+    /// Starts a program of the job with its log; a collector's output goes to `collect/<name>`.
+    pub fn start(
+        &mut self,
+        lab: &Lab,
+        program: &Program,
+        role: Role,
+        epoch_ns: Option<i64>,
+    ) -> Result<()> {
+        let in_node = |failure: Failure| Failure {
+            node: program.node.clone(),
+            ..failure
+        };
+        let log = format!("{JOB}/logs/{}.log", program.name);
+        let streams = match role {
+            Role::Collector => Streams::split(&format!("{JOB}/collect/{}", program.name), &log),
+            _ => Streams::logged(&log),
+        }
+        .map_err(in_node)?;
+        let node = program
+            .node
+            .as_deref()
+            .map(|name| lab.node(name))
+            .transpose()?;
+        let pid = process::start(&lab.machine, node, &program.argv, epoch_ns, &streams)
+            .map_err(in_node)?;
+        self.children.insert(
+            pid,
+            Process {
+                name: program.name.clone(),
+                node: program.node.clone(),
+                role,
+            },
+        );
+        Ok(())
+    }
+
+    pub fn any(&self, role: Role) -> bool {
+        self.children.values().any(|process| process.role == role)
+    }
+
+    /// Waits for processes to end, until `deadline_ns` on the machine's clock at the latest; returns those that have ended.
+    pub fn wait(&mut self, deadline_ns: Option<i64>) -> Result<Vec<Ended>> {
+        let mut ended = self.reap();
+        if ended.is_empty() {
+            self.sleep(deadline_ns)?;
+            ended = self.reap();
+        }
+        Ok(ended)
+    }
+
+    /// Ends all processes of a role: SIGTERM, after two virtual seconds SIGKILL. Returns what has ended meanwhile, of any role.
+    pub fn terminate(&mut self, role: Role) -> Result<Vec<Ended>> {
+        let mut all = Vec::new();
+        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+            self.signal(role, signal);
+            all.append(&mut self.wait_for(role, Some(clock::monotonic_ns() + GRACE_NS))?);
+        }
+        Ok(all)
+    }
+
+    /// Waits until no process of the role is left, or until the deadline.
+    pub fn wait_for(&mut self, role: Role, deadline_ns: Option<i64>) -> Result<Vec<Ended>> {
+        let mut all = Vec::new();
+        while self.any(role) && deadline_ns.is_none_or(|deadline| clock::monotonic_ns() < deadline)
+        {
+            all.append(&mut self.wait(deadline_ns)?);
+        }
+        Ok(all)
+    }
+
+    fn signal(&self, role: Role, signal: Signal) {
+        for (pid, _) in self
+            .children
+            .iter()
+            .filter(|(_, process)| process.role == role)
+        {
+            // One that has just ended is reaped next.
+            let _ = kill(*pid, signal);
+        }
+    }
+
+    fn sleep(&self, deadline_ns: Option<i64>) -> Result<()> {
+        let timeout = deadline_ns.map(|deadline| {
+            let left = (deadline - clock::monotonic_ns()).max(0);
+            TimeSpec::new(left / 1_000_000_000, left % 1_000_000_000)
+        });
+        let mut events = [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
+        match ppoll(&mut events, timeout, None) {
+            Ok(_) | Err(Errno::EINTR) => Ok(()),
+            Err(errno) => Err(errno).context(|| "wait for a process".to_owned()),
+        }
+    }
+
+    /// Collects what has ended. Signals merge, so one of them may stand for many processes.
+    fn reap(&mut self) -> Vec<Ended> {
+        while let Ok(Some(_)) = self.signals.read_signal() {}
+        let mut ended = Vec::new();
+        loop {
+            let (pid, status) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(pid, code)) => (pid, format!("exit {code}")),
+                Ok(WaitStatus::Signaled(pid, signal, _)) => {
+                    (pid, format!("signal {}", signal as i32))
+                }
+                Ok(WaitStatus::StillAlive) | Err(_) => return ended,
+                Ok(_) => continue,
+            };
+            // Others are orphans of the machine's programs.
+            let Some(process) = self.children.remove(&pid) else {
+                continue;
+            };
+            if process.role != Role::Node {
+                events::process(&process.name, status.clone());
+            }
+            ended.push(Ended {
+                name: process.name,
+                node: process.node,
+                role: process.role,
+                status,
+            });
+        }
+    }
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Makes the machine's tools: PID 1, the flow replay and the sampler, static. usage: tools.sh build|where
+#
+# The directory is also the machine's first root (read-only), so it holds the mount points that PID 1 needs.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+repository=$(cd "$here/../.." && pwd)
+# shellcheck source=cache.sh
+source "$here/cache.sh"
+
+target=x86_64-unknown-linux-gnu
+crates=(images/machine/init traffic/replay probes/sampler)
+binaries=(init replay sampler)
+
+key() {
+  local sources
+  # Paths count too: a moved file is another program.
+  mapfile -t sources < <(cd "$repository" && find Cargo.toml Cargo.lock "${crates[@]/%//Cargo.toml}" "${crates[@]/%//src}" -type f | LC_ALL=C sort)
+  (cd "$repository" && cache_key "tools-1 $target $(rustc --version) ${sources[*]}" "$here/tools.sh" "${sources[@]}")
+}
+
+make_tools() {
+  local binary target_directory=$repository/target/machine
+  (
+    cd "$repository"
+    CARGO_TARGET_DIR=$target_directory RUSTFLAGS="-C target-feature=+crt-static" \
+      cargo build --quiet --release --locked --target "$target" -p fabriclab-init -p replay -p sampler
+  )
+  for binary in "${binaries[@]}"; do
+    strip -o "$1/$binary" "$target_directory/$target/release/$binary"
+    chmod 755 "$1/$binary"
+  done
+  mkdir "$1"/{dev,proc,sys,run,tmp,rootfs,job,tools,root}
+}
+
+if ! command -v cargo >/dev/null; then
+  echo "cargo is missing: install Rust 1.85 or later" >&2
+  exit 1
+fi
+case ${1:-} in
+  build) cache_make tools "$(key)" make_tools ;;
+  where) cache_find tools "$(key)" ;;
+  *)
+    echo "usage: tools.sh build|where" >&2
+    exit 2
+    ;;
+esac
