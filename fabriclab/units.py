@@ -134,14 +134,14 @@ def format_quantity(value: float, dimension: Dimension, digits: int | None = Non
 
 def _format_exact(value: int, dimension: Dimension) -> str:
     """Use the largest unit that needs at most one decimal: 1,024,000 bytes are `1024 KB`, 2.5e9 bps are `2.5 Gbps`."""
-    for unit, scale in reversed(dimension.units.items()):
+    for unit, scale in reversed(list(dimension.units.items())):
         if unit == "min" or value < scale or value * 10 % scale:
             continue
         if scale == 1:
             break
         whole, tenth = divmod(value * 10 // scale, 10)
         return f"{whole}.{tenth} {unit}" if tenth else f"{whole} {unit}"
-    for unit, scale in reversed(dimension.binary.items()):
+    for unit, scale in reversed(list(dimension.binary.items())):
         if value and value % scale == 0:
             return f"{value // scale} {unit}"
     return f"{value} {next(iter(dimension.units))}"

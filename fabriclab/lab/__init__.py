@@ -1,0 +1,9 @@
+"""A lab as written: `topology.clab.yml` and `experiment.yml`, read with every problem collected and shown together."""
+
+from fabriclab.lab.experiment import Experiment
+from fabriclab.lab.lab import AppliedSettings, Lab, parse_lab
+from fabriclab.lab.problems import LabErrors, Place, Problem, Problems
+from fabriclab.lab.study import Study
+from fabriclab.lab.topology import Topology
+
+__all__ = ["AppliedSettings", "Experiment", "Lab", "LabErrors", "Place", "Problem", "Problems", "Study", "Topology", "parse_lab"]

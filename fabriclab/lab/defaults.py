@@ -1,0 +1,42 @@
+"""What holds where an experiment says nothing. The plan shows every one of these; each has its source here."""
+
+from __future__ import annotations
+
+DELAY_NS = 0
+MTU_BYTES = 1500
+"""Ethernet's (RFC 894). Containerlab's own default is 9500: write `mtu` in the topology to have the same in both engines."""
+
+CONGESTION_CONTROL = "cubic"
+"""Linux: CONFIG_DEFAULT_TCP_CONG, net/ipv4/Kconfig."""
+ECN = "accept"
+"""Linux: net.ipv4.tcp_ecn = 2, Documentation/networking/ip-sysctl.rst."""
+RTO_MIN_NS = 200_000_000
+"""Linux: TCP_RTO_MIN, include/net/tcp.h."""
+DELAYED_ACK = True
+"""Linux delays acknowledgements by 40 ms to 200 ms (TCP_DELACK_MIN, TCP_DELACK_MAX)."""
+INITIAL_WINDOW_SEGMENTS = 10
+"""Linux: TCP_INIT_CWND; RFC 6928."""
+RECEIVE_BUFFER_BYTES = 6 * 2**20
+"""Linux: the largest value of net.ipv4.tcp_rmem on a machine with enough memory, Documentation/networking/ip-sysctl.rst."""
+SEND_BUFFER_BYTES = 4 * 2**20
+"""Linux: the same of net.ipv4.tcp_wmem."""
+HOST_QUEUE_BYTES = 15_000_000
+"""A host's own queue before its line: 10,000 full frames, the limit of Linux's fq (tc-fq(8)); never the bottleneck."""
+
+NON_ECT = "drop"
+"""RED hardware drops above the threshold what it cannot mark (RFC 8257, section 4.4)."""
+
+START_NS = 0
+STAGGER_NS = 0
+FLOW_COUNT = 1
+CONNECTION = "kept"
+ROUNDS_MODE = "pull"
+FLOWS_MODE = "push"
+
+QUEUE_INTERVAL_NS = 100_000
+TCP_INTERVAL_NS = 1_000_000
+INTERFACE_INTERVAL_NS = 10_000_000
+
+LIMIT_NS = 60 * 10**9
+"""Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""
+SEED = 1

@@ -1,0 +1,242 @@
+"""The part of `experiment.yml` that a run is made of: links, switches, hosts, traffic, probes, limit, seed.
+
+It is read anew for every point of a matrix, with that point's settings in place: so each point passes every check of the lab as written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabriclab.lab import defaults
+from fabriclab.lab.document import MappingValue
+from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
+from fabriclab.lab.names import Names, read_ports, read_words_of
+from fabriclab.lab.problems import Place, Problems, shown
+from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport, read_hosts, read_switches
+from fabriclab.lab.section import Section, Written, first_line
+from fabriclab.lab.topology import Topology
+from fabriclab.lab.traffic import KEYS_OF_KIND, LONGEST_NS, WrittenTraffic, read_traffic
+from fabriclab.units import format_duration
+
+FILE_NAME = "experiment.yml"
+RUN_KEYS = ("title", "study", "links", "switches", "hosts", "traffic", "probes", "limit", "seed")
+STUDY_KEYS = ("parameters", "variants", "matrix", "checks", "report")
+LINK_KEYS = ("rate", "delay", "mtu")
+PROBE_KEYS = {"queues": ("interval", "ports"), "tcp": ("interval", "traffic"), "interfaces": ("interval",)}
+SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = 10_000, 10**9
+"""Bounds of the sampler (probes/README.md)."""
+LARGEST_SEED = 2**31 - 1
+FRAME_OVERHEAD_BYTES = 14
+"""A queue counts the Ethernet header, not preamble, FCS and gap."""
+
+
+@dataclass(frozen=True)
+class LinkOverrides:
+    """What holds for all links, over what the topology says; None: as the topology says."""
+
+    rate: Written[int] | None = None
+    delay: Written[int] | None = None
+    mtu: Written[int] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenProbes:
+    """What is sampled: an interval in nanoseconds, or None for not at all."""
+
+    queue_interval_ns: int | None = None
+    queue_ports: tuple[str, ...] = ()
+    tcp_interval_ns: int | None = None
+    tcp_traffic: tuple[str, ...] = ()
+    interface_interval_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What a run is made of, as written; names are resolved, defaults of profiles and transports are not yet filled in."""
+
+    title: str
+    study: str | None
+    links: LinkOverrides
+    switches: Mapping[str, WrittenSwitchProfile]
+    hosts: Mapping[str, WrittenTransport]
+    traffic: tuple[WrittenTraffic, ...]
+    probes: WrittenProbes
+    limit_ns: int
+    seed: int
+
+
+def parse_experiment(document: MappingValue, topology: Topology | None, names: Names, directory: Path, problems: Problems) -> Experiment:
+    """Return the experiment; what is wrong is recorded. `topology` is None when it has problems of its own."""
+    root = Section(document, "", problems, (*RUN_KEYS, *STUDY_KEYS))
+    title = root.scalar("title", "a title")
+    study = root.scalar("study", "the short name of a published result, such as S4")
+    traffic = _read_all_traffic(root, names, directory)
+    experiment = Experiment(
+        title=first_line(title.value) if title else "",
+        study=first_line(study.value) if study else None,
+        links=_read_links(root),
+        switches=read_switches(_section_or_empty(root, "switches"), names),
+        hosts=read_hosts(_section_or_empty(root, "hosts"), names),
+        traffic=traffic,
+        probes=_read_probes(root, names, _traffic_names(root)),
+        limit_ns=_read_limit(root, traffic),
+        seed=_read_seed(root),
+    )
+    root.require("title", example="title: one line that says what the lab shows")
+    if topology is not None:
+        _check_links(experiment, topology, root)
+        _check_buffers(experiment, topology, root)
+    _check_ecn(experiment, problems)
+    return experiment
+
+
+def _section_or_empty(root: Section, name: str) -> Section:
+    return root.section(name, None) or Section(MappingValue({}, {}, Place(root.place.file, 1)), name, root.problems, None)
+
+
+def _read_links(root: Section) -> LinkOverrides:
+    links = root.section("links", LINK_KEYS)
+    if links is None:
+        return LinkOverrides()
+    return LinkOverrides(
+        rate=links.rate("rate", SMALLEST_RATE_BPS, LARGEST_RATE_BPS),
+        delay=links.duration("delay", 0, LARGEST_DELAY_NS),
+        mtu=read_mtu(links),
+    )
+
+
+def _traffic_names(root: Section) -> tuple[str, ...]:
+    section = root.get("traffic")
+    return tuple(section.entries) if isinstance(section, MappingValue) else ()
+
+
+def _read_all_traffic(root: Section, names: Names, directory: Path) -> tuple[WrittenTraffic, ...]:
+    root.require("traffic", example=f"traffic: with a name and a kind ({', '.join(KEYS_OF_KIND)}) for each")
+    section = root.section("traffic", None)
+    if section is None:
+        return ()
+    if isinstance(root.get("traffic"), MappingValue) and not section.names():
+        root.complain("traffic", "no traffic; name at least one")
+    every = []
+    for name in section.names():
+        if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+            place = section.mapping.key_place(name)
+            root.problems.add(place, section.path(name), f"{shown(name)} cannot name traffic; write letters, digits, '-' and '_'", name)
+        value = section.get(name)
+        traffic = None if value is None else read_traffic(value, section.path(name), name, names, directory, root)
+        if traffic is not None:
+            every.append(traffic)
+    return tuple(every)
+
+
+def _read_probes(root: Section, names: Names, traffic: tuple[str, ...]) -> WrittenProbes:
+    probes = root.section("probes", tuple(PROBE_KEYS))
+    if probes is None:
+        return WrittenProbes()
+    queue_ports: tuple[str, ...] | None = None
+    queues, tcp, interfaces = (probes.section(name, keys) for name, keys in PROBE_KEYS.items())
+    if queues is not None:
+        queues.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
+        queue_ports = read_ports(queues, "ports", names)
+    tcp_traffic = traffic
+    chosen = tcp.get("traffic") if tcp is not None else None
+    if tcp is not None and chosen is not None:
+        tcp_traffic = read_words_of(chosen, tcp, "traffic", traffic, "traffic") or ()
+    return WrittenProbes(
+        queue_interval_ns=_read_interval(queues, defaults.QUEUE_INTERVAL_NS),
+        queue_ports=queue_ports or (),
+        tcp_interval_ns=_read_interval(tcp, defaults.TCP_INTERVAL_NS),
+        tcp_traffic=tcp_traffic if tcp is not None else (),
+        interface_interval_ns=_read_interval(interfaces, defaults.INTERFACE_INTERVAL_NS),
+    )
+
+
+def _read_interval(probe: Section | None, default_ns: int) -> int | None:
+    if probe is None:
+        return None
+    interval = probe.duration("interval", SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS)
+    return default_ns if interval is None else interval.value
+
+
+def _read_limit(root: Section, traffic: tuple[WrittenTraffic, ...]) -> int:
+    last = max(traffic, key=lambda one: one.last_time_ns, default=None)
+    last_ns = last.last_time_ns if last else 0
+    limit = root.duration("limit", 1, LONGEST_NS)
+    if limit is None:
+        return last_ns + defaults.LIMIT_NS
+    if last is not None and limit.value <= last_ns:
+        when = format_duration(last_ns)
+        limit.complain(root.problems, f"{shown(limit.text)} is not after the last start or stop of traffic.{last.name}, {when}; write more")
+    return limit.value
+
+
+def _read_seed(root: Section) -> int:
+    seed = root.count("seed", 0, LARGEST_SEED)
+    return defaults.SEED if seed is None else seed.value
+
+
+def _check_links(experiment: Experiment, topology: Topology, root: Section) -> None:
+    """Every end of every link has a rate."""
+    if experiment.links.rate is not None or "rate" in (root.section("links", None) or ()):
+        return
+    for link in topology.links:
+        for end in link.ends:
+            if end.rate is None:
+                message = "no rate; write vars: {rate: 1 Gbps} here, or links: {rate: 1 Gbps} in experiment.yml"
+                root.problems.add(link.place, link.key, message)
+
+
+def _check_buffers(experiment: Experiment, topology: Topology, root: Section) -> None:
+    """Every queue holds one frame, and a threshold lies within its buffer."""
+    frames = _largest_frames(experiment, topology)
+    for switch, profile in experiment.switches.items():
+        if profile.buffer is None:
+            if not _is_written(root, "switches", switch, "buffer"):
+                message = f"missing for switch {shown(switch)}; write the buffer of a port, such as 64 KB"
+                root.problems.add(_section_or_empty(root, "switches").place, "switches.default.buffer", message)
+            continue
+        _check_frame(profile.buffer, frames[switch], root.problems)
+        threshold = profile.ecn_threshold
+        if threshold is not None and threshold.value is not None and threshold.value >= profile.buffer.value:
+            message = f"{shown(threshold.text)} is not below the buffer, {profile.buffer.text}; no packet would be marked"
+            threshold.complain(root.problems, message)
+    for host, transport in experiment.hosts.items():
+        if transport.queue is not None:
+            _check_frame(transport.queue, frames.get(host, 0), root.problems)
+
+
+def _is_written(root: Section, part: str, name: str, key: str) -> bool:
+    """Return whether a value stands there, be it a wrong one (then that is the problem to show)."""
+    section = root.get(part)
+    for layer in (name, "default"):
+        value = section.entries.get(layer) if isinstance(section, MappingValue) else None
+        if value is not None and (not isinstance(value, MappingValue) or key in value.entries):
+            return True
+    return section is not None and not isinstance(section, MappingValue)
+
+
+def _largest_frames(experiment: Experiment, topology: Topology) -> dict[str, int]:
+    """Return each node's largest frame in bytes."""
+    frames: dict[str, int] = {}
+    for link in topology.links:
+        mtu = experiment.links.mtu or link.mtu
+        frame = (defaults.MTU_BYTES if mtu is None else mtu.value) + FRAME_OVERHEAD_BYTES
+        for end in link.ends:
+            frames[end.node] = max(frame, frames.get(end.node, 0))
+    return frames
+
+
+def _check_frame(limit: Written[int], frame_bytes: int, problems: Problems) -> None:
+    if limit.value < frame_bytes:
+        mtu = frame_bytes - FRAME_OVERHEAD_BYTES
+        limit.complain(problems, f"{shown(limit.text)} is smaller than a frame, {frame_bytes} B at MTU {mtu}; no packet would pass")
+
+
+def _check_ecn(experiment: Experiment, problems: Problems) -> None:
+    """DCTCP negotiates ECN itself; a lab that says otherwise says two things."""
+    for transport in experiment.hosts.values():
+        control, ecn = transport.congestion_control, transport.ecn
+        if control is not None and control.value == "dctcp" and ecn is not None and ecn.value != "on":
+            ecn.complain(problems, f"{shown(ecn.text)} contradicts congestion_control: dctcp, which needs ECN; write on, or remove the key")

@@ -1,0 +1,188 @@
+"""The lab as a whole: both files read, every point of every matrix checked, settings applied."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabriclab.lab import experiment as experiment_file
+from fabriclab.lab import topology as topology_file
+from fabriclab.lab.document import MappingValue, ScalarValue, Value, read_document
+from fabriclab.lab.experiment import Experiment, parse_experiment
+from fabriclab.lab.names import Names
+from fabriclab.lab.network import read_topology
+from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
+from fabriclab.lab.settings import check_key, is_dotted, normalise, put
+from fabriclab.lab.study import VARIANT, Axis, Figure, Scalar, Study, parse_study
+from fabriclab.lab.topology import Topology
+
+
+@dataclass(frozen=True)
+class AppliedSettings:
+    """An experiment with settings in place, and those settings in the form in which they are compared."""
+
+    document: MappingValue
+    experiment: Experiment
+    settings: Mapping[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab as written."""
+
+    directory: Path
+    topology: Topology
+    experiment: Experiment
+    study: Study
+    document: MappingValue
+    """The text of experiment.yml, into which settings are put."""
+
+    @property
+    def name(self) -> str:
+        """The lab's name, from the topology file."""
+        return self.topology.name
+
+    @property
+    def parameters(self) -> Mapping[str, tuple[str, ...]]:
+        """Each parameter's keys."""
+        return self.study.parameters
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Names of the variants."""
+        return tuple(self.study.variants)
+
+    @property
+    def matrices(self) -> tuple[str, ...]:
+        """Names of the matrices; the first is the default one."""
+        return tuple(self.study.matrices)
+
+    @property
+    def report(self) -> dict[str, list[Figure]]:
+        """The experiment's `report` section as plain data, for the manifest."""
+        return {"figures": list(self.study.figures)} if self.study.figures else {}
+
+    def points(self, matrix: str | None = None) -> list[dict[str, str]]:
+        """Return the settings of every point of a matrix (by default the first), the last axis running fastest.
+
+        A lab without a matrix has one point, with nothing set. Raises LabErrors for an unknown matrix.
+        """
+        if matrix is None and not self.study.matrices:
+            return [{}]
+        name = self.matrices[0] if matrix is None else matrix
+        if name not in self.study.matrices:
+            problems = Problems()
+            place = Place(str(self.directory / experiment_file.FILE_NAME))
+            problems.add(place, "matrix", f"{shown(name)} is no matrix; {did_you_mean(name, self.matrices)}", name)
+            problems.raise_if_any()
+        return [{name: value.text for name, value in point.items()} for point in _points(self.study.matrices[name])]
+
+    def apply(self, settings: Mapping[str, str]) -> AppliedSettings:
+        """Return the experiment with settings (`name` to text, as on the command line) in place. Raises LabErrors."""
+        problems = Problems()
+        values = {name: ScalarValue(text, Place(f"--set {name}={text}"), quoted=True) for name, text in settings.items()}
+        names = names_of(self.topology, complete=True)
+        document = _Applier(self.document, self.study, names, problems).apply(values)
+        problems.raise_if_any()
+        experiment = parse_experiment(document, self.topology, names, self.directory, problems)
+        problems.raise_if_any()
+        normalised = {name: self.normalise(name, text) for name, text in settings.items()}
+        return AppliedSettings(document, experiment, normalised)
+
+    def normalise(self, name: str, text: str) -> Scalar:
+        """Return a setting's value in the form in which it is compared (see `settings.normalise`)."""
+        keys = self.study.parameters.get(name) or ((name,) if is_dotted(name) else ())
+        return normalise(keys[0], text) if keys else text.strip()
+
+
+def parse_lab(path: Path) -> Lab:
+    """Return the lab in directory `path`. Raises LabErrors with everything that is wrong in both files, at every point of every matrix."""
+    problems = Problems()
+    if not path.is_dir():
+        problems.add(Place(str(path)), "", "no such directory; a lab is a directory with topology.clab.yml and experiment.yml")
+        problems.raise_if_any()
+    topology = read_topology(path / topology_file.FILE_NAME, problems)
+    topology_is_good = topology is not None and not problems
+    document = read_document(path / experiment_file.FILE_NAME, problems)
+    if document is None or topology is None:
+        problems.raise_if_any()
+        raise AssertionError("a file that cannot be read leaves a problem")
+    names = names_of(topology, topology_is_good)
+    checked = topology if topology_is_good else None
+    experiment = parse_experiment(document, checked, names, path, problems)
+    study = parse_study(document, names, problems)
+    if topology_is_good:
+        _check_points(document, study, topology, names, path, problems)
+    problems.raise_if_any()
+    return Lab(path, topology, experiment, study, document)
+
+
+def names_of(topology: Topology, complete: bool) -> Names:
+    """Return what an experiment may name. Where the topology has problems, roles are uncertain: then any node may be either."""
+    every = tuple(node.name for node in topology.nodes)
+    hosts, switches = (topology.hosts, topology.switches) if complete else (every, every)
+    return Names(hosts, switches, tuple(topology.ports), topology.switch_ports(), complete)
+
+
+def _check_points(document: MappingValue, study: Study, topology: Topology, names: Names, directory: Path, problems: Problems) -> None:
+    """Read the experiment at each variant and each point of each matrix; a problem stands at the line of the value that causes it."""
+    if problems:
+        return  # one mistake in the file would come back at every point
+    single = [{VARIANT: ScalarValue(name, Place(""))} for name in study.variants]
+    for point in itertools.chain(single, *(_points(axes) for axes in study.matrices.values())):
+        applied = _Applier(document, study, names, problems).apply(point)
+        parse_experiment(applied, topology, names, directory, problems)
+
+
+def _points(axes: tuple[Axis, ...]) -> Iterator[dict[str, ScalarValue]]:
+    names = [axis.name for axis in axes]
+    for values in itertools.product(*(axis.values for axis in axes)):
+        yield dict(zip(names, values, strict=True))
+
+
+class _Applier:
+    """Puts settings into a document: the variant first, so that a parameter or key given beside it has the last word."""
+
+    def __init__(self, document: MappingValue, study: Study, names: Names, problems: Problems) -> None:
+        self._document = document
+        self._study = study
+        self._names = names
+        self._problems = problems
+
+    def apply(self, settings: Mapping[str, ScalarValue]) -> MappingValue:
+        for name, value in settings.items():
+            if name == VARIANT:
+                self._apply_variant(value)
+        for name, value in settings.items():
+            if name in self._study.parameters:
+                for dotted in self._study.parameters[name]:
+                    self._put(dotted, value)
+            elif name != VARIANT:
+                self._apply_key(name, value)
+        return self._document
+
+    def _apply_variant(self, value: ScalarValue) -> None:
+        variant = self._study.variants.get(value.text.strip())
+        if variant is None:
+            message = f"{shown(value.text)} is no variant; {did_you_mean(value.text, self._study.variants)}"
+            self._problems.add(value.place, VARIANT, message, value.text)
+            return
+        for dotted, entry in variant.values.items():
+            self._put(dotted, entry)
+
+    def _apply_key(self, name: str, value: ScalarValue) -> None:
+        if not is_dotted(name):
+            message = f"unknown setting; {did_you_mean(name, self._study.setting_names())} (or a key, such as hosts.default.rto_min)"
+            self._problems.add(value.place, "", message, value.text)
+            return
+        try:
+            check_key(name, self._document, self._names)
+        except ValueError as error:
+            self._problems.add(value.place, "", str(error), value.text)
+            return
+        self._put(name, value)
+
+    def _put(self, dotted: str, value: Value) -> None:
+        self._document = put(self._document, dotted, value)

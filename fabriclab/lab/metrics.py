@@ -1,0 +1,67 @@
+"""The numbers of a run's summary that checks and figures may name, and the dimension of each.
+
+The names are made in `fabriclab.results`; a test compares. One that is measured per port or per traffic takes it in brackets:
+`queue_mean_bytes[s1:eth3]`, `throughput_bps[long]`.
+"""
+
+from __future__ import annotations
+
+from fabriclab.lab.names import Names
+from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.units import DURATION, RATE, SIZE, Dimension, parse_quantity
+
+WHOLE_METRICS = (
+    *("flows", "flows_complete", "flows_incomplete", "flows_unstarted", "flows_failed", "goodput_bps"),
+    *("fct_mean_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_max_ns", "rounds_complete", "round_mean_ns"),
+    *("timeouts", "retransmits", "marks", "queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),
+    *("drops", "srtt_mean_us", "jain_fairness"),
+)
+PORT_METRICS = ("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes", "drops")
+TRAFFIC_METRICS = ("throughput_bps",)
+
+
+def check_metric(text: str, names: Names, traffic: tuple[str, ...]) -> str:
+    """Return a metric's name. Raises ValueError."""
+    name, bracket, argument = text.partition("[")
+    every = (*WHOLE_METRICS, *TRAFFIC_METRICS)
+    if name not in every:
+        raise ValueError(f"{shown(name)} is no metric; {did_you_mean(name, every)}")
+    if not bracket:
+        if name in TRAFFIC_METRICS:
+            raise ValueError(f"{shown(text)} is of one traffic; write {name}[{traffic[0] if traffic else 'NAME'}]")
+        return text
+    if not argument.endswith("]"):
+        raise ValueError(f"{shown(text)} has no closing bracket")
+    argument = argument[:-1]
+    if name in TRAFFIC_METRICS:
+        if argument not in traffic:
+            raise ValueError(f"{shown(argument)} is no traffic; {did_you_mean(argument, traffic)}")
+    elif name not in PORT_METRICS:
+        raise ValueError(f"{shown(name)} is of the whole run; write it without brackets")
+    elif names.complete and argument not in names.ports:
+        raise ValueError(f"{shown(argument)} is no port; {did_you_mean(argument, names.ports)}")
+    return text
+
+
+def parse_metric_value(metric: str, text: str) -> float:
+    """Return what a metric is compared with, in the metric's own unit. Raises ValueError."""
+    name = metric.partition("[")[0]
+    dimension = _dimension(name)
+    if dimension is not None:
+        value = parse_quantity(text, dimension)
+        return value / 1000 if name.endswith("_us") else float(value)
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError(f"{shown(text)} is no number; {name} has no unit") from None
+    if not -1e18 < number < 1e18:
+        raise ValueError(f"{shown(text)} is out of range for {name}")
+    return number
+
+
+def _dimension(name: str) -> Dimension | None:
+    if name.endswith("_bps"):
+        return RATE
+    if name.endswith("_bytes"):
+        return SIZE
+    return DURATION if name.endswith(("_ns", "_us")) else None

@@ -1,0 +1,137 @@
+"""Names in an experiment: hosts by name, by range (`h1..h16`), by count, or all of them; ports as `node:interface`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabriclab.lab.document import Value
+from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.section import WHOLE_NUMBER, Section, Written, as_words, duplicates
+
+_RANGE = re.compile(r"(?P<stem>.*?)(?P<first>[0-9]{1,9})\.\.(?P<stem2>.*?)(?P<last>[0-9]{1,9})")
+_LONGEST_RANGE = 100_000
+
+
+@dataclass(frozen=True)
+class Names:
+    """What an experiment may name. Not `complete`: the topology has problems, so a missing role or port may be their consequence."""
+
+    hosts: tuple[str, ...]
+    switches: tuple[str, ...]
+    ports: tuple[str, ...]
+    switch_ports: tuple[str, ...]
+    complete: bool = True
+
+
+def expand_range(text: str) -> list[str] | None:
+    """Return the names of `h1..h16`; None when the text is no range. Raises ValueError for one that goes nowhere."""
+    if ".." not in text:
+        return None
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{shown(text)} is no range; write the first and the last name, such as 'h1..h16'")
+    stem, first, last = match["stem"], match["first"], match["last"]
+    if match["stem2"] != stem:
+        raise ValueError(f"{shown(text)}: both names of a range start alike, such as 'h1..h16'")
+    if int(last) < int(first):
+        raise ValueError(f"{shown(text)} runs backwards; write '{stem}{last}..{stem}{first}'")
+    if int(last) - int(first) >= _LONGEST_RANGE:
+        raise ValueError(f"{shown(text)} has more than {_LONGEST_RANGE} names")
+    width = len(first) if first.startswith("0") else 0
+    return [f"{stem}{number:0{width}d}" for number in range(int(first), int(last) + 1)]
+
+
+def expand_hosts(written: Written[str], hosts: Sequence[str]) -> tuple[str, ...]:
+    """Return the hosts of a name or a range. Raises ValueError for one that is no host."""
+    text = written.value
+    names = expand_range(text) or [text]
+    known = set(hosts)
+    for name in names:
+        if name not in known:
+            where = f" (of {shown(text)})" if len(names) > 1 else ""
+            raise ValueError(f"{shown(name)}{where} is no host; {did_you_mean(name, hosts)}")
+    return tuple(names)
+
+
+class HostReader:
+    """Reads receivers and senders of one piece of traffic."""
+
+    def __init__(self, section: Section, names: Names) -> None:
+        self._section = section
+        self._names = names
+
+    def receiver(self) -> Written[str] | None:
+        """Return the receiving host."""
+
+        def convert(text: str) -> str:
+            if text not in self._names.hosts:
+                raise ValueError(f"{shown(text)} is no host; {did_you_mean(text, self._names.hosts)}")
+            return text
+
+        return self._section.read("receiver", "a host's name", convert)
+
+    def senders(self, receiver: str | None) -> tuple[str, ...] | None:
+        """Return the sending hosts: a count means the first that many hosts of the file, the receiver left out."""
+        value = self._section.get("senders")
+        if value is None:
+            return None
+        words = as_words(value, self._section.path("senders"), self._section.problems)
+        if words is None:
+            return None
+        others = [host for host in self._names.hosts if host != receiver]
+        if len(words) == 1 and words[0].value == "all":
+            return tuple(others)
+        if len(words) == 1 and WHOLE_NUMBER.fullmatch(words[0].value):
+            return self._first(words[0], others)
+        return self._named(words, receiver)
+
+    def _first(self, count: Written[str], others: Sequence[str]) -> tuple[str, ...] | None:
+        if 1 <= int(count.value) <= len(others):
+            return tuple(others[: int(count.value)])
+        valid = f"1 to {len(others)}"
+        count.complain(self._section.problems, f"{count.value} senders of {len(others)} hosts other than the receiver; write {valid}")
+        return None
+
+    def _named(self, words: list[Written[str]], receiver: str | None) -> tuple[str, ...] | None:
+        senders: list[Written[str]] = []
+        for word in words:
+            try:
+                expanded = expand_hosts(word, self._names.hosts)
+            except ValueError as error:
+                word.complain(self._section.problems, str(error))
+                return None
+            senders += [Written(host, word.key, word.text, word.place) for host in expanded]
+        for again in duplicates(senders):
+            again.complain(self._section.problems, f"host {shown(again.value)} stands twice among the senders")
+        for sender in senders:
+            if sender.value == receiver:
+                sender.complain(self._section.problems, f"{shown(sender.value)} is the receiver too; leave it out of the senders")
+        return tuple(sender.value for sender in senders)
+
+
+def read_ports(section: Section, name: str, names: Names) -> tuple[str, ...] | None:
+    """Return the ports that `name` lists; `all` means every port of every switch."""
+    words = section.words(name)
+    if words is None:
+        return None
+    if [word.value for word in words] == ["all"]:
+        return names.switch_ports
+    for word in words:
+        if names.complete and word.value not in names.ports:
+            word.complain(section.problems, f"{shown(word.value)} is no port; {did_you_mean(word.value, names.ports)}")
+    for again in duplicates(words):
+        again.complain(section.problems, f"port {shown(again.value)} stands twice")
+    return tuple(word.value for word in words)
+
+
+def read_words_of(value: Value, section: Section, name: str, valid: Sequence[str], what: str) -> tuple[str, ...] | None:
+    """Return words that are all among `valid`; `what` says what they are."""
+    words = as_words(value, section.path(name), section.problems)
+    if words is None:
+        return None
+    for word in words:
+        if word.value not in valid:
+            word.complain(section.problems, f"{shown(word.value)} is no {what}; {did_you_mean(word.value, valid)}")
+    return tuple(word.value for word in words)

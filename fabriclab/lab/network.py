@@ -1,0 +1,104 @@
+"""Reading a whole topology file, and what must hold for all of it: addresses do not overlap, every host reaches every other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from ipaddress import IPv4Network
+from pathlib import Path
+
+from fabriclab.lab import containerlab
+from fabriclab.lab.document import MappingValue, read_document
+from fabriclab.lab.links import read_links
+from fabriclab.lab.problems import Problems, shown
+from fabriclab.lab.section import Section
+from fabriclab.lab.topology import Link, NodeReader, Topology, parse_name, settle_roles
+
+
+def read_topology(path: Path, problems: Problems) -> Topology | None:
+    """Return the topology with everything in it that is whole; None when there is no readable file."""
+    document = read_document(path, problems)
+    return None if document is None else parse_topology(document, problems)
+
+
+def parse_topology(document: MappingValue, problems: Problems) -> Topology:
+    """Return the topology of a Containerlab file; what is wrong is recorded."""
+    before = len(problems)
+    root = Section(document, "", problems, containerlab.FILE_KEYS)
+    name = parse_name(root)
+    root.require("topology", example="topology: with nodes and links")
+    section = root.section("topology", containerlab.TOPOLOGY_KEYS)
+    if section is None:
+        return Topology(name, (), ())
+    section.require("nodes", example="nodes: with a name for each")
+    section.require("links", example="links: with a list of endpoints")
+    written = NodeReader(section, containerlab.NODE_KEYS, containerlab.NODE_KINDS).nodes()
+    links_before = len(problems)
+    links = read_links(section, [node.name for node in written])
+    nodes = settle_roles(written, links, links_before == len(problems), problems)
+    topology = Topology(name, nodes, links)
+    if before == len(problems):
+        _check_addresses(links, problems)
+        _check_reachable(topology, problems)
+    return topology
+
+
+def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
+    """Both ends of a link are in one network, and no two links' networks overlap."""
+    used: dict[IPv4Network, Link] = {}
+    for link in links:
+        written = [end.ipv4 for end in link.ends if end.ipv4 is not None]
+        if not written:
+            continue
+        network = written[0].value.network
+        if len(written) == 1 and network.prefixlen != 31:
+            other = link.a if link.a.ipv4 is None else link.b
+            written[0].complain(problems, f"{other.port} has no address; write both ends', or a /31 here")
+        if len(written) == 2 and written[1].value.network != network:
+            message = f"{shown(written[1].text)} and {shown(written[0].text)} are in different networks; the ends of a link share one"
+            written[1].complain(problems, message)
+        elif len(written) == 2 and written[1].value.ip == written[0].value.ip:
+            written[1].complain(problems, f"{shown(written[1].text)} is the address of the link's other end too")
+        for taken, other_link in used.items():
+            if network.overlaps(taken):
+                line = other_link.place.line
+                written[0].complain(problems, f"{network} overlaps {taken} of the link in line {line}; each link has its own network")
+                break
+        used[network] = link
+
+
+def _check_reachable(topology: Topology, problems: Problems) -> None:
+    """Every host reaches every other through switches; hosts forward nothing."""
+    hosts = topology.hosts
+    if len(hosts) < 2:
+        first = topology.nodes[0] if topology.nodes else None
+        if first is not None:
+            problems.add(first.place, "topology.nodes", f"{len(hosts)} host(s); traffic needs two or more ({{fabriclab.role: host}})")
+        return
+    reached = _reached_from(hosts[0], topology)
+    for node in topology.nodes:
+        if node.name not in reached:
+            message = f"no path from host {shown(hosts[0])} to here; links between switches are missing (hosts forward nothing)"
+            problems.add(node.place, f"topology.nodes.{node.name}", message, node.name)
+
+
+def _reached_from(host: str, topology: Topology) -> set[str]:
+    """Return the nodes that packets of `host` reach through its first switch; without any switch, its direct neighbours.
+
+    Starting at one switch finds a host that stands between two separate fabrics, too: its default route could not serve both.
+    """
+    neighbours = defaultdict(list)
+    for link in topology.links:
+        neighbours[link.a.node].append(link.b.node)
+        neighbours[link.b.node].append(link.a.node)
+    switches = set(topology.switches)
+    start = next((node for node in neighbours[host] if node in switches), None)
+    if start is None:
+        return {host, *neighbours[host]}
+    reached, frontier = {start}, [start]
+    while frontier:
+        for neighbour in neighbours[frontier.pop()]:
+            if neighbour not in reached:
+                reached.add(neighbour)
+                if neighbour in switches:
+                    frontier.append(neighbour)
+    return reached

@@ -1,0 +1,159 @@
+"""Switch profiles and host transports as written: which keys there are, their bounds, and how `default`, ranges and names combine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from fabriclab.lab.names import Names, expand_hosts
+from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, Section, Written
+from fabriclab.units import parse_size
+
+CONGESTION_CONTROLS = (
+    *("reno", "cubic", "dctcp", "htcp", "bic", "bbr", "vegas", "westwood", "nv"),
+    *("cdg", "yeah", "illinois", "veno", "scalable", "highspeed", "hybla", "lp"),
+)
+"""The congestion controls of the machine's kernel (net/ipv4/Kconfig)."""
+
+SWITCH_KEYS = ("buffer", "ecn_threshold", "non_ect")
+HOST_KEYS = (
+    *("congestion_control", "ecn", "rto_min", "delayed_ack", "initial_window", "window_limit"),
+    *("receive_buffer", "send_buffer", "queue"),
+)
+NO_LIMIT = "none"
+
+_ECN_WORDS = ("off", "on", "accept")
+_ECN_ALIASES = {**dict.fromkeys(TRUE_WORDS, "on"), **dict.fromkeys(FALSE_WORDS, "off")}
+_MS = 1_000_000
+_LARGEST_BUFFER = 2**31 - 1
+"""Byte limits of qdiscs and sockets are signed 32-bit numbers."""
+_SMALLEST_SOCKET_BUFFER = 4096
+"""One page: SK_MEM_QUANTUM, the first value of tcp_rmem and tcp_wmem (Documentation/networking/ip-sysctl.rst)."""
+
+
+@dataclass(frozen=True)
+class WrittenSwitchProfile:
+    """What an experiment says of a switch's ports; None: nothing."""
+
+    buffer: Written[int] | None = None
+    ecn_threshold: Written[int | None] | None = None
+    non_ect: Written[str] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenTransport:
+    """What an experiment says of a host's TCP and of its ports' queue; None: nothing."""
+
+    congestion_control: Written[str] | None = None
+    ecn: Written[str] | None = None
+    rto_min: Written[int] | None = None
+    delayed_ack: Written[bool] | None = None
+    initial_window: Written[int] | None = None
+    window_limit: Written[int | None] | None = None
+    receive_buffer: Written[int] | None = None
+    send_buffer: Written[int] | None = None
+    queue: Written[int] | None = None
+
+
+def read_switches(switches: Section, names: Names) -> Mapping[str, WrittenSwitchProfile]:
+    """Return the profile of every switch: `default`, overridden key by key by what stands below its name."""
+    written = {}
+    for name in switches.names():
+        if name != "default" and name not in names.switches:
+            place = switches.mapping.key_place(name)
+            message = f"{shown(name)} is no switch; {did_you_mean(name, ['default', *names.switches])}"
+            switches.problems.add(place, switches.path(name), message, name)
+        section = switches.section(name, SWITCH_KEYS)
+        if section is not None:
+            written[name] = _read_switch(section)
+    default = written.get("default", WrittenSwitchProfile())
+    return {name: _override_switch(default, written.get(name)) for name in names.switches}
+
+
+def _read_switch(section: Section) -> WrittenSwitchProfile:
+    def threshold(text: str) -> int | None:
+        return None if text == NO_LIMIT else _size(text)
+
+    return WrittenSwitchProfile(
+        buffer=section.size("buffer", 1, _LARGEST_BUFFER),
+        ecn_threshold=section.read("ecn_threshold", f"a size such as '30 KB', or '{NO_LIMIT}'", threshold),
+        non_ect=section.choice("non_ect", ("drop", "queue")),
+    )
+
+
+def _size(text: str) -> int:
+    size = parse_size(text)
+    if size == 0:
+        raise ValueError(f"{shown(text)} would mark every packet or none; write a size such as '30 KB', or '{NO_LIMIT}'")
+    return size
+
+
+def _override_switch(base: WrittenSwitchProfile, over: WrittenSwitchProfile | None) -> WrittenSwitchProfile:
+    if over is None:
+        return base
+    return replace(base, **{field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None})
+
+
+def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
+    """Return the transport of every host: `default`, then ranges in the order of the file, then its own name, key by key."""
+    default = WrittenTransport()
+    ranges: list[tuple[tuple[str, ...], WrittenTransport]] = []
+    single: dict[str, WrittenTransport] = {}
+    for name in hosts.names():
+        section = hosts.section(name, HOST_KEYS)
+        if section is None:
+            continue
+        transport = _read_host(section)
+        if name == "default":
+            default = transport
+            continue
+        place = hosts.mapping.key_place(name)
+        try:
+            named = expand_hosts(Written(name, hosts.path(name), name, place), names.hosts)
+        except ValueError as error:
+            hosts.problems.add(place, hosts.path(name), f"{error} (or 'default')", name)
+            continue
+        if named == (name,):
+            single[name] = transport
+        else:
+            ranges.append((named, transport))
+    every = dict.fromkeys(names.hosts, default)
+    for named, transport in [*ranges, *(((name,), transport) for name, transport in single.items())]:
+        for host in named:
+            every[host] = _override_host(every[host], transport)
+    return every
+
+
+def _read_host(section: Section) -> WrittenTransport:
+    return WrittenTransport(
+        congestion_control=section.choice("congestion_control", CONGESTION_CONTROLS),
+        ecn=section.choice("ecn", _ECN_WORDS, _ECN_ALIASES),
+        rto_min=_rto_min(section),
+        delayed_ack=section.flag("delayed_ack"),
+        initial_window=section.count("initial_window", 1, 65_535, "segments"),
+        window_limit=section.read("window_limit", f"a number of segments, or '{NO_LIMIT}'", _window_limit),
+        receive_buffer=section.size("receive_buffer", _SMALLEST_SOCKET_BUFFER, _LARGEST_BUFFER),
+        send_buffer=section.size("send_buffer", _SMALLEST_SOCKET_BUFFER, _LARGEST_BUFFER),
+        queue=section.size("queue", 1, _LARGEST_BUFFER),
+    )
+
+
+def _rto_min(section: Section) -> Written[int] | None:
+    """Read RTOmin in nanoseconds: whole milliseconds, as the kernel's timer ticks, and at most TCP_RTO_MAX (include/net/tcp.h)."""
+    rto_min = section.duration("rto_min", _MS, 120_000 * _MS, "the timer ticks once a millisecond; Linux's RTO never exceeds 120 s")
+    if rto_min is not None and rto_min.value % _MS:
+        rto_min.complain(section.problems, f"{shown(rto_min.text)} is no whole number of milliseconds, in which the kernel's timer ticks")
+    return rto_min
+
+
+def _window_limit(text: str) -> int | None:
+    if text == NO_LIMIT:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) == 0:
+        raise ValueError(f"{shown(text)} is no window; write a whole number of segments from 1 on, or '{NO_LIMIT}'")
+    return int(text)
+
+
+def _override_host(base: WrittenTransport, over: WrittenTransport) -> WrittenTransport:
+    return replace(base, **{field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None})

@@ -1,0 +1,133 @@
+"""Settings: values that replace what `experiment.yml` says, by dotted key (`hosts.default.rto_min`), parameter or variant.
+
+A setting is put into the document before that is read, so it meets the very checks that the file's own text meets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from fabriclab.lab.document import MappingValue, ScalarValue, Value
+from fabriclab.lab.experiment import LINK_KEYS, PROBE_KEYS
+from fabriclab.lab.names import Names, expand_range
+from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.profiles import HOST_KEYS, SWITCH_KEYS
+from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, WHOLE_NUMBER
+from fabriclab.lab.traffic import KEYS_OF_KIND
+from fabriclab.units import DURATION, RATE, SIZE, UnitError, format_quantity, parse_quantity
+
+Meaning = Literal["rate", "size", "duration", "count", "flag", "word"]
+
+_SINGLE_DOT = re.compile(r"(?<!\.)\.(?!\.)")
+"""Separates the words of a key; the two dots of a range do not."""
+_SECTIONS = ("links", "switches", "hosts", "traffic", "probes", "limit")
+_DIMENSIONS = {"rate": RATE, "size": SIZE, "duration": DURATION}
+_MEANINGS: dict[str, Meaning] = {
+    **{"rate": "rate", "delay": "duration", "mtu": "count"},
+    **{"buffer": "size", "ecn_threshold": "size", "non_ect": "word"},
+    **{"congestion_control": "word", "ecn": "word", "rto_min": "duration", "delayed_ack": "flag", "initial_window": "count"},
+    **{"window_limit": "count", "receive_buffer": "size", "send_buffer": "size", "queue": "size"},
+    **{"senders": "count", "receiver": "word", "size": "size", "rounds": "count", "start": "duration", "stop": "duration"},
+    **{"stagger": "duration", "count": "count", "interval": "duration", "connection": "word", "mode": "word", "file": "word"},
+    **{"ports": "word", "traffic": "word", "limit": "duration"},
+}
+
+
+def split_key(dotted: str) -> list[str]:
+    """Return the words of a dotted key; a range (`hosts.h1..h4.ecn`) is one word."""
+    return _SINGLE_DOT.split(dotted)
+
+
+def is_dotted(name: str) -> bool:
+    """Return whether a setting's name is a key of the file rather than a parameter."""
+    return len(split_key(name)) > 1 or name == "limit"
+
+
+def check_key(dotted: str, document: MappingValue, names: Names) -> None:
+    """Raise ValueError, which says what would be right, unless `dotted` is a key that can be set."""
+    first, *rest = split_key(dotted)
+    if first not in _SECTIONS:
+        raise ValueError(f"{shown(dotted)} is no key that can be set; {did_you_mean(first, _SECTIONS)}")
+    valid = _levels(first, rest, document, names)
+    for level, word in enumerate(rest):
+        if level >= len(valid):
+            raise ValueError(f"{shown(dotted)} goes too deep; {shown('.'.join([first, *rest[: len(valid)]]))} is a value")
+        if word not in valid[level] and not (first == "hosts" and level == 0 and _is_range(word)):
+            raise ValueError(f"{shown(dotted)}: {shown(word)} is unknown; {did_you_mean(word, valid[level])}")
+    if len(rest) < len(valid):
+        raise ValueError(f"{shown(dotted)} is a section; add one of {', '.join(valid[len(rest)])}")
+
+
+def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Names) -> list[Sequence[str]]:
+    """Return the valid words of each level below `first`."""
+    if first == "limit":
+        return []
+    if first == "links":
+        return [LINK_KEYS]
+    if first == "switches":
+        return [("default", *names.switches), SWITCH_KEYS]
+    if first == "hosts":
+        return [("default", *names.hosts), HOST_KEYS]
+    if first == "probes":
+        return [tuple(PROBE_KEYS), PROBE_KEYS.get(rest[0], ("interval",)) if rest else ("interval",)]
+    traffic = document.entries.get("traffic")
+    by_name = traffic.entries if isinstance(traffic, MappingValue) else {}
+    return [tuple(by_name), _traffic_keys(by_name.get(rest[0]) if rest else None)]
+
+
+def _traffic_keys(traffic: Value | None) -> tuple[str, ...]:
+    kind = traffic.entries.get("kind") if isinstance(traffic, MappingValue) else None
+    keys = KEYS_OF_KIND.get(kind.text, ()) if isinstance(kind, ScalarValue) else ()
+    return tuple(key for key in keys if key != "kind")
+
+
+def _is_range(word: str) -> bool:
+    try:
+        return expand_range(word) is not None
+    except ValueError:
+        return False
+
+
+def put(document: MappingValue, dotted: str, value: Value) -> MappingValue:
+    """Return a copy of `document` with the value at a checked key; missing sections on the way are made."""
+    return _put(document, split_key(dotted), value)
+
+
+def _put(mapping: MappingValue, words: Sequence[str], value: Value) -> MappingValue:
+    first, *rest = words
+    if not rest:
+        return mapping.with_entry(first, value)
+    below = mapping.entries.get(first)
+    if not isinstance(below, MappingValue):
+        below = MappingValue({}, {}, value.place if below is None else below.place)
+    return MappingValue({**mapping.entries, first: _put(below, rest, value)}, mapping.key_places, mapping.place)
+
+
+def look_up(document: MappingValue, dotted: str) -> Value | None:
+    """Return what stands at a key, None when nothing does."""
+    value: Value | None = document
+    for word in split_key(dotted):
+        value = value.entries.get(word) if isinstance(value, MappingValue) else None
+    return value
+
+
+def normalise(dotted: str, text: str) -> str | int | bool:
+    """Return a value in the one form that values of this key are compared in: counts as numbers, `0.064 MB` as `64 KB`.
+
+    A text that is no such value is returned as it is: the reader of the key complains about it.
+    """
+    meaning = _MEANINGS.get(split_key(dotted)[-1], "word")
+    text = text.strip()
+    if meaning == "count" and WHOLE_NUMBER.fullmatch(text):
+        return int(text)
+    if meaning == "flag" and text.lower() in TRUE_WORDS + FALSE_WORDS:
+        return text.lower() in TRUE_WORDS
+    if meaning in _DIMENSIONS:
+        dimension = _DIMENSIONS[meaning]
+        try:
+            return format_quantity(parse_quantity(text, dimension), dimension)
+        except UnitError:
+            return text
+    return text

@@ -1,0 +1,255 @@
+"""The part of `experiment.yml` that spans runs: parameters, variants, matrices, checks, and the figures of the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from fabriclab.lab.document import MappingValue, ScalarValue, SequenceValue, Value
+from fabriclab.lab.metrics import check_metric, parse_metric_value
+from fabriclab.lab.names import Names
+from fabriclab.lab.problems import Problems, did_you_mean, shown
+from fabriclab.lab.section import Section, Written, as_text, as_words, duplicates
+from fabriclab.lab.settings import check_key, is_dotted, normalise
+
+VARIANT = "variant"
+"""The axis and setting that names a variant."""
+OPERATORS = ("<", "<=", ">", ">=", "==")
+MOST_POINTS = 10_000
+CHECK_KEYS = ("metric", "operator", "value", "where")
+FIGURE_KINDS = ("metric", "queue", "fct-cdf", "throughput", "cwnd")
+FIGURE_KEYS = ("kind", "title", "metric", "x", "series", "log_x", "log_y", "port", "traffic", "where")
+
+Scalar = str | int | float | bool
+Figure = Mapping[str, "Scalar | list[str] | dict[str, Scalar]"]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Values that are set together: dotted keys with what they become."""
+
+    name: str
+    values: Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One dimension of a matrix: a parameter (or `variant`) and its values as written."""
+
+    name: str
+    values: tuple[ScalarValue, ...]
+
+
+@dataclass(frozen=True)
+class WrittenCheck:
+    """A condition on a metric, in the metric's own unit; `where` limits it to points with these parameters."""
+
+    metric: str
+    operator: str
+    value: float
+    where: Mapping[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is varied, and what is looked at."""
+
+    parameters: Mapping[str, tuple[str, ...]]
+    """Each parameter's keys."""
+    variants: Mapping[str, Variant]
+    matrices: Mapping[str, tuple[Axis, ...]]
+    checks: tuple[WrittenCheck, ...]
+    figures: tuple[Figure, ...]
+
+    def setting_names(self) -> tuple[str, ...]:
+        """Return what a setting may be called, dotted keys aside."""
+        return (VARIANT, *self.parameters) if self.variants else tuple(self.parameters)
+
+
+def parse_study(document: MappingValue, names: Names, problems: Problems) -> Study:
+    """Return the study; what is wrong is recorded."""
+    return _StudyReader(document, names, problems).read()
+
+
+class _StudyReader:
+    """Reads one part after the other; later parts name what the earlier ones define."""
+
+    def __init__(self, document: MappingValue, names: Names, problems: Problems) -> None:
+        self._document = document
+        self._root = Section(document, "", problems, None)
+        self._names = names
+        self._problems = problems
+        traffic = document.entries.get("traffic")
+        self._traffic = tuple(traffic.entries) if isinstance(traffic, MappingValue) else ()
+        self._parameters: dict[str, tuple[str, ...]] = {}
+        self._variants: dict[str, Variant] = {}
+
+    def read(self) -> Study:
+        self._read_each("parameters", self._read_parameter)
+        self._read_each("variants", self._read_variant)
+        matrices: dict[str, tuple[Axis, ...]] = {}
+        self._read_each("matrix", lambda name, value, key: matrices.update({name: self._read_matrix(value, key)}))
+        checks = [check for key, value in self._root.items("checks") or [] if (check := self._read_check(value, key))]
+        return Study(self._parameters, self._variants, matrices, tuple(checks), self._read_figures())
+
+    def _read_each(self, part: str, read: Callable[[str, Value, str], None]) -> None:
+        section = self._root.section(part, None)
+        for name in section.names() if section else ():
+            value = section.get(name) if section else None
+            if section is not None and value is not None:
+                read(name, value, section.path(name))
+
+    def _read_parameter(self, name: str, value: Value, key: str) -> None:
+        if name == VARIANT or is_dotted(name):
+            message = f"{shown(name)} cannot name a parameter; write a word without dots other than '{VARIANT}'"
+            self._problems.add(value.place, key, message, name)
+        targets = as_words(value, key, self._problems)
+        for target in targets or []:
+            self._check_key(target.value, Written(target.value, key, target.text, target.place))
+        self._parameters[name] = tuple(target.value for target in targets or [])
+
+    def _check_key(self, dotted: str, written: Written[str]) -> bool:
+        try:
+            check_key(dotted, self._document, self._names)
+        except ValueError as error:
+            written.complain(self._problems, str(error))
+            return False
+        return True
+
+    def _read_variant(self, name: str, value: Value, key: str) -> None:
+        section = Section(value, key, self._problems, None)
+        values = {}
+        for dotted in section.names():
+            entry = section.get(dotted)
+            place = section.mapping.key_place(dotted)
+            if isinstance(entry, MappingValue):
+                whole = f"{dotted}.{next(iter(entry.entries), 'key')}"
+                message = f"a mapping stands here; write the whole key with dots, such as {whole}: value"
+                self._problems.add(entry.place, section.path(dotted), message, dotted)
+            elif entry is not None and self._check_key(dotted, Written(dotted, key, dotted, place)):
+                values[dotted] = entry
+        self._variants[name] = Variant(name, values)
+
+    def _read_matrix(self, value: Value, key: str) -> tuple[Axis, ...]:
+        section = Section(value, key, self._problems, None)
+        axes = [self._read_axis(section, name) for name in section.names()]
+        points = math.prod(len(axis.values) for axis in axes)
+        if points > MOST_POINTS:
+            self._problems.add(section.place, key, f"{points} points; a matrix has at most {MOST_POINTS}")
+            return ()
+        return tuple(axes)
+
+    def _read_axis(self, section: Section, name: str) -> Axis:
+        valid = self._setting_names()
+        if name not in valid and not (is_dotted(name) and self._is_key(section, name)):
+            place = section.mapping.key_place(name)
+            message = f"{shown(name)} is no parameter; {did_you_mean(name, valid)}"
+            self._problems.add(place, section.path(name), message, name)
+        value = section.get(name)
+        items = value.items if isinstance(value, SequenceValue) else (value,)
+        written = [as_text(item, section.path(name), self._problems, "a value") for item in items if item is not None]
+        values = [word for word in written if word is not None]
+        if not items:
+            section.complain(name, "an empty list; write at least one value")
+        for again in duplicates([Written(str(self._normalise(name, w.value)), w.key, w.text, w.place) for w in values]):
+            again.complain(self._problems, f"{shown(again.text)} stands twice on this axis")
+        if name == VARIANT:
+            for word in values:
+                self._check_variant(word)
+        return Axis(name, tuple(ScalarValue(word.text, word.place) for word in values))
+
+    def _is_key(self, section: Section, name: str) -> bool:
+        return self._check_key(name, Written(name, section.path(name), name, section.mapping.key_place(name))) or True
+
+    def _setting_names(self) -> tuple[str, ...]:
+        return (VARIANT, *self._parameters) if self._variants else tuple(self._parameters)
+
+    def _check_variant(self, word: Written[str]) -> None:
+        if word.value not in self._variants:
+            word.complain(self._problems, f"{shown(word.value)} is no variant; {did_you_mean(word.value, self._variants)}")
+
+    def _normalise(self, name: str, text: str) -> Scalar:
+        keys = self._parameters.get(name) or ((name,) if is_dotted(name) else ())
+        return normalise(keys[0], text) if keys else text.strip()
+
+    def _read_check(self, value: Value, key: str) -> WrittenCheck | None:
+        before = len(self._problems)
+        check = Section(value, key, self._problems, CHECK_KEYS)
+        check.require("metric", "operator", "value")
+        metric = check.read("metric", "a metric's name", self._metric)
+        operator = check.choice("operator", OPERATORS)
+        where = self._read_where(check)
+        if metric is None:
+            return None
+        number = check.read("value", "a value", lambda text: parse_metric_value(metric.value, text))
+        if operator is None or number is None or len(self._problems) > before:
+            return None
+        return WrittenCheck(metric.value, operator.value, number.value, where)
+
+    def _metric(self, text: str) -> str:
+        return check_metric(text, self._names, self._traffic)
+
+    def _read_where(self, section: Section) -> dict[str, Scalar]:
+        where = section.section("where", self._setting_names())
+        values: dict[str, Scalar] = {}
+        for name in where.names() if where else ():
+            written = where.scalar(name, "a value") if where else None
+            if written is None:
+                continue
+            if name == VARIANT:
+                self._check_variant(written)
+            values[name] = self._normalise(name, written.value)
+        return values
+
+    def _read_figures(self) -> tuple[Figure, ...]:
+        report = self._root.section("report", ("figures",))
+        if report is None:
+            return ()
+        return tuple(self._read_figure(value, key) for key, value in report.items("figures") or [])
+
+    def _read_figure(self, value: Value, key: str) -> Figure:
+        section = Section(value, key, self._problems, FIGURE_KEYS)
+        section.require("kind", example=f"kind: one of {', '.join(FIGURE_KINDS)}")
+        kind = section.choice("kind", FIGURE_KINDS)
+        if kind is not None and kind.value == "metric":
+            section.require("metric", "x")
+        figure: dict[str, Scalar | list[str] | dict[str, Scalar]] = {}
+        axis, port = self._one_of(self._setting_names(), "parameter"), self._one_of(self._names.ports, "port")
+        readers: list[tuple[str, Written[str] | None]] = [
+            ("kind", kind),
+            ("title", section.scalar("title", "a title")),
+            ("metric", section.read("metric", "a metric's name", self._metric)),
+            ("x", section.read("x", "a parameter", axis)),
+            ("port", section.read("port", "a port, node:interface", port) if self._names.complete else section.scalar("port", "a port")),
+            ("traffic", section.read("traffic", "a traffic's name", self._one_of(self._traffic, "traffic"))),
+        ]
+        figure.update({name: written.value for name, written in readers if written is not None})
+        for name in ("log_x", "log_y"):
+            flag = section.flag(name)
+            if flag is not None:
+                figure[name] = flag.value
+        series = self._read_series(section)
+        if series:
+            figure["series"] = series
+        if "where" in section:
+            figure["where"] = self._read_where(section)
+        return figure
+
+    def _read_series(self, section: Section) -> list[str]:
+        convert = self._one_of(self._setting_names(), "parameter")
+        series = []
+        for word in section.words("series") or []:
+            try:
+                series.append(convert(word.value))
+            except ValueError as error:
+                word.complain(self._problems, str(error))
+        return series
+
+    def _one_of(self, valid: tuple[str, ...], what: str) -> Callable[[str], str]:
+        def convert(text: str) -> str:
+            if text not in valid:
+                raise ValueError(f"{shown(text)} is no {what}; {did_you_mean(text, valid)}")
+            return text
+
+        return convert

@@ -1,0 +1,217 @@
+"""The topology as written in `topology.clab.yml`, a Containerlab file: nodes with their roles, links with rate, delay and addresses.
+
+Format: https://containerlab.dev/manual/topo-def-file/ . What Containerlab knows and fabriclab cannot run is an error, never ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Interface
+from typing import Literal
+
+from fabriclab.lab.document import MappingValue, ScalarValue
+from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
+from fabriclab.lab.section import Section, Written
+
+Role = Literal["host", "switch"]
+
+FILE_NAME = "topology.clab.yml"
+ROLE_LABEL = "fabriclab.role"
+RUNNABLE_KINDS = ("linux",)
+ROLES = ("host", "switch")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One end of a link. What is None was not written."""
+
+    node: str
+    interface: str
+    key: str
+    place: Place
+    rate: Written[int] | None = None
+    """Bits per second, of the direction that leaves the node here."""
+    delay: Written[int] | None = None
+    """Nanoseconds, one way, of the same direction."""
+    mac: Written[str] | None = None
+    ipv4: Written[IPv4Interface] | None = None
+
+    @property
+    def port(self) -> str:
+        """The port's name, `node:interface`."""
+        return f"{self.node}:{self.interface}"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two nodes."""
+
+    a: Endpoint
+    b: Endpoint
+    mtu: Written[int] | None
+    key: str
+    place: Place
+
+    @property
+    def ends(self) -> tuple[Endpoint, Endpoint]:
+        """Both ends, in the order of the file."""
+        return (self.a, self.b)
+
+
+@dataclass(frozen=True)
+class LabNode:
+    """A node and where it stands."""
+
+    name: str
+    role: Role
+    place: Place
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Nodes and links in the order of the file."""
+
+    name: str
+    nodes: tuple[LabNode, ...]
+    links: tuple[Link, ...]
+
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """Names of the hosts in the order of the file."""
+        return tuple(node.name for node in self.nodes if node.role == "host")
+
+    @cached_property
+    def switches(self) -> tuple[str, ...]:
+        """Names of the switches in the order of the file."""
+        return tuple(node.name for node in self.nodes if node.role == "switch")
+
+    @cached_property
+    def ports(self) -> dict[str, Link]:
+        """Every port's name, `node:interface`, with its link."""
+        return {end.port: link for link in self.links for end in link.ends}
+
+    def switch_ports(self) -> tuple[str, ...]:
+        """Return the names of all ports of switches, in the order of links."""
+        return tuple(port for port in self.ports if port.partition(":")[0] in self.switches)
+
+
+def parse_name(root: Section) -> str:
+    """Return the lab's name."""
+    root.require("name", example="name: my-lab")
+    name = root.scalar("name", "the lab's name")
+    if name is None:
+        return ""
+    if _NAME.fullmatch(name.value) is None:
+        name.complain(root.problems, f"{shown(name.value)} is no lab name; write letters, digits, '-' and '_', at most 63")
+    return name.value
+
+
+@dataclass(frozen=True)
+class WrittenNode:
+    """A node before its role is settled (that may need the links)."""
+
+    name: str
+    place: Place
+    role: Role | None
+
+
+class NodeReader:
+    """Reads the nodes, each with what it inherits: defaults, then its kind, its group, itself; labels are merged (Containerlab's order)."""
+
+    def __init__(self, topology: Section, node_keys: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+        self._problems = topology.problems
+        self._node_keys = node_keys
+        self._kinds = kinds
+        self._defaults = topology.section("defaults", node_keys)
+        self._by_kind = dict(self._named(topology, "kinds"))
+        self._by_group = dict(self._named(topology, "groups"))
+        self._nodes = list(self._named(topology, "nodes"))
+
+    def nodes(self) -> list[WrittenNode]:
+        """Return the nodes in the order of the file."""
+        return [self._node(name, section) for name, section in self._nodes]
+
+    def _named(self, topology: Section, part: str) -> Iterator[tuple[str, Section]]:
+        container = topology.section(part, None)
+        for name in container.names() if container else ():
+            value = container.get(name) if container else None
+            if value is None or (isinstance(value, ScalarValue) and value.is_null):
+                place = topology.place if container is None else container.mapping.key_place(name)
+                value = MappingValue({}, {}, place)
+            yield name, Section(value, f"{topology.path(part)}.{name}", self._problems, self._node_keys)
+
+    def _node(self, name: str, node: Section) -> WrittenNode:
+        place = node.place
+        if _NAME.fullmatch(name) is None:
+            message = f"{shown(name)} cannot name a node; write letters, digits, '-', '_', at most 63 (a dot separates words of a key)"
+            self._problems.add(place, node.key, message, name)
+        layers = self._layers(node)
+        return WrittenNode(name, place, self._role(node, layers))
+
+    def _layers(self, node: Section) -> list[Section]:
+        """Return what the node inherits from, the nearest first."""
+        group_name = node.scalar("group", "a group's name")
+        if group_name is None and self._defaults is not None:
+            group_name = self._defaults.scalar("group", "a group's name")
+        group = self._by_group.get(group_name.value) if group_name else None
+        if group_name is not None and group is None and self._by_group:
+            group_name.complain(self._problems, f"{shown(group_name.value)} is no group; {did_you_mean(group_name.value, self._by_group)}")
+        nearest_first = [layer for layer in (node, group, self._defaults) if layer is not None]
+        kind = self._kind(node, nearest_first)
+        by_kind = self._by_kind.get(kind) if kind else None
+        layers = [node, group, by_kind, self._defaults]
+        return [layer for layer in layers if layer is not None]
+
+    def _kind(self, node: Section, layers: list[Section]) -> str | None:
+        for layer in layers:
+            if "kind" not in layer:
+                continue
+            kind = layer.scalar("kind", "a kind of node")
+            if kind is not None and kind.value not in RUNNABLE_KINDS:
+                kind.complain(self._problems, self._wrong_kind(kind.value))
+            return None if kind is None else kind.value
+        self._problems.add(node.place, node.path("kind"), f"missing; write kind: {RUNNABLE_KINDS[0]}")
+        return None
+
+    def _wrong_kind(self, kind: str) -> str:
+        if kind in self._kinds:
+            return f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}"
+        return f"{shown(kind)} is no kind of node; {did_you_mean(kind, self._kinds)}"
+
+    def _role(self, node: Section, layers: list[Section]) -> Role | None:
+        for layer in layers:
+            labels = layer.section("labels", None)
+            if labels is None:
+                continue
+            self._check_labels(labels)
+            if ROLE_LABEL in labels:
+                role = labels.choice(ROLE_LABEL, ROLES)
+                return "switch" if role is not None and role.value == "switch" else "host"
+        return None
+
+    def _check_labels(self, labels: Section) -> None:
+        for name in labels.names():
+            if name.startswith("fabriclab.") and name != ROLE_LABEL:
+                labels.problems.add(labels.mapping.key_place(name), labels.path(name), f"unknown label; did you mean {ROLE_LABEL!r}?", name)
+
+
+def settle_roles(nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems) -> tuple[LabNode, ...]:
+    """Give every node a role: the label's, or host for a node with a single link. Record the nodes for which that does not decide."""
+    degree = dict.fromkeys((node.name for node in nodes), 0)
+    for link in links:
+        for end in link.ends:
+            degree[end.node] += 1
+    settled = []
+    for node in nodes:
+        key = f"topology.nodes.{node.name}"
+        if degree[node.name] == 0 and links_are_good:
+            problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
+        elif node.role is None and degree[node.name] > 1:
+            message = f"has {degree[node.name]} links and no role; write labels: {{{ROLE_LABEL}: switch}} (or host)"
+            problems.add(node.place, key, message, node.name)
+        settled.append(LabNode(node.name, node.role or "host", node.place))
+    return tuple(settled)

@@ -1,0 +1,158 @@
+"""From a lab and settings to a plan: every default made explicit, every name an address. Pure: nothing is run, written or asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeVar, cast
+
+from fabriclab.lab import Lab, defaults
+from fabriclab.lab.experiment import Experiment, WrittenProbes
+from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
+from fabriclab.lab.section import Written
+from fabriclab.lab.study import WrittenCheck
+from fabriclab.lab.topology import Endpoint, Link, Topology
+from fabriclab.lab.traffic import WrittenFlows, WrittenLong, WrittenRounds, WrittenTraffic
+from fabriclab.plan.addressing import PortAddress, assign_addresses
+from fabriclab.plan.model import (
+    Check,
+    FlowsTraffic,
+    LongTraffic,
+    Node,
+    Plan,
+    Port,
+    Probes,
+    Queue,
+    RoundsTraffic,
+    TraceTraffic,
+    Traffic,
+    Transport,
+)
+from fabriclab.plan.parameters import parameter_values
+from fabriclab.plan.routing import compute_routes
+
+T = TypeVar("T")
+_NS_PER_US = 1000
+
+
+def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None) -> Plan:
+    """Return the plan of one run.
+
+    `settings` are texts by parameter name, `variant` or dotted key, as on the command line. Without `seed` it is the experiment's.
+    Raises LabErrors for settings that are unknown or lead to an experiment that cannot be run.
+    """
+    applied = lab.apply(settings)
+    experiment = applied.experiment
+    nodes = _resolve_nodes(lab.topology, experiment)
+    return Plan(
+        lab=lab.name,
+        title=experiment.title,
+        settings=dict(applied.settings),
+        parameters=parameter_values(lab, applied, nodes),
+        seed=experiment.seed if seed is None else seed,
+        limit_ns=experiment.limit_ns,
+        nodes=nodes,
+        traffic=tuple(_resolve_traffic(traffic) for traffic in experiment.traffic),
+        probes=_resolve_probes(experiment.probes),
+        checks=tuple(_resolve_check(check) for check in lab.study.checks),
+        study=experiment.study,
+    )
+
+
+def _resolve_nodes(topology: Topology, experiment: Experiment) -> tuple[Node, ...]:
+    addresses = assign_addresses(topology)
+    routes = compute_routes(topology, addresses)
+    ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
+    for link in topology.links:
+        for end, peer in ((link.a, link.b), (link.b, link.a)):
+            ports[end.node].append(_resolve_port(link, end, peer, addresses[end.port], experiment))
+    return tuple(
+        Node(
+            name=node.name,
+            role=node.role,
+            ports=tuple(ports[node.name]),
+            transport=_resolve_transport(experiment.hosts[node.name]) if node.role == "host" else None,
+            routes=routes[node.name],
+        )
+        for node in topology.nodes
+    )
+
+
+def _resolve_port(link: Link, end: Endpoint, peer: Endpoint, address: PortAddress, experiment: Experiment) -> Port:
+    over = experiment.links
+    rate = over.rate or end.rate
+    if rate is None:
+        raise AssertionError(f"{end.port} has no rate, which reading the lab refuses")
+    return Port(
+        interface=end.interface,
+        peer_node=peer.node,
+        peer_interface=peer.interface,
+        mac=address.mac,
+        address=str(address.ipv4),
+        rate_bps=rate.value,
+        delay_ns=_or(over.delay or end.delay, defaults.DELAY_NS),
+        mtu=_or(over.mtu or link.mtu, defaults.MTU_BYTES),
+        queue=_resolve_queue(end.node, experiment),
+    )
+
+
+def _resolve_queue(node: str, experiment: Experiment) -> Queue:
+    """Return a port's queue: a switch's profile, or a host's deep drop-tail queue."""
+    profile = experiment.switches.get(node)
+    if profile is None:
+        return Queue(limit_bytes=_or(experiment.hosts[node].queue, defaults.HOST_QUEUE_BYTES))
+    return _switch_queue(node, profile)
+
+
+def _switch_queue(node: str, profile: WrittenSwitchProfile) -> Queue:
+    if profile.buffer is None:
+        raise AssertionError(f"switch {node} has no buffer, which reading the lab refuses")
+    return Queue(
+        limit_bytes=profile.buffer.value,
+        ecn_threshold_bytes=_or(profile.ecn_threshold, None),
+        non_ect=cast(Literal["drop", "queue"], _or(profile.non_ect, defaults.NON_ECT)),
+    )
+
+
+def _resolve_transport(written: WrittenTransport) -> Transport:
+    congestion_control = _or(written.congestion_control, defaults.CONGESTION_CONTROL)
+    # DCTCP asks for ECN itself (TCP_CONG_NEEDS_ECN); the plan says what will happen.
+    ecn = "on" if congestion_control == "dctcp" else _or(written.ecn, defaults.ECN)
+    return Transport(
+        congestion_control=congestion_control,
+        ecn=cast(Literal["off", "on", "accept"], ecn),
+        rto_min_us=_or(written.rto_min, defaults.RTO_MIN_NS) // _NS_PER_US,
+        delayed_ack=_or(written.delayed_ack, defaults.DELAYED_ACK),
+        initial_window_segments=_or(written.initial_window, defaults.INITIAL_WINDOW_SEGMENTS),
+        window_limit_segments=_or(written.window_limit, None),
+        receive_buffer_bytes=_or(written.receive_buffer, defaults.RECEIVE_BUFFER_BYTES),
+        send_buffer_bytes=_or(written.send_buffer, defaults.SEND_BUFFER_BYTES),
+    )
+
+
+def _resolve_traffic(written: WrittenTraffic) -> Traffic:
+    if isinstance(written, WrittenRounds):
+        return RoundsTraffic(**vars(written))
+    if isinstance(written, WrittenLong):
+        return LongTraffic(**vars(written))
+    if isinstance(written, WrittenFlows):
+        return FlowsTraffic(**vars(written))
+    return TraceTraffic(**vars(written))
+
+
+def _resolve_probes(written: WrittenProbes) -> Probes:
+    return Probes(
+        queue_interval_ns=written.queue_interval_ns,
+        queue_ports=written.queue_ports,
+        tcp_interval_ns=written.tcp_interval_ns,
+        tcp_classes=written.tcp_traffic,
+        interface_interval_ns=written.interface_interval_ns,
+    )
+
+
+def _resolve_check(written: WrittenCheck) -> Check:
+    operator = cast(Literal["<", "<=", ">", ">=", "=="], written.operator)
+    return Check(metric=written.metric, operator=operator, value=written.value, where=dict(written.where))
+
+
+def _or(written: Written[T] | None, default: T) -> T:
+    return default if written is None else written.value

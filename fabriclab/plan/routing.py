@@ -1,0 +1,87 @@
+"""Static routes over all shortest paths, for any connected topology.
+
+A host has a default route over all its ports to switches. A switch has a route for each link's network that it is not on, with every
+neighbour that is nearer as a next hop. Hosts forward nothing, so paths lead through switches only.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabriclab.lab.topology import Topology
+from fabriclab.plan.addressing import PortAddress
+from fabriclab.plan.model import Route
+
+
+@dataclass(frozen=True)
+class _Hop:
+    """A way from a node to a neighbour: its own interface, the neighbour, the neighbour's address."""
+
+    interface: str
+    neighbour: str
+    gateway: str
+
+
+def compute_routes(topology: Topology, addresses: Mapping[str, PortAddress]) -> dict[str, tuple[Route, ...]]:
+    """Return every node's routes, destinations and next hops in the order of the file's links."""
+    switches = frozenset(topology.switches)
+    hops = _hops_to_switches(topology, addresses, switches)
+    routes = {host: _default_route(hops[host]) for host in topology.hosts}
+    distances = {switch: _distances(switch, hops, switches) for switch in topology.switches}
+    routes.update({switch: _switch_routes(switch, topology, addresses, hops, distances) for switch in topology.switches})
+    return routes
+
+
+def _hops_to_switches(topology: Topology, addresses: Mapping[str, PortAddress], switches: frozenset[str]) -> dict[str, list[_Hop]]:
+    hops: dict[str, list[_Hop]] = defaultdict(list)
+    for link in topology.links:
+        for end, other in ((link.a, link.b), (link.b, link.a)):
+            if other.node in switches:
+                hops[end.node].append(_Hop(end.interface, other.node, str(addresses[other.port].ipv4.ip)))
+    return hops
+
+
+def _default_route(hops: list[_Hop]) -> tuple[Route, ...]:
+    """Return the default route; none for a host whose only neighbour is another host."""
+    if not hops:
+        return ()
+    return (Route(destination="default", next_hops=tuple((hop.gateway, hop.interface) for hop in hops)),)
+
+
+def _distances(source: str, hops: Mapping[str, list[_Hop]], switches: frozenset[str]) -> dict[str, int]:
+    """Return the number of links from a switch to every switch that it reaches."""
+    distances = {source: 0}
+    frontier = [source]
+    while frontier:
+        following = []
+        for node in frontier:
+            for hop in hops[node]:
+                if hop.neighbour in switches and hop.neighbour not in distances:
+                    distances[hop.neighbour] = distances[node] + 1
+                    following.append(hop.neighbour)
+        frontier = following
+    return distances
+
+
+def _switch_routes(
+    switch: str,
+    topology: Topology,
+    addresses: Mapping[str, PortAddress],
+    hops: Mapping[str, list[_Hop]],
+    distances: Mapping[str, Mapping[str, int]],
+) -> tuple[Route, ...]:
+    """Return a route for each network that the switch is not on; links are symmetric, so a distance holds in both directions."""
+    routes = []
+    for link in topology.links:
+        if switch in (link.a.node, link.b.node):
+            continue
+        ends = [end.node for end in link.ends if end.node in distances]
+        distance = min((distances[switch][end] for end in ends if end in distances[switch]), default=None)
+        if distance is None:
+            continue
+        nearer = [hop for hop in hops[switch] if any(distances[end].get(hop.neighbour) == distance - 1 for end in ends)]
+        network = str(addresses[link.a.port].ipv4.network)
+        routes.append(Route(destination=network, next_hops=tuple((hop.gateway, hop.interface) for hop in nearer)))
+    return tuple(routes)
