@@ -29,26 +29,41 @@ impl Hosts {
         let mut problems = Problems::of(path);
         let mut hosts = Self::default();
         let mut line_of = Vec::new();
-        let Some(mut table) = Table::open(path, VERSION, COLUMNS, &mut problems) else { return Err(problems) };
+        let Some(mut table) = Table::open(path, VERSION, COLUMNS, &mut problems) else {
+            return Err(problems);
+        };
         while let Some(row) = table.next(&mut problems) {
-            let (line, name, address) = (row.line, row.text(HOST).to_owned(), row.text(ADDRESS).to_owned());
+            let (line, name, address) = (
+                row.line,
+                row.text(HOST).to_owned(),
+                row.text(ADDRESS).to_owned(),
+            );
             if name.is_empty() {
                 problems.wrong(line, "host", &name, "must be the name of a node");
             } else if let Some(&first) = hosts.by_name.get(&name) {
-                let right = format!("stands already on line {}; a host has one row", line_of[first as usize]);
+                let right = format!(
+                    "stands already on line {}; a host has one row",
+                    line_of[first as usize]
+                );
                 problems.wrong(line, "host", &name, right);
             } else if let Ok(parsed) = address.parse() {
                 hosts.add(name, parsed);
                 line_of.push(line);
             } else {
-                problems.wrong(line, "address", &address, "must be an IPv4 or IPv6 address without a prefix length, such as 10.0.0.1");
+                problems.wrong(
+                    line,
+                    "address",
+                    &address,
+                    "must be an IPv4 or IPv6 address without a prefix length, such as 10.0.0.1",
+                );
             }
         }
         problems.unless_found(hosts)
     }
 
     pub fn add(&mut self, name: String, address: IpAddr) {
-        self.by_name.insert(name.clone(), self.names.len() as HostId);
+        self.by_name
+            .insert(name.clone(), self.names.len() as HostId);
         self.names.push(name);
         self.addresses.push(address);
     }
@@ -67,7 +82,10 @@ impl Hosts {
 
     /// `must be a host of the hosts file`, with the nearest name.
     pub fn must_be_known(&self, written: &str) -> String {
-        format!("must be a host of the hosts file{}", suggestion(written, self.names.iter().map(String::as_str)))
+        format!(
+            "must be a host of the hosts file{}",
+            suggestion(written, self.names.iter().map(String::as_str))
+        )
     }
 }
 
@@ -84,7 +102,8 @@ mod tests {
 
     #[test]
     fn names_and_addresses_are_found() {
-        let hosts = read("# fabriclab-hosts-1\naddress,host\n10.0.0.1,h1\nfd00::2,h2\n").expect("valid");
+        let hosts =
+            read("# fabriclab-hosts-1\naddress,host\n10.0.0.1,h1\nfd00::2,h2\n").expect("valid");
         let h2 = hosts.find("h2").expect("h2");
         assert_eq!(hosts.address(h2).to_string(), "fd00::2");
         assert_eq!(hosts.name(h2), "h2");
@@ -92,8 +111,17 @@ mod tests {
 
     #[test]
     fn each_wrong_row_is_named() {
-        let text = read("# fabriclab-hosts-1\nhost,address\nh1,10.0.0.1/24\nh2,10.0.0.2\nh2,10.0.0.3\n").expect_err("wrong").to_string();
-        assert!(text.contains(":3: address is \"10.0.0.1/24\": must be an IPv4 or IPv6 address"), "{text}");
-        assert!(text.contains(":5: host is \"h2\": stands already on line 4"), "{text}");
+        let text =
+            read("# fabriclab-hosts-1\nhost,address\nh1,10.0.0.1/24\nh2,10.0.0.2\nh2,10.0.0.3\n")
+                .expect_err("wrong")
+                .to_string();
+        assert!(
+            text.contains(":3: address is \"10.0.0.1/24\": must be an IPv4 or IPv6 address"),
+            "{text}"
+        );
+        assert!(
+            text.contains(":5: host is \"h2\": stands already on line 4"),
+            "{text}"
+        );
     }
 }

@@ -62,13 +62,18 @@ impl FlowLog {
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut file = File::create(path)?;
         file.write_all(HEADER.as_bytes())?;
-        Ok(Self { file, buffer: String::with_capacity(2 * FLUSH_BYTES), flush_at_ns: None })
+        Ok(Self {
+            file,
+            buffer: String::with_capacity(2 * FLUSH_BYTES),
+            flush_at_ns: None,
+        })
     }
 
     /// Adds a row; it reaches the file with the next flush.
     pub fn write(&mut self, entry: &Entry, now_ns: i64) -> io::Result<()> {
         append_row(&mut self.buffer, entry).map_err(io::Error::other)?;
-        self.flush_at_ns.get_or_insert(now_ns.saturating_add(FLUSH_INTERVAL_NS));
+        self.flush_at_ns
+            .get_or_insert(now_ns.saturating_add(FLUSH_INTERVAL_NS));
         if self.buffer.len() >= FLUSH_BYTES {
             self.flush()?;
         }
@@ -94,7 +99,12 @@ fn append_row(row: &mut String, entry: &Entry) -> fmt::Result {
         Side::Dst => "dst",
     };
     write!(row, "{},{side},{},", entry.flow, entry.status)?;
-    for time_ns in [entry.start_ns, entry.connected_ns, entry.first_byte_ns, entry.end_ns] {
+    for time_ns in [
+        entry.start_ns,
+        entry.connected_ns,
+        entry.first_byte_ns,
+        entry.end_ns,
+    ] {
         append(row, time_ns)?;
     }
     write!(row, "{},", entry.bytes)?;
@@ -143,15 +153,35 @@ mod tests {
 
     #[test]
     fn absent_is_empty() {
-        assert_eq!(row(&entry(Status::Complete)), "7,dst,complete,,-5,10,20,4096,,,,,,\n");
-        let tcp = TcpCounters { retransmits: Some(1), srtt_us: Some(55), ..TcpCounters::default() };
-        let sent = Entry { side: Side::Src, start_ns: Some(3), tcp, ..entry(Status::Failed(libc::ECONNREFUSED)) };
-        assert_eq!(row(&sent), "7,src,failed: ECONNREFUSED,3,-5,10,20,4096,1,,,,,55\n");
+        assert_eq!(
+            row(&entry(Status::Complete)),
+            "7,dst,complete,,-5,10,20,4096,,,,,,\n"
+        );
+        let tcp = TcpCounters {
+            retransmits: Some(1),
+            srtt_us: Some(55),
+            ..TcpCounters::default()
+        };
+        let sent = Entry {
+            side: Side::Src,
+            start_ns: Some(3),
+            tcp,
+            ..entry(Status::Failed(libc::ECONNREFUSED))
+        };
+        assert_eq!(
+            row(&sent),
+            "7,src,failed: ECONNREFUSED,3,-5,10,20,4096,1,,,,,55\n"
+        );
     }
 
     #[test]
     fn every_row_has_the_columns_of_the_header() {
-        let columns = HEADER.lines().nth(1).expect("column names").split(',').count();
+        let columns = HEADER
+            .lines()
+            .nth(1)
+            .expect("column names")
+            .split(',')
+            .count();
         assert_eq!(row(&entry(Status::Stopped)).split(',').count(), columns);
     }
 
@@ -164,6 +194,12 @@ mod tests {
         assert_eq!(std::fs::read_to_string(file.path()).expect("read"), HEADER);
         log.flush().expect("flush");
         assert_eq!(log.flush_at_ns(), None);
-        assert_eq!(std::fs::read_to_string(file.path()).expect("read").lines().count(), 3);
+        assert_eq!(
+            std::fs::read_to_string(file.path())
+                .expect("read")
+                .lines()
+                .count(),
+            3
+        );
     }
 }

@@ -1,1 +1,201 @@
-fn main() {}
+//! `replay`: plays the flows of one host of a lab and logs a row a flow. Contract: `traffic/README.md`.
+
+mod clock;
+mod connection;
+mod errno;
+mod flows;
+mod head;
+mod hosts;
+mod log;
+mod network;
+mod player;
+mod problems;
+mod receiver;
+mod schedule;
+mod sender;
+mod sys;
+mod table;
+mod tcp_info;
+mod trace;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use clock::Clock;
+use flows::Flows;
+use hosts::Hosts;
+use log::FlowLog;
+use network::Network;
+use player::Player;
+use problems::Problems;
+
+/// Time zero of the run on CLOCK_MONOTONIC, in nanoseconds.
+const EPOCH_VARIABLE: &str = "FABRICLAB_EPOCH_NS";
+/// Input or arguments are wrong.
+const EXIT_WRONG_INPUT: u8 = 2;
+
+/// Replays a flow trace on one host: plays the flows that name the host, listens for the others, and logs a row for each flow's side.
+///
+/// Times count from the epoch, CLOCK_MONOTONIC nanoseconds in FABRICLAB_EPOCH_NS. It ends when all flows of the host have ended, at
+/// --until-ns, or on SIGTERM or SIGINT; what is open then is logged as it stands.
+///
+/// Exit status: 0 done (flows that failed say so in the log), 1 the system failed, 2 wrong input or arguments.
+#[derive(Parser)]
+#[command(
+    version,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    play: Option<PlayArgs>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Checks a trace and says what is wrong with it, without playing it
+    Check(Inputs),
+}
+
+#[derive(Args)]
+struct Inputs {
+    /// Flow trace, CSV with the version line "# fabriclab-trace-1"
+    #[arg(long, value_name = "FILE")]
+    trace: PathBuf,
+    /// Addresses of the hosts, CSV host,address with the version line "# fabriclab-hosts-1"
+    #[arg(long, value_name = "FILE")]
+    hosts: PathBuf,
+}
+
+#[derive(Args)]
+struct PlayArgs {
+    /// The host whose flows are played, by its name in the hosts file
+    #[arg(long, value_name = "NAME")]
+    host: String,
+    /// Flow trace, CSV with the version line "# fabriclab-trace-1"
+    #[arg(long, value_name = "FILE")]
+    trace: PathBuf,
+    /// Addresses of the hosts, CSV host,address with the version line "# fabriclab-hosts-1"
+    #[arg(long, value_name = "FILE")]
+    hosts: PathBuf,
+    /// Flow log to write, CSV
+    #[arg(long, value_name = "FILE")]
+    log: PathBuf,
+    /// End at this time, nanoseconds after the epoch
+    #[arg(long, value_name = "N")]
+    until_ns: Option<i64>,
+    /// TCP port of all hosts
+    #[arg(long, value_name = "N", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..))]
+    port: u16,
+    /// Listen on the host's own address only, and connect from it, so that several hosts can share a network namespace (default: all addresses)
+    #[arg(long)]
+    bind: bool,
+}
+
+/// Why the program ends without success.
+enum Failure {
+    WrongInput(String),
+    System(String),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match (cli.command, cli.play) {
+        (Some(Command::Check(inputs)), _) => check(&inputs),
+        (None, Some(arguments)) => play(&arguments),
+        (None, None) => Err(Failure::WrongInput(
+            "replay: --host, --trace, --hosts and --log are required; see replay --help\n"
+                .to_owned(),
+        )),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::WrongInput(message)) => {
+            eprint!("{message}");
+            ExitCode::from(EXIT_WRONG_INPUT)
+        }
+        Err(Failure::System(message)) => {
+            eprintln!("replay: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn check(inputs: &Inputs) -> Result<(), Failure> {
+    let hosts = read_hosts(&inputs.hosts)?;
+    trace::read(&inputs.trace, &hosts, None).map_err(wrong)?;
+    Ok(())
+}
+
+fn play(arguments: &PlayArgs) -> Result<(), Failure> {
+    let epoch_ns = read_epoch()?;
+    let hosts = read_hosts(&arguments.hosts)?;
+    let Some(host) = hosts.find(&arguments.host) else {
+        let right = hosts.must_be_known(&arguments.host);
+        return Err(Failure::WrongInput(format!(
+            "replay: --host is \"{}\": {right}\n",
+            arguments.host
+        )));
+    };
+    let trace = trace::read(&arguments.trace, &hosts, Some(host)).map_err(wrong)?;
+    let log = FlowLog::create(&arguments.log)
+        .map_err(|error| system(&arguments.log.display().to_string(), &error))?;
+    let limit = sys::raise_descriptor_limit()
+        .map_err(|error| system("the limit of open descriptors", &error))?;
+    let address = hosts.address(host);
+    let network =
+        Network::listen(address, arguments.port, arguments.bind, limit).map_err(|error| {
+            system(
+                &format!("port {} cannot be listened on", arguments.port),
+                &error,
+            )
+        })?;
+    let clock = Clock::from_epoch(epoch_ns);
+    if clock.now_ns() > 0 {
+        eprintln!(
+            "replay: ready {} ns after the epoch: flows that were due start late",
+            clock.now_ns()
+        );
+    }
+    clock.forget();
+    let player = Player::new(
+        hosts,
+        Flows::new(trace, log),
+        network,
+        clock,
+        arguments.until_ns,
+    );
+    player
+        .and_then(Player::run)
+        .map_err(|error| Failure::System(error.to_string()))
+}
+
+fn read_hosts(path: &Path) -> Result<Hosts, Failure> {
+    Hosts::read(path).map_err(wrong)
+}
+
+fn wrong(problems: Problems) -> Failure {
+    Failure::WrongInput(problems.to_string())
+}
+
+fn read_epoch() -> Result<i64, Failure> {
+    let right = "must be the epoch, a whole number of nanoseconds on CLOCK_MONOTONIC";
+    let written = std::env::var(EPOCH_VARIABLE).map_err(|_| {
+        Failure::WrongInput(format!("replay: {EPOCH_VARIABLE} is not set: {right}\n"))
+    })?;
+    let epoch_ns = written.parse().ok().filter(|&ns: &i64| ns >= 0);
+    epoch_ns.ok_or_else(|| {
+        Failure::WrongInput(format!(
+            "replay: {EPOCH_VARIABLE} is \"{written}\": {right}\n"
+        ))
+    })
+}
+
+fn system(what: &str, error: &std::io::Error) -> Failure {
+    Failure::System(format!("{what}: {error}"))
+}

@@ -16,7 +16,11 @@ pub struct Problems {
 
 impl Problems {
     pub fn of(file: &Path) -> Self {
-        Self { file: file.to_owned(), found: Vec::new(), total: 0 }
+        Self {
+            file: file.to_owned(),
+            found: Vec::new(),
+            total: 0,
+        }
     }
 
     /// Notes a problem at a line (1 is the file's first; 0 means the file as a whole).
@@ -66,9 +70,14 @@ impl fmt::Display for Problems {
 
 /// `; did you mean "x"?` when one of the valid words is close to what was written.
 pub fn suggestion<'a>(written: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
-    let nearest = valid.into_iter().map(|word| (strsim::damerau_levenshtein(written, word), word)).min();
+    let nearest = valid
+        .into_iter()
+        .map(|word| (strsim::damerau_levenshtein(written, word), word))
+        .min();
     match nearest {
-        Some((distance, word)) if distance <= 1 + written.len() / 4 => format!("; did you mean \"{word}\"?"),
+        Some((distance, word)) if distance <= 1 + written.len() / 4 => {
+            format!("; did you mean \"{word}\"?")
+        }
         _ => String::new(),
     }
 }
@@ -85,13 +94,19 @@ mod tests {
         }
         let shown = problems.to_string();
         assert_eq!(shown.lines().count(), SHOWN + 1);
-        assert!(shown.starts_with("t.csv:6: flow is \"x\": must be a number\n"), "{shown}");
+        assert!(
+            shown.starts_with("t.csv:6: flow is \"x\": must be a number\n"),
+            "{shown}"
+        );
         assert!(shown.ends_with("t.csv: and 5 more problems\n"), "{shown}");
     }
 
     #[test]
     fn only_a_near_word_is_suggested() {
-        assert_eq!(suggestion("h44", ["h4", "h1", "switch"]), "; did you mean \"h4\"?");
+        assert_eq!(
+            suggestion("h44", ["h4", "h1", "switch"]),
+            "; did you mean \"h4\"?"
+        );
         assert_eq!(suggestion("spine", ["h4", "h1"]), "");
     }
 }

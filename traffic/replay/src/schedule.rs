@@ -36,7 +36,13 @@ pub struct Schedule {
 impl Schedule {
     pub fn of(trace: &Trace) -> Self {
         let mut schedule = Self::default();
-        let rows = || trace.flows.iter().enumerate().map(|(row, flow)| (row as RowId, flow));
+        let rows = || {
+            trace
+                .flows
+                .iter()
+                .enumerate()
+                .map(|(row, flow)| (row as RowId, flow))
+        };
         for (row, flow) in rows() {
             if let Extent::UntilNs(stop_ns) = flow.extent {
                 schedule.at(stop_ns, Action::Stop(row));
@@ -48,7 +54,10 @@ impl Schedule {
             }
         }
         for (_, flow) in rows().filter(|(_, flow)| flow.side == Side::Dst) {
-            if let Some(waiting) = flow.group.and_then(|group| schedule.waiting.get_mut(&group)) {
+            if let Some(waiting) = flow
+                .group
+                .and_then(|group| schedule.waiting.get_mut(&group))
+            {
                 waiting.to_come += 1;
             }
         }
@@ -75,19 +84,32 @@ impl Schedule {
     /// A flow is received; if it was the last of its group, the flows that wait for the group get their times.
     pub fn received(&mut self, trace: &Trace, flow: &Flow, now_ns: i64) {
         let Some(group) = flow.group else { return };
-        let Some(waiting) = self.waiting.get_mut(&group) else { return };
+        let Some(waiting) = self.waiting.get_mut(&group) else {
+            return;
+        };
         waiting.to_come -= 1;
         if waiting.to_come > 0 {
             return;
         }
-        for row in self.waiting.remove(&group).map(|waiting| waiting.rows).unwrap_or_default() {
-            self.at(now_ns.saturating_add(trace.flows[row as usize].start_ns), Action::Start(row));
+        for row in self
+            .waiting
+            .remove(&group)
+            .map(|waiting| waiting.rows)
+            .unwrap_or_default()
+        {
+            self.at(
+                now_ns.saturating_add(trace.flows[row as usize].start_ns),
+                Action::Start(row),
+            );
         }
     }
 
     /// A flow of this group will never be complete: returns the flows that waited for it, in trace order.
     pub fn abandon(&mut self, group: Option<GroupId>) -> Vec<RowId> {
-        group.and_then(|group| self.waiting.remove(&group)).map(|waiting| waiting.rows).unwrap_or_default()
+        group
+            .and_then(|group| self.waiting.remove(&group))
+            .map(|waiting| waiting.rows)
+            .unwrap_or_default()
     }
 }
 
@@ -98,7 +120,17 @@ mod tests {
 
     fn flow(number: u32, start_ns: i64, group: Option<GroupId>, after: Option<GroupId>) -> Flow {
         let (extent, mode, side) = (Extent::Bytes(10), Mode::Pull, Side::Dst);
-        Flow { number, peer: 0, start_ns, extent, mode, side, kept: None, group, after }
+        Flow {
+            number,
+            peer: 0,
+            start_ns,
+            extent,
+            mode,
+            side,
+            kept: None,
+            group,
+            after,
+        }
     }
 
     fn take_due(schedule: &mut Schedule, now_ns: i64) -> Vec<Action> {
@@ -107,12 +139,23 @@ mod tests {
 
     #[test]
     fn the_same_instant_keeps_trace_order() {
-        let flows = vec![flow(9, 50, None, None), flow(3, 20, None, None), flow(7, 20, None, None), flow(1, 20, None, None)];
-        let trace = Trace { flows, kept: Vec::new() };
+        let flows = vec![
+            flow(9, 50, None, None),
+            flow(3, 20, None, None),
+            flow(7, 20, None, None),
+            flow(1, 20, None, None),
+        ];
+        let trace = Trace {
+            flows,
+            kept: Vec::new(),
+        };
         let mut schedule = Schedule::of(&trace);
         assert_eq!(schedule.next_ns(), Some(20));
         assert_eq!(take_due(&mut schedule, 19), []);
-        assert_eq!(take_due(&mut schedule, 20), [Action::Start(1), Action::Start(2), Action::Start(3)]);
+        assert_eq!(
+            take_due(&mut schedule, 20),
+            [Action::Start(1), Action::Start(2), Action::Start(3)]
+        );
         assert_eq!(schedule.next_ns(), Some(50));
     }
 
@@ -125,7 +168,10 @@ mod tests {
             flow(3, 0, Some(1), Some(0)),
             flow(4, 0, None, Some(1)),
         ];
-        let trace = Trace { flows, kept: Vec::new() };
+        let trace = Trace {
+            flows,
+            kept: Vec::new(),
+        };
         let mut schedule = Schedule::of(&trace);
         assert_eq!(take_due(&mut schedule, 0).len(), 2);
         schedule.received(&trace, &trace.flows[1], 100);
@@ -137,7 +183,10 @@ mod tests {
 
     #[test]
     fn a_failed_flow_releases_those_that_waited() {
-        let trace = Trace { flows: vec![flow(0, 0, Some(4), None), flow(1, 0, None, Some(4))], kept: Vec::new() };
+        let trace = Trace {
+            flows: vec![flow(0, 0, Some(4), None), flow(1, 0, None, Some(4))],
+            kept: Vec::new(),
+        };
         let mut schedule = Schedule::of(&trace);
         assert_eq!(schedule.abandon(Some(4)), [1]);
         schedule.received(&trace, &trace.flows[0], 10);
@@ -148,8 +197,14 @@ mod tests {
     fn a_long_flow_stops_before_what_starts_at_that_instant() {
         let mut long = flow(0, 0, None, None);
         long.extent = Extent::UntilNs(70);
-        let trace = Trace { flows: vec![flow(1, 70, None, None), long], kept: Vec::new() };
+        let trace = Trace {
+            flows: vec![flow(1, 70, None, None), long],
+            kept: Vec::new(),
+        };
         let mut schedule = Schedule::of(&trace);
-        assert_eq!(take_due(&mut schedule, 70), [Action::Start(1), Action::Stop(1), Action::Start(0)]);
+        assert_eq!(
+            take_due(&mut schedule, 70),
+            [Action::Start(1), Action::Stop(1), Action::Start(0)]
+        );
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
+use std::sync::atomic::AtomicU8;
 
 use socket2::Socket;
 
@@ -18,8 +19,9 @@ pub const PEER_CLOSED: u32 = libc::EPOLLRDHUP as u32;
 pub const ERROR: u32 = libc::EPOLLERR as u32;
 pub const HANG_UP: u32 = libc::EPOLLHUP as u32;
 
-/// What is sent, and where reads that discard point to. Zero pages cost nothing until they are sent.
-static BLOCK: [u8; BLOCK_BYTES] = [0; BLOCK_BYTES];
+/// What is sent, and where reads that discard point to. Of atomics, as that keeps it out of the program's file: pages that were never
+/// written are all the kernel's one zero page, which stays in the CPU's cache.
+static BLOCK: [AtomicU8; BLOCK_BYTES] = [const { AtomicU8::new(0) }; BLOCK_BYTES];
 
 fn check(status: libc::c_int) -> io::Result<libc::c_int> {
     if status < 0 {
@@ -54,20 +56,34 @@ impl Epoll {
         let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
         // SAFETY: a new descriptor that nothing else owns.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(Self { fd, events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS] })
+        Ok(Self {
+            fd,
+            events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS],
+        })
     }
 
     /// Watches a descriptor; what happens on it comes with `token`. Closing the descriptor ends it.
     pub fn add(&self, fd: RawFd, interest: u32, token: u64) -> io::Result<()> {
-        let mut event = libc::epoll_event { events: interest | libc::EPOLLET as u32, u64: token };
+        let mut event = libc::epoll_event {
+            events: interest | libc::EPOLLET as u32,
+            u64: token,
+        };
         // SAFETY: `event` is valid for reading.
-        check(unsafe { libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) }).map(drop)
+        check(unsafe { libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) })
+            .map(drop)
     }
 
     /// Waits without a limit; returns how many events there are for [`Epoll::event`].
     pub fn wait(&mut self) -> io::Result<usize> {
         // SAFETY: `events` has room for EVENTS entries.
-        match check(unsafe { libc::epoll_wait(self.fd.as_raw_fd(), self.events.as_mut_ptr(), EVENTS as libc::c_int, -1) }) {
+        match check(unsafe {
+            libc::epoll_wait(
+                self.fd.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                EVENTS as libc::c_int,
+                -1,
+            )
+        }) {
             Ok(count) => Ok(count as usize),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
             Err(error) => Err(error),
@@ -90,9 +106,17 @@ pub struct Timer {
 impl Timer {
     pub fn new() -> io::Result<Self> {
         // SAFETY: no pointers.
-        let fd = check(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })?;
+        let fd = check(unsafe {
+            libc::timerfd_create(
+                libc::CLOCK_MONOTONIC,
+                libc::TFD_NONBLOCK | libc::TFD_CLOEXEC,
+            )
+        })?;
         // SAFETY: a new descriptor that nothing else owns.
-        Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) }, armed_ns: None })
+        Ok(Self {
+            fd: unsafe { OwnedFd::from_raw_fd(fd) },
+            armed_ns: None,
+        })
     }
 
     /// The timer went off; it is armed no longer. An edge-triggered timer needs no read.
@@ -108,11 +132,28 @@ impl Timer {
         self.armed_ns = Some(at_ns);
         // Zero would disarm it; what is past goes off at once.
         let at_ns = at_ns.max(1);
-        let value = libc::timespec { tv_sec: at_ns / 1_000_000_000, tv_nsec: at_ns % 1_000_000_000 };
-        let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        let setting = libc::itimerspec { it_interval: never, it_value: value };
+        let value = libc::timespec {
+            tv_sec: at_ns / 1_000_000_000,
+            tv_nsec: at_ns % 1_000_000_000,
+        };
+        let never = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let setting = libc::itimerspec {
+            it_interval: never,
+            it_value: value,
+        };
         // SAFETY: `setting` is valid for reading; the old setting is not asked for.
-        check(unsafe { libc::timerfd_settime(self.fd.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &setting, ptr::null_mut()) }).map(drop)
+        check(unsafe {
+            libc::timerfd_settime(
+                self.fd.as_raw_fd(),
+                libc::TFD_TIMER_ABSTIME,
+                &setting,
+                ptr::null_mut(),
+            )
+        })
+        .map(drop)
     }
 }
 
@@ -132,7 +173,11 @@ pub fn termination_signals() -> io::Result<OwnedFd> {
         libc::sigaddset(&mut set, libc::SIGTERM);
         libc::sigaddset(&mut set, libc::SIGINT);
         check(libc::sigprocmask(libc::SIG_BLOCK, &set, ptr::null_mut()))?;
-        check(libc::signalfd(-1, &set, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC))?
+        check(libc::signalfd(
+            -1,
+            &set,
+            libc::SFD_NONBLOCK | libc::SFD_CLOEXEC,
+        ))?
     };
     // SAFETY: a new descriptor that nothing else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
@@ -140,14 +185,22 @@ pub fn termination_signals() -> io::Result<OwnedFd> {
 
 /// Raises the limit of open descriptors as far as this process may, and returns it.
 pub fn raise_descriptor_limit() -> io::Result<u64> {
-    let nr_open = std::fs::read_to_string("/proc/sys/fs/nr_open").ok().and_then(|text| text.trim().parse().ok());
+    let nr_open = std::fs::read_to_string("/proc/sys/fs/nr_open")
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
     let wanted: u64 = nr_open.unwrap_or(1 << 20);
-    let highest = libc::rlimit { rlim_cur: wanted, rlim_max: wanted };
+    let highest = libc::rlimit {
+        rlim_cur: wanted,
+        rlim_max: wanted,
+    };
     // SAFETY: `highest` is valid for reading. It fails without CAP_SYS_RESOURCE, and then the hard limit has to do.
     if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &highest) } == 0 {
         return Ok(wanted);
     }
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
     // SAFETY: `limit` is valid for writing.
     check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
     limit.rlim_cur = limit.rlim_max;
@@ -160,7 +213,14 @@ pub fn raise_descriptor_limit() -> io::Result<u64> {
 pub fn accept(listener: &Socket) -> io::Result<Socket> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: the peer's address is not asked for.
-    let fd = check(unsafe { libc::accept4(listener.as_raw_fd(), ptr::null_mut(), ptr::null_mut(), flags) })?;
+    let fd = check(unsafe {
+        libc::accept4(
+            listener.as_raw_fd(),
+            ptr::null_mut(),
+            ptr::null_mut(),
+            flags,
+        )
+    })?;
     // SAFETY: a new descriptor that nothing else owns.
     Ok(unsafe { Socket::from_raw_fd(fd) })
 }
@@ -168,7 +228,14 @@ pub fn accept(listener: &Socket) -> io::Result<Socket> {
 /// Reads into `buffer`; 0 is the end of the stream.
 pub fn receive(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     // SAFETY: `buffer` is valid for writing its length.
-    check_size(unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_DONTWAIT) })
+    check_size(unsafe {
+        libc::recv(
+            fd,
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+            libc::MSG_DONTWAIT,
+        )
+    })
 }
 
 /// Reads up to `length` bytes (at most [`BLOCK_BYTES`]) and throws them away without copying; 0 is the end of the stream.
@@ -183,8 +250,14 @@ pub fn discard(fd: RawFd, length: usize) -> io::Result<usize> {
 /// With `report_delivery` the socket's error queue gets an entry when the last byte is acknowledged.
 pub fn send(fd: RawFd, head: &[u8], body: usize, report_delivery: bool) -> io::Result<usize> {
     let mut parts = [
-        libc::iovec { iov_base: head.as_ptr().cast_mut().cast(), iov_len: head.len() },
-        libc::iovec { iov_base: BLOCK.as_ptr().cast_mut().cast(), iov_len: body.min(BLOCK_BYTES) },
+        libc::iovec {
+            iov_base: head.as_ptr().cast_mut().cast(),
+            iov_len: head.len(),
+        },
+        libc::iovec {
+            iov_base: BLOCK.as_ptr().cast_mut().cast(),
+            iov_len: body.min(BLOCK_BYTES),
+        },
     ];
     let mut control = Control::default();
     // SAFETY: all zeroes is a valid message header without parts.
@@ -214,7 +287,9 @@ impl Control {
             (*header).cmsg_level = libc::SOL_SOCKET;
             (*header).cmsg_type = libc::SO_TIMESTAMPING;
             (*header).cmsg_len = libc::CMSG_LEN(size_of::<u32>() as u32) as usize;
-            libc::CMSG_DATA(header).cast::<u32>().write_unaligned(libc::SOF_TIMESTAMPING_TX_ACK);
+            libc::CMSG_DATA(header)
+                .cast::<u32>()
+                .write_unaligned(libc::SOF_TIMESTAMPING_TX_ACK);
         }
     }
 }
@@ -222,7 +297,12 @@ impl Control {
 /// Prepares a socket for sends with `report_delivery`.
 pub fn enable_delivery_reports(fd: RawFd) -> io::Result<()> {
     let flags = libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_OPT_TSONLY;
-    set_option(fd, libc::SO_TIMESTAMPING, flags as libc::c_int)
+    set_option(
+        fd,
+        libc::SOL_SOCKET,
+        libc::SO_TIMESTAMPING,
+        flags as libc::c_int,
+    )
 }
 
 /// Empties a socket's queue of delivery reports.
@@ -231,7 +311,9 @@ pub fn drain_delivery_reports(fd: RawFd) -> io::Result<()> {
         // SAFETY: all zeroes is a valid message header; nothing but the fact of the entry is asked for.
         let mut message: libc::msghdr = unsafe { zeroed() };
         // SAFETY: `message` is valid for writing.
-        match check_size(unsafe { libc::recvmsg(fd, &mut message, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) }) {
+        match check_size(unsafe {
+            libc::recvmsg(fd, &mut message, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
+        }) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             Err(error) => return Err(error),
@@ -249,11 +331,32 @@ pub fn unacknowledged_bytes(fd: RawFd) -> io::Result<u64> {
 
 /// Sets how many bytes must have arrived before the socket counts as readable.
 pub fn set_receive_low_water(fd: RawFd, bytes: u32) -> io::Result<()> {
-    set_option(fd, libc::SO_RCVLOWAT, bytes as libc::c_int)
+    set_option(
+        fd,
+        libc::SOL_SOCKET,
+        libc::SO_RCVLOWAT,
+        bytes as libc::c_int,
+    )
 }
 
-fn set_option(fd: RawFd, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+/// Lets bind(2) take the address only.
+pub fn bind_address_without_port(socket: &Socket) -> io::Result<()> {
+    set_option(
+        socket.as_raw_fd(),
+        libc::IPPROTO_IP,
+        libc::IP_BIND_ADDRESS_NO_PORT,
+        1,
+    )
+}
+
+fn set_option(
+    fd: RawFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
     let length = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: `value` is valid for reading `length` bytes.
-    check(unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const value).cast(), length) }).map(drop)
+    check(unsafe { libc::setsockopt(fd, level, option, (&raw const value).cast(), length) })
+        .map(drop)
 }

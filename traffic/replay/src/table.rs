@@ -31,13 +31,20 @@ pub struct Row<'a> {
 impl Row<'_> {
     /// A column's text without surrounding blanks; what is not UTF-8 reads as U+FFFD, which no column accepts.
     pub fn text(&self, column: usize) -> &str {
-        std::str::from_utf8(&self.record[self.position[column]]).unwrap_or("\u{fffd}").trim()
+        std::str::from_utf8(&self.record[self.position[column]])
+            .unwrap_or("\u{fffd}")
+            .trim()
     }
 }
 
 impl Table {
     /// Opens a file whose first line is `version` and whose second names exactly `columns`, in any order.
-    pub fn open(path: &Path, version: &str, columns: &'static [&'static str], problems: &mut Problems) -> Option<Self> {
+    pub fn open(
+        path: &Path,
+        version: &str,
+        columns: &'static [&'static str],
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) => {
@@ -53,17 +60,37 @@ impl Table {
         }
         let first = String::from_utf8_lossy(&first);
         if first.trim_end() != version {
-            problems.add(1, format!("the first line is \"{}\": must be \"{version}\"", first.trim_end()));
+            problems.add(
+                1,
+                format!(
+                    "the first line is \"{}\": must be \"{version}\"",
+                    first.trim_end()
+                ),
+            );
             return None;
         }
-        let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(file);
+        let mut reader = ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(file);
         let mut header = ByteRecord::new();
         if !matches!(reader.read_byte_record(&mut header), Ok(true)) {
-            problems.add(2, format!("the column names are missing: must be {}", columns.join(",")));
+            problems.add(
+                2,
+                format!(
+                    "the column names are missing: must be {}",
+                    columns.join(",")
+                ),
+            );
             return None;
         }
         let position = match_columns(&header, columns, problems)?;
-        Some(Self { reader, record: ByteRecord::new(), position, columns })
+        Some(Self {
+            reader,
+            record: ByteRecord::new(),
+            position,
+            columns,
+        })
     }
 
     /// The next row; a row of the wrong length is a problem and is passed over.
@@ -80,31 +107,60 @@ impl Table {
             // The reader counts from the column names, which stand on the second line.
             let line = 1 + self.record.position().map_or(0, csv::Position::line);
             if self.record.len() == self.columns.len() {
-                return Some(Row { record: &self.record, position: &self.position, line });
+                return Some(Row {
+                    record: &self.record,
+                    position: &self.position,
+                    line,
+                });
             }
             let (got, want) = (self.record.len(), self.columns.len());
-            problems.add(line, format!("the row has {got} fields: must have {want}, as the line of column names"));
+            problems.add(
+                line,
+                format!("the row has {got} fields: must have {want}, as the line of column names"),
+            );
         }
     }
 }
 
-fn match_columns(header: &ByteRecord, columns: &[&str], problems: &mut Problems) -> Option<Vec<usize>> {
-    let names: Vec<String> = header.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
+fn match_columns(
+    header: &ByteRecord,
+    columns: &[&str],
+    problems: &mut Problems,
+) -> Option<Vec<usize>> {
+    let names: Vec<String> = header
+        .iter()
+        .map(|name| String::from_utf8_lossy(name).trim().to_owned())
+        .collect();
     for (index, name) in names.iter().enumerate() {
         if !columns.contains(&name.as_str()) {
             let hint = suggestion(name, columns.iter().copied());
-            problems.add(2, format!("unknown column \"{name}\": must be one of {}{hint}", columns.join(", ")));
+            problems.add(
+                2,
+                format!(
+                    "unknown column \"{name}\": must be one of {}{hint}",
+                    columns.join(", ")
+                ),
+            );
         } else if names[..index].contains(name) {
-            problems.add(2, format!("column \"{name}\" stands twice: must stand once"));
+            problems.add(
+                2,
+                format!("column \"{name}\" stands twice: must stand once"),
+            );
         }
     }
     for column in columns {
         if !names.iter().any(|name| name == column) {
-            problems.add(2, format!("column \"{column}\" is missing: must be one of the column names"));
+            problems.add(
+                2,
+                format!("column \"{column}\" is missing: must be one of the column names"),
+            );
         }
     }
     if !problems.is_empty() {
         return None;
     }
-    columns.iter().map(|column| names.iter().position(|name| name == column)).collect()
+    columns
+        .iter()
+        .map(|column| names.iter().position(|name| name == column))
+        .collect()
 }

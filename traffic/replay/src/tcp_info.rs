@@ -86,7 +86,15 @@ impl TcpCounters {
         let mut raw = RawTcpInfo::default();
         let mut length = size_of::<RawTcpInfo>() as libc::socklen_t;
         // SAFETY: `raw` is plain integers of `length` bytes; the kernel writes no more than `length`.
-        let status = unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, (&raw mut raw).cast(), &mut length) };
+        let status = unsafe {
+            libc::getsockopt(
+                fd,
+                libc::IPPROTO_TCP,
+                libc::TCP_INFO,
+                (&raw mut raw).cast(),
+                &mut length,
+            )
+        };
         if status == 0 {
             Self::from_raw(&raw, length as usize)
         } else {
@@ -102,20 +110,31 @@ impl TcpCounters {
             marks: has(offset_of!(RawTcpInfo, delivered_ce), 4).then_some(raw.delivered_ce),
             delivered: has(offset_of!(RawTcpInfo, delivered), 4).then_some(raw.delivered),
             // The kernel has no sample yet: it says 2^32-1 for the minimum and 0 for the smoothed time.
-            min_rtt_us: has(offset_of!(RawTcpInfo, min_rtt_us), 4).then_some(raw.min_rtt_us).filter(|&us| us != u32::MAX),
-            srtt_us: has(offset_of!(RawTcpInfo, rtt_us), 4).then_some(raw.rtt_us).filter(|&us| us != 0),
+            min_rtt_us: has(offset_of!(RawTcpInfo, min_rtt_us), 4)
+                .then_some(raw.min_rtt_us)
+                .filter(|&us| us != u32::MAX),
+            srtt_us: has(offset_of!(RawTcpInfo, rtt_us), 4)
+                .then_some(raw.rtt_us)
+                .filter(|&us| us != 0),
         }
     }
 
     /// The counters of a new connection: the kernel counts the delivery of its own SYN or SYN-ACK, which is no flow's.
     pub fn at_start_of_connection() -> Self {
-        Self { retransmits: Some(0), timeouts: Some(0), marks: Some(0), delivered: Some(1), ..Self::default() }
+        Self {
+            retransmits: Some(0),
+            timeouts: Some(0),
+            marks: Some(0),
+            delivered: Some(1),
+            ..Self::default()
+        }
     }
 
     /// What happened since `earlier`; the round-trip times are as they are now.
     pub fn since(self, earlier: Self) -> Self {
         fn less<T>(now: Option<T>, earlier: Option<T>, subtract: fn(T, T) -> T) -> Option<T> {
-            now.zip(earlier).map(|(now, earlier)| subtract(now, earlier))
+            now.zip(earlier)
+                .map(|(now, earlier)| subtract(now, earlier))
         }
         Self {
             retransmits: less(self.retransmits, earlier.retransmits, u32::wrapping_sub),
@@ -143,17 +162,45 @@ mod tests {
 
     #[test]
     fn an_older_kernel_leaves_fields_empty() {
-        let raw = RawTcpInfo { total_retrans: 3, min_rtt_us: u32::MAX, rtt_us: 50, delivered: 9, ..RawTcpInfo::default() };
+        let raw = RawTcpInfo {
+            total_retrans: 3,
+            min_rtt_us: u32::MAX,
+            rtt_us: 50,
+            delivered: 9,
+            ..RawTcpInfo::default()
+        };
         let counters = TcpCounters::from_raw(&raw, offset_of!(RawTcpInfo, delivered));
-        let expected = TcpCounters { retransmits: Some(3), srtt_us: Some(50), ..TcpCounters::default() };
+        let expected = TcpCounters {
+            retransmits: Some(3),
+            srtt_us: Some(50),
+            ..TcpCounters::default()
+        };
         assert_eq!(counters, expected);
     }
 
     #[test]
     fn differences_are_of_counters_only() {
-        let earlier = TcpCounters { delivered: Some(10), retransmits: Some(1), srtt_us: Some(40), ..TcpCounters::default() };
-        let now = TcpCounters { delivered: Some(25), retransmits: Some(4), srtt_us: Some(60), ..TcpCounters::default() };
+        let earlier = TcpCounters {
+            delivered: Some(10),
+            retransmits: Some(1),
+            srtt_us: Some(40),
+            ..TcpCounters::default()
+        };
+        let now = TcpCounters {
+            delivered: Some(25),
+            retransmits: Some(4),
+            srtt_us: Some(60),
+            ..TcpCounters::default()
+        };
         let flow = now.since(earlier);
-        assert_eq!((flow.delivered, flow.retransmits, flow.timeouts, flow.srtt_us), (Some(15), Some(3), None, Some(60)));
+        assert_eq!(
+            (
+                flow.delivered,
+                flow.retransmits,
+                flow.timeouts,
+                flow.srtt_us
+            ),
+            (Some(15), Some(3), None, Some(60))
+        );
     }
 }

@@ -12,7 +12,9 @@ enum Receiver {
     None,
     One(HostId),
     /// A group may cross hosts as long as nothing waits for it; `line` is the first row of another host.
-    Several { line: u64 },
+    Several {
+        line: u64,
+    },
 }
 
 /// A flow that waits.
@@ -51,7 +53,14 @@ impl Groups {
     }
 
     /// Notes what one row says.
-    pub fn note(&mut self, group: Option<GroupId>, after: Option<GroupId>, dst: HostId, starter: HostId, line: u64) {
+    pub fn note(
+        &mut self,
+        group: Option<GroupId>,
+        after: Option<GroupId>,
+        dst: HostId,
+        starter: HostId,
+        line: u64,
+    ) {
         if let Some(group) = group {
             let receiver = &mut self.receivers[group as usize];
             *receiver = match *receiver {
@@ -61,7 +70,11 @@ impl Groups {
             };
         }
         let Some(after) = after else { return };
-        self.waits.push(Wait { line, after, starter });
+        self.waits.push(Wait {
+            line,
+            after,
+            starter,
+        });
         if let Some(group) = group {
             if self.known_edges.insert((group, after)) {
                 self.edges.push((group, after, line));
@@ -83,7 +96,9 @@ impl Groups {
         match self.receivers[wait.after as usize] {
             Receiver::None => {
                 let groups = self.names.iter().zip(&self.receivers);
-                let real = groups.filter(|(_, receiver)| !matches!(receiver, Receiver::None)).map(|(name, _)| name.as_str());
+                let real = groups
+                    .filter(|(_, receiver)| !matches!(receiver, Receiver::None))
+                    .map(|(name, _)| name.as_str());
                 let right = format!("must be the group of some flow{}", suggestion(name, real));
                 problems.wrong(wait.line, "after", name, right);
             }
@@ -109,7 +124,9 @@ impl Groups {
             waits_for[group as usize] += 1;
             dependents[after as usize].push(group);
         }
-        let mut free: Vec<GroupId> = (0..self.names.len() as GroupId).filter(|&group| waits_for[group as usize] == 0).collect();
+        let mut free: Vec<GroupId> = (0..self.names.len() as GroupId)
+            .filter(|&group| waits_for[group as usize] == 0)
+            .collect();
         while let Some(group) = free.pop() {
             for &dependent in &dependents[group as usize] {
                 waits_for[dependent as usize] -= 1;
@@ -118,9 +135,12 @@ impl Groups {
                 }
             }
         }
-        for (group, after, line) in self.edges.iter().filter(|(group, after, _)| waits_for[*group as usize] > 0 && waits_for[*after as usize] > 0) {
+        for (group, after, line) in self.edges.iter().filter(|(group, after, _)| {
+            waits_for[*group as usize] > 0 && waits_for[*after as usize] > 0
+        }) {
             let group = &self.names[*group as usize];
-            let right = format!("group \"{group}\" would wait for itself; groups must not wait in a loop");
+            let right =
+                format!("group \"{group}\" would wait for itself; groups must not wait in a loop");
             problems.wrong(*line, "after", &self.names[*after as usize], right);
         }
     }

@@ -15,7 +15,17 @@ use groups::Groups;
 
 const VERSION: &str = "# fabriclab-trace-1";
 const COLUMNS: &[&str] = &[
-    "flow", "start_ns", "src", "dst", "size_bytes", "stop_ns", "mode", "connection", "group", "after", "class",
+    "flow",
+    "start_ns",
+    "src",
+    "dst",
+    "size_bytes",
+    "stop_ns",
+    "mode",
+    "connection",
+    "group",
+    "after",
+    "class",
 ];
 const FLOW: usize = 0;
 const START_NS: usize = 1;
@@ -45,14 +55,14 @@ pub enum Extent {
 }
 
 /// Who connects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     Push,
     Pull,
 }
 
 /// This host's part in a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     Src,
     Dst,
@@ -126,17 +136,33 @@ impl Parsed {
 /// Reads and checks a whole trace and keeps the rows of `host` (none without one).
 pub fn read(path: &Path, hosts: &Hosts, host: Option<HostId>) -> Result<Trace, Problems> {
     let mut problems = Problems::of(path);
-    let Some(mut table) = Table::open(path, VERSION, COLUMNS, &mut problems) else { return Err(problems) };
+    let Some(mut table) = Table::open(path, VERSION, COLUMNS, &mut problems) else {
+        return Err(problems);
+    };
     let mut trace = Trace::default();
     let mut groups = Groups::default();
     let mut numbers = Vec::new();
     let mut connections = FxHashMap::default();
     while let Some(row) = table.next(&mut problems) {
-        let Some(parsed) = parse_row(&row, hosts, &mut groups, &mut problems) else { continue };
+        let Some(parsed) = parse_row(&row, hosts, &mut groups, &mut problems) else {
+            continue;
+        };
         numbers.push((parsed.number, row.line));
-        groups.note(parsed.group, parsed.after, parsed.dst, parsed.starter(), row.line);
+        groups.note(
+            parsed.group,
+            parsed.after,
+            parsed.dst,
+            parsed.starter(),
+            row.line,
+        );
         if host == Some(parsed.src) || host == Some(parsed.dst) {
-            keep(&mut trace, &mut connections, &parsed, host == Some(parsed.src), row.text(CONNECTION));
+            keep(
+                &mut trace,
+                &mut connections,
+                &parsed,
+                host == Some(parsed.src),
+                row.text(CONNECTION),
+            );
         }
     }
     check_numbers(numbers, &mut problems);
@@ -152,7 +178,11 @@ fn keep(
     sends: bool,
     connection: &str,
 ) {
-    let (side, peer) = if sends { (Side::Src, row.dst) } else { (Side::Dst, row.src) };
+    let (side, peer) = if sends {
+        (Side::Src, row.dst)
+    } else {
+        (Side::Dst, row.src)
+    };
     let mut flow = Flow {
         number: row.number,
         peer,
@@ -167,7 +197,12 @@ fn keep(
     if !connection.is_empty() {
         let key = (peer, side, row.mode, connection.to_owned());
         let id = *connections.entry(key).or_insert_with(|| {
-            let kept = Kept { peer, opened_here: flow.starts_here(), first_flow: flow.number, flows: 0 };
+            let kept = Kept {
+                peer,
+                opened_here: flow.starts_here(),
+                first_flow: flow.number,
+                flows: 0,
+            };
             trace.kept.push(kept);
             trace.kept.len() as KeptId - 1
         });
@@ -177,7 +212,12 @@ fn keep(
     trace.flows.push(flow);
 }
 
-fn parse_row(row: &Row<'_>, hosts: &Hosts, groups: &mut Groups, problems: &mut Problems) -> Option<Parsed> {
+fn parse_row(
+    row: &Row<'_>,
+    hosts: &Hosts,
+    groups: &mut Groups,
+    problems: &mut Problems,
+) -> Option<Parsed> {
     let number = parse_number(row, problems);
     let start = parse_ns(row, START_NS, problems);
     let src = parse_host(row, SRC, hosts, problems);
@@ -186,7 +226,12 @@ fn parse_row(row: &Row<'_>, hosts: &Hosts, groups: &mut Groups, problems: &mut P
     let mode = parse_mode(row, problems);
     let (number, start_ns, src, dst, extent, mode) = (number?, start?, src?, dst?, extent?, mode?);
     if src == dst {
-        problems.wrong(row.line, "dst", row.text(DST), "is also src; must be another node");
+        problems.wrong(
+            row.line,
+            "dst",
+            row.text(DST),
+            "is also src; must be another node",
+        );
         return None;
     }
     if matches!(extent, Extent::UntilNs(_)) && !row.text(CONNECTION).is_empty() {
@@ -195,20 +240,42 @@ fn parse_row(row: &Row<'_>, hosts: &Hosts, groups: &mut Groups, problems: &mut P
         return None;
     }
     let (group, after) = (groups.id(row.text(GROUP)), groups.id(row.text(AFTER)));
-    Some(Parsed { number, start_ns, src, dst, extent, mode, group, after })
+    Some(Parsed {
+        number,
+        start_ns,
+        src,
+        dst,
+        extent,
+        mode,
+        group,
+        after,
+    })
 }
 
 fn parse_number(row: &Row<'_>, problems: &mut Problems) -> Option<u32> {
     // The mark is the number plus one, and a mark has 32 bits.
-    let number = row.text(FLOW).parse().ok().filter(|&number| number < u32::MAX);
+    let number = row
+        .text(FLOW)
+        .parse()
+        .ok()
+        .filter(|&number| number < u32::MAX);
     if number.is_none() {
-        problems.wrong(row.line, "flow", row.text(FLOW), "must be an integer from 0 to 4294967294");
+        problems.wrong(
+            row.line,
+            "flow",
+            row.text(FLOW),
+            "must be an integer from 0 to 4294967294",
+        );
     }
     number
 }
 
 fn parse_ns(row: &Row<'_>, column: usize, problems: &mut Problems) -> Option<i64> {
-    let ns = row.text(column).parse::<u64>().ok().filter(|&ns| ns <= MAX_NS);
+    let ns = row
+        .text(column)
+        .parse::<u64>()
+        .ok()
+        .filter(|&ns| ns <= MAX_NS);
     if ns.is_none() {
         let right = format!("must be a whole number of nanoseconds from 0 to {MAX_NS}");
         problems.wrong(row.line, COLUMNS[column], row.text(column), right);
@@ -216,11 +283,21 @@ fn parse_ns(row: &Row<'_>, column: usize, problems: &mut Problems) -> Option<i64
     ns.map(|ns| ns as i64)
 }
 
-fn parse_host(row: &Row<'_>, column: usize, hosts: &Hosts, problems: &mut Problems) -> Option<HostId> {
+fn parse_host(
+    row: &Row<'_>,
+    column: usize,
+    hosts: &Hosts,
+    problems: &mut Problems,
+) -> Option<HostId> {
     let written = row.text(column);
     let host = hosts.find(written);
     if host.is_none() {
-        problems.wrong(row.line, COLUMNS[column], written, hosts.must_be_known(written));
+        problems.wrong(
+            row.line,
+            COLUMNS[column],
+            written,
+            hosts.must_be_known(written),
+        );
     }
     host
 }
@@ -260,7 +337,12 @@ fn parse_mode(row: &Row<'_>, problems: &mut Problems) -> Option<Mode> {
         "pull" => Some(Mode::Pull),
         other => {
             let hint = suggestion(other, ["push", "pull"]);
-            problems.wrong(row.line, "mode", other, format!("must be push or pull{hint}"));
+            problems.wrong(
+                row.line,
+                "mode",
+                other,
+                format!("must be push or pull{hint}"),
+            );
             None
         }
     }
@@ -272,7 +354,12 @@ fn check_numbers(mut numbers: Vec<(u32, u64)>, problems: &mut Problems) {
     for pair in numbers.windows(2) {
         let ((number, first), (next, line)) = (pair[0], pair[1]);
         if number == next {
-            problems.wrong(line, "flow", &number.to_string(), format!("stands already on line {first}; must be unique"));
+            problems.wrong(
+                line,
+                "flow",
+                &number.to_string(),
+                format!("stands already on line {first}; must be unique"),
+            );
         }
     }
 }

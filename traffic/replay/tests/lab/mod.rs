@@ -1,0 +1,193 @@
+//! A lab on loopback: files, processes, and their logs.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use tempfile::TempDir;
+
+/// After the start of the processes, so that all are ready.
+const EPOCH_IN_NS: i64 = 700_000_000;
+const TRACE_HEADER: &str = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n";
+
+/// Tests run at the same time in one network namespace: each has a subnet of its own, for this process and for this test.
+static SUBNETS: AtomicU16 = AtomicU16::new(0);
+
+pub struct Lab {
+    directory: TempDir,
+    hosts: Vec<String>,
+}
+
+/// A row of a flow log, as column names and values.
+#[derive(Debug)]
+pub struct Row(Vec<(String, String)>);
+
+impl Row {
+    pub fn text(&self, column: &str) -> &str {
+        let found = self.0.iter().find(|(name, _)| name == column);
+        &found.unwrap_or_else(|| panic!("no column {column}")).1
+    }
+
+    pub fn number(&self, column: &str) -> i64 {
+        self.text(column)
+            .parse()
+            .unwrap_or_else(|_| panic!("{column} is no number in {self:?}"))
+    }
+
+    pub fn is(&self, flow: i64, side: &str) -> bool {
+        self.number("flow") == flow && self.text("side") == side
+    }
+}
+
+impl Lab {
+    pub fn new(hosts: &[&str]) -> Self {
+        let directory = tempfile::tempdir().expect("temporary directory");
+        let subnet = 1 + SUBNETS.fetch_add(1, Ordering::Relaxed);
+        let process = 1 + std::process::id() % 250;
+        let mut text = "# fabriclab-hosts-1\nhost,address\n".to_owned();
+        for (index, host) in hosts.iter().enumerate() {
+            text += &format!("{host},127.{process}.{subnet}.{}\n", index + 1);
+        }
+        std::fs::write(directory.path().join("hosts.csv"), text).expect("write");
+        Self {
+            directory,
+            hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn inputs(&self, command: &mut Command) {
+        command
+            .arg("--trace")
+            .arg(self.path("trace.csv"))
+            .arg("--hosts")
+            .arg(self.path("hosts.csv"));
+    }
+
+    fn write_trace(&self, rows: &str) {
+        std::fs::write(self.path("trace.csv"), format!("{TRACE_HEADER}{rows}")).expect("write");
+    }
+
+    fn start(&self, host: &str, epoch_ns: i64, more: &[&str]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replay"));
+        self.inputs(&mut command);
+        command
+            .args(["--bind", "--host", host, "--log"])
+            .arg(self.path(host))
+            .args(more);
+        command.env("FABRICLAB_EPOCH_NS", epoch_ns.to_string());
+        command.spawn().expect("replay starts")
+    }
+
+    fn finish(&self, hosts: &[String], processes: Vec<Child>) -> Vec<Row> {
+        for mut process in processes {
+            assert!(process.wait().expect("wait").success());
+        }
+        hosts.iter().flat_map(|host| self.read_log(host)).collect()
+    }
+
+    fn read_log(&self, host: &str) -> Vec<Row> {
+        let text = std::fs::read_to_string(self.path(host)).expect("log");
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("# fabriclab-flows-1"));
+        let columns: Vec<_> = lines.next().expect("column names").split(',').collect();
+        let row = |line: &str| {
+            Row(columns
+                .iter()
+                .map(|&column| column.to_owned())
+                .zip(line.split(',').map(str::to_owned))
+                .collect())
+        };
+        lines.map(row).collect()
+    }
+
+    fn start_all(&self, rows: &str, more: &[&str]) -> Vec<Child> {
+        self.write_trace(rows);
+        let epoch_ns = monotonic_ns() + EPOCH_IN_NS;
+        self.hosts
+            .iter()
+            .map(|host| self.start(host, epoch_ns, more))
+            .collect()
+    }
+
+    /// Plays on all hosts until each has ended by itself.
+    pub fn play(&self, rows: &str) -> Vec<Row> {
+        let processes = self.start_all(rows, &[]);
+        self.finish(&self.hosts, processes)
+    }
+
+    pub fn play_until(&self, rows: &str, until_ns: i64) -> Vec<Row> {
+        let processes = self.start_all(rows, &["--until-ns", &until_ns.to_string()]);
+        self.finish(&self.hosts, processes)
+    }
+
+    /// Plays on one host; the others are not there.
+    pub fn play_only(&self, host: &str, rows: &str, more: &[&str]) -> Vec<Row> {
+        self.write_trace(rows);
+        let process = self.start(host, monotonic_ns() + EPOCH_IN_NS, more);
+        self.finish(&[host.to_owned()], vec![process])
+    }
+
+    /// Plays, and sends SIGTERM to all when each host's log has a flow's completion.
+    pub fn play_and_terminate(&self, rows: &str, flow: i64) -> Vec<Row> {
+        let mut processes = self.start_all(rows, &[]);
+        let logged = |host: &String| {
+            self.path(host).exists()
+                && self
+                    .read_log(host)
+                    .iter()
+                    .any(|row| row.number("flow") == flow)
+        };
+        while !self.hosts.iter().all(logged) {
+            for process in &mut processes {
+                assert_eq!(
+                    process.try_wait().expect("wait"),
+                    None,
+                    "a process ended by itself"
+                );
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        for process in &processes {
+            let status = Command::new("kill")
+                .args(["-TERM", &process.id().to_string()])
+                .status()
+                .expect("kill");
+            assert!(status.success());
+        }
+        self.finish(&self.hosts, processes)
+    }
+
+    /// Exit status and standard error of `replay check`.
+    pub fn check(&self, rows: &str) -> (Option<i32>, String) {
+        self.write_trace(rows);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replay"));
+        command.arg("check");
+        self.inputs(&mut command);
+        let output = command
+            .stdout(Stdio::null())
+            .output()
+            .expect("replay starts");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    }
+}
+
+/// CLOCK_MONOTONIC; the standard library's clock does not show its value.
+fn monotonic_ns() -> i64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is valid for writing.
+    assert_eq!(
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) },
+        0
+    );
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}

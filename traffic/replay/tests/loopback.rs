@@ -1,0 +1,268 @@
+//! Replay processes against each other over loopback addresses, one address a host.
+
+mod lab;
+
+use lab::{Lab, Row};
+
+fn assert_all_complete(rows: &[Row]) {
+    for row in rows {
+        assert_eq!(row.text("status"), "complete", "{row:?}");
+    }
+}
+
+#[test]
+fn push_and_pull_deliver_every_byte() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let rows = "0,0,h1,h2,4,,push,,,,\n1,0,h1,h2,100000,,pull,,,,\n2,1000000,h2,h1,3000000,,push,,,,\n3,1000000,h2,h1,5,,pull,,,,\n";
+    let flows = lab.play(rows);
+    assert_eq!(flows.len(), 8);
+    assert_all_complete(&flows);
+    for (flow, bytes, starter) in [
+        (0, 4, "src"),
+        (1, 100_000, "dst"),
+        (2, 3_000_000, "src"),
+        (3, 5, "dst"),
+    ] {
+        for row in flows.iter().filter(|row| row.number("flow") == flow) {
+            assert_eq!(row.number("bytes"), bytes, "{row:?}");
+            assert_eq!(
+                row.text("start_ns").is_empty(),
+                row.text("side") != starter,
+                "{row:?}"
+            );
+            assert!(
+                row.number("first_byte_ns") <= row.number("end_ns"),
+                "{row:?}"
+            );
+            assert!(
+                row.number("connected_ns") <= row.number("first_byte_ns"),
+                "{row:?}"
+            );
+        }
+    }
+    let sent = flows.iter().find(|row| row.is(0, "src")).expect("flow 0");
+    assert_eq!(
+        (sent.number("delivered"), sent.number("retransmits")),
+        (1, 0),
+        "one segment, without the SYN's"
+    );
+}
+
+#[test]
+fn flows_of_a_kept_connection_share_it_in_order() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let rows = "5,0,h1,h2,70000,,push,c,,,\n3,0,h1,h2,4,,push,c,,,\n4,0,h1,h2,200001,,push,c,,,\n8,0,h1,h2,9000,,pull,c,,,\n7,0,h1,h2,300000,,pull,c,,,\n";
+    let flows = lab.play(rows);
+    assert_eq!(flows.len(), 10);
+    assert_all_complete(&flows);
+    for side in ["src", "dst"] {
+        let order = |numbers: &[i64]| {
+            let of_side = flows.iter().filter(|row| row.text("side") == side);
+            of_side
+                .map(|row| row.number("flow"))
+                .filter(|flow| numbers.contains(flow))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(order(&[5, 3, 4]), [5, 3, 4], "{side}");
+        assert_eq!(order(&[8, 7]), [8, 7], "{side}");
+        let connected = |flow| {
+            flows
+                .iter()
+                .find(|row| row.is(flow, side))
+                .expect("row")
+                .text("connected_ns")
+                .to_owned()
+        };
+        assert!(
+            connected(5).starts_with('-'),
+            "open before the epoch: {}",
+            connected(5)
+        );
+        assert_eq!(connected(3), "");
+    }
+    let delivered: i64 = flows
+        .iter()
+        .filter(|row| row.text("side") == "src")
+        .map(|row| row.number("delivered"))
+        .sum();
+    assert!(
+        delivered >= 5,
+        "each flow is at least a segment: {delivered}"
+    );
+}
+
+#[test]
+fn a_round_starts_when_the_one_before_is_complete() {
+    let lab = Lab::new(&["h1", "h2", "h3", "c"]);
+    let mut rows = String::new();
+    for round in 0..5 {
+        for sender in 1..=3 {
+            let (flow, after) = (
+                round * 3 + sender,
+                if round == 0 {
+                    String::new()
+                } else {
+                    format!("r{}", round - 1)
+                },
+            );
+            rows +=
+                &format!("{flow},1000,h{sender},c,100000,,pull,k{sender},r{round},{after},sru\n");
+        }
+    }
+    let flows = lab.play(&rows);
+    assert_eq!(flows.len(), 30);
+    assert_all_complete(&flows);
+    let received = |round: i64| {
+        flows
+            .iter()
+            .filter(move |row| row.text("side") == "dst" && (row.number("flow") - 1) / 3 == round)
+    };
+    for round in 1..5 {
+        let complete = received(round - 1)
+            .map(|row| row.number("end_ns"))
+            .max()
+            .expect("a round before");
+        let started = received(round)
+            .map(|row| row.number("start_ns"))
+            .min()
+            .expect("a round");
+        assert!(
+            started >= complete + 1000,
+            "round {round} started at {started}, the one before was complete at {complete}"
+        );
+    }
+}
+
+#[test]
+fn a_long_flow_stops_at_its_time() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let flows = lab.play("0,0,h1,h2,,50000000,push,,,,\n1,0,h1,h2,,60000000,pull,,,,\n2,0,h1,h2,,40000000,push,,,,\n");
+    assert_eq!(flows.len(), 6);
+    for (flow, stop_ns) in [(0, 50_000_000), (1, 60_000_000), (2, 40_000_000)] {
+        let of = |side| flows.iter().find(|row| row.is(flow, side)).expect("row");
+        let (sent, received) = (of("src"), of("dst"));
+        assert_eq!(
+            (sent.text("status"), received.text("status")),
+            ("stopped", "stopped")
+        );
+        assert!(
+            received.number("bytes") > 0 && received.number("bytes") <= sent.number("bytes"),
+            "{received:?}"
+        );
+        assert!(
+            sent.number("end_ns") >= stop_ns && received.number("end_ns") >= stop_ns,
+            "{sent:?} {received:?}"
+        );
+    }
+}
+
+#[test]
+fn thousands_of_flows_at_once() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let count = 5000;
+    let rows: String = (0..count)
+        .map(|flow| format!("{flow},0,h1,h2,20000,,{},,,,\n", ["push", "pull"][flow % 2]))
+        .collect();
+    let flows = lab.play(&rows);
+    assert_eq!(flows.len(), 2 * count);
+    assert_all_complete(&flows);
+    assert!(flows.iter().all(|row| row.number("bytes") == 20000));
+    let pushed = flows
+        .iter()
+        .filter(|row| row.text("side") == "src" && !row.text("start_ns").is_empty());
+    let mut starts: Vec<_> = pushed
+        .map(|row| (row.number("flow"), row.number("start_ns")))
+        .collect();
+    starts.sort_unstable();
+    assert!(
+        starts.windows(2).all(|pair| pair[0].1 <= pair[1].1),
+        "what is due at the same instant starts in trace order"
+    );
+}
+
+#[test]
+fn what_cannot_connect_fails_with_its_reason() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let rows = "0,0,h1,h2,4,,push,,,,\n1,0,h2,h1,4,,pull,c,g,,\n2,0,h2,h1,4,,pull,,,g,\n3,0,h2,h1,4,,pull,,,,\n";
+    let flows = lab.play_only("h1", rows, &["--until-ns", "30000000"]);
+    let expected = [
+        (0, "failed: ECONNREFUSED"),
+        (1, "failed: ECONNREFUSED"),
+        (2, "unstarted"),
+        (3, "failed: ECONNREFUSED"),
+    ];
+    assert_eq!(flows.len(), expected.len());
+    for (flow, status) in expected {
+        let row = flows
+            .iter()
+            .find(|row| row.number("flow") == flow)
+            .expect("row");
+        assert_eq!(row.text("status"), status, "{row:?}");
+    }
+}
+
+#[test]
+fn what_is_open_at_the_end_is_logged_as_it_stands() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let rows = "0,0,h1,h2,,9000000000000,push,,,,\n1,0,h1,h2,1000,,push,,,,\n2,8000000000000,h1,h2,1000,,push,,,,\n";
+    let flows = lab.play_until(rows, 50_000_000);
+    let statuses = |side| {
+        let mut of_side: Vec<_> = flows
+            .iter()
+            .filter(|row| row.text("side") == side)
+            .map(|row| (row.number("flow"), row.text("status")))
+            .collect();
+        of_side.sort_unstable();
+        of_side
+    };
+    for side in ["src", "dst"] {
+        assert_eq!(
+            statuses(side),
+            [(0, "stopped"), (1, "complete"), (2, "unstarted")]
+        );
+    }
+}
+
+#[test]
+fn a_termination_signal_ends_it_with_a_whole_log() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let rows = "0,0,h1,h2,4,,push,,,,\n1,8000000000000,h1,h2,1000,,push,,,,\n";
+    let flows = lab.play_and_terminate(rows, 0);
+    assert_eq!(flows.len(), 4);
+    for side in ["src", "dst"] {
+        let status = |flow| {
+            flows
+                .iter()
+                .find(|row| row.is(flow, side))
+                .expect("row")
+                .text("status")
+                .to_owned()
+        };
+        assert_eq!(
+            (status(0).as_str(), status(1).as_str()),
+            ("complete", "unstarted")
+        );
+    }
+}
+
+#[test]
+fn check_shows_all_that_is_wrong_and_plays_nothing() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let (status, message) = lab.check("0,0,h1,h3,4,,push,,,,\n1,0,h1,h2,4,,pish,,,,\n");
+    assert_eq!(status, Some(2));
+    assert!(
+        message
+            .contains("trace.csv:3: dst is \"h3\": must be a host of the hosts file; did you mean"),
+        "{message}"
+    );
+    assert!(
+        message.contains(
+            "trace.csv:4: mode is \"pish\": must be push or pull; did you mean \"push\"?"
+        ),
+        "{message}"
+    );
+    assert_eq!(
+        lab.check("0,0,h1,h2,4,,push,,,,\n"),
+        (Some(0), String::new())
+    );
+}
