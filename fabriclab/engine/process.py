@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 # Reads the group's number. When the pipe breaks before a second line we have died, even of SIGKILL: the group goes, and its directory.
-_GUARD = 'read -r group; if ! read -r released; then kill -KILL -- "-$group"; rm -rf -- "$1"; fi 2>/dev/null'
+_GUARD = 'read -r group; if ! read -r released; then kill -s KILL -- "-$group"; rm -rf -- "$1"; fi 2>/dev/null'
 
 
 def memory_directory(need_bytes: int, otherwise: Path) -> Path:

@@ -86,7 +86,8 @@ class Watch:
                 if closed:
                     self._process.wait(POWER_OFF_PATIENCE_S)
                 if dead or closed:
-                    self._take(self._partial.decode(errors="replace"), events, kernel)
+                    if self._partial:
+                        self._take(self._partial.decode(errors="replace"), events, kernel)
                     return
                 self._look()
 

@@ -1,0 +1,65 @@
+"""The machine's job, the sampler's configuration, the memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sample_plans import DCTCP, LONG, ROUNDS, star
+
+from fabriclab.compile import compile_job, compile_machine_sysctl, compile_sampler, compiled_flows, machine_memory_bytes
+from fabriclab.plan.model import Probes
+
+NOWHERE = Path("/nonexistent")
+
+
+def test_every_link_stands_once_with_both_ends() -> None:
+    links = compile_job(star(3))["links"]
+    assert [(link["a"]["node"], link["b"]["node"], link["b"]["interface"]) for link in links] == [
+        ("h1", "s1", "eth1"),
+        ("h2", "s1", "eth2"),
+        ("h3", "s1", "eth3"),
+    ]
+    assert links[0] == {
+        "a": {"node": "h1", "interface": "eth1", "mac": "02:fa:00:00:01:01"},
+        "b": {"node": "s1", "interface": "eth1", "mac": "02:fa:00:00:01:00"},
+        "mtu": 1500,
+    }
+
+
+def test_only_hosts_with_traffic_replay() -> None:
+    job = compile_job(star(5))
+    assert [entry["name"] for entry in job["traffic"]] == ["replay@h1", "replay@h2", "replay@h3"]
+    assert job["traffic"][0]["argv"] == [
+        *("/tools/replay", "--host", "h1", "--trace", "/job/traffic/trace.csv"),
+        *("--hosts", "/job/traffic/hosts.csv", "--log", "/job/raw/flows/h1.csv"),
+    ]
+
+
+def test_kept_connections_are_sampled_once() -> None:
+    plan = star(3, traffic=(ROUNDS, LONG))
+    tcp = compile_sampler(plan, compiled_flows(plan, NOWHERE))["tcp"]
+    assert tcp["flows"] == [0, 1, 4, 5]
+    assert [node["name"] for node in tcp["nodes"]] == ["h1", "h2"]
+
+
+def test_queues_are_sampled_at_the_leaf() -> None:
+    plan = star(3)
+    queues = compile_sampler(plan, compiled_flows(plan, NOWHERE))["queues"]
+    assert queues["ports"] == [{"name": "s1:eth3", "netns": "/run/netns/s1", "interface": "eth3", "handle": "3:"}]
+
+
+def test_without_probes_no_sampler() -> None:
+    none = Probes(queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None)
+    plan = star(3, probes=none)
+    assert compile_job(plan)["probes"] == []
+    assert set(compile_sampler(plan, compiled_flows(plan, NOWHERE))) == {"format"}
+
+
+def test_machine_allows_the_plans_congestion_control() -> None:
+    assert "net.ipv4.tcp_allowed_congestion_control = cubic dctcp reno\n" in compile_machine_sysctl(star(transport=DCTCP))
+
+
+def test_memory_grows_with_the_plan_in_whole_steps() -> None:
+    small, large = machine_memory_bytes(star(3)), machine_memory_bytes(star(60))
+    assert small < large
+    assert small % (64 << 20) == large % (64 << 20) == 0

@@ -1,0 +1,83 @@
+"""Node files: what a reader of the golden files sees is what the machine gets."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from sample_plans import CUBIC, DCTCP, GBPS, star
+
+from fabriclab.compile import compile_node
+from fabriclab.compile.qdisc import red_average
+from fabriclab.plan.model import Node, Plan, Queue, Route
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "compile"
+
+PLANS = {
+    "cubic-droptail": star(),
+    "dctcp": star(
+        transport=DCTCP.model_copy(update={"window_limit_segments": 20}),
+        queue=Queue(limit_bytes=64_000, ecn_threshold_bytes=30_000),
+        rate_bps=10 * GBPS,
+    ),
+    "no-delay-queue-non-ect": star(delay_ns=0, queue=Queue(limit_bytes=64_000, ecn_threshold_bytes=1600, non_ect="queue")),
+}
+
+
+def rendered(plan: Plan) -> str:
+    """Return the files of a host and of the switch as one text."""
+    parts = []
+    for name in ("h1", "s1"):
+        parts += [f"# {name}/{file}\n{text}" for file, text in compile_node(plan.node(name), plan).by_name().items()]
+    return "\n".join(parts)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_node_files_are_the_golden_ones(name: str) -> None:
+    assert rendered(PLANS[name]) == (GOLDEN / f"{name}.txt").read_text()
+
+
+def tc_red_wlog(minimum: int, burst: int, average_packet: int) -> int:
+    """The averaging constant as iproute2 computes it (tc/tc_red.c, tc_red_eval_ewma); -1 when it refuses."""
+    left = burst + 1 - minimum / average_packet
+    if left < 1:
+        return -1
+    weight = 0.5
+    for wlog in range(1, 32):
+        if left <= (1 - (1 - weight) ** burst) / weight:
+            return wlog
+        weight /= 2
+    return -1
+
+
+def test_red_average_is_tcs_shortest() -> None:
+    thresholds = [*range(200, 5000, 7), 9_999, 30_000, 97_500, 98_421, 1_000_001, 50_000_000]
+    wlogs = {threshold: tc_red_wlog(threshold, burst, average) for threshold in thresholds for average, burst in [red_average(threshold)]}
+    assert wlogs == dict.fromkeys(thresholds, 1)
+
+
+def test_several_next_hops_stand_after_the_metrics() -> None:
+    plan = star(2)
+    route = Route(destination="10.9.0.0/16", next_hops=(("10.0.1.0", "eth1"), ("10.0.2.0", "eth2")))
+    host = plan.node("h1").model_copy(update={"routes": (route,)})
+    line = compile_node(host, plan).ip.splitlines()[-1]
+    assert line == ("route add 10.9.0.0/16 rto_min 200ms initcwnd 10 nexthop via 10.0.1.0 dev eth1 nexthop via 10.0.2.0 dev eth2")
+
+
+def test_switches_that_share_paths_hash_differently() -> None:
+    plan = star(2)
+    routes = (Route(destination="10.9.0.0/16", next_hops=(("10.0.1.1", "eth1"), ("10.0.2.1", "eth2"))),)
+    switch = plan.node("s1").model_copy(update={"routes": routes})
+
+    def seed_of(node: Node, of: Plan) -> str:
+        return next(line for line in compile_node(node, of).sysctl.splitlines() if "hash_seed" in line)
+
+    assert seed_of(switch, plan) != seed_of(switch.model_copy(update={"name": "s2"}), plan)
+    assert seed_of(switch, plan) != seed_of(switch, plan.model_copy(update={"seed": 2}))
+    assert seed_of(switch, plan) == seed_of(switch, plan)
+
+
+def test_rto_min_is_never_shorter_than_asked() -> None:
+    plan = star(transport=CUBIC.model_copy(update={"rto_min_us": 1001}))
+    assert f"rto_min {math.ceil(1.001)}ms" in compile_node(plan.node("h1"), plan).ip

@@ -1,0 +1,196 @@
+"""The engine against a machine that ends, fails, dies, hangs or is told to stop; and what is left of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import fake_machine
+import pytest
+
+from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.events import Event
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.virtual import Machine, machine_argv, run_machine
+from fabriclab.engine.watch import Outcome
+
+EventHandler = Callable[[Event], None]
+
+
+def run(
+    directory: Path, body: str, on_event: EventHandler = lambda _: None, interrupt: Interrupt | None = None, stall_s: float = 60
+) -> Outcome:
+    job = directory / "run"
+    job.mkdir()
+    machine = Machine(fake_machine.artefacts(directory, body), job, seed=7, memory_bytes=64 << 20, cpu=None, stall_s=stall_s)
+    return run_machine(machine, on_event, interrupt or Interrupt())
+
+
+def live_processes(mark: str) -> list[int]:
+    """Return the processes whose command line holds `mark`."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if mark.encode() in words:
+                found.append(int(entry.name))
+    return found
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for something that will happen; the bound only keeps a failing test from waiting for ever."""
+    pause = threading.Event()
+    for _ in range(3000):
+        if condition():
+            return
+        pause.wait(0.02)
+    pytest.fail("it never happened")
+
+
+def test_a_run_that_completes(tmp_path: Path) -> None:
+    events: list[str] = []
+    outcome = run(tmp_path, fake_machine.EPOCH + fake_machine.END, lambda event: events.append(event.name))
+    assert (outcome.status, outcome.message, outcome.virtual_ns) == ("complete", "", 250_000_000)
+    assert events == ["phase", "epoch", "progress", "end"]
+    assert (tmp_path / "run" / "logs" / "kernel.log").read_text() == "Linux version 6.12\n"
+    assert len((tmp_path / "run" / "events.jsonl").read_text().splitlines()) == 4
+    assert not (tmp_path / "run" / "tmp").exists()
+
+
+def test_errors_become_a_message_with_file_line_and_text(tmp_path: Path) -> None:
+    error = (
+        '@{"event":"error","phase":"configure","node":"s1","file":"nodes/s1/tc.batch","line":3,'
+        '"text":"qdisc add dev eth9","message":"Cannot find device","t_ns":5}'
+    )
+    outcome = run(tmp_path, f'echo \'{error}\'\necho \'@{{"event":"end","status":"failed","t_ns":6}}\'\n')
+    assert outcome.status == "failed"
+    assert outcome.message == "configure s1 nodes/s1/tc.batch:3: `qdisc add dev eth9` Cannot find device"
+
+
+def test_a_process_that_fails_is_quoted(tmp_path: Path) -> None:
+    body = (
+        "echo 'trace.csv:3: dst: h9 is no host' > \"$job/logs/replay@h1.log\"\n"
+        'echo \'@{"event":"process","name":"replay@h1","status":"exit 2","t_ns":6}\'\n'
+        'echo \'@{"event":"end","status":"failed","t_ns":6}\'\n'
+    )
+    assert run(tmp_path, body).message == "replay@h1 ended with exit 2: trace.csv:3: dst: h9 is no host"
+
+
+@pytest.mark.parametrize(("body", "how"), [("exit 3", "exit 3"), ("kill -KILL $$", "signal 9 (Killed)")])
+def test_a_machine_that_dies_is_a_crash_with_the_kernels_last_words(tmp_path: Path, body: str, how: str) -> None:
+    outcome = run(tmp_path, fake_machine.EPOCH + "echo 'Kernel panic - not syncing: Oops'\n" + body + "\n")
+    assert outcome.status == "crashed"
+    assert how in outcome.message
+    assert "Kernel panic - not syncing: Oops" in outcome.message
+
+
+def test_what_a_dead_machine_leaves_behind_is_killed(tmp_path: Path) -> None:
+    mark = f"{tmp_path}/left-behind"
+    outcome = run(tmp_path, fake_machine.EPOCH + f"bash -c 'while sleep 0.1; do :; done' {mark} &\nkill -KILL $$\n")
+    assert outcome.status == "crashed"
+    wait_until(lambda: not live_processes(mark))
+
+
+def test_a_machine_that_hangs_is_killed(tmp_path: Path) -> None:
+    outcome = run(tmp_path, fake_machine.EPOCH + f"while sleep 0.1; do :; done # {tmp_path}\n", stall_s=0.3)
+    assert outcome.status == "crashed"
+    assert "no event for 0.3 s of wall time" in outcome.message
+    assert live_processes(str(tmp_path / "cache")) == []
+
+
+def test_a_machine_that_ends_but_does_not_power_off_keeps_its_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriclab.engine.watch.POWER_OFF_PATIENCE_S", 0.2)
+    assert run(tmp_path, fake_machine.EPOCH + fake_machine.END + "while sleep 0.1; do :; done\n").status == "complete"
+
+
+def test_an_interrupt_lets_the_machine_collect(tmp_path: Path) -> None:
+    interrupt = Interrupt()
+
+    def interrupt_on_progress(event: Event) -> None:
+        if event.name == "progress":
+            interrupt.request()
+
+    outcome = run(tmp_path, fake_machine.EPOCH + fake_machine.STOPPABLE, interrupt_on_progress, interrupt)
+    assert (outcome.status, outcome.virtual_ns) == ("interrupted", 200_000_000)
+    assert "what was measured until then is kept" in outcome.message
+
+
+def test_an_interrupt_kills_a_machine_that_does_not_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriclab.engine.watch.STOP_PATIENCE_S", 0.2)
+    interrupt = Interrupt()
+    interrupt.request()
+    outcome = run(tmp_path, fake_machine.EPOCH + "while sleep 0.1; do :; done\n", interrupt=interrupt)
+    assert outcome.status == "interrupted"
+    assert "did not stop" in outcome.message
+
+
+def test_a_second_interrupt_kills_at_once(tmp_path: Path) -> None:
+    interrupt = Interrupt()
+    interrupt.request()
+    interrupt.request()
+    outcome = run(tmp_path, fake_machine.EPOCH + "while sleep 0.1; do :; done\n", interrupt=interrupt)
+    assert outcome.message == "interrupted: the machine was killed"
+    assert not (tmp_path / "run" / "stop").exists()
+
+
+def test_the_limit_says_so(tmp_path: Path) -> None:
+    outcome = run(tmp_path, fake_machine.EPOCH + 'echo \'@{"event":"end","status":"limit","t_ns":9}\'\n')
+    assert outcome.status == "limit"
+    assert "limit of virtual time" in outcome.message
+
+
+KILLED_OWNER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+import test_engine_virtual, fake_machine
+test_engine_virtual.run(Path(sys.argv[1]), fake_machine.EPOCH + 'echo "$TMPDIR" > "$job/private"; while sleep 0.1; do :; done')
+"""
+
+
+def test_nothing_survives_when_fabriclab_is_killed(tmp_path: Path) -> None:
+    owner = subprocess.Popen([sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(Path(__file__).parent)], start_new_session=True)
+    private = tmp_path / "run" / "private"
+    try:
+        wait_until(lambda: private.is_file() and private.read_text().endswith("\n"))
+    finally:
+        os.kill(owner.pid, signal.SIGKILL)
+        owner.wait()
+    wait_until(lambda: not live_processes(str(tmp_path / "cache")))
+    wait_until(lambda: not Path(private.read_text().strip()).exists())
+
+
+def test_paths_that_a_command_line_cannot_carry_are_refused(tmp_path: Path) -> None:
+    job = tmp_path / "my run"
+    job.mkdir()
+    machine = Machine(fake_machine.artefacts(tmp_path, ""), job, seed=1, memory_bytes=64 << 20, cpu=None)
+    with pytest.raises(EngineError, match="can't use a path with blanks, commas or quotes"):
+        machine_argv(machine, tmp_path)
+
+
+def test_the_command_line_carries_seed_memory_and_what_may_be_mounted(tmp_path: Path) -> None:
+    machine = Machine(fake_machine.artefacts(tmp_path, ""), tmp_path, seed=9, memory_bytes=64 << 20, cpu=1)
+    argv = machine_argv(machine, tmp_path)
+    assert argv[:5] == ["setarch", "-R", "taskset", "-c", "1"]
+    assert {"mem=64M", "fabriclab.seed=9", "time-travel=inf-cpu"} < set(argv)
+    cache = tmp_path / "cache"
+    allowed = f"ro:{cache}/tools/00112233445566aa,ro:{cache}/rootfs/fedcba9876543210/root,rw:{tmp_path}"
+    assert f"hostfs.allow={allowed}" in argv
+
+
+def test_a_kernel_that_cannot_be_started_crashes_with_its_message(tmp_path: Path) -> None:
+    job = tmp_path / "run"
+    job.mkdir()
+    built = fake_machine.artefacts(tmp_path, "")
+    built.kernel.unlink()
+    outcome = run_machine(Machine(built, job, seed=1, memory_bytes=64 << 20, cpu=None), lambda _: None, Interrupt())
+    assert outcome.status == "crashed"
+    assert "No such file" in outcome.message
