@@ -4,6 +4,8 @@
 //! requests are built once, sent in batches, answered in batches, and nothing is allocated for a sample.
 
 mod config;
+#[cfg(test)]
+mod fixtures;
 mod interface;
 mod links;
 mod namespace;

@@ -1,1 +1,76 @@
 use super::*;
+use crate::fixtures::{BFIFO, CODEL, FQ_CODEL, NETEM, RED_DROPPING, RED_ECN, TBF};
+use crate::netlink::{messages, Reply};
+
+/// What `tc -s qdisc` showed: bytes, packets, drops, marks, sent bytes, sent packets, overlimits.
+fn assert_reads(answer: &[u8], shown: [u64; VALUES]) {
+    assert_eq!(read_queue(answer), Some(shown.map(Some)));
+}
+
+#[test]
+fn red_counts_its_marks() {
+    assert_reads(&RED_ECN, [24224, 16, 0, 750, 12498828, 8258, 750]);
+}
+
+#[test]
+fn red_counts_an_early_drop_once() {
+    // tc: early 55, pdrop 0, dropped 55.
+    assert_reads(&RED_DROPPING, [15140, 10, 55, 0, 12498612, 8258, 55]);
+}
+
+#[test]
+fn codel_and_fq_codel_count_their_marks() {
+    assert_reads(&CODEL, [10598, 7, 0, 670, 12491596, 8256, 0]);
+    assert_reads(&FQ_CODEL, [16654, 11, 0, 680, 12497522, 8257, 0]);
+}
+
+#[test]
+fn qdiscs_that_cannot_mark_have_no_marks() {
+    assert_reads(&BFIFO, [18168, 12, 71, 0, 12493734, 8255, 0]);
+    assert_reads(&NETEM, [22710, 15, 71, 0, 51964192, 34340, 0]);
+    assert_reads(&TBF, [22710, 15, 71, 0, 51962678, 34339, 68704]);
+}
+
+#[test]
+fn a_qdisc_that_we_do_not_know_has_unknown_marks() {
+    assert_eq!(marks(b"cake", &[0; 64]), None);
+}
+
+#[test]
+fn counters_of_a_kernel_with_shorter_statistics_are_unknown_and_not_zero() {
+    assert_eq!(marks(b"codel", &[1; 28]), None);
+    assert_eq!(marks(b"red", &[]), None);
+}
+
+#[test]
+fn marks_of_other_qdiscs_are_where_their_structures_have_them() {
+    let own: Vec<u8> = (0u32..16).flat_map(u32::to_ne_bytes).collect();
+    let expected: [(&[u8], u64); 4] = [(b"choke", 3), (b"sfb", 5), (b"pie", 9), (b"fq_pie", 4)];
+    for (kind, place) in expected {
+        assert_eq!(marks(kind, &own), Some(place), "{}", kind.escape_ascii());
+    }
+}
+
+#[test]
+fn an_answer_that_is_cut_short_is_read_whole_or_not_at_all() {
+    let whole = read_queue(&RED_ECN);
+    let read: Vec<_> = (0..RED_ECN.len())
+        .map(|length| read_queue(&RED_ECN[..length]))
+        .collect();
+    assert!(read
+        .iter()
+        .all(|values| values.is_none() || *values == whole));
+    assert_eq!(read[RED_ECN.len() / 2], None);
+}
+
+#[test]
+fn a_request_names_interface_and_handle_and_asks_for_an_echo() {
+    let mut buffer = Vec::new();
+    let handle = Handle::try_from("1f:".to_owned()).unwrap();
+    QueueQuery { handle }.request(7, 3, &mut buffer);
+    let message = messages(&buffer).next().unwrap().unwrap();
+    assert_eq!((message.kind, message.sequence), (libc::RTM_GETQDISC, 3));
+    assert_eq!(message.reply(), Reply::Data(&qdisc_header(7, 0x1f_0000)));
+    let flags = u32_at(&buffer, 4).unwrap() >> 16;
+    assert_eq!(flags as i32, libc::NLM_F_REQUEST | libc::NLM_F_ECHO);
+}
