@@ -144,10 +144,8 @@ fn wait_for(what: &str, happened: impl Fn() -> bool) {
 /// Ends the sampler with SIGTERM, which must succeed; its last line.
 fn stop(sampler: Child) -> String {
     // SAFETY: a system call without pointers; the process is our child, which has not been waited for.
-    assert_eq!(
-        unsafe { libc::kill(sampler.id() as libc::pid_t, libc::SIGTERM) },
-        0
-    );
+    let sent = unsafe { libc::kill(sampler.id() as libc::pid_t, libc::SIGTERM) };
+    assert_eq!(sent, 0);
     let Output { status, stderr, .. } = sampler.wait_with_output().unwrap();
     let stderr = String::from_utf8(stderr).unwrap();
     assert_eq!(status.code(), Some(0), "{stderr}");
