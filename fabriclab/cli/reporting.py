@@ -17,10 +17,10 @@ def report(paths: Sequence[Path], out: Path | None) -> None:
     page = out or paths[0] / "report.html"
     console = Console()
     try:
-        runs = [run for path in paths for run in (read_sweep(path).runs if is_sweep(path) else (read_run(path),))]
+        subjects = [read_sweep(path) if is_sweep(path) else read_run(path) for path in paths]
         write_report(list(paths), page)
     except ResultsError as error:
         raise BadInputError(str(error)) from error
-    if runs:
-        console.print(summary_table(runs))
+    for subject in subjects:
+        console.print(summary_table(subject))
     console.print(f"report: {page}", highlight=False, soft_wrap=True)

@@ -29,13 +29,13 @@ def run(lab_directory: Path, seed: int, settings: Sequence[str], out: Path | Non
     plan = resolve_plan(lab, parse_settings(settings), seed)
     directory = out or Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}"
     _make_room(directory, force)
-    context = RunContext(lab.directory, find_artefacts(), tuple(sys.argv), ingest, stall_s=stall_s)
+    context = RunContext(lab.directory, find_artefacts(), tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
     console = Console()
     with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
         result = run_point(plan, directory, context, lambda event: progress.show(lab.name, plan, event))
     results = read_if_possible(directory)
     if results is not None:
-        console.print(summary_table([results]))
+        console.print(summary_table(results))
     show_result(console, str(directory), result)
     holds = show_checks(console, [results] if results is not None else [])
     return exit_status([result.status], holds)

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from fabriclab.cli.failure import BadInputError
-from fabriclab.cli.outcome import exit_status, ingest, read_if_possible, show_checks, show_result
+from fabriclab.cli.outcome import exit_status, ingest, show_checks, show_result
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
@@ -19,8 +19,8 @@ from fabriclab.lab import Lab, parse_lab
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.report import summary_table, write_report
+from fabriclab.results import read_sweep
 from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
-from fabriclab.run.directory import RUN_MARK
 
 
 def sweep(
@@ -35,7 +35,7 @@ def sweep(
     artefacts = find_artefacts()
     points = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
     points.recall()
-    context = RunContext(lab.directory, artefacts, tuple(sys.argv), ingest, stall_s=stall_s)
+    context = RunContext(lab.directory, artefacts, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
     _run(points, context, jobs or len(usable_cpus()))
     return _conclude(points)
 
@@ -83,14 +83,13 @@ def _name(point: PointState) -> str:
 
 def _conclude(points: Sweep) -> int:
     console = Console()
-    results = [read_if_possible(point.directory) for point in points.points if (point.directory / RUN_MARK).is_file()]
-    measured = [result for result in results if result is not None]
-    if measured:
+    measured = read_sweep(points.directory)
+    if measured.runs:
         console.print(summary_table(measured))
         report = points.directory / "report.html"
         write_report([points.directory], report)
         console.print(f"report: {report}", highlight=False, soft_wrap=True)
-    holds = show_checks(console, measured)
+    holds = show_checks(console, measured.runs)
     statuses = ["interrupted" if point.status == "waiting" else point.status for point in points.points]
     left = sum(status not in ("complete", "limit") for status in statuses)
     if left:

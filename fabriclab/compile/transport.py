@@ -34,7 +34,7 @@ _HOST = (
     # Thousands of flows may start at one moment.
     ("net.core.somaxconn", "65535"),
     ("net.ipv4.tcp_max_syn_backlog", "65535"),
-    ("net.ipv4.ip_local_port_range", "10000 65000"),
+    ("net.ipv4.ip_local_port_range", "10001 65000"),
 )
 
 _SWITCH = (

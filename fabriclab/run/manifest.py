@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ RUN_FORMAT = "fabriclab-run-1"
 _NOT_HASHED = ("manifest.json", "report.html")
 
 
-def new_manifest(plan: Plan, artefacts: Artefacts, command: Sequence[str]) -> dict[str, Any]:
+def new_manifest(plan: Plan, artefacts: Artefacts, command: Sequence[str], report: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest of a run that begins. Should nothing finish it, it tells the truth."""
     return {
         "format": RUN_FORMAT,
@@ -43,6 +43,7 @@ def new_manifest(plan: Plan, artefacts: Artefacts, command: Sequence[str]) -> di
         "virtual_s": None,
         "host": describe_host(),
         "files": {},
+        "report": dict(report),
         "plan": plan.model_dump(mode="json"),
     }
 

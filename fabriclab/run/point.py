@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ class RunContext:
     command: tuple[str, ...]
     ingest: Callable[[Path], None]
     """Turns a run directory's raw logs into results; raises IngestError."""
+    report: Mapping[str, Any] = field(default_factory=dict)
+    """The experiment's wishes for the report: they go with the run."""
     interrupt: Interrupt = field(default_factory=Interrupt)
     stall_s: float = 120.0
 
@@ -57,7 +59,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
     Raises TraceError for a bad flow trace, OSError when the directory can't be made.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    manifest = new_manifest(plan, context.artefacts, context.command)
+    manifest = new_manifest(plan, context.artefacts, context.command, context.report)
     try:
         write_json(directory / RUN_MARK, manifest)
         write_inputs(plan, context.lab_directory, directory)
