@@ -14,8 +14,8 @@ from fabriclab.lab.document import MappingValue
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
 from fabriclab.lab.names import Names, read_ports, read_words_of
 from fabriclab.lab.problems import Place, Problems, shown
-from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport, read_hosts, read_switches
-from fabriclab.lab.section import Section, Written, first_line
+from fabriclab.lab.profiles import SWITCH_KEYS, WrittenSwitchProfile, WrittenTransport, read_hosts, read_switches
+from fabriclab.lab.section import Section, Written, first_line, mistyped
 from fabriclab.lab.topology import Topology
 from fabriclab.lab.traffic import KEYS_OF_KIND, LONGEST_NS, WrittenTraffic, read_traffic
 from fabriclab.units import format_duration
@@ -212,7 +212,7 @@ def _is_written(root: Section, part: str, name: str, key: str) -> bool:
     section = root.get(part)
     for layer in (name, "default"):
         value = section.entries.get(layer) if isinstance(section, MappingValue) else None
-        if value is not None and (not isinstance(value, MappingValue) or key in value.entries):
+        if value is not None and (not isinstance(value, MappingValue) or key in value.entries or mistyped(key, value, SWITCH_KEYS)):
             return True
     return section is not None and not isinstance(section, MappingValue)
 

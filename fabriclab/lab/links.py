@@ -127,7 +127,8 @@ class _LinkReader:
             self._problems.add(value.place, key, f"{describe(value)} stands here; with type: veth write {{node: h1, interface: eth1}}")
             return None
         end = Section(value, key, self._problems, containerlab.ENDPOINT_KEYS)
-        end.require("node", "interface")
+        end.require("node", example="node: its name")
+        end.require("interface", example="interface: a name such as eth1")
         self._refuse_ipv6(end)
         node, interface = end.scalar("node", "a node's name"), end.scalar("interface", "an interface's name")
         rate, delay = self._vars(end)

@@ -11,31 +11,31 @@ from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, parse_quantity
 
 WHOLE_METRICS = (
-    *("flows", "flows_complete", "flows_incomplete", "flows_unstarted", "flows_failed", "goodput_bps"),
+    *("flows", "flows_complete", "flows_incomplete", "flows_unstarted", "flows_failed", "flows_lost", "bytes", "goodput_bps"),
     *("fct_mean_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_max_ns", "rounds_complete", "round_mean_ns"),
     *("timeouts", "retransmits", "marks", "queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),
-    *("drops", "srtt_mean_us", "jain_fairness"),
+    *("drops", "queue_marks", "srtt_mean_us", "min_rtt_us", "jain_fairness"),
 )
-PORT_METRICS = ("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes", "drops")
+PORT_METRICS = ("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes", "drops", "queue_marks")
 TRAFFIC_METRICS = ("throughput_bps",)
 
 
-def check_metric(text: str, names: Names, traffic: tuple[str, ...]) -> str:
-    """Return a metric's name. Raises ValueError."""
+def check_metric(text: str, names: Names, classes: tuple[str, ...] | None) -> str:
+    """Return a metric's name; `classes` are those of flows, None where any may be. Raises ValueError."""
     name, bracket, argument = text.partition("[")
     every = (*WHOLE_METRICS, *TRAFFIC_METRICS)
     if name not in every:
         raise ValueError(f"{shown(name)} is no metric; {did_you_mean(name, every)}")
     if not bracket:
         if name in TRAFFIC_METRICS:
-            raise ValueError(f"{shown(text)} is of one traffic; write {name}[{traffic[0] if traffic else 'NAME'}]")
+            raise ValueError(f"{shown(text)} is of one traffic; write {name}[{classes[0] if classes else 'NAME'}]")
         return text
     if not argument.endswith("]"):
         raise ValueError(f"{shown(text)} has no closing bracket")
     argument = argument[:-1]
     if name in TRAFFIC_METRICS:
-        if argument not in traffic:
-            raise ValueError(f"{shown(argument)} is no traffic; {did_you_mean(argument, traffic)}")
+        if classes is not None and argument not in classes:
+            raise ValueError(f"{shown(argument)} is no traffic; {did_you_mean(argument, classes)}")
     elif name not in PORT_METRICS:
         raise ValueError(f"{shown(name)} is of the whole run; write it without brackets")
     elif names.complete and argument not in names.ports:
@@ -62,6 +62,6 @@ def parse_metric_value(metric: str, text: str) -> float:
 def _dimension(name: str) -> Dimension | None:
     if name.endswith("_bps"):
         return RATE
-    if name.endswith("_bytes"):
+    if name == "bytes" or name.endswith("_bytes"):
         return SIZE
     return DURATION if name.endswith(("_ns", "_us")) else None

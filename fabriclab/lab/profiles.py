@@ -26,7 +26,7 @@ NO_LIMIT = "none"
 _ECN_WORDS = ("off", "on", "accept")
 _ECN_ALIASES = {**dict.fromkeys(TRUE_WORDS, "on"), **dict.fromkeys(FALSE_WORDS, "off")}
 _MS = 1_000_000
-_LARGEST_BUFFER = 2**31 - 1
+_LARGEST_BUFFER = 2 * 10**9
 """Byte limits of qdiscs and sockets are signed 32-bit numbers."""
 _SMALLEST_SOCKET_BUFFER = 4096
 """One page: SK_MEM_QUANTUM, the first value of tcp_rmem and tcp_wmem (Documentation/networking/ip-sysctl.rst)."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from fabriclab.lab.document import MappingValue, ScalarValue, SequenceValue, Value, describe
-from fabriclab.lab.problems import Place, Problems, did_you_mean, listed, shown
+from fabriclab.lab.problems import Place, Problems, did_you_mean, listed, nearest, shown
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, UnitError, format_quantity, parse_quantity
 
 T = TypeVar("T")
@@ -38,6 +38,8 @@ class Section:
         """Wrap `value`; `known` are the valid keys, None where any may stand (names)."""
         self.key = key
         self.problems = problems
+        self._known = known
+        self._is_mapping = isinstance(value, MappingValue)
         self.place = value.place
         self.mapping = value if isinstance(value, MappingValue) else MappingValue({}, {}, value.place)
         if not isinstance(value, MappingValue):
@@ -70,9 +72,9 @@ class Section:
         self.problems.add(place, self.path(name), message, text)
 
     def require(self, *names: str, example: str = "") -> None:
-        """Record each of `names` that is missing."""
-        for name in names:
-            if name not in self:
+        """Record each of `names` that is missing, unless a key stands there that is probably that one mistyped."""
+        for name in names if self._is_mapping else ():
+            if name not in self and not mistyped(name, self.mapping, self._known or ()):
                 self.complain(name, f"missing; write {example or name + ': ...'}")
 
     def section(self, name: str, known: Sequence[str] | None) -> Section | None:
@@ -148,7 +150,9 @@ class Section:
         def convert(text: str) -> str:
             word = (aliases or {}).get(text, text)
             if word not in words:
-                raise ValueError(f"{shown(text)} is unknown; {did_you_mean(text, words)}")
+                near = nearest(text, words)
+                hint = f"did you mean {near!r}? " if near else ""
+                raise ValueError(f"{shown(text)} is unknown; {hint}valid here: {listed(words)}")
             return word
 
         return self.read(name, f"one of {listed(words)}", convert)
@@ -188,6 +192,11 @@ def as_words(value: Value, key: str, problems: Problems) -> list[Written[str]] |
     if written is None:
         return None
     return [Written(part.strip(), key, written.text, written.place) for part in written.text.split(",")]
+
+
+def mistyped(name: str, mapping: MappingValue, known: Sequence[str]) -> bool:
+    """Return whether an unknown key of `mapping` was probably meant to be `name`; that key is complained about already."""
+    return any(key not in known and nearest(key, known) == name for key in mapping.entries)
 
 
 def _bounds(minimum: int, maximum: int | None, show: Callable[[int], str]) -> str:

@@ -18,11 +18,14 @@ VARIANT = "variant"
 OPERATORS = ("<", "<=", ">", ">=", "==")
 MOST_POINTS = 10_000
 CHECK_KEYS = ("metric", "operator", "value", "where")
-FIGURE_KINDS = ("metric", "queue", "fct-cdf", "throughput", "cwnd")
-FIGURE_KEYS = ("kind", "title", "metric", "x", "series", "log_x", "log_y", "port", "traffic", "where")
+FIGURE_KINDS = ("metric", "queue", "queue-distribution", "drops", "fct-cdf", "throughput", "cwnd")
+FIGURE_KEYS = {
+    **{"metric": ("kind", "metric", "x", "series", "log_x"), "fct-cdf": ("kind",), "throughput": ("kind",), "cwnd": ("kind",)},
+    **dict.fromkeys(("queue", "queue-distribution", "drops"), ("kind", "port")),
+}
 
 Scalar = str | int | float | bool
-Figure = Mapping[str, "Scalar | list[str] | dict[str, Scalar]"]
+Figure = Mapping[str, "Scalar | list[str]"]
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class _StudyReader:
         self._names = names
         self._problems = problems
         traffic = document.entries.get("traffic")
-        self._traffic = tuple(traffic.entries) if isinstance(traffic, MappingValue) else ()
+        self._classes = _traffic_classes(traffic)
         self._parameters: dict[str, tuple[str, ...]] = {}
         self._variants: dict[str, Variant] = {}
 
@@ -176,7 +179,9 @@ class _StudyReader:
     def _read_check(self, value: Value, key: str) -> WrittenCheck | None:
         before = len(self._problems)
         check = Section(value, key, self._problems, CHECK_KEYS)
-        check.require("metric", "operator", "value")
+        check.require("metric", example="metric: a number of the summary, such as goodput_bps")
+        check.require("operator", example=f"operator: one of {', '.join(OPERATORS)}")
+        check.require("value", example="value: what the metric is compared with, such as 900 Mbps")
         metric = check.read("metric", "a metric's name", self._metric)
         operator = check.choice("operator", OPERATORS)
         where = self._read_where(check)
@@ -188,7 +193,7 @@ class _StudyReader:
         return WrittenCheck(metric.value, operator.value, number.value, where)
 
     def _metric(self, text: str) -> str:
-        return check_metric(text, self._names, self._traffic)
+        return check_metric(text, self._names, self._classes)
 
     def _read_where(self, section: Section) -> dict[str, Scalar]:
         where = section.section("where", self._setting_names())
@@ -209,31 +214,30 @@ class _StudyReader:
         return tuple(self._read_figure(value, key) for key, value in report.items("figures") or [])
 
     def _read_figure(self, value: Value, key: str) -> Figure:
-        section = Section(value, key, self._problems, FIGURE_KEYS)
+        section = Section(value, key, self._problems, None)
         section.require("kind", example=f"kind: one of {', '.join(FIGURE_KINDS)}")
         kind = section.choice("kind", FIGURE_KINDS)
-        if kind is not None and kind.value == "metric":
-            section.require("metric", "x")
-        figure: dict[str, Scalar | list[str] | dict[str, Scalar]] = {}
+        if kind is None:
+            return {}
+        section = Section(value, key, self._problems, FIGURE_KEYS[kind.value])
+        if kind.value == "metric":
+            section.require("metric", example="metric: a number of the summary, such as goodput_bps")
+            section.require("x", example="x: a parameter, the horizontal axis")
+        figure: dict[str, Scalar | list[str]] = {}
         axis, port = self._one_of(self._setting_names(), "parameter"), self._one_of(self._names.ports, "port")
         readers: list[tuple[str, Written[str] | None]] = [
             ("kind", kind),
-            ("title", section.scalar("title", "a title")),
             ("metric", section.read("metric", "a metric's name", self._metric)),
             ("x", section.read("x", "a parameter", axis)),
             ("port", section.read("port", "a port, node:interface", port) if self._names.complete else section.scalar("port", "a port")),
-            ("traffic", section.read("traffic", "a traffic's name", self._one_of(self._traffic, "traffic"))),
         ]
         figure.update({name: written.value for name, written in readers if written is not None})
-        for name in ("log_x", "log_y"):
-            flag = section.flag(name)
-            if flag is not None:
-                figure[name] = flag.value
+        log_x = section.flag("log_x")
+        if log_x is not None:
+            figure["log_x"] = log_x.value
         series = self._read_series(section)
         if series:
             figure["series"] = series
-        if "where" in section:
-            figure["where"] = self._read_where(section)
         return figure
 
     def _read_series(self, section: Section) -> list[str]:
@@ -253,3 +257,13 @@ class _StudyReader:
             return text
 
         return convert
+
+
+def _traffic_classes(traffic: Value | None) -> tuple[str, ...] | None:
+    """Return the classes of flows, the traffic's names; None when a trace of the user's brings classes of its own."""
+    if not isinstance(traffic, MappingValue):
+        return ()
+    kinds = [one.entries.get("kind") for one in traffic.entries.values() if isinstance(one, MappingValue)]
+    if any(isinstance(kind, ScalarValue) and kind.text == "trace" for kind in kinds):
+        return None
+    return tuple(traffic.entries)

@@ -22,7 +22,7 @@ class Frozen(BaseModel):
 
 
 class Queue(Frozen):
-    """The buffer of one egress port: a byte limit and, optionally, ECN marks above a threshold of the queue as it stands (RFC 8257, 3.1)."""
+    """The buffer of one egress port: a byte limit and, optionally, ECN marks above a threshold of the instantaneous queue (RFC 8257)."""
 
     limit_bytes: int
     ecn_threshold_bytes: int | None = None

@@ -1,0 +1,55 @@
+"""Bad labs, each with exactly what `fabriclab check` says of it.
+
+NAME.yml        an experiment on the star of common/
+NAME.clab.yml   a topology below the experiment of common/
+NAME/           a lab of its own, where both files matter
+NAME.expected   the messages, one a line
+
+`FABRICLAB_ACCEPT=1 pytest tests/errors` writes the messages as they are now; read the difference before you commit it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from fabriclab.lab import LabErrors, parse_lab
+
+HERE = Path(__file__).parent
+COMMON = HERE / "common"
+CASES = sorted({path for path in HERE.iterdir() if path.suffix == ".yml" or path.is_dir()} - {COMMON, HERE / "__pycache__"})
+
+
+def expected_file(case: Path) -> Path:
+    return HERE / (case.name.removesuffix(".yml").removesuffix(".clab") + ".expected")
+
+
+def make_lab(case: Path, directory: Path) -> None:
+    if case.is_dir():
+        shutil.copytree(case, directory)
+        return
+    shutil.copytree(COMMON, directory)
+    shutil.copy(case, directory / ("topology.clab.yml" if case.name.endswith(".clab.yml") else "experiment.yml"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_messages(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_lab(case, tmp_path / "lab")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LabErrors) as raised:
+        parse_lab(Path("lab"))
+    messages = f"{raised.value}\n"
+    if os.environ.get("FABRICLAB_ACCEPT"):
+        expected_file(case).write_text(messages, encoding="utf-8")
+    assert messages == expected_file(case).read_text(encoding="utf-8")
+
+
+def test_the_common_lab_is_good() -> None:
+    assert parse_lab(COMMON).name == "star"
+
+
+def test_every_expectation_has_its_case() -> None:
+    assert {path.name for path in HERE.glob("*.expected")} == {expected_file(case).name for case in CASES}
