@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A write at every so many bytes...
 const FLUSH_BYTES: usize = 256 * 1024;
 /// ...and at the latest this long after the one before, so that a machine that is killed keeps what was measured.
-const FLUSH_INTERVAL_NS: u64 = 500_000_000;
+const FLUSH_INTERVAL_NS: u64 = 250_000_000;
 
 /// One row is longer than any that the sampler writes, so that the buffer never grows.
 const ROW_BYTES: usize = 4096;
