@@ -87,7 +87,7 @@ struct PlayArgs {
     #[arg(long, value_name = "FILE")]
     log: PathBuf,
     /// End at this time, nanoseconds after the epoch
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
     until_ns: Option<i64>,
     /// TCP port of all hosts
     #[arg(long, value_name = "N", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..))]

@@ -113,10 +113,8 @@ impl Timer {
             )
         })?;
         // SAFETY: a new descriptor that nothing else owns.
-        Ok(Self {
-            fd: unsafe { OwnedFd::from_raw_fd(fd) },
-            armed_ns: None,
-        })
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Self { fd, armed_ns: None })
     }
 
     /// The timer went off; it is armed no longer. An edge-triggered timer needs no read.

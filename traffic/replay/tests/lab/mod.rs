@@ -185,9 +185,7 @@ fn monotonic_ns() -> i64 {
         tv_nsec: 0,
     };
     // SAFETY: `time` is valid for writing.
-    assert_eq!(
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) },
-        0
-    );
+    let status = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    assert_eq!(status, 0);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -1,0 +1,317 @@
+//! Plays a host's flows: one thread that sleeps in epoll until a flow is due or a socket is ready.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+use socket2::Socket;
+
+use crate::clock::Clock;
+use crate::connection::{Connection, Connections, Handle, Role};
+use crate::errno;
+use crate::flows::Flows;
+use crate::head::Head;
+use crate::hosts::Hosts;
+use crate::log::Status;
+use crate::network::Network;
+use crate::receiver::{Incoming, HEAD_BUFFER_BYTES};
+use crate::schedule::{Action, RowId};
+use crate::sys::{self, Epoll, Timer};
+use crate::trace::{Extent, KeptId};
+
+mod serve;
+mod start;
+
+const LISTENER: u64 = u64::MAX;
+const TIMER: u64 = u64::MAX - 1;
+const SIGNALS: u64 = u64::MAX - 2;
+
+/// Whether a connection goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Open,
+    Closed,
+}
+
+#[derive(Clone, Copy)]
+enum KeptState {
+    Unopened,
+    Open(Handle),
+    Failed(i32),
+}
+
+pub struct Player {
+    hosts: Hosts,
+    flows: Flows,
+    network: Network,
+    clock: Clock,
+    /// After the epoch.
+    until_ns: Option<i64>,
+    epoll: Epoll,
+    timer: Timer,
+    /// Kept open, as closing it would end the watch.
+    _signals: OwnedFd,
+    connections: Connections,
+    kept: Vec<KeptState>,
+    /// The connections of long flows, which end at a time.
+    long: HashMap<RowId, Handle>,
+    /// Whether something may have become due.
+    look_for_due: bool,
+    terminated: bool,
+    buffer: Vec<u8>,
+    complete: Vec<Incoming>,
+}
+
+impl Player {
+    pub fn new(
+        hosts: Hosts,
+        flows: Flows,
+        network: Network,
+        clock: Clock,
+        until_ns: Option<i64>,
+    ) -> io::Result<Self> {
+        let (epoll, timer, signals) = (Epoll::new()?, Timer::new()?, sys::termination_signals()?);
+        epoll.add(network.listener().as_raw_fd(), sys::READABLE, LISTENER)?;
+        epoll.add(timer.as_raw_fd(), sys::READABLE, TIMER)?;
+        epoll.add(signals.as_raw_fd(), sys::READABLE, SIGNALS)?;
+        let kept = vec![KeptState::Unopened; flows.trace.kept.len()];
+        Ok(Self {
+            hosts,
+            flows,
+            network,
+            clock,
+            until_ns,
+            epoll,
+            timer,
+            _signals: signals,
+            connections: Connections::default(),
+            kept,
+            long: HashMap::new(),
+            look_for_due: true,
+            terminated: false,
+            buffer: vec![0; HEAD_BUFFER_BYTES],
+            complete: Vec::new(),
+        })
+    }
+
+    /// Plays until all flows have ended, or the time is over, or a signal comes. All rows are in the log then, also after an error.
+    pub fn run(mut self) -> io::Result<()> {
+        self.open_kept_connections();
+        let played = self.play();
+        self.finish()?;
+        played
+    }
+
+    fn open_kept_connections(&mut self) {
+        let opened_here = |id: &usize| self.flows.trace.kept[*id].opened_here;
+        let ids: Vec<usize> = (0..self.kept.len()).filter(opened_here).collect();
+        for id in ids {
+            self.flows.schedule.at(i64::MIN, Action::Open(id as KeptId));
+        }
+    }
+
+    fn play(&mut self) -> io::Result<()> {
+        loop {
+            if self.look_for_due {
+                self.do_what_is_due()?;
+            }
+            if self.terminated || self.flows.all_ended() {
+                return Ok(());
+            }
+            if let Some(next_ns) = self.next_ns() {
+                self.timer.arm(self.clock.monotonic_ns(next_ns))?;
+            }
+            let events = self.epoll.wait()?;
+            self.clock.forget();
+            for index in 0..events {
+                let (token, what) = self.epoll.event(index);
+                self.on_event(token, what)?;
+            }
+        }
+    }
+
+    fn next_ns(&mut self) -> Option<i64> {
+        [
+            self.flows.schedule.next_ns(),
+            self.flows.log().flush_at_ns(),
+            self.until_ns,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn do_what_is_due(&mut self) -> io::Result<()> {
+        self.look_for_due = false;
+        let now_ns = self.clock.now_ns();
+        while let Some(action) = self.flows.schedule.pop_due(now_ns) {
+            match action {
+                Action::Open(kept) => self.open_kept(kept)?,
+                Action::Stop(row) => self.stop(row)?,
+                Action::Start(row) => self.start(row)?,
+            }
+        }
+        if self
+            .flows
+            .log()
+            .flush_at_ns()
+            .is_some_and(|at_ns| at_ns <= now_ns)
+        {
+            self.flows.log().flush()?;
+        }
+        self.terminated |= self.until_ns.is_some_and(|until_ns| until_ns <= now_ns);
+        Ok(())
+    }
+
+    fn on_event(&mut self, token: u64, what: u32) -> io::Result<()> {
+        match token {
+            LISTENER => self.accept_all(),
+            TIMER => {
+                self.timer.expired();
+                self.look_for_due = true;
+                Ok(())
+            }
+            SIGNALS => {
+                self.terminated = true;
+                Ok(())
+            }
+            _ => self.on_ready(Handle::from_token(token), what),
+        }
+    }
+
+    fn accept_all(&mut self) -> io::Result<()> {
+        loop {
+            match sys::accept(self.network.listener()) {
+                Ok(socket) => {
+                    let role = Role::Unidentified(Head::default());
+                    let connected_ns = Some(self.clock.now_ns());
+                    self.add(Connection {
+                        socket,
+                        kept: None,
+                        connected_ns,
+                        role,
+                    })?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if [libc::EMFILE, libc::ENFILE].contains(&errno::number(&error)) => {
+                    return Err(io::Error::new(
+                        error.kind(),
+                        self.network.out_of_descriptors("accept"),
+                    ));
+                }
+                // The peer gave up meanwhile; what else can go wrong concerns that connection only (accept(2)).
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn add(&mut self, connection: Connection) -> io::Result<Handle> {
+        let handle = self.connections.reserve();
+        self.epoll.add(
+            connection.socket.as_raw_fd(),
+            sys::READABLE | sys::WRITABLE | sys::PEER_CLOSED,
+            handle.token(),
+        )?;
+        self.connections.put(handle, connection);
+        Ok(handle)
+    }
+
+    /// Gives a taken connection back to the table, or closes it.
+    fn settle(&mut self, handle: Handle, connection: Connection, fate: Fate) {
+        if fate == Fate::Open {
+            self.connections.put(handle, connection);
+        } else {
+            drop(connection);
+            self.connections.release(handle);
+        }
+    }
+
+    /// Ends a long flow on time: what is still in the send buffer or on its way is of no interest, so both sides reset the connection.
+    fn stop(&mut self, row: RowId) -> io::Result<()> {
+        if self.flows.has_ended(row) {
+            return Ok(());
+        }
+        let taken = self
+            .long
+            .remove(&row)
+            .and_then(|handle| Some((handle, self.connections.take(handle)?)));
+        let Some((handle, mut connection)) = taken else {
+            return self
+                .flows
+                .end_unconnected(row, Status::Unstarted, None, &self.clock);
+        };
+        self.end_all(&mut connection, Status::Stopped)?;
+        reset_on_close(&connection.socket);
+        self.settle(handle, connection, Fate::Closed);
+        Ok(())
+    }
+
+    /// Ends all flows of a connection as they stand.
+    fn end_all(&mut self, connection: &mut Connection, status: Status) -> io::Result<()> {
+        self.look_for_due = true;
+        let fd = connection.socket.as_raw_fd();
+        let (mut sent, mut received) = (Vec::new(), Vec::new());
+        match &mut connection.role {
+            Role::Unidentified(_) => {}
+            Role::Sender(sender) => {
+                let mut tcp = Some(sender.count(fd));
+                while let Some(flow) = sender.abandon() {
+                    // The counters since the last delivery are the first flow's.
+                    sent.push((flow, tcp.take().unwrap_or_default()));
+                }
+            }
+            Role::Receiver(receiver) => {
+                receiver.drain(fd);
+                received.extend(std::iter::from_fn(|| receiver.abandon()));
+            }
+        }
+        for (flow, tcp) in sent {
+            let status = match status {
+                Status::Failed(_) if self.is_time_over(flow.row) => Status::Stopped,
+                status => status,
+            };
+            self.flows
+                .end_sent(connection, &flow, status, tcp, &self.clock)?;
+        }
+        for flow in received {
+            let status = match self.flows.flow(flow.row).is_long() {
+                // A sender resets a long flow in time or cut short: it has merely stopped.
+                true if flow.bytes > 0 => Status::Stopped,
+                false if flow.is_complete() => Status::Complete,
+                _ if self.is_time_over(flow.row) => Status::Stopped,
+                _ => status,
+            };
+            self.flows
+                .end_received(connection, &flow, status, &self.clock)?;
+        }
+        Ok(())
+    }
+
+    fn is_time_over(&self, row: RowId) -> bool {
+        let stop_ns = match self.flows.flow(row).extent {
+            Extent::UntilNs(stop_ns) => Some(stop_ns),
+            Extent::Bytes(_) => None,
+        };
+        [stop_ns, self.until_ns]
+            .into_iter()
+            .flatten()
+            .any(|end_ns| end_ns <= self.clock.now_ns())
+    }
+
+    /// Logs what is still open as it stands.
+    fn finish(&mut self) -> io::Result<()> {
+        let mut open = self.connections.take_all();
+        for connection in &mut open {
+            self.end_all(connection, Status::Stopped)?;
+        }
+        self.flows.end_rest(&self.clock)?;
+        self.flows.log().flush()
+    }
+}
+
+/// Lets close(2) throw away what is unsent and tell the peer with a reset.
+fn reset_on_close(socket: &Socket) {
+    // Without it the connection would merely end later.
+    let _ = socket.set_linger(Some(Duration::ZERO));
+}
