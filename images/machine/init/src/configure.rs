@@ -9,6 +9,7 @@ use nix::sched::CloneFlags;
 
 use crate::batch;
 use crate::failure::{Context, Failure, Result};
+use crate::iproute::{self, Tool};
 use crate::namespace::{Machine, Node};
 use crate::sysctl;
 
@@ -46,9 +47,29 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
                 )
             })
         })
-        .and_then(|()| apply("ip.batch", &|text| batch::run(machine, node, "ip", text)))
-        .and_then(|()| apply("tc.batch", &|text| batch::run(machine, node, "tc", text)))
+        .and_then(|()| {
+            apply("ip.batch", &|text| {
+                apply_batch(machine, node, Tool::Ip, text)
+            })
+        })
+        .and_then(|()| {
+            apply("tc.batch", &|text| {
+                apply_batch(machine, node, Tool::Tc, text)
+            })
+        })
         .map_err(|failure| failure.in_node(&node.name))
+}
+
+/// By netlink where the whole file can be, else by the real tool.
+fn apply_batch(machine: &Machine, node: &Node, tool: Tool, text: &str) -> Result<()> {
+    let interpreted = !machine.batch_by_tools
+        && machine.inside(node, CloneFlags::CLONE_NEWNET, || {
+            iproute::apply(tool, text)
+        })?;
+    if interpreted {
+        return Ok(());
+    }
+    batch::run(machine, node, tool.name(), text)
 }
 
 fn read_optional(file: &str) -> Result<Option<String>> {

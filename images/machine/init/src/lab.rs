@@ -10,6 +10,7 @@ use crate::events::{self, Phase};
 use crate::failure::{Failure, Result};
 use crate::job::{Endpoint, Job};
 use crate::link::{self, Offloads};
+use crate::machine;
 use crate::namespace::{Machine, Node};
 use crate::netlink::Socket;
 
@@ -32,7 +33,7 @@ impl Lab {
     }
 
     pub fn create_nodes(job: &Job) -> Result<Self> {
-        let machine = Machine::open()?;
+        let machine = Machine::open(machine::batch_by_tools())?;
         let nodes = job
             .nodes
             .iter()

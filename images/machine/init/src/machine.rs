@@ -33,6 +33,14 @@ pub fn host_directories() -> Result<HostDirectories> {
     })
 }
 
+/// `fabriclab_batch=tools` on the command line: see [`crate::namespace::Machine`].
+pub fn batch_by_tools() -> bool {
+    fs::read_to_string("/proc/cmdline").is_ok_and(|line| {
+        line.split_whitespace()
+            .any(|word| word == "fabriclab_batch=tools")
+    })
+}
+
 fn parameter(line: &str, name: &str) -> Result<String> {
     line.split_whitespace()
         .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))

@@ -5,6 +5,7 @@ mod clock;
 mod configure;
 mod events;
 mod failure;
+mod iproute;
 mod job;
 mod lab;
 mod link;

@@ -24,6 +24,8 @@ pub struct Machine {
     mount: File,
     uts: File,
     pid: File,
+    /// Batch files go to the real tools, always: to compare what they do with what PID 1 does.
+    pub batch_by_tools: bool,
 }
 
 /// A node: its first process, which does nothing but keep the namespaces and reap what is left to it.
@@ -34,7 +36,7 @@ pub struct Node {
 }
 
 impl Machine {
-    pub fn open() -> Result<Self> {
+    pub fn open(batch_by_tools: bool) -> Result<Self> {
         let open = |kind: &str| {
             File::open(format!("/proc/self/ns/{kind}"))
                 .context(|| format!("open the machine's {kind} namespace"))
@@ -44,6 +46,7 @@ impl Machine {
             mount: open("mnt")?,
             uts: open("uts")?,
             pid: open("pid")?,
+            batch_by_tools,
         })
     }
 

@@ -1,7 +1,7 @@
 //! sysctl.conf files: `key = value` lines, `#` comments (sysctl.conf(5)).
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 
 use crate::failure::{Failure, Result};
 
@@ -59,15 +59,16 @@ fn path_of(key: &str) -> std::result::Result<String, String> {
 }
 
 fn set(path: &str, value: &str) -> std::result::Result<(), String> {
-    fs::File::options()
+    let mut file = fs::File::options()
         .write(true)
         .open(format!("/proc/sys/{path}"))
-        .and_then(|mut file| std::io::Write::write_all(&mut file, value.as_bytes()))
         .map_err(|error| match error.kind() {
             ErrorKind::NotFound => "the kernel has no such sysctl in this namespace".to_owned(),
-            ErrorKind::InvalidInput => format!("the kernel refuses the value \"{value}\""),
+            ErrorKind::PermissionDenied => "this sysctl can only be read".to_owned(),
             _ => error.to_string(),
-        })
+        })?;
+    file.write_all(value.as_bytes())
+        .map_err(|error| format!("the kernel refuses the value \"{value}\": {error}"))
 }
 
 #[cfg(test)]

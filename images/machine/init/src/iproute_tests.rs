@@ -1,0 +1,101 @@
+use super::*;
+
+fn interfaces() -> Interfaces {
+    Interfaces(HashMap::from([
+        ("eth1".to_owned(), 2),
+        ("eth2".to_owned(), 3),
+    ]))
+}
+
+fn is_interpreted(tool: Tool, text: &str) -> bool {
+    compile(tool, text, &mut interfaces()).is_some()
+}
+
+#[test]
+fn what_our_compilers_write_is_interpreted() {
+    for line in [
+        "address add 10.0.0.1/31 dev eth1",
+        "neighbour replace 10.0.0.0 lladdr 02:fa:00:00:00:01 dev eth1 nud permanent",
+        "route add 10.0.0.4/32 rto_min 5ms initcwnd 10 quickack 1 cwnd lock 20 via 10.0.0.0 dev eth1",
+        "route add default via fe80::1 dev eth1",
+        "route replace 10.1.0.0/16 nexthop via 10.0.0.0 dev eth1 nexthop via 10.0.0.2 dev eth2 weight 2",
+        "link set dev eth1 up mtu 9000",
+        "",
+        "# a comment",
+    ] {
+        assert!(is_interpreted(Tool::Ip, line), "{line}");
+    }
+    for line in [
+        "qdisc add dev eth1 root handle 1: tbf rate 1000000000bit burst 1514 limit 64000 overhead 24 mpu 84",
+        "qdisc add dev eth1 parent 1:1 handle 2: netem limit 1000000 delay 25000ns",
+        "qdisc add dev eth1 parent 2:1 handle 3: red limit 64000 min 30000 max 30001 probability 1 avpkt 1000 burst 30 bandwidth 1000000000bit ecn nodrop",
+        "qdisc replace dev eth1 parent 2:1 handle 3: bfifo limit 64000",
+    ] {
+        assert!(is_interpreted(Tool::Tc, line), "{line}");
+    }
+}
+
+#[test]
+fn everything_else_belongs_to_the_real_tool() {
+    for line in [
+        "address add 10.0.0.1/33 dev eth1",
+        "address add 10.0.0.1/24 dev eth9",
+        "address add 10.0.0.1/24 dev eth1 scope link",
+        "address add 010.0.0.1/24 dev eth1",
+        "route add 10.1.0.0/16 via 10.0.0.0 dev eth1 table 7",
+        "route add 10.1.0.0/16 via fe80::1 dev eth1",
+        "route add 10.1.0.0/16 via 10.0.0.0 dev eth1 rto_min 5",
+        "route add 10.1.0.0/16 mtu 0x10 via 10.0.0.0",
+        "neighbour add 10.0.0.0 lladdr 02:fa:00:00:00:01 dev eth1",
+        "neighbour add 10.0.0.0 dev eth1 nud permanent",
+        "link set eth1 down",
+        "rule add from 10.0.0.0/8 table 7",
+        "address add 10.0.0.1/24 dev eth1 # why",
+        "address add 10.0.0.1/24 \\",
+    ] {
+        assert!(!is_interpreted(Tool::Ip, line), "{line}");
+    }
+    for line in [
+        "qdisc add dev eth1 root handle 1: tbf rate 1gbit burst 1514 latency 1ms",
+        "qdisc add dev eth1 root handle 1: tbf rate 1gbit burst 1514 burst 1514 limit 64000",
+        "qdisc add dev eth1 root handle 1: tbf rate 1.5gbit burst 1514 limit 64000",
+        "qdisc add dev eth1 root handle 1: tbf rate 0bit burst 1514 limit 64000",
+        "qdisc add dev eth1 root netem delay 25us 5us",
+        "qdisc add dev eth1 root bfifo limit 64k",
+        "qdisc add dev eth1 root fq",
+        "qdisc add dev eth1 root red limit 64000 min 30000 max 30001 avpkt 1000 burst 2 bandwidth 1gbit",
+        "qdisc add dev eth1 root red limit 64000 min 30000 max 30001 avpkt 1000 burst 30",
+        "qdisc add dev eth1 root red limit 64000 min 30000 max 30001 avpkt 1000 burst 30 bandwidth 100gbit",
+        "class add dev eth1 parent 1: classid 1:1 htb rate 1gbit",
+    ] {
+        assert!(!is_interpreted(Tool::Tc, line), "{line}");
+    }
+}
+
+#[test]
+fn one_strange_line_leaves_the_whole_file_to_the_tool() {
+    assert!(!is_interpreted(
+        Tool::Ip,
+        "address add 10.0.0.1/24 dev eth1\nrule add from all table 7\n"
+    ));
+}
+
+#[test]
+fn a_refusal_reads_as_the_tools_print_it() {
+    let refusal = |message: Option<&str>| Refusal {
+        errno: nix::errno::Errno::EEXIST,
+        message: message.map(str::to_owned),
+    };
+    assert_eq!(
+        words_of_tool(&refusal(None)),
+        "RTNETLINK answers: File exists"
+    );
+    assert_eq!(
+        words_of_tool(&refusal(Some("Nexthop has invalid gateway."))),
+        "Error: Nexthop has invalid gateway."
+    );
+    assert_eq!(
+        words_of_tool(&refusal(Some("Exclusivity flag on, cannot modify"))),
+        "Error: Exclusivity flag on, cannot modify."
+    );
+}
