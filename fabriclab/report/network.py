@@ -63,5 +63,10 @@ def congestion_control(results: Results) -> str:
     return used.pop() if len(used) == 1 else "mixed"
 
 
+def rto_min_us(results: Results) -> int:
+    """Return the largest lower bound of the retransmission timeout among the hosts, microseconds; 0 without hosts."""
+    return max((int(node["transport"].get("rto_min_us", 0)) for node in results.plan.get("nodes", []) if node.get("transport")), default=0)
+
+
 def _algorithm(node: dict[str, Any]) -> str:
     return str(node["transport"]["congestion_control"])

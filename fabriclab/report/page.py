@@ -12,8 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from fabriclab.report.figures.curves import Picture, curve_of, point_label
 from fabriclab.report.figures.queue import queue_picture
-from fabriclab.report.quantities import format_metric, metric_title
-from fabriclab.report.selection import run_pictures, sweep_pictures
+from fabriclab.report.quantities import format_metric, keep_units, metric_title
+from fabriclab.report.selection import MOST_POINTS, run_pictures, sweep_pictures
 from fabriclab.report.studies import Comparison, Study, compare_with, read_study
 from fabriclab.report.style import algorithm_name, css_variables
 from fabriclab.report.tables import PointTable, key_figures, metric_rows, point_table
@@ -83,6 +83,7 @@ def write_report(paths: Sequence[Path], out: Path) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["keep_units"] = keep_units
     text = environment.get_template("report.html").render(page=page)
     part = out.with_name(out.name + ".part")
     part.write_text(text, encoding="utf-8")
@@ -159,6 +160,8 @@ def _check_row(check: CheckResult) -> CheckRow:
 def _sweep_figures(sweep: Sweep) -> list[tuple[str, str, str]]:
     whole = sum(point.is_whole for point in sweep.points)
     figures = [("Points complete", f"{whole} of {len(sweep.points)}", "")]
+    if len(sweep.points) <= MOST_POINTS:
+        return figures + [_point_figure(point, sweep.varied) for point in sweep.points]
     measured = [
         (float(value), point) for point in sweep.points if point.results and (value := point.results.summary.get("goodput_bps")) is not None
     ]
@@ -170,6 +173,14 @@ def _sweep_figures(sweep: Sweep) -> list[tuple[str, str, str]]:
     if checks:
         figures.append(("Checks passed", f"{sum(check.outcome == 'pass' for check in checks)} of {len(checks)}", ""))
     return figures
+
+
+def _point_figure(point: SweepPoint, varied: Sequence[str]) -> tuple[str, str, str]:
+    """Return a point's goodput, with its queue: what one wants to see first of few runs side by side."""
+    summary = point.results.summary if point.results is not None else {}
+    queue = summary.get("queue_mean_bytes")
+    context = f"mean queue {format_metric('queue_mean_bytes', queue)}" if queue is not None else ""
+    return point_label(point, varied), format_metric("goodput_bps", summary.get("goodput_bps")), context
 
 
 def _common_settings(sweep: Sweep) -> list[tuple[str, str]]:

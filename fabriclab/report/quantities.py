@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1, "B")),
     "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1, "ns")),
 }
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|(?:[kMGT]?bps|[KMG]?B|[num]?s)\b)")
 _TITLES = {
     "goodput_bps": "Goodput",
     "fct_mean_ns": "Flow completion time, mean",
@@ -83,8 +85,9 @@ def metric_dimension(metric: str) -> str:
 
 def metric_axis(metric: str, values: Iterable[float]) -> Axis:
     """Return the axis unit that fits the largest value of a metric."""
-    axis = axis_for(metric_dimension(metric), values)
-    return Axis(axis.scale / _to_base(metric), axis.unit)
+    base = _to_base(metric)
+    axis = axis_for(metric_dimension(metric), [value * base for value in values])
+    return Axis(axis.scale / base, axis.unit)
 
 
 def axis_for(dimension: str, values: Iterable[float]) -> Axis:
@@ -133,12 +136,14 @@ def setting_axis(values: Iterable[Value]) -> tuple[str, Axis]:
 def format_share(share: float) -> str:
     """Return a share as per cent, whole above 10 % and below 99 %."""
     percent = 100 * share
-    return f"{percent:.0f} %" if 10 <= percent <= 99 or percent in (0, 100) else f"{percent:.1f} %"
+    if 10 <= percent <= 99 or percent == 0 or percent >= 99.95:
+        return f"{percent:.0f} %"
+    return f"{percent:.1f} %"
 
 
-def format_setting(name: str, value: Value) -> str:
-    """Return a setting as part of a label: `16 senders`, `64 KB buffer`, `CUBIC` stays with the caller."""
-    return f"{value} {name.replace('_', ' ')}"
+def keep_units(text: str) -> str:
+    """Return text in which no line breaks between a number and its unit."""
+    return _BEFORE_UNIT.sub("\u00a0", text)
 
 
 def _to_base(metric: str) -> float:

@@ -113,12 +113,14 @@ def _sweep_figure(sweep: Sweep, curves: list[Curve], figure: dict[str, Any], nam
         case "metric":
             return [_metric(sweep, figure, name, study)]
         case "queue":
-            return [queue_multiples(curves, 2, name, port)]
+            return [queue_multiples(curves, 2, name, _common_port(curves, port))]
         case "queue-distribution":
-            return [queue_distribution(curves, name, port)]
+            return [queue_distribution(curves, name, _common_port(curves, port))]
         case "fct-cdf":
             return [fct_cdf(curves, name)]
-    draw = {"drops": drops_picture, "cwnd": cwnd_picture, "throughput": throughput_picture}[figure["kind"]]
+        case "drops":
+            return [drops_picture(curve, f"{name}-{number}", _port_of(curve, port)) for number, curve in enumerate(curves)]
+    draw = {"cwnd": cwnd_picture, "throughput": throughput_picture}[figure["kind"]]
     return [draw(curve, f"{name}-{number}") for number, curve in enumerate(curves)]
 
 
@@ -137,3 +139,8 @@ def _port_of(curve: Curve, port: str | None) -> str | None:
     """Return the port that a figure names when this run samples it, else None, the first sampled one."""
     sampled = curve.results.plan.get("probes", {}).get("queue_ports") or []
     return port if port in sampled else None
+
+
+def _common_port(curves: Sequence[Curve], port: str | None) -> str | None:
+    """Return the port that a figure names when every run samples it, else None, each run's first sampled one."""
+    return port if all(_port_of(curve, port) == port for curve in curves) else None

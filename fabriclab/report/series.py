@@ -34,7 +34,7 @@ def read_steps(rows: pl.LazyFrame, value: str, begin_ns: float, end_ns: float, m
     """
     wanted = rows.select("time_ns", pl.col(value).cast(pl.Float64).alias("value")).drop_nulls()
     before = wanted.filter(pl.col("time_ns") < begin_ns).last().collect(engine="streaming")
-    inside = wanted.filter(pl.col("time_ns").is_between(begin_ns, end_ns)).collect(engine="streaming")
+    inside = wanted.filter(pl.col("time_ns").is_between(begin_ns, end_ns, closed="left")).collect(engine="streaming")
     times, values = inside["time_ns"].cast(pl.Float64).to_numpy(), inside["value"].to_numpy()
     if before.height and (not len(times) or times[0] > begin_ns):
         times, values = np.insert(times, 0, begin_ns), np.insert(values, 0, before["value"][0])

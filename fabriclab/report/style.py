@@ -18,6 +18,8 @@ from matplotlib.figure import Figure
 
 WIDTH_IN = 7.6
 """Width of every figure in inches (72 points each); the page scales it."""
+_LEGEND_CHARACTERS = 96
+"""Characters that a line of the legend has room for, its samples counted as seven each."""
 
 INK, MUTED, GRID, GROUND = "#1b2733", "#5a6672", "#dfe4e9", "#fffffe"
 _CONGESTION_CONTROL = {
@@ -117,11 +119,19 @@ def new_figure(height_in: float) -> Figure:
     return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
 
 
-def place_legend(axes: Axes, columns: int = 4) -> None:
-    """Put the legend above the axes, where no line runs."""
+def place_legend(place: Axes | Figure) -> None:
+    """Put the legend above the axes (of a figure: above all of them), in as many columns as its longest label leaves room for."""
+    axes = place if isinstance(place, Axes) else place.axes[0]
     handles, labels = axes.get_legend_handles_labels()
-    if len(labels) > 1:
-        axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=min(columns, len(labels)), borderaxespad=0.2)
+    columns = max(1, _LEGEND_CHARACTERS // (max(map(len, labels), default=0) + 7))
+    if len(labels) > columns:  # a grid: columns are filled one after the other
+        columns = -(-len(labels) // -(-len(labels) // columns))
+    if len(labels) < 2:
+        return
+    if isinstance(place, Axes):
+        place.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=columns, borderaxespad=0.2)
+    else:
+        place.legend(handles, labels, loc="outside upper left", ncols=columns)
 
 
 def figure_svg(figure: Figure, name: str, description: str) -> str:

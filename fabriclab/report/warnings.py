@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fabriclab.report.figures.curves import setting_label
 from fabriclab.results import SweepPoint
 
 _MOST_NAMED = 6
@@ -23,7 +24,7 @@ def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
 
 
 def _name(point: SweepPoint) -> str:
-    return ", ".join(f"{name} {value}" for name, value in point.settings.items()) or "default settings"
+    return ", ".join(setting_label(name, value) for name, value in point.settings.items()) or "default settings"
 
 
 def _reason(point: SweepPoint) -> str:

@@ -206,12 +206,12 @@ def _last_newline(file: BinaryIO, size: int) -> int:
     return -1
 
 
-def first_bad_row(path: Path, file_format: Format, name: str) -> str:
-    """Return a message that names the first line of a file that its format does not allow, or the file alone when none is found."""
+def first_bad_row(path: Path, file_format: Format, name: str) -> str | None:
+    """Return a message that names the first line of a file that its format does not allow; None when there is none."""
     numbers = {column for column, kind in file_format.columns.items() if kind != pl.String}
     with path.open(encoding="utf-8", errors="replace") as file:
-        next(file)
-        columns = next(file).strip().split(",")
+        next(file, "")
+        columns = next(file, "").strip().split(",")
         for line, text in enumerate(file, start=3):
             values = text.rstrip("\n").split(",")
             if len(values) != len(columns):
@@ -219,7 +219,7 @@ def first_bad_row(path: Path, file_format: Format, name: str) -> str:
             for column, value in zip(columns, values, strict=True):
                 if column in numbers and value and not _is_number(value, file_format.columns[column]):
                     return f"{name}:{line}: {column}: '{value}' is not a number of type {file_format.columns[column].__name__}"
-    return f"{name}: cannot be read"
+    return None
 
 
 def _is_number(text: str, kind: DataTypeClass) -> bool:

@@ -148,7 +148,9 @@ INCAST_CHECKS: tuple[dict[str, Any], ...] = (
 )
 
 
-def incast_sweep(directory: Path, senders: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 48), variants: tuple[str, ...] = ("cubic", "dctcp")) -> Path:
+def incast_sweep(
+    directory: Path, senders: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 48), variants: tuple[str, ...] = ("cubic", "dctcp")
+) -> Path:
     """A sweep of the in-cast lab, all points present."""
     points = []
     for variant in variants:

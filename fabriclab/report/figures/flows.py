@@ -24,22 +24,28 @@ def fct_cdf(curves: Sequence[Curve], name: str) -> Picture | None:
     found = [(curve, times, wanted) for curve, times, wanted in found if len(times) >= 2]
     if not found:
         return None
+    shortest, longest = min(times[0] for _, times, _ in found), max(times[-1] for _, times, _ in found)
     with drawing():
         figure = new_figure(2.8)
         axes = figure.subplots()
         for curve, times, wanted in found:
             shown = _thinned(len(times))
-            axes.step(
-                times[shown] / 1e6, (shown + 1) / wanted * 100, where="post", color=curve.color, linestyle=curve.dash, label=curve.label
-            )
+            # From 0 at the first completion on, and level after the last.
+            x = np.concatenate((times[:1], times[shown], [2 * longest])) / 1e6
+            y = np.concatenate(([0], shown + 1, [len(times)])) / wanted * 100
+            axes.step(x, y, where="post", color=curve.color, linestyle=curve.dash, label=curve.label)
         axes.set_xscale("log")
-        span = max(times[-1] for _, times, _ in found) / min(times[0] for _, times, _ in found)
-        axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0) if span < 1000 else (1.0,)))
+        axes.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0) if longest < 1000 * shortest else (1.0,)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(True, axis="x", which="major")
-        axes.set(ylim=(0, 102), xlabel="Flow completion time (ms)", ylabel="Flows complete (%)")
-        place_legend(axes, columns=3)
+        axes.set(
+            xlim=(shortest / 1e6 / 1.15, longest / 1e6 * 1.15),
+            ylim=(0, 102),
+            xlabel="Flow completion time (ms)",
+            ylabel="Flows complete (%)",
+        )
+        place_legend(axes)
         caption = "; ".join(_describe(curve, times, wanted) for curve, times, wanted in found) + "."
         return Picture("Flow completion times", caption, figure_svg(figure, name, caption))
 

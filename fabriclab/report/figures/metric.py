@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -27,8 +27,11 @@ from fabriclab.results import Sweep, SweepPoint
 
 COLLAPSED = 0.5
 """A line has collapsed where it falls below this share of its own best."""
+MOST_LINES = 5
+"""More lines in one panel can't be told apart."""
+MOST_DESCRIBED = 10
 _TICK_GAP = 0.045
-"""Least distance of two tick labels, as a share of the axis."""
+"""Least distance of two tick labels, as a share of the figure's width."""
 
 
 @dataclass(frozen=True)
@@ -66,30 +69,43 @@ def metric_lines(sweep: Sweep, metric: str, x: str, series: Sequence[str]) -> li
 def metric_picture(
     sweep: Sweep, lines: Sequence[Line], metric: str, x: str, name: str, *, log_x: bool, bands: Sequence[Band] = ()
 ) -> Picture | None:
-    """Return the figure of metric_lines; None when there is no line of two points."""
+    """Return the figure of metric_lines; None when there is no line of two points.
+
+    More than MOST_LINES lines that fall into groups by the last of their settings get a panel a group.
+    """
     if not any(len(line.x) > 1 for line in lines):
         return None
-    limit = _common_limit(sweep) if metric in ("goodput_bps",) else None
-    axis = metric_axis(metric, [*(value for line in lines for value in line.y), limit or 0])
+    limit = _common_limit(sweep) if metric == "goodput_bps" else None
+    highest = max([limit or 0.0, *(value for line in lines for value in line.y)])
+    axis = metric_axis(metric, [highest])
     dimension, x_axis = setting_axis(point.parameters.get(x) for line in lines for point in line.points)
+    panels = _panels(lines)
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
     with drawing():
-        figure = new_figure(3.5)
-        axes = figure.subplots()
-        _draw_bands(axes, bands, axis, x_axis)
-        for line in lines:
-            _draw_line(axes, line, axis, x_axis)
-        if limit is not None:
-            draw_level(axes, limit / axis.scale, f"link's maximum {format_metric('_bps', limit)}")
-        _shape_x(axes, sorted({value / x_axis.scale for line in lines for value in line.x}), log_x)
-        top = max([limit or 0.0, *(value for line in lines for value in line.y)]) / axis.scale
-        axes.set_ylim(0, (1.13 if limit else 1.08) * (top or 1))
-        axes.set(xlabel=axis_label(_x_title(x), x_axis) if dimension else _x_title(x), ylabel=axis_label(metric_title(metric), axis))
-        place_legend(axes, columns=4)
-        caption = " ".join(_describe(line, metric, x, limit) for line in lines[:6])
+        figure = new_figure(3.5 if rows == 1 else 2.6 * rows)
+        grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
+        for index, (axes, (group, members)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
+            _draw_bands(axes, bands, axis, x_axis)
+            for number, line in enumerate(members):
+                _draw_line(axes, line, axis, x_axis, width=max(1.6, 2.8 - 0.6 * number), label=line.label.removesuffix(f", {group}"))
+            if limit is not None:
+                draw_level(axes, limit / axis.scale, f"link's maximum {format_metric('_bps', limit)}")
+            _shape_x(axes, sorted({value / x_axis.scale for line in lines for value in line.x}), log_x, gap=_TICK_GAP * columns)
+            axes.set_ylim(0, (1.13 if limit else 1.08) * (highest / axis.scale or 1))
+            axes.set_xlabel(axis_label(_x_title(x), x_axis) if dimension else _x_title(x))
+            axes.set_ylabel(axis_label(metric_title(metric), axis) if index % columns == 0 else "")
+            if index == 0:
+                place_legend(axes if columns == 1 else figure)
+            axes.set_title(group)
+        for axes in grid.flat[len(panels) :]:
+            axes.set_visible(False)
+        caption = " ".join(_describe(line, metric, x, limit, brief=len(lines) > 3) for line in lines[:MOST_DESCRIBED])
+        if len(lines) > MOST_DESCRIBED:
+            caption += f" {len(lines) - MOST_DESCRIBED} more lines."
         if not all(whole for line in lines for whole in line.whole):
             caption += " Hollow marks are runs that are incomplete."
-        title = f"{metric_title(metric)} against {_x_title(x).lower()}"
-        return Picture(title, caption, figure_svg(figure, name, caption))
+        return Picture(f"{metric_title(metric)} against {_x_title(x).lower()}", caption, figure_svg(figure, name, caption))
 
 
 def collapse_of(line: Line) -> tuple[SweepPoint, SweepPoint] | None:
@@ -99,6 +115,16 @@ def collapse_of(line: Line) -> tuple[SweepPoint, SweepPoint] | None:
         if line.y[index] < COLLAPSED * line.y[best]:
             return line.points[index - 1], line.points[index]
     return None
+
+
+def _panels(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """Return the lines by panel; the panel's name is the end that its lines' labels have in common."""
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        groups.setdefault(line.label.rpartition(", ")[2], []).append(line)
+    if len(lines) <= MOST_LINES or len(groups) == len(lines) or len(groups) < 2:
+        return {"": list(lines)}
+    return {group: [replace(line, dash="-") for line in members] for group, members in groups.items()}
 
 
 def _line(label: str, points: list[SweepPoint], metric: str, x: str, color: str, dash: Dash, marker: str) -> Line:
@@ -130,11 +156,14 @@ def _common_limit(sweep: Sweep) -> float | None:
     return limits.pop() if len(limits) == 1 else None
 
 
-def _draw_line(axes: Axes, line: Line, axis: Axis, x_axis: Axis) -> None:
+def _draw_line(axes: Axes, line: Line, axis: Axis, x_axis: Axis, width: float, label: str) -> None:
+    """Draw a line with its marks; the first lines are the widest, so that a later one that hides them leaves a rim."""
     x, y = np.array(line.x) / x_axis.scale, np.array(line.y) / axis.scale
     whole = np.array(line.whole)
-    axes.plot(x, y, color=line.color, linestyle=line.dash, marker=line.marker, markersize=5, label=line.label, linewidth=1.8)
-    axes.plot(x[~whole], y[~whole], linestyle="", marker=line.marker, markersize=5, markerfacecolor=GROUND, markeredgecolor=line.color)
+    axes.plot(x, y, color=line.color, linestyle=line.dash, marker=line.marker, markersize=3.4 + width, label=label, linewidth=width)
+    axes.plot(
+        x[~whole], y[~whole], linestyle="", marker=line.marker, markersize=3.4 + width, markerfacecolor=GROUND, markeredgecolor=line.color
+    )
 
 
 def _draw_bands(axes: Axes, bands: Sequence[Band], axis: Axis, x_axis: Axis) -> None:
@@ -143,10 +172,10 @@ def _draw_bands(axes: Axes, bands: Sequence[Band], axis: Axis, x_axis: Axis) -> 
         left, right = band.x_from / x_axis.scale, band.x_to / x_axis.scale
         low, high = band.low / axis.scale, band.high / axis.scale
         axes.fill_between([left, right], low, high, color=MUTED, alpha=0.16, linewidth=0, zorder=0.5)
-        axes.annotate(band.label, (right, high), xytext=(-3, -3), textcoords="offset points", ha="right", va="top", fontsize=8, color=MUTED)
+        axes.annotate(band.label, (right, low), xytext=(-3, -2), textcoords="offset points", ha="right", va="top", fontsize=8, color=MUTED)
 
 
-def _shape_x(axes: Axes, places: Sequence[float], log_x: bool) -> None:
+def _shape_x(axes: Axes, places: Sequence[float], log_x: bool, gap: float) -> None:
     if log_x:
         axes.set_xscale("log", base=2)
     low, high = places[0], places[-1]
@@ -157,7 +186,7 @@ def _shape_x(axes: Axes, places: Sequence[float], log_x: bool) -> None:
 
     ticks: list[float] = []
     for place in reversed(places):
-        if not ticks or share(ticks[-1]) - share(place) >= _TICK_GAP:
+        if not ticks or share(ticks[-1]) - share(place) >= gap:
             ticks.append(place)
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -168,16 +197,17 @@ def _x_title(x: str) -> str:
     return x.rpartition(".")[2].replace("_", " ").capitalize()
 
 
-def _describe(line: Line, metric: str, x: str, limit: float | None) -> str:
+def _describe(line: Line, metric: str, x: str, limit: float | None, *, brief: bool) -> str:
     best = int(np.argmax(line.y))
-    share = f" ({format_share(line.y[best] / limit)} of the link's maximum)" if limit else ""
+    share = f" ({format_share(line.y[best] / limit)} of the link's maximum)" if limit and not brief else ""
     at = setting_label(x, line.points[best].parameters.get(x))
     text = f"{line.label}: highest {format_metric(metric, line.y[best])} with {at}{share}"
     fall = collapse_of(line) if limit else None
     if fall is not None:
         before, first = fall
         index = line.points.index(first)
-        text += f", falls from {format_metric(metric, line.y[index - 1])} with {setting_label(x, before.parameters.get(x))}"
-        return text + f" to {format_metric(metric, line.y[index])} with {setting_label(x, first.parameters.get(x))}."
+        if not brief:
+            text += f", {format_metric(metric, line.y[index - 1])} with {setting_label(x, before.parameters.get(x))}"
+        return text + f", then {format_metric(metric, line.y[index])} with {setting_label(x, first.parameters.get(x))}."
     lowest = int(np.argmin(line.y))
     return text + f", lowest {format_metric(metric, line.y[lowest])} with {setting_label(x, line.points[lowest].parameters.get(x))}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -10,17 +11,29 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from fabriclab.report.figures.curves import Curve, Picture, draw_buffer_levels
-from fabriclab.report.network import PortFacts, port_facts
+from fabriclab.report.network import PortFacts, port_facts, rto_min_us
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
 from fabriclab.report.series import Steps, counter_at, only_value, read_steps
-from fabriclab.report.style import WARNING, drawing, figure_svg, new_figure, place_legend
+from fabriclab.report.style import GROUND, MUTED, WARNING, drawing, figure_svg, new_figure, place_legend
 from fabriclab.results.statistics import hold_until_next, time_weighted_distribution
 from fabriclab.results.summary import busy_interval
 
 ZOOM_SHARE = 0.05
-"""The part of a run that the lower panel shows, unless that would be fewer than ZOOM_SAMPLES."""
-ZOOM_SAMPLES = 120
+"""The part of a run that the lower panel shows, within ZOOM_SAMPLES."""
+ZOOM_SAMPLES = (120, 450)
+"""Enough samples to see a shape, few enough to see each."""
 _MOST_BARS = 150
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One run's queue in a figure of several; times in ns after the epoch."""
+
+    curve: Curve
+    rows: pl.LazyFrame
+    facts: PortFacts
+    begin: int
+    end: int
 
 
 def queue_rows(curve: Curve, port: str | None) -> tuple[pl.LazyFrame, PortFacts] | None:
@@ -58,39 +71,39 @@ def queue_picture(curve: Curve, name: str, port: str | None = None, *, small: bo
 
 
 def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str | None = None) -> Picture | None:
-    """Return the queues of several runs over the same time and on the same axes; None when none was sampled."""
-    found = [(curve, rows) for curve in curves if (rows := queue_rows(curve, port)) is not None]
+    """Return the queues of several runs over the same time and on the same axes; None when none was sampled.
+
+    Runs that fit in one line get a second one: a short part of each on axes of its own.
+    """
+    found = [
+        Panel(curve, *rows, *busy_interval(curve.results.measured)) for curve in curves if (rows := queue_rows(curve, port)) is not None
+    ]
     if not found:
         return None
-    intervals = [busy_interval(curve.results.measured) for curve, _ in found]
-    window = _common_window(intervals)
-    steps = [
-        read_steps(rows, "bytes", begin, min(begin + window, end), most=500)
-        for (_, (rows, _)), (begin, end) in zip(found, intervals, strict=True)
-    ]
-    axis, top = _scale(steps, [facts for _, (_, facts) in found])
+    window = _common_window(found)
+    steps = [read_steps(panel.rows, "bytes", panel.begin, min(panel.begin + window, panel.end), most=500) for panel in found]
+    axis, top = _scale(steps, [panel.facts for panel in found])
     columns = min(columns, len(found))
     lines = -(-len(found) // columns)
+    zooms = [_zoom_interval(panel.rows, panel.begin, panel.end, panel.curve) for panel in found] if lines == 1 else []
+    zoomed = bool(zooms) and all(zoom is not None for zoom in zooms)
     with drawing():
-        figure = new_figure(1.75 * lines + 0.3)
-        grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
-        for index, axes in enumerate(grid.flat):
-            if index >= len(found):
-                axes.set_visible(False)
-                continue
-            curve, (_, facts) = found[index]
-            begin, end = intervals[index]
-            _draw_queue(axes, steps[index], curve.color, axis, (begin, begin + window), top, from_ns=begin)
-            draw_buffer_levels(axes, facts, axis, top)
-            _mark_end(axes, end - begin, window)
-            goodput = format_metric("goodput_bps", curve.results.summary.get("goodput_bps"))
-            axes.set_title(f"{curve.label}: {goodput}")
-            if index % columns == 0:
-                axes.set_ylabel(axis_label("Queue", axis))
-            if index + columns < len(found):
-                axes.set_xlabel("")
-        caption = _multiples_caption([curve for curve, _ in found], window, intervals)
-        return Picture("Queue over time, the telling points", caption, figure_svg(figure, name, caption))
+        figure = new_figure(1.75 * (lines + zoomed) + 0.3)
+        grid = figure.subplots(lines + zoomed, columns, squeeze=False)
+        for index, (panel, axes) in enumerate(zip(found, grid.flat, strict=False)):
+            _draw_queue(axes, steps[index], panel.curve.color, axis, (panel.begin, panel.begin + window), top, from_ns=panel.begin)
+            draw_buffer_levels(axes, panel.facts, axis, top)
+            _mark_end(axes, panel.end - panel.begin, window)
+            axes.set_title(f"{panel.curve.label}: {format_metric('goodput_bps', panel.curve.results.summary.get('goodput_bps'))}")
+            axes.set_ylabel(axis_label("Queue", axis) if index % columns == 0 else "")
+            axes.set_xlabel("" if index + columns < len(found) else axes.get_xlabel())
+        for axes in grid[:lines].flat[len(found) :]:
+            axes.set_visible(False)
+        for panel, zoom, axes in zip(found, zooms, grid[lines:].flat, strict=False):
+            assert zoom is not None
+            _draw_zoom(axes, panel, zoom)
+        caption = _multiples_caption(found, window, [zoom for zoom in zooms if zoom is not None] if zoomed else [])
+        return Picture("Queue over time, side by side", caption, figure_svg(figure, name, caption))
 
 
 def queue_distribution(curves: Sequence[Curve], name: str, port: str | None = None) -> Picture | None:
@@ -102,14 +115,12 @@ def queue_distribution(curves: Sequence[Curve], name: str, port: str | None = No
     with drawing():
         figure = new_figure(2.7)
         axes = figure.subplots()
-        for curve, (samples, facts) in found:
+        for curve, (samples, _) in found:
             table = time_weighted_distribution(hold_until_next(samples, "bytes", *busy_interval(curve.results.measured)))
             lengths = np.concatenate(([0.0], table["value"].to_numpy() / axis.scale, [top]))
             shares = np.concatenate(([0.0], table["share"].to_numpy() * 100, [100.0]))
             axes.step(lengths, shares, where="post", color=curve.color, linestyle=curve.dash, label=curve.label)
-            for level in {facts.limit_bytes, facts.threshold_bytes} - {None}:
-                assert level is not None
-                axes.axvline(level / axis.scale, color=curve.color, linewidth=0.7, linestyle=(0, (1, 2)))
+        _mark_lengths(axes, [facts for _, (_, facts) in found], axis)
         axes.set(xlim=(0, top), ylim=(0, 101), xlabel=axis_label("Queue", axis), ylabel="Time at or below (%)")
         place_legend(axes)
         caption = _distribution_caption([curve for curve, _ in found])
@@ -172,7 +183,8 @@ def _scale(steps: Sequence[Steps], facts: Sequence[PortFacts], others: Sequence[
 def _zoom_interval(rows: pl.LazyFrame, begin: int, end: int, curve: Curve) -> tuple[int, int] | None:
     """Return the part to look at: about the first drop, else the middle of the run. None when the run is short enough to see."""
     interval = int(curve.results.plan.get("probes", {}).get("queue_interval_ns") or 0)
-    length = max(int((end - begin) * ZOOM_SHARE), ZOOM_SAMPLES * interval)
+    fewest, most = (count * interval for count in ZOOM_SAMPLES)
+    length = min(max(int((end - begin) * ZOOM_SHARE), fewest), most)
     if length * 2 >= end - begin:
         return None
     dropping = pl.col("drops") > pl.col("drops").first()
@@ -182,9 +194,34 @@ def _zoom_interval(rows: pl.LazyFrame, begin: int, end: int, curve: Curve) -> tu
     return start, start + length
 
 
+def _draw_zoom(axes: Axes, panel: Panel, zoom: tuple[int, int]) -> None:
+    """Draw a short part of a run on an axis that fits it, time counted from its first start."""
+    steps = read_steps(panel.rows, "bytes", *zoom, most=500)
+    axis = axis_for("bytes", [float(steps.high.max())] if len(steps.high) else [])
+    low, high = (float(steps.low.min()), float(steps.high.max())) if len(steps.low) else (0.0, 1.0)
+    low = 0.0 if low < 0.5 * high else low - 0.3 * (high - low)
+    _draw_queue(axes, steps, panel.curve.color, axis, zoom, 1.0, from_ns=panel.begin)
+    axes.set_ylim(low / axis.scale, (high + 0.25 * max(high - low, 1500.0)) / axis.scale)
+    draw_buffer_levels(axes, panel.facts, axis, axes.get_ylim()[1])
+    axes.set_ylabel(axis_label("Queue", axis))
+
+
 def _mark_zoom(axes: Axes, zoom: tuple[int, int], time: Axis) -> None:
     axes.axvspan(zoom[0] / time.scale, zoom[1] / time.scale, color=WARNING, alpha=0.10, linewidth=0)
-    axes.annotate("below", (sum(zoom) / 2 / time.scale, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
+    axes.annotate("shown below", (sum(zoom) / 2 / time.scale, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
+
+
+def _mark_lengths(axes: Axes, ports: Sequence[PortFacts], axis: Axis) -> None:
+    """Mark buffer limits and marking thresholds on a horizontal axis of queue lengths."""
+    limits = {port.limit_bytes: f"buffer {port.limit_bytes / axis.scale:g} {axis.unit}" for port in ports}
+    thresholds = {port.threshold_bytes: f"K = {port.threshold_bytes / axis.scale:g} {axis.unit}" for port in ports if port.threshold_bytes}
+    for length, label in (limits | thresholds).items():
+        place = length / axis.scale
+        axes.axvline(place, color=MUTED, linewidth=0.9, linestyle=(0, (1, 1.5)), zorder=1.5)
+        patch = {"facecolor": GROUND, "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
+        axes.annotate(
+            label, (place, 50), xytext=(3, 0), textcoords="offset points", rotation=90, va="center", fontsize=8, bbox=patch, zorder=5
+        )
 
 
 def _mark_end(axes: Axes, duration: float, window: float) -> None:
@@ -203,10 +240,11 @@ def _mark_end(axes: Axes, duration: float, window: float) -> None:
         )
 
 
-def _common_window(intervals: Sequence[tuple[int, int]]) -> float:
-    """Return a length of time that shows the shortest run whole and still lets it be seen beside the longest."""
-    lengths = [max(end - begin, 1) for begin, end in intervals]
-    return float(min(max(lengths), 3 * min(lengths)))
+def _common_window(panels: Sequence[Panel]) -> float:
+    """Return a length of time that shows the shortest run whole and, where there are timeouts, what comes after one."""
+    lengths = [max(panel.end - panel.begin, 1) for panel in panels]
+    waits = [2500 * rto_min_us(panel.curve.results) for panel in panels if panel.curve.results.summary.get("timeouts")]
+    return float(min(max(lengths), max([1.2 * min(lengths), *waits])))
 
 
 def _empty_share(curve: Curve, rows: pl.LazyFrame) -> float:
@@ -232,17 +270,24 @@ def _queue_caption(curve: Curve, facts: PortFacts, zoom: tuple[int, int] | None)
     return text + " A band spans least and greatest samples where there are more than the picture has room for; its line is the mean."
 
 
-def _multiples_caption(curves: Sequence[Curve], window: float, intervals: Sequence[tuple[int, int]]) -> str:
-    parts = []
-    for curve, (begin, end) in zip(curves, intervals, strict=True):
-        found = queue_rows(curve, None)
-        empty = _empty_share(curve, found[0]) if found else 0.0
-        timeouts = curve.results.summary.get("timeouts")
-        text = f"{curve.label}: empty {format_share(empty)} of the time, {format_metric('drops', curve.results.summary.get('drops'))} drops"
-        parts.append(text + (f", {timeouts:,} timeouts" if timeouts is not None else "") + f", {format_metric('_ns', end - begin)} in all")
-    longer = any(end - begin > window * 1.001 for begin, end in intervals)
+def _multiples_caption(panels: Sequence[Panel], window: float, zooms: Sequence[tuple[int, int]]) -> str:
+    longer = any(panel.end - panel.begin > window * 1.001 for panel in panels)
     shown = f"The first {format_metric('_ns', window)} of each run" if longer else "Whole runs"
-    return f"{shown}, same axes. {'; '.join(parts)}."
+    text = f"{shown}, same axes. {'; '.join(_describe(panel) for panel in panels)}."
+    if zooms:
+        length = format_metric("_ns", zooms[0][1] - zooms[0][0])
+        text += f" Below, on axes of their own: {length} of each, around the first drop where there is one."
+    return text
+
+
+def _describe(panel: Panel) -> str:
+    summary = panel.curve.results.summary
+    empty = _empty_share(panel.curve, panel.rows)
+    parts = [f"mean {format_metric('_bytes', summary.get(f'queue_mean_bytes[{panel.facts.name}]'))}"]
+    parts += [f"empty {format_share(empty)} of the time"] if empty >= 0.005 else []
+    parts += [f"{format_metric('drops', summary.get(f'drops[{panel.facts.name}]'))} drops"]
+    parts += [f"{summary['timeouts']:,} timeouts"] if summary.get("timeouts") is not None else []
+    return f"{panel.curve.label}: {', '.join(parts)}, {format_metric('_ns', panel.end - panel.begin)} in all"
 
 
 def _distribution_caption(curves: Sequence[Curve]) -> str:
@@ -250,7 +295,7 @@ def _distribution_caption(curves: Sequence[Curve]) -> str:
         median, high = (format_metric("_bytes", curve.results.summary.get(f"queue_{word}_bytes")) for word in ("median", "p99"))
         return f"{curve.label}: half of the time at most {median}, 99 % at most {high}"
 
-    return "; ".join(one(curve) for curve in curves) + ". Thin dotted lines: buffer limits and marking thresholds."
+    return "; ".join(one(curve) for curve in curves) + "."
 
 
 def _drops_caption(counts: dict[str, np.ndarray], bin_ns: float, facts: PortFacts) -> str:

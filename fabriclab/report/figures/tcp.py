@@ -47,7 +47,7 @@ def cwnd_picture(curve: Curve, name: str) -> Picture | None:
                 means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
         axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel="Congestion window (segments)")
         axes.set_ylim(bottom=0)
-        place_legend(axes, columns=3)
+        place_legend(axes)
         more = f" {len(pairs) - MOST_FLOWS} more flows are not drawn." if len(pairs) > MOST_FLOWS else ""
         caption = f"{curve.label}, segments: {', '.join(means)}.{more}"
         return Picture("Congestion window over time", caption, figure_svg(figure, name, caption))
@@ -59,7 +59,7 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
     if not pairs:
         return None
     begin, end = busy_interval(curve.results.measured)
-    edges = np.linspace(begin, max(end, begin + 1), _BINS + 1)
+    edges = _bin_edges(begin, end, curve.results.plan.get("probes", {}).get("tcp_interval_ns") or 1)
     bin_s = (edges[1] - edges[0]) / 1e9
     rates = {pair: np.diff(counter_at(rows.filter(pl.col("flow") == pair[0]), "bytes_acked", edges)) * 8 / bin_s for pair in pairs}
     total = np.sum(list(rates.values()), axis=0)
@@ -78,10 +78,16 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
             draw_level(axes, port.goodput_limit_bps / axis.scale, "link's maximum")
         axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel=axis_label("Throughput", axis))
         axes.set_ylim(0, 1.15 * max(float(total.max()), port.goodput_limit_bps if port else 0) / axis.scale)
-        place_legend(axes, columns=4)
+        place_legend(axes)
         means = ", ".join(f"{node} {format_metric('_bps', float(rate.mean()))}" for (_, node), rate in list(rates.items())[:MOST_FLOWS])
         fairness = curve.results.summary.get("jain_fairness")
         fair = f" Jain's fairness index {fairness:.3f}." if fairness is not None else ""
         together = format_metric("_bps", float(total.mean()))
         caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
         return Picture("Throughput of long flows", caption, figure_svg(figure, name, caption))
+
+
+def _bin_edges(begin_ns: int, end_ns: int, interval_ns: int) -> np.ndarray:
+    """Return edges that are whole sampling intervals apart, so that all bins have as many samples; a last, shorter one is left out."""
+    width = max(1, -(-(end_ns - begin_ns) // (_BINS * interval_ns))) * interval_ns
+    return np.arange(begin_ns, max(end_ns, begin_ns + width) + 1, width, dtype=np.float64)

@@ -1,0 +1,241 @@
+"""The page and the terminal table: what is in them, and that they need nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+from synthetic_run import incast_run, incast_sweep, long_run
+
+from fabriclab.report import summary_table, write_report
+from fabriclab.report.figures.metric import collapse_of, metric_lines
+from fabriclab.report.network import port_facts, receiver_port
+from fabriclab.report.quantities import format_metric, format_share, keep_units, metric_axis, setting_number
+from fabriclab.report.selection import telling_points, wanted_figures
+from fabriclab.report.series import read_steps
+from fabriclab.report.studies import read_study
+from fabriclab.results import ResultsError, read_run, read_sweep
+
+
+class Outline(HTMLParser):
+    """Collects what a page loads, its headings, and its open elements."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.loads += [
+            f"{tag} {value}" for name, value in attrs if name in ("src", "href", "xlink:href") and not str(value).startswith("#")
+        ]
+        self.loads += [tag] if tag in ("script", "link", "iframe", "object") else []
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def page(paths: list[Path], tmp_path: Path) -> tuple[str, Outline]:
+    out = tmp_path / "report.html"
+    write_report(paths, out)
+    html = out.read_text()
+    outline = Outline()
+    outline.feed(html)
+    return html, outline
+
+
+@pytest.fixture(scope="module")
+def sweep_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return incast_sweep(tmp_path_factory.mktemp("sweep"), senders=(1, 4, 8, 16))
+
+
+@pytest.fixture(scope="module")
+def sweep_page(sweep_dir: Path) -> tuple[str, Outline]:
+    return page([sweep_dir], sweep_dir)
+
+
+def test_page_of_a_sweep_needs_nothing_but_itself(sweep_page: tuple[str, Outline]) -> None:
+    html, outline = sweep_page
+    assert outline.loads == []
+    assert "@import" not in html
+    assert not re.search(r"url\((?!#)", html)
+
+
+def test_page_of_a_sweep_shows_all(sweep_page: tuple[str, Outline]) -> None:
+    html, outline = sweep_page
+    text = " ".join(" ".join(outline.text).split())
+    for expected in (
+        "Goodput against senders",
+        "Queue over time, side by side",
+        "Flow completion times",
+        "Study S4 and these runs",
+        "about 900 Mbps",
+        "Checks",
+        "All points",
+        "Each point",
+        "6.12.48",
+        "fabriclab run labs/incast",
+    ):
+        assert expected in text, expected
+    assert 'role="alert"' not in html
+    assert html.count('class="outcome pass"') == 3
+    assert html.count("<details>") == 8
+
+
+def test_identifiers_in_pictures_are_unique(sweep_page: tuple[str, Outline]) -> None:
+    html, _ = sweep_page
+    identifiers = re.findall(r'\bid="([^"]+)"', html)
+    assert len(identifiers) == len(set(identifiers))
+    assert set(re.findall(r'href="#([^"]+)"', html)) <= set(identifiers)
+
+
+def test_the_same_results_give_the_same_page(sweep_dir: Path, sweep_page: tuple[str, Outline], tmp_path: Path) -> None:
+    assert page([sweep_dir], tmp_path)[0] == sweep_page[0]
+
+
+def test_incomplete_points_are_named_at_the_top(tmp_path: Path) -> None:
+    directory = incast_sweep(tmp_path / "sweep", senders=(1, 4, 8))
+    broken = directory / "points/cubic-8-00000000"
+    manifest = json.loads((broken / "manifest.json").read_text())
+    (broken / "manifest.json").write_text(json.dumps(manifest | {"status": "crashed", "message": "the machine was killed by signal 9"}))
+    (broken / "raw/flows/client.csv").write_text("")
+    shutil.rmtree(directory / "points/dctcp-4-00000000")
+    html, outline = page([directory], tmp_path)
+    text = " ".join(outline.text).replace("\u00a0", " ")
+    assert "2 of 6 points are incomplete: CUBIC, 8 senders: status crashed (the machine was killed by signal 9)" in text
+    assert "DCTCP, 4 senders: status missing (not run)" in text
+    assert html.index('role="alert"') < html.index("<figure>")
+
+
+def test_page_of_a_run(tmp_path: Path) -> None:
+    _, outline = page([long_run(tmp_path / "run", "dctcp")], tmp_path)
+    text = " ".join(outline.text).replace("\u00a0", " ")
+    for expected in ("Queue at s1:eth3 over time", "Throughput of long flows", "Congestion window over time", "K = 30 KB", "near 30 KB"):
+        assert expected in text, expected
+
+
+def test_runs_are_compared(tmp_path: Path) -> None:
+    html, _ = page([long_run(tmp_path / "a", "cubic"), long_run(tmp_path / "b", "dctcp")], tmp_path)
+    assert "comparison" in html
+    assert "DCTCP: 941.5 Mbps" in html
+
+
+def test_page_of_a_run_that_died_at_once(tmp_path: Path) -> None:
+    run = incast_run(tmp_path / "run", 2, status="crashed")
+    shutil.rmtree(run / "raw")
+    html, _ = page([run], tmp_path)
+    assert "This run is incomplete: status crashed" in html
+
+
+def test_text_from_a_lab_is_escaped(tmp_path: Path) -> None:
+    run = incast_run(tmp_path / "run", 2)
+    plan = json.loads((run / "plan.json").read_text())
+    (run / "plan.json").write_text(json.dumps(plan | {"title": "<script>alert(1)</script>"}))
+    assert "<script" not in page([run], tmp_path)[0]
+
+
+def test_nothing_to_report_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match="no run"):
+        write_report([], tmp_path / "report.html")
+    with pytest.raises(ResultsError, match="missing"):
+        write_report([tmp_path], tmp_path / "report.html")
+
+
+def test_figure_of_unknown_kind_is_an_error() -> None:
+    with pytest.raises(ResultsError, match="kind: 'pie'; right is one of metric"):
+        wanted_figures({"report": {"figures": [{"kind": "pie"}]}}, ())
+
+
+def test_telling_points_are_those_around_the_collapse_and_their_like(sweep_dir: Path) -> None:
+    chosen = [tuple(point.settings.values()) for point in telling_points(read_sweep(sweep_dir))]
+    assert chosen == [("cubic", 4), ("cubic", 8), ("dctcp", 4), ("dctcp", 8)]
+
+
+def test_collapse_is_the_first_point_below_half_of_the_best(sweep_dir: Path) -> None:
+    cubic, dctcp = metric_lines(read_sweep(sweep_dir), "goodput_bps", "senders", ["variant", "buffer"])
+    fall = collapse_of(cubic)
+    assert fall is not None
+    assert [point.settings["senders"] for point in fall] == [4, 8]
+    assert collapse_of(dctcp) is None
+    assert (cubic.label, dctcp.label) == ("CUBIC", "DCTCP")
+    assert cubic.color != dctcp.color
+
+
+def test_envelope_keeps_extremes_and_the_mean_over_time() -> None:
+    rows = pl.LazyFrame({"time_ns": np.arange(10_000), "bytes": np.where(np.arange(10_000) % 100 == 7, 1000, 10)})
+    steps = read_steps(rows, "bytes", 0, 10_000, most=100)
+    assert steps.is_envelope
+    assert (steps.low.min(), steps.high.max()) == (10, 1000)
+    assert len(steps.mean) == 50
+    assert steps.mean.mean() == pytest.approx((99 * 10 + 1000) / 100)
+
+
+def test_steps_begin_with_the_value_that_holds() -> None:
+    rows = pl.LazyFrame({"time_ns": [0, 50], "bytes": [5, 9]})
+    steps = read_steps(rows, "bytes", 20, 100)
+    assert (list(steps.time_ns), list(steps.mean)) == ([20, 50], [5, 9])
+
+
+def test_a_bin_without_rows_shows_the_value_that_holds() -> None:
+    rows = pl.LazyFrame({"time_ns": [0, 1, 2, 3, 4, 1000], "bytes": [1, 2, 3, 1, 4, 0]})
+    steps = read_steps(rows, "bytes", 0, 1000, most=4)
+    assert (list(steps.low), list(steps.high)) == ([1, 4], [4, 4])
+
+
+def test_goodput_limit_counts_headers_and_framing(tmp_path: Path) -> None:
+    results = read_run(incast_run(tmp_path / "run", 2))
+    port = receiver_port(results)
+    assert port is not None
+    assert port.name == "s1:eth3"
+    assert port.goodput_limit_bps == pytest.approx(1e9 * 1448 / 1538)
+    assert port_facts(results) == port
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "text"),
+    [
+        ("goodput_bps", 147_312_000.0, "147.3 Mbps"),
+        ("queue_max_bytes[s1:eth3]", 63_588, "63.59 KB"),
+        ("srtt_mean_us", 342.2, "342.2 us"),
+        ("fct_p99_ns", 218_200_000, "218.2 ms"),
+        ("timeouts", 1234, "1,234"),
+        ("jain_fairness", 0.99999, "1"),
+        ("drops", None, "–"),
+    ],
+)
+def test_metrics_have_people_s_units(metric: str, value: float | None, text: str) -> None:
+    assert format_metric(metric, value) == text
+
+
+def test_axes_and_settings_are_numbers() -> None:
+    assert (metric_axis("goodput_bps", [9e8]).unit, metric_axis("srtt_mean_us", [4800.0]).scale) == ("Mbps", 1000)
+    assert [setting_number(value) for value in ("64 KB", 16, "10 Gbps", "1 ms", "cubic", True)] == [64_000, 16, 1e10, 1e6, None, None]
+    assert [format_share(share) for share in (0.0, 0.05, 0.193, 0.995, 0.99999)] == ["0 %", "5.0 %", "19 %", "99.5 %", "100 %"]
+    assert keep_units("2 of 4 flows, 5 ms, 99 % of 64 KB") == "2 of 4 flows, 5\u00a0ms, 99\u00a0% of 64\u00a0KB"
+
+
+@pytest.mark.parametrize("name", ["S2", "S4"])
+def test_studies_are_well_formed(name: str) -> None:
+    study = read_study(name)
+    assert study is not None
+    assert study.name == name
+    assert all(set(row) == {"text", "metric", "where", "reference"} for row in study.rows)
+    assert read_study("S99") is None
+
+
+def test_terminal_tables(sweep_dir: Path, tmp_path: Path) -> None:
+    console = Console(width=160, record=True, file=(tmp_path / "out").open("w"))
+    console.print(summary_table(read_sweep(sweep_dir)))
+    console.print(summary_table(read_run(long_run(tmp_path / "run"))))
+    text = console.export_text()
+    assert re.search(r"CUBIC +8 +99\.73 Mbps", text)
+    assert "checks: 3 of 3 pass" in text
+    assert re.search(r"Goodput +941\.5 Mbps +100 % of the link's maximum", text)
+    console.file.close()

@@ -1,0 +1,226 @@
+"""Raw logs to Parquet and summary: whole runs, and what a killed machine leaves."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TRACE_HEADER, incast_run, long_run, plan_of, write_run
+
+from fabriclab.results import ResultsError, evaluate_checks, ingest_run, read_run, read_sweep
+from fabriclab.results.flows import FLOW_COLUMNS
+from fabriclab.results.formats import TCP
+
+TRAFFIC = [{"kind": "flows", "name": "f", "senders": ["h1", "h2"], "receiver": "h3"}]
+
+
+def small_run(tmp_path: Path, trace: str, logs: dict[str, str], **files: Any) -> Path:
+    plan = plan_of(2, "cubic", 64_000, TRAFFIC, "h3", lab="small", title="Small")
+    texts = {"traffic/trace.csv": TRACE_HEADER + trace} | {f"raw/flows/{host}.csv": FLOW_HEADER + rows for host, rows in logs.items()}
+    manifest = files.pop("manifest", {})
+    return write_run(tmp_path / "run", plan, texts | files, **manifest)
+
+
+def row(run_dir: Path, flow: int) -> dict[str, Any]:
+    return read_run(run_dir).flows.filter(pl.col("flow") == flow).collect().row(0, named=True)
+
+
+def test_pushed_flow_joins_both_sides(tmp_path: Path) -> None:
+    run = small_run(
+        tmp_path,
+        "0,1000,h1,h3,5000,,push,,,,web\n",
+        {
+            "h1": "0,src,complete,1000,51000,52000,900000,5000,2,1,3,4,51,80\n",
+            "h3": "0,dst,complete,,60000,80000,801000,5000,,,,,,\n",
+        },
+    )
+    assert row(run, 0) == dict(
+        zip(
+            FLOW_COLUMNS,
+            (0, "web", "h1", "h3", 5000, 1000, 51000, 80000, 801000, 800000, 5000, "complete", 2, 1, 3, 4, 51, 80, None, None),
+            strict=True,
+        )
+    )
+
+
+def test_pulled_flow_starts_at_the_receiver(tmp_path: Path) -> None:
+    logs = {"h1": "0,src,complete,,49000,52000,900000,5000,0,0,0,4,51,80\n", "h3": "0,dst,complete,2000,50000,80000,802000,5000,,,,,,\n"}
+    found = row(small_run(tmp_path, "0,1000,h1,h3,5000,,pull,,,,web\n", logs), 0)
+    assert (found["start_ns"], found["connected_ns"], found["fct_ns"]) == (2000, 50000, 800000)
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "status"),
+    [
+        ("complete", "complete", "complete"),
+        (None, "complete", "complete"),
+        ("complete", None, "lost"),
+        (None, None, "lost"),
+        ("failed: ECONNRESET", "stopped", "failed: ECONNRESET"),
+        ("unstarted", "failed: ETIMEDOUT", "failed: ETIMEDOUT"),
+        ("stopped", "unstarted", "stopped"),
+        ("unstarted", None, "unstarted"),
+    ],
+)
+def test_status_of_both_sides(tmp_path: Path, source: str | None, destination: str | None, status: str) -> None:
+    logs = {
+        "h1": f"0,src,{source},0,,,,,,,,,,\n" if source else "",
+        "h3": f"0,dst,{destination},,,,5000,100,,,,,,\n" if destination else "",
+    }
+    assert row(small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,web\n", logs), 0)["status"] == status
+
+
+def test_incomplete_flows_are_counted_and_have_no_completion_time(tmp_path: Path) -> None:
+    trace = "".join(f"{flow},0,h1,h3,5000,,push,,,,web\n" for flow in range(4))
+    source = "0,src,complete,0,,,9,5000,0,0,0,4,51,80\n1,src,failed: ECONNRESET,0,,,,10,,,,,,\n2,src,unstarted,,,,,,,,,,,\n"
+    run = small_run(tmp_path, trace, {"h1": source, "h3": "0,dst,complete,,,5,8,5000,,,,,,\n"}, manifest={"status": "crashed"})
+    summary = read_run(run).summary
+    counts = {name: summary[name] for name in summary if name.startswith("flows")}
+    assert counts == {
+        "flows": 4,
+        "flows_complete": 1,
+        "flows_incomplete": 3,
+        "flows_failed": 1,
+        "flows_unstarted": 1,
+        "flows_lost": 1,
+    }
+    assert summary["fct_max_ns"] == 8
+
+
+def test_goodput_is_bytes_over_busy_time(tmp_path: Path) -> None:
+    trace = "0,0,h1,h3,5000,,push,,,,a\n1,0,h2,h3,5000,,push,,,,b\n"
+    logs = {
+        "h1": "0,src,complete,1000,,,,5000,1,0,0,4,51,80\n",
+        "h2": "1,src,complete,2000,,,,5000,2,1,0,4,52,80\n",
+        "h3": "0,dst,complete,,,,6000,5000,,,,,,\n1,dst,complete,,,,11000,5000,,,,,,\n",
+    }
+    summary = read_run(small_run(tmp_path, trace, logs)).summary
+    assert summary["goodput_bps"] == 10_000 * 8e9 / 10_000
+    assert summary["throughput_bps[a]"] == 5_000 * 8e9 / 5_000
+    assert (summary["retransmits"], summary["timeouts"], summary["min_rtt_us"]) == (3, 1, 51)
+
+
+def test_rounds_are_groups_that_are_complete(tmp_path: Path) -> None:
+    trace = "0,0,h1,h3,5000,,pull,a,r0,,s\n1,0,h2,h3,5000,,pull,b,r0,,s\n2,0,h1,h3,5000,,pull,a,r1,r0,s\n"
+    logs = {"h3": "0,dst,complete,0,,,600,5000,,,,,,\n1,dst,complete,100,,,900,5000,,,,,,\n2,dst,stopped,900,,,950,10,,,,,,\n"}
+    summary = read_run(small_run(tmp_path, trace, logs)).summary
+    assert (summary["rounds_complete"], summary["round_mean_ns"]) == (1, 900.0)
+
+
+def test_queue_metrics_weigh_time_and_count_from_the_first_sample(tmp_path: Path) -> None:
+    logs = {"h1": "0,src,complete,0,,,,5000,0,0,0,4,51,80\n", "h3": "0,dst,complete,,,,1000,5000,,,,,,\n"}
+    queue = QUEUE_HEADER + "0,s1:eth3,0,0,5,1,0,0,0\n600,s1:eth3,3000,2,9,1,0,0,0\n2000,s1:eth3,0,0,9,4,0,0,0\n"
+    summary = read_run(small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,web\n", logs, **{"raw/queues.csv": queue})).summary
+    assert summary["queue_mean_bytes"] == pytest.approx(1200)
+    assert (summary["queue_median_bytes"], summary["queue_p99_bytes"], summary["queue_max_bytes"]) == (0, 3000, 3000)
+    assert (summary["drops"], summary["queue_marks"], summary["drops[s1:eth3]"]) == (4, 3, 4)
+
+
+def test_raw_is_removed_and_ingesting_again_changes_nothing(tmp_path: Path) -> None:
+    run = incast_run(tmp_path / "run", 4)
+    ingest_run(run)
+    before = {path.name: path.read_bytes() for path in run.glob("*.*")}
+    ingest_run(run)
+    assert not (run / "raw").exists()
+    assert {path.name: path.read_bytes() for path in run.glob("*.*")} == before
+
+
+def test_flows_are_byte_identical_for_the_same_logs(tmp_path: Path) -> None:
+    digests = set()
+    for name in ("one", "two"):
+        run = incast_run(tmp_path / name, 16)
+        ingest_run(run)
+        digests.add(hashlib.sha256((run / "flows.parquet").read_bytes()).hexdigest())
+    assert len(digests) == 1
+    assert hashlib.sha256((run / "flows.parquet").read_bytes()).hexdigest() in digests
+
+
+def test_cut_last_line_is_dropped_with_a_note(tmp_path: Path) -> None:
+    run = incast_run(tmp_path / "run", 4)
+    queues = run / "raw" / "queues.csv"
+    text = queues.read_text()
+    queues.write_text(text[: text.rindex(",")])
+    results = read_run(run)
+    assert results.notes == ("raw/queues.csv: the last line was cut off and is left out",)
+    assert results.measured.queues is not None
+    assert results.measured.queues.collect().height == text.count("\n") - 3
+    assert not results.is_whole
+
+
+@pytest.mark.parametrize("left", ["", "# fabriclab-flows-1\n", "# fabriclab-flows-1\nflow,side,sta"])
+def test_empty_log_leaves_its_flows_lost(tmp_path: Path, left: str) -> None:
+    run = incast_run(tmp_path / "run", 2, rounds=3)
+    (run / "raw/flows/client.csv").write_text(left)
+    results = read_run(run)
+    assert results.notes == ("raw/flows/client.csv: empty",)
+    assert (results.summary["flows"], results.summary["flows_lost"], results.summary["goodput_bps"]) == (6, 6, None)
+
+
+def test_run_without_raw_is_all_lost(tmp_path: Path) -> None:
+    run = small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,web\n", {}, manifest={"status": "crashed"})
+    results = read_run(run)
+    assert results.summary["flows_lost"] == 1
+    assert results.notes == ("raw/queues.csv: missing", "raw/tcp.csv: missing")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("raw/queues.csv", "# fabriclab-queues-9\n\n", "raw/queues.csv:1: '# fabriclab-queues-9'"),
+        ("raw/queues.csv", QUEUE_HEADER.replace("drops", "dropped"), "raw/queues.csv:2: columns: missing drops; unknown dropped"),
+        ("raw/queues.csv", QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,x1,0,0,0,0,0,0\n", "raw/queues.csv:4: bytes: 'x1' is not a number"),
+        ("raw/queues.csv", QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,1,0,0,0,0,0,0,0\n", "raw/queues.csv:4: 10 values"),
+        ("raw/flows/h3.csv", FLOW_HEADER + "zero,dst,complete,,,,,,,,,,,\n", "raw/flows/h3.csv:3: flow: 'zero'"),
+        ("raw/flows/h3.csv", FLOW_HEADER + "0,dst,complete,,,,,,,,,,,\n" * 2, "flow 0: two rows of one side"),
+    ],
+)
+def test_broken_file_is_named_and_raw_is_kept(tmp_path: Path, file: str, text: str, message: str) -> None:
+    run = small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,web\n", {}, **{file: text})
+    with pytest.raises(ResultsError) as caught:
+        ingest_run(run)
+    assert message in str(caught.value)
+    assert (run / file).read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("status", "virtual_s", "complete"), [("complete", 0, 2), ("limit", 2.5, 2), ("limit", 1.0, 0), ("crashed", None, 0)]
+)
+def test_long_flows_are_complete_when_they_reach_their_stop_time(
+    tmp_path: Path, status: str, virtual_s: float | None, complete: int
+) -> None:
+    results = read_run(long_run(tmp_path / "run", status=status, virtual_s=virtual_s))
+    assert results.summary["flows_complete"] == complete
+    assert results.summary["jain_fairness"] == pytest.approx(1, abs=1e-3)
+
+
+def test_tcp_extremes_are_read(tmp_path: Path) -> None:
+    results = read_run(long_run(tmp_path / "run", "dctcp"))
+    assert results.measured.tcp is not None
+    table = results.measured.tcp.collect()
+    assert dict(table.schema) == TCP.columns
+    assert table["pacing_bps"].max() == 2**64 - 1
+    assert results.summary["srtt_mean_us"] == pytest.approx(342, abs=1)
+
+
+def test_checks_concern_the_points_that_they_name(tmp_path: Path) -> None:
+    four, sixteen = (read_run(incast_run(tmp_path / str(count), count)) for count in (4, 16))
+    assert [(check.value, check.outcome) for check in evaluate_checks(four)] == [(850e6, "pass")]
+    assert [(check.value, check.outcome) for check in evaluate_checks(sixteen)] == [(250e6, "pass")]
+    assert [check.outcome for check in evaluate_checks(four, [{"metric": "goodput_bps", "operator": "<", "value": 1.0}])] == ["fail"]
+    assert [check.outcome for check in evaluate_checks(four, [{"metric": "no_such", "operator": "<", "value": 1.0}])] == ["not measured"]
+
+
+def test_a_cut_run_proves_nothing(tmp_path: Path) -> None:
+    results = read_run(incast_run(tmp_path / "run", 4, status="interrupted"))
+    assert [check.outcome for check in evaluate_checks(results)] == ["not measured"]
+
+
+def test_other_directories_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ResultsError, match=r"manifest\.json: missing"):
+        read_run(tmp_path)
+    (tmp_path / "sweep.json").write_text('{"format": "fabriclab-sweep-2"}')
+    with pytest.raises(ResultsError, match="fabriclab-sweep-2"):
+        read_sweep(tmp_path)
