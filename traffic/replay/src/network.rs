@@ -20,6 +20,7 @@ pub struct Network {
     receive_buffer_bytes: u64,
     descriptor_limit: u64,
     may_mark: Cell<bool>,
+    said_out_of_descriptors: Cell<bool>,
 }
 
 impl Network {
@@ -48,6 +49,7 @@ impl Network {
             receive_buffer_bytes,
             descriptor_limit,
             may_mark: Cell::new(true),
+            said_out_of_descriptors: Cell::new(false),
         })
     }
 
@@ -63,7 +65,8 @@ impl Network {
     pub fn connect(&self, host: IpAddr, flow: u32) -> io::Result<Socket> {
         let peer = SocketAddr::new(host, self.port);
         let socket = new_socket(peer).inspect_err(|error| {
-            if error.raw_os_error() == Some(libc::EMFILE) {
+            let out = matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
+            if out && !self.said_out_of_descriptors.replace(true) {
                 eprintln!("replay: flow {flow}: {}", self.out_of_descriptors("socket"));
             }
         })?;

@@ -329,6 +329,12 @@ impl Player {
 
     /// The connection is gone: its flows failed, unless it was time for them to end and the peer was first to see it.
     fn fail(&mut self, connection: &mut Connection, number: i32) -> io::Result<Fate> {
+        // Whether a write or a read finds out first says nothing about the flow.
+        let number = if number == libc::EPIPE {
+            libc::ECONNRESET
+        } else {
+            number
+        };
         self.end_all(connection, Status::Failed(number))?;
         if let Some(kept) = connection.kept {
             if self.flows.trace.kept[kept as usize].opened_here {
