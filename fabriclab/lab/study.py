@@ -11,7 +11,7 @@ from fabriclab.lab.metrics import check_metric, parse_metric_value
 from fabriclab.lab.names import Names
 from fabriclab.lab.problems import Problems, did_you_mean, shown
 from fabriclab.lab.section import Section, Written, as_text, as_words, duplicates
-from fabriclab.lab.settings import check_key, is_dotted, normalise
+from fabriclab.lab.settings import check_key, is_dotted, normalise, split_key
 
 VARIANT = "variant"
 """The axis and setting that names a variant."""
@@ -104,7 +104,7 @@ class _StudyReader:
                 read(name, value, section.path(name))
 
     def _read_parameter(self, name: str, value: Value, key: str) -> None:
-        if name == VARIANT or is_dotted(name):
+        if name == VARIANT or len(split_key(name)) > 1:
             message = f"{shown(name)} cannot name a parameter; write a word without dots other than '{VARIANT}'"
             self._problems.add(value.place, key, message, name)
         targets = as_words(value, key, self._problems)
