@@ -52,7 +52,5 @@ def find_artefacts(build: Path = BUILD) -> Artefacts:
     paths = locate_artefacts(build)
     missing = [name for name, path in paths.items() if path is None]
     if missing:
-        raise EngineError(
-            f"the virtual machine's {' and '.join(missing)} are not built: run `make machine` (`fabriclab doctor` tells more)"
-        )
+        raise EngineError(f"not built yet: the machine's {' and '.join(missing)}; run `make machine` (`fabriclab doctor` tells more)")
     return Artefacts(**{name: path for name, path in paths.items() if path is not None})

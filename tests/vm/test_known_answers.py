@@ -1,0 +1,97 @@
+"""What physics and the algorithms' definitions demand of the emulation."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sample_plans import CUBIC, DCTCP, GBPS, star
+from vm import Vm
+
+from fabriclab.plan.model import FlowsTraffic, LongTraffic, Plan, Queue, Transport
+
+pytestmark = pytest.mark.vm
+
+PAYLOAD_BYTES = 1448
+"""Of a 1500-byte packet without IP and TCP header and timestamps."""
+WIRE_BYTES = 1538
+PACKET_BYTES = 1514
+"""A packet as queues count it."""
+
+RENO = CUBIC.model_copy(update={"congestion_control": "reno"})
+
+
+def with_slow_receiver(plan: Plan, receiver: str, rate_bps: int) -> Plan:
+    """Return the plan with one host's link, both ends, at another rate: the bottleneck is then the switch, not the sender's own port."""
+    nodes = []
+    for node in plan.nodes:
+        ports = tuple(
+            port.model_copy(update={"rate_bps": rate_bps}) if receiver in (node.name, port.peer_node) else port for port in node.ports
+        )
+        nodes.append(node.model_copy(update={"ports": ports}))
+    return plan.model_copy(update={"nodes": tuple(nodes)})
+
+
+def one_long_flow(stop_ns: int = 10**9, sender: str = "h1") -> LongTraffic:
+    return LongTraffic(name="long", senders=(sender,), receiver="h2", start_ns=0, stop_ns=stop_ns, stagger_ns=0)
+
+
+def test_idle_round_trip_is_twice_the_paths_delay(vm: Vm) -> None:
+    plan = star(2, delay_ns=12_500, traffic=())
+    ping = {"name": "ping@h1", "node": "h1", "argv": ["ping", "-c", "20", "-i", "0.01", "10.0.2.1"]}
+    assert vm.boot(plan, [ping]).status == "complete"
+    times = [float(each) * 1000 for each in re.findall(r"time=([0-9.]+) ms", (vm.directory / "run/logs/ping@h1.log").read_text())]
+    assert len(times) == 20
+    # The first one is ping's own: the kernel begins to stamp arrivals when ping asks for it, and that takes a moment.
+    assert all(48 <= time_us <= 52 for time_us in times[1:]), times
+
+
+@pytest.mark.parametrize("rate_bps", [GBPS, 10 * GBPS])
+def test_goodput_of_one_flow_is_the_rate_without_headers(vm: Vm, rate_bps: int) -> None:
+    plan = star(2, rate_bps=rate_bps, transport=RENO, traffic=(one_long_flow(),))
+    assert vm.run(plan).status == "complete"
+    (flow,) = vm.flows()
+    goodput_bps = flow["bytes"] * 8e9 / (flow["end_ns"] - flow["first_byte_ns"])
+    assert goodput_bps == pytest.approx(rate_bps * PAYLOAD_BYTES / WIRE_BYTES, rel=0.005)
+
+
+def slow_start_ns(packets: int, window: int, rate_bps: int, round_trip_ns: int) -> float:
+    """Completion time of a lone flow on an idle path: handshake, windows that double until they fill the path, the last byte's way."""
+    packet_ns = WIRE_BYTES * 8e9 / rate_bps
+    elapsed = float(round_trip_ns)
+    while packets > window and window * packet_ns < round_trip_ns:
+        packets -= window
+        window *= 2
+        # An acknowledgement clocks out two packets: the next window starts a round trip after this one.
+        elapsed += round_trip_ns
+    return elapsed + (packets - 1) * packet_ns + round_trip_ns / 2
+
+
+@pytest.mark.parametrize("packets", [5, 10, 30, 100, 1000])
+def test_completion_time_of_a_lone_flow_is_that_of_slow_start(vm: Vm, packets: int) -> None:
+    single = FlowsTraffic(
+        name="one", senders=("h1",), receiver="h2", size_bytes=packets * PAYLOAD_BYTES, count=1, start_ns=0, interval_ns=1, mode="push"
+    )
+    plan = star(2, delay_ns=250_000, transport=RENO, traffic=(single,), queue=Queue(limit_bytes=10_000_000))
+    assert vm.run(plan).status == "complete"
+    (flow,) = vm.flows()
+    assert flow["fct_ns"] == pytest.approx(slow_start_ns(packets, 10, GBPS, 1_000_000), rel=0.05)
+
+
+def test_one_cubic_flow_fills_the_buffer(vm: Vm) -> None:
+    limit = 400_000
+    plan = star(2, rate_bps=10 * GBPS, queue=Queue(limit_bytes=limit), traffic=(one_long_flow(),))
+    assert vm.run(with_slow_receiver(plan, "h2", GBPS)).status == "complete"
+    assert limit - 2 * PACKET_BYTES <= vm.summary()["queue_max_bytes"] <= limit
+
+
+@pytest.mark.parametrize(("rate_bps", "threshold"), [(GBPS, 30_000), (10 * GBPS, 65 * PACKET_BYTES)])
+def test_dctcp_keeps_the_queue_at_its_threshold_and_the_link_full(vm: Vm, rate_bps: int, threshold: int) -> None:
+    traffic = LongTraffic(name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=10**9, stagger_ns=0)
+    queue = Queue(limit_bytes=700_000, ecn_threshold_bytes=threshold)
+    transport: Transport = DCTCP.model_copy(update={"delayed_ack": True})
+    assert vm.run(star(3, rate_bps=rate_bps, queue=queue, transport=transport, traffic=(traffic,))).status == "complete"
+    summary = vm.summary()
+    assert 0.5 * threshold <= summary["queue_mean_bytes"] <= 1.5 * threshold
+    assert summary["goodput_bps"] >= 0.97 * rate_bps * PAYLOAD_BYTES / WIRE_BYTES
+    assert summary["drops"] == 0

@@ -1,0 +1,74 @@
+"""Boots the real machine for tests."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fabriclab.compile import machine_memory_bytes
+from fabriclab.engine.artefacts import Artefacts
+from fabriclab.engine.cpu import claim_cpu
+from fabriclab.engine.events import Event, EventCallback
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.virtual import Machine, run_machine
+from fabriclab.engine.watch import Outcome
+from fabriclab.plan.model import Plan
+from fabriclab.results import ingest_run
+from fabriclab.run import RunContext, RunResult, run_point
+from fabriclab.run.directory import write_inputs
+
+Job = dict[str, Any]
+
+
+def ignore(_: Event) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Vm:
+    """The machine, and a place for its runs."""
+
+    artefacts: Artefacts
+    directory: Path
+
+    def run(self, plan: Plan, name: str = "run", on_event: EventCallback = ignore, interrupt: Interrupt | None = None) -> RunResult:
+        """Run a plan as `fabriclab run` does."""
+        context = RunContext(self.directory, self.artefacts, ("test",), ingest_run, interrupt=interrupt or Interrupt())
+        return run_point(plan, self.directory / name, context, on_event)
+
+    def boot(self, plan: Plan, traffic: list[Job], name: str = "run", stall_s: float = 120) -> Outcome:
+        """Boot a plan's network with other programs in place of its traffic."""
+        directory = self.directory / name
+        write_inputs(plan, self.directory, directory)
+        job = json.loads((directory / "machine" / "job.json").read_text())
+        (directory / "machine" / "job.json").write_text(json.dumps({**job, "traffic": traffic, "probes": []}))
+        with claim_cpu() as cpu:
+            machine = Machine(self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s)
+            return run_machine(machine, ignore, Interrupt())
+
+    def summary(self, name: str = "run") -> dict[str, Any]:
+        """Return the metrics of a run."""
+        metrics: dict[str, Any] = json.loads((self.directory / name / "summary.json").read_text())["metrics"]
+        return metrics
+
+    def flows(self, name: str = "run") -> list[dict[str, Any]]:
+        """Return the rows of flows.parquet."""
+        return pl.read_parquet(self.directory / name / "flows.parquet").to_dicts()
+
+
+def live_processes(mark: str) -> list[int]:
+    """Return the processes whose command line holds `mark`."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if mark.encode() in words:
+                found.append(int(entry.name))
+    return found
