@@ -17,9 +17,12 @@ use crate::trace::{Extent, HEAD_BYTES};
 
 /// Bytes that are worth a wake-up.
 const WAKE_BYTES: u64 = 64 * 1024;
-/// The part of the receive buffer that may lie unread. The kernel counts a packet's memory, not its payload, so that about half of the buffer
-/// can be advertised; and a window that data waiting for us keeps closed would slow the sender.
+/// The part of the receive buffer that may lie unread, as what lies unread is not advertised. The kernel counts a packet's memory, not its
+/// payload, so that about half of the buffer can be advertised at all.
 const BUFFER_SHARE: u64 = 4;
+/// A buffer below the kernel's default limits the window on purpose: then every packet is read at once. (With 16 KB, a quarter of it unread
+/// cost 18 % of the goodput.)
+const SMALL_BUFFER_BYTES: u64 = 128 * 1024;
 /// After how many bytes to look for the first time whether the receive buffer has grown; then each time that many again have come.
 const FIRST_BUFFER_CHECK_BYTES: u64 = 256 * 1024;
 /// Room for the head of a flow and what comes with it, an initial window of ten segments.
@@ -88,7 +91,7 @@ impl Receiver {
             pull,
             kept,
             low_water: 1,
-            share: (buffer_bytes / BUFFER_SHARE).max(1),
+            share: unread_share(buffer_bytes),
             received: 0,
             next_buffer_check: FIRST_BUFFER_CHECK_BYTES,
         }
@@ -240,7 +243,7 @@ impl Receiver {
     /// Lets the kernel wake us when it is worth it, never later than the flow's end.
     pub fn adjust_low_water(&mut self, socket: &Socket) -> io::Result<()> {
         if self.received >= self.next_buffer_check && self.share < WAKE_BYTES {
-            self.share = (socket.recv_buffer_size()? as u64 / BUFFER_SHARE).max(1);
+            self.share = unread_share(socket.recv_buffer_size()? as u64);
             self.next_buffer_check = 2 * self.received;
         }
         let wanted = match &self.current {
@@ -280,5 +283,25 @@ impl Receiver {
                 size: None,
             })
         })
+    }
+}
+
+/// How many bytes of a receive buffer may lie unread.
+fn unread_share(buffer_bytes: u64) -> u64 {
+    if buffer_bytes < SMALL_BUFFER_BYTES {
+        1
+    } else {
+        buffer_bytes / BUFFER_SHARE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_buffer_is_read_packet_by_packet() {
+        assert_eq!(unread_share(16 * 1024), 1);
+        assert_eq!(unread_share(128 * 1024), 32 * 1024);
     }
 }
