@@ -63,6 +63,7 @@ class Page:
     metrics: list[tuple[str, str]]
     details: list[Detail]
     environment: list[tuple[str, str]]
+    packages: list[str]
     light: str = field(default_factory=lambda: css_variables(dark=False))
     dark: str = field(default_factory=lambda: css_variables(dark=True))
 
@@ -119,6 +120,7 @@ def _run_page(results: Results) -> Page:
         metrics=metric_rows(results),
         details=[],
         environment=_environment(results),
+        packages=_packages(results),
     )
 
 
@@ -139,6 +141,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         metrics=[],
         details=_details(sweep),
         environment=_environment(sweep.runs[0]) if sweep.runs else [],
+        packages=_packages(sweep.runs[0]) if sweep.runs else [],
     )
 
 
@@ -216,9 +219,15 @@ def _environment(results: Results) -> list[tuple[str, str]]:
         ("Time", _times(manifest)),
         ("Host", _flat(manifest.get("host"))),
     ]
-    rows += [(str(name), _flat(value)) for name, value in (manifest.get("versions") or {}).items()]
+    versions = manifest.get("versions") or {}
+    rows += [(str(name), _flat(value)) for name, value in versions.items() if not isinstance(value, list)]
     rows += [(f"{name} (hash)", _flat(value)) for name, value in (manifest.get("artefacts") or {}).items()]
     return [(name, value) for name, value in rows if value]
+
+
+def _packages(results: Results) -> list[str]:
+    """Return the packages of the machine's root file system."""
+    return [str(package) for package in (results.manifest.get("versions") or {}).get("packages") or []]
 
 
 def _times(manifest: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from fabriclab.report.style import algorithm_name
 from fabriclab.results import Results, Sweep, SweepPoint
 
 KEY_METRICS = ("goodput_bps", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes", "drops", "timeouts", "srtt_mean_us")
+MOST_KEY_FIGURES = 8
 COLUMNS = (
     ("goodput_bps", "Goodput"),
     ("flows_incomplete", "Incomplete flows"),
@@ -63,7 +64,7 @@ def key_figures(results: Results) -> list[tuple[str, str, str]]:
             figures.append((metric_title(name), format_metric(name, value), _context(results, name, float(value))))
     flows = f"{format_metric('flows', summary.get('flows_complete'))} of {format_metric('flows', summary.get('flows'))}"
     figures.insert(1, ("Flows complete", flows, ""))
-    return figures
+    return figures[:MOST_KEY_FIGURES]
 
 
 def _context(results: Results, name: str, value: float) -> str:

@@ -12,6 +12,7 @@ from fabriclab.report.network import PortFacts, congestion_control
 from fabriclab.report.quantities import Axis, Value, setting_number
 from fabriclab.report.style import DASHES, GROUND, INK, MUTED, algorithm_color, algorithm_name, ramp
 from fabriclab.results import Results, SweepPoint
+from fabriclab.results.summary import busy_interval
 
 Dash = Any
 
@@ -72,9 +73,15 @@ def setting_label(name: str, value: Value) -> str:
     if name in ("variant", "congestion_control"):
         return algorithm_name(str(value))
     noun = name.rpartition(".")[2].replace("_", " ")
-    if value == 1 and noun.endswith("s"):
+    if str(value) == "1" and noun.endswith("s"):
         noun = noun[:-1]
     return f"{value} {noun}" if setting_number(value) is not None else f"{noun} {value}"
+
+
+def shown_interval(results: Results) -> tuple[int, int]:
+    """Return the time that a figure shows, ns after the epoch: the busy interval, from 0 on when it begins shortly after."""
+    begin, end = busy_interval(results.measured)
+    return (0 if begin < 0.02 * end else begin), end
 
 
 def draw_level(axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3)), color: str = MUTED, below: bool = False) -> None:

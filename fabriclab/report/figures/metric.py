@@ -206,7 +206,7 @@ def _describe(line: Line, metric: str, x: str, limit: float | None, *, brief: bo
     if fall is not None:
         before, first = fall
         index = line.points.index(first)
-        if not brief:
+        if not brief and index - 1 != best:
             text += f", {format_metric(metric, line.y[index - 1])} with {setting_label(x, before.parameters.get(x))}"
         return text + f", then {format_metric(metric, line.y[index])} with {setting_label(x, first.parameters.get(x))}."
     lowest = int(np.argmin(line.y))

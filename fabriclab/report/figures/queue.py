@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.figures.curves import Curve, Picture, draw_buffer_levels
+from fabriclab.report.figures.curves import Curve, Picture, draw_buffer_levels, shown_interval
 from fabriclab.report.network import PortFacts, port_facts, rto_min_us
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
 from fabriclab.report.series import Steps, counter_at, only_value, read_steps
@@ -51,7 +51,7 @@ def queue_picture(curve: Curve, name: str, port: str | None = None, *, small: bo
     if found is None:
         return None
     rows, facts = found
-    begin, end = busy_interval(curve.results.measured)
+    begin, end = shown_interval(curve.results)
     zoom = _zoom_interval(rows, begin, end, curve)
     panels = [(begin, end)] + ([zoom] if zoom is not None and not small else [])
     with drawing():
@@ -75,9 +75,7 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
 
     Runs that fit in one line get a second one: a short part of each on axes of its own.
     """
-    found = [
-        Panel(curve, *rows, *busy_interval(curve.results.measured)) for curve in curves if (rows := queue_rows(curve, port)) is not None
-    ]
+    found = [Panel(curve, *rows, *shown_interval(curve.results)) for curve in curves if (rows := queue_rows(curve, port)) is not None]
     if not found:
         return None
     window = _common_window(found)
@@ -133,7 +131,7 @@ def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture |
     if found is None:
         return None
     rows, facts = found
-    begin, end = busy_interval(curve.results.measured)
+    begin, end = shown_interval(curve.results)
     edges = np.linspace(begin, max(end, begin + 1), _MOST_BARS + 1)
     counts = {word: np.diff(counter_at(rows, column, edges)) for word, column in (("Dropped", "drops"), ("Marked", "marks"))}
     counts = {word: count for word, count in counts.items() if count.sum() > 0}
@@ -263,10 +261,9 @@ def _queue_caption(curve: Curve, facts: PortFacts, zoom: tuple[int, int] | None)
     if empty >= 0.05:
         text += f" It stands empty {format_share(empty)} of the time."
     if zoom is not None:
-        axis = axis_for("ns", [zoom[1]])
         drops = summary.get(f"drops[{facts.name}]")
         place = "around the first drop" if drops else "from the middle of the run"
-        text += f" Below: {format_metric('_ns', zoom[1] - zoom[0])} {place} ({zoom[0] / axis.scale:.4g} {axis.unit} on)."
+        text += f" Below: {format_metric('_ns', zoom[1] - zoom[0])} {place}."
     return text + " A band spans least and greatest samples where there are more than the picture has room for; its line is the mean."
 
 

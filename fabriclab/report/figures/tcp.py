@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from fabriclab.report.figures.curves import Curve, Picture, draw_level
+from fabriclab.report.figures.curves import Curve, Picture, draw_level, shown_interval
 from fabriclab.report.network import receiver_port
 from fabriclab.report.quantities import axis_for, axis_label, format_metric
 from fabriclab.report.series import counter_at, read_steps
 from fabriclab.report.style import INK, drawing, figure_svg, new_figure, place_legend, ramp
-from fabriclab.results.summary import busy_interval
 
 MOST_FLOWS = 6
 """More lines than that can't be told apart; the caption says how many there are."""
@@ -34,7 +33,7 @@ def cwnd_picture(curve: Curve, name: str) -> Picture | None:
     rows, pairs = sender_samples(curve)
     if not pairs:
         return None
-    begin, end = busy_interval(curve.results.measured)
+    begin, end = shown_interval(curve.results)
     time = axis_for("ns", [end])
     means = []
     with drawing():
@@ -58,7 +57,7 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
     rows, pairs = sender_samples(curve, long_only=True)
     if not pairs:
         return None
-    begin, end = busy_interval(curve.results.measured)
+    begin, end = shown_interval(curve.results)
     edges = _bin_edges(begin, end, curve.results.plan.get("probes", {}).get("tcp_interval_ns") or 1)
     bin_s = (edges[1] - edges[0]) / 1e9
     rates = {pair: np.diff(counter_at(rows.filter(pl.col("flow") == pair[0]), "bytes_acked", edges)) * 8 / bin_s for pair in pairs}
