@@ -17,7 +17,7 @@ from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.profiles import SWITCH_KEYS, WrittenSwitchProfile, WrittenTransport, read_hosts, read_switches
 from fabriclab.lab.section import Section, Written, first_line, mistyped
 from fabriclab.lab.topology import Topology
-from fabriclab.lab.traffic import KEYS_OF_KIND, LONGEST_NS, WrittenTraffic, read_traffic
+from fabriclab.lab.traffic import KEYS_OF_KIND, LONGEST_NS, MOST_FLOWS, WrittenTraffic, read_traffic
 from fabriclab.units import format_duration
 
 FILE_NAME = "experiment.yml"
@@ -128,6 +128,9 @@ def _read_all_traffic(root: Section, names: Names, directory: Path) -> tuple[Wri
         traffic = None if value is None else read_traffic(value, section.path(name), name, names, directory, root)
         if traffic is not None:
             every.append(traffic)
+    flows = sum(traffic.flows for traffic in every)
+    if flows > MOST_FLOWS:
+        root.problems.add(section.place, "traffic", f"{flows} flows; an experiment has at most {MOST_FLOWS}")
     return tuple(every)
 
 
@@ -179,8 +182,9 @@ def _read_seed(root: Section) -> int:
 
 def _check_links(experiment: Experiment, topology: Topology, root: Section) -> None:
     """Every end of every link has a rate."""
-    if experiment.links.rate is not None or "rate" in (root.section("links", None) or ()):
-        return
+    links = root.get("links")
+    if isinstance(links, MappingValue) and "rate" in links.entries:
+        return  # a rate for all of them, or a wrong one that is complained about already
     for link in topology.links:
         for end in link.ends:
             if end.rate is None:

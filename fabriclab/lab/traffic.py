@@ -18,6 +18,8 @@ SMALLEST_FLOW_BYTES = 4
 """The first four bytes carry the flow's number (traffic/README.md)."""
 LARGEST_FLOW_BYTES = 2**40
 MOST_REPEATS = 10**6
+MOST_FLOWS = 10**7
+"""Of one experiment: their log is then about a gigabyte."""
 LONGEST_NS = 24 * 3600 * 10**9
 """A day of virtual time."""
 
@@ -40,6 +42,11 @@ class WrittenRounds:
         """The last instant, after the epoch, that the experiment names."""
         return self.start_ns
 
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders) * self.rounds
+
 
 @dataclass(frozen=True)
 class WrittenLong:
@@ -56,6 +63,11 @@ class WrittenLong:
     def last_time_ns(self) -> int:
         """The last instant, after the epoch, that the experiment names."""
         return self.stop_ns
+
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders)
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,11 @@ class WrittenFlows:
         """The last instant, after the epoch, that the experiment names."""
         return self.start_ns + (self.count - 1) * self.interval_ns
 
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders) * self.count
+
 
 @dataclass(frozen=True)
 class WrittenTrace:
@@ -88,6 +105,11 @@ class WrittenTrace:
     @property
     def last_time_ns(self) -> int:
         """Its instants stand in the trace, which is read when the run's own trace is made."""
+        return 0
+
+    @property
+    def flows(self) -> int:
+        """Its flows are counted when the run's own trace is made."""
         return 0
 
 

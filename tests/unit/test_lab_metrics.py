@@ -1,0 +1,58 @@
+"""The metrics that an experiment may name are those that a run's summary has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from synthetic_run import incast_run, long_run
+
+from fabriclab.lab.metrics import PORT_METRICS, TRAFFIC_METRICS, WHOLE_METRICS, check_metric, parse_metric_value
+from fabriclab.lab.names import Names
+from fabriclab.results import ingest_run, read_run
+
+NAMES = Names(hosts=("h1", "h2"), switches=("s1",), ports=("h1:eth1", "s1:eth1"), switch_ports=("s1:eth1",))
+
+
+def test_they_are_the_summarys(tmp_path: Path) -> None:
+    runs = [incast_run(tmp_path / "incast", 4), long_run(tmp_path / "long")]
+    whole: set[str] = set()
+    bracketed: set[str] = set()
+    for run in runs:
+        ingest_run(run)
+        for name in read_run(run).summary:
+            (bracketed if "[" in name else whole).add(name.partition("[")[0])
+    assert whole == set(WHOLE_METRICS)
+    assert bracketed == {*PORT_METRICS, *TRAFFIC_METRICS}
+
+
+@pytest.mark.parametrize("name", ["goodput_bps", "drops", "drops[s1:eth1]", "throughput_bps[long]"])
+def test_good_metrics(name: str) -> None:
+    assert check_metric(name, NAMES, ("long",)) == name
+
+
+def test_a_trace_brings_its_own_classes() -> None:
+    assert check_metric("throughput_bps[web-search]", NAMES, None) == "throughput_bps[web-search]"
+
+
+@pytest.mark.parametrize(
+    ("metric", "text", "value"),
+    [
+        ("goodput_bps", "250 Mbps", 250e6),
+        ("throughput_bps[long]", "1 Gbps", 1e9),
+        ("queue_max_bytes[s1:eth1]", "64 KB", 64e3),
+        ("bytes", "1 MB", 1e6),
+        ("fct_p99_ns", "5 ms", 5e6),
+        ("srtt_mean_us", "1.5 ms", 1500.0),
+        ("timeouts", "3", 3.0),
+        ("jain_fairness", "0.95", 0.95),
+    ],
+)
+def test_values_are_in_the_metrics_own_unit(metric: str, text: str, value: float) -> None:
+    assert parse_metric_value(metric, text) == value
+
+
+@pytest.mark.parametrize(("metric", "text"), [("timeouts", "nan"), ("timeouts", "1e30"), ("timeouts", "3 s"), ("goodput_bps", "3")])
+def test_bad_values(metric: str, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        parse_metric_value(metric, text)
