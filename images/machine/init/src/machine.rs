@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use nix::sched::{unshare, CloneFlags};
 use nix::sys::reboot::{reboot, RebootMode};
 use nix::sys::resource::{setrlimit, Resource};
 use nix::sys::termios::{tcdrain, tcgetattr, tcsetattr, OutputFlags, SetArg};
@@ -51,6 +52,12 @@ fn parameter(line: &str, name: &str) -> Result<String> {
                 "the kernel's command line lacks {name}=<absolute path>"
             ))
         })
+}
+
+/// PID 1 is born sharing its root and working directory with the kernel's threads; one that shares can't enter a mount namespace.
+pub fn own_root() -> Result<()> {
+    unshare(CloneFlags::CLONE_FS)
+        .context(|| "stop sharing the root with the kernel's threads".to_owned())
 }
 
 /// Lines of events end in a newline alone.

@@ -49,11 +49,7 @@ fn create(path: &str) -> Result<File> {
     if let Some(parent) = Path::new(path).parent() {
         fs::create_dir_all(parent).context(|| format!("make {}", parent.display()))?;
     }
-    File::options()
-        .append(true)
-        .create(true)
-        .open(path)
-        .context(|| format!("open {path}"))
+    File::create(path).context(|| format!("open {path}"))
 }
 
 /// Starts a program; `node` absent is the machine. `epoch_ns` goes into its environment.

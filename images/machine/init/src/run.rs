@@ -50,6 +50,7 @@ fn boot_and_execute() -> PhaseResult<Status> {
 
 fn boot() -> Result<()> {
     machine::plain_console();
+    machine::own_root()?;
     mounts::mount_proc()?;
     mounts::enter_machine_root(&machine::host_directories()?)?;
     machine::raise_limits()
