@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from fabriclab.results import Results
 
@@ -55,18 +54,6 @@ def receiver_port(results: Results) -> PortFacts | None:
     return None
 
 
-def congestion_control(results: Results) -> str:
-    """Return the senders' congestion control, or `mixed`."""
-    senders = {name for traffic in results.plan.get("traffic", []) for name in traffic.get("senders", [])}
-    hosts = [node for node in results.plan.get("nodes", []) if node.get("transport")]
-    used = {_algorithm(host) for host in hosts if not senders or host["name"] in senders}
-    return used.pop() if len(used) == 1 else "mixed"
-
-
 def rto_min_us(results: Results) -> int:
     """Return the largest lower bound of the retransmission timeout among the hosts, microseconds; 0 without hosts."""
     return max((int(node["transport"].get("rto_min_us", 0)) for node in results.plan.get("nodes", []) if node.get("transport")), default=0)
-
-
-def _algorithm(node: dict[str, Any]) -> str:
-    return str(node["transport"]["congestion_control"])

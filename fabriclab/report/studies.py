@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from fabriclab.report.network import congestion_control
 from fabriclab.report.quantities import format_metric, setting_number
 from fabriclab.report.style import algorithm_name
 from fabriclab.results import ResultsError, SweepPoint
@@ -79,7 +78,7 @@ def _compare(row: Mapping[str, Any], points: Sequence[SweepPoint]) -> Comparison
         value = point.results.summary.get(row["metric"]) if point.results is not None else None
         if point.results is None or value is None or not _matches(row["where"], point):
             continue
-        by_algorithm.setdefault(congestion_control(point.results), []).append(float(value))
+        by_algorithm.setdefault(point.results.congestion_control, []).append(float(value))
     ours = tuple(f"{algorithm_name(name)}: {_range(row['metric'], values)}" for name, values in by_algorithm.items())
     return Comparison(str(row["text"]), str(row["reference"]), ours or ("no such point in this report",))
 
@@ -90,7 +89,7 @@ def _matches(where: Mapping[str, Any], point: SweepPoint) -> bool:
 
 def _value(name: str, point: SweepPoint) -> Any:
     if name == "congestion_control":
-        return congestion_control(point.results) if point.results is not None else None
+        return point.results.congestion_control if point.results is not None else None
     return point.parameters.get(name)
 
 

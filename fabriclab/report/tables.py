@@ -33,18 +33,27 @@ class PointTable:
     headings: list[str]
     numbers: list[bool]
     rows: list[list[str]]
+    whole: list[bool]
+    """Whether the row's point is complete."""
 
 
 def point_table(sweep: Sweep) -> PointTable:
-    """Return one row for every point of a sweep, those without results included. Columns that nobody measured are left out."""
+    """Return one row for every point of a sweep, those without results included.
+
+    Columns that nobody measured are left out, and the status where all points are complete.
+    """
     columns = [(metric, title) for metric, title in COLUMNS if any(run.summary.get(metric) is not None for run in sweep.runs)]
     if all(run.summary.get("flows_incomplete") == 0 for run in sweep.runs):
         columns = [column for column in columns if column[0] != "flows_incomplete"]
     varied = sweep.varied or tuple(dict.fromkeys(name for point in sweep.points for name in point.settings))
-    headings = [name.rpartition(".")[2].replace("_", " ") for name in varied] + [title for _, title in columns] + ["Status"]
+    headings = [name.rpartition(".")[2].replace("_", " ") for name in varied] + [title for _, title in columns]
     rows = [_row(point, varied, [metric for metric, _ in columns]) for point in sweep.points]
-    numbers = [name not in ("variant", "congestion_control") for name in varied] + [True] * len(columns) + [False]
-    return PointTable(headings, numbers, rows)
+    numbers = [name not in ("variant", "congestion_control") for name in varied] + [True] * len(columns)
+    whole = [point.is_whole for point in sweep.points]
+    if not all(whole):
+        headings, numbers = [*headings, "Status"], [*numbers, False]
+        rows = [[*row, _status(point)] for row, point in zip(rows, sweep.points, strict=True)]
+    return PointTable(headings, numbers, rows, whole)
 
 
 def metric_rows(results: Results) -> list[tuple[str, str]]:
@@ -83,8 +92,13 @@ def _context(results: Results, name: str, value: float) -> str:
 def _row(point: SweepPoint, varied: Sequence[str], metrics: Sequence[str]) -> list[str]:
     settings = [_setting(name, point) for name in varied]
     summary = point.results.summary if point.results is not None else {}
-    whole = "complete" if point.is_whole else f"incomplete ({point.status})"
-    return [*settings, *(format_metric(name, summary.get(name)) for name in metrics), whole if point.results is not None else point.status]
+    return [*settings, *(format_metric(name, summary.get(name)) for name in metrics)]
+
+
+def _status(point: SweepPoint) -> str:
+    if point.is_whole:
+        return "complete"
+    return f"incomplete ({point.status})" if point.results is not None else point.status
 
 
 def _setting(name: str, point: SweepPoint) -> str:

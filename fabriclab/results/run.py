@@ -56,6 +56,14 @@ class Results:
         """Every parameter's value in this run, changed or not."""
         return dict(self.plan.get("parameters") or {}) | self.settings
 
+    @property
+    def congestion_control(self) -> str:
+        """The senders' congestion control, `mixed` when they differ."""
+        senders = {name for traffic in self.plan.get("traffic", []) for name in traffic.get("senders", [])}
+        hosts = [node for node in self.plan.get("nodes", []) if node.get("transport")]
+        used = {str(host["transport"]["congestion_control"]) for host in hosts if not senders or host["name"] in senders}
+        return used.pop() if len(used) == 1 else "mixed"
+
 
 def read_run(run_dir: Path) -> Results:
     """Read a run directory. A run that was never ingested (its host was killed) is ingested first.

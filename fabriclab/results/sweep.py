@@ -69,10 +69,19 @@ def read_sweep(directory: Path) -> Sweep:
 
 
 def compare_runs(runs: list[Results]) -> Sweep:
-    """Return runs side by side as a sweep; the settings are all parameters, so that what differs becomes visible."""
-    points = tuple(SweepPoint(run.parameters, int(run.plan.get("seed", 0)), run.status, run) for run in runs)
+    """Return runs side by side as a sweep; the settings are all parameters, so that what differs becomes visible.
+
+    Where a run was made without a variant, the congestion control stands in for it.
+    """
+    points = tuple(SweepPoint(_identity(run, runs), int(run.plan.get("seed", 0)), run.status, run) for run in runs)
     titles = list(dict.fromkeys(run.title for run in runs))
     return Sweep(runs[0].directory.parent, str(runs[0].plan.get("lab", "")), "comparison", " / ".join(titles), points)
+
+
+def _identity(run: Results, runs: list[Results]) -> dict[str, Scalar]:
+    if all("variant" in other.parameters for other in runs):
+        return run.parameters
+    return {"congestion_control": run.congestion_control} | {name: value for name, value in run.parameters.items() if name != "variant"}
 
 
 def _read_point(directory: Path, entry: dict[str, Any]) -> SweepPoint:

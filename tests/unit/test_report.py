@@ -15,6 +15,7 @@ from rich.console import Console
 from synthetic_run import incast_run, incast_sweep, long_run
 
 from fabriclab.report import summary_table, write_report
+from fabriclab.report.figures.curves import point_label
 from fabriclab.report.figures.metric import collapse_of, metric_lines
 from fabriclab.report.network import port_facts, receiver_port
 from fabriclab.report.quantities import format_metric, format_share, keep_units, metric_axis, setting_number
@@ -22,6 +23,7 @@ from fabriclab.report.selection import telling_points, wanted_figures
 from fabriclab.report.series import read_steps
 from fabriclab.report.studies import read_study
 from fabriclab.results import ResultsError, read_run, read_sweep
+from fabriclab.results.sweep import compare_runs
 
 
 class Outline(HTMLParser):
@@ -125,6 +127,17 @@ def test_runs_are_compared(tmp_path: Path) -> None:
     html, _ = page([long_run(tmp_path / "a", "cubic"), long_run(tmp_path / "b", "dctcp")], tmp_path)
     assert "comparison" in html
     assert "DCTCP: 941.5 Mbps" in html
+
+
+def test_runs_without_a_variant_are_told_apart_by_congestion_control(tmp_path: Path) -> None:
+    runs = []
+    for algorithm in ("cubic", "dctcp"):
+        run = long_run(tmp_path / algorithm, algorithm)
+        plan = json.loads((run / "plan.json").read_text())
+        del plan["parameters"]["variant"]
+        (run / "plan.json").write_text(json.dumps(plan | {"settings": {}}))
+        runs.append(read_run(run))
+    assert [point_label(point, ("congestion_control",)) for point in compare_runs(runs).points] == ["CUBIC", "DCTCP"]
 
 
 def test_page_of_a_run_that_died_at_once(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TRACE_HEADER, incast_run, long_run, plan_of, write_run
 
+from fabriclab.lab.metrics import PORT_METRICS, TRAFFIC_METRICS, WHOLE_METRICS
 from fabriclab.results import ResultsError, evaluate_checks, ingest_run, read_run, read_sweep
 from fabriclab.results.flows import FLOW_COLUMNS
 from fabriclab.results.formats import TCP
@@ -203,6 +204,14 @@ def test_tcp_extremes_are_read(tmp_path: Path) -> None:
     assert dict(table.schema) == TCP.columns
     assert table["pacing_bps"].max() == 2**64 - 1
     assert results.summary["srtt_mean_us"] == pytest.approx(342, abs=1)
+
+
+def test_metrics_are_those_that_a_lab_may_name(tmp_path: Path) -> None:
+    results = read_run(long_run(tmp_path / "run"))
+    bare = {name for name in results.summary if "[" not in name}
+    bracketed = {name.partition("[")[0] for name in results.summary if "[" in name}
+    assert bare == set(WHOLE_METRICS)
+    assert bracketed == {*PORT_METRICS, *TRAFFIC_METRICS}
 
 
 def test_checks_concern_the_points_that_they_name(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from fabriclab.report.network import PortFacts, congestion_control
+from fabriclab.report.network import PortFacts
 from fabriclab.report.quantities import Axis, Value, setting_number
 from fabriclab.report.style import DASHES, GROUND, INK, MUTED, algorithm_color, algorithm_name, ramp
 from fabriclab.results import Results, SweepPoint
@@ -42,7 +42,7 @@ def curves_of(points: Sequence[SweepPoint], varied: Sequence[str]) -> list[Curve
     Where all have the same congestion control, colour tells the points apart.
     """
     present = [(point, point.results) for point in points if point.results is not None]
-    algorithms = [congestion_control(results) for _, results in present]
+    algorithms = [results.congestion_control for _, results in present]
     same = len(set(algorithms)) == 1 and len(present) > 1
     rest = ramp(len(present))
     seen: dict[str, int] = {}
@@ -58,7 +58,7 @@ def curves_of(points: Sequence[SweepPoint], varied: Sequence[str]) -> list[Curve
 
 def curve_of(results: Results) -> Curve:
     """Return a single run's curve."""
-    algorithm = congestion_control(results)
+    algorithm = results.congestion_control
     return Curve(results, algorithm_name(algorithm), algorithm_color(algorithm))
 
 

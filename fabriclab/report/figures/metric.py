@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from fabriclab.report.figures.curves import Dash, Picture, draw_level, setting_label
-from fabriclab.report.network import congestion_control, receiver_port
+from fabriclab.report.network import receiver_port
 from fabriclab.report.quantities import (
     Axis,
     axis_label,
@@ -135,7 +135,7 @@ def _line(label: str, points: list[SweepPoint], metric: str, x: str, color: str,
 
 def _line_colors(groups: dict[tuple[str, ...], list[SweepPoint]]) -> list[str]:
     """Return a colour a line: the congestion control's, or one each where all lines have the same congestion control."""
-    algorithms = [congestion_control(points[0].results) for points in groups.values() if points[0].results is not None]
+    algorithms = [points[0].results.congestion_control for points in groups.values() if points[0].results is not None]
     if len(set(algorithms)) == 1 and len(algorithms) > 1:
         return ramp(len(algorithms))
     return [algorithm_color(algorithm) for algorithm in algorithms]
@@ -148,7 +148,7 @@ def _turn(colors: Sequence[str], number: int) -> int:
 
 def _only_label(points: Sequence[SweepPoint]) -> str:
     results = points[0].results
-    return setting_label("variant", congestion_control(results)) if results is not None else ""
+    return setting_label("variant", results.congestion_control) if results is not None else ""
 
 
 def _common_limit(sweep: Sweep) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from matplotlib.ticker import MaxNLocator
 
 from fabriclab.report.figures.curves import Curve, Picture, draw_level, shown_interval
 from fabriclab.report.network import receiver_port
@@ -46,6 +47,7 @@ def cwnd_picture(curve: Curve, name: str) -> Picture | None:
                 means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
         axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel="Congestion window (segments)")
         axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
         place_legend(axes)
         more = f" {len(pairs) - MOST_FLOWS} more flows are not drawn." if len(pairs) > MOST_FLOWS else ""
         caption = f"{curve.label}, segments: {', '.join(means)}.{more}"
