@@ -25,7 +25,9 @@ POWER_OFF_PATIENCE_S = 10.0
 
 _LOOK_S = 0.1
 _READ_BYTES = 1 << 16
-_KERNEL_TAIL_LINES = 8
+_KERNEL_TAIL_LINES = 200
+_KERNEL_LINES_SHOWN = 8
+_TELLING = ("Kernel panic", "not syncing", "Out of memory", "Oops", "BUG:")
 _PROBLEMS_SHOWN = 8
 _FULL_BYTES = 64 << 10
 
@@ -178,9 +180,12 @@ class Watch:
         return "crashed", f"the machine died ({self._process.exit_status()}){self._kernel_said()}"
 
     def _kernel_said(self) -> str:
-        if not self._kernel_tail:
+        # A panic is followed by pages of registers: the line that tells is what the reader wants.
+        telling = [line for line in self._kernel_tail if any(word in line for word in _TELLING)]
+        lines = telling[:_KERNEL_LINES_SHOWN] or list(self._kernel_tail)[-_KERNEL_LINES_SHOWN:]
+        if not lines:
             return "; its kernel said nothing"
-        return "; its kernel's last lines:\n" + "\n".join(f"  {line}" for line in self._kernel_tail)
+        return "; its kernel's last words (logs/kernel.log):\n" + "\n".join(f"  {line}" for line in lines)
 
     def _disk_is_full(self) -> bool:
         state = os.statvfs(self._directory)

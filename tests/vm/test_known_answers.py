@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 
 import pytest
 from sample_plans import CUBIC, DCTCP, GBPS, star
@@ -42,8 +43,9 @@ def test_idle_round_trip_is_twice_the_paths_delay(vm: Vm) -> None:
     assert vm.boot(plan, [ping]).status == "complete"
     times = [float(each) * 1000 for each in re.findall(r"time=([0-9.]+) ms", (vm.directory / "run/logs/ping@h1.log").read_text())]
     assert len(times) == 20
-    # The first one is ping's own: the kernel begins to stamp arrivals when ping asks for it, and that takes a moment.
-    assert all(48 <= time_us <= 52 for time_us in times[1:]), times
+    # Not each one: ping's first finds the kernel not yet stamping arrivals, and PID 1 reads its clock every 100 ms.
+    assert statistics.median(times) == pytest.approx(50, abs=2)
+    assert sum(abs(time_us - 50) <= 2 for time_us in times) >= 18
 
 
 @pytest.mark.parametrize("rate_bps", [GBPS, 10 * GBPS])

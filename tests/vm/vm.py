@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 
 from fabriclab.compile import machine_memory_bytes
 from fabriclab.engine.artefacts import Artefacts
@@ -72,3 +75,13 @@ def live_processes(mark: str) -> list[int]:
             if mark.encode() in words:
                 found.append(int(entry.name))
     return found
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for something that will happen; the bound only keeps a failing test from waiting for ever."""
+    pause = threading.Event()
+    for _ in range(3000):
+        if condition():
+            return
+        pause.wait(0.02)
+    pytest.fail("it never happened")
