@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from ipaddress import IPv4Network
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
 from fabriclab.lab import containerlab
@@ -38,6 +38,7 @@ def parse_topology(document: MappingValue, problems: Problems) -> Topology:
     topology = Topology(name, nodes, links)
     if before == len(problems):
         _check_addresses(links, problems)
+        _check_loopbacks(topology, problems)
         _check_reachable(topology, problems)
     return topology
 
@@ -64,6 +65,24 @@ def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
                 written[0].complain(problems, f"{network} overlaps {taken} of the link in line {line}; each link has its own network")
                 break
         used[network] = link
+
+
+def _check_loopbacks(topology: Topology, problems: Problems) -> None:
+    """No two nodes have one loopback address, and none lies in a link's network."""
+    written = [end.ipv4 for link in topology.links for end in link.ends if end.ipv4 is not None]
+    first: dict[IPv4Address, str] = {}
+    for node in topology.nodes:
+        if node.loopback is None:
+            continue
+        address = node.loopback.value
+        other = first.setdefault(address, node.name)
+        if other != node.name:
+            node.loopback.complain(problems, f"{address} is the loopback address of {other} too; each node has its own")
+        for end in written:
+            if address in end.value.network:
+                message = f"{address} lies in {end.value.network} of the link in line {end.place.line}; take one outside all links"
+                node.loopback.complain(problems, message)
+                break
 
 
 def _check_reachable(topology: Topology, problems: Problems) -> None:

@@ -9,19 +9,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Interface
-from typing import Literal
+from ipaddress import IPv4Address, IPv4Interface
 
 from fabriclab.lab.document import MappingValue, ScalarValue
+from fabriclab.lab.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
 from fabriclab.lab.section import Section, Written
 
-Role = Literal["host", "switch"]
-
 FILE_NAME = "topology.clab.yml"
-ROLE_LABEL = "fabriclab.role"
 RUNNABLE_KINDS = ("linux",)
-ROLES = ("host", "switch")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 
 
@@ -69,6 +65,12 @@ class LabNode:
     name: str
     role: Role
     place: Place
+    asn: Written[int] | None = None
+    """Autonomous system number for BGP."""
+    loopback: Written[IPv4Address] | None = None
+    """The address by which the node itself is known, whatever its links do."""
+    tier: Written[int] | None = None
+    """Level in the fabric, 1 at the top (RFC 7938 counts so)."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class WrittenNode:
 
     name: str
     place: Place
-    role: Role | None
+    labels: WrittenLabels
 
 
 class NodeReader:
@@ -150,7 +152,7 @@ class NodeReader:
             message = f"{shown(name)} cannot name a node; write letters, digits, '-', '_', at most 63 (a dot separates words of a key)"
             self._problems.add(place, node.key, message, name)
         layers = self._layers(node)
-        return WrittenNode(name, place, self._role(node, layers))
+        return WrittenNode(name, place, read_labels(layers))
 
     def _layers(self, node: Section) -> list[Section]:
         """Return what the node inherits from, the nearest first."""
@@ -182,22 +184,6 @@ class NodeReader:
             return f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}"
         return f"{shown(kind)} is no kind of node; {did_you_mean(kind, self._kinds)}"
 
-    def _role(self, node: Section, layers: list[Section]) -> Role | None:
-        for layer in layers:
-            labels = layer.section("labels", None)
-            if labels is None:
-                continue
-            self._check_labels(labels)
-            if ROLE_LABEL in labels:
-                role = labels.choice(ROLE_LABEL, ROLES)
-                return "switch" if role is not None and role.value == "switch" else "host"
-        return None
-
-    def _check_labels(self, labels: Section) -> None:
-        for name in labels.names():
-            if name.startswith("fabriclab.") and name != ROLE_LABEL:
-                labels.problems.add(labels.mapping.key_place(name), labels.path(name), f"unknown label; did you mean {ROLE_LABEL!r}?", name)
-
 
 def settle_roles(nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems) -> tuple[LabNode, ...]:
     """Give every node a role: the label's, or host for a node with a single link. Record the nodes for which that does not decide."""
@@ -210,8 +196,9 @@ def settle_roles(nodes: list[WrittenNode], links: tuple[Link, ...], links_are_go
         key = f"topology.nodes.{node.name}"
         if degree[node.name] == 0 and links_are_good:
             problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
-        elif node.role is None and degree[node.name] > 1:
+        elif node.labels.role is None and degree[node.name] > 1:
             message = f"has {degree[node.name]} links and no role; write labels: {{{ROLE_LABEL}: switch}} (or host)"
             problems.add(node.place, key, message, node.name)
-        settled.append(LabNode(node.name, node.role or "host", node.place))
+        labels = node.labels
+        settled.append(LabNode(node.name, labels.role or "host", node.place, labels.asn, labels.loopback, labels.tier))
     return tuple(settled)

@@ -24,7 +24,8 @@ class PortAddress:
 def assign_addresses(topology: Topology) -> dict[str, PortAddress]:
     """Return the addresses of every port (`node:interface`); what the file gives is kept, and no two overlap."""
     written = [end.ipv4.value.network for link in topology.links for end in link.ends if end.ipv4 is not None]
-    free = _free_networks(written)
+    loopbacks = [IPv4Network(node.loopback.value) for node in topology.nodes if node.loopback is not None]
+    free = _free_networks(written + loopbacks)
     macs = _free_macs({end.mac.value for link in topology.links for end in link.ends if end.mac is not None})
     hosts = frozenset(topology.hosts)
     addresses: dict[str, PortAddress] = {}
