@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from rich.console import Console
-from synthetic_run import incast_run, incast_sweep, long_run
+from synthetic_run import QUEUE_HEADER, incast_run, incast_sweep, long_run
 
 from fabriclab.report import summary_table, write_report
 from fabriclab.report.figures.curves import point_label
@@ -145,6 +145,14 @@ def test_page_of_a_run_that_died_at_once(tmp_path: Path) -> None:
     shutil.rmtree(run / "raw")
     html, _ = page([run], tmp_path)
     assert "This run is incomplete: status crashed" in html
+
+
+def test_an_empty_queue_is_said_and_drawn(tmp_path: Path) -> None:
+    run = incast_run(tmp_path / "run", 1)
+    (run / "raw/queues.csv").write_text(QUEUE_HEADER + "0,s1:eth2,0,0,0,0,0,0,0\n20000000,s1:eth2,0,0,0,0,9,9,0\n")
+    html, _ = page([run], tmp_path)
+    assert "no sample found a packet waiting" in html
+    assert "buffer 64 KB" in html
 
 
 def test_text_from_a_lab_is_escaped(tmp_path: Path) -> None:

@@ -54,20 +54,20 @@ def queue_picture(curve: Curve, name: str, port: str | None = None, *, small: bo
     begin, end = shown_interval(curve.results)
     zoom = _zoom_interval(rows, begin, end, curve)
     panels = [(begin, end)] + ([zoom] if zoom is not None and not small else [])
+    steps = [read_steps(rows, "bytes", *interval) for interval in panels]
+    axis, top = _scale(steps, [facts])
     with drawing():
         figure = new_figure(1.9 if len(panels) == 1 else 3.9)
         grid = figure.subplots(len(panels), 1, squeeze=False, sharey=True)
-        for axes, interval in zip(grid[:, 0], panels, strict=True):
-            steps = read_steps(rows, "bytes", *interval)
-            axis, top = _scale([steps], [facts])
-            _draw_queue(axes, steps, curve.color, axis, interval, top)
+        for axes, interval, part in zip(grid[:, 0], panels, steps, strict=True):
+            _draw_queue(axes, part, curve.color, axis, interval, top)
             draw_buffer_levels(axes, facts, axis, top)
             axes.set_ylabel(axis_label("Queue", axis))
         if len(panels) == 2:
             _mark_zoom(grid[0, 0], panels[1], axis_for("ns", [end]))
-        title = f"Queue at {facts.name} over time"
-        caption = _queue_caption(curve, facts, zoom if len(panels) == 2 else None)
-        return Picture(title, caption, figure_svg(figure, name, caption))
+        has_band = any(part.is_envelope for part in steps)
+        caption = _queue_caption(curve, facts, zoom if len(panels) == 2 else None, has_band=has_band)
+        return Picture(f"Queue at {facts.name} over time", caption, figure_svg(figure, name, caption))
 
 
 def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str | None = None) -> Picture | None:
@@ -172,7 +172,7 @@ def _draw_queue(axes: Axes, steps: Steps, color: str, axis: Axis, interval: tupl
 def _scale(steps: Sequence[Steps], facts: Sequence[PortFacts], others: Sequence[float | int | None] = ()) -> tuple[Axis, float]:
     """Return the unit and the top of a queue axis: room for the data, and for the buffer's limit where the data comes near it."""
     highest = max([float(step.high.max()) for step in steps if len(step.high)] + [float(other or 0) for other in others], default=0.0)
-    levels = [level for port in facts for level in (port.limit_bytes, port.threshold_bytes or 0) if level <= 3 * max(highest, 1)]
+    levels = [level for port in facts for level in (port.limit_bytes, port.threshold_bytes or 0) if highest == 0 or level <= 3 * highest]
     reach = max([highest, *levels, 1.0])
     axis = axis_for("bytes", [reach])
     return axis, 1.16 * reach / axis.scale
@@ -250,11 +250,13 @@ def _empty_share(curve: Curve, rows: pl.LazyFrame) -> float:
     return float(table["share"][0]) if table.height and table["value"][0] == 0 else 0.0
 
 
-def _queue_caption(curve: Curve, facts: PortFacts, zoom: tuple[int, int] | None) -> str:
+def _queue_caption(curve: Curve, facts: PortFacts, zoom: tuple[int, int] | None, *, has_band: bool) -> str:
     found = queue_rows(curve, facts.name)
     assert found is not None
     summary = curve.results.summary
     longest, mean = (summary.get(f"queue_{word}_bytes[{facts.name}]") for word in ("max", "mean"))
+    if longest == 0:
+        return f"{curve.label}: no sample found a packet waiting; what waits does so before this port."
     text = f"{curve.label}: the queue reaches {format_metric('queue_max_bytes', longest)} of {format_metric('_bytes', facts.limit_bytes)}"
     text += f", its mean over time is {format_metric('queue_mean_bytes', mean)}."
     empty = _empty_share(curve, found[0])
@@ -264,7 +266,9 @@ def _queue_caption(curve: Curve, facts: PortFacts, zoom: tuple[int, int] | None)
         drops = summary.get(f"drops[{facts.name}]")
         place = "around the first drop" if drops else "from the middle of the run"
         text += f" Below: {format_metric('_ns', zoom[1] - zoom[0])} {place}."
-    return text + " A band spans least and greatest samples where there are more than the picture has room for; its line is the mean."
+    if has_band:
+        text += " A band spans the least and greatest of more samples than the picture has room for; its line is the mean."
+    return text
 
 
 def _multiples_caption(panels: Sequence[Panel], window: float, zooms: Sequence[tuple[int, int]]) -> str:
