@@ -7,7 +7,7 @@ and a size keeps its unit; the reader of a key decides what its text means.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -179,6 +179,8 @@ class _Converter:
             value = self.convert(value_node, path)
             if value is None:
                 continue
+            if isinstance(value, ScalarValue) and value.is_null:
+                value = replace(value, place=key_place)  # the parser puts a missing value where the next key begins
             if name == "<<" and key_node.style is None:
                 self._merge(value, path, merged, places)
             elif name in own:

@@ -9,7 +9,7 @@ from pathlib import Path
 from fabriclab.lab import containerlab
 from fabriclab.lab.document import MappingValue, read_document
 from fabriclab.lab.links import read_links
-from fabriclab.lab.problems import Problems, shown
+from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.section import Section
 from fabriclab.lab.topology import Link, NodeReader, Topology, parse_name, settle_roles
 
@@ -39,7 +39,7 @@ def parse_topology(document: MappingValue, problems: Problems) -> Topology:
     if before == len(problems):
         _check_addresses(links, problems)
         _check_loopbacks(topology, problems)
-        _check_reachable(topology, problems)
+        _check_reachable(topology, section.place, problems)
     return topology
 
 
@@ -85,13 +85,12 @@ def _check_loopbacks(topology: Topology, problems: Problems) -> None:
                 break
 
 
-def _check_reachable(topology: Topology, problems: Problems) -> None:
+def _check_reachable(topology: Topology, section_place: Place, problems: Problems) -> None:
     """Every host reaches every other through switches; hosts forward nothing."""
     hosts = topology.hosts
     if len(hosts) < 2:
-        first = topology.nodes[0] if topology.nodes else None
-        if first is not None:
-            problems.add(first.place, "topology.nodes", f"{len(hosts)} host(s); traffic needs two or more ({{fabriclab.role: host}})")
+        place = topology.nodes[0].place if topology.nodes else section_place
+        problems.add(place, "topology.nodes", f"{len(hosts)} host(s); traffic needs two or more ({{fabriclab.role: host}})")
         return
     reached = _reached_from(hosts[0], topology)
     for node in topology.nodes:
