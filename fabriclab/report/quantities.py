@@ -91,10 +91,10 @@ def metric_axis(metric: str, values: Iterable[float]) -> Axis:
 
 
 def axis_for(dimension: str, values: Iterable[float]) -> Axis:
-    """Return the unit (of `bps`, `bytes`, `ns`) in which the largest value is at least 1. Rates below 10 Gbps stay in Mbps."""
+    """Return the unit (of `bps`, `bytes`, `ns`) that fits the largest value; 1 Gbps is still 1000 Mbps, 4 MB 4000 KB."""
     largest = max((abs(value) for value in values), default=0.0)
     for scale, unit in _SCALES.get(dimension, ()):
-        if largest >= scale * (10 if unit in ("Gbps", "MB", "GB") else 1):
+        if largest >= scale * {"Gbps": 2, "MB": 10, "GB": 10}.get(unit, 1):
             return Axis(scale, unit)
     fallback = {"bps": Axis(1e6, "Mbps"), "bytes": Axis(1e3, "KB"), "ns": Axis(1e6, "ms")}
     return fallback.get(dimension, Axis(1, ""))

@@ -14,6 +14,8 @@ from typing import BinaryIO
 import polars as pl
 from polars.datatypes import DataTypeClass
 
+WHOLE_SUFFIX = ".whole"
+"""Ends the name of a copy of a file without its cut last line."""
 _READ_BLOCK = 1 << 16
 
 
@@ -186,7 +188,7 @@ def _whole_lines(path: Path) -> tuple[Path, bool]:
         if file.read(1) == b"\n":
             return path, False
         end = _last_newline(file, size) + 1
-    copy = path.with_name(path.name + ".whole")
+    copy = path.with_name(path.name + WHOLE_SUFFIX)
     with path.open("rb") as source, copy.open("wb") as target:
         shutil.copyfileobj(source, target)
         target.truncate(end)

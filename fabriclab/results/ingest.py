@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
-from fabriclab.results.formats import FLOW_LOG, INTERFACES, QUEUES, TCP, TRACE, Format, ResultsError, first_bad_row, scan_csv
+from fabriclab.results.formats import FLOW_LOG, INTERFACES, QUEUES, TCP, TRACE, WHOLE_SUFFIX, Format, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.summary import Measured, summarize
 
 Outcome = TypeVar("Outcome")
@@ -23,8 +23,8 @@ _ROW_GROUP = 1 << 18
 _SERIES: dict[str, Format] = {"queues": QUEUES, "tcp": TCP, "interfaces": INTERFACES}
 
 
-def ingest_run(run_dir: Path) -> None:
-    """Turn `raw/*.csv` of a run directory into Parquet, write summary.json and remove `raw/`.
+def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
+    """Turn `raw/*.csv` of a run directory into Parquet, write summary.json and remove `raw/`, unless it is to be kept.
 
     What a killed machine left is kept: cut lines are dropped with a note, flows without a row are `lost`. Running it again is harmless.
     Raises ResultsError (file, line, value) when a file breaks its format, OSError when the disk is full; `raw/` then stays as it is.
@@ -38,8 +38,10 @@ def ingest_run(run_dir: Path) -> None:
             notes += _write_series(run_dir, name, file_format, expected=_is_sampled(plan, name))
     metrics = summarize(Measured.open(run_dir), plan, manifest)
     _write_json(run_dir / "summary.json", {"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics})
-    if raw.is_dir():
+    if raw.is_dir() and not keep_raw:
         shutil.rmtree(raw)
+    for copy in raw.rglob(f"*{WHOLE_SUFFIX}"):
+        copy.unlink()
 
 
 def read_manifest(run_dir: Path, *, required: bool = True) -> dict[str, Any]:

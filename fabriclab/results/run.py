@@ -66,12 +66,14 @@ class Results:
 
 
 def read_run(run_dir: Path) -> Results:
-    """Read a run directory. A run that was never ingested (its host was killed) is ingested first.
+    """Read a run directory. A run that was never ingested is ingested first.
+
+    One that never ended was killed with its host, or still runs: what it has so far is shown, and its raw logs are left alone.
 
     Raises ResultsError when it is not a run directory or a file of it is broken.
     """
     manifest, plan = read_manifest(run_dir), read_plan(run_dir)
     if not (run_dir / "summary.json").exists() or (run_dir / "raw").is_dir():
-        ingest_run(run_dir)
+        ingest_run(run_dir, keep_raw=manifest.get("ended") is None)
     summary = read_json(run_dir / "summary.json", SUMMARY_FORMAT)
     return Results(run_dir, manifest, plan, dict(summary["metrics"]), tuple(summary["notes"]), Measured.open(run_dir))

@@ -129,6 +129,19 @@ def test_raw_is_removed_and_ingesting_again_changes_nothing(tmp_path: Path) -> N
     assert {path.name: path.read_bytes() for path in run.glob("*.*")} == before
 
 
+def test_raw_of_a_run_that_may_still_run_is_left_alone(tmp_path: Path) -> None:
+    run = incast_run(tmp_path / "run", 4, status="interrupted", ended=None)
+    queues = run / "raw" / "queues.csv"
+    text = queues.read_text()
+    queues.write_text(text[:-5])
+    first = read_run(run)
+    assert sorted(path.name for path in (run / "raw").iterdir()) == ["flows", "queues.csv", "tcp.csv"]
+    queues.write_text(text)
+    ingest_run(run)
+    assert not (run / "raw").exists()
+    assert (first.notes, read_run(run).notes) == (("raw/queues.csv: the last line was cut off and is left out",), ())
+
+
 def test_flows_are_byte_identical_for_the_same_logs(tmp_path: Path) -> None:
     digests = set()
     for name in ("one", "two"):
