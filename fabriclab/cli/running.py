@@ -17,7 +17,7 @@ from fabriclab.cli.signals import interrupting
 from fabriclab.engine.artefacts import find_artefacts
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
-from fabriclab.report import summary_table
+from fabriclab.report import summary_table, write_report
 from fabriclab.run import RunContext, run_point
 from fabriclab.run.point import remove_run
 from fabriclab.run.sweep import slug
@@ -36,6 +36,8 @@ def run(lab_directory: Path, seed: int, settings: Sequence[str], out: Path | Non
     results = read_if_possible(directory)
     if results is not None:
         console.print(summary_table(results))
+        write_report([directory], directory / "report.html")
+        console.print(f"report: {directory / 'report.html'}", highlight=False, soft_wrap=True)
     show_result(console, str(directory), result)
     holds = show_checks(console, [results] if results is not None else [])
     return exit_status([result.status], holds)

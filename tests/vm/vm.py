@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,6 +63,16 @@ class Vm:
     def flows(self, name: str = "run") -> list[dict[str, Any]]:
         """Return the rows of flows.parquet."""
         return pl.read_parquet(self.directory / name / "flows.parquet").to_dicts()
+
+
+def fabriclab_command() -> list[str]:
+    """Return how `fabriclab` is called."""
+    return [sys.executable, "-m", "fabriclab"]
+
+
+def fabriclab(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call the command line in a directory, as a user does."""
+    return subprocess.run([*fabriclab_command(), *arguments], cwd=directory, capture_output=True, text=True)
 
 
 def live_processes(mark: str) -> list[int]:

@@ -1,0 +1,183 @@
+"""The command line as far as it needs no machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import fake_machine
+import pytest
+from typer.testing import CliRunner, Result
+
+from fabriclab.cli.app import app
+from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.outcome import exit_status
+from fabriclab.cli.settings import parse_settings
+from fabriclab.engine.artefacts import Artefacts
+from fabriclab.plan.model import Plan
+
+LABS = Path(__file__).parents[2] / "labs"
+INCAST = str(LABS / "incast")
+
+Invoke = Callable[..., Result]
+
+# What replay would log of the point's flows, from the trace that it is given.
+ANSWER = fake_machine.EPOCH + (
+    'for host in h1 client; do printf "%s\\n" "# fabriclab-flows-1" '
+    '"flow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,retransmits,timeouts,marks,delivered,min_rtt_us,srtt_us" '
+    '> "$job/raw/flows/$host.csv"; done\n'
+    'grep -E "^[0-9]" "$job/traffic/trace.csv" | while IFS=, read -r flow start src dst size rest; do\n'
+    '  echo "$flow,src,complete,,,10,2500000,$size,0,0,0,178,100,200" >> "$job/raw/flows/h1.csv"\n'
+    '  echo "$flow,dst,complete,$start,,20,2500000,$size,,,,,," >> "$job/raw/flows/client.csv"\n'
+    "done\n"
+)
+
+
+@pytest.fixture
+def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Call the command line in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> Result:
+        return CliRunner().invoke(app, list(arguments))
+
+    return call
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Artefacts]:
+    """Let the command line find a stand-in for the machine."""
+
+    def use(body: str) -> Artefacts:
+        found = fake_machine.artefacts(tmp_path, body)
+        monkeypatch.setattr("fabriclab.cli.running.find_artefacts", lambda: found)
+        monkeypatch.setattr("fabriclab.cli.sweeping.find_artefacts", lambda: found)
+        return found
+
+    return use
+
+
+def test_plan_is_json_that_reads_back(invoke: Invoke) -> None:
+    result = invoke("plan", INCAST, "--set", "senders=4", "--seed", "7")
+    assert result.exit_code == 0
+    plan = Plan.model_validate_json(result.stdout)
+    assert (plan.seed, plan.settings) == (7, {"senders": 4})
+
+
+def test_plan_of_a_node_shows_its_files(invoke: Invoke) -> None:
+    result = invoke("plan", INCAST, "--node", "client")
+    assert result.exit_code == 0
+    assert [line for line in result.stdout.splitlines() if line.startswith("#")] == [
+        "# nodes/client/sysctl.conf",
+        "# nodes/client/ip.batch",
+        "# nodes/client/tc.batch",
+    ]
+
+
+def test_check_says_what_a_lab_has(invoke: Invoke) -> None:
+    result = invoke("check", INCAST)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("incast: OK\n  49 hosts, 1 switches, 49 links\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plan", INCAST, "--node", "h99"), "--node 'h99': the lab has no such node"),
+        (("plan", INCAST, "--set", "senders"), "--set 'senders': KEY=VALUE is needed"),
+        (("plan", INCAST, "--set", "sender=4"), "sender=4: unknown setting"),
+        (("plan", "nowhere"), "nowhere: no such directory"),
+        (("sweep", INCAST, "--matrix", "demp"), "--matrix 'demp': the experiment has demo, buffers, algorithms"),
+        (("run", INCAST, "--seed", "-1"), "Invalid value for '--seed'"),
+        (("report", "nowhere"), "nowhere"),
+    ],
+)
+def test_a_users_mistake_is_a_message_and_status_2(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_run_makes_a_run_directory(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+    machine(ANSWER + fake_machine.END)
+    result = invoke("run", INCAST, "--set", "senders=1", "--out", "out")
+    assert result.exit_code == 0, result.output
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["status"] == "complete"
+    assert "<html" in (tmp_path / "out" / "report.html").read_text()
+    assert not (tmp_path / "out" / "raw").exists()
+
+
+def test_run_does_not_overwrite_unless_told(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+    machine(ANSWER + fake_machine.END)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("years")
+    for force in ((), ("--force",)):
+        result = invoke("run", INCAST, "--out", "out", *force)
+        assert result.exit_code == 2
+        assert "--out out" in result.stderr
+    assert (tmp_path / "out" / "thesis.txt").is_file()
+    assert invoke("run", INCAST, "--set", "senders=1", "--out", "mine").exit_code == 0
+    assert invoke("run", INCAST, "--set", "senders=1", "--out", "mine").exit_code == 2
+    assert invoke("run", INCAST, "--set", "senders=1", "--out", "mine", "--force").exit_code == 0
+
+
+def test_a_check_that_does_not_hold_is_status_1(invoke: Invoke, machine: Callable[[str], Artefacts]) -> None:
+    # 16 flows of 256 KB that all end after 2.5 ms: far above the link's rate, and above what the lab's check expects of 16 senders.
+    machine(ANSWER + fake_machine.END)
+    result = invoke("run", INCAST, "--set", "variant=cubic", "--set", "senders=16", "--out", "out")
+    assert result.exit_code == 1
+    assert "fail: goodput_bps <" in result.stdout
+
+
+def test_a_machine_that_dies_is_status_1_with_its_last_words(invoke: Invoke, machine: Callable[[str], Artefacts]) -> None:
+    machine(ANSWER + "echo 'Kernel panic - not syncing: test'\nkill -KILL $$\n")
+    result = invoke("run", INCAST, "--set", "senders=1", "--out", "out")
+    assert result.exit_code == 1
+    assert "Kernel panic - not syncing: test" in result.stdout
+
+
+def test_sweep_goes_on_where_it_stopped(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+    machine(ANSWER + fake_machine.END)
+    arguments = ("sweep", INCAST, "--set", "senders=1", "--out", "out")
+    assert invoke(*arguments).exit_code == 0
+    assert [point["status"] for point in json.loads((tmp_path / "out" / "sweep.json").read_text())["points"]] == ["complete", "complete"]
+    again = invoke(*arguments)
+    assert again.exit_code == 0
+    assert "2 of 2 points are done already" in again.stderr
+
+
+def test_doctor_names_what_mends(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriclab.cli.checkup.locate_artefacts", lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")})
+    result = invoke("doctor")
+    assert result.exit_code == 1
+    assert "make machine" in result.stdout.splitlines()[-1]
+
+
+def test_settings_are_key_and_value() -> None:
+    assert parse_settings(["senders=4", "buffer = 64 KB", "a.b=x=y"]) == {"senders": "4", "buffer": "64 KB", "a.b": "x=y"}
+    with pytest.raises(BadInputError, match="senders is given twice"):
+        parse_settings(["senders=4", "senders=5"])
+
+
+@pytest.mark.parametrize(
+    ("statuses", "holds", "status"),
+    [
+        (["complete"], True, 0),
+        (["complete"], False, 1),
+        (["complete", "crashed"], True, 1),
+        (["limit"], True, 1),
+        (["complete", "interrupted", "crashed"], True, 130),
+    ],
+)
+def test_exit_status(statuses: list[str], holds: bool, status: int) -> None:
+    assert exit_status(statuses, holds) == status
+
+
+def test_help_loads_neither_polars_nor_matplotlib() -> None:
+    script = "import sys\nfrom fabriclab.cli.app import app\nassert not {'polars', 'matplotlib', 'pydantic'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})

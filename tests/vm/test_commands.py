@@ -1,0 +1,141 @@
+"""The commands as a user types them, on a small lab of the user's own, with the real machine."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from vm import fabriclab, fabriclab_command, live_processes, wait_until
+
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
+
+TOPOLOGY = """name: small
+topology:
+  kinds:
+    linux: {image: 'fabriclab/host:latest'}
+  nodes:
+    s1: {kind: linux, labels: {fabriclab.role: switch}}
+    h1: {kind: linux, labels: {fabriclab.role: host}}
+    h2: {kind: linux, labels: {fabriclab.role: host}}
+    h3: {kind: linux, labels: {fabriclab.role: host}}
+  links:
+    - {endpoints: ['h1:eth1', 's1:eth1'], vars: {rate: 1 Gbps, delay: 25 us}}
+    - {endpoints: ['h2:eth1', 's1:eth2'], vars: {rate: 1 Gbps, delay: 25 us}}
+    - {endpoints: ['h3:eth1', 's1:eth3'], vars: {rate: 1 Gbps, delay: 25 us}}
+"""
+EXPERIMENT = """title: A small lab
+switches:
+  default: {buffer: 100 KB}
+hosts:
+  default: {congestion_control: cubic}
+traffic:
+  long: {kind: long, senders: [h1, h2], receiver: h3, stop: 100 ms}
+probes:
+  queues: {interval: 100 us, ports: [s1:eth3]}
+parameters:
+  buffer: switches.default.buffer
+  stop: traffic.long.stop
+matrix:
+  demo:
+    buffer: [50 KB, 100 KB, 200 KB]
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A directory with a lab `small` in it."""
+    lab = tmp_path / "small"
+    lab.mkdir()
+    (lab / "topology.clab.yml").write_text(TOPOLOGY)
+    (lab / "experiment.yml").write_text(EXPERIMENT)
+    return tmp_path
+
+
+def manifest_of(run: Path) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads((run / "manifest.json").read_text())
+    return manifest
+
+
+def test_run_and_report(place: Path) -> None:
+    result = fabriclab(place, "run", "small", "--seed", "3", "--out", "run")
+    assert result.returncode == 0, result.stdout + result.stderr
+    manifest = manifest_of(place / "run")
+    assert manifest["status"] == "complete"
+    assert manifest["seed"] == 3
+    assert manifest["versions"]["kernel"]
+    assert {"flows.parquet", "queues.parquet", "traffic/trace.csv"} <= set(manifest["files"])
+    report = fabriclab(place, "report", "run", "--out", "page.html")
+    assert report.returncode == 0, report.stderr
+    assert "</html>" in (place / "page.html").read_text()
+
+
+def test_sweep_runs_the_matrix_once(place: Path) -> None:
+    first = fabriclab(place, "sweep", "small", "--out", "sweep", "-j", "2")
+    assert first.returncode == 0, first.stdout + first.stderr
+    points = json.loads((place / "sweep" / "sweep.json").read_text())["points"]
+    assert [(point["settings"]["buffer"], point["status"]) for point in points] == [
+        ("50 KB", "complete"),
+        ("100 KB", "complete"),
+        ("200 KB", "complete"),
+    ]
+    started = [manifest_of(place / "sweep" / point["run"])["started"] for point in points]
+    again = fabriclab(place, "sweep", "small", "--out", "sweep")
+    assert "3 of 3 points are done already" in again.stderr
+    assert [manifest_of(place / "sweep" / point["run"])["started"] for point in points] == started
+
+
+def test_plan_shows_what_a_node_gets(place: Path) -> None:
+    shown = fabriclab(place, "plan", "small", "--node", "s1").stdout
+    assert fabriclab(place, "run", "small", "--out", "run").returncode == 0
+    for name in ("sysctl.conf", "ip.batch", "tc.batch"):
+        assert (place / "run" / "nodes" / "s1" / name).read_text() in shown
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_runs_keep_what_they_measured(place: Path, number: signal.Signals) -> None:
+    running = subprocess.Popen(
+        [*fabriclab_command(), "run", "small", "--set", "stop=50 s", "--out", "run"], cwd=place, stdout=subprocess.PIPE, text=True
+    )
+    events = place / "run" / "events.jsonl"
+    wait_until(lambda: events.is_file() and '"progress"' in events.read_text())
+    running.send_signal(number)
+    output, _ = running.communicate()
+    assert running.returncode == 130
+    assert "what was measured until then is kept" in output
+    assert manifest_of(place / "run")["status"] == "interrupted"
+    assert (place / "run" / "flows.parquet").is_file()
+    wait_until(lambda: live_processes(f"{place}/run") == [])
+
+
+def test_nothing_survives_a_killed_fabriclab_and_the_report_still_works(place: Path) -> None:
+    running = subprocess.Popen([*fabriclab_command(), "run", "small", "--set", "stop=50 s", "--out", "run"], cwd=place)
+    events = place / "run" / "events.jsonl"
+    wait_until(lambda: events.is_file() and '"progress"' in events.read_text())
+    machine = [process for process in live_processes(f"fabriclab_job={place}/run") if process != running.pid]
+    private = {path for path in Path("/dev/shm").glob("fabriclab-*") if str(path) in _command_lines(machine)}
+    assert private
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    wait_until(lambda: live_processes(f"{place}/run") == [])
+    wait_until(lambda: not any(path.exists() for path in private))
+    assert manifest_of(place / "run")["message"] == "the run was not finished: fabriclab was killed"
+    assert fabriclab(place, "report", "run").returncode == 0
+
+
+def _command_lines(processes: list[int]) -> str:
+    return " ".join(Path(f"/proc/{process}/cmdline").read_text() for process in processes)
+
+
+def test_an_interrupted_sweep_stops_all_and_goes_on_later(place: Path) -> None:
+    command = [*fabriclab_command(), "sweep", "small", "--set", "stop=3 s", "--out", "sweep", "-j", "1"]
+    running = subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL)
+    wait_until(lambda: any('"progress"' in events.read_text() for events in place.glob("sweep/points/*/events.jsonl")))
+    running.send_signal(signal.SIGINT)
+    assert running.wait() == 130
+    statuses = [point["status"] for point in json.loads((place / "sweep" / "sweep.json").read_text())["points"]]
+    assert statuses == ["interrupted", "missing", "missing"]
+    assert subprocess.run(command, cwd=place, stdout=subprocess.DEVNULL).returncode == 0
