@@ -6,7 +6,8 @@ boot        from start to power-off of a machine without nodes, in seconds
 exec        one fork, exec and exit of `ip link`, in milliseconds
 flow        wall seconds a virtual second of one DCTCP flow at 1 Gbps: host, switch, host; every port tbf, netem 25 us, red or bfifo
 
-Each figure is the least of the repetitions. `exec` and `flow` are slopes between two lengths, so that they are free of the boot.
+Each figure is the least of the repetitions, in wall time and in CPU time (which a busy host changes less). `exec` and `flow` are
+slopes between two lengths, so that they are free of the boot.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RATE = "1gbit"
@@ -30,6 +33,14 @@ HOST_SYSCTLS = {
     "net.ipv4.tcp_no_metrics_save": "1",
 }
 Job = dict[str, object]
+JobMaker = Callable[[Path, int], Job]
+
+
+class Cost(NamedTuple):
+    """Seconds of wall time and of CPU time."""
+
+    wall: float
+    cpu: float
 
 
 def artefacts() -> dict[str, Path]:
@@ -57,7 +68,12 @@ def write_node(run: Path, name: str, sysctls: Mapping[str, str], ip: Sequence[st
 
 
 def empty_job() -> Job:
-    return {"format": "fabriclab-job-1", "limit_ns": 60_000_000_000, "nodes": [], "links": [], "daemons": [], "probes": [], "traffic": [], "collect": []}
+    job: Job = {"format": "fabriclab-job-1", "limit_ns": 60_000_000_000}
+    return job | {part: [] for part in ("nodes", "links", "daemons", "probes", "traffic", "collect")}
+
+
+def boot_job(_run: Path, _size: int) -> Job:
+    return empty_job()
 
 
 def exec_job(run: Path, count: int) -> Job:
@@ -70,12 +86,10 @@ def exec_job(run: Path, count: int) -> Job:
 def flow_job(run: Path, seconds: int) -> Job:
     red = f"red limit 400000 min 30000 max 30001 avpkt 1500 burst 20 ecn bandwidth {RATE} probability 1"
     fifo = "bfifo limit 4000000"
-    nodes = [
-        write_node(
-            run, name, HOST_SYSCTLS, [f"addr add 10.{subnet}.0.2/24 dev eth1", f"route add default via 10.{subnet}.0.1"], port_qdiscs("eth1", fifo)
-        )
-        for subnet, name in ((1, "h1"), (2, "h2"))
-    ]
+    nodes = []
+    for subnet, name in ((1, "h1"), (2, "h2")):
+        addressing = [f"addr add 10.{subnet}.0.2/24 dev eth1", f"route add default via 10.{subnet}.0.1"]
+        nodes.append(write_node(run, name, HOST_SYSCTLS, addressing, port_qdiscs("eth1", fifo)))
     switch_addresses = ["addr add 10.1.0.1/24 dev eth1", "addr add 10.2.0.1/24 dev eth2"]
     nodes.append(write_node(run, "s1", {"net.ipv4.ip_forward": "1"}, switch_addresses, port_qdiscs("eth1", red) + port_qdiscs("eth2", red)))
     (run / "traffic").mkdir()
@@ -107,8 +121,13 @@ def replay(host: str) -> dict[str, object]:
     return {"name": f"replay@{host}", "node": host, "argv": ["/tools/replay", "--host", host, *files]}
 
 
-def run_machine(paths: Mapping[str, Path], run: Path, job: Job, cpu: int) -> float:
-    """Wall seconds that the job took. A job that fails ends the bench with the machine's own words."""
+def children_cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def run_machine(paths: Mapping[str, Path], run: Path, job: Job, cpu: int) -> Cost:
+    """What the job took. A job that fails ends the bench with the machine's own words."""
     (run / "machine").mkdir(exist_ok=True)
     (run / "machine/job.json").write_text(json.dumps(job))
     tools, rootfs = paths["tools"], paths["rootfs"]
@@ -120,27 +139,33 @@ def run_machine(paths: Mapping[str, Path], run: Path, job: Job, cpu: int) -> flo
             "con=null", "con0=null,fd:1", f"uml_dir={scratch}/", "quiet",
         ]  # fmt: skip
         environment = os.environ | ({"TMPDIR": "/dev/shm"} if os.access("/dev/shm", os.W_OK) else {})
-        start = time.monotonic()
-        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        wall = time.monotonic() - start
+        start, start_cpu = time.monotonic(), children_cpu()
+        done = subprocess.run(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        cost = Cost(time.monotonic() - start, children_cpu() - start_cpu)
     if '"status":"complete"' not in done.stdout:
         raise SystemExit(f"the machine did not complete its job (exit {done.returncode}):\n{done.stdout[-2000:]}")
-    return wall
+    return cost
 
 
-def least_wall(paths: Mapping[str, Path], kind: str, size: int, cpu: int, repeat: int) -> float:
-    walls = []
+def least_cost(paths: Mapping[str, Path], make_job: JobMaker, size: int, cpu: int, repeat: int) -> Cost:
+    costs = []
     for _ in range(repeat):
         with tempfile.TemporaryDirectory() as name:
             run = Path(name).resolve()
-            job = {"boot": lambda: empty_job(), "exec": lambda: exec_job(run, size), "flow": lambda: flow_job(run, size)}[kind]()
-            walls.append(run_machine(paths, run, job, cpu))
-    return min(walls)
+            costs.append(run_machine(paths, run, make_job(run, size), cpu))
+    return Cost(min(cost.wall for cost in costs), min(cost.cpu for cost in costs))
 
 
-def slope(paths: Mapping[str, Path], kind: str, sizes: tuple[int, int], cpu: int, repeat: int) -> float:
-    short, long = (least_wall(paths, kind, size, cpu, repeat) for size in sizes)
-    return (long - short) / (sizes[1] - sizes[0])
+def slope(paths: Mapping[str, Path], make_job: JobMaker, sizes: tuple[int, int], cpu: int, repeat: int) -> Cost:
+    short, long = (least_cost(paths, make_job, size, cpu, repeat) for size in sizes)
+    steps = sizes[1] - sizes[0]
+    return Cost((long.wall - short.wall) / steps, (long.cpu - short.cpu) / steps)
+
+
+def show(name: str, cost: Cost, unit: str, factor: float = 1) -> None:
+    print(f"{name:6}{cost.wall * factor:8.3f} wall {cost.cpu * factor:8.3f} cpu   {unit}", flush=True)
 
 
 def main() -> None:
@@ -153,9 +178,9 @@ def main() -> None:
     if arguments.kernel:
         paths["kernel"] = arguments.kernel.resolve()
     cpu, repeat = arguments.cpu, arguments.repeat
-    print(f"boot  {least_wall(paths, 'boot', 0, cpu, repeat):.3f} s", flush=True)
-    print(f"exec  {1000 * slope(paths, 'exec', EXEC_COUNTS, cpu, repeat):.2f} ms", flush=True)
-    print(f"flow  {slope(paths, 'flow', FLOW_SECONDS, cpu, repeat):.3f} wall s / virtual s", flush=True)
+    show("boot", least_cost(paths, boot_job, 0, cpu, repeat), "s")
+    show("exec", slope(paths, exec_job, EXEC_COUNTS, cpu, repeat), "ms", 1000)
+    show("flow", slope(paths, flow_job, FLOW_SECONDS, cpu, repeat), "s a virtual second")
 
 
 if __name__ == "__main__":
