@@ -18,7 +18,8 @@ from fabriclab.lab.section import Section, Written
 
 FILE_NAME = "topology.clab.yml"
 RUNNABLE_KINDS = ("linux",)
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+"""Of a lab or a node."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def parse_name(root: Section) -> str:
     name = root.scalar("name", "the lab's name")
     if name is None:
         return ""
-    if _NAME.fullmatch(name.value) is None:
+    if NAME.fullmatch(name.value) is None:
         name.complain(root.problems, f"{shown(name.value)} is no lab name; write letters, digits, '-' and '_', at most 63")
     return name.value
 
@@ -148,7 +149,7 @@ class NodeReader:
 
     def _node(self, name: str, node: Section) -> WrittenNode:
         place = node.place
-        if _NAME.fullmatch(name) is None:
+        if NAME.fullmatch(name) is None:
             message = f"{shown(name)} cannot name a node; write letters, digits, '-', '_', at most 63 (a dot separates words of a key)"
             self._problems.add(place, node.key, message, name)
         layers = self._layers(node)

@@ -12,13 +12,15 @@ PACKAGE = Path(__file__).parents[2] / "fabriclab"
 ALLOWED = {
     "units": set(),
     "lab": {"units"},
+    "generate": {"lab", "units"},
+    "graph": {"units"},
     "plan": {"lab", "units"},
     "compile": {"plan", "lab", "units"},
     "engine": {"units"},
     "run": {"engine", "compile", "plan", "lab", "units"},
     "results": {"units"},
-    "report": {"results", "units"},
-    "cli": {"run", "engine", "compile", "plan", "lab", "results", "report", "units"},
+    "report": {"results", "graph", "units"},
+    "cli": {"run", "engine", "compile", "plan", "lab", "generate", "graph", "results", "report", "units"},
     "__main__": {"cli"},
     "__init__": set(),
 }
