@@ -61,19 +61,19 @@ def metric_title(metric: str) -> str:
     return f"{title} ({place[:-1]})" if place else title
 
 
-def format_metric(metric: str, value: Value) -> str:
-    """Return a measured number with its unit, to four significant digits; a dash for what was not measured."""
+def format_metric(metric: str, value: Value, digits: int = 4) -> str:
+    """Return a measured number with its unit, to so many significant digits; a dash for what was not measured."""
     if value is None or isinstance(value, str):
         return "–" if value is None else value
     match metric_dimension(metric):
         case "bps":
-            return format_rate(value, 4)
+            return format_rate(value, digits)
         case "bytes":
-            return format_size(value, 4)
+            return format_size(value, digits)
         case "ns":
-            return format_duration(value * _to_base(metric), 4)
+            return format_duration(value * _to_base(metric), digits)
         case _:
-            return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+            return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}g}"
 
 
 def metric_dimension(metric: str) -> str:

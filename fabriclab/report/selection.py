@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fabriclab.report.figures.curves import Curve, Picture, curve_of, curves_of
@@ -119,9 +120,14 @@ def _sweep_figure(sweep: Sweep, curves: list[Curve], figure: dict[str, Any], nam
         case "fct-cdf":
             return [fct_cdf(curves, name)]
         case "drops":
-            return [drops_picture(curve, f"{name}-{number}", _port_of(curve, port)) for number, curve in enumerate(curves)]
+            return [_of(curve, drops_picture(curve, f"{name}-{number}", _port_of(curve, port))) for number, curve in enumerate(curves)]
     draw = {"cwnd": cwnd_picture, "throughput": throughput_picture}[figure["kind"]]
-    return [draw(curve, f"{name}-{number}") for number, curve in enumerate(curves)]
+    return [_of(curve, draw(curve, f"{name}-{number}")) for number, curve in enumerate(curves)]
+
+
+def _of(curve: Curve, picture: Picture | None) -> Picture | None:
+    """Return a picture of one run among several, with the run's label in its title."""
+    return replace(picture, title=f"{picture.title}: {curve.label}") if picture is not None else None
 
 
 def _metric(sweep: Sweep, figure: dict[str, Any], name: str, study: Study | None) -> Picture | None:

@@ -68,8 +68,9 @@ def read_study(name: str) -> Study | None:
 
 
 def compare_with(study: Study, points: Sequence[SweepPoint]) -> list[Comparison]:
-    """Return each statement of the study with the range of what the matching runs measured; rows without a matching run say so."""
-    return [_compare(row, points) for row in study.rows]
+    """Return each statement of the study with the range of what the matching runs measured; nothing when no run matches any of them."""
+    rows = [_compare(row, points) for row in study.rows]
+    return rows if any(row.ours for row in rows) else []
 
 
 def _compare(row: Mapping[str, Any], points: Sequence[SweepPoint]) -> Comparison:
@@ -80,7 +81,7 @@ def _compare(row: Mapping[str, Any], points: Sequence[SweepPoint]) -> Comparison
             continue
         by_algorithm.setdefault(point.results.congestion_control, []).append(float(value))
     ours = tuple(f"{algorithm_name(name)}: {_range(row['metric'], values)}" for name, values in by_algorithm.items())
-    return Comparison(str(row["text"]), str(row["reference"]), ours or ("no such point in this report",))
+    return Comparison(str(row["text"]), str(row["reference"]), ours)
 
 
 def _matches(where: Mapping[str, Any], point: SweepPoint) -> bool:

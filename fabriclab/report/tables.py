@@ -37,17 +37,21 @@ class PointTable:
     """Whether the row's point is complete."""
 
 
-def point_table(sweep: Sweep) -> PointTable:
+def point_table(sweep: Sweep, leave_out: Sequence[str] = (), digits: int = 4) -> PointTable:
     """Return one row for every point of a sweep, those without results included.
 
-    Columns that nobody measured are left out, and the status where all points are complete.
+    Columns that nobody measured are left out, those of `leave_out`, and the status where all points are complete.
     """
-    columns = [(metric, title) for metric, title in COLUMNS if any(run.summary.get(metric) is not None for run in sweep.runs)]
+    columns = [
+        (metric, title)
+        for metric, title in COLUMNS
+        if metric not in leave_out and any(run.summary.get(metric) is not None for run in sweep.runs)
+    ]
     if all(run.summary.get("flows_incomplete") == 0 for run in sweep.runs):
         columns = [column for column in columns if column[0] != "flows_incomplete"]
     varied = sweep.varied or tuple(dict.fromkeys(name for point in sweep.points for name in point.settings))
     headings = [name.rpartition(".")[2].replace("_", " ") for name in varied] + [title for _, title in columns]
-    rows = [_row(point, varied, [metric for metric, _ in columns]) for point in sweep.points]
+    rows = [_row(point, varied, [metric for metric, _ in columns], digits) for point in sweep.points]
     numbers = [name not in ("variant", "congestion_control") for name in varied] + [True] * len(columns)
     whole = [point.is_whole for point in sweep.points]
     if not all(whole):
@@ -89,10 +93,10 @@ def _context(results: Results, name: str, value: float) -> str:
     return ""
 
 
-def _row(point: SweepPoint, varied: Sequence[str], metrics: Sequence[str]) -> list[str]:
+def _row(point: SweepPoint, varied: Sequence[str], metrics: Sequence[str], digits: int) -> list[str]:
     settings = [_setting(name, point) for name in varied]
     summary = point.results.summary if point.results is not None else {}
-    return [*settings, *(format_metric(name, summary.get(name)) for name in metrics)]
+    return [*settings, *(format_metric(name, summary.get(name), digits) for name in metrics)]
 
 
 def _status(point: SweepPoint) -> str:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Literal
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from fabriclab.report.tables import key_figures, point_table
+from fabriclab.report.tables import PointTable, key_figures, point_table
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import CheckResult, Results, Sweep, SweepPoint, evaluate_checks
 
+_LEFT_OUT = ("fct_median_ns", "srtt_mean_us", "queue_marks", "queue_max_bytes", "fct_p99_ns", "drops", "queue_mean_bytes")
+"""What a narrow terminal does without, in this order."""
 
-def summary_table(subject: Results | Sweep) -> Table:
-    """Return a rich table: of a run its key figures, of a sweep one row a point. The caption holds warnings and the outcome of checks."""
-    return _run_table(subject) if isinstance(subject, Results) else _sweep_table(subject)
+
+def summary_table(subject: Results | Sweep, width: int | None = None) -> Table:
+    """Return a rich table: of a run its key figures, of a sweep one row a point. The caption holds warnings and the outcome of checks.
+
+    Columns of a sweep that don't fit in `width` characters (by default the terminal's) are left out, the least telling first.
+    """
+    if isinstance(subject, Results):
+        return _run_table(subject)
+    return _sweep_table(subject, width if width is not None else shutil.get_terminal_size().columns)
 
 
 def _run_table(results: Results) -> Table:
@@ -30,16 +39,26 @@ def _run_table(results: Results) -> Table:
     return table
 
 
-def _sweep_table(sweep: Sweep) -> Table:
-    content = point_table(sweep)
-    table = Table(title=sweep.title, title_justify="left", box=box.SIMPLE_HEAD, caption_justify="left")
+def _sweep_table(sweep: Sweep, width: int) -> Table:
+    content = _fitting_table(sweep, width)
+    table = Table(title=sweep.title, title_justify="left", box=box.SIMPLE_HEAD, caption_justify="left", padding=0)
     for heading, is_number in zip(content.headings, content.numbers, strict=True):
         justify: Literal["right", "left"] = "right" if is_number else "left"
-        table.add_column(heading, justify=justify, no_wrap=is_number)
+        table.add_column("\n".join(heading.split()), justify=justify, no_wrap=True, vertical="bottom")
     for point, row in zip(sweep.points, content.rows, strict=True):
         table.add_row(*row, style=None if point.is_whole else "yellow")
     table.caption = _caption(warnings_of(sweep.points), [check for run in sweep.runs for check in evaluate_checks(run)])
     return table
+
+
+def _fitting_table(sweep: Sweep, width: int) -> PointTable:
+    for count in range(len(_LEFT_OUT) + 1):
+        content = point_table(sweep, leave_out=_LEFT_OUT[:count], digits=3)
+        words = [max(map(len, heading.split())) for heading in content.headings]
+        cells = [max((len(row[column]) for row in content.rows), default=0) for column in range(len(words))]
+        if sum(map(max, words, cells)) + len(words) + 1 <= width:  # a space beside every column
+            break
+    return content
 
 
 def _caption(warnings: list[str], checks: list[CheckResult]) -> Text | None:

@@ -242,6 +242,16 @@ def test_axes_and_settings_are_numbers() -> None:
     assert keep_units("2 of 4 flows, 5 ms, 99 % of 64 KB") == "2 of 4 flows, 5\u00a0ms, 99\u00a0% of 64\u00a0KB"
 
 
+def test_a_study_of_other_settings_is_not_compared(tmp_path: Path) -> None:
+    run = long_run(tmp_path / "run")
+    plan = json.loads((run / "plan.json").read_text())
+    plan["parameters"]["rate"] = "10 Gbps"
+    (run / "plan.json").write_text(json.dumps(plan))
+    html, _ = page([run], tmp_path)
+    assert "None of these runs has the study's settings" in html
+    assert "hundreds of KB</td>" not in html
+
+
 @pytest.mark.parametrize("name", ["S2", "S4"])
 def test_studies_are_well_formed(name: str) -> None:
     study = read_study(name)
@@ -251,12 +261,21 @@ def test_studies_are_well_formed(name: str) -> None:
     assert read_study("S99") is None
 
 
-def test_terminal_tables(sweep_dir: Path, tmp_path: Path) -> None:
-    console = Console(width=160, record=True, file=(tmp_path / "out").open("w"))
-    console.print(summary_table(read_sweep(sweep_dir)))
-    console.print(summary_table(read_run(long_run(tmp_path / "run"))))
+def test_terminal_table_fits_80_characters(sweep_dir: Path, tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w") as file:
+        console = Console(width=80, record=True, file=file)
+        console.print(summary_table(read_sweep(sweep_dir), width=80))
     text = console.export_text()
-    assert re.search(r"CUBIC +8 +99\.73 Mbps", text)
+    assert "…" not in text
+    assert re.search(r"DCTCP +16 +931 Mbps", text)
+
+
+def test_terminal_tables(sweep_dir: Path, tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w") as file:
+        console = Console(width=160, record=True, file=file)
+        console.print(summary_table(read_sweep(sweep_dir), width=160))
+        console.print(summary_table(read_run(long_run(tmp_path / "run"))))
+    text = console.export_text()
+    assert re.search(r"CUBIC +8 +99\.7 Mbps", text)
     assert "checks: 3 of 3 pass" in text
     assert re.search(r"Goodput +941\.5 Mbps +100 % of the link's maximum", text)
-    console.file.close()
