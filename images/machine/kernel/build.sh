@@ -16,9 +16,13 @@ package=linux-source-6.12
 needed=(gcc make flex bison bc xz patch ar)
 
 key() {
-  local files source=$package
-  mapfile -t files < <(find "$here/patches" -type f | LC_ALL=C sort)
-  if [ -n "${KERNEL_SOURCE:-}" ]; then source=$(own_tree_state); fi
+  local files patches source=$package series=${package#linux-source-}
+  if [ -n "${KERNEL_SOURCE:-}" ]; then
+    source=$(own_tree_state)
+    series=$(series "$KERNEL_SOURCE")
+  fi
+  patches=$(patches_of "$series")
+  files=("$patches"/*)
   cache_key "kernel-1 $source $(gcc -dumpfullversion) ${files[*]#"$here"/}" "$here/build.sh" "$here/config" "${files[@]}"
 }
 
