@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fabriclab.cli import generate
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -26,6 +28,9 @@ Set = Annotated[
 Stall = Annotated[
     float, typer.Option(min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung.")
 ]
+
+
+app.add_typer(generate.app, name="generate")
 
 
 def _print_version(wanted: bool) -> None:
@@ -114,6 +119,26 @@ def plan(
 
     with failure.reported():
         showing.plan(lab, node, seed, settings or [])
+
+
+@app.command()
+def graph(
+    lab: Lab,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE.svg", help="The picture to write, - for the output.", show_default="NAME.svg")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one already.")] = False,
+) -> None:
+    """Draw a lab's topology as SVG. The lab needs no experiment yet.
+
+    [bold]Example[/bold]
+
+      fabriclab graph labs/leaf-spine --out leaf-spine.svg
+    """
+    from fabriclab.cli import drawing, failure
+
+    with failure.reported():
+        drawing.graph(lab, out, force)
 
 
 @app.command()

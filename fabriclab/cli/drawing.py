@@ -1,0 +1,56 @@
+"""`fabriclab graph`: the topology of a lab as a picture."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from fabriclab.cli.failure import BadInputError, say
+from fabriclab.graph import Edge, Network, Vertex, network_svg
+from fabriclab.lab import Problems
+from fabriclab.lab.network import read_topology
+from fabriclab.lab.topology import FILE_NAME, LabNode, Link, Topology
+
+
+def graph(lab_directory: Path, out: str | None, force: bool) -> None:
+    """Draw the topology of a lab."""
+    topology = _read(lab_directory)
+    text = network_svg(network_of_topology(topology))
+    if out == "-":
+        sys.stdout.write(text)
+        return
+    file = Path(out or f"{topology.name}.svg")
+    if file.exists() and not force:
+        raise BadInputError(f"{file} is there already; --force replaces it")
+    file.write_text(text, encoding="utf-8")
+    say(str(file))
+
+
+def _read(lab_directory: Path) -> Topology:
+    """Return the topology in a directory, or in a file of any name; the experiment beside it is not read."""
+    problems = Problems()
+    file = lab_directory if lab_directory.is_file() else lab_directory / FILE_NAME
+    topology = read_topology(file, problems)
+    problems.raise_if_any()
+    if topology is None:
+        raise AssertionError("a file that cannot be read leaves a problem")
+    return topology
+
+
+def network_of_topology(topology: Topology) -> Network:
+    """Return what is drawn of a topology."""
+    vertices = tuple(
+        Vertex(node.name, node.role == "host", node.tier.value if node.tier else None, _details(node)) for node in topology.nodes
+    )
+    return Network(topology.name, vertices, tuple(_edge(link) for link in topology.links))
+
+
+def _details(node: LabNode) -> tuple[str, ...]:
+    asn = () if node.asn is None else (f"AS {node.asn.value}",)
+    return asn if node.loopback is None else (*asn, str(node.loopback.value))
+
+
+def _edge(link: Link) -> Edge:
+    rates = [None if end.rate is None else end.rate.value for end in link.ends]
+    delays = [None if end.delay is None else end.delay.value for end in link.ends]
+    return Edge(link.a.port, link.b.port, (rates[0], rates[1]), (delays[0], delays[1]))
