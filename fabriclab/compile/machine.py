@@ -127,19 +127,20 @@ def _sampled_flows(plan: Plan, flows: Iterable[tuple[str, Flow]]) -> dict[str, A
     """Return the sending nodes and the marks of the sampled traffic. A kept connection carries its first flow's number only."""
     kept = {traffic.name for traffic in plan.traffic if isinstance(traffic, RoundsTraffic) and traffic.connection == "kept"}
     numbers: list[int] = []
-    nodes: dict[str, None] = {}
+    sources: set[str] = set()
     seen: set[tuple[str, str, str]] = set()
     for name, flow in flows:
         if name not in plan.probes.tcp_classes:
             continue
-        nodes[flow.src] = None
+        sources.add(flow.src)
         if name in kept:
             connection = (flow.src, flow.dst, flow.connection)
             if connection in seen:
                 continue
             seen.add(connection)
         numbers.append(flow.flow)
-    return {"nodes": [{"name": node, "netns": _namespace(node)} for node in nodes], "flows": numbers}
+    nodes = [{"name": node.name, "netns": _namespace(node.name)} for node in plan.nodes if node.name in sources]
+    return {"nodes": nodes, "flows": numbers}
 
 
 def machine_memory_bytes(plan: Plan) -> int:

@@ -1,20 +1,19 @@
 """The flow trace of a plan: one row a flow, in the format of `traffic/README.md`.
 
-A generated flow starts up to one packet's time later than written, by the seed. Without that, senders in lockstep always lose the same
-packets, and which ones is an accident of the arrangement: phase effects (S. Floyd and V. Jacobson, "On Traffic Phase Effects in
-Packet-Switched Gateways", 1992, whose remedy this is). The flows of a user's own trace start when it says.
+Who starts at the same moment is asked one after the other all the same; in which order, the seed decides, once for each traffic. (Times
+are exact: senders in lockstep stay in lockstep. Which of them loses then hangs on that order; S. Floyd and V. Jacobson, "On Traffic Phase
+Effects in Packet-Switched Gateways", 1992.) The flows of a user's own trace stay as they are.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fabriclab.compile.qdisc import ETHERNET_HEADER_BYTES, FRAMING_BYTES
-from fabriclab.plan.model import FlowsTraffic, LongTraffic, Plan, Port, RoundsTraffic, TraceTraffic, Traffic
+from fabriclab.plan.model import FlowsTraffic, LongTraffic, Plan, RoundsTraffic, TraceTraffic, Traffic
 
 TRACE_VERSION = "# fabriclab-trace-1"
 HOSTS_VERSION = "# fabriclab-hosts-1"
@@ -70,41 +69,35 @@ def compiled_flows(plan: Plan, lab_directory: Path) -> Iterator[tuple[str, Flow]
     for trace in traces:
         for flow in _read_trace(trace, lab_directory, hosts, used):
             yield trace.name, flow
-    packet_ns = {node.name: _packet_ns(node.ports[0]) for node in plan.nodes if node.role == "host"}
     number = max(used, default=-1) + 1
     for traffic in plan.traffic:
-        for flow in _generated(traffic, number):
-            yield traffic.name, flow._replace(start_ns=flow.start_ns + _phase_ns(plan.seed, flow.flow, packet_ns[flow.src]))
+        for flow in _generated(traffic, number, plan.seed):
+            yield traffic.name, flow
             number = flow.flow + 1
 
 
-def _packet_ns(port: Port) -> int:
-    """Return how long a full packet is on the wire."""
-    return (port.mtu + ETHERNET_HEADER_BYTES + FRAMING_BYTES) * 8 * 10**9 // port.rate_bps
+def _order(traffic: RoundsTraffic | LongTraffic | FlowsTraffic, seed: int) -> list[str]:
+    """Return the senders in the seed's order; the same on every host and with every version of Python."""
+    return sorted(traffic.senders, key=lambda sender: hashlib.blake2b(f"{seed} {traffic.name} {sender}".encode(), digest_size=16).digest())
 
 
-def _phase_ns(seed: int, flow: int, packet_ns: int) -> int:
-    """Return a flow's start within a packet's time, evenly spread; the same on every host and version."""
-    digest = hashlib.blake2b(f"{seed} {flow}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") % (packet_ns + 1)
-
-
-def _generated(traffic: Traffic, first: int) -> Iterator[Flow]:
+def _generated(traffic: Traffic, first: int, seed: int) -> Iterator[Flow]:
     match traffic:
         case RoundsTraffic():
-            return _rounds(traffic, first)
+            return _rounds(traffic, first, _order(traffic, seed))
         case LongTraffic():
-            return _long(traffic, first)
+            # Apart from each other they start in the order written.
+            return _long(traffic, first, traffic.senders if traffic.stagger_ns else _order(traffic, seed))
         case FlowsTraffic():
-            return _flows(traffic, first)
+            return _flows(traffic, first, _order(traffic, seed))
         case TraceTraffic():
             return iter(())
 
 
-def _rounds(traffic: RoundsTraffic, first: int) -> Iterator[Flow]:
+def _rounds(traffic: RoundsTraffic, first: int, senders: Sequence[str]) -> Iterator[Flow]:
     number = first
     for index in range(traffic.rounds):
-        for sender in traffic.senders:
+        for sender in senders:
             yield Flow(
                 flow=number,
                 start_ns=traffic.start_ns if index == 0 else 0,
@@ -121,17 +114,17 @@ def _rounds(traffic: RoundsTraffic, first: int) -> Iterator[Flow]:
             number += 1
 
 
-def _long(traffic: LongTraffic, first: int) -> Iterator[Flow]:
-    for index, sender in enumerate(traffic.senders):
+def _long(traffic: LongTraffic, first: int, senders: Sequence[str]) -> Iterator[Flow]:
+    for index, sender in enumerate(senders):
         start_ns = traffic.start_ns + index * traffic.stagger_ns
         yield Flow(first + index, start_ns, sender, traffic.receiver, "", str(traffic.stop_ns), "push", "", "", "", traffic.name)
 
 
-def _flows(traffic: FlowsTraffic, first: int) -> Iterator[Flow]:
+def _flows(traffic: FlowsTraffic, first: int, senders: Sequence[str]) -> Iterator[Flow]:
     number, size = first, str(traffic.size_bytes)
     for index in range(traffic.count):
         start_ns = traffic.start_ns + index * traffic.interval_ns
-        for sender in traffic.senders:
+        for sender in senders:
             yield Flow(number, start_ns, sender, traffic.receiver, size, "", traffic.mode, "", "", "", traffic.name)
             number += 1
 

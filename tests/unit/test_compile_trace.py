@@ -9,18 +9,16 @@ import pytest
 from sample_plans import LONG, ROUNDS, star
 
 from fabriclab.compile import TraceError, compile_hosts, compile_trace
-from fabriclab.plan.model import FlowsTraffic, TraceTraffic, Traffic
+from fabriclab.plan.model import FlowsTraffic, RoundsTraffic, TraceTraffic, Traffic
 
 NOWHERE = Path("/nonexistent")
-PACKET_NS = 12_304
-"""1538 bytes at 1 Gbps."""
 HEADER = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n"
 
 
 @pytest.fixture
-def in_phase(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let flows start exactly when they are written to."""
-    monkeypatch.setattr("fabriclab.compile.trace._phase_ns", lambda *_: 0)
+def in_written_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the seed leave the senders in the order in which they are written."""
+    monkeypatch.setattr("fabriclab.compile.trace._order", lambda traffic, _: traffic.senders)
 
 
 def rows(*traffic: Traffic, seed: int = 1) -> list[str]:
@@ -29,19 +27,24 @@ def rows(*traffic: Traffic, seed: int = 1) -> list[str]:
     return [line.rstrip("\n") for line in lines[2:]]
 
 
-def test_flows_start_within_a_packets_time_by_the_seed() -> None:
-    many = FlowsTraffic(
-        name="mice", senders=("h1",), receiver="h2", size_bytes=9000, count=1000, start_ns=10**6, interval_ns=10**6, mode="push"
-    )
-    phases = [int(row.split(",")[1]) - 10**6 * number for number, row in enumerate(rows(many), start=1)]
-    assert min(phases) >= 0
-    assert max(phases) <= PACKET_NS
-    assert sum(phases) / len(phases) == pytest.approx(PACKET_NS / 2, rel=0.05)
-    assert rows(many) == rows(many)
-    assert rows(many) != rows(many, seed=2)
+def sources(rounds: RoundsTraffic, seed: int) -> list[str]:
+    return [row.split(",")[2] for row in rows(rounds, seed=seed)]
 
 
-@pytest.mark.usefixtures("in_phase")
+def test_the_seed_decides_who_is_asked_first_in_every_round_alike() -> None:
+    many = ROUNDS.model_copy(update={"senders": tuple(f"h{number}" for number in range(1, 21))})
+    one, other = sources(many, 1), sources(many, 2)
+    assert one == sources(many, 1)
+    assert one != other
+    assert one[:20] == one[20:]
+    assert sorted(one[:20]) == sorted(other[:20]) == sorted(many.senders)
+
+
+def test_flows_that_start_one_after_the_other_keep_their_order() -> None:
+    assert {row.split(",")[2] for seed in range(20) for row in rows(LONG, seed=seed)[:1]} == {"h1"}
+
+
+@pytest.mark.usefixtures("in_written_order")
 def test_rounds_wait_for_the_round_before_and_keep_their_connections() -> None:
     assert rows(ROUNDS) == [
         "0,1000000,h1,h3,256000,,pull,sru,sru.r0,,sru",
@@ -51,17 +54,17 @@ def test_rounds_wait_for_the_round_before_and_keep_their_connections() -> None:
     ]
 
 
-@pytest.mark.usefixtures("in_phase")
+@pytest.mark.usefixtures("in_written_order")
 def test_new_connections_have_no_name() -> None:
     assert rows(ROUNDS.model_copy(update={"connection": "new", "rounds": 1}))[0] == "0,1000000,h1,h3,256000,,pull,,sru.r0,,sru"
 
 
-@pytest.mark.usefixtures("in_phase")
+@pytest.mark.usefixtures("in_written_order")
 def test_long_flows_start_one_after_the_other_and_stop_together() -> None:
     assert rows(LONG) == ["0,0,h1,h3,,500000000,push,,,,long", "1,1000000,h2,h3,,500000000,push,,,,long"]
 
 
-@pytest.mark.usefixtures("in_phase")
+@pytest.mark.usefixtures("in_written_order")
 def test_numbers_go_on_from_traffic_to_traffic() -> None:
     single = FlowsTraffic(name="mice", senders=("h1",), receiver="h2", size_bytes=9000, count=2, start_ns=5, interval_ns=100, mode="push")
     assert rows(LONG, single)[2:] == ["2,5,h1,h2,9000,,push,,,,mice", "3,105,h1,h2,9000,,push,,,,mice"]
@@ -78,7 +81,7 @@ def user_trace(directory: Path, text: str, **changes: str) -> list[str]:
     return [line.rstrip("\n") for line in compile_trace(plan, directory)][2:]
 
 
-@pytest.mark.usefixtures("in_phase")
+@pytest.mark.usefixtures("in_written_order")
 def test_a_users_flows_keep_their_numbers_and_the_others_follow(tmp_path: Path) -> None:
     assert user_trace(tmp_path, HEADER + "7,0,h1,h2,4,,push,,,,web\n") == [
         "7,0,h1,h2,4,,push,,,,web",
