@@ -48,6 +48,14 @@ accounts() {
   chmod 644 "$1/etc/passwd" "$1/etc/group"
 }
 
+# pam ROOT: what pam-auth-update would have made, for a machine where all is root: vtysh asks PAM.
+pam() {
+  local kind
+  for kind in account auth password session; do
+    printf '%s required pam_permit.so\n' "$kind" >"$1/etc/pam.d/common-$kind"
+  done
+}
+
 # alternatives ROOT: the links that update-alternatives would have made.
 alternatives() {
   ln -sfn mawk "$1/usr/bin/awk"
@@ -79,6 +87,7 @@ make_rootfs() {
   fi
   unpack "$1"
   accounts "$1/root"
+  pam "$1/root"
   alternatives "$1/root"
   remove_unneeded "$1/root"
   mount_points "$1/root"
