@@ -27,18 +27,17 @@ $(VENV_STAMP):
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-machine: ## build what is missing of the virtual machine: kernel, root file system, tools (8 minutes the first time)
-	@missing=$$(.ci/deps --list); if [ -n "$$missing" ]; then echo "not installed:" $$missing "(make deps)"; fi
+machine: deps ## build what is missing of the virtual machine: kernel, root file system, tools (5 minutes the first time)
 	@images/machine/build
 
 demo: venv machine ## run the in-cast lab, write its report
 	@$(BIN)/fabriclab sweep labs/incast
 
-test: venv machine ## all tests: Python, the machine, Rust (installs Python packages, builds what is missing)
+test: venv machine ## all tests: Python, the machine, Rust (builds what is missing)
 	@cargo test --quiet --workspace
 	@$(BIN)/pytest -n auto
 
-check: venv ## style and types, nothing is run
+check: deps venv ## style and types, nothing is run
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
