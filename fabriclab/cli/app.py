@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from fabriclab.cli import generate
+
+EngineName = Literal["vm", "containerlab"]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -23,6 +25,12 @@ Set = Annotated[
     list[str] | None,
     typer.Option(
         "--set", metavar="KEY=VALUE", help="Change a parameter, `variant`, or any key of the experiment. Repeatable.", show_default=False
+    ),
+]
+Engine = Annotated[
+    EngineName,
+    typer.Option(
+        help="vm: a virtual machine in virtual time, exact and repeatable. containerlab: Docker containers in real time; needs root.",
     ),
 ]
 Stall = Annotated[
@@ -60,6 +68,7 @@ def run(
     settings: Set = None,
     out: Annotated[Path | None, typer.Option(help="Run directory to make.", show_default="runs/LAB/TIME")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
+    engine: Engine = "vm",
     stall: Stall = 120.0,
 ) -> None:
     """Run one point of a lab.
@@ -73,7 +82,7 @@ def run(
     from fabriclab.cli import failure, running
 
     with failure.reported():
-        raise typer.Exit(running.run(lab, seed, settings or [], out, force, stall))
+        raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall))
 
 
 @app.command()
@@ -82,8 +91,11 @@ def sweep(
     matrix: Annotated[str | None, typer.Option(help="Which matrix of the experiment.", show_default="the first")] = None,
     seed: Seed = 1,
     settings: Set = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU; in real time one")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Sweep directory to make or to go on with.", show_default="runs/LAB/MATRIX")] = None,
+    engine: Engine = "vm",
     stall: Stall = 120.0,
 ) -> None:
     """Run every point of a lab's matrix, on all CPUs. What is done already is not run again.
@@ -97,7 +109,7 @@ def sweep(
     from fabriclab.cli import failure, sweeping
 
     with failure.reported():
-        raise typer.Exit(sweeping.sweep(lab, matrix, seed, settings or [], jobs, out, stall))
+        raise typer.Exit(sweeping.sweep(lab, matrix, seed, settings or [], jobs, out, engine, stall))
 
 
 @app.command()

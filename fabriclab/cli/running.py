@@ -9,27 +9,28 @@ from pathlib import Path
 
 from rich.console import Console
 
+from fabriclab.cli.engines import find_engine
 from fabriclab.cli.failure import BadInputError
 from fabriclab.cli.outcome import exit_status, ingest, read_if_possible, show_checks, show_result
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
-from fabriclab.engine.artefacts import find_artefacts
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
 from fabriclab.report import summary_table, write_report
 from fabriclab.run import RunContext, run_point
+from fabriclab.run.engines import EngineName
 from fabriclab.run.point import remove_run
 from fabriclab.run.sweep import slug
 
 
-def run(lab_directory: Path, seed: int, settings: Sequence[str], out: Path | None, force: bool, stall_s: float) -> int:
+def run(lab_directory: Path, seed: int, settings: Sequence[str], out: Path | None, force: bool, engine: EngineName, stall_s: float) -> int:
     """Run one point; returns the exit status."""
     lab = parse_lab(lab_directory)
     plan = resolve_plan(lab, parse_settings(settings), seed)
     directory = out or Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}"
     _make_room(directory, force)
-    context = RunContext(lab.directory, find_artefacts(), tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
+    context = RunContext(lab.directory, find_engine(engine, lab.directory), tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
     console = Console()
     with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
         result = run_point(plan, directory, context, lambda event: progress.show(lab.name, plan, event))

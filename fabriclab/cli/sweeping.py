@@ -8,12 +8,12 @@ from pathlib import Path
 
 from rich.console import Console
 
+from fabriclab.cli.engines import find_engine
 from fabriclab.cli.failure import BadInputError
 from fabriclab.cli.outcome import exit_status, ingest, show_checks, show_result
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
-from fabriclab.engine.artefacts import find_artefacts
 from fabriclab.engine.cpu import usable_cpus
 from fabriclab.lab import Lab, parse_lab
 from fabriclab.plan import resolve_plan
@@ -21,10 +21,18 @@ from fabriclab.plan.model import Plan
 from fabriclab.report import summary_table, write_report
 from fabriclab.results import read_sweep
 from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
+from fabriclab.run.engines import EngineName
 
 
 def sweep(
-    lab_directory: Path, matrix: str | None, seed: int, settings: Sequence[str], jobs: int | None, out: Path | None, stall_s: float
+    lab_directory: Path,
+    matrix: str | None,
+    seed: int,
+    settings: Sequence[str],
+    jobs: int | None,
+    out: Path | None,
+    engine: EngineName,
+    stall_s: float,
 ) -> int:
     """Run what is not done of a matrix, write its report; returns the exit status."""
     lab = parse_lab(lab_directory)
@@ -32,11 +40,11 @@ def sweep(
     plans = _plans(lab, name, parse_settings(settings), seed)
     directory = out or Path("runs") / lab.name / name
     _refuse_other_directories(directory)
-    artefacts = find_artefacts()
+    artefacts = find_engine(engine, lab.directory)
     points = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
     points.recall()
     context = RunContext(lab.directory, artefacts, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
-    _run(points, context, jobs or len(usable_cpus()))
+    _run(points, context, jobs or (len(usable_cpus()) if engine == "vm" else 1))
     return _conclude(points)
 
 

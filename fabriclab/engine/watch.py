@@ -7,16 +7,17 @@ import os
 import selectors
 import time
 from collections import deque
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TextIO, cast, get_args
+from typing import Any, Literal, TextIO, cast, get_args
 
 from fabriclab.engine.events import Event, EventCallback, describe_error, parse_event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.process import MachineProcess
 
-Status = Literal["complete", "limit", "stopped", "failed", "crashed", "interrupted"]
+Status = Literal["complete", "limit", "starved", "stopped", "failed", "crashed", "interrupted"]
 
 STOP_PATIENCE_S = 5.0
 """How long an interrupted machine may take to end its traffic, collect and power off."""
@@ -40,6 +41,8 @@ class Outcome:
     message: str
     virtual_ns: int
     wall_s: float
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    """What the engine measured of itself, for the manifest."""
 
 
 class Watch:

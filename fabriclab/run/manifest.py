@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.host import describe_host, fabriclab_version, git_revision
 from fabriclab.plan.model import Plan
+from fabriclab.run.engines import MadeFrom, engine_name
 
 RUN_FORMAT = "fabriclab-run-1"
 
@@ -18,7 +18,7 @@ RUN_FORMAT = "fabriclab-run-1"
 _NOT_HASHED = ("manifest.json", "report.html")
 
 
-def new_manifest(plan: Plan, artefacts: Artefacts, command: Sequence[str], report: Mapping[str, Any]) -> dict[str, Any]:
+def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest of a run that begins. Should nothing finish it, it tells the truth."""
     return {
         "format": RUN_FORMAT,
@@ -28,7 +28,7 @@ def new_manifest(plan: Plan, artefacts: Artefacts, command: Sequence[str], repor
         "title": plan.title,
         "settings": dict(plan.settings),
         "seed": plan.seed,
-        "engine": "vm",
+        "engine": engine_name(artefacts),
         "versions": {
             "fabriclab": fabriclab_version(),
             "git": git_revision(),
@@ -54,7 +54,7 @@ def utc_now() -> str:
 
 
 def kernel_release(directory: Path) -> str | None:
-    """Return the machine's kernel as it named itself, None when it did not come so far."""
+    """Return the kernel as it named itself, None when it did not come so far."""
     try:
         return (directory / "collect" / "kernel").read_text().strip() or None
     except OSError:

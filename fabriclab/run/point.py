@@ -1,4 +1,4 @@
-"""One run: write the inputs, run the machine, turn the logs into results, say in the manifest how it ended."""
+"""One run: write the inputs, run the engine, turn the logs into results, say in the manifest how it ended."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fabriclab.compile import TraceError, machine_memory_bytes
-from fabriclab.engine.artefacts import Artefacts, EngineError
-from fabriclab.engine.cpu import claim_cpu
+from fabriclab.compile import TraceError
+from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome, Status
 from fabriclab.plan.model import Plan
 from fabriclab.run.directory import RUN_MARK, write_inputs, write_json
+from fabriclab.run.engines import MadeFrom, execute
 from fabriclab.run.manifest import hash_files, kernel_release, new_manifest, utc_now
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -32,7 +31,8 @@ class RunContext:
     """What is the same for all runs of a command."""
 
     lab_directory: Path
-    artefacts: Artefacts
+    artefacts: MadeFrom
+    """It also says which engine runs."""
     command: tuple[str, ...]
     ingest: Callable[[Path], None]
     """Turns a run directory's raw logs into results; raises IngestError."""
@@ -63,9 +63,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
     try:
         write_json(directory / RUN_MARK, manifest)
         write_inputs(plan, context.lab_directory, directory)
-        with claim_cpu() as cpu:
-            machine = Machine(context.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, context.stall_s)
-            outcome = run_machine(machine, on_event, context.interrupt)
+        outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s)
     except (EngineError, TraceError, OSError) as error:
         message = str(error)
         if isinstance(error, OSError) and error.errno in _FULL:
@@ -83,6 +81,7 @@ def _finish(directory: Path, manifest: dict[str, Any], outcome: Outcome, ingest:
     manifest["wall_s"] = round(outcome.wall_s, 3)
     manifest["virtual_s"] = outcome.virtual_ns / 1e9
     manifest["versions"]["kernel"] = kernel_release(directory)
+    manifest.update(outcome.figures)
     try:
         # The results depend on how the run ended, so the manifest is first; their hashes come after.
         _write_status(directory, manifest, status, message)
@@ -117,7 +116,7 @@ def _note_what_fits(directory: Path, manifest: dict[str, Any], status: Status, m
 
 
 def _worse(status: Status) -> Status:
-    return "failed" if status in ("complete", "limit", "stopped") else status
+    return "failed" if status in ("complete", "limit", "starved", "stopped") else status
 
 
 def _join(first: str, second: str) -> str:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.compile import TraceError
-from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.events import Event
 from fabriclab.plan.model import Plan, Scalar
 from fabriclab.run.directory import RUN_MARK, read_json, write_json
+from fabriclab.run.engines import MadeFrom
 from fabriclab.run.point import RunContext, RunResult, remove_run, run_point
 
 SWEEP_FORMAT = "fabriclab-sweep-1"
@@ -44,7 +44,7 @@ class PointState:
 class Sweep:
     """The sweep directory and its points."""
 
-    def __init__(self, directory: Path, lab: str, matrix: str, title: str, plans: Sequence[Plan], artefacts: Artefacts) -> None:
+    def __init__(self, directory: Path, lab: str, matrix: str, title: str, plans: Sequence[Plan], artefacts: MadeFrom) -> None:
         self.directory = directory
         self._head = {"format": SWEEP_FORMAT, "lab": lab, "matrix": matrix, "title": title}
         self.points = [PointState(plan, directory / "points" / point_name(plan, artefacts)) for plan in plans]
@@ -113,7 +113,7 @@ def run_sweep(
                 future.result()
 
 
-def point_name(plan: Plan, artefacts: Artefacts) -> str:
+def point_name(plan: Plan, artefacts: MadeFrom) -> str:
     """Return the name of a point's directory: its settings for people, a hash of plan and artefacts for certainty."""
     content = plan.model_dump_json() + json.dumps(artefacts.hashes(), sort_keys=True)
     return f"{slug(plan.settings)}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"

@@ -1,0 +1,20 @@
+"""`--engine`: what a run is made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fabriclab.engine.artefacts import EngineError, find_artefacts, locate_artefacts
+from fabriclab.engine.containers import ContainerLab
+from fabriclab.lab.topology import FILE_NAME
+from fabriclab.run.engines import EngineName, MadeFrom
+
+
+def find_engine(name: EngineName, lab_directory: Path) -> MadeFrom:
+    """Return what the engine needs that is built beforehand. Raises EngineError when it is not."""
+    if name == "vm":
+        return find_artefacts()
+    tools = locate_artefacts()["tools"]
+    if tools is None:
+        raise EngineError("not built yet: the replay and the sampler; run `images/machine/build tools` (`make machine` builds them too)")
+    return ContainerLab.find(lab_directory / FILE_NAME, tools)

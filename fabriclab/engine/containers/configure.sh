@@ -1,0 +1,31 @@
+#!/bin/sh
+# Applies a node's files inside its container. usage: configure.sh DIRECTORY INTERFACE...
+# The same files as in the virtual machine, in the same order (images/machine/README.md, "The job").
+set -eu
+directory=$1
+shift
+step="the settings of interfaces"
+trap 'status=$?; [ "$status" -eq 0 ] || echo "$step failed" >&2' EXIT
+
+# Docker mounts it read-only unless the container is privileged.
+if ! [ -w /proc/sys/net/ipv4/ip_forward ]; then
+  step="remounting /proc/sys (the node needs privileged: true, or cap-add: [SYS_ADMIN])"
+  mount -o remount,rw /proc/sys
+fi
+# The management network is no part of the lab: no route, no packet of its.
+step="taking the management interface down"
+if [ -e /sys/class/net/eth0 ]; then ip link set dev eth0 down; fi
+step="links.batch"
+ip -batch "$directory/links.batch"
+for interface; do
+  step="switching the offloads of $interface off (ethtool)"
+  ethtool -K "$interface" tso off gso off gro off
+done
+if [ -e "$directory/sysctl.conf" ]; then
+  step=sysctl.conf
+  sysctl -q -p "$directory/sysctl.conf"
+fi
+for batch in ip tc; do
+  step=$batch.batch
+  if [ -e "$directory/$step" ]; then "$batch" -batch "$directory/$step"; fi
+done

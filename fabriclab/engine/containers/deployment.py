@@ -1,0 +1,85 @@
+"""Containerlab deploys and destroys the lab's own topology. Whatever happens to us, nothing of it is left."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import subprocess
+from pathlib import Path
+
+from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.containers.command import CommandError, run_command
+from fabriclab.engine.containers.docker import Container, containers_of, describe_containers, remove_containers
+
+_DEPLOY_S = 600.0
+_DESTROY_S = 300.0
+# When the pipe breaks before a line we have died, even of SIGKILL: the lab goes.
+_GUARD = 'read -r released || exec "$@"'
+
+
+class Deployment:
+    """A deployed lab. Use as a context manager: on leaving it containers, links, networks and Containerlab's files are gone."""
+
+    def __init__(self, topology: Path, directory: Path) -> None:
+        # A name of its own: the same lab may run twice on a host, and its users' own deployment is not ours.
+        self.name = f"fl{secrets.token_hex(4)}"
+        self._topology = topology
+        self._directory = directory
+        self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}
+        self._guard: subprocess.Popen[bytes] | None = None
+
+    def deploy_argv(self) -> list[str]:
+        """Return the command that deploys the lab."""
+        return ["containerlab", "deploy", "--topo", str(self._topology.resolve()), "--name", self.name, "--log-level", "warn"]
+
+    def destroy_argv(self) -> list[str]:
+        """Return the command that destroys it."""
+        return ["containerlab", "destroy", "--topo", str(self._topology.resolve()), "--name", self.name, "--cleanup", "--log-level", "warn"]
+
+    def __enter__(self) -> Deployment:
+        self._guard = subprocess.Popen(
+            ["/bin/sh", "-c", _GUARD, "fabriclab-guard", *self.destroy_argv()],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **self._environment},
+            start_new_session=True,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._destroy()
+        finally:
+            self._release_guard()
+
+    def deploy(self) -> dict[str, Container]:
+        """Deploy; returns the containers by node. Raises EngineError, with Containerlab's words."""
+        run_command(self.deploy_argv(), timeout_s=_DEPLOY_S, environment=self._environment)
+        containers = describe_containers(self.name)
+        if not containers:
+            raise EngineError(f"{self._topology}: Containerlab deployed no container")
+        return containers
+
+    def _destroy(self) -> None:
+        failure: CommandError | None = None
+        try:
+            run_command(self.destroy_argv(), timeout_s=_DESTROY_S, environment=self._environment)
+        except CommandError as error:
+            failure = error
+        # A deployment that stopped half-way is not always known to Containerlab.
+        left = containers_of(self.name)
+        if left:
+            remove_containers(left)
+        shutil.rmtree(self._directory / f"clab-{self.name}", ignore_errors=True)
+        if failure is not None and left:
+            raise EngineError(f"the containers were removed, but Containerlab could not destroy the lab in order: {failure}")
+
+    def _release_guard(self) -> None:
+        if self._guard is not None and self._guard.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._guard.stdin.write(b"released\n")
+                self._guard.stdin.close()
+            self._guard.wait()

@@ -1,0 +1,265 @@
+"""The `containerlab` engine: runs a run directory's job in Docker containers that Containerlab deploys, and watches it.
+
+It leaves the run directory as the virtual machine does (`images/machine/README.md`): events, logs, raw series, collected outputs.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.containers.collect import collect_flow_logs, collect_series, run_collect
+from fabriclab.engine.containers.deployment import Deployment
+from fabriclab.engine.containers.docker import Container, image_identity
+from fabriclab.engine.containers.job import Job, Task, read_job
+from fabriclab.engine.containers.node import prepare_node
+from fabriclab.engine.containers.preflight import check_host
+from fabriclab.engine.containers.processes import Process, Processes
+from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
+from fabriclab.engine.containers.topology import read_containers
+from fabriclab.engine.events import Event, EventCallback
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.watch import STOP_PATIENCE_S, Outcome, Status
+
+_LEAD_NS = 500_000_000
+_LEAD_PER_PROCESS_NS = 20_000_000
+"""From the choice of the epoch to the epoch: all processes start, read the trace, and connect meanwhile."""
+_PROGRESS_NS = 100_000_000
+_MILLISECOND_NS = 1_000_000
+_AT_ONCE = 4
+"""Containers that are set up at the same time."""
+
+
+@dataclass(frozen=True)
+class ContainerLab:
+    """What a run in containers is made from. `topology` is the lab's own Containerlab file, `tools` the directory of static tools."""
+
+    topology: Path
+    tools: Path
+    images: Mapping[str, str] = field(default_factory=dict)
+    """Each image's id by its name, of those that are there."""
+
+    @classmethod
+    def find(cls, topology: Path, tools: Path) -> ContainerLab:
+        """Look up the images of a topology. What is missing is found, with all else, before the first run. Raises EngineError."""
+        names = sorted({container.image for container in read_containers(topology)})
+        try:
+            found = {name: image_identity(name) for name in names}
+        except EngineError:
+            # No Docker: `check_host` says so, and what else there is.
+            found = {}
+        return cls(topology, tools, {name: identity for name, identity in found.items() if identity})
+
+    def hashes(self) -> dict[str, str]:
+        """Return the hash of the tools and of each image."""
+        return {"tools": self.tools.name, **self.images}
+
+    def packages(self) -> list[str]:
+        """Return no packages: they are the images' own, named by the images' ids."""
+        return []
+
+
+def run_containers(lab: ContainerLab, directory: Path, on_event: EventCallback, interrupt: Interrupt) -> Outcome:
+    """Run the job of a run directory. Nothing is left of containers, networks and their files. Raises EngineError when it can't start."""
+    started = time.monotonic()
+    job = read_job(directory)
+    check_host(read_containers(lab.topology), directory)
+    with (directory / "events.jsonl").open("w", buffering=1) as events, Deployment(lab.topology, directory) as deployment:
+        run = _Run(lab, job, directory, _Events(events, on_event), interrupt)
+        status, message = run.carry_out(deployment)
+    figures = {} if run.starvation is None else {"starvation": run.starvation.as_record()}
+    return Outcome(status, message, run.virtual_ns, time.monotonic() - started, figures)
+
+
+class _Events:
+    """Writes and passes on events in the form of the machine's."""
+
+    def __init__(self, file: TextIO, on_event: EventCallback) -> None:
+        self._file = file
+        self._on_event = on_event
+        self._origin_ns = time.monotonic_ns()
+
+    def epoch(self, epoch_ns: int) -> None:
+        self.emit("epoch")
+        self._origin_ns = epoch_ns
+
+    def emit(self, event: str, **fields: str) -> int:
+        t_ns = time.monotonic_ns() - self._origin_ns
+        record = {"event": event, **fields, "t_ns": t_ns}
+        self._file.write(json.dumps(record) + "\n")
+        self._on_event(Event(event, t_ns, record))
+        return t_ns
+
+
+class _Run:
+    """One run, from the deployed containers to the collected logs."""
+
+    def __init__(self, lab: ContainerLab, job: Job, directory: Path, events: _Events, interrupt: Interrupt) -> None:
+        self._lab = lab
+        self._job = job
+        self._directory = directory
+        self._events = events
+        self._interrupt = interrupt
+        self._containers: dict[str, Container] = {}
+        self._meter = StarvationMeter()
+        self._problems: list[str] = []
+        self.starvation: Starvation | None = None
+        self.virtual_ns = 0
+
+    def carry_out(self, deployment: Deployment) -> tuple[Status, str]:
+        """Do everything; returns status and message."""
+        try:
+            ended = self._set_up(deployment) and self._play()
+        except EngineError as error:
+            self._events.emit("error", message=str(error))
+            self._events.emit("end", status="failed")
+            return "failed", str(error)
+        if not ended:
+            self._events.emit("end", status="stopped")
+            return "interrupted", "interrupted before the traffic"
+        status, message = self._judge(ended)
+        self._events.emit("end", status=ended)
+        return status, message
+
+    def _set_up(self, deployment: Deployment) -> bool:
+        """Deploy and configure; returns whether to go on."""
+        if self._interrupt.requested:
+            return False
+        self._events.emit("phase", phase="nodes")
+        self._containers = deployment.deploy()
+        missing = [node for node in self._job.files if node not in self._containers]
+        if missing:
+            raise EngineError(f"{self._lab.topology}: Containerlab made no container for {', '.join(missing)}")
+        if self._interrupt.requested:
+            return False
+        self._events.emit("phase", phase="configure")
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as workers:
+            for _ in workers.map(self._prepare, self._job.files):
+                pass
+        return not self._interrupt.requested
+
+    def _prepare(self, node: str) -> None:
+        if not self._interrupt.requested:
+            prepare_node(self._containers[node], self._job, self._directory, self._lab.tools)
+
+    def _play(self) -> Status | None:
+        """Start the processes, follow the traffic, collect; returns how the traffic ended, None when it was interrupted before."""
+        with Processes(self._directory) as processes:
+            self._events.emit("phase", phase="daemons")
+            daemons = self._start(processes, self._job.daemons)
+            for daemon in daemons:
+                daemon.give_epoch(0)
+            self._events.emit("phase", phase="probes")
+            samplers = self._start(processes, self._sampler_tasks())
+            self._events.emit("phase", phase="traffic")
+            traffic = self._start(processes, self._job.traffic)
+            if self._interrupt.requested:
+                return None
+            status = self._follow(processes, traffic, samplers, daemons)
+            self._events.emit("phase", phase="collect")
+            self._stop(processes, samplers)
+            self._collect()
+            self._stop(processes, daemons)
+        return status
+
+    def _sampler_tasks(self) -> list[Task]:
+        argv = ("/tools/sampler", "--config", "/job/machine/sampler.json")
+        return [Task(f"sampler@{node}", node, argv) for node in self._job.samplers]
+
+    def _start(self, processes: Processes, tasks: Sequence[Task]) -> list[Process]:
+        started = [processes.start(task, self._containers[task.node or ""]) for task in tasks]
+        processes.await_ready(started)
+        return started
+
+    def _follow(self, processes: Processes, traffic: list[Process], samplers: list[Process], daemons: list[Process]) -> Status:
+        """Give the epoch, wait for the end of the traffic, measure starvation meanwhile."""
+        names = {(process.container.identity, process.number or 0): process.task.name for process in [*traffic, *samplers]}
+        watched = host_processes(Path("/proc"), names)
+        epoch_ns = self._choose_epoch(len(names))
+        for process in [*samplers, *traffic]:
+            process.give_epoch(epoch_ns)
+        self._events.epoch(epoch_ns)
+        while time.monotonic_ns() < epoch_ns:
+            processes.pump()
+        self._meter.begin(watched)
+        try:
+            status = self._wait(processes, traffic, samplers, epoch_ns)
+        finally:
+            self.starvation = self._meter.end()
+        self.virtual_ns = time.monotonic_ns() - epoch_ns
+        self._problems += [process.describe() for process in [*samplers, *daemons] if process.status is not None]
+        return status
+
+    def _choose_epoch(self, processes: int) -> int:
+        earliest = time.monotonic_ns() + _LEAD_NS + processes * _LEAD_PER_PROCESS_NS
+        return -(-earliest // _MILLISECOND_NS) * _MILLISECOND_NS
+
+    def _wait(self, processes: Processes, traffic: list[Process], samplers: list[Process], epoch_ns: int) -> Status:
+        waiting = list(traffic)
+        next_progress_ns = epoch_ns
+        while waiting:
+            processes.pump()
+            now = time.monotonic_ns()
+            for process in [process for process in waiting if process.status is not None]:
+                waiting.remove(process)
+                self._note_end(process)
+            if any(process.status is not None for process in samplers) or self._problems:
+                return self._cut(processes, waiting, "failed")
+            if self._interrupt.requested:
+                return self._cut(processes, waiting, "stopped")
+            if now - epoch_ns > self._job.limit_ns:
+                return self._cut(processes, waiting, "limit")
+            if now >= next_progress_ns:
+                self._meter.look()
+                self._events.emit("progress")
+                next_progress_ns = now + _PROGRESS_NS
+        return "complete"
+
+    def _note_end(self, process: Process) -> None:
+        self._events.emit("process", name=process.task.name, status=process.status or "")
+        if process.status != "exit 0":
+            self._problems.append(process.describe())
+
+    def _cut(self, processes: Processes, waiting: list[Process], status: Status) -> Status:
+        self._stop(processes, waiting)
+        return status
+
+    def _stop(self, processes: Processes, running: list[Process]) -> None:
+        """End processes in order; those that don't are ended with their containers."""
+        running = [process for process in running if process.status is None]
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as workers:
+            list(workers.map(Process.terminate, running))
+        patience_s = 0.0 if self._interrupt.at_once else STOP_PATIENCE_S
+        left = processes.await_end(running, patience_s, lambda process: None)
+        self._problems += [f"{process.task.name} did not end when it was told to" for process in left]
+
+    def _collect(self) -> None:
+        if self._interrupt.at_once:
+            return
+        self._problems += collect_flow_logs(self._job.traffic, self._containers, self._directory)
+        self._problems += collect_series(self._job.samplers, self._containers, self._directory)
+        self._problems += run_collect(self._job.collect, self._containers, self._directory)
+        if self.starvation is not None:
+            logs = [self._directory / "logs" / f"sampler@{node}.log" for node in self._job.samplers]
+            self.starvation = with_samplers(self.starvation, [log.read_text(errors="replace") for log in logs if log.exists()])
+
+    def _judge(self, ended: Status) -> tuple[Status, str]:
+        reasons = [] if self.starvation is None else self.starvation.reasons()
+        told = "\n".join(self._problems)
+        if ended == "stopped":
+            return "interrupted", "\n".join(
+                ["interrupted: the traffic was ended early, what was measured until then is kept", *self._problems]
+            )
+        if self._problems:
+            return "failed", told
+        if reasons:
+            return "starved", "invalid: the host was too busy for real time: " + "; ".join(reasons)
+        if ended == "limit":
+            return "limit", "the limit of time was reached before the traffic was complete"
+        return ended, ""

@@ -1,0 +1,95 @@
+"""The job of a run directory (`images/machine/README.md`), read for containers: which node's container runs what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabriclab.engine.artefacts import EngineError
+
+JOB_FORMAT = "fabriclab-job-1"
+_KNOWN = {"format", "limit_ns", "sysctl", "nodes", "links", "daemons", "probes", "traffic", "collect"}
+_NAMESPACE = "/run/netns/"
+# The machine's own settings concern a kernel of its own; the host's is not ours to change.
+_SAMPLER_CONFIG = "machine/sampler.json"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A process of the job. `node` None: the machine itself."""
+
+    name: str
+    node: str | None
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Interface:
+    """One end of a link: what the plan gives it."""
+
+    name: str
+    mac: str
+    mtu: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to run."""
+
+    limit_ns: int
+    files: dict[str, str]
+    """Each node's directory of files, relative to the run directory."""
+    interfaces: dict[str, list[Interface]]
+    daemons: tuple[Task, ...]
+    traffic: tuple[Task, ...]
+    collect: tuple[Task, ...]
+    samplers: dict[str, dict[str, Any]]
+    """Each sampled node's own sampler configuration: a sampler in a container serves that container."""
+
+
+def read_job(directory: Path) -> Job:
+    """Read a run directory's job. Raises EngineError for one that this engine can't carry out."""
+    path = directory / "machine" / "job.json"
+    job = json.loads(path.read_text())
+    unknown = sorted(set(job) - _KNOWN)
+    if job.get("format") != JOB_FORMAT or any(job[key] for key in unknown):
+        what = f"it has {', '.join(unknown)}" if unknown else f"its format is {job.get('format')!r}, right is {JOB_FORMAT!r}"
+        raise EngineError(f"{path}: the containerlab engine can't carry out this job: {what}; --engine vm can")
+    sampled = any("/tools/sampler" in entry["argv"] for entry in job["probes"])
+    return Job(
+        limit_ns=job["limit_ns"],
+        files={node["name"]: node["files"] for node in job["nodes"]},
+        interfaces=_interfaces(job["links"], [node["name"] for node in job["nodes"]]),
+        daemons=_tasks(job["daemons"]),
+        traffic=_tasks(job["traffic"]),
+        collect=_tasks(job["collect"]),
+        samplers=split_sampler(json.loads((directory / _SAMPLER_CONFIG).read_text())) if sampled else {},
+    )
+
+
+def _tasks(entries: list[dict[str, Any]]) -> tuple[Task, ...]:
+    return tuple(Task(entry["name"], entry["node"], tuple(entry["argv"])) for entry in entries)
+
+
+def _interfaces(links: list[dict[str, Any]], nodes: list[str]) -> dict[str, list[Interface]]:
+    found: dict[str, list[Interface]] = {node: [] for node in nodes}
+    for link in links:
+        for end in (link["a"], link["b"]):
+            found[end["node"]].append(Interface(end["interface"], end["mac"], link["mtu"]))
+    return found
+
+
+def split_sampler(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return one sampler configuration for each node of the machine's, by node: its own ports and sockets, without a namespace."""
+    split: dict[str, dict[str, Any]] = {}
+    for part, members in (("queues", "ports"), ("tcp", "nodes"), ("interfaces", "ports")):
+        if part not in config:
+            continue
+        for entry in config[part][members]:
+            node = entry["netns"].removeprefix(_NAMESPACE)
+            own = split.setdefault(node, {"format": config["format"]})
+            own.setdefault(part, {**config[part], members: []})[members].append({k: v for k, v in entry.items() if k != "netns"})
+    return split

@@ -1,0 +1,70 @@
+"""What a run asks of the host's kernel, read from the node files: queueing disciplines and congestion controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+CONGESTION_SETTING = "net.ipv4.tcp_congestion_control"
+
+# How each discipline is tried, on a throw-away namespace's loopback device, and the kernel option that has it.
+QDISC_TRIALS = {
+    "tbf": "tbf rate 1mbit burst 3000 limit 3000",
+    "bfifo": "bfifo limit 3000",
+    "pfifo": "pfifo limit 10",
+    "netem": "netem delay 1us",
+    "red": "red limit 30000 min 1000 max 1001 probability 1 avpkt 1000 burst 1 bandwidth 1mbit ecn",
+    "prio": "prio",
+    "drr": "drr",
+    "ets": "ets bands 2 strict 2",
+    "htb": "htb",
+    "hfsc": "hfsc",
+    "codel": "codel",
+    "fq": "fq",
+    "fq_codel": "fq_codel",
+    "pie": "pie",
+    "cake": "cake",
+    "gred": "gred setup DPs 2 default 1",
+}
+
+
+def qdiscs_of(texts: Iterable[str]) -> list[str]:
+    """Return the kinds of queueing discipline that `tc -batch` texts add, in their order, each once."""
+    kinds: dict[str, None] = {}
+    for line in (line for text in texts for line in text.splitlines()):
+        words = line.split()
+        if words[:2] not in (["qdisc", "add"], ["qdisc", "replace"]):
+            continue
+        kind = _first_bare(words[2:])
+        if kind is not None:
+            kinds[kind] = None
+    return list(kinds)
+
+
+def _first_bare(words: list[str]) -> str | None:
+    """Return the first word that is neither a keyword of tc-qdisc(8) nor a keyword's value: the kind."""
+    position = 0
+    while position < len(words):
+        match words[position]:
+            case "dev" | "parent" | "handle":
+                position += 2
+            case "root":
+                position += 1
+            case kind:
+                return kind
+    return None
+
+
+def congestion_controls_of(texts: Iterable[str]) -> list[str]:
+    """Return the congestion controls that `sysctl.conf` texts set, sorted."""
+    found = set()
+    for line in (line for text in texts for line in text.splitlines()):
+        key, _, value = line.partition("=")
+        if key.strip() == CONGESTION_SETTING:
+            found.add(value.strip())
+    return sorted(found)
+
+
+def node_texts(directory: Path, name: str) -> list[str]:
+    """Return that file of every node of a run directory that has it."""
+    return [path.read_text() for path in sorted(directory.glob(f"nodes/*/{name}"))]

@@ -1,0 +1,145 @@
+"""Before anything is deployed: all that is missing on this host, each with its cure, in one go."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.containers.command import CommandError, run_command
+from fabriclab.engine.containers.docker import image_identity, server
+from fabriclab.engine.containers.needs import QDISC_TRIALS, congestion_controls_of, node_texts, qdiscs_of
+from fabriclab.engine.containers.topology import NodeContainer
+
+CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
+"""What a node's container must be allowed when it is not privileged: qdiscs and routes, ping, a writable /proc/sys."""
+CURE_UNPRIVILEGED = "below its kind in topology.clab.yml: privileged: false, cap-add: [NET_ADMIN, NET_RAW, SYS_ADMIN, SYS_NICE]"
+
+_SYSCTLS = Path("/proc/sys/net/ipv4")
+_KERNEL_OPTION = {"bfifo": "FIFO", "pfifo": "FIFO"}
+_TRIAL_S = 60.0
+
+
+class UnfitHostError(EngineError):
+    """This host can't run the lab in containers; the text names each thing that is missing and what mends it."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("this host can't run the lab in containers:\n" + "\n".join(f"  - {problem}" for problem in problems))
+        self.problems = tuple(problems)
+
+
+def check_host(containers: Sequence[NodeContainer], directory: Path) -> None:
+    """Look for everything that the run of `directory` needs. Raises UnfitHostError with all that is missing."""
+    problems = [*_containerlab(), *_congestion_controls(congestion_controls_of(node_texts(directory, "sysctl.conf")))]
+    docker = list(_docker())
+    problems = docker + problems
+    if not docker:
+        images = list(dict.fromkeys(container.image for container in containers))
+        missing = [image for image in images if image_identity(image) is None]
+        problems += [_missing_image(image) for image in missing]
+        problems += _capabilities(containers)
+        present = [container for container in containers if container.image not in missing]
+        if present:
+            problems += _trial(present, qdiscs_of(node_texts(directory, "tc.batch")))
+    if problems:
+        raise UnfitHostError(problems)
+
+
+def _docker() -> Iterator[str]:
+    if shutil.which("docker") is None:
+        yield "there is no `docker` on PATH: apt-get install docker.io"
+        return
+    try:
+        server()
+    except CommandError as error:
+        said = error.said.lower()
+        if "permission denied" in said:
+            yield "you may not use Docker: sudo usermod -aG docker $USER, then log in again (or run as root)"
+        elif "daemon running" in said or "cannot connect" in said:
+            yield "the Docker daemon does not run: sudo systemctl start docker (or sudo dockerd)"
+        else:
+            yield f"Docker does not answer: {error.said or error}"
+
+
+def _containerlab() -> Iterator[str]:
+    path = shutil.which("containerlab")
+    if path is None:
+        yield "there is no `containerlab` on PATH: https://containerlab.dev/install/ says how to get it"
+    elif os.geteuid() != 0 and not Path(path).stat().st_mode & stat.S_ISUID:
+        yield f"Containerlab needs root: run fabriclab as root, or sudo chmod u+s {path} and sudo usermod -aG clab_admins $USER"
+
+
+def _congestion_controls(needed: Sequence[str]) -> Iterator[str]:
+    available, allowed = (_words(f"tcp_{kind}_congestion_control") for kind in ("available", "allowed"))
+    for name in needed:
+        if available is not None and name not in available:
+            yield f"the host's kernel has no congestion control {name} now: {_module(f'tcp_{name}', f'CONFIG_TCP_CONG_{name.upper()}')}"
+    refused = [name for name in needed if available is not None and name in available and allowed is not None and name not in allowed]
+    if refused:
+        # It is global to the host, and a container that is refused leaks a reference to the algorithm's module.
+        value = " ".join([*(allowed or ()), *refused])
+        yield f"containers may not use {', '.join(refused)}: sudo sysctl -w net.ipv4.tcp_allowed_congestion_control='{value}'"
+
+
+def _words(name: str) -> list[str] | None:
+    try:
+        return (_SYSCTLS / name).read_text().split()
+    except OSError:
+        return None
+
+
+def _module(module: str, option: str) -> str:
+    if Path("/proc/modules").exists():
+        return f"sudo modprobe {module} (Ubuntu has it in linux-modules-extra-{platform.release()})"
+    return f"it can't load modules either; a kernel with {option} is needed"
+
+
+def _missing_image(image: str) -> str:
+    return f"there is no image {image}: " + ("make images" if image.startswith("fabriclab/") else f"docker pull {image}")
+
+
+def _capabilities(containers: Sequence[NodeContainer]) -> Iterator[str]:
+    for container in containers:
+        lacking = CAPABILITIES - container.capabilities
+        if not container.privileged and lacking:
+            yield f"the container of {container.node} is not privileged and lacks {', '.join(sorted(lacking))}; {CURE_UNPRIVILEGED}"
+
+
+def _trial(containers: Sequence[NodeContainer], qdiscs: Sequence[str]) -> Iterator[str]:
+    """Try the disciplines in a container like the lab's, without a network."""
+    # Privileged ones first: whether Docker can make them at all is to be known.
+    container = sorted(containers, key=lambda candidate: not candidate.privileged)[0]
+    tried = [kind for kind in qdiscs if kind in QDISC_TRIALS]
+    rights = ["--privileged"] if container.privileged else ["--cap-add", "NET_ADMIN"]
+    argv = ["docker", "run", "--rm", "--interactive", "--network", "none", "--user", "0", *rights, "--entrypoint", "tc", container.image]
+    batch = "".join(f"qdisc replace dev lo root {QDISC_TRIALS[kind]}\n" for kind in tried)
+    try:
+        run_command([*argv, "-force", "-batch", "-"], data=batch.encode(), timeout_s=_TRIAL_S)
+    except CommandError as error:
+        failed = [tried[number - 1] for number in _failed_lines(error.said) if number <= len(tried)]
+        if not failed:
+            yield _no_trial(container, error)
+        for kind in failed:
+            option = f"CONFIG_NET_SCH_{_KERNEL_OPTION.get(kind, kind.upper())}"
+            yield f"the host's kernel has no queueing discipline {kind}: {_module(f'sch_{kind}', option)}"
+
+
+def _failed_lines(said: str) -> list[int]:
+    numbers = []
+    for line in said.splitlines():
+        if line.startswith("Command failed -:"):
+            with suppress(ValueError):
+                numbers.append(int(line.removeprefix("Command failed -:")))
+    return numbers
+
+
+def _no_trial(container: NodeContainer, error: CommandError) -> str:
+    if "executable file not found" in error.said:
+        return f"the image {container.image} has no `tc`: it must have iproute2, ethtool and procps, as fabriclab/host has"
+    cure = f"; {CURE_UNPRIVILEGED}" if container.privileged else ""
+    return f"a container of the image {container.image} can't be tried: {error.said or error}{cure}"

@@ -1,0 +1,34 @@
+"""Which engine a run uses: it follows from what the run is made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from fabriclab.compile import machine_memory_bytes
+from fabriclab.engine.artefacts import Artefacts
+from fabriclab.engine.containers import ContainerLab, run_containers
+from fabriclab.engine.cpu import claim_cpu
+from fabriclab.engine.events import EventCallback
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.virtual import Machine, run_machine
+from fabriclab.engine.watch import Outcome
+from fabriclab.plan.model import Plan
+
+EngineName = Literal["vm", "containerlab"]
+
+MadeFrom = Artefacts | ContainerLab
+"""The virtual machine's artefacts, or the images and tools of containers."""
+
+
+def engine_name(made_from: MadeFrom) -> EngineName:
+    """Return the engine's name, as on the command line."""
+    return "containerlab" if isinstance(made_from, ContainerLab) else "vm"
+
+
+def execute(plan: Plan, made_from: MadeFrom, directory: Path, on_event: EventCallback, interrupt: Interrupt, stall_s: float) -> Outcome:
+    """Run the job of a run directory in its engine. Raises EngineError when it can't start."""
+    if isinstance(made_from, ContainerLab):
+        return run_containers(made_from, directory, on_event, interrupt)
+    with claim_cpu() as cpu:
+        return run_machine(Machine(made_from, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s), on_event, interrupt)
