@@ -55,7 +55,8 @@ class _Style:
         self.switch_tiers = sorted({network.tiers[name] for name in switches})
         count = len(self.switch_tiers)
         self._colours = _TIER_COLOURS.get(count) or tuple(_MORE_COLOURS[index % len(_MORE_COLOURS)] for index in range(count))
-        self._names = _TIER_NAMES.get(count) or tuple(f"tier {tier}" for tier in self.switch_tiers)
+        usual = _TIER_NAMES.get(count) if _is_clos(network) or count == 1 else None
+        self._names = usual or tuple(f"switch, tier {tier}" for tier in self.switch_tiers)
         self.rates = sorted({rate for edge in network.edges for rate in edge.rates_bps if rate is not None})
 
     def colour(self, tier: int) -> str:
@@ -71,6 +72,11 @@ class _Style:
         if rate_bps is None or not self.rates:
             return _THINNEST
         return min(_THICKEST, _THINNEST + _WIDTH_PER_DECADE * math.log10(rate_bps / self.rates[0]))
+
+
+def _is_clos(network: Network) -> bool:
+    """Return whether every link joins neighbouring tiers, so that the tiers have their usual names."""
+    return all(abs(network.tiers[a] - network.tiers[b]) == 1 for a, b in (edge.nodes for edge in network.edges))
 
 
 def edge_rate(edge: Edge) -> int | None:
