@@ -12,6 +12,7 @@ from pathlib import Path
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import Container, containers_of, describe_containers, remove_containers
+from fabriclab.engine.containers.topology import deployable
 
 _DEPLOY_S = 600.0
 _DESTROY_S = 300.0
@@ -23,20 +24,21 @@ class Deployment:
     """A deployed lab. Use as a context manager: on leaving it containers, links, networks and Containerlab's files are gone."""
 
     def __init__(self, topology: Path, directory: Path) -> None:
-        # A name of its own: the same lab may run twice on a host, and its users' own deployment is not ours.
+        # A name of its own: the same lab may run twice on a host, and the user's own deployment of it is not ours.
         self.name = f"fl{secrets.token_hex(4)}"
-        self._topology = topology
+        self._topology = directory.resolve() / "machine" / "topology.clab.yml"
+        self._topology.write_text(deployable(topology, self.name))
         self._directory = directory
         self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}
         self._guard: subprocess.Popen[bytes] | None = None
 
     def deploy_argv(self) -> list[str]:
         """Return the command that deploys the lab."""
-        return ["containerlab", "deploy", "--topo", str(self._topology.resolve()), "--name", self.name, "--log-level", "warn"]
+        return ["containerlab", "deploy", "--topo", str(self._topology), "--log-level", "warn"]
 
     def destroy_argv(self) -> list[str]:
         """Return the command that destroys it."""
-        return ["containerlab", "destroy", "--topo", str(self._topology.resolve()), "--name", self.name, "--cleanup", "--log-level", "warn"]
+        return ["containerlab", "destroy", "--topo", str(self._topology), "--cleanup", "--log-level", "warn"]
 
     def __enter__(self) -> Deployment:
         self._guard = subprocess.Popen(

@@ -1,11 +1,12 @@
-"""What of the lab's own topology file concerns the containers: each node's image and privileges, with Containerlab's inheritance.
+"""The lab's own topology file: what of it concerns the containers, and the copy that is deployed.
 
 Source: containerlab.dev/manual/nodes, "image", "privileged", "cap-add"; defaults, kind, group, node: the nearest wins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import io
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from fabriclab.engine.artefacts import EngineError
+
+_HOST_PATHS = ("binds", "startup-config", "license", "env-files")
+"""Keys whose values name files of the host, relative to the topology file."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,7 @@ class NodeContainer:
 
 def read_containers(topology: Path) -> list[NodeContainer]:
     """Return the nodes of a topology file. Raises EngineError for a file that can't be read, or a node without an image."""
-    try:
-        document = YAML(typ="safe", pure=True).load(topology)
-    except (OSError, YAMLError) as error:
-        raise EngineError(f"{topology}: {error}") from error
-    described = _mapping(_mapping(document).get("topology"))
+    described = _mapping(_load(topology).get("topology"))
     containers = [_container(name, _mapping(node), described) for name, node in _mapping(described.get("nodes")).items()]
     missing = [container.node for container in containers if not container.image]
     if missing:
@@ -55,6 +55,52 @@ def _container(name: str, node: Mapping[str, Any], topology: Mapping[str, Any]) 
         privileged=bool(next((layer["privileged"] for layer in layers if layer.get("privileged") is not None), True)),
         capabilities=frozenset(str(word).upper().removeprefix("CAP_") for word in capabilities),
     )
+
+
+def deployable(topology: Path, name: str) -> str:
+    """Return the text of the topology under another name, with what it says of the host's files made absolute. Raises EngineError.
+
+    The same lab may run twice on a host, so name and prefix can't stay; `containerlab destroy` takes the name from the file only.
+    """
+    document = _load(topology)
+    document["name"] = name
+    document.pop("prefix", None)
+    for layer in _layers(document):
+        for key in _HOST_PATHS:
+            if key in layer:
+                layer[key] = _absolute(layer[key], topology.resolve().parent)
+    text = io.StringIO()
+    YAML().dump(document, text)
+    return text.getvalue()
+
+
+def _layers(document: Mapping[str, Any]) -> Iterator[MutableMapping[str, Any]]:
+    """Yield every mapping that describes nodes."""
+    described = _mapping(document.get("topology"))
+    layers = [described.get("defaults")]
+    for part in ("kinds", "groups", "nodes"):
+        layers += _mapping(described.get(part)).values()
+    yield from (layer for layer in layers if isinstance(layer, MutableMapping))
+
+
+def _absolute(value: object, directory: Path) -> object:
+    """Return a value of the file with the host's path at its start (`path` or `path:where:how`) made absolute, where that is a file."""
+    if isinstance(value, list):
+        return [_absolute(item, directory) for item in value]
+    path, colon, rest = str(value).partition(":")
+    if not path or "\n" in path or path.startswith(("/", "~")) or not (directory / path).exists():
+        return value
+    return f"{directory / path}{colon}{rest}"
+
+
+def _load(topology: Path) -> dict[str, Any]:
+    try:
+        document = YAML().load(topology)
+    except (OSError, YAMLError) as error:
+        raise EngineError(f"{topology}: {error}") from error
+    if not isinstance(document, dict):
+        raise EngineError(f"{topology}: is no mapping; a Containerlab file has `name` and `topology`")
+    return document
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
