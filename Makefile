@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps venv machine demo test check bench clean
+.PHONY: help deps venv machine images demo test check bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -29,6 +29,10 @@ $(VENV_STAMP):
 
 machine: deps ## build what is missing of the virtual machine: kernel, root file system, tools (5 minutes the first time)
 	@images/machine/build
+
+images: machine ## build the Docker images: host, switch, lab, notebook (for --engine containerlab and docker compose)
+	@images/build
+	@mkdir -p runs
 
 demo: venv machine ## run the in-cast lab, write its report
 	@$(BIN)/fabriclab sweep labs/incast
