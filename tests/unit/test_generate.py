@@ -1,4 +1,4 @@
-"""Generated topologies: what the files say (golden), that Containerlab's schema and our own reader take them, and what holds for all of them."""
+"""Generated topologies: their text (golden), that Containerlab's schema and our own reader take them, what holds for all of them."""
 
 from __future__ import annotations
 
