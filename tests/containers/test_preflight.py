@@ -1,0 +1,120 @@
+"""What this host lacks is named before anything is deployed, each with its cure, all in one go. Docker and Containerlab are stand-ins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fake_commands import FakeCommands
+
+from fabriclab.engine.containers import preflight
+from fabriclab.engine.containers.needs import QDISC_TRIALS, congestion_controls_of, qdiscs_of
+from fabriclab.engine.containers.preflight import UnfitHostError, check_host
+from fabriclab.engine.containers.topology import NodeContainer
+
+TC = """qdisc add dev eth1 root handle 1: tbf rate 1000000000bit burst 1514 limit 64000 overhead 24 mpu 84
+qdisc add dev eth1 parent 1:1 handle 2: netem limit 1000000 delay 25000ns
+qdisc add dev eth1 parent 2:1 handle 3: red limit 64000 min 30000 max 30001 probability 1
+"""
+HOST = NodeContainer("h1", "fabriclab/host:latest", privileged=True, capabilities=frozenset())
+BARE = NodeContainer("h2", "alpine:3", privileged=False, capabilities=frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"}))
+
+
+@pytest.fixture
+def run_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    node = tmp_path / "run" / "nodes" / "h1"
+    node.mkdir(parents=True)
+    (node / "tc.batch").write_text(TC)
+    (node / "sysctl.conf").write_text("net.ipv4.tcp_congestion_control = cubic\n")
+    sysctls = tmp_path / "ipv4"
+    sysctls.mkdir()
+    for kind in ("available", "allowed"):
+        (sysctls / f"tcp_{kind}_congestion_control").write_text("reno cubic\n")
+    monkeypatch.setattr(preflight, "_SYSCTLS", sysctls)
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCommands:
+    return FakeCommands(tmp_path / "bin", monkeypatch)
+
+
+def problems(run_directory: Path, *containers: NodeContainer) -> list[str]:
+    with pytest.raises(UnfitHostError) as caught:
+        check_host(containers or (HOST,), run_directory)
+    assert all(problem in str(caught.value) for problem in caught.value.problems)
+    return list(caught.value.problems)
+
+
+def test_a_host_that_has_everything_passes_and_is_tried_with_the_labs_own_rights(run_directory: Path, commands: FakeCommands) -> None:
+    check_host((BARE, HOST), run_directory)
+    (trial,) = commands.calls("docker", "run")
+    assert "--privileged" in trial and trial[-4:] == [HOST.image, "-force", "-batch", "-"]
+    assert trial[trial.index("--network") + 1] == "none"
+    assert not commands.calls("containerlab")
+
+
+def test_what_the_lab_asks_of_the_kernel_is_read_from_the_node_files() -> None:
+    assert qdiscs_of([TC, "# a comment\nfilter add dev eth1 matchall\n", TC]) == ["tbf", "netem", "red"]
+    assert set(qdiscs_of([TC])) <= set(QDISC_TRIALS)
+    assert congestion_controls_of(["net.ipv4.tcp_congestion_control = dctcp\n", "net.ipv4.tcp_ecn = 1\n"]) == ["dctcp"]
+
+
+def test_qdiscs_that_the_kernel_lacks(run_directory: Path, commands: FakeCommands) -> None:
+    said = "Error: Specified qdisc kind is unknown.\nCommand failed -:2\nError: Specified qdisc kind is unknown.\nCommand failed -:3\n"
+    commands.answer(["docker", "run"], err=said, status=1)
+    netem, red = problems(run_directory)
+    assert "discipline netem" in netem and ("modprobe sch_netem" in netem or "CONFIG_NET_SCH_NETEM" in netem)
+    assert "discipline red" in red
+
+
+def test_congestion_controls(run_directory: Path, commands: FakeCommands) -> None:
+    node = run_directory / "nodes" / "h2"
+    node.mkdir()
+    (node / "sysctl.conf").write_text("net.ipv4.tcp_congestion_control = dctcp\n")
+    (preflight._SYSCTLS / "tcp_allowed_congestion_control").write_text("reno\n")
+    missing, refused = problems(run_directory)
+    assert "no congestion control dctcp" in missing
+    assert "sysctl -w net.ipv4.tcp_allowed_congestion_control='reno cubic'" in refused
+
+
+def test_images_that_are_not_there(run_directory: Path, commands: FakeCommands) -> None:
+    commands.answer(["docker", "image", "ls"], out="")
+    ours, theirs = problems(run_directory, HOST, BARE)
+    assert ours == "there is no image fabriclab/host:latest: make images"
+    assert theirs == "there is no image alpine:3: docker pull alpine:3"
+    assert not commands.calls("docker", "run"), "there is nothing to try it in"
+
+
+def test_rights_that_a_container_lacks(run_directory: Path, commands: FakeCommands) -> None:
+    bare = NodeContainer("h3", "alpine:3", privileged=False, capabilities=frozenset({"NET_ADMIN"}))
+    (problem,) = problems(run_directory, bare)
+    assert "h3 is not privileged and lacks NET_RAW, SYS_ADMIN" in problem and "cap-add" in problem
+
+
+def test_docker_that_can_make_no_privileged_container(run_directory: Path, commands: FakeCommands) -> None:
+    commands.answer(["docker", "run"], err="docker: Error response from daemon: caps: operation not permitted\n", status=125)
+    (problem,) = problems(run_directory)
+    assert "operation not permitted" in problem and "privileged: false" in problem
+
+
+@pytest.mark.parametrize(
+    ("said", "cure"),
+    [
+        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?", "systemctl start docker"),
+        ("permission denied while trying to connect to the Docker daemon socket", "usermod -aG docker"),
+    ],
+)
+def test_docker_that_does_not_answer(run_directory: Path, commands: FakeCommands, said: str, cure: str) -> None:
+    commands.answer(["docker", "version"], err=said, status=1)
+    (problem,) = problems(run_directory)
+    assert cure in problem
+
+
+def test_everything_at_once(tmp_path: Path, run_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (preflight._SYSCTLS / "tcp_available_congestion_control").write_text("reno\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    docker, containerlab, cubic = problems(run_directory)
+    assert "apt-get install docker.io" in docker
+    assert "containerlab.dev/install" in containerlab
+    assert "no congestion control cubic" in cubic
