@@ -173,6 +173,9 @@ def report(
         list[Path], typer.Argument(metavar="RUN...", help="Run or sweep directories; several are compared.", show_default=False)
     ],
     out: Annotated[Path | None, typer.Option(help="The page to write.", show_default="report.html in the first directory")] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(help="A directory; every picture goes there as an SVG file too.", show_default="none")
+    ] = None,
 ) -> None:
     """Write the report of a run, of several, or of a sweep: one HTML page that needs nothing else.
 
@@ -185,7 +188,7 @@ def report(
     from fabriclab.cli import failure, reporting
 
     with failure.reported():
-        reporting.report(runs, out)
+        reporting.report(runs, out, pictures)
 
 
 @app.command()

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from fabriclab.cli.failure import FAILED, INTERRUPTED, OK
+from fabriclab.report.quantities import format_metric
 from fabriclab.results import Results, ResultsError, evaluate_checks, ingest_run, read_run
 from fabriclab.run import IngestError, RunResult
 
@@ -36,8 +37,8 @@ def show_checks(console: Console, runs: Sequence[Results]) -> bool:
             good = good and check.outcome == "pass"
             style = {"pass": "green", "fail": "red"}.get(check.outcome, "yellow")
             where = ", ".join(f"{key} {value}" for key, value in check.where.items())
-            measured = "" if check.measured is None else f", measured {check.measured:,.6g}"
-            text = f"{check.outcome}: {check.metric} {check.operator} {check.value:,.6g}{measured}" + (f"  ({where})" if where else "")
+            bound, measured = (format_metric(check.metric, value) for value in (check.value, check.measured))
+            text = f"{check.outcome}: {check.metric} {check.operator} {bound}: {measured}" + (f"  ({where})" if where else "")
             console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
     return good
 

@@ -73,10 +73,7 @@ def write_report(paths: Sequence[Path], out: Path) -> None:
 
     Raises ResultsError when a path is neither a run nor a sweep directory, OSError when `out` can't be written.
     """
-    if not paths:
-        raise ResultsError("no run: name at least one run or sweep directory")
-    subject = _read(paths)
-    page = _run_page(subject) if isinstance(subject, Results) else _sweep_page(subject)
+    page = page_of(paths)
     environment = Environment(
         loader=PackageLoader("fabriclab.report", "templates"),
         autoescape=select_autoescape(["html"]),
@@ -89,6 +86,14 @@ def write_report(paths: Sequence[Path], out: Path) -> None:
     part = out.with_name(out.name + ".part")
     part.write_text(text, encoding="utf-8")
     part.replace(out)
+
+
+def page_of(paths: Sequence[Path]) -> Page:
+    """Return what the page of a run, of a sweep, or of several of both shows. Raises ResultsError as `write_report`."""
+    if not paths:
+        raise ResultsError("no run: name at least one run or sweep directory")
+    subject = _read(paths)
+    return _run_page(subject) if isinstance(subject, Results) else _sweep_page(subject)
 
 
 def _read(paths: Sequence[Path]) -> Results | Sweep:

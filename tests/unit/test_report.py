@@ -7,6 +7,7 @@ import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,7 @@ import pytest
 from rich.console import Console
 from synthetic_run import QUEUE_HEADER, incast_run, incast_sweep, long_run
 
-from fabriclab.report import summary_table, write_report
+from fabriclab.report import summary_table, write_pictures, write_report
 from fabriclab.report.figures.curves import point_label
 from fabriclab.report.figures.metric import collapse_of, metric_lines
 from fabriclab.report.network import port_facts, receiver_port
@@ -279,3 +280,14 @@ def test_terminal_tables(sweep_dir: Path, tmp_path: Path) -> None:
     assert re.search(r"CUBIC +8 +99\.7 Mbps", text)
     assert "checks: 3 of 3 pass" in text
     assert re.search(r"Goodput +941\.5 Mbps +100 % of the link's maximum", text)
+
+
+def test_pictures_are_files_that_stand_alone(sweep_dir: Path, tmp_path: Path) -> None:
+    files = write_pictures([sweep_dir], tmp_path / "pictures")
+    assert "goodput-against-senders.svg" in [file.name for file in files]
+    for file in files:
+        root = ElementTree.fromstring(file.read_text())
+        style = "".join(element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}style"))
+        assert "--ink: #1b2733" in style and "prefers-color-scheme: dark" in style
+        for variable in set(re.findall(r"var\((--[\w-]+)", file.read_text())):
+            assert f"{variable}:" in style, f"{file.name} uses {variable}, which it does not define"

@@ -1,0 +1,36 @@
+"""The report's pictures as files of their own, for slides and READMEs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from fabriclab.report.figures.curves import Picture
+from fabriclab.report.page import page_of
+from fabriclab.report.style import css_variables
+
+
+def write_pictures(paths: Sequence[Path], directory: Path) -> list[Path]:
+    """Write every picture of the report of `paths` as an SVG file in `directory`; return the files.
+
+    Each file carries its colours for a light and for a dark ground. Raises ResultsError when a path is neither a run nor a sweep
+    directory, OSError when `directory` can't be written.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    files = []
+    for picture in page_of(paths).pictures:
+        file = directory / f"{_slug(picture.title)}.svg"
+        file.write_text(_standalone(picture), encoding="utf-8")
+        files.append(file)
+    return files
+
+
+def _standalone(picture: Picture) -> str:
+    light, dark = css_variables(dark=False), css_variables(dark=True)
+    style = f"<style>svg {{ {light} background: var(--ground); }} @media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}</style>"
+    return re.sub(r"(<svg[^>]*>)", rf"\1{style}", picture.svg, count=1)
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
