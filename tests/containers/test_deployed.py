@@ -1,0 +1,193 @@
+"""The container engine for real: Docker and Containerlab deploy a small lab, which the virtual machine runs too."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabriclab.cli.engines import find_engine
+from fabriclab.engine.artefacts import Artefacts, EngineError
+from fabriclab.engine.containers import ContainerLab, run_containers
+from fabriclab.engine.containers.docker import containers_of
+from fabriclab.engine.containers.preflight import check_host
+from fabriclab.engine.containers.topology import read_containers
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.virtual import Machine, run_machine
+from fabriclab.lab import parse_lab
+from fabriclab.plan import resolve_plan
+from fabriclab.plan.model import Plan
+from fabriclab.results import ingest_run, read_run
+from fabriclab.run.directory import write_inputs
+
+LAB = Path(__file__).parent / "pair"
+MANY_S = 300
+"""A limit on waiting for what must come; nothing is judged by it."""
+
+# One deployment at a time: they would starve each other.
+pytestmark = [pytest.mark.containers, pytest.mark.xdist_group("containers")]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> ContainerLab:
+    """The lab, where this host can run it; elsewhere the tests say that they did not run."""
+    directory = tmp_path_factory.mktemp("needs")
+    try:
+        found = find_engine("containerlab", LAB)
+        assert isinstance(found, ContainerLab)
+        write_inputs(plan(), LAB, directory)
+        check_host(read_containers(found.topology), directory)
+    except EngineError as error:
+        pytest.skip(f"the container engine was NOT tested for real: {error}")
+    return found
+
+
+def plan() -> Plan:
+    return resolve_plan(parse_lab(LAB), {}, 1)
+
+
+def inspected(directory: Path) -> Plan:
+    """Write a run's inputs, with commands that say what the nodes are like."""
+    resolved = plan()
+    write_inputs(resolved, LAB, directory)
+    path = directory / "machine" / "job.json"
+    job = json.loads(path.read_text())
+    for node in resolved.nodes:
+        keys = [line.partition(" ")[0] for line in (directory / "nodes" / node.name / "sysctl.conf").read_text().splitlines()]
+        commands = {
+            "routes": ["ip", "-j", "route", "show"],
+            "neighbours": ["ip", "-j", "neighbour", "show"],
+            "links": ["ip", "-j", "link", "show"],
+            "qdiscs": ["tc", "-j", "qdisc", "show"],
+            "sysctls": ["sysctl", *keys],
+        }
+        job["collect"] += [{"name": f"{name}@{node.name}", "node": node.name, "argv": argv} for name, argv in commands.items()]
+    path.write_text(json.dumps(job))
+    return resolved
+
+
+def state(directory: Path, node: str) -> dict[str, Any]:
+    """Return what a node said of itself, without what differs from kernel to kernel."""
+
+    def records(name: str, *keys: str) -> list[dict[str, Any]]:
+        found = json.loads((directory / "collect" / f"{name}@{node}").read_text())
+        chosen = [
+            {key: record.get(key) for key in keys} for record in found if str(record.get("dev", record.get("ifname"))).startswith("eth")
+        ]
+        return sorted(chosen, key=json.dumps)
+
+    return {
+        "routes": records("routes", "dst", "gateway", "dev", "metrics"),
+        "neighbours": records("neighbours", "dst", "dev", "lladdr", "state"),
+        "links": [link for link in records("links", "ifname", "address", "mtu") if link["ifname"] != "eth0"],
+        "qdiscs": [record for record in records("qdiscs", "kind", "handle", "parent", "dev", "options") if record["dev"] != "eth0"],
+        "sysctls": (directory / "collect" / f"sysctls@{node}").read_text(),
+    }
+
+
+def goodput_bps(directory: Path, resolved: Plan, status: str) -> float:
+    (directory / "manifest.json").write_text(json.dumps({"format": "fabriclab-run-1", "status": status, "plan": resolved.model_dump()}))
+    ingest_run(directory)
+    return float(read_run(directory).summary["goodput_bps"] or 0)
+
+
+def leavings(directory: Path) -> list[str]:
+    """Return what a run of ours may have left on the host."""
+    copy = directory / "machine" / "topology.clab.yml"
+    name = copy.read_text().partition("\n")[0].removeprefix("name: ")
+    found = containers_of(name) + [str(path) for path in directory.glob("clab-*")]
+    found += [str(path) for path in Path("/run/netns").glob(f"clab-{name}-*")] if Path("/run/netns").is_dir() else []
+    if name in Path("/etc/hosts").read_text():
+        found.append("/etc/hosts")
+    strangers = [str(path) for path in directory.rglob("*") if path.stat().st_uid != os.getuid()]
+    return found + strangers
+
+
+def test_both_engines_make_the_same_nodes_and_the_same_goodput(lab: ContainerLab, tmp_path: Path) -> None:
+    real, virtual = tmp_path / "containers", tmp_path / "vm"
+    for directory in (real, virtual):
+        directory.mkdir()
+    resolved = inspected(real)
+    outcome = run_containers(lab, real, lambda event: None, Interrupt())
+    assert outcome.status in ("complete", "starved"), outcome.message
+    assert leavings(real) == []
+    try:
+        machine = find_engine("vm", LAB)
+    except EngineError as error:
+        pytest.skip(f"not compared with the virtual machine: {error}")
+    assert isinstance(machine, Artefacts)
+    inspected(virtual)
+    other = run_machine(Machine(machine, virtual, 1, 512 << 20, None), lambda event: None, Interrupt())
+    assert other.status == "complete", other.message
+    for node in resolved.nodes:
+        assert state(real, node.name) == state(virtual, node.name)
+    if outcome.status == "starved":
+        pytest.skip(f"nodes are the same; the goodput was not compared: {outcome.message}")
+    measured, expected = goodput_bps(real, resolved, "complete"), goodput_bps(virtual, resolved, "complete")
+    assert measured == pytest.approx(expected, rel=0.02)
+
+
+def command(directory: Path, *words: str) -> list[str]:
+    return [sys.executable, "-m", "fabriclab", "run", str(LAB), "--engine", "containerlab", "--out", str(directory), *words]
+
+
+def test_a_run_leaves_results_and_starvation_figures_and_nothing_else(lab: ContainerLab, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    subprocess.run(command(directory), capture_output=True, check=False, timeout=MANY_S)
+    manifest = json.loads((directory / "manifest.json").read_text())
+    assert manifest["engine"] == "containerlab" and manifest["status"] in ("complete", "starved")
+    assert manifest["starvation"]["starved"] == (manifest["status"] == "starved")
+    assert manifest["starvation"]["timer_late"] >= 0 and manifest["starvation"]["sampler_late"] >= 0
+    results = read_run(directory)
+    assert results.summary["flows_complete"] == 1
+    assert set(results.measured.queues.collect()["port"]) == {"s1:eth1", "s1:eth2"}
+    assert leavings(directory) == []
+
+
+def await_event(process: subprocess.Popen[bytes], directory: Path, word: str) -> None:
+    """Wait until the run has come to an event."""
+    deadline = time.monotonic() + MANY_S
+    events = directory / "events.jsonl"
+    while not (events.exists() and word in events.read_text()):
+        assert process.poll() is None and time.monotonic() < deadline, f"no {word}"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(("number", "moment"), [(signal.SIGINT, "progress"), (signal.SIGTERM, '"nodes"'), (signal.SIGTERM, '"traffic"')])
+def test_an_interrupted_run_leaves_nothing(lab: ContainerLab, tmp_path: Path, number: signal.Signals, moment: str) -> None:
+    directory = tmp_path / "run"
+    with subprocess.Popen(command(directory, "--set", "stop=60 s"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        await_event(process, directory, moment)
+        process.send_signal(number)
+        assert process.wait(MANY_S) == 130
+    assert json.loads((directory / "manifest.json").read_text())["status"] == "interrupted"
+    assert leavings(directory) == []
+
+
+def test_a_killed_run_leaves_no_container(lab: ContainerLab, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    with subprocess.Popen(command(directory, "--set", "stop=60 s"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        await_event(process, directory, "progress")
+        process.kill()
+        process.wait()
+    deadline = time.monotonic() + MANY_S
+    while leavings(directory) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert leavings(directory) == []
+
+
+def test_a_node_that_cannot_be_set_up_is_named_and_nothing_is_left(lab: ContainerLab, tmp_path: Path) -> None:
+    write_inputs(plan(), LAB, tmp_path)
+    with (tmp_path / "nodes" / "h2" / "ip.batch").open("a") as batch:
+        batch.write("route add 10.9.9.0/24 via 10.99.99.99\n")
+    outcome = run_containers(lab, tmp_path, lambda event: None, Interrupt())
+    assert outcome.status == "failed"
+    assert "configure h2" in outcome.message and "ip.batch" in outcome.message
+    assert leavings(tmp_path) == []
