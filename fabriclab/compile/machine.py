@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fabriclab.compile.convergence import compile_ready
+from fabriclab.compile.events import compile_events
+from fabriclab.compile.frr import compile_daemons, speaks_bgp
 from fabriclab.compile.qdisc import LEAF_HANDLE
 from fabriclab.compile.trace import Flow
 from fabriclab.plan.model import Node, Plan, RoundsTraffic
@@ -17,6 +20,8 @@ SAMPLER_FORMAT = "fabriclab-sampler-1"
 _BASE_MEMORY_BYTES = 256 * MIB
 _NODE_MEMORY_BYTES = 6 * MIB
 """A node's processes, namespaces and file system overlay: 3 to 5 MiB measured, replay included."""
+_ROUTER_MEMORY_BYTES = 40 * MIB
+"""FRR's daemons of one switch."""
 _PACKET_MEMORY_FACTOR = 3
 """Kernel memory of a queued 1500-byte packet (skb, head, data: 2304 bytes and the slab's share) to its length, rounded up."""
 
@@ -45,11 +50,18 @@ def compile_job(plan: Plan) -> dict[str, Any]:
         "sysctl": "machine/sysctl.conf",
         "nodes": [{"name": node.name, "files": f"nodes/{node.name}"} for node in plan.nodes],
         "links": _links(plan),
-        "daemons": [],
+        "daemons": [daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)],
+        **_routing(plan),
         "probes": _probes(plan),
         "traffic": [_replay(node) for node in plan.nodes if node.role == "host" and node.name in _playing(plan)],
         "collect": _collect(plan),
     }
+
+
+def _routing(plan: Plan) -> dict[str, Any]:
+    """Return the job's parts about routes and changes of links, each only where there is something to say."""
+    parts = {"ready": compile_ready(plan), "events": compile_events(plan)}
+    return {name: part for name, part in parts.items() if part}
 
 
 def _links(plan: Plan) -> list[dict[str, Any]]:
@@ -93,6 +105,11 @@ def _collect(plan: Plan) -> list[dict[str, Any]]:
         {"name": f"qdisc@{node.name}", "node": node.name, "argv": ["tc", "-s", "-j", "qdisc", "show"]}
         for node in plan.nodes
         if node.role == "switch"
+    ]
+    collect += [
+        {"name": f"routes@{node.name}", "node": node.name, "argv": ["ip", "-j", "route", "show"]}
+        for node in plan.nodes
+        if speaks_bgp(node, plan)
     ]
     hosts = [node.name for node in plan.nodes if node.name in _playing(plan)]
     collect += [{"name": f"nstat@{host}", "node": host, "argv": ["nstat", "-a", "-j"]} for host in hosts]
@@ -147,7 +164,9 @@ def machine_memory_bytes(plan: Plan) -> int:
     """Return the memory that the machine needs, a whole number of 64 MiB. Of the plan alone: the kernel's defaults follow its memory."""
     queues = sum(port.queue.limit_bytes for node in plan.nodes if node.role == "switch" for port in node.ports)
     sockets = sum(_socket_bytes(node) for node in plan.nodes if node.name in _playing(plan))
-    need = _BASE_MEMORY_BYTES + len(plan.nodes) * _NODE_MEMORY_BYTES + _PACKET_MEMORY_FACTOR * queues + sockets
+    routers = sum(speaks_bgp(node, plan) for node in plan.nodes)
+    processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES
+    need = _BASE_MEMORY_BYTES + processes + _PACKET_MEMORY_FACTOR * queues + sockets
     return -(-need // (64 * MIB)) * 64 * MIB
 
 

@@ -33,16 +33,31 @@ LEAF_HANDLE = "3:"
 _RED_PACKET_BYTES = 1000
 
 
-def compile_tc(port: Port) -> list[str]:
-    """Return the `tc -batch` lines of a port."""
+def compile_tc(port: Port, *, impaired: bool = False) -> list[str]:
+    """Return the `tc -batch` lines of a port. One that is `impaired` later has a delay line even for no delay: it is what loses packets."""
     device = f"qdisc add dev {port.interface}"
     lines = [f"{device} root handle 1: {_line_rate(port)}"]
     parent = "1:1"
-    if port.delay_ns > 0:
-        lines.append(f"{device} parent {parent} handle 2: netem limit {DELAY_LINE_PACKETS} delay {port.delay_ns}ns")
+    if port.delay_ns > 0 or impaired:
+        lines.append(f"{device} parent {parent} handle 2: {_delay_line(port.delay_ns)}")
         parent = "2:1"
     lines.append(f"{device} parent {parent} handle {LEAF_HANDLE} {_buffer(port.queue, port.rate_bps)}")
     return lines
+
+
+def compile_rate_change(port: Port) -> str:
+    """Return the line that gives the port's line the rate that `port` says; what is queued stays."""
+    return f"qdisc change dev {port.interface} root handle 1: {_line_rate(port)}"
+
+
+def compile_delay_change(port: Port, loss_ppm: int) -> str:
+    """Return the line that changes the delay line of an impaired port; packets on their way keep their time."""
+    loss = f" loss {loss_ppm / 10_000:.4f}%" if loss_ppm else ""
+    return f"qdisc change dev {port.interface} parent 1:1 handle 2: {_delay_line(port.delay_ns)}{loss}"
+
+
+def _delay_line(delay_ns: int) -> str:
+    return f"netem limit {DELAY_LINE_PACKETS} delay {delay_ns}ns"
 
 
 def _line_rate(port: Port) -> str:

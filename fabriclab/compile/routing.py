@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import math
 
+from fabriclab.compile.frr import speaks_bgp
 from fabriclab.plan.model import Node, Plan, Port, Route, Transport
 
 
 def compile_ip(node: Node, plan: Plan) -> str:
     """Return the node's `ip.batch`."""
     lines = [f"address add {port.address} dev {port.interface}" for port in node.ports]
-    lines += [_neighbour(port, plan) for port in node.ports]
-    metrics = "" if node.transport is None else _metrics(node.transport)
-    lines += [_route(route, metrics) for route in node.routes]
+    lines += [compile_neighbour(port, plan) for port in node.ports]
+    if speaks_bgp(node, plan):
+        # Its routes come from its neighbours; the loopback is what they know it by.
+        lines.append(f"address add {node.loopback}/32 dev lo")
+    else:
+        lines += [compile_route(node, route) for route in node.routes]
     return "".join(line + "\n" for line in lines)
 
 
-def _neighbour(port: Port, plan: Plan) -> str:
+def compile_neighbour(port: Port, plan: Plan) -> str:
+    """Return the line that makes the port's neighbour known."""
     # Known from the start: no flow pays for address resolution, and an idle network is idle.
-    peer = _peer(port, plan)
+    peer = plan.peer_of(port)
     return f"neighbour replace {peer.address.partition('/')[0]} lladdr {peer.mac} dev {port.interface} nud permanent"
 
 
-def _peer(port: Port, plan: Plan) -> Port:
-    for candidate in plan.node(port.peer_node).ports:
-        if candidate.interface == port.peer_interface:
-            return candidate
-    raise KeyError(f"{port.peer_node}:{port.peer_interface}")
-
-
-def _route(route: Route, metrics: str) -> str:
+def compile_route(node: Node, route: Route, verb: str = "add") -> str:
+    """Return the line that adds one of the node's routes, or replaces it."""
     # The metrics come first: after `nexthop` ip reads next hops only.
-    words = f"route add {route.destination}{metrics}"
+    metrics = "" if node.transport is None else _metrics(node.transport)
+    words = f"route {verb} {route.destination}{metrics}"
     if len(route.next_hops) == 1:
         gateway, interface = route.next_hops[0]
         return f"{words} via {gateway} dev {interface}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zlib
 
+from fabriclab.compile.frr import compile_router_sysctl
 from fabriclab.plan.model import Node, Plan, Transport
 
 _TCP_ECN = {"off": 0, "on": 1, "accept": 2}
@@ -41,6 +42,8 @@ _SWITCH = (
     ("net.ipv4.ip_forward", "1"),
     # ECMP by the five-tuple: a connection stays on its path.
     ("net.ipv4.fib_multipath_hash_policy", "1"),
+    # A next hop behind a dead link is none, as on a switch whose hardware watches its ports.
+    ("net.ipv4.conf.all.ignore_routes_with_linkdown", "1"),
 )
 
 
@@ -51,6 +54,7 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
         settings += _SWITCH
         if any(len(route.next_hops) > 1 for route in node.routes):
             settings.append(("net.ipv4.fib_multipath_hash_seed", str(_hash_seed(node.name, plan.seed))))
+        settings += compile_router_sysctl(node, plan)
     else:
         settings += _HOST
     if node.transport is not None:

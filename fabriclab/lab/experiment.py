@@ -11,17 +11,19 @@ from pathlib import Path
 
 from fabriclab.lab import defaults
 from fabriclab.lab.document import MappingValue
+from fabriclab.lab.failures import WrittenEvent, read_events
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
 from fabriclab.lab.names import Names, read_ports, read_words_of
 from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.profiles import SWITCH_KEYS, WrittenSwitchProfile, WrittenTransport, read_hosts, read_switches
+from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.section import Section, Written, first_line, mistyped
 from fabriclab.lab.topology import Topology
 from fabriclab.lab.traffic import KEYS_OF_KIND, LONGEST_NS, MOST_FLOWS, WrittenTraffic, read_traffic
 from fabriclab.units import format_duration
 
 FILE_NAME = "experiment.yml"
-RUN_KEYS = ("title", "study", "links", "switches", "hosts", "traffic", "probes", "limit", "seed")
+RUN_KEYS = ("title", "study", "links", "switches", "hosts", "routing", "traffic", "events", "probes", "limit", "seed")
 STUDY_KEYS = ("parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")
 PROBE_KEYS = {"queues": ("interval", "ports"), "tcp": ("interval", "traffic"), "interfaces": ("interval",)}
@@ -61,7 +63,9 @@ class Experiment:
     links: LinkOverrides
     switches: Mapping[str, WrittenSwitchProfile]
     hosts: Mapping[str, WrittenTransport]
+    routing: WrittenRouting
     traffic: tuple[WrittenTraffic, ...]
+    events: tuple[WrittenEvent, ...]
     probes: WrittenProbes
     limit_ns: int
     seed: int
@@ -73,15 +77,18 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
     title = root.scalar("title", "a title")
     study = root.scalar("study", "the short name of a published result, such as S4")
     traffic = _read_all_traffic(root, names, directory)
+    limit_ns = _read_limit(root, traffic)
     experiment = Experiment(
         title=first_line(title.value) if title else "",
         study=first_line(study.value) if study else None,
         links=_read_links(root),
         switches=read_switches(_section_or_empty(root, "switches"), names),
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
+        routing=read_routing(root, defaults.KEEPALIVE_S, defaults.HOLD_S),
         traffic=traffic,
+        events=read_events(root, names, limit_ns),
         probes=_read_probes(root, names, _traffic_names(root)),
-        limit_ns=_read_limit(root, traffic),
+        limit_ns=limit_ns,
         seed=_read_seed(root),
     )
     root.require("title", example="title: one line that says what the lab shows")

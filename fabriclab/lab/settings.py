@@ -11,9 +11,11 @@ from typing import Literal
 
 from fabriclab.lab.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.experiment import LINK_KEYS, PROBE_KEYS
+from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.names import Names, expand_range
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.profiles import HOST_KEYS, SWITCH_KEYS
+from fabriclab.lab.routing import ROUTING_KEYS
 from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, WHOLE_NUMBER
 from fabriclab.lab.traffic import KEYS_OF_KIND
 from fabriclab.units import DURATION, RATE, SIZE, UnitError, format_quantity, parse_quantity
@@ -22,7 +24,7 @@ Meaning = Literal["rate", "size", "duration", "count", "flag", "word"]
 
 _SINGLE_DOT = re.compile(r"(?<!\.)\.(?!\.)")
 """Separates the words of a key; the two dots of a range do not."""
-_SECTIONS = ("links", "switches", "hosts", "traffic", "probes", "limit")
+_SECTIONS = ("links", "switches", "hosts", "routing", "traffic", "events", "probes", "limit")
 _DIMENSIONS = {"rate": RATE, "size": SIZE, "duration": DURATION}
 _MEANINGS: dict[str, Meaning] = {
     **{"rate": "rate", "delay": "duration", "mtu": "count"},
@@ -31,6 +33,8 @@ _MEANINGS: dict[str, Meaning] = {
     **{"window_limit": "count", "receive_buffer": "size", "send_buffer": "size", "queue": "size"},
     **{"senders": "count", "receiver": "word", "size": "size", "rounds": "count", "start": "duration", "stop": "duration"},
     **{"stagger": "duration", "count": "count", "interval": "duration", "connection": "word", "mode": "word", "file": "word"},
+    **{"protocol": "word", "max_paths": "count", "keepalive": "duration", "hold": "duration", "bfd": "duration"},
+    **{"bfd_multiplier": "count", "convergence_limit": "duration", "at": "duration", "action": "word", "loss": "word"},
     **{"ports": "word", "traffic": "word", "limit": "duration"},
 }
 
@@ -70,6 +74,11 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
         return [("default", *names.switches), SWITCH_KEYS]
     if first == "hosts":
         return [("default", *names.hosts), HOST_KEYS]
+    if first == "routing":
+        return [ROUTING_KEYS]
+    if first == "events":
+        events = document.entries.get("events")
+        return [tuple(events.entries) if isinstance(events, MappingValue) else (), EVENT_KEYS]
     if first == "probes":
         return [tuple(PROBE_KEYS), PROBE_KEYS.get(rest[0], ("interval",)) if rest else ("interval",)]
     traffic = document.entries.get("traffic")

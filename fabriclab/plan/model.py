@@ -76,7 +76,54 @@ class Node(Frozen):
     ports: tuple[Port, ...]
     transport: Transport | None = None
     """Hosts only."""
+    asn: int | None = None
+    """AS number of a switch that speaks BGP."""
+    loopback: str | None = None
+    """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one."""
     routes: tuple[Route, ...] = ()
+    """Of a switch that speaks BGP: what it must have learnt when routing has converged (`fabriclab.plan.bgp`)."""
+
+
+class Bfd(Frozen):
+    """Bidirectional forwarding detection (RFC 5880) on every session: a neighbour silent for interval x multiplier is gone."""
+
+    interval_ns: int
+    multiplier: int
+
+
+class Bgp(Frozen):
+    """eBGP between neighbouring switches (RFC 7938). Sessions run over the links' addresses, or over IPv6 link-local ones (unnumbered)."""
+
+    unnumbered: bool
+    max_paths: int
+    """Most next hops of a route."""
+    keepalive_s: int
+    hold_s: int
+    """A neighbour silent for that long is gone (RFC 4271, section 4.4)."""
+    bfd: Bfd | None
+    convergence_limit_ns: int
+    """Virtual time that routing gets to converge before the traffic starts."""
+
+
+class Event(Frozen):
+    """A change of links at a set time, both directions alike.
+
+    `down`: both ends lose the link. `blackhole`: every packet is lost, both ends keep the carrier. `up`: ends both. `change`: only what
+    is not None below changes, it holds until the next change.
+    """
+
+    name: str
+    at_ns: int
+    """After the epoch."""
+    links: tuple[tuple[str, str], ...]
+    """The links, each by its two ports (`node:interface`)."""
+    node: str | None = None
+    """The node all whose links these are, when the event is a node's."""
+    action: Literal["down", "up", "blackhole", "change"]
+    rate_bps: int | None = None
+    delay_ns: int | None = None
+    loss_ppm: int | None = None
+    """Random loss, packets of a million."""
 
 
 class RoundsTraffic(Frozen):
@@ -168,6 +215,10 @@ class Plan(Frozen):
     limit_ns: int
     """Virtual time after the epoch at which the run ends at the latest."""
     nodes: tuple[Node, ...]
+    bgp: Bgp | None = None
+    """How switches learn their routes; None: from static routes alone."""
+    events: tuple[Event, ...] = ()
+    """In the order of time."""
     traffic: tuple[Traffic, ...]
     probes: Probes
     checks: tuple[Check, ...]
@@ -179,3 +230,10 @@ class Plan(Frozen):
             if node.name == name:
                 return node
         raise KeyError(name)
+
+    def peer_of(self, port: Port) -> Port:
+        """Return the port at the other end of a port's link; raises KeyError."""
+        for candidate in self.node(port.peer_node).ports:
+            if candidate.interface == port.peer_interface:
+                return candidate
+        raise KeyError(f"{port.peer_node}:{port.peer_interface}")

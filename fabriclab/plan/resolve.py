@@ -7,14 +7,20 @@ from typing import Literal, TypeVar, cast
 
 from fabriclab.lab import Lab, defaults
 from fabriclab.lab.experiment import Experiment, WrittenProbes
+from fabriclab.lab.failures import WrittenEvent
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
+from fabriclab.lab.routing import WrittenRouting
 from fabriclab.lab.section import Written
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.topology import Endpoint, Link, Topology
 from fabriclab.lab.traffic import WrittenFlows, WrittenLong, WrittenRounds, WrittenTraffic
 from fabriclab.plan.addressing import PortAddress, assign_addresses
+from fabriclab.plan.bgp import assign_speakers, bgp_routes
 from fabriclab.plan.model import (
+    Bfd,
+    Bgp,
     Check,
+    Event,
     FlowsTraffic,
     LongTraffic,
     Node,
@@ -32,6 +38,7 @@ from fabriclab.plan.routing import compute_routes
 
 T = TypeVar("T")
 _NS_PER_US = 1000
+_NS_PER_S = 10**9
 
 
 def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None) -> Plan:
@@ -42,7 +49,8 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
     """
     applied = lab.apply(settings)
     experiment = applied.experiment
-    nodes = _resolve_nodes(lab.topology, experiment)
+    bgp = _resolve_bgp(experiment.routing)
+    nodes = _resolve_nodes(lab.topology, experiment, bgp)
     return Plan(
         lab=lab.name,
         title=experiment.title,
@@ -51,6 +59,8 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
         seed=experiment.seed if seed is None else seed,
         limit_ns=experiment.limit_ns,
         nodes=nodes,
+        bgp=bgp,
+        events=tuple(_resolve_event(event, lab.topology) for event in experiment.events),
         traffic=tuple(_resolve_traffic(traffic) for traffic in experiment.traffic),
         probes=_resolve_probes(experiment.probes),
         checks=tuple(_resolve_check(check) for check in lab.study.checks),
@@ -58,22 +68,56 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
     )
 
 
-def _resolve_nodes(topology: Topology, experiment: Experiment) -> tuple[Node, ...]:
+def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> tuple[Node, ...]:
     addresses = assign_addresses(topology)
     routes = compute_routes(topology, addresses)
+    speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
     for link in topology.links:
         for end, peer in ((link.a, link.b), (link.b, link.a)):
             ports[end.node].append(_resolve_port(link, end, peer, addresses[end.port], experiment))
-    return tuple(
+    nodes = tuple(
         Node(
             name=node.name,
+            asn=speakers[node.name].asn if node.name in speakers else None,
+            loopback=speakers[node.name].loopback if node.name in speakers else None,
             role=node.role,
             ports=tuple(ports[node.name]),
             transport=_resolve_transport(experiment.hosts[node.name]) if node.role == "host" else None,
             routes=routes[node.name],
         )
         for node in topology.nodes
+    )
+    learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
+    return tuple(node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes)
+
+
+def _resolve_bgp(written: WrittenRouting) -> Bgp | None:
+    protocol = _or(written.protocol, defaults.PROTOCOL)
+    if protocol == "static":
+        return None
+    interval_ns = _or(written.bfd, None)
+    return Bgp(
+        unnumbered=protocol == "bgp-unnumbered",
+        max_paths=_or(written.max_paths, defaults.MAX_PATHS),
+        keepalive_s=_or(written.keepalive, defaults.KEEPALIVE_S * _NS_PER_S) // _NS_PER_S,
+        hold_s=_or(written.hold, defaults.HOLD_S * _NS_PER_S) // _NS_PER_S,
+        bfd=None if interval_ns is None else Bfd(interval_ns=interval_ns, multiplier=_or(written.bfd_multiplier, defaults.BFD_MULTIPLIER)),
+        convergence_limit_ns=_or(written.convergence_limit, defaults.CONVERGENCE_LIMIT_NS),
+    )
+
+
+def _resolve_event(written: WrittenEvent, topology: Topology) -> Event:
+    links = [link for link in topology.links if written.link in (link.a.port, link.b.port) or written.node in (link.a.node, link.b.node)]
+    return Event(
+        name=written.name,
+        at_ns=written.at_ns,
+        links=tuple((link.a.port, link.b.port) for link in links),
+        node=written.node,
+        action=cast(Literal["down", "up", "blackhole", "change"], written.action or "change"),
+        rate_bps=written.rate_bps,
+        delay_ns=written.delay_ns,
+        loss_ppm=written.loss_ppm,
     )
 
 

@@ -36,6 +36,7 @@ def write_inputs(plan: Plan, lab_directory: Path, directory: Path) -> None:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
         for name, text in compile_node(node, plan).by_name().items():
+            (files / name).parent.mkdir(parents=True, exist_ok=True)
             (files / name).write_text(text)
 
 

@@ -10,6 +10,7 @@ use nix::sched::CloneFlags;
 use crate::batch;
 use crate::failure::{Context, Failure, Result};
 use crate::iproute::{self, Tool};
+use crate::lab::Lab;
 use crate::namespace::{Machine, Node};
 use crate::sysctl;
 
@@ -58,6 +59,12 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
             })
         })
         .map_err(|failure| failure.in_node(&node.name))
+}
+
+/// Applies lines in a node with one of the tools.
+pub fn lines(lab: &Lab, node: &str, tool: Tool, lines: &[String]) -> Result<()> {
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    apply_batch(&lab.machine, lab.node(node)?, tool, &text).map_err(|failure| failure.in_node(node))
 }
 
 /// By netlink where the whole file can be, else by the real tool.

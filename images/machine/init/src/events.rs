@@ -17,6 +17,7 @@ pub enum Phase {
     Links,
     Configure,
     Daemons,
+    Routing,
     Probes,
     Traffic,
     Collect,
@@ -40,6 +41,16 @@ enum Event<'a> {
     },
     Epoch,
     Progress,
+    Converged {
+        convergence_ns: i64,
+    },
+    Change {
+        name: &'a str,
+    },
+    Reconverged {
+        name: &'a str,
+        reconvergence_ns: i64,
+    },
     Process {
         name: &'a str,
         status: String,
@@ -79,6 +90,24 @@ pub fn epoch(epoch_ns: i64) {
 
 pub fn progress() {
     emit(Event::Progress);
+}
+
+/// Routing has converged; `convergence_ns` counts from the start of the daemons.
+pub fn converged(convergence_ns: i64) {
+    emit(Event::Converged { convergence_ns });
+}
+
+/// An event of the job happens now.
+pub fn change(name: &str) {
+    emit(Event::Change { name });
+}
+
+/// Routing has followed an event of the job; `reconvergence_ns` counts from that.
+pub fn reconverged(name: &str, reconvergence_ns: i64) {
+    emit(Event::Reconverged {
+        name,
+        reconvergence_ns,
+    });
 }
 
 pub fn process(name: &str, status: String) {

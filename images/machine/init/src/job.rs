@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use serde::Deserialize;
 
 use crate::failure::{Failure, Result};
+use crate::fib::Prefix;
+use crate::iproute::Tool;
 
 /// The job's place in the run directory.
 pub const JOB_FILE: &str = "machine/job.json";
@@ -27,6 +29,10 @@ pub struct Job {
     pub links: Vec<Link>,
     #[serde(default)]
     pub daemons: Vec<Program>,
+    /// What must be before the probes and the traffic start.
+    pub ready: Option<Ready>,
+    #[serde(default)]
+    pub events: Vec<Change>,
     #[serde(default)]
     pub probes: Vec<Program>,
     #[serde(default)]
@@ -69,6 +75,80 @@ pub struct Program {
     /// `None` is the machine itself.
     pub node: Option<String>,
     pub argv: Vec<String>,
+}
+
+/// Routes that daemons must have found.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ready {
+    /// Virtual nanoseconds from one look to the next.
+    pub interval_ns: i64,
+    /// Virtual nanoseconds after which the run fails.
+    pub limit_ns: i64,
+    pub nodes: Vec<ExpectedNode>,
+}
+
+/// A change of links at a set time.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    pub name: String,
+    /// Virtual nanoseconds after the epoch.
+    pub at_ns: i64,
+    pub steps: Vec<Step>,
+    pub reconvergence: Option<Expectation>,
+}
+
+/// Lines for `ip -batch` or `tc -batch` in a node.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    pub node: String,
+    pub tool: Tool,
+    pub lines: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expectation {
+    pub interval_ns: i64,
+    pub nodes: Vec<ExpectedNode>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedNode {
+    pub node: String,
+    pub routes: Vec<ExpectedRoute>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedRoute {
+    pub prefix: PrefixText,
+    /// Through which the next hops may be reached.
+    pub interfaces: Vec<String>,
+    /// How many next hops there are; 0: no such route.
+    pub paths: usize,
+}
+
+/// A prefix as it is written.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(try_from = "String")]
+pub struct PrefixText(pub Prefix);
+
+impl TryFrom<String> for PrefixText {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Self, String> {
+        text.parse().map(Self)
+    }
+}
+
+impl std::fmt::Display for PrefixText {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(formatter, "{}/{}", self.0.address, self.0.length)
+    }
 }
 
 impl TryFrom<String> for Mac {
@@ -119,7 +199,9 @@ impl Job {
         }
         let nodes = self.check_nodes()?;
         self.check_links(&nodes)?;
-        self.check_programs(&nodes)
+        self.check_programs(&nodes)?;
+        self.check_routes(&nodes)?;
+        self.check_events(&nodes)
     }
 
     fn check_nodes(&self) -> std::result::Result<HashSet<&str>, String> {
@@ -148,6 +230,46 @@ impl Job {
                 if !interfaces.insert((end.node.as_str(), end.interface.as_str())) {
                     return Err(format!("{} is in two links", end.label()));
                 }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_routes(&self, nodes: &HashSet<&str>) -> std::result::Result<(), String> {
+        let Some(ready) = &self.ready else {
+            return Ok(());
+        };
+        if ready.limit_ns <= 0 {
+            return Err(format!(
+                "limit_ns {} of ready must be positive",
+                ready.limit_ns
+            ));
+        }
+        check_expectation("ready", ready.interval_ns, &ready.nodes, nodes)
+    }
+
+    fn check_events(&self, nodes: &HashSet<&str>) -> std::result::Result<(), String> {
+        for change in &self.events {
+            let what = format!("the event \"{}\"", change.name);
+            if change.at_ns < 0 {
+                return Err(format!(
+                    "at_ns {} of {what} must not be negative",
+                    change.at_ns
+                ));
+            }
+            if let Some(step) = change
+                .steps
+                .iter()
+                .find(|step| !nodes.contains(step.node.as_str()))
+            {
+                return Err(dangling(&what, &step.node, nodes));
+            }
+            if let Some(Expectation {
+                interval_ns,
+                nodes: expected,
+            }) = &change.reconvergence
+            {
+                check_expectation(&what, *interval_ns, expected, nodes)?;
             }
         }
         Ok(())
@@ -221,6 +343,26 @@ fn dangling(what: &str, node: &str, nodes: &HashSet<&str>) -> String {
         "{what} names the node \"{node}\", which does not exist; there are {}",
         known.join(", ")
     )
+}
+
+fn check_expectation(
+    what: &str,
+    interval_ns: i64,
+    expected: &[ExpectedNode],
+    nodes: &HashSet<&str>,
+) -> std::result::Result<(), String> {
+    if interval_ns <= 0 {
+        return Err(format!(
+            "interval_ns {interval_ns} of {what} must be positive"
+        ));
+    }
+    match expected
+        .iter()
+        .find(|one| !nodes.contains(one.node.as_str()))
+    {
+        Some(one) => Err(dangling(what, &one.node, nodes)),
+        None => Ok(()),
+    }
 }
 
 /// A node's name becomes its host name and a file below /run/netns.

@@ -5,6 +5,7 @@ mod clock;
 mod configure;
 mod events;
 mod failure;
+mod fib;
 mod iproute;
 mod job;
 mod lab;
@@ -14,9 +15,11 @@ mod mounts;
 mod namespace;
 mod netlink;
 mod process;
+mod routes;
 mod run;
 mod supervisor;
 mod sysctl;
+mod timeline;
 
 fn main() {
     if std::process::id() != 1 {

@@ -7,16 +7,20 @@ use crate::clock;
 use crate::configure::JOB;
 use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
-use crate::job::{self, Job, Program};
+use crate::job::{self, Job, Program, Ready};
 use crate::lab::{self, Lab};
 use crate::machine;
 use crate::mounts;
+use crate::routes::Convergence;
 use crate::supervisor::{Ended, Role, Supervisor};
+use crate::timeline::Timeline;
 
 /// From the choice of the epoch to the epoch: programs start and open kept connections meanwhile, virtual time.
 const LEAD_NS: i64 = 10 * clock::MILLISECOND_NS;
 /// Between two looks for the `stop` file, and two progress events, virtual time.
 const TICK_NS: i64 = 100 * clock::MILLISECOND_NS;
+/// How many nodes without their routes are named.
+const DIFFERENCES_TOLD: usize = 8;
 /// A file of this name in the run directory ends the traffic.
 const STOP_FILE: &str = "stop";
 
@@ -81,12 +85,47 @@ impl Run<'_> {
 
     fn start_and_watch(&mut self, job: &Job) -> PhaseResult<()> {
         self.start_all(Phase::Daemons, &job.daemons, Role::Daemon, None)?;
+        self.converge(job)?;
         let epoch_ns = clock::whole_millisecond_after(clock::monotonic_ns(), LEAD_NS);
         self.start_all(Phase::Probes, &job.probes, Role::Probe, Some(epoch_ns))?;
         self.start_all(Phase::Traffic, &job.traffic, Role::Traffic, Some(epoch_ns))?;
         events::epoch(epoch_ns);
-        self.watch_traffic(epoch_ns, job.limit_ns)
+        let timeline = Timeline::new(&job.events, epoch_ns);
+        self.watch_traffic(epoch_ns, job.limit_ns, timeline)
             .map_err(|failure| (Phase::Traffic, failure))
+    }
+
+    /// Until the daemons have found the routes that the job expects, which must not take longer than it says.
+    fn converge(&mut self, job: &Job) -> PhaseResult<()> {
+        let Some(ready) = &job.ready else {
+            return Ok(());
+        };
+        events::phase(Phase::Routing);
+        self.wait_for_routes(ready)
+            .map_err(|failure| (Phase::Routing, failure))
+    }
+
+    fn wait_for_routes(&mut self, ready: &Ready) -> Result<()> {
+        let start_ns = clock::monotonic_ns();
+        let mut convergence = Convergence::new(self.lab, &ready.nodes)?;
+        while !convergence.is_reached()? {
+            let now_ns = clock::monotonic_ns();
+            if now_ns - start_ns >= ready.limit_ns {
+                for difference in convergence.differences(DIFFERENCES_TOLD)? {
+                    events::error(Phase::Routing, &difference);
+                }
+                return Err(Failure::new(format!(
+                    "routing has not converged within {} virtual ms",
+                    ready.limit_ns / clock::MILLISECOND_NS
+                )));
+            }
+            let ended = self.supervisor.wait(Some(now_ns + ready.interval_ns))?;
+            if let Some(process) = ended.iter().find(|process| !process.succeeded()) {
+                return Err(process.failure());
+            }
+        }
+        events::converged(clock::monotonic_ns() - start_ns);
+        Ok(())
     }
 
     fn start_all(
@@ -106,12 +145,22 @@ impl Run<'_> {
     }
 
     /// Until all traffic has ended, the limit is reached, the host asks for a stop, or something fails.
-    fn watch_traffic(&mut self, epoch_ns: i64, limit_ns: i64) -> Result<()> {
+    fn watch_traffic(
+        &mut self,
+        epoch_ns: i64,
+        limit_ns: i64,
+        mut timeline: Timeline,
+    ) -> Result<()> {
         let end_ns = epoch_ns.saturating_add(limit_ns);
         let mut tick_ns = epoch_ns + TICK_NS;
         while self.supervisor.any(Role::Traffic) {
-            let ended = self.supervisor.wait(Some(tick_ns.min(end_ns)))?;
+            let deadline_ns = tick_ns.min(end_ns);
+            let deadline_ns = timeline
+                .next_ns()
+                .map_or(deadline_ns, |next| next.min(deadline_ns));
+            let ended = self.supervisor.wait(Some(deadline_ns))?;
             self.check(Phase::Traffic, &ended);
+            timeline.advance(self.lab)?;
             let now_ns = clock::monotonic_ns();
             if self.status == Status::Failed || !self.supervisor.any(Role::Traffic) {
                 return Ok(());

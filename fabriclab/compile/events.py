@@ -1,0 +1,139 @@
+"""The events of a plan as lines for `ip -batch` and `tc -batch` in the nodes concerned, and what routing must make of them.
+
+Qdiscs are changed, never removed: what is queued stays queued. A link that goes down is set down at both ends, as a cut fibre is dark at
+both; the kernel then forgets routes and neighbours there, so the line that brings it up is followed by those that restore them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fabriclab.compile.convergence import compile_reconvergence, routes_without
+from fabriclab.compile.frr import speaks_bgp
+from fabriclab.compile.qdisc import compile_delay_change, compile_rate_change
+from fabriclab.compile.routing import compile_neighbour, compile_route
+from fabriclab.plan.model import Event, Plan, Port
+
+_ALL_LOST_PPM = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A link's state: both its directions alike; None where they are still as the plan has them."""
+
+    is_up: bool = True
+    is_blackhole: bool = False
+    rate_bps: int | None = None
+    delay_ns: int | None = None
+    loss_ppm: int = 0
+
+    @property
+    def all_lost(self) -> bool:
+        return self.is_blackhole or self.loss_ppm == _ALL_LOST_PPM
+
+    @property
+    def is_dead(self) -> bool:
+        return not self.is_up or self.all_lost
+
+
+Links = dict[tuple[str, str], _Link]
+
+
+def impaired_ports(plan: Plan) -> frozenset[str]:
+    """Return the ports (`node:interface`) that lose packets or change their delay at some time."""
+    return frozenset(
+        port
+        for event in plan.events
+        for link in event.links
+        for port in link
+        if event.action == "blackhole" or event.delay_ns is not None or event.loss_ppm is not None
+    )
+
+
+def compile_events(plan: Plan) -> list[dict[str, Any]]:
+    """Return the job's `events`."""
+    links = dict.fromkeys((link for event in plan.events for link in event.links), _Link())
+    routes = routes_without(plan, ())
+    compiled = []
+    for event in plan.events:
+        before = dict(links)
+        links |= {link: _after(links[link], event) for link in event.links}
+        following = routes_without(plan, _dead(links))
+        entry: dict[str, Any] = {"name": event.name, "at_ns": event.at_ns, "steps": _steps(plan, event, before, links)}
+        reconvergence = compile_reconvergence(plan, routes, following)
+        if reconvergence is not None:
+            entry["reconvergence"] = reconvergence
+        routes = following
+        compiled.append(entry)
+    return compiled
+
+
+def _after(link: _Link, event: Event) -> _Link:
+    match event.action:
+        case "down":
+            return replace(link, is_up=False)
+        case "up":
+            return replace(link, is_up=True, is_blackhole=False)
+        case "blackhole":
+            return replace(link, is_blackhole=True)
+    return replace(
+        link,
+        rate_bps=link.rate_bps if event.rate_bps is None else event.rate_bps,
+        delay_ns=link.delay_ns if event.delay_ns is None else event.delay_ns,
+        loss_ppm=link.loss_ppm if event.loss_ppm is None else event.loss_ppm,
+    )
+
+
+def _dead(links: Links) -> list[str]:
+    return [port for link, state in links.items() if state.is_dead for port in link]
+
+
+def _steps(plan: Plan, event: Event, before: Links, after: Links) -> list[dict[str, Any]]:
+    """Return what the nodes do: first the qdiscs, so that a link comes up as it is to be, then the links, then what they need."""
+    ports = [(name, link) for link in event.links for name in link]
+    qdiscs = [(name, line) for name, link in ports for line in _qdisc_lines(_port(plan, name), before[link], after[link])]
+    switched = [(name, after[link].is_up) for name, link in ports if before[link].is_up != after[link].is_up]
+    links = [(name, f"link set dev {name.partition(':')[2]} {'up' if is_up else 'down'}") for name, is_up in switched]
+    restored = [(name, line) for name, is_up in switched if is_up for line in _restoring_lines(plan, name, after)]
+    return [*_by_node("tc", qdiscs), *_by_node("ip", links), *_by_node("ip", restored)]
+
+
+def _by_node(tool: str, lines: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return one step for each node, in the order in which they come."""
+    of_node: dict[str, list[str]] = {}
+    for port, line in lines:
+        of_node.setdefault(port.partition(":")[0], []).append(line)
+    # Both interfaces of two parallel links may need the same route.
+    return [{"node": node, "tool": tool, "lines": list(dict.fromkeys(found))} for node, found in of_node.items()]
+
+
+def _qdisc_lines(port: Port, before: _Link, after: _Link) -> Iterator[str]:
+    if after.rate_bps is not None and after.rate_bps != before.rate_bps:
+        yield compile_rate_change(port.model_copy(update={"rate_bps": after.rate_bps}))
+    if (after.delay_ns, after.all_lost, after.loss_ppm) != (before.delay_ns, before.all_lost, before.loss_ppm):
+        delay_ns = port.delay_ns if after.delay_ns is None else after.delay_ns
+        loss_ppm = _ALL_LOST_PPM if after.all_lost else after.loss_ppm
+        yield compile_delay_change(port.model_copy(update={"delay_ns": delay_ns}), loss_ppm)
+
+
+def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:
+    """Yield the neighbour and the static routes that the kernel forgot when the port went down; without next hops that are down still."""
+    node, port = plan.node(name.partition(":")[0]), _port(plan, name)
+    yield compile_neighbour(port, plan)
+    if speaks_bgp(node, plan):
+        return
+    down = {end for link, state in links.items() if not state.is_up for end in link}
+    for route in node.routes:
+        if any(interface == port.interface for _, interface in route.next_hops):
+            hops = tuple(hop for hop in route.next_hops if f"{node.name}:{hop[1]}" not in down)
+            yield compile_route(node, route.model_copy(update={"next_hops": hops}), "replace")
+
+
+def _port(plan: Plan, name: str) -> Port:
+    node, _, interface = name.partition(":")
+    for port in plan.node(node).ports:
+        if port.interface == interface:
+            return port
+    raise KeyError(name)

@@ -1,0 +1,139 @@
+"""The `events` section of an experiment: links and nodes that go down and come back, rates, delays and losses that change, at set times.
+
+    events:
+      spine-dies: {at: 1 s, node: spine1, action: down}
+      cut:        {at: 2 s, link: 'leaf1:eth5', action: blackhole}
+      slower:     {at: 3 s, link: 'leaf2:eth5', rate: 100 Mbps, loss: 0.1 %}
+
+A list of the same mappings does as well; its events are called 1, 2 and so on, and no setting reaches them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeVar
+
+from fabriclab.lab.document import SequenceValue, Value
+from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS
+from fabriclab.lab.names import Names
+from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.section import Section, Written
+from fabriclab.units import format_duration
+
+T = TypeVar("T")
+EVENT_KEYS = ("at", "link", "node", "action", "rate", "delay", "loss")
+LINK_ACTIONS = ("down", "up", "blackhole")
+NODE_ACTIONS = ("down", "up")
+_CHANGES = ("rate", "delay", "loss")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+_PERCENT = re.compile(r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,8})?)\s*%")
+_PPM_OF_PERCENT = 10_000
+
+
+@dataclass(frozen=True)
+class WrittenEvent:
+    """An event as written: exactly one of `link` (one of its ports) and `node`; an action, or changes, or both."""
+
+    name: str
+    at_ns: int
+    link: str | None
+    node: str | None
+    action: str | None
+    rate_bps: int | None
+    delay_ns: int | None
+    loss_ppm: int | None
+
+
+def read_events(root: Section, names: Names, limit_ns: int) -> tuple[WrittenEvent, ...]:
+    """Return the events in the order of time; what is wrong is recorded."""
+    events = []
+    for name, key, value in _named(root):
+        if _NAME.fullmatch(name) is None:
+            root.problems.add(value.place, key, f"{shown(name)} cannot name an event; write letters, digits, '-' and '_'", name)
+        event = _read_event(name, Section(value, key, root.problems, EVENT_KEYS), names, limit_ns)
+        if event is not None:
+            events.append(event)
+    return tuple(sorted(events, key=lambda event: event.at_ns))
+
+
+def _named(root: Section) -> Iterator[tuple[str, str, Value]]:
+    value = root.get("events")
+    if isinstance(value, SequenceValue):
+        for number, item in enumerate(value.items, 1):
+            yield str(number), f"events[{number - 1}]", item
+    elif value is not None:
+        section = Section(value, "events", root.problems, None)
+        for name, entry in section.mapping.entries.items():
+            yield name, section.path(name), entry
+
+
+def _read_event(name: str, section: Section, names: Names, limit_ns: int) -> WrittenEvent | None:
+    section.require("at", example="at: 1 s")
+    at = section.duration("at", 0)
+    if at is not None and at.value >= limit_ns:
+        at.complain(
+            section.problems, f"{shown(at.text)} is not before the limit of the run, {format_duration(limit_ns)}; it would not happen"
+        )
+    link, node = _place(section, names)
+    action = section.choice("action", NODE_ACTIONS if node is not None else LINK_ACTIONS)
+    rate = section.rate("rate", SMALLEST_RATE_BPS, LARGEST_RATE_BPS)
+    delay = section.duration("delay", 0, LARGEST_DELAY_NS)
+    loss = section.read("loss", "a share such as '0.1 %'", parse_loss)
+    _check_effect(section)
+    if at is None or (link is None and node is None):
+        return None
+    return WrittenEvent(
+        name=name,
+        at_ns=at.value,
+        link=_value(link),
+        node=_value(node),
+        action=_value(action),
+        rate_bps=_value(rate),
+        delay_ns=_value(delay),
+        loss_ppm=_value(loss),
+    )
+
+
+def _place(section: Section, names: Names) -> tuple[Written[str] | None, Written[str] | None]:
+    """Return what the event is of: a link, by one of its ports, or a node."""
+    if ("link" in section) == ("node" in section):
+        section.problems.add(section.place, section.key, "of a link or of a node: write one of link: 'leaf1:eth3', node: spine1")
+    nodes = (*names.switches, *names.hosts)
+
+    def port(text: str) -> str:
+        if names.complete and text not in names.ports:
+            raise ValueError(f"{shown(text)} is no port; {did_you_mean(text, names.ports)}")
+        return text
+
+    def node(text: str) -> str:
+        if text not in nodes:
+            raise ValueError(f"{shown(text)} is no node; {did_you_mean(text, nodes)}")
+        return text
+
+    return section.read("link", "one of the link's ports, such as leaf1:eth3", port), section.read("node", "a node's name", node)
+
+
+def _check_effect(section: Section) -> None:
+    changes = [key for key in _CHANGES if key in section]
+    if "action" not in section and not changes:
+        section.problems.add(section.place, section.key, f"nothing happens; write action: down, or one of {', '.join(_CHANGES)}")
+    if "node" in section and changes:
+        section.complain(changes[0], "a node has no such thing; name a link")
+    if "action" in section and changes:
+        section.complain(changes[0], "stands beside an action; write two events")
+
+
+def parse_loss(text: str) -> int:
+    """Return packets of a million: `0.1 %` is 1000. Raises ValueError."""
+    match = _PERCENT.fullmatch(text)
+    ppm = None if match is None else Decimal(match["number"]) * _PPM_OF_PERCENT
+    if ppm is None or ppm != int(ppm) or ppm > 100 * _PPM_OF_PERCENT:
+        raise ValueError(f"{shown(text)} is no loss; write a share from 0 % to 100 % in steps of 0.0001 %, such as '0.1 %'")
+    return int(ppm)
+
+
+def _value(written: Written[T] | None) -> T | None:
+    return None if written is None else written.value

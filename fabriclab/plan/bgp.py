@@ -1,0 +1,132 @@
+"""What switches that speak eBGP (RFC 7938) know: their AS numbers and loopbacks, and the routes that they have when routing has converged.
+
+The routes are those of path-vector routing with AS paths of equal length as equals (`multipath-relax`): a breadth-first search from each
+switch that originates prefixes, in which a switch refuses a path with its own AS number in it (RFC 4271, section 9.1.2). Where all AS
+numbers differ, these are all shortest paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
+
+from fabriclab.lab.topology import Topology
+from fabriclab.plan.addressing import PortAddress
+from fabriclab.plan.model import Node, Port, Route
+
+LOOPBACK_POOL = IPv4Network("10.255.0.0/16")
+PRIVATE_ASNS_FROM = 4_200_000_000
+"""The first private 32-bit AS number (RFC 6996): enough for any fabric, and apart from the 16-bit ones that people write."""
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """A switch as BGP knows it."""
+
+    asn: int
+    loopback: str
+
+
+def assign_speakers(topology: Topology, addresses: Mapping[str, PortAddress]) -> dict[str, Speaker]:
+    """Return AS number and loopback of every switch: what its labels say, else its own private ones in the order of the file."""
+    switches = [node for node in topology.nodes if node.role == "switch"]
+    asns = _free_asns({node.asn.value for node in switches if node.asn is not None})
+    written = {node.loopback.value for node in switches if node.loopback is not None}
+    loopbacks = _free_loopbacks(written, [address.ipv4.network for address in addresses.values()])
+    speakers = {}
+    for node in switches:
+        asn = next(asns) if node.asn is None else node.asn.value
+        loopback = next(loopbacks) if node.loopback is None else node.loopback.value
+        speakers[node.name] = Speaker(asn, str(loopback))
+    return speakers
+
+
+def _free_asns(taken: Collection[int]) -> Iterator[int]:
+    number = PRIVATE_ASNS_FROM
+    while True:
+        if number not in taken:
+            yield number
+        number += 1
+
+
+def _free_loopbacks(taken: Collection[IPv4Address], networks: Sequence[IPv4Network]) -> Iterator[IPv4Address]:
+    near = [network for network in networks if network.overlaps(LOOPBACK_POOL)]
+    for address in LOOPBACK_POOL.hosts():
+        if address not in taken and not any(address in network for network in near):
+            yield address
+
+
+@dataclass(frozen=True)
+class _Session:
+    """A session of a switch: the neighbour, and the port that leads there."""
+
+    neighbour: str
+    port: Port
+
+
+def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str] = ()) -> dict[str, tuple[Route, ...]]:
+    """Return the routes of every switch, with all its equal next hops, while the ports `dead` (`node:interface`) carry nothing.
+
+    Prefixes are the switches' loopbacks and the networks of their links to hosts, in the order of the plan.
+    """
+    switches = {node.name: node for node in nodes if node.role == "switch"}
+    sessions = {name: list(_sessions(node, switches, dead)) for name, node in switches.items()}
+    routes: dict[str, list[Route]] = {name: [] for name in switches}
+    peers = {f"{node.name}:{port.interface}": port for node in switches.values() for port in node.ports}
+    for origin in switches.values():
+        prefixes = list(originated_prefixes(origin, switches, dead))
+        for name, used in _paths_to(origin.name, switches, sessions).items():
+            hops = tuple((_gateway(peers[_peer(each.port)], unnumbered), each.port.interface) for each in used)
+            routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
+    return {name: tuple(found) for name, found in routes.items()}
+
+
+def originated_prefixes(switch: Node, switches: Collection[str], dead: Collection[str] = ()) -> Iterator[str]:
+    """Yield what a switch announces as its own: its loopback, and the networks of its links to hosts."""
+    if switch.loopback is not None:
+        yield f"{switch.loopback}/32"
+    for port in switch.ports:
+        if port.peer_node not in switches and f"{switch.name}:{port.interface}" not in dead:
+            yield str(IPv4Interface(port.address).network)
+
+
+def _sessions(node: Node, switches: Collection[str], dead: Collection[str]) -> Iterator[_Session]:
+    for port in node.ports:
+        if port.peer_node in switches and f"{node.name}:{port.interface}" not in dead and _peer(port) not in dead:
+            yield _Session(port.peer_node, port)
+
+
+def _peer(port: Port) -> str:
+    return f"{port.peer_node}:{port.peer_interface}"
+
+
+def _paths_to(origin: str, switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]]) -> dict[str, list[_Session]]:
+    """Return, for each switch that learns of `origin`, the sessions that it uses."""
+    path = {origin: frozenset((switches[origin].asn,))}
+    used: dict[str, list[_Session]] = {}
+    frontier = [origin]
+    while frontier:
+        candidates = dict.fromkeys(session.neighbour for name in frontier for session in sessions[name])
+        heard = frozenset(frontier)
+        frontier = []
+        for name in candidates:
+            asn = switches[name].asn
+            usable = [each for each in sessions[name] if each.neighbour in heard and asn not in path[each.neighbour]]
+            if name not in path and usable:
+                used[name] = usable
+                frontier.append(name)
+        for name in frontier:
+            path[name] = path[used[name][0].neighbour] | {switches[name].asn}
+    return used
+
+
+def _gateway(peer: Port, unnumbered: bool) -> str:
+    return link_local(peer.mac) if unnumbered else peer.address.partition("/")[0]
+
+
+def link_local(mac: str) -> str:
+    """Return the IPv6 link-local address that Linux makes of a MAC address (modified EUI-64, RFC 4291, appendix A)."""
+    octets = bytes.fromhex(mac.replace(":", ""))
+    identifier = bytes([octets[0] ^ 0x02]) + octets[1:3] + b"\xff\xfe" + octets[3:]
+    return str(IPv6Address(b"\xfe\x80" + bytes(6) + identifier))

@@ -1,0 +1,105 @@
+use super::*;
+
+fn attribute(kind: u16, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = ((ATTRIBUTE_HEADER_BYTES + payload.len()) as u16)
+        .to_ne_bytes()
+        .to_vec();
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(payload);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+    bytes
+}
+
+fn next_hop(flags: u8, interface: u32) -> Vec<u8> {
+    let gateway = attribute(libc::RTA_GATEWAY, &[10, 0, 0, 1]);
+    let mut bytes = ((NEXT_HOP_HEADER_BYTES + gateway.len()) as u16)
+        .to_ne_bytes()
+        .to_vec();
+    bytes.extend([flags, 0]);
+    bytes.extend(interface.to_ne_bytes());
+    bytes.extend(gateway);
+    bytes
+}
+
+fn message(kind: u16, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = ((MESSAGE_HEADER_BYTES + payload.len()) as u32)
+        .to_ne_bytes()
+        .to_vec();
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend([0; 10]);
+    bytes.extend(payload);
+    bytes
+}
+
+fn route(table: u8, length: u8, attributes: &[Vec<u8>]) -> Vec<u8> {
+    let mut payload = vec![0; ROUTE_HEADER_BYTES];
+    payload[1] = length;
+    payload[4] = table;
+    payload[7] = libc::RTN_UNICAST;
+    payload.extend(attributes.concat());
+    message(libc::RTM_NEWROUTE, &payload)
+}
+
+fn prefix(text: &str) -> Prefix {
+    text.parse().expect("a prefix")
+}
+
+#[test]
+fn live_next_hops_of_the_main_table_are_found() {
+    let hops = [next_hop(0, 3), next_hop(RTNH_F_LINKDOWN, 4), next_hop(0, 5)].concat();
+    let answer = [
+        route(
+            libc::RT_TABLE_MAIN,
+            31,
+            &[
+                attribute(libc::RTA_DST, &[10, 64, 0, 0]),
+                attribute(libc::RTA_MULTIPATH, &hops),
+            ],
+        ),
+        route(
+            libc::RT_TABLE_MAIN,
+            0,
+            &[attribute(libc::RTA_OIF, &7u32.to_ne_bytes())],
+        ),
+        route(
+            libc::RT_TABLE_LOCAL,
+            32,
+            &[attribute(libc::RTA_DST, &[10, 64, 0, 1])],
+        ),
+    ]
+    .concat();
+    let mut routes = Routes::new();
+    assert_eq!(take_messages(&answer, &mut routes), Ok(false));
+    let found: Vec<_> = routes.into_iter().collect();
+    assert_eq!(
+        found,
+        [
+            (prefix("0.0.0.0/0"), vec![7]),
+            (prefix("10.64.0.0/31"), vec![3, 5])
+        ]
+    );
+}
+
+#[test]
+fn the_last_message_ends_the_answer() {
+    let answer = message(libc::NLMSG_DONE as u16, &[0; 4]);
+    assert_eq!(take_messages(&answer, &mut Routes::new()), Ok(true));
+}
+
+#[test]
+fn a_refusal_and_a_cut_message_are_failures() {
+    let refusal = message(libc::NLMSG_ERROR as u16, &(-libc::EPERM).to_ne_bytes());
+    let mut routes = Routes::new();
+    let failure = take_messages(&refusal, &mut routes).expect_err("must be refused");
+    assert!(failure.message.contains("not permitted"), "{failure:?}");
+    let whole = route(libc::RT_TABLE_MAIN, 0, &[]);
+    assert!(take_messages(&whole[..whole.len() - 1], &mut routes).is_err());
+}
+
+#[test]
+fn what_is_no_prefix_is_named() {
+    for text in ["10.0.0.0", "10.0.0.0/33", "h1/24", ""] {
+        let message = text.parse::<Prefix>().expect_err("must be refused");
+        assert!(message.contains("is no IPv4 prefix"), "{message}");
+    }
+}

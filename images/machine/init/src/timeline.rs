@@ -1,0 +1,138 @@
+//! The events of a job: changes of links at exact virtual times, and how long routing takes to follow.
+
+use std::collections::VecDeque;
+
+use nix::sys::time::TimeSpec;
+use nix::time::{clock_nanosleep, ClockId, ClockNanosleepFlags};
+
+use crate::clock::{self, MILLISECOND_NS};
+use crate::configure;
+use crate::events;
+use crate::failure::{Context, Failure, Result};
+use crate::job::{Change, Expectation};
+use crate::lab::Lab;
+use crate::routes::Convergence;
+
+/// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in fs/select.c).
+/// So it ends that much before a change, and the rest is slept exactly.
+const APPROACH_NS: i64 = MILLISECOND_NS;
+
+/// The changes still to come, and the one that routing has not followed yet.
+pub struct Timeline<'a> {
+    changes: VecDeque<&'a Change>,
+    epoch_ns: i64,
+    pending: Option<Pending<'a>>,
+}
+
+struct Pending<'a> {
+    change: &'a Change,
+    convergence: Convergence,
+    interval_ns: i64,
+    next_look_ns: i64,
+}
+
+impl<'a> Timeline<'a> {
+    /// `changes` in any order.
+    pub fn new(changes: &'a [Change], epoch_ns: i64) -> Self {
+        let mut changes: Vec<&Change> = changes.iter().collect();
+        changes.sort_by_key(|change| change.at_ns);
+        Self {
+            changes: changes.into(),
+            epoch_ns,
+            pending: None,
+        }
+    }
+
+    /// When `advance` wants to be called next, on the machine's clock.
+    pub fn next_ns(&self) -> Option<i64> {
+        let change = self
+            .changes
+            .front()
+            .map(|change| self.epoch_ns + change.at_ns - APPROACH_NS);
+        let look = self.pending.as_ref().map(|pending| pending.next_look_ns);
+        [change, look].into_iter().flatten().min()
+    }
+
+    /// Does what is due.
+    pub fn advance(&mut self, lab: &Lab) -> Result<()> {
+        self.look()?;
+        while let Some(change) = self.changes.front().copied() {
+            let at_ns = self.epoch_ns + change.at_ns;
+            if at_ns - APPROACH_NS > clock::monotonic_ns() {
+                break;
+            }
+            self.changes.pop_front();
+            sleep_until(at_ns)?;
+            self.execute(lab, change, at_ns)?;
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, lab: &Lab, change: &'a Change, at_ns: i64) -> Result<()> {
+        // Prepared beforehand would be later for the lab: the order of a change's own steps is what counts.
+        events::change(&change.name);
+        for step in &change.steps {
+            configure::lines(lab, &step.node, step.tool, &step.lines)
+                .map_err(|failure| in_change(failure, change))?;
+        }
+        // What an earlier change led to can't be told from this one any more.
+        self.pending = match &change.reconvergence {
+            Some(Expectation { interval_ns, nodes }) => Some(Pending {
+                change,
+                convergence: Convergence::new(lab, nodes)?,
+                interval_ns: *interval_ns,
+                next_look_ns: at_ns + interval_ns,
+            }),
+            None => None,
+        };
+        Ok(())
+    }
+
+    fn look(&mut self) -> Result<()> {
+        let Some(pending) = &mut self.pending else {
+            return Ok(());
+        };
+        let now_ns = clock::monotonic_ns();
+        if now_ns < pending.next_look_ns {
+            return Ok(());
+        }
+        if pending.convergence.is_reached()? {
+            events::reconverged(
+                &pending.change.name,
+                now_ns - self.epoch_ns - pending.change.at_ns,
+            );
+            self.pending = None;
+        } else {
+            pending.next_look_ns = now_ns + pending.interval_ns;
+        }
+        Ok(())
+    }
+}
+
+fn in_change(failure: Failure, change: &Change) -> Failure {
+    Failure {
+        message: format!("event {}: {}", change.name, failure.message),
+        ..failure
+    }
+}
+
+fn sleep_until(at_ns: i64) -> Result<()> {
+    set_timer_slack(1)?;
+    let until = TimeSpec::new(at_ns / 1_000_000_000, at_ns % 1_000_000_000);
+    let slept = clock_nanosleep(
+        ClockId::CLOCK_MONOTONIC,
+        ClockNanosleepFlags::TIMER_ABSTIME,
+        &until,
+    );
+    // Back to the default, which the programs started later inherit.
+    set_timer_slack(0)?;
+    slept.map(drop).context(|| "sleep".to_owned())
+}
+
+fn set_timer_slack(slack_ns: libc::c_ulong) -> Result<()> {
+    // SAFETY: the command takes one number.
+    let result = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack_ns, 0, 0, 0) };
+    nix::errno::Errno::result(result)
+        .map(drop)
+        .context(|| "set the timer slack".to_owned())
+}
