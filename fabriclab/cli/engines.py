@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError, find_artefacts, locate_artefacts
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.lab.topology import FILE_NAME
-from fabriclab.run.engines import EngineName, MadeFrom
+from fabriclab.plan.model import Plan
+from fabriclab.run.engines import EngineName, MadeFrom, check_engine
+
+
+def fit_engine(name: EngineName, lab_directory: Path, plans: Sequence[Plan]) -> MadeFrom:
+    """Return what the engine needs that is built beforehand. Raises EngineError when it is not, or when this host can't run the plans."""
+    made_from = find_engine(name, lab_directory)
+    check_engine(made_from, plans)
+    return made_from
 
 
 def find_engine(name: EngineName, lab_directory: Path) -> MadeFrom:

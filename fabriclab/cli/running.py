@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fabriclab.cli.engines import find_engine
+from fabriclab.cli.engines import fit_engine
 from fabriclab.cli.failure import BadInputError
 from fabriclab.cli.outcome import exit_status, ingest, read_if_possible, show_checks, show_result
 from fabriclab.cli.progress import RunProgress
@@ -29,8 +29,9 @@ def run(lab_directory: Path, seed: int, settings: Sequence[str], out: Path | Non
     lab = parse_lab(lab_directory)
     plan = resolve_plan(lab, parse_settings(settings), seed)
     directory = out or Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}"
+    made_from = fit_engine(engine, lab.directory, [plan])
     _make_room(directory, force)
-    context = RunContext(lab.directory, find_engine(engine, lab.directory), tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
+    context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
     console = Console()
     with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
         result = run_point(plan, directory, context, lambda event: progress.show(lab.name, plan, event))

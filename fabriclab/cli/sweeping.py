@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fabriclab.cli.engines import find_engine
+from fabriclab.cli.engines import fit_engine
 from fabriclab.cli.failure import BadInputError
 from fabriclab.cli.outcome import exit_status, ingest, show_checks, show_result
 from fabriclab.cli.progress import RunProgress
@@ -40,7 +40,7 @@ def sweep(
     plans = _plans(lab, name, parse_settings(settings), seed)
     directory = out or Path("runs") / lab.name / name
     _refuse_other_directories(directory)
-    artefacts = find_engine(engine, lab.directory)
+    artefacts = fit_engine(engine, lab.directory, plans)
     points = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
     points.recall()
     context = RunContext(lab.directory, artefacts, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)

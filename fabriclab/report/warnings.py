@@ -15,6 +15,8 @@ def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
     broken = [point for point in points if not point.is_whole]
     if not broken:
         return []
+    if len(points) == 1 and points[0].status == "starved":
+        return [f"This run is invalid: {_reason(points[0])}."]
     if len(points) == 1:
         return [f"This run is incomplete: {_reason(broken[0])}."]
     named = [f"{_name(point)}: {_reason(point)}" for point in broken[:_MOST_NAMED]]

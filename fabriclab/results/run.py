@@ -33,7 +33,7 @@ class Results:
 
     @property
     def status(self) -> str:
-        """How the run ended: complete, limit, stopped, failed, crashed or interrupted."""
+        """How the run ended: complete, limit, starved (invalid: real time, and no CPU for it), stopped, failed, crashed or interrupted."""
         return str(self.manifest.get("status", "interrupted"))
 
     @property

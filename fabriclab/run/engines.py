@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from fabriclab.compile import machine_memory_bytes
+from fabriclab.compile import compile_node, machine_memory_bytes
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.containers import ContainerLab, run_containers
+from fabriclab.engine.containers.preflight import check_host
+from fabriclab.engine.containers.topology import read_containers
 from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
@@ -24,6 +27,16 @@ MadeFrom = Artefacts | ContainerLab
 def engine_name(made_from: MadeFrom) -> EngineName:
     """Return the engine's name, as on the command line."""
     return "containerlab" if isinstance(made_from, ContainerLab) else "vm"
+
+
+def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
+    """Look whether this host can run these plans, before anything is started. Raises EngineError that names all that is missing.
+
+    The virtual machine brings its own kernel along; containers need the host's.
+    """
+    if isinstance(made_from, ContainerLab):
+        files = [compile_node(node, plan) for plan in plans for node in plan.nodes]
+        check_host(read_containers(made_from.topology), {node.sysctl for node in files}, [node.tc for node in files])
 
 
 def execute(plan: Plan, made_from: MadeFrom, directory: Path, on_event: EventCallback, interrupt: Interrupt, stall_s: float) -> Outcome:

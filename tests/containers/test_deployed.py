@@ -13,12 +13,10 @@ from typing import Any
 
 import pytest
 
-from fabriclab.cli.engines import find_engine
+from fabriclab.cli.engines import find_engine, fit_engine
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, run_containers
 from fabriclab.engine.containers.docker import containers_of
-from fabriclab.engine.containers.preflight import check_host
-from fabriclab.engine.containers.topology import read_containers
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.lab import parse_lab
@@ -36,16 +34,13 @@ pytestmark = [pytest.mark.containers, pytest.mark.xdist_group("containers")]
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> ContainerLab:
+def lab() -> ContainerLab:
     """The lab, where this host can run it; elsewhere the tests say that they did not run."""
-    directory = tmp_path_factory.mktemp("needs")
     try:
-        found = find_engine("containerlab", LAB)
-        assert isinstance(found, ContainerLab)
-        write_inputs(plan(), LAB, directory)
-        check_host(read_containers(found.topology), directory)
+        found = fit_engine("containerlab", LAB, [plan()])
     except EngineError as error:
         pytest.skip(f"the container engine was NOT tested for real: {error}")
+    assert isinstance(found, ContainerLab)
     return found
 
 

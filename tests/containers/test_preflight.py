@@ -21,17 +21,14 @@ BARE = NodeContainer("h2", "alpine:3", privileged=False, capabilities=frozenset(
 
 
 @pytest.fixture
-def run_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    node = tmp_path / "run" / "nodes" / "h1"
-    node.mkdir(parents=True)
-    (node / "tc.batch").write_text(TC)
-    (node / "sysctl.conf").write_text("net.ipv4.tcp_congestion_control = cubic\n")
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files that say which congestion controls the host's kernel has."""
     sysctls = tmp_path / "ipv4"
     sysctls.mkdir()
     for kind in ("available", "allowed"):
         (sysctls / f"tcp_{kind}_congestion_control").write_text("reno cubic\n")
     monkeypatch.setattr(preflight, "_SYSCTLS", sysctls)
-    return tmp_path / "run"
+    return sysctls
 
 
 @pytest.fixture
@@ -39,15 +36,19 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCommands:
     return FakeCommands(tmp_path / "bin", monkeypatch)
 
 
-def problems(run_directory: Path, *containers: NodeContainer) -> list[str]:
+def check(*containers: NodeContainer, congestion: str = "cubic") -> None:
+    check_host(containers, [f"net.ipv4.tcp_congestion_control = {name}\n" for name in congestion.split()], [TC])
+
+
+def problems(*containers: NodeContainer, congestion: str = "cubic") -> list[str]:
     with pytest.raises(UnfitHostError) as caught:
-        check_host(containers or (HOST,), run_directory)
+        check(*(containers or (HOST,)), congestion=congestion)
     assert all(problem in str(caught.value) for problem in caught.value.problems)
     return list(caught.value.problems)
 
 
-def test_a_host_that_has_everything_passes_and_is_tried_with_the_labs_own_rights(run_directory: Path, commands: FakeCommands) -> None:
-    check_host((BARE, HOST), run_directory)
+def test_a_host_that_has_everything_passes_and_is_tried_with_the_labs_own_rights(kernel: Path, commands: FakeCommands) -> None:
+    check(BARE, HOST)
     (trial,) = commands.calls("docker", "run")
     assert "--privileged" in trial and trial[-4:] == [HOST.image, "-force", "-batch", "-"]
     assert trial[trial.index("--network") + 1] == "none"
@@ -60,41 +61,38 @@ def test_what_the_lab_asks_of_the_kernel_is_read_from_the_node_files() -> None:
     assert congestion_controls_of(["net.ipv4.tcp_congestion_control = dctcp\n", "net.ipv4.tcp_ecn = 1\n"]) == ["dctcp"]
 
 
-def test_qdiscs_that_the_kernel_lacks(run_directory: Path, commands: FakeCommands) -> None:
+def test_qdiscs_that_the_kernel_lacks(kernel: Path, commands: FakeCommands) -> None:
     said = "Error: Specified qdisc kind is unknown.\nCommand failed -:2\nError: Specified qdisc kind is unknown.\nCommand failed -:3\n"
     commands.answer(["docker", "run"], err=said, status=1)
-    netem, red = problems(run_directory)
+    netem, red = problems()
     assert "discipline netem" in netem and ("modprobe sch_netem" in netem or "CONFIG_NET_SCH_NETEM" in netem)
     assert "discipline red" in red
 
 
-def test_congestion_controls(run_directory: Path, commands: FakeCommands) -> None:
-    node = run_directory / "nodes" / "h2"
-    node.mkdir()
-    (node / "sysctl.conf").write_text("net.ipv4.tcp_congestion_control = dctcp\n")
-    (preflight._SYSCTLS / "tcp_allowed_congestion_control").write_text("reno\n")
-    missing, refused = problems(run_directory)
+def test_congestion_controls(kernel: Path, commands: FakeCommands) -> None:
+    (kernel / "tcp_allowed_congestion_control").write_text("reno\n")
+    missing, refused = problems(congestion="cubic dctcp")
     assert "no congestion control dctcp" in missing
     assert "sysctl -w net.ipv4.tcp_allowed_congestion_control='reno cubic'" in refused
 
 
-def test_images_that_are_not_there(run_directory: Path, commands: FakeCommands) -> None:
+def test_images_that_are_not_there(kernel: Path, commands: FakeCommands) -> None:
     commands.answer(["docker", "image", "ls"], out="")
-    ours, theirs = problems(run_directory, HOST, BARE)
+    ours, theirs = problems(HOST, BARE)
     assert ours == "there is no image fabriclab/host:latest: make images"
     assert theirs == "there is no image alpine:3: docker pull alpine:3"
     assert not commands.calls("docker", "run"), "there is nothing to try it in"
 
 
-def test_rights_that_a_container_lacks(run_directory: Path, commands: FakeCommands) -> None:
+def test_rights_that_a_container_lacks(kernel: Path, commands: FakeCommands) -> None:
     bare = NodeContainer("h3", "alpine:3", privileged=False, capabilities=frozenset({"NET_ADMIN"}))
-    (problem,) = problems(run_directory, bare)
+    (problem,) = problems(bare)
     assert "h3 is not privileged and lacks NET_RAW, SYS_ADMIN" in problem and "cap-add" in problem
 
 
-def test_docker_that_can_make_no_privileged_container(run_directory: Path, commands: FakeCommands) -> None:
+def test_docker_that_can_make_no_privileged_container(kernel: Path, commands: FakeCommands) -> None:
     commands.answer(["docker", "run"], err="docker: Error response from daemon: caps: operation not permitted\n", status=125)
-    (problem,) = problems(run_directory)
+    (problem,) = problems()
     assert "operation not permitted" in problem and "privileged: false" in problem
 
 
@@ -105,16 +103,16 @@ def test_docker_that_can_make_no_privileged_container(run_directory: Path, comma
         ("permission denied while trying to connect to the Docker daemon socket", "usermod -aG docker"),
     ],
 )
-def test_docker_that_does_not_answer(run_directory: Path, commands: FakeCommands, said: str, cure: str) -> None:
+def test_docker_that_does_not_answer(kernel: Path, commands: FakeCommands, said: str, cure: str) -> None:
     commands.answer(["docker", "version"], err=said, status=1)
-    (problem,) = problems(run_directory)
+    (problem,) = problems()
     assert cure in problem
 
 
-def test_everything_at_once(tmp_path: Path, run_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (preflight._SYSCTLS / "tcp_available_congestion_control").write_text("reno\n")
+def test_everything_at_once(tmp_path: Path, kernel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (kernel / "tcp_available_congestion_control").write_text("reno\n")
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    docker, containerlab, cubic = problems(run_directory)
+    docker, containerlab, cubic = problems()
     assert "apt-get install docker.io" in docker
     assert "containerlab.dev/install" in containerlab
     assert "no congestion control cubic" in cubic

@@ -54,8 +54,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 
     def use(body: str) -> Artefacts:
         found = fake_machine.artefacts(tmp_path, body)
-        monkeypatch.setattr("fabriclab.cli.running.find_artefacts", lambda: found)
-        monkeypatch.setattr("fabriclab.cli.sweeping.find_artefacts", lambda: found)
+        monkeypatch.setattr("fabriclab.cli.engines.find_artefacts", lambda: found)
         return found
 
     return use

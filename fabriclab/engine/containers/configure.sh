@@ -5,7 +5,7 @@ set -eu
 directory=$1
 shift
 step="the settings of interfaces"
-trap 'status=$?; [ "$status" -eq 0 ] || echo "$step failed" >&2' EXIT
+trap 'if [ $? -ne 0 ]; then echo "$step failed" >&2; fi' EXIT
 
 # Docker mounts it read-only unless the container is privileged.
 if ! [ -w /proc/sys/net/ipv4/ip_forward ]; then

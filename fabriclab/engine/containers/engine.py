@@ -19,7 +19,6 @@ from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container, image_identity
 from fabriclab.engine.containers.job import Job, Task, read_job
 from fabriclab.engine.containers.node import prepare_node
-from fabriclab.engine.containers.preflight import check_host
 from fabriclab.engine.containers.processes import Process, Processes
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
 from fabriclab.engine.containers.topology import read_containers
@@ -66,10 +65,12 @@ class ContainerLab:
 
 
 def run_containers(lab: ContainerLab, directory: Path, on_event: EventCallback, interrupt: Interrupt) -> Outcome:
-    """Run the job of a run directory. Nothing is left of containers, networks and their files. Raises EngineError when it can't start."""
+    """Run the job of a run directory. Nothing is left of containers, networks and their files. Raises EngineError when it can't start.
+
+    Whether the host has what it takes is asked before, for all runs of a command at once (`preflight`).
+    """
     started = time.monotonic()
     job = read_job(directory)
-    check_host(read_containers(lab.topology), directory)
     with (directory / "events.jsonl").open("w", buffering=1) as events, Deployment(lab.topology, directory) as deployment:
         run = _Run(lab, job, directory, _Events(events, on_event), interrupt)
         status, message = run.carry_out(deployment)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 CONGESTION_SETTING = "net.ipv4.tcp_congestion_control"
 
@@ -63,8 +62,3 @@ def congestion_controls_of(texts: Iterable[str]) -> list[str]:
         if key.strip() == CONGESTION_SETTING:
             found.add(value.strip())
     return sorted(found)
-
-
-def node_texts(directory: Path, name: str) -> list[str]:
-    """Return that file of every node of a run directory that has it."""
-    return [path.read_text() for path in sorted(directory.glob(f"nodes/*/{name}"))]

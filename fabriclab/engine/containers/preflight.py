@@ -6,14 +6,14 @@ import os
 import platform
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import image_identity, server
-from fabriclab.engine.containers.needs import QDISC_TRIALS, congestion_controls_of, node_texts, qdiscs_of
+from fabriclab.engine.containers.needs import QDISC_TRIALS, congestion_controls_of, qdiscs_of
 from fabriclab.engine.containers.topology import NodeContainer
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
@@ -33,9 +33,12 @@ class UnfitHostError(EngineError):
         self.problems = tuple(problems)
 
 
-def check_host(containers: Sequence[NodeContainer], directory: Path) -> None:
-    """Look for everything that the run of `directory` needs. Raises UnfitHostError with all that is missing."""
-    problems = [*_containerlab(), *_congestion_controls(congestion_controls_of(node_texts(directory, "sysctl.conf")))]
+def check_host(containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_batches: Iterable[str]) -> None:
+    """Look for everything that runs need whose nodes have these `sysctl.conf` and `tc.batch` texts.
+
+    Raises UnfitHostError with all that is missing.
+    """
+    problems = [*_containerlab(), *_congestion_controls(congestion_controls_of(sysctls))]
     docker = list(_docker())
     problems = docker + problems
     if not docker:
@@ -45,7 +48,7 @@ def check_host(containers: Sequence[NodeContainer], directory: Path) -> None:
         problems += _capabilities(containers)
         present = [container for container in containers if container.image not in missing]
         if present:
-            problems += _trial(present, qdiscs_of(node_texts(directory, "tc.batch")))
+            problems += _trial(present, qdiscs_of(tc_batches))
     if problems:
         raise UnfitHostError(problems)
 
