@@ -40,8 +40,11 @@ _HOST = (
 
 _SWITCH = (
     ("net.ipv4.ip_forward", "1"),
-    # ECMP by the five-tuple: a connection stays on its path.
-    ("net.ipv4.fib_multipath_hash_policy", "1"),
+    # ECMP by the five-tuple, so that a connection stays on its path: source and destination (1, 2), protocol (4), ports (16, 32).
+    # Not policy 1, which takes the hash that the sender's socket gave the packet where there is one (fib_multipath_hash in
+    # net/ipv4/route.c). A veth keeps it: every switch would choose alike, whatever its seed, and a socket changes it after a timeout.
+    ("net.ipv4.fib_multipath_hash_policy", "3"),
+    ("net.ipv4.fib_multipath_hash_fields", "55"),
     # A next hop behind a dead link is none, as on a switch whose hardware watches its ports.
     ("net.ipv4.conf.all.ignore_routes_with_linkdown", "1"),
 )

@@ -10,12 +10,14 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from fabriclab.graph import network_svg
+from fabriclab.graph.network import network_of_plan
 from fabriclab.report.figures.curves import Picture, curve_of, point_label
 from fabriclab.report.figures.queue import queue_picture
 from fabriclab.report.quantities import format_metric, keep_units, metric_title
 from fabriclab.report.selection import MOST_POINTS, run_pictures, sweep_pictures
 from fabriclab.report.studies import Comparison, Study, compare_with, read_study
-from fabriclab.report.style import algorithm_name, css_variables
+from fabriclab.report.style import algorithm_name, css_variables, themed
 from fabriclab.report.tables import PointTable, key_figures, metric_rows, point_table
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import CheckResult, Results, ResultsError, Sweep, SweepPoint, evaluate_checks, is_sweep, read_run, read_sweep
@@ -64,6 +66,8 @@ class Page:
     details: list[Detail]
     environment: list[tuple[str, str]]
     packages: list[str]
+    topology: str
+    """The drawing of the network, an SVG element; empty where no run has a plan."""
     light: str = field(default_factory=lambda: css_variables(dark=False))
     dark: str = field(default_factory=lambda: css_variables(dark=True))
 
@@ -126,6 +130,7 @@ def _run_page(results: Results) -> Page:
         details=[],
         environment=_environment(results),
         packages=_packages(results),
+        topology=_topology(results),
     )
 
 
@@ -147,6 +152,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         details=_details(sweep),
         environment=_environment(sweep.runs[0]) if sweep.runs else [],
         packages=_packages(sweep.runs[0]) if sweep.runs else [],
+        topology=_topology(sweep.runs[0]) if sweep.runs else "",
     )
 
 
@@ -233,6 +239,11 @@ def _environment(results: Results) -> list[tuple[str, str]]:
 def _packages(results: Results) -> list[str]:
     """Return the packages of the machine's root file system."""
     return [str(package) for package in (results.manifest.get("versions") or {}).get("packages") or []]
+
+
+def _topology(results: Results) -> str:
+    """Return the drawing of the run's network, in the page's colours."""
+    return themed(network_svg(network_of_plan(results.plan))) if results.plan.get("nodes") else ""
 
 
 def _times(manifest: dict[str, Any]) -> str:

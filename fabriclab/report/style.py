@@ -148,10 +148,16 @@ def figure_svg(figure: Figure, name: str, description: str) -> str:
     svg = re.sub(r'<g id="[a-zA-Z]+[\w.]*_\d+"', "<g", svg)
     svg = svg.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
     svg = re.sub(r' width="[\d.]+pt"| height="[\d.]+pt"', "", svg, count=2)
-    for color in _DARK:
-        svg = svg.replace(color, f"var({_variable(color)}, {color})")
+    svg = themed(svg)
     label = description.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+
+
+def themed(svg: str) -> str:
+    """Return an SVG text with the report's colours as CSS variables, which have others on a dark ground."""
+    for color in _DARK:
+        svg = svg.replace(color, f"var({_variable(color)}, {color})")
+    return svg
 
 
 def css_variables(*, dark: bool) -> str:

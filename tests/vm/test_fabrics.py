@@ -67,16 +67,11 @@ def test_every_host_reaches_every_other(vm: Vm, arguments: str) -> None:
     ("arguments", "sources", "sinks", "choices"),
     [
         (LEAF_SPINE, [f"h{n}" for n in range(1, 5)], [f"h{n}" for n in range(13, 17)], [("leaf1:eth5", "leaf1:eth6")]),
-        pytest.param(
+        (
             FAT_TREE,
             ["h1-1-1", "h1-1-2"],
             ["h3-1-1", "h3-2-2"],
             [("edge1-1:eth3", "edge1-1:eth4"), ("agg1-1:eth3", "agg1-1:eth4"), ("agg1-2:eth3", "agg1-2:eth4")],
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="fib_multipath_hash_policy=1 takes the hash of the sender's socket, which a veth keeps: the second switch in a row "
-                "chooses as the first did; policy 3 with fib_multipath_hash_fields=55 hashes the five-tuple itself",
-            ),
         ),
     ],
 )
