@@ -91,9 +91,12 @@ def test_rights_that_a_container_lacks(kernel: Path, commands: FakeCommands) -> 
 
 
 def test_docker_that_can_make_no_privileged_container(kernel: Path, commands: FakeCommands) -> None:
-    commands.answer(["docker", "run"], err="docker: Error response from daemon: caps: operation not permitted\n", status=125)
-    (problem,) = problems()
-    assert "operation not permitted" in problem and "privileged: false" in problem
+    commands.answer(["docker", "run"], err="Error: Specified qdisc kind is unknown.\nCommand failed -:2\n", status=1)
+    words = ["docker", "run", "--rm", "--interactive", "--network", "none", "--user", "0", "--privileged"]
+    commands.answer(words, err="docker: Error response from daemon: caps: operation not permitted\nRun 'docker run --help'\n", status=125)
+    rights, netem = problems()
+    assert "operation not permitted; below its kind in topology.clab.yml: privileged: false" in rights
+    assert "discipline netem" in netem, "what else is missing is said all the same"
 
 
 @pytest.mark.parametrize(

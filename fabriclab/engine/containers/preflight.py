@@ -23,6 +23,7 @@ CURE_UNPRIVILEGED = "below its kind in topology.clab.yml: privileged: false, cap
 _SYSCTLS = Path("/proc/sys/net/ipv4")
 _KERNEL_OPTION = {"bfifo": "FIFO", "pfifo": "FIFO"}
 _TRIAL_S = 60.0
+_TRIAL_RIGHTS = ("--cap-add", "NET_ADMIN")
 
 
 class UnfitHostError(EngineError):
@@ -115,21 +116,36 @@ def _capabilities(containers: Sequence[NodeContainer]) -> Iterator[str]:
 
 def _trial(containers: Sequence[NodeContainer], qdiscs: Sequence[str]) -> Iterator[str]:
     """Try the disciplines in a container like the lab's, without a network."""
+    tried = [kind for kind in qdiscs if kind in QDISC_TRIALS]
     # Privileged ones first: whether Docker can make them at all is to be known.
     container = sorted(containers, key=lambda candidate: not candidate.privileged)[0]
-    tried = [kind for kind in qdiscs if kind in QDISC_TRIALS]
-    rights = ["--privileged"] if container.privileged else ["--cap-add", "NET_ADMIN"]
-    argv = ["docker", "run", "--rm", "--interactive", "--network", "none", "--user", "0", *rights, "--entrypoint", "tc", container.image]
+    try:
+        failed = _failing_qdiscs(container.image, tried, ["--privileged"] if container.privileged else _TRIAL_RIGHTS)
+    except CommandError as error:
+        yield _no_trial(container, error)
+        if not container.privileged:
+            return
+        try:
+            failed = _failing_qdiscs(container.image, tried, _TRIAL_RIGHTS)
+        except CommandError:
+            return
+    for kind in failed:
+        option = f"CONFIG_NET_SCH_{_KERNEL_OPTION.get(kind, kind.upper())}"
+        yield f"the host's kernel has no queueing discipline {kind}: {_module(f'sch_{kind}', option)}"
+
+
+def _failing_qdiscs(image: str, tried: Sequence[str], rights: Sequence[str]) -> list[str]:
+    """Return the disciplines that the kernel refuses. Raises CommandError when they can't be tried."""
+    argv = ["docker", "run", "--rm", "--interactive", "--network", "none", "--user", "0", *rights, "--entrypoint", "tc", image]
     batch = "".join(f"qdisc replace dev lo root {QDISC_TRIALS[kind]}\n" for kind in tried)
     try:
         run_command([*argv, "-force", "-batch", "-"], data=batch.encode(), timeout_s=_TRIAL_S)
     except CommandError as error:
         failed = [tried[number - 1] for number in _failed_lines(error.said) if number <= len(tried)]
         if not failed:
-            yield _no_trial(container, error)
-        for kind in failed:
-            option = f"CONFIG_NET_SCH_{_KERNEL_OPTION.get(kind, kind.upper())}"
-            yield f"the host's kernel has no queueing discipline {kind}: {_module(f'sch_{kind}', option)}"
+            raise
+        return failed
+    return []
 
 
 def _failed_lines(said: str) -> list[int]:
@@ -145,4 +161,5 @@ def _no_trial(container: NodeContainer, error: CommandError) -> str:
     if "executable file not found" in error.said:
         return f"the image {container.image} has no `tc`: it must have iproute2, ethtool and procps, as fabriclab/host has"
     cure = f"; {CURE_UNPRIVILEGED}" if container.privileged else ""
-    return f"a container of the image {container.image} can't be tried: {error.said or error}{cure}"
+    said = " ".join(line for line in error.said.splitlines() if not line.startswith("Run 'docker"))
+    return f"no container of the image {container.image} can be started: {said or error}{cure}"
