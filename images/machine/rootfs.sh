@@ -6,9 +6,9 @@
 # Beside the root directory lies `packages`, the versions that it was made of.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=cache.sh
+# shellcheck source=images/machine/cache.sh
 source "$here/cache.sh"
-# shellcheck source=mirror.sh
+# shellcheck source=images/machine/mirror.sh
 source "$here/mirror.sh"
 
 suite=trixie

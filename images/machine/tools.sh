@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
-# shellcheck source=cache.sh
+# shellcheck source=images/machine/cache.sh
 source "$here/cache.sh"
 
 target=x86_64-unknown-linux-gnu
