@@ -39,7 +39,7 @@ demo: venv machine ## run the in-cast lab, write its report
 
 test: venv machine ## all tests: Python, the machine, Rust (builds what is missing)
 	@cargo test --quiet --workspace
-	@$(BIN)/pytest -n auto
+	@$(BIN)/pytest -n auto --dist loadgroup
 
 check: deps venv ## style and types, nothing is run
 	@$(BIN)/ruff check

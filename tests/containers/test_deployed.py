@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 
 from fabriclab.cli.engines import find_engine, fit_engine
+from fabriclab.compile import machine_memory_bytes
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, run_containers
 from fabriclab.engine.containers.docker import containers_of
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
+from fabriclab.engine.watch import Outcome
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
@@ -26,6 +28,7 @@ from fabriclab.results import ingest_run, read_run
 from fabriclab.run.directory import write_inputs
 
 LAB = Path(__file__).parent / "pair"
+LEAF_SPINE = Path(__file__).parents[2] / "labs" / "leaf-spine"
 MANY_S = 300
 """A limit on waiting for what must come; nothing is judged by it."""
 
@@ -44,14 +47,14 @@ def lab() -> ContainerLab:
     return found
 
 
-def plan() -> Plan:
-    return resolve_plan(parse_lab(LAB), {}, 1)
+def plan(lab_directory: Path = LAB, settings: dict[str, str] | None = None) -> Plan:
+    return resolve_plan(parse_lab(lab_directory), settings or {}, 1)
 
 
-def inspected(directory: Path) -> Plan:
+def inspected(resolved: Plan, lab_directory: Path, directory: Path) -> None:
     """Write a run's inputs, with commands that say what the nodes are like."""
-    resolved = plan()
-    write_inputs(resolved, LAB, directory)
+    directory.mkdir()
+    write_inputs(resolved, lab_directory, directory)
     path = directory / "machine" / "job.json"
     job = json.loads(path.read_text())
     for node in resolved.nodes:
@@ -65,7 +68,11 @@ def inspected(directory: Path) -> Plan:
         }
         job["collect"] += [{"name": f"{name}@{node.name}", "node": node.name, "argv": argv} for name, argv in commands.items()]
     path.write_text(json.dumps(job))
-    return resolved
+
+
+def _is_labs(record: dict[str, Any]) -> bool:
+    """Whether a record is about interfaces of the lab: a route over several paths names them in its next hops."""
+    return "nexthops" in record or str(record.get("dev", record.get("ifname"))).startswith("eth")
 
 
 def state(directory: Path, node: str) -> dict[str, Any]:
@@ -79,7 +86,7 @@ def state(directory: Path, node: str) -> dict[str, Any]:
         return sorted(chosen, key=json.dumps)
 
     return {
-        "routes": records("routes", "dst", "gateway", "dev", "metrics"),
+        "routes": records("routes", "dst", "gateway", "dev", "metrics", "nexthops"),
         "neighbours": records("neighbours", "dst", "dev", "lladdr", "state"),
         "links": [link for link in records("links", "ifname", "address", "mtu") if link["ifname"] != "eth0"],
         "qdiscs": [record for record in records("qdiscs", "kind", "handle", "parent", "dev", "options") if record["dev"] != "eth0"],
@@ -105,28 +112,55 @@ def leavings(directory: Path) -> list[str]:
     return found + strangers
 
 
-def test_both_engines_make_the_same_nodes_and_the_same_goodput(lab: ContainerLab, tmp_path: Path) -> None:
-    real, virtual = tmp_path / "containers", tmp_path / "vm"
-    for directory in (real, virtual):
-        directory.mkdir()
-    resolved = inspected(real)
-    outcome = run_containers(lab, real, lambda event: None, Interrupt())
+def run_both(lab_directory: Path, resolved: Plan, directory: Path) -> tuple[Outcome, Path, Path]:
+    """Run a plan in containers and in the virtual machine; returns how the former ended, and both run directories."""
+    containers = fit_engine("containerlab", lab_directory, [resolved])
+    assert isinstance(containers, ContainerLab)
+    real, virtual = directory / "containers", directory / "vm"
+    inspected(resolved, lab_directory, real)
+    outcome = run_containers(containers, real, lambda event: None, Interrupt())
     assert outcome.status in ("complete", "starved"), outcome.message
     assert leavings(real) == []
     try:
-        machine = find_engine("vm", LAB)
+        machine = find_engine("vm", lab_directory)
     except EngineError as error:
         pytest.skip(f"not compared with the virtual machine: {error}")
     assert isinstance(machine, Artefacts)
-    inspected(virtual)
-    other = run_machine(Machine(machine, virtual, 1, 512 << 20, None), lambda event: None, Interrupt())
+    inspected(resolved, lab_directory, virtual)
+    other = run_machine(Machine(machine, virtual, 1, machine_memory_bytes(resolved), None), lambda event: None, Interrupt())
     assert other.status == "complete", other.message
+    return outcome, real, virtual
+
+
+def test_both_engines_make_the_same_nodes_and_the_same_goodput(lab: ContainerLab, tmp_path: Path) -> None:
+    resolved = plan()
+    outcome, real, virtual = run_both(LAB, resolved, tmp_path)
     for node in resolved.nodes:
         assert state(real, node.name) == state(virtual, node.name)
     if outcome.status == "starved":
         pytest.skip(f"nodes are the same; the goodput was not compared: {outcome.message}")
     measured, expected = goodput_bps(real, resolved, "complete"), goodput_bps(virtual, resolved, "complete")
     assert measured == pytest.approx(expected, rel=0.02)
+
+
+def test_both_engines_make_the_same_leaf_spine(lab: ContainerLab, tmp_path: Path) -> None:
+    # Reno, no delay, no ECN: what every kernel has. The traffic is little, the nodes are what counts.
+    settings = {
+        "links.delay": "0 us",
+        "links.rate": "50 Mbps",
+        "hosts.default.congestion_control": "reno",
+        "traffic.query.count": "3",
+        "traffic.short.count": "3",
+        "traffic.update.stop": "500 ms",
+        "traffic.background.stop": "500 ms",
+    }
+    resolved = plan(LEAF_SPINE, settings)
+    _, real, virtual = run_both(LEAF_SPINE, resolved, tmp_path)
+    assert len(resolved.nodes) == 22
+    for node in resolved.nodes:
+        assert state(real, node.name) == state(virtual, node.name)
+    multipath = [route for route in state(real, "leaf1")["routes"] if route["gateway"] is None]
+    assert multipath, "leaves have routes over both spines"
 
 
 def command(directory: Path, *words: str) -> list[str]:
