@@ -68,6 +68,13 @@ def _examine() -> Iterator[Finding]:
     yield from _programs()
     yield from _artefacts()
     yield _disk(Path.cwd())
+    yield _containers()
+
+
+def _containers() -> Finding:
+    missing = [program for program in ("docker", "containerlab") if shutil.which(program) is None]
+    state = f"not: {', '.join(missing)}" if missing else "docker and containerlab are there; a run says what else it lacks"
+    return Finding("--engine containerlab", state, "images/README.md" if missing else "", needed=False)
 
 
 def _memory() -> Finding:
