@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from fabriclab.compile import machine_memory_bytes
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, run_containers
 from fabriclab.engine.containers.docker import containers_of
+from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
@@ -29,6 +31,16 @@ from fabriclab.run.directory import write_inputs
 
 LAB = Path(__file__).parent / "pair"
 LEAF_SPINE = Path(__file__).parents[2] / "labs" / "leaf-spine"
+FAILURE = """title: A link dies
+switches: {default: {buffer: 64 KB}}
+hosts: {default: {congestion_control: reno}}
+links: {delay: 0 us, rate: 20 Mbps}
+routing: {protocol: bgp-unnumbered}
+events:
+  dies: {at: 500 ms, link: 'leaf1:eth5', action: down}
+traffic:
+  long: {kind: long, senders: [h5], receiver: h1, stop: 4 s}
+"""
 MANY_S = 300
 """A limit on waiting for what must come; nothing is judged by it."""
 
@@ -114,8 +126,7 @@ def leavings(directory: Path) -> list[str]:
 
 def run_both(lab_directory: Path, resolved: Plan, directory: Path) -> tuple[Outcome, Path, Path]:
     """Run a plan in containers and in the virtual machine; returns how the former ended, and both run directories."""
-    containers = fit_engine("containerlab", lab_directory, [resolved])
-    assert isinstance(containers, ContainerLab)
+    containers = lab_in(lab_directory, resolved)
     real, virtual = directory / "containers", directory / "vm"
     inspected(resolved, lab_directory, real)
     outcome = run_containers(containers, real, lambda event: None, Interrupt())
@@ -163,6 +174,29 @@ def test_both_engines_make_the_same_leaf_spine(lab: ContainerLab, tmp_path: Path
     assert multipath, "leaves have routes over both spines"
 
 
+def test_routing_converges_follows_a_failure_and_the_run_says_how_long_it_took(lab: ContainerLab, tmp_path: Path) -> None:
+    shutil.copytree(LEAF_SPINE, tmp_path / "lab")
+    (tmp_path / "lab" / "experiment.yml").write_text(FAILURE)
+    resolved = plan(tmp_path / "lab")
+    write_inputs(resolved, tmp_path / "lab", tmp_path / "run")
+    happened: list[Event] = []
+    outcome = run_containers(lab_in(tmp_path / "lab", resolved), tmp_path / "run", happened.append, Interrupt())
+    assert outcome.status in ("complete", "starved"), outcome.message
+    names = [event.name for event in happened if event.name in ("converged", "epoch", "change", "reconverged", "end")]
+    assert names == ["converged", "epoch", "change", "reconverged", "end"]
+    by_name = {event.name: event for event in happened}
+    assert by_name["converged"].fields["convergence_ns"] > 0
+    assert by_name["change"].fields["name"] == by_name["reconverged"].fields["name"] == "dies"
+    assert by_name["change"].t_ns >= 500_000_000, "never before its time"
+    assert leavings(tmp_path / "run") == []
+
+
+def lab_in(directory: Path, resolved: Plan) -> ContainerLab:
+    found = fit_engine("containerlab", directory, [resolved])
+    assert isinstance(found, ContainerLab)
+    return found
+
+
 def command(directory: Path, *words: str) -> list[str]:
     return [sys.executable, "-m", "fabriclab", "run", str(LAB), "--engine", "containerlab", "--out", str(directory), *words]
 
@@ -176,7 +210,9 @@ def test_a_run_leaves_results_and_starvation_figures_and_nothing_else(lab: Conta
     assert manifest["starvation"]["timer_late"] >= 0 and manifest["starvation"]["sampler_late"] >= 0
     results = read_run(directory)
     assert results.summary["flows_complete"] == 1
-    assert set(results.measured.queues.collect()["port"]) == {"s1:eth1", "s1:eth2"}
+    sampled = results.measured.queues
+    assert sampled is not None
+    assert set(sampled.collect()["port"]) == {"s1:eth1", "s1:eth2"}
     assert leavings(directory) == []
 
 

@@ -6,6 +6,7 @@ It leaves the run directory as the virtual machine does (`images/machine/README.
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,9 @@ from fabriclab.engine.containers.docker import Container, image_identity
 from fabriclab.engine.containers.job import Job, Task, read_job
 from fabriclab.engine.containers.node import prepare_node
 from fabriclab.engine.containers.processes import Process, Processes
+from fabriclab.engine.containers.routes import missing_routes
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
+from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import read_containers
 from fabriclab.engine.events import Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
@@ -31,6 +34,7 @@ _LEAD_PER_PROCESS_NS = 20_000_000
 """From the choice of the epoch to the epoch: all processes start, read the trace, and connect meanwhile."""
 _PROGRESS_NS = 100_000_000
 _MILLISECOND_NS = 1_000_000
+_PROBLEMS_SHOWN = 8
 _AT_ONCE = 4
 """Containers that are set up at the same time."""
 
@@ -85,16 +89,18 @@ class _Events:
         self._file = file
         self._on_event = on_event
         self._origin_ns = time.monotonic_ns()
+        self._lock = threading.Lock()
 
     def epoch(self, epoch_ns: int) -> None:
         self.emit("epoch")
         self._origin_ns = epoch_ns
 
-    def emit(self, event: str, **fields: str) -> int:
-        t_ns = time.monotonic_ns() - self._origin_ns
-        record = {"event": event, **fields, "t_ns": t_ns}
-        self._file.write(json.dumps(record) + "\n")
-        self._on_event(Event(event, t_ns, record))
+    def emit(self, event: str, **fields: str | int) -> int:
+        with self._lock:
+            t_ns = time.monotonic_ns() - self._origin_ns
+            record = {"event": event, **fields, "t_ns": t_ns}
+            self._file.write(json.dumps(record) + "\n")
+            self._on_event(Event(event, t_ns, record))
         return t_ns
 
 
@@ -108,6 +114,7 @@ class _Run:
         self._events = events
         self._interrupt = interrupt
         self._containers: dict[str, Container] = {}
+        self._timeline = Timeline((), {}, events.emit)
         self._meter = StarvationMeter()
         self._problems: list[str] = []
         self.starvation: Starvation | None = None
@@ -152,14 +159,18 @@ class _Run:
     def _play(self) -> Status | None:
         """Start the processes, follow the traffic, collect; returns how the traffic ended, None when it was interrupted before."""
         with Processes(self._directory) as processes:
+            self._timeline = Timeline(self._job.changes, self._containers, self._events.emit)
             self._events.emit("phase", phase="daemons")
             daemons = self._start(processes, self._job.daemons)
             for daemon in daemons:
                 daemon.give_epoch(0)
+            if not self._await_routes(processes, daemons):
+                return None
             self._events.emit("phase", phase="probes")
             samplers = self._start(processes, self._sampler_tasks())
             self._events.emit("phase", phase="traffic")
             traffic = self._start(processes, self._job.traffic)
+            self._timeline.prepare(processes)
             if self._interrupt.requested:
                 return None
             status = self._follow(processes, traffic, samplers, daemons)
@@ -168,6 +179,25 @@ class _Run:
             self._collect()
             self._stop(processes, daemons)
         return status
+
+    def _await_routes(self, processes: Processes, daemons: list[Process]) -> bool:
+        """Wait until the routes are what the job says; returns whether to go on. Raises EngineError after the limit."""
+        if self._job.ready is None:
+            return True
+        self._events.emit("phase", phase="routing")
+        began_ns = time.monotonic_ns()
+        while missing := missing_routes(self._job.ready, self._containers):
+            processes.pump()
+            ended = [daemon.describe() for daemon in daemons if daemon.status is not None]
+            if ended:
+                raise EngineError("routing: " + "; ".join(ended))
+            if self._interrupt.requested:
+                return False
+            if self._job.ready.limit_ns is not None and time.monotonic_ns() - began_ns > self._job.ready.limit_ns:
+                limit = f"routing did not converge within {self._job.ready.limit_ns / 1e9:g} s"
+                raise EngineError("\n".join([limit, *missing[:_PROBLEMS_SHOWN]]))
+        self._events.emit("converged", convergence_ns=time.monotonic_ns() - began_ns)
+        return True
 
     def _sampler_tasks(self) -> list[Task]:
         argv = ("/tools/sampler", "--config", "/job/machine/sampler.json")
@@ -189,10 +219,13 @@ class _Run:
         while time.monotonic_ns() < epoch_ns:
             processes.pump()
         self._meter.begin(watched)
+        self._timeline.begin(epoch_ns)
         try:
             status = self._wait(processes, traffic, samplers, epoch_ns)
         finally:
+            self._timeline.end()
             self.starvation = self._meter.end()
+        self._problems += self._timeline.problems
         self.virtual_ns = time.monotonic_ns() - epoch_ns
         self._problems += [process.describe() for process in [*samplers, *daemons] if process.status is not None]
         return status
@@ -210,7 +243,7 @@ class _Run:
             for process in [process for process in waiting if process.status is not None]:
                 waiting.remove(process)
                 self._note_end(process)
-            if any(process.status is not None for process in samplers) or self._problems:
+            if any(process.status is not None for process in samplers) or self._problems or self._timeline.problems:
                 return self._cut(processes, waiting, "failed")
             if self._interrupt.requested:
                 return self._cut(processes, waiting, "stopped")

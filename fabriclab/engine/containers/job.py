@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.containers.routes import Expectation, read_expectation
 
 JOB_FORMAT = "fabriclab-job-1"
-_KNOWN = {"format", "limit_ns", "sysctl", "nodes", "links", "daemons", "probes", "traffic", "collect"}
+_KNOWN = {"format", "limit_ns", "sysctl", "nodes", "links", "daemons", "probes", "traffic", "collect", "ready", "events"}
 _NAMESPACE = "/run/netns/"
 # The machine's own settings concern a kernel of its own; the host's is not ours to change.
 _SAMPLER_CONFIG = "machine/sampler.json"
@@ -36,6 +37,25 @@ class Interface:
 
 
 @dataclass(frozen=True)
+class Step:
+    """Lines of a batch file for a tool (`ip` or `tc`) in a node."""
+
+    node: str
+    tool: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """An event of the job, so long after the epoch."""
+
+    name: str
+    at_ns: int
+    steps: tuple[Step, ...]
+    reconvergence: Expectation | None
+
+
+@dataclass(frozen=True)
 class Job:
     """What is to run."""
 
@@ -48,6 +68,9 @@ class Job:
     collect: tuple[Task, ...]
     samplers: dict[str, dict[str, Any]]
     """Each sampled node's own sampler configuration: a sampler in a container serves that container."""
+    ready: Expectation | None
+    """What routes must be before the traffic starts."""
+    changes: tuple[Change, ...]
 
 
 def read_job(directory: Path) -> Job:
@@ -67,7 +90,15 @@ def read_job(directory: Path) -> Job:
         traffic=_tasks(job["traffic"]),
         collect=_tasks(job["collect"]),
         samplers=split_sampler(json.loads((directory / _SAMPLER_CONFIG).read_text())) if sampled else {},
+        ready=read_expectation(job["ready"]) if job.get("ready") else None,
+        changes=tuple(_change(event) for event in job.get("events") or ()),
     )
+
+
+def _change(event: Mapping[str, Any]) -> Change:
+    steps = tuple(Step(step["node"], step["tool"], tuple(step["lines"])) for step in event["steps"])
+    expected = event.get("reconvergence")
+    return Change(event["name"], event["at_ns"], steps, read_expectation(expected) if expected else None)
 
 
 def _tasks(entries: list[dict[str, Any]]) -> tuple[Task, ...]:

@@ -22,6 +22,7 @@ _READY_S = 60.0
 _SIGNAL_S = 30.0
 _READ_BYTES = 1 << 16
 _LOOK_S = 0.05
+_CLIENT_END_S = 5.0
 
 
 class Process:
@@ -82,6 +83,12 @@ class Process:
         with suppress(BrokenPipeError):
             self._client.stdin.write(f"{epoch_ns}\n".encode())
             self._client.stdin.close()
+
+    def wait(self, timeout_s: float) -> str | None:
+        """Wait for its end, `timeout_s` seconds at most; returns how it ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._client.wait(timeout_s)
+        return self.status
 
     def terminate(self) -> None:
         """Send it SIGTERM, in its container: what is sent to `docker exec` does not reach it."""
@@ -154,8 +161,7 @@ class Processes:
             if process.read():
                 self._selector.unregister(process.output)
                 # The output closes a moment before the client ends.
-                with suppress(subprocess.TimeoutExpired):
-                    process._client.wait(5)
+                process.wait(_CLIENT_END_S)
 
     def await_end(self, processes: Iterable[Process], patience_s: float, on_end: Callable[[Process], None]) -> list[Process]:
         """Wait until these have ended, `patience_s` at most; returns those that have not."""

@@ -1,0 +1,76 @@
+"""Whether the kernels' routes are what the job expects (`images/machine/README.md`, "Routes"), as `ip -j route show` tells."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from fabriclab.engine.containers.docker import Container, run_in
+
+_AT_ONCE = 4
+_NOT_LIVE = {"dead", "linkdown"}
+
+
+@dataclass(frozen=True)
+class ExpectedRoute:
+    """A route that a node must have: `paths` live next hops, all through these interfaces; 0: no such route."""
+
+    prefix: str
+    interfaces: frozenset[str]
+    paths: int
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What nodes' routes must be. Times are nanoseconds; without a limit it is waited for as long as the run lasts."""
+
+    limit_ns: int | None
+    nodes: Mapping[str, tuple[ExpectedRoute, ...]]
+
+
+def read_expectation(record: Mapping[str, Any]) -> Expectation:
+    """Read a job's `ready` or an event's `reconvergence`."""
+    nodes = {
+        node["node"]: tuple(ExpectedRoute(route["prefix"], frozenset(route["interfaces"]), route["paths"]) for route in node["routes"])
+        for node in record["nodes"]
+    }
+    return Expectation(record.get("limit_ns"), nodes)
+
+
+def missing_routes(expectation: Expectation, containers: Mapping[str, Container]) -> list[str]:
+    """Ask the containers; returns what is not yet as it must be, a line for each node. Raises CommandError."""
+
+    def ask(node: str) -> str:
+        wrong = wrong_routes(json.loads(run_in(containers[node], ["ip", "-j", "route", "show"]) or b"[]"), expectation.nodes[node])
+        return f"{node}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else "") if wrong else ""
+
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as workers:
+        return [line for line in workers.map(ask, expectation.nodes) if line]
+
+
+def wrong_routes(table: Sequence[Mapping[str, Any]], expected: Sequence[ExpectedRoute]) -> list[str]:
+    """Return what a routing table lacks or has too much, in words."""
+    found = {_with_length(route["dst"]): _live_interfaces(route) for route in table}
+    wrong = []
+    for route in expected:
+        live = found.get(route.prefix)
+        if route.paths == 0 and live is not None:
+            wrong.append(f"{route.prefix} still has a route")
+        elif route.paths and (len(live or ()) != route.paths or not set(live or ()) <= route.interfaces):
+            among = ", ".join(sorted(route.interfaces))
+            wrong.append(
+                f"{route.prefix} has {len(live or ())} next hops ({', '.join(live or ()) or 'none'}), {route.paths} of {among} are right"
+            )
+    return wrong
+
+
+def _live_interfaces(route: Mapping[str, Any]) -> list[str]:
+    hops = route.get("nexthops") or [route]
+    return [hop["dev"] for hop in hops if "dev" in hop and not _NOT_LIVE & set(hop.get("flags", ()))]
+
+
+def _with_length(destination: str) -> str:
+    return destination if "/" in destination or destination == "default" else f"{destination}/32"
