@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the machine's tools: PID 1, the flow replay and the sampler, static. usage: tools.sh build|where
+# Makes the machine's tools: PID 1, the flow replay and the sampler, static; what daemons are preloaded with. usage: tools.sh build|where
 #
 # The directory is also the machine's first root (read-only), so it holds the mount points that PID 1 needs.
 set -euo pipefail
@@ -10,13 +10,14 @@ source "$here/cache.sh"
 
 target=x86_64-unknown-linux-gnu
 crates=(images/machine/init traffic/replay probes/sampler)
+preload=$here/preload/patient-poll.c
 binaries=(init replay sampler)
 
 key() {
   local sources
   # Paths count too: a moved file is another program.
   mapfile -t sources < <(cd "$repository" && find Cargo.toml Cargo.lock "${crates[@]/%//Cargo.toml}" "${crates[@]/%//src}" -type f | LC_ALL=C sort)
-  (cd "$repository" && cache_key "tools-1 $target $(rustc --version) ${sources[*]}" "$here/tools.sh" "${sources[@]}")
+  (cd "$repository" && cache_key "tools-1 $target $(rustc --version) ${sources[*]}" "$here/tools.sh" "$preload" "${sources[@]}")
 }
 
 make_tools() {
@@ -30,6 +31,8 @@ make_tools() {
     strip -o "$1/$binary" "$target_directory/$target/release/$binary"
     chmod 755 "$1/$binary"
   done
+  cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/patient-poll.so" "$preload"
+  strip --strip-unneeded "$1/patient-poll.so"
   mkdir "$1"/{dev,proc,sys,run,tmp,rootfs,job,tools,root}
 }
 

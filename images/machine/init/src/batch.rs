@@ -42,7 +42,7 @@ pub fn run(machine: &Machine, node: &Node, tool: &str, text: &str) -> Result<()>
             .into(),
     };
     let argv = [tool, "-batch", "-"].map(str::to_owned);
-    let pid = process::start(machine, Some(node), &argv, None, &streams)?;
+    let pid = process::start(machine, Some(node), &argv, &[], &streams)?;
     drop(streams);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let written = feed(&lines, &write_end, pid)?;

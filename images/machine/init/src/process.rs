@@ -52,19 +52,19 @@ fn create(path: &str) -> Result<File> {
     File::create(path).context(|| format!("open {path}"))
 }
 
-/// Starts a program; `node` absent is the machine. `epoch_ns` goes into its environment.
+/// Starts a program; `node` absent is the machine. `variables` (`NAME=value`) go into its environment.
 pub fn start(
     machine: &Machine,
     node: Option<&Node>,
     argv: &[String],
-    epoch_ns: Option<i64>,
+    variables: &[String],
     streams: &Streams,
 ) -> Result<Pid> {
     let arguments = argv
         .iter()
         .map(|argument| c_string(argument))
         .collect::<Result<Vec<_>>>()?;
-    let variables = environment(node, epoch_ns)?;
+    let variables = environment(node, variables)?;
     let candidates = candidates(&argv[0])?;
     let exec = Exec {
         candidates: pointers(&candidates),
@@ -85,13 +85,13 @@ pub fn start(
     started.map_err(|errno| Failure::new(format!("start {}: {}", argv[0], errno.desc())))
 }
 
-fn environment(node: Option<&Node>, epoch_ns: Option<i64>) -> Result<Vec<CString>> {
+fn environment(node: Option<&Node>, more: &[String]) -> Result<Vec<CString>> {
     let mut variables = vec![c_string(&format!("PATH={PATH}"))?, c_string("HOME=/root")?];
     if let Some(node) = node {
         variables.push(c_string(&format!("FABRICLAB_NODE={}", node.name))?);
     }
-    if let Some(epoch_ns) = epoch_ns {
-        variables.push(c_string(&format!("FABRICLAB_EPOCH_NS={epoch_ns}"))?);
+    for variable in more {
+        variables.push(c_string(variable)?);
     }
     Ok(variables)
 }

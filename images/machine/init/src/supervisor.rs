@@ -22,6 +22,9 @@ use crate::process::{self, Streams};
 /// How long a process may take after SIGTERM before it is killed, virtual time.
 const GRACE_NS: i64 = 2_000_000_000;
 
+/// Keeps daemons from polling towards their timers, which costs dearly where the clock waits for them.
+const PATIENT_POLL: &str = "/tools/patient-poll.so";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Daemon,
@@ -75,6 +78,13 @@ pub struct Supervisor {
     signals: SignalFd,
 }
 
+/// What a program finds in its environment beside its node's name.
+fn variables(role: Role, epoch_ns: Option<i64>) -> Vec<String> {
+    let epoch = epoch_ns.map(|epoch_ns| format!("FABRICLAB_EPOCH_NS={epoch_ns}"));
+    let preload = (role == Role::Daemon).then(|| format!("LD_PRELOAD={PATIENT_POLL}"));
+    epoch.into_iter().chain(preload).collect()
+}
+
 impl Supervisor {
     pub fn new() -> Result<Self> {
         let mut mask = SigSet::empty();
@@ -124,8 +134,14 @@ impl Supervisor {
             .as_deref()
             .map(|name| lab.node(name))
             .transpose()?;
-        let pid = process::start(&lab.machine, node, &program.argv, epoch_ns, &streams)
-            .map_err(in_node)?;
+        let pid = process::start(
+            &lab.machine,
+            node,
+            &program.argv,
+            &variables(role, epoch_ns),
+            &streams,
+        )
+        .map_err(in_node)?;
         self.children.insert(
             pid,
             Process {
