@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from fabriclab.engine.containers.routes import ExpectedRoute, read_expectation, wrong_routes
 
-TABLE = [
+TABLE: list[dict[str, Any]] = [
     {"dst": "10.0.0.0/31", "dev": "eth1", "flags": []},
     {"dst": "10.255.0.1", "gateway": "10.0.0.1", "dev": "eth5", "flags": []},
     {
