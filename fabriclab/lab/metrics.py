@@ -14,9 +14,19 @@ WHOLE_METRICS = (
     *("flows", "flows_complete", "flows_incomplete", "flows_unstarted", "flows_failed", "flows_lost", "bytes", "goodput_bps"),
     *("fct_mean_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_max_ns", "rounds_complete", "round_mean_ns"),
     *("timeouts", "retransmits", "marks", "queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),
-    *("drops", "queue_marks", "srtt_mean_us", "min_rtt_us", "jain_fairness"),
+    *("drops", "queue_marks", "stalls", "stalled_ns", "srtt_mean_us", "min_rtt_us", "jain_fairness"),
+    *("convergence_ns", "reconvergence_ns"),
 )
-PORT_METRICS = ("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes", "drops", "queue_marks")
+PORT_METRICS = (
+    "queue_mean_bytes",
+    "queue_median_bytes",
+    "queue_p99_bytes",
+    "queue_max_bytes",
+    "drops",
+    "queue_marks",
+    "stalls",
+    "stalled_ns",
+)
 TRAFFIC_METRICS = ("throughput_bps",)
 
 

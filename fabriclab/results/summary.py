@@ -18,6 +18,7 @@ Queues, over the time from the first start to the last byte; the bare name is th
   queue_mean_bytes, queue_median_bytes, queue_p99_bytes   time-weighted: a sample holds until the next
   queue_max_bytes       largest sample
   drops, queue_marks    packets dropped and marked by the port, last sample minus first
+  stalls, stalled_ns    times that the port sent nothing for SILENCE_NS or more, and their length in all: waiting for a timer
 TCP samples
   srtt_mean_us          time-weighted mean of the senders' smoothed round-trip time over all sampled flows
 A metric that was not measured is None.
@@ -42,7 +43,12 @@ from fabriclab.results.statistics import (
 
 Metric = float | int | None
 Metrics = dict[str, Metric]
-_QUEUE_METRICS = ("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes", "drops", "queue_marks")
+_QUEUE_METRICS = (
+    *("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),
+    *("drops", "queue_marks", "stalls", "stalled_ns"),
+)
+SILENCE_NS = 10_000_000
+"""So long a silence of a port is a stall: far longer than a round trip, far shorter than Linux's RTOmin of 200 ms."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +179,20 @@ def _queue_of_port(rows: pl.LazyFrame, begin_ns: int, end_ns: int) -> Metrics:
         "queue_max_bytes": row["bytes"],
         "drops": row["drops"],
         "queue_marks": row["marks"],
+        **_silences(rows, begin_ns, end_ns),
     }
+
+
+def _silences(rows: pl.LazyFrame, begin_ns: int, end_ns: int) -> Metrics:
+    """Return how often and how long in all nothing left the port for SILENCE_NS or more while the traffic was not done.
+
+    This is what waiting for a timer looks like from outside. TCP's own count of timeouts misses some: a tail-loss probe with one segment
+    outstanding waits RTOmin too (tcp_schedule_loss_probe in net/ipv4/tcp_output.c) and is counted as no timeout.
+    """
+    departures = rows.filter(pl.col("sent_packets") != pl.col("sent_packets").shift(1, fill_value=-1))
+    silences = hold_until_next(departures, "sent_packets", begin_ns, end_ns).filter(pl.col("held_ns") >= SILENCE_NS)
+    row = _only_row(silences.select(pl.len().alias("stalls"), pl.col("held_ns").sum().alias("stalled_ns")))
+    return {"stalls": int(row["stalls"]), "stalled_ns": int(row["stalled_ns"])}
 
 
 def _srtt_mean(measured: Measured, begin_ns: int, end_ns: int) -> float | None:

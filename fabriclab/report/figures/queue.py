@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.figures.curves import Curve, Picture, draw_buffer_levels, shown_interval
+from fabriclab.report.figures.curves import Curve, Picture, draw_buffer_levels, draw_events, shown_interval
 from fabriclab.report.network import PortFacts, port_facts, rto_min_us
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
 from fabriclab.report.series import Steps, counter_at, only_value, read_steps
@@ -61,6 +61,7 @@ def queue_picture(curve: Curve, name: str, port: str | None = None, *, small: bo
         grid = figure.subplots(len(panels), 1, squeeze=False, sharey=True)
         for axes, interval, part in zip(grid[:, 0], panels, steps, strict=True):
             _draw_queue(axes, part, curve.color, axis, interval, top)
+            draw_events(axes, curve.results, axis_for("ns", [interval[1]]))
             draw_buffer_levels(axes, facts, axis, top)
             axes.set_ylabel(axis_label("Queue", axis))
         if len(panels) == 2:
@@ -90,6 +91,7 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
         grid = figure.subplots(lines + zoomed, columns, squeeze=False)
         for index, (panel, axes) in enumerate(zip(found, grid.flat, strict=False)):
             _draw_queue(axes, steps[index], panel.curve.color, axis, (panel.begin, panel.begin + window), top, from_ns=panel.begin)
+            draw_events(axes, panel.curve.results, axis_for("ns", [window]), panel.begin)
             draw_buffer_levels(axes, panel.facts, axis, top)
             _mark_end(axes, panel.end - panel.begin, window)
             axes.set_title(f"{panel.curve.label}: {format_metric('goodput_bps', panel.curve.results.summary.get('goodput_bps'))}")
@@ -146,6 +148,7 @@ def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture |
             axes.set_ylabel(f"{word} (packets)")
             axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
             axes.set_xlim(begin / time.scale, end / time.scale)
+            draw_events(axes, curve.results, time)
         axes.set_xlabel(axis_label("Time", time))
         caption = _drops_caption(counts, (end - begin) / _MOST_BARS, facts)
         return Picture(f"Drops and marks at {facts.name}", caption, figure_svg(figure, name, caption))
@@ -287,6 +290,8 @@ def _describe(panel: Panel) -> str:
     parts = [f"mean {format_metric('_bytes', summary.get(f'queue_mean_bytes[{panel.facts.name}]'))}"]
     parts += [f"empty {format_share(empty)} of the time"] if empty >= 0.005 else []
     parts += [f"{format_metric('drops', summary.get(f'drops[{panel.facts.name}]'))} drops"]
+    stalls = summary.get(f"stalls[{panel.facts.name}]")
+    parts += [f"{stalls:,} stalls of 10 ms or more"] if stalls else []
     parts += [f"{summary['timeouts']:,} timeouts"] if summary.get("timeouts") is not None else []
     return f"{panel.curve.label}: {', '.join(parts)}, {format_metric('_ns', panel.end - panel.begin)} in all"
 
