@@ -10,7 +10,10 @@ from fabriclab.report.quantities import format_metric, format_share, metric_titl
 from fabriclab.report.style import algorithm_name
 from fabriclab.results import Results, Sweep, SweepPoint
 
-KEY_METRICS = ("goodput_bps", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes", "drops", "stalls", "reconvergence_ns", "srtt_mean_us")
+KEY_METRICS = (
+    *("goodput_bps", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes"),
+    *("drops", "stalls", "reconvergence_ns", "srtt_mean_us"),
+)
 MOST_KEY_FIGURES = 8
 COLUMNS = (
     ("goodput_bps", "Goodput"),
