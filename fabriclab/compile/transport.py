@@ -47,6 +47,9 @@ _SWITCH = (
     ("net.ipv4.fib_multipath_hash_fields", "55"),
     # A next hop behind a dead link is none, as on a switch whose hardware watches its ports.
     ("net.ipv4.conf.all.ignore_routes_with_linkdown", "1"),
+    # A switch's hardware drops in silence what it has no route for; an ICMP message would make connect(2) fail at once.
+    # (So long an interval lets not even the first one pass, inet_peer_xrlim_allow in net/ipv4/inetpeer.c; path MTU discovery's are free.)
+    ("net.ipv4.icmp_ratelimit", "2147483647"),
 )
 
 

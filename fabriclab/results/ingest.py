@@ -12,6 +12,7 @@ import polars as pl
 
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
 from fabriclab.results.formats import FLOW_LOG, INTERFACES, QUEUES, TCP, TRACE, WHOLE_SUFFIX, Format, ResultsError, first_bad_row, scan_csv
+from fabriclab.results.routing import routing_metrics
 from fabriclab.results.summary import Measured, summarize
 
 Outcome = TypeVar("Outcome")
@@ -36,7 +37,7 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
         notes = _write_flows(run_dir)
         for name, file_format in _SERIES.items():
             notes += _write_series(run_dir, name, file_format, expected=_is_sampled(plan, name))
-    metrics = summarize(Measured.open(run_dir), plan, manifest)
+    metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
     _write_json(run_dir / "summary.json", {"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics})
     if raw.is_dir() and not keep_raw:
         shutil.rmtree(raw)

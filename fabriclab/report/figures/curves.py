@@ -102,6 +102,30 @@ def draw_level(axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3))
     )
 
 
+def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) -> None:
+    """Draw a vertical line with its name at each event of the run that the axis, whose limits are set and whose 0 is `from_ns`, shows."""
+    left, right = axes.get_xlim()
+    for event in results.plan.get("events") or ():
+        at = (event["at_ns"] - from_ns) / time.scale
+        if not left <= at <= right:
+            continue
+        axes.axvline(at, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
+        is_late = at > left + 0.75 * (right - left)
+        axes.annotate(
+            event["name"],
+            (at, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(-3 if is_late else 3, -3),
+            textcoords="offset points",
+            ha="right" if is_late else "left",
+            va="top",
+            fontsize=8,
+            color=INK,
+            zorder=5,
+            bbox={"facecolor": GROUND, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
+        )
+
+
 def draw_buffer_levels(axes: Axes, port: PortFacts | None, axis: Axis, top: float) -> None:
     """Draw buffer limit and marking threshold of a port, as far as the axis reaches."""
     if port is None:

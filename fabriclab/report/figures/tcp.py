@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.figures.curves import Curve, Picture, draw_level, shown_interval
+from fabriclab.report.figures.curves import Curve, Picture, draw_events, draw_level, shown_interval
 from fabriclab.report.network import receiver_port
 from fabriclab.report.quantities import axis_for, axis_label, format_metric
 from fabriclab.report.series import counter_at, read_steps
@@ -47,6 +47,7 @@ def cwnd_picture(curve: Curve, name: str) -> Picture | None:
                 means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
         axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel="Congestion window (segments)")
         axes.set_ylim(bottom=0)
+        draw_events(axes, curve.results, time)
         axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
         place_legend(axes)
         more = f" {len(pairs) - MOST_FLOWS} more flows are not drawn." if len(pairs) > MOST_FLOWS else ""
@@ -79,6 +80,7 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
             draw_level(axes, port.goodput_limit_bps / axis.scale, "link's maximum")
         axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel=axis_label("Throughput", axis))
         axes.set_ylim(0, 1.15 * max(float(total.max()), port.goodput_limit_bps if port else 0) / axis.scale)
+        draw_events(axes, curve.results, time)
         place_legend(axes)
         means = ", ".join(f"{node} {format_metric('_bps', float(rate.mean()))}" for (_, node), rate in list(rates.items())[:MOST_FLOWS])
         fairness = curve.results.summary.get("jain_fairness")

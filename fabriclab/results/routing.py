@@ -1,0 +1,46 @@
+"""How long routing took, from the engine's events (`images/machine/README.md`, "Events").
+
+  convergence_ns    from the start of the daemons until every switch's kernel had every expected route; the traffic starts after it
+  reconvergence_ns  from a change of links until every switch's kernel had the routes that must follow; the bare name is that of the
+                    first change that has any, `reconvergence_ns[event]` each one's
+A metric that was not measured is None: routes are static, or routing had not followed when the run ended.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fabriclab.results.summary import Metrics
+
+
+def routing_metrics(run_dir: Path) -> Metrics:
+    """Return the metrics of a run directory; events that were cut off when the machine died are left out."""
+    metrics: Metrics = {"convergence_ns": None, "reconvergence_ns": None}
+    first: str | None = None
+    for event in _events(run_dir / "events.jsonl"):
+        match event.get("event"):
+            case "converged":
+                metrics["convergence_ns"] = int(event["convergence_ns"])
+            case "change":
+                metrics[f"reconvergence_ns[{event['name']}]"] = None
+            case "reconverged":
+                first = first or str(event["name"])
+                metrics[f"reconvergence_ns[{event['name']}]"] = int(event["reconvergence_ns"])
+    if first is not None:
+        metrics["reconvergence_ns"] = metrics[f"reconvergence_ns[{first}]"]
+    return metrics
+
+
+def _events(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            event = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        if isinstance(event, dict):
+            yield event
