@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 /* The loop also polls without waiting while it has events to execute. */
-#define EMPTY_POLLS	3
-#define PATIENCE_NS	100000
+#define EMPTY_POLLS	1
+#define PATIENCE_NS	500000
 /* Of the kernel's signal set, which is not the C library's. */
 #define KERNEL_SIGSET_BYTES	8
 

@@ -1,0 +1,111 @@
+"""What fabrics cost on this host, from the package's own engine: prints figures, judges nothing.
+
+    python3 tests/bench/fabric.py [--repeat N]
+
+static-start  fat-tree k=4 (36 nodes), static ECMP: wall seconds from the start of the machine's process to the epoch
+frr-start     the same with FRR on its 20 switches: wall and virtual seconds until all routes are there
+permutation   wall seconds a virtual second while every host of a fat-tree sends to another one at 100 Mbps; k=8 has 128 hosts
+packet-hop    the same wall time for each packet that a port of a host or a switch has sent, in microseconds
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from typer.testing import CliRunner
+
+from fabriclab.cli.app import app
+from fabriclab.engine.artefacts import find_artefacts
+from fabriclab.engine.events import Event
+from fabriclab.lab import parse_lab
+from fabriclab.plan import resolve_plan
+from fabriclab.run import RunContext, run_point
+
+VIRTUAL_S = 5
+EXPERIMENT = """
+title: A permutation
+routing: {{protocol: {protocol}}}
+switches: {{default: {{buffer: 64 KB}}}}
+hosts: {{default: {{rto_min: 10 ms}}}}
+traffic:
+{traffic}
+probes:
+  interfaces: {{interval: 1 s}}
+"""
+
+
+class Cost(NamedTuple):
+    """Wall seconds until the epoch and from it to the end of the traffic, virtual seconds of convergence, packets sent by all ports."""
+
+    start_s: float
+    traffic_s: float
+    converged_s: float
+    packets: int
+
+
+def measure(k: int, protocol: str) -> Cost:
+    """Run a permutation in a fat-tree: each host sends to the one half of the fabric away."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        arguments = ["generate", "fat-tree", "--k", str(k), "--host-rate", "100 Mbps", "--out", name]
+        if CliRunner().invoke(app, arguments).exit_code:
+            raise SystemExit(f"{' '.join(arguments)} failed")
+        hosts = [f"h{pod}-{edge}-{host}" for pod in range(1, k + 1) for edge in range(1, k // 2 + 1) for host in range(1, k // 2 + 1)]
+        pairs = zip(hosts, hosts[len(hosts) // 2 :] + hosts[: len(hosts) // 2], strict=True)
+        traffic = [f"  to-{to}: {{kind: long, senders: [{sender}], receiver: {to}, stop: {VIRTUAL_S} s}}" for sender, to in pairs]
+        (directory / "experiment.yml").write_text(EXPERIMENT.format(protocol=protocol, traffic="\n".join(traffic)))
+        lab = parse_lab(directory)
+        return run(lab.directory, RunContext(lab.directory, find_artefacts(), ("bench",), lambda _: None), protocol)
+
+
+def run(directory: Path, context: RunContext, protocol: str) -> Cost:
+    """Run the lab and take the wall clock at its events."""
+    at: dict[str, float] = {}
+    converged_ns = 0
+
+    def note(event: Event) -> None:
+        nonlocal converged_ns
+        at[event.text("phase") or event.name] = time.monotonic()
+        if event.name == "converged":
+            converged_ns = int(event.fields["convergence_ns"])
+
+    begun = time.monotonic()
+    result = run_point(resolve_plan(parse_lab(directory), {}, 1), directory / "run", context, note)
+    if result.status != "complete":
+        raise SystemExit(f"{protocol}: {result.status}: {result.message}")
+    return Cost(at["epoch"] - begun, at["collect"] - at["epoch"], converged_ns / 1e9, sent_packets(directory / "run"))
+
+
+def sent_packets(run_directory: Path) -> int:
+    """Return how many packets all ports have sent, from the last row of each."""
+    last: dict[str, int] = {}
+    with (run_directory / "raw" / "interfaces.csv").open() as file:
+        for row in csv.DictReader(line for line in file if not line.startswith("#")):
+            last[row["port"]] = int(row["tx_packets"])
+    return sum(last.values())
+
+
+def least(repeat: int, make: Callable[[], Cost], cost: Callable[[Cost], float]) -> Cost:
+    return min((make() for _ in range(repeat)), key=cost)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions of each run; the least counts")
+    repeat = parser.parse_args().repeat
+    for k, protocol in ((4, "static"), (4, "bgp-unnumbered"), (8, "static")):
+        best = least(repeat, lambda k=k, protocol=protocol: measure(k, protocol), lambda cost: cost.traffic_s)  # type: ignore[misc]
+        print(f"k={k} {protocol}")
+        print(f"  start        {best.start_s:8.3f} s" + (f", converged after {best.converged_s:.3f} virtual s" if best.converged_s else ""))
+        print(f"  permutation  {best.traffic_s / VIRTUAL_S:8.3f} s a virtual second")
+        print(f"  packet-hop   {best.traffic_s / best.packets * 1e6:8.3f} us ({best.packets:,} packets sent by ports)")
+
+
+if __name__ == "__main__":
+    main()
