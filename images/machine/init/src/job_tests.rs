@@ -91,3 +91,67 @@ fn each_broken_rule_is_named() {
         assert!(message.contains(expected), "{new}: {message}");
     }
 }
+
+/// `GOOD` with more at its end.
+fn with(more: &str) -> String {
+    let body = GOOD.trim_end().strip_suffix('}').expect("an object");
+    format!("{body}, {more}}}")
+}
+
+#[test]
+fn routes_and_events_are_read() {
+    let routes = r#"{"node": "s1", "routes": [{"prefix": "10.0.0.0/31", "interfaces": ["eth1"], "paths": 1}]}"#;
+    let job = parse(&with(&format!(
+        r#""ready": {{"interval_ns": 1, "limit_ns": 2, "nodes": [{routes}]}},
+           "events": [{{"name": "cut", "at_ns": 5, "steps": [{{"node": "h1", "tool": "ip", "lines": ["link set dev eth1 down"]}}],
+                        "reconvergence": {{"interval_ns": 1, "nodes": [{routes}]}}}}]"#
+    )))
+    .expect("good");
+    let ready = job.ready.expect("ready");
+    assert_eq!(ready.nodes[0].routes[0].prefix.to_string(), "10.0.0.0/31");
+    assert_eq!(job.events[0].steps[0].tool, Tool::Ip);
+}
+
+#[test]
+fn bad_routes_and_events_are_named() {
+    let route = r#"{"prefix": "10.0.0.0", "interfaces": [], "paths": 0}"#;
+    let ready = |nodes: &str| {
+        format!(r#""ready": {{"interval_ns": 1, "limit_ns": 1, "nodes": [{nodes}]}}"#)
+    };
+    let event = |at_ns: i64, node: &str| {
+        format!(
+            r#""events": [{{"name": "cut", "at_ns": {at_ns}, "steps": [{{"node": "{node}", "tool": "tc", "lines": []}}]}}]"#
+        )
+    };
+    let cases = [
+        (
+            ready(&format!(r#"{{"node": "s1", "routes": [{route}]}}"#)),
+            "\"10.0.0.0\" is no IPv4 prefix",
+        ),
+        (
+            ready(r#"{"node": "s9", "routes": []}"#),
+            "ready names the node \"s9\"",
+        ),
+        (
+            ready("").replace("\"interval_ns\": 1", "\"interval_ns\": 0"),
+            "interval_ns 0 of ready must be positive",
+        ),
+        (
+            ready("").replace("\"limit_ns\": 1", "\"limit_ns\": -1"),
+            "limit_ns -1 of ready must be positive",
+        ),
+        (
+            event(-1, "s1"),
+            "at_ns -1 of the event \"cut\" must not be negative",
+        ),
+        (event(1, "s9"), "the event \"cut\" names the node \"s9\""),
+        (
+            event(1, "s1").replace("\"tc\"", "\"nft\""),
+            "unknown variant `nft`",
+        ),
+    ];
+    for (more, expected) in cases {
+        let message = parse(&with(&more)).expect_err("must be refused").message;
+        assert!(message.contains(expected), "{more}: {message}");
+    }
+}
