@@ -155,11 +155,13 @@ def graph(
 
 @app.command()
 def check(lab: Lab) -> None:
-    """Check a lab: every mistake in it with file, line, and what would be right.
+    """Check a lab, or a Containerlab file alone: every mistake in it with file, line, and what would be right.
 
     [bold]Example[/bold]
 
       fabriclab check labs/incast
+
+      fabriclab check any.clab.yml
     """
     from fabriclab.cli import failure, showing
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 from fabriclab.cli.failure import BadInputError, say
 from fabriclab.graph import Edge, Network, Vertex, network_svg
-from fabriclab.lab import Problems
-from fabriclab.lab.network import read_topology
+from fabriclab.lab.network import read_one_topology
 from fabriclab.lab.topology import FILE_NAME, LabNode, Link, Topology
 
 
 def graph(lab_directory: Path, out: str | None, force: bool) -> None:
-    """Draw the topology of a lab."""
-    topology = _read(lab_directory)
+    """Draw the topology in a lab's directory, or in a file of any name; the experiment beside it is not read."""
+    topology = read_one_topology(lab_directory if lab_directory.is_file() else lab_directory / FILE_NAME)
     text = network_svg(network_of_topology(topology))
     if out == "-":
         sys.stdout.write(text)
@@ -24,17 +23,6 @@ def graph(lab_directory: Path, out: str | None, force: bool) -> None:
         raise BadInputError(f"{file} is there already; --force replaces it")
     file.write_text(text, encoding="utf-8")
     say(str(file))
-
-
-def _read(lab_directory: Path) -> Topology:
-    """Return the topology in a directory, or in a file of any name; the experiment beside it is not read."""
-    problems = Problems()
-    file = lab_directory if lab_directory.is_file() else lab_directory / FILE_NAME
-    topology = read_topology(file, problems)
-    problems.raise_if_any()
-    if topology is None:
-        raise AssertionError("a file that cannot be read leaves a problem")
-    return topology
 
 
 def network_of_topology(topology: Topology) -> Network:

@@ -9,7 +9,8 @@ from pathlib import Path
 from fabriclab.cli.failure import BadInputError
 from fabriclab.cli.settings import parse_settings
 from fabriclab.compile import compile_node, compile_trace
-from fabriclab.lab import Lab, parse_lab
+from fabriclab.lab import Lab, Topology, parse_lab
+from fabriclab.lab.network import read_one_topology
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
 
@@ -31,9 +32,13 @@ def _node_files(resolved: Plan, name: str) -> str:
     return "\n".join(f"# nodes/{name}/{file}\n{text}" for file, text in files.items())
 
 
-def check(lab_directory: Path) -> None:
-    """Resolve the lab and every point of its matrices; print what it has."""
-    lab = parse_lab(lab_directory)
+def check(path: Path) -> None:
+    """Resolve the lab and every point of its matrices; print what it has. Of a topology file alone: read it, print what it has."""
+    if path.is_file():
+        topology = read_one_topology(path)
+        sys.stdout.write(f"{topology.name}: a topology that fabriclab can run, {_size(topology)}\n")
+        return
+    lab = parse_lab(path)
     base = resolve_plan(lab, {}, 1)
     points = {matrix: lab.points(matrix) for matrix in lab.matrices}
     for settings in (point for of_matrix in points.values() for point in of_matrix):
@@ -43,12 +48,14 @@ def check(lab_directory: Path) -> None:
     sys.stdout.write(_inventory(lab, base, {matrix: len(of_matrix) for matrix, of_matrix in points.items()}))
 
 
+def _size(topology: Topology) -> str:
+    return f"{len(topology.hosts)} hosts, {len(topology.switches)} switches, {len(topology.links)} links"
+
+
 def _inventory(lab: Lab, base: Plan, points: dict[str, int]) -> str:
-    hosts = sum(node.role == "host" for node in base.nodes)
-    links = sum(len(node.ports) for node in base.nodes) // 2
     lines = [
         f"{lab.name}: OK",
-        f"  {hosts} hosts, {len(base.nodes) - hosts} switches, {links} links",
+        f"  {_size(lab.topology)}",
         f"  traffic: {', '.join(f'{traffic.name} ({traffic.kind})' for traffic in base.traffic)}",
         f"  parameters: {', '.join(lab.parameters) or 'none'}",
         f"  variants: {', '.join(lab.variants) or 'none'}",

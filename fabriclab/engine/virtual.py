@@ -59,6 +59,8 @@ def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt)
     """Boot the machine, pass its events on, return how it ended. Nothing of it is left running. Raises EngineError when it can't start."""
     spare = machine.directory / "tmp"
     spare.mkdir(exist_ok=True)
+    # Before the machine can write there.
+    (machine.directory / "logs").mkdir(exist_ok=True)
     try:
         with MachineProcess(memory_directory(machine.memory_bytes, spare)) as process:
             argv = machine_argv(machine, process.directory)

@@ -46,7 +46,7 @@ class Outcome:
 
 
 class Watch:
-    """Follows one machine to its end; `directory` is the run directory (events.jsonl, logs/kernel.log, `stop`)."""
+    """Follows one machine to its end; `directory` is the run directory (events.jsonl, logs/kernel.log, `stop`); it has `logs`."""
 
     def __init__(self, directory: Path, process: MachineProcess, on_event: EventCallback, interrupt: Interrupt, stall_s: float) -> None:
         self._directory = directory
@@ -75,11 +75,9 @@ class Watch:
 
     def _follow(self, output: int) -> None:
         os.set_blocking(output, False)
-        logs = self._directory / "logs"
-        logs.mkdir(exist_ok=True)
         with ExitStack() as stack:
             events = stack.enter_context((self._directory / "events.jsonl").open("w", buffering=1))
-            kernel = stack.enter_context((logs / "kernel.log").open("w", buffering=1))
+            kernel = stack.enter_context((self._directory / "logs" / "kernel.log").open("w", buffering=1))
             selector = stack.enter_context(selectors.DefaultSelector())
             selector.register(output, selectors.EVENT_READ)
             while self._given_up is None:

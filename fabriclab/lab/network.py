@@ -20,6 +20,16 @@ def read_topology(path: Path, problems: Problems) -> Topology | None:
     return None if document is None else parse_topology(document, problems)
 
 
+def read_one_topology(path: Path) -> Topology:
+    """Return the topology in a file of any name. Raises LabErrors with everything that is wrong in it."""
+    problems = Problems()
+    topology = read_topology(path, problems)
+    problems.raise_if_any()
+    if topology is None:
+        raise AssertionError("a file that cannot be read leaves a problem")
+    return topology
+
+
 def parse_topology(document: MappingValue, problems: Problems) -> Topology:
     """Return the topology of a Containerlab file; what is wrong is recorded."""
     before = len(problems)

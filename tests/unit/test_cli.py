@@ -180,3 +180,19 @@ def test_exit_status(statuses: list[str], holds: bool, status: int) -> None:
 def test_help_loads_neither_polars_nor_matplotlib() -> None:
     script = "import sys\nfrom fabriclab.cli.app import app\nassert not {'polars', 'matplotlib', 'pydantic'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "any.clab.yml"
+    file.write_text(
+        "name: any\ntopology:\n  nodes:\n    a: {kind: linux}\n    b: {kind: linux}\n  links:\n    - endpoints: ['a:eth1', 'b:eth1']\n"
+    )
+    result = invoke("check", str(file))
+    assert result.exit_code == 0
+    assert result.output == "any: a topology that fabriclab can run, 2 hosts, 0 switches, 1 links\n"
+    file.write_text(file.read_text().replace("a: {kind: linux}", "a: {kind: nokia_srlinux}").replace("'b:eth1'", "'host:veth1'"))
+    result = invoke("check", str(file))
+    assert result.exit_code == 2
+    assert "any.clab.yml:4: topology.nodes.a.kind: fabriclab cannot run nodes of kind 'nokia_srlinux'; it runs: linux" in result.output
+    assert "any.clab.yml:7: topology.links[0].endpoints[1]: fabriclab cannot run links of type 'host'" in result.output
+    assert "Traceback" not in result.output
