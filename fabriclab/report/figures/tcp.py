@@ -60,7 +60,7 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
     rows, pairs = sender_samples(curve, long_only=True)
     if not pairs:
         return None
-    begin, end = shown_interval(curve.results)
+    begin, end = _long_interval(curve)
     edges = _bin_edges(begin, end, curve.results.plan.get("probes", {}).get("tcp_interval_ns") or 1)
     bin_s = (edges[1] - edges[0]) / 1e9
     rates = {pair: np.diff(counter_at(rows.filter(pl.col("flow") == pair[0]), "bytes_acked", edges)) * 8 / bin_s for pair in pairs}
@@ -88,6 +88,13 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
         together = format_metric("_bps", float(total.mean()))
         caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
         return Picture("Throughput of long flows", caption, figure_svg(figure, name, caption))
+
+
+def _long_interval(curve: Curve) -> tuple[int, int]:
+    """Return when long flows ran, from the first start to the last end: other flows may go on for long."""
+    begin, end = shown_interval(curve.results)
+    last = curve.results.flows.filter(pl.col("stop_ns").is_not_null()).select(pl.col("end_ns").max()).collect().item()
+    return begin, end if last is None else min(end, int(last))
 
 
 def _bin_edges(begin_ns: int, end_ns: int, interval_ns: int) -> np.ndarray:
