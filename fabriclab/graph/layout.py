@@ -6,6 +6,7 @@ blocks, side by side. Hosts stand in one row where that fits on a screen, else i
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -120,7 +121,7 @@ def _fitting_block(network: Network, sizes: Sizes) -> _Block:
     return min(fitting.items(), key=lambda item: (item[1].empty_places + abs(item[0] - _BEST_RACK_ROWS), item[0]))[1]
 
 
-class _Block:
+class _Block(ABC):
     """A part of the drawing that is laid out on its own."""
 
     width: float
@@ -128,9 +129,9 @@ class _Block:
     """Of racks."""
     has_racks: bool = False
 
+    @abstractmethod
     def place(self, layout: Layout, left: float, heights: dict[int, float]) -> None:
         """Put the block's nodes at their places."""
-        raise NotImplementedError
 
 
 @dataclass

@@ -6,7 +6,7 @@ c = get_config()  # type: ignore[name-defined]  # noqa: F821
 c.ServerApp.ip = "0.0.0.0"
 c.ServerApp.port = 8888
 c.ServerApp.open_browser = False
-c.ServerApp.root_dir = "/work"
+c.ServerApp.root_dir = "/home/fabriclab"
 c.LabApp.default_url = "/lab/tree/analysis/start.ipynb"
 # No notices from outside, no telemetry: a laboratory needs no network.
 c.LabApp.news_url = ""

@@ -45,7 +45,7 @@ def run_argv(name: str, runs: Path, *options: str) -> list[str]:
     rights = [f"--cap-drop={word}" for word in described["cap_drop"]] + [f"--security-opt={word}" for word in described["security_opt"]]
     network = [f"--network={described['network_mode']}"] if "network_mode" in described else []
     memory = f"--shm-size={described['shm_size'].removesuffix('b')}"
-    volume = f"--volume={runs}:/work/runs"
+    volume = f"--volume={runs}:/home/fabriclab/runs"
     user = f"--user={default(described['user'])}"
     return ["docker", "run", "--rm", "--init", user, *rights, *network, memory, volume, *options, described["image"]]
 

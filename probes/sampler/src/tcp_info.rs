@@ -49,7 +49,6 @@ const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
 /// `struct tcp_info` of Linux 6.12 (`include/uapi/linux/tcp.h`). It only tells where a field lies: a kernel whose structure ends
 /// earlier leaves the rest absent, one whose structure is longer has fields that we don't know.
 #[repr(C)]
-#[allow(dead_code)]
 struct TcpInfo {
     state: u8,
     ca_state: u8,
