@@ -128,7 +128,7 @@ def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:
     for route in node.routes:
         if any(interface == port.interface for _, interface in route.next_hops):
             hops = tuple(hop for hop in route.next_hops if f"{node.name}:{hop[1]}" not in down)
-            yield compile_route(node, route.model_copy(update={"next_hops": hops}), "replace")
+            yield from compile_route(node, route.model_copy(update={"next_hops": hops}), plan, "replace")
 
 
 def _port(plan: Plan, name: str) -> Port:

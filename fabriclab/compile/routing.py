@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import ipaddress
 import math
+from collections import Counter
+from collections.abc import Iterator
 
 from fabriclab.compile.frr import speaks_bgp
 from fabriclab.plan.model import Node, Plan, Port, Route, Transport
+
+_HEADER_BYTES = 40
+"""IPv4 and TCP. A segment's timestamps count as its data: so the client's kernel counts its window in the handshake."""
+_TIMESTAMP_BYTES = 12
+_LARGEST_WINDOW_BYTES = 65_535 << 14
+"""RFC 7323, section 2.3."""
 
 
 def compile_ip(node: Node, plan: Plan) -> str:
@@ -16,7 +25,7 @@ def compile_ip(node: Node, plan: Plan) -> str:
         # Its routes come from its neighbours; the loopback is what they know it by.
         lines.append(f"address add {node.loopback}/32 dev lo")
     else:
-        lines += [compile_route(node, route) for route in node.routes]
+        lines += [line for route in node.routes for line in compile_route(node, route, plan)]
     return "".join(line + "\n" for line in lines)
 
 
@@ -27,10 +36,25 @@ def compile_neighbour(port: Port, plan: Plan) -> str:
     return f"neighbour replace {peer.address.partition('/')[0]} lladdr {peer.mac} dev {port.interface} nud permanent"
 
 
-def compile_route(node: Node, route: Route, verb: str = "add") -> str:
-    """Return the line that adds one of the node's routes, or replaces it."""
+def compile_route(node: Node, route: Route, plan: Plan, verb: str = "add") -> Iterator[str]:
+    """Yield the lines that add one of the node's routes, or replace it: several for a host whose peers' window limits differ."""
+    if node.transport is None:
+        yield _route_line(route, "", verb)
+        return
+    metrics = _metrics(node.transport)
+    windows = _offered_windows(node, plan)
+    # What most peers share needs no routes of its own.
+    common = Counter(windows.values()).most_common(1)[0][0] if windows else None
+    yield _route_line(route, metrics + _window(common), verb)
+    for peer, window in windows.items():
+        if window != common:
+            for address in _addresses_behind(route, node, plan.node(peer)):
+                own = route.model_copy(update={"destination": f"{address}/32"})
+                yield _route_line(own, metrics + _window(window), verb)
+
+
+def _route_line(route: Route, metrics: str, verb: str) -> str:
     # The metrics come first: after `nexthop` ip reads next hops only.
-    metrics = "" if node.transport is None else _metrics(node.transport)
     words = f"route {verb} {route.destination}{metrics}"
     if len(route.next_hops) == 1:
         gateway, interface = route.next_hops[0]
@@ -38,11 +62,49 @@ def compile_route(node: Node, route: Route, verb: str = "add") -> str:
     return words + "".join(f" nexthop via {gateway} dev {interface}" for gateway, interface in route.next_hops)
 
 
+def _offered_windows(node: Node, plan: Plan) -> dict[str, int | None]:
+    """Return the window that a host offers each other host, in bytes (None: as large as its buffer); empty when no host has a limit.
+
+    The limit is a sender's, but what holds it to that is the window of its receivers. A locked `cwnd` of its own route would not: the
+    kernel reads that from what it remembers of earlier connections (tcp_init_metrics in net/ipv4/tcp_metrics.c), and here that is nothing.
+    """
+    hosts = [host for host in plan.nodes if host.transport is not None and host.name != node.name]
+    if all(host.transport is None or host.transport.window_limit_segments is None for host in hosts):
+        return {}
+    return {host.name: _window_bytes(host, node) for host in hosts}
+
+
+def _window_bytes(sender: Node, receiver: Node) -> int | None:
+    limit = None if sender.transport is None else sender.transport.window_limit_segments
+    if limit is None:
+        return None
+    # Each end tells the other its MTU's segment size in the handshake, and the smaller one counts (RFC 9293, section 3.7.1).
+    mtu = min(port.mtu for port in (*sender.ports, *receiver.ports))
+    if limit == 1:
+        # Linux sends two halves into a window of one segment (tcp_bound_to_half_wnd): they must fill it.
+        return mtu - _HEADER_BYTES - _TIMESTAMP_BYTES
+    return min(limit * (mtu - _HEADER_BYTES), _LARGEST_WINDOW_BYTES)
+
+
+def _addresses_behind(route: Route, node: Node, peer: Node) -> Iterator[str]:
+    """Yield the peer's addresses that the route leads to; on a network of its own the node has another, more specific route."""
+    within = ipaddress.ip_network("0.0.0.0/0" if route.destination == "default" else route.destination)
+    own = [ipaddress.ip_interface(port.address).network for port in node.ports]
+    for port in peer.ports:
+        address = ipaddress.ip_interface(port.address).ip
+        if address in within and not any(address in network for network in own):
+            yield str(address)
+
+
+def _window(window_bytes: int | None) -> str:
+    return "" if window_bytes is None else f" window {window_bytes}"
+
+
 def _metrics(transport: Transport) -> str:
     # ip-route(8) takes whole milliseconds, and a kernel timer is no finer (HZ = 1000).
-    words = [f"rto_min {math.ceil(transport.rto_min_us / 1000)}ms", f"initcwnd {transport.initial_window_segments}"]
+    words = [f"rto_min {math.ceil(transport.rto_min_us / 1000)}ms"]
+    # What a first burst may not pass is not left to the receiver: the window of its handshake is no multiple of the segments' data.
+    words.append(f"initcwnd {min(transport.initial_window_segments, transport.window_limit_segments or transport.initial_window_segments)}")
     if not transport.delayed_ack:
         words.append("quickack 1")
-    if transport.window_limit_segments is not None:
-        words.append(f"cwnd lock {transport.window_limit_segments}")
     return " " + " ".join(words)

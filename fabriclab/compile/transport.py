@@ -40,6 +40,8 @@ _HOST = (
 
 _SWITCH = (
     ("net.ipv4.ip_forward", "1"),
+    # What is forwarded is for no socket here: it is not worth a look for one.
+    ("net.ipv4.ip_early_demux", "0"),
     # ECMP by the five-tuple, so that a connection stays on its path: source and destination (1, 2), protocol (4), ports (16, 32).
     # Not policy 1, which takes the hash that the sender's socket gave the packet where there is one (fib_multipath_hash in
     # net/ipv4/route.c). A veth keeps it: every switch would choose alike, whatever its seed, and a socket changes it after a timeout.
@@ -49,7 +51,7 @@ _SWITCH = (
     ("net.ipv4.conf.all.ignore_routes_with_linkdown", "1"),
     # A switch's hardware drops in silence what it has no route for; an ICMP message would make connect(2) fail at once.
     # (So long an interval lets not even the first one pass, inet_peer_xrlim_allow in net/ipv4/inetpeer.c; path MTU discovery's are free.)
-    ("net.ipv4.icmp_ratelimit", "2147483647"),
+    ("net.ipv4.icmp_ratelimit", "2147483000"),
 )
 
 

@@ -55,7 +55,8 @@ class Transport(Frozen):
     delayed_ack: bool
     initial_window_segments: int
     window_limit_segments: int | None
-    """Upper bound of the congestion window of every connection (the route's locked cwnd); None: no bound."""
+    """Most segments of full size that a connection of this host has in flight; None: no bound. It is the window that the receiver offers
+    (`window` of its route, kept by the replay), so the congestion window itself may be larger."""
     receive_buffer_bytes: int
     send_buffer_bytes: int
 

@@ -1,7 +1,8 @@
 """Static routes over all shortest paths, for any connected topology.
 
-A host has a default route over all its ports to switches. A switch has a route for each link's network that it is not on, with every
-neighbour that is nearer as a next hop. Hosts forward nothing, so paths lead through switches only.
+A host has a default route over all its ports to switches. A switch has a route to each link's network that it is not on, with every
+neighbour that is nearer as a next hop; neighbouring networks with the same next hops share one. Hosts forward nothing, so paths lead
+through switches only.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 from fabriclab.lab.topology import Topology
 from fabriclab.plan.addressing import PortAddress
+from fabriclab.plan.aggregation import aggregate
 from fabriclab.plan.model import Route
 
 
@@ -25,7 +27,7 @@ class _Hop:
 
 
 def compute_routes(topology: Topology, addresses: Mapping[str, PortAddress]) -> dict[str, tuple[Route, ...]]:
-    """Return every node's routes, destinations and next hops in the order of the file's links."""
+    """Return every node's routes: destinations in the order of the file's links, merged ones where their first is; next hops too."""
     switches = frozenset(topology.switches)
     hops = _hops_to_switches(topology, addresses, switches)
     routes = {host: _default_route(hops[host]) for host in topology.hosts}
@@ -72,7 +74,7 @@ def _switch_routes(
     hops: Mapping[str, list[_Hop]],
     distances: Mapping[str, Mapping[str, int]],
 ) -> tuple[Route, ...]:
-    """Return a route for each network that the switch is not on; links are symmetric, so a distance holds in both directions."""
+    """Return routes to all networks that the switch is not on; links are symmetric, so a distance holds in both directions."""
     routes = []
     for link in topology.links:
         if switch in (link.a.node, link.b.node):
@@ -82,6 +84,5 @@ def _switch_routes(
         if distance is None:
             continue
         nearer = [hop for hop in hops[switch] if any(distances[end].get(hop.neighbour) == distance - 1 for end in ends)]
-        network = str(addresses[link.a.port].ipv4.network)
-        routes.append(Route(destination=network, next_hops=tuple((hop.gateway, hop.interface) for hop in nearer)))
-    return tuple(routes)
+        routes.append((addresses[link.a.port].ipv4.network, tuple((hop.gateway, hop.interface) for hop in nearer)))
+    return tuple(Route(destination=str(network), next_hops=next_hops) for network, next_hops in aggregate(routes))

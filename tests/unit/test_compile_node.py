@@ -65,6 +65,55 @@ def test_several_next_hops_stand_after_the_metrics() -> None:
     assert line == ("route add 10.9.0.0/16 rto_min 200ms initcwnd 10 nexthop via 10.0.1.0 dev eth1 nexthop via 10.0.2.0 dev eth2")
 
 
+def with_limits(plan: Plan, limits: dict[str, int | None]) -> Plan:
+    """Return the plan with other window limits of some hosts."""
+    nodes = []
+    for node in plan.nodes:
+        if node.name in limits and node.transport is not None:
+            node = node.model_copy(
+                update={"transport": node.transport.model_copy(update={"window_limit_segments": limits[node.name]})},
+            )
+        nodes.append(node)
+    return plan.model_copy(update={"nodes": tuple(nodes)})
+
+
+def routes_of(plan: Plan, name: str) -> list[str]:
+    return [line for line in compile_node(plan.node(name), plan).ip.splitlines() if line.startswith("route ")]
+
+
+def test_a_hosts_window_limit_is_the_window_that_its_peers_offer() -> None:
+    plan = with_limits(star(3), {"h1": 20})
+    # Nobody but h1 has a limit, so h1 itself offers what its buffer holds.
+    assert routes_of(plan, "h1") == ["route add 10.0.0.0/16 rto_min 200ms initcwnd 10 via 10.0.1.0 dev eth1"]
+    plan = with_limits(star(3), {"h1": 20, "h2": 20, "h3": 20})
+    assert routes_of(plan, "h1") == ["route add 10.0.0.0/16 rto_min 200ms initcwnd 10 window 29200 via 10.0.1.0 dev eth1"]
+
+
+def test_peers_with_another_window_limit_than_most_have_routes_of_their_own() -> None:
+    plan = with_limits(star(5), {"h1": 2, "h2": 4, "h3": 4, "h4": None, "h5": 1})
+    metrics = "rto_min 200ms initcwnd 1"
+    assert routes_of(plan, "h5") == [
+        f"route add 10.0.0.0/16 {metrics} window {4 * 1460} via 10.0.5.0 dev eth1",
+        f"route add 10.0.1.1/32 {metrics} window {2 * 1460} via 10.0.5.0 dev eth1",
+        f"route add 10.0.4.1/32 {metrics} via 10.0.5.0 dev eth1",
+    ]
+
+
+def test_a_window_counts_the_segments_of_the_smaller_mtu() -> None:
+    plan = with_limits(star(2), {"h1": 3})
+    jumbo = [
+        node.model_copy(update={"ports": tuple(port.model_copy(update={"mtu": 9000}) for port in node.ports)})
+        if node.name == "h1"
+        else node
+        for node in plan.nodes
+    ]
+    assert "window 4380 " in routes_of(plan.model_copy(update={"nodes": tuple(jumbo)}), "h2")[0]
+
+
+def test_a_window_is_at_most_what_tcp_can_say() -> None:
+    assert f"window {65_535 << 14} " in routes_of(with_limits(star(2), {"h1": 999_999_999}), "h2")[0]
+
+
 def test_switches_that_share_paths_hash_differently() -> None:
     plan = star(2)
     routes = (Route(destination="10.9.0.0/16", next_hops=(("10.0.1.1", "eth1"), ("10.0.2.1", "eth2"))),)

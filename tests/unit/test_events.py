@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_plans import CUBIC, star
 from test_bgp import TWO_LEAVES
 from test_plan import EXPERIMENT, plan_of
 
 from fabriclab.compile import compile_job, compile_node
 from fabriclab.lab.failures import parse_loss
 from fabriclab.plan import Plan
+from fabriclab.plan.model import Event
 
 
 def with_events(directory: Path, *events: str, routing: str = "static") -> Plan:
@@ -46,6 +48,21 @@ def test_what_is_still_down_is_no_next_hop_of_a_restored_route(tmp_path: Path) -
         "back: {at: 3 s, link: 'leaf1:eth3', action: up}",
     )
     assert "leaf1 ip route replace 10.0.0.2/31 via 10.0.0.5 dev eth3" in lines_of(compile_job(plan)["events"][2])
+
+
+def test_a_host_whose_link_comes_back_gets_the_routes_of_every_window_limit() -> None:
+    cut = Event(name="cut", at_ns=10**9, links=(("h1:eth1", "s1:eth1"),), action="down")
+    back = cut.model_copy(update={"name": "back", "at_ns": 2 * 10**9, "action": "up"})
+    plan = star(4, events=(cut, back))
+    nodes = tuple(
+        node.model_copy(update={"transport": CUBIC.model_copy(update={"window_limit_segments": 4 + index})}) if node.transport else node
+        for index, node in enumerate(plan.nodes)
+    )
+    plan = plan.model_copy(update={"nodes": nodes})
+    configured = [line for line in compile_node(plan.node("h1"), plan).ip.splitlines() if line.startswith("route ")]
+    assert len(configured) == 3
+    restored = lines_of(compile_job(plan)["events"][1])
+    assert {f"h1 ip {line.replace('add', 'replace', 1)}" for line in configured} <= set(restored)
 
 
 def test_a_node_goes_down_with_all_its_links(tmp_path: Path) -> None:

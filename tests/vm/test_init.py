@@ -37,7 +37,7 @@ neighbour replace 10.0.0.0 lladdr 02:fa:00:00:00:09 dev eth1 nud permanent
 neigh add fd00::9 dev eth1 lladdr 02:fa:00:00:00:0a nud permanent
 link set dev eth2 mtu 1400 txqueuelen 77
 link set eth2 up
-route add 10.2.0.0/16 rto_min 5ms initcwnd 10 quickack 1 cwnd lock 20 via 10.0.0.0 dev eth1
+route add 10.2.0.0/16 rto_min 5ms initcwnd 10 quickack 1 cwnd lock 20 window 29200 via 10.0.0.0 dev eth1
 route add 10.3.0.0/16 dev eth2 mtu lock 1300 advmss 1200 window 65000 initrwnd 5 ssthresh 9
 route add default via 10.0.0.0
 route replace default rto_min 1s via 10.0.1.9 dev eth2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 
+import polars as pl
 import pytest
 from sample_plans import CUBIC, DCTCP, GBPS, star
 from vm import Vm
@@ -78,6 +79,33 @@ def test_completion_time_of_a_lone_flow_is_that_of_slow_start(vm: Vm, packets: i
     assert vm.run(plan).status == "complete"
     (flow,) = vm.flows()
     assert flow["fct_ns"] == pytest.approx(slow_start_ns(packets, 10, GBPS, 1_000_000), rel=0.05)
+
+
+@pytest.mark.parametrize("segments", [2, 20, 60])
+def test_a_window_limit_bounds_what_is_in_flight(vm: Vm, segments: int) -> None:
+    limited = CUBIC.model_copy(update={"window_limit_segments": segments})
+    plan = star(2, rate_bps=10 * GBPS, delay_ns=250_000, transport=limited, traffic=(one_long_flow(),))
+    probes = plan.probes.model_copy(update={"tcp_interval_ns": 50_000})
+    plan = plan.model_copy(update={"probes": probes})
+    assert vm.run(plan).status == "complete"
+    assert vm.tcp()["unacked"].max() == segments
+    # Far below the path's bandwidth-delay product of 800 packets: one window each round trip, of which serialisation on two links is part.
+    round_trip_ns = 4 * 250_000 + 2 * WIRE_BYTES * 8 / 10
+    assert vm.summary()["goodput_bps"] == pytest.approx(segments * PAYLOAD_BYTES * 8e9 / round_trip_ns, rel=0.03)
+
+
+def test_window_limits_of_two_senders_are_their_own(vm: Vm) -> None:
+    traffic = LongTraffic(name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=300_000_000, stagger_ns=0)
+    plan = star(3, rate_bps=10 * GBPS, delay_ns=250_000, traffic=(traffic,))
+    nodes = tuple(
+        node.model_copy(update={"transport": CUBIC.model_copy(update={"window_limit_segments": 8 if node.name == "h1" else 24})})
+        if node.role == "host"
+        else node
+        for node in plan.nodes
+    )
+    assert vm.run(plan.model_copy(update={"nodes": nodes})).status == "complete"
+    in_flight = vm.tcp().group_by("node").agg(pl.col("unacked").max())
+    assert dict(in_flight.iter_rows()) == {"h1": 8, "h2": 24}
 
 
 def test_one_cubic_flow_fills_the_buffer(vm: Vm) -> None:

@@ -64,6 +64,10 @@ class Vm:
         """Return the rows of flows.parquet."""
         return pl.read_parquet(self.directory / name / "flows.parquet").to_dicts()
 
+    def tcp(self, name: str = "run") -> pl.DataFrame:
+        """Return tcp.parquet."""
+        return pl.read_parquet(self.directory / name / "tcp.parquet")
+
 
 def fabriclab_command() -> list[str]:
     """Return how `fabriclab` is called."""

@@ -17,6 +17,7 @@ mod sys;
 mod table;
 mod tcp_info;
 mod trace;
+mod window;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::sys;
+use crate::window::{RouteWindows, WindowLimit};
 
 /// As long as the kernel allows (net.core.somaxconn).
 const BACKLOG: i32 = 65_535;
@@ -18,6 +19,7 @@ pub struct Network {
     source: Option<IpAddr>,
     /// Of a new socket.
     receive_buffer_bytes: u64,
+    windows: RouteWindows,
     descriptor_limit: u64,
     may_mark: Cell<bool>,
     said_out_of_descriptors: Cell<bool>,
@@ -47,6 +49,7 @@ impl Network {
             port,
             source,
             receive_buffer_bytes,
+            windows: RouteWindows::read()?,
             descriptor_limit,
             may_mark: Cell::new(true),
             said_out_of_descriptors: Cell::new(false),
@@ -59,6 +62,11 @@ impl Network {
 
     pub fn receive_buffer_bytes(&self) -> u64 {
         self.receive_buffer_bytes
+    }
+
+    /// The window that the route to a connection's peer allows.
+    pub fn window_limit(&self, socket: &Socket) -> Option<WindowLimit> {
+        self.windows.limit(socket)
     }
 
     /// Begins to connect to a host; the socket carries the mark of a flow.

@@ -14,14 +14,15 @@ use crate::head::Head;
 use crate::schedule::RowId;
 use crate::sys;
 use crate::trace::{Extent, HEAD_BYTES};
+use crate::window::WindowLimit;
 
 /// Bytes that are worth a wake-up.
 const WAKE_BYTES: u64 = 64 * 1024;
 /// The part of the receive buffer that may lie unread, as what lies unread is not advertised. The kernel counts a packet's memory, not its
 /// payload, so that about half of the buffer can be advertised at all.
 const BUFFER_SHARE: u64 = 4;
-/// A buffer below the kernel's default limits the window on purpose: then every packet is read at once. (With 16 KB, a quarter of it unread
-/// cost 18 % of the goodput.)
+/// A buffer below the kernel's default limits the window on purpose, as a route's window does: then every packet is read at once. (With
+/// 16 KB, a quarter of it unread cost 18 % of the goodput.)
 const SMALL_BUFFER_BYTES: u64 = 128 * 1024;
 /// After how many bytes to look for the first time whether the receive buffer has grown; then each time that many again have come.
 const FIRST_BUFFER_CHECK_BYTES: u64 = 256 * 1024;
@@ -76,6 +77,7 @@ pub struct Receiver {
     kept: bool,
     low_water: u32,
     share: u64,
+    window: Option<WindowLimit>,
     received: u64,
     next_buffer_check: u64,
 }
@@ -92,9 +94,22 @@ impl Receiver {
             kept,
             low_water: 1,
             share: unread_share(buffer_bytes),
+            window: None,
             received: 0,
             next_buffer_check: FIRST_BUFFER_CHECK_BYTES,
         }
+    }
+
+    /// Bounds the window of the receiver's connection, which is established.
+    pub fn bound_window(&mut self, limit: WindowLimit) {
+        self.window = Some(limit);
+        self.share = self.share.min(unread_share(limit.bytes().into()));
+    }
+
+    /// Sees to the window again after data have come.
+    pub fn keep_window(&self, socket: &Socket) -> io::Result<()> {
+        self.window
+            .map_or(Ok(()), |limit| limit.keep(socket, self.received))
     }
 
     /// Notes a pull; its request leaves with [`Receiver::write_requests`].
@@ -242,8 +257,11 @@ impl Receiver {
 
     /// Lets the kernel wake us when it is worth it, never later than the flow's end.
     pub fn adjust_low_water(&mut self, socket: &Socket) -> io::Result<()> {
+        self.keep_window(socket)?;
         if self.received >= self.next_buffer_check && self.share < WAKE_BYTES {
-            self.share = unread_share(socket.recv_buffer_size()? as u64);
+            let buffer_bytes = socket.recv_buffer_size()? as u64;
+            let window_bytes = self.window.map_or(u64::MAX, |limit| limit.bytes().into());
+            self.share = unread_share(buffer_bytes.min(window_bytes));
             self.next_buffer_check = 2 * self.received;
         }
         let wanted = match &self.current {
@@ -286,7 +304,7 @@ impl Receiver {
     }
 }
 
-/// How many bytes of a receive buffer may lie unread.
+/// How many bytes of a receive buffer, or of a window, may lie unread.
 fn unread_share(buffer_bytes: u64) -> u64 {
     if buffer_bytes < SMALL_BUFFER_BYTES {
         1

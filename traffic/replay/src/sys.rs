@@ -337,6 +337,12 @@ pub fn set_receive_low_water(fd: RawFd, bytes: u32) -> io::Result<()> {
     )
 }
 
+/// Sets the most that the socket advertises as its window; what it has advertised stays.
+pub fn set_window_clamp(fd: RawFd, bytes: u32) -> io::Result<()> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    set_option(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
+}
+
 /// Lets bind(2) take the address only.
 pub fn bind_address_without_port(socket: &Socket) -> io::Result<()> {
     set_option(

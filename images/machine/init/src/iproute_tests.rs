@@ -16,7 +16,7 @@ fn what_our_compilers_write_is_interpreted() {
     for line in [
         "address add 10.0.0.1/31 dev eth1",
         "neighbour replace 10.0.0.0 lladdr 02:fa:00:00:00:01 dev eth1 nud permanent",
-        "route add 10.0.0.4/32 rto_min 5ms initcwnd 10 quickack 1 cwnd lock 20 via 10.0.0.0 dev eth1",
+        "route add 10.0.0.4/32 rto_min 5ms initcwnd 10 quickack 1 window 29200 via 10.0.0.0 dev eth1",
         "route add default via fe80::1 dev eth1",
         "route replace 10.1.0.0/16 nexthop via 10.0.0.0 dev eth1 nexthop via 10.0.0.2 dev eth2 weight 2",
         "link set dev eth1 up mtu 9000",

@@ -186,12 +186,14 @@ impl Player {
                 Ok(socket) => {
                     let role = Role::Unidentified(Head::default());
                     let connected_ns = Some(self.clock.now_ns());
-                    self.add(Connection {
+                    let mut connection = Connection {
                         socket,
                         kept: None,
                         connected_ns,
                         role,
-                    })?;
+                    };
+                    self.begin_window(&mut connection)?;
+                    self.add(connection)?;
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if [libc::EMFILE, libc::ENFILE].contains(&errno::number(&error)) => {

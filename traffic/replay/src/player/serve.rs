@@ -43,6 +43,7 @@ impl Player {
             if let (Some(_), Role::Sender(_)) = (connection.kept, &connection.role) {
                 sys::enable_delivery_reports(connection.socket.as_raw_fd())?;
             }
+            self.begin_window(connection)?;
             let fate = self.write(connection)?;
             if fate == Fate::Closed || what == sys::WRITABLE {
                 return Ok(fate);
@@ -53,6 +54,17 @@ impl Player {
             Role::Sender(_) => self.serve_sender(connection, what),
             Role::Receiver(_) => self.serve_receiver(connection, what),
         }
+    }
+
+    /// Bounds the window of a connection that is now established, before any data can come.
+    pub(super) fn begin_window(&self, connection: &mut Connection) -> io::Result<()> {
+        let Some(limit) = self.network.window_limit(&connection.socket) else {
+            return Ok(());
+        };
+        if let Role::Receiver(receiver) = &mut connection.role {
+            receiver.bound_window(limit);
+        }
+        limit.begin(&connection.socket)
     }
 
     fn connect_failed(&mut self, connection: &mut Connection) -> io::Result<Fate> {
@@ -129,6 +141,9 @@ impl Player {
             connection.kept.is_some(),
             self.network.receive_buffer_bytes(),
         );
+        if let Some(limit) = self.network.window_limit(&connection.socket) {
+            receiver.bound_window(limit);
+        }
         let flows = Received {
             flows: &self.flows,
             mode: Mode::Push,
@@ -142,6 +157,7 @@ impl Player {
         if taken.is_ok() {
             taken = receiver.take(rest, &flows, &self.clock, &mut self.complete);
         }
+        let taken = taken.and_then(|()| receiver.keep_window(&connection.socket));
         connection.role = Role::Receiver(receiver);
         let end = taken.map_or_else(ReadEnd::Failed, |()| ReadEnd::Blocked);
         if matches!(end, ReadEnd::Failed(_)) || rest.len() + 4 < self.buffer.len() {

@@ -1,0 +1,33 @@
+"""Fewer routes for the same way of every packet: neighbouring networks with the same next hops become one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from ipaddress import IPv4Network
+
+NextHops = tuple[tuple[str, str], ...]
+
+
+def aggregate(routes: Iterable[tuple[IPv4Network, NextHops]]) -> list[tuple[IPv4Network, NextHops]]:
+    """Merge the two halves of a network, again and again, where both have the same next hops. No two of `routes` may overlap.
+
+    No destination is added: what had no route has none. So a network that a node is on is never covered, and a packet to a host whose
+    link is down finds no route back up, as it would with a shorter prefix. A merged route stands where the earlier of its two stood.
+    """
+    # By the length of the prefix, then by the network as a number; with the place in the result.
+    found: dict[int, dict[int, tuple[int, NextHops]]] = defaultdict(dict)
+    for place, (network, next_hops) in enumerate(routes):
+        found[network.prefixlen][int(network.network_address)] = (place, next_hops)
+    # From the longest up: what becomes of two networks may be half of another one.
+    for length in range(max(found, default=0), 0, -1):
+        _merge_halves(found[length], found[length - 1], 1 << (32 - length))
+    kept = [(place, IPv4Network((start, length)), next_hops) for length, at in found.items() for start, (place, next_hops) in at.items()]
+    return [(network, next_hops) for _, network, next_hops in sorted(kept, key=lambda each: each[0])]
+
+
+def _merge_halves(halves: dict[int, tuple[int, NextHops]], wholes: dict[int, tuple[int, NextHops]], size: int) -> None:
+    """Move each two of `halves`, networks of `size` addresses, that make up a whole and lead the same way to `wholes`."""
+    for start in [start for start in halves if not start & size and start + size in halves]:
+        if halves[start][1] == halves[start + size][1]:
+            wholes[start] = min(halves.pop(start), halves.pop(start + size))
