@@ -10,7 +10,18 @@ from fabriclab.compile.events import compile_events
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
 from fabriclab.compile.qdisc import LEAF_HANDLE
 from fabriclab.compile.trace import Flow
-from fabriclab.plan.model import Node, Plan, RoundsTraffic
+from fabriclab.plan.model import (
+    ArrivalsTraffic,
+    FlowsTraffic,
+    Iperf3Traffic,
+    LongTraffic,
+    Node,
+    Plan,
+    QueryTraffic,
+    RoundsTraffic,
+    ShuffleTraffic,
+    TraceTraffic,
+)
 
 MIB = 1 << 20
 
@@ -87,10 +98,20 @@ def _playing(plan: Plan) -> set[str]:
     """Return the hosts that have traffic. A user's trace may use any host."""
     names: set[str] = set()
     for traffic in plan.traffic:
-        if traffic.kind == "trace":
-            return {node.name for node in plan.nodes}
-        names.update(traffic.senders)
-        names.add(traffic.receiver)
+        match traffic:
+            case TraceTraffic():
+                return {node.name for node in plan.nodes}
+            case ArrivalsTraffic(pairs=pairs):
+                names.update(pairs.senders, pairs.receivers)
+            case LongTraffic(senders=senders, receiver=receiver, pairs=pairs):
+                names.update(senders, (receiver,) if receiver is not None else ())
+                names.update(pairs.receivers if pairs is not None else ())
+            case QueryTraffic():
+                names.update(traffic.aggregators, traffic.workers)
+            case ShuffleTraffic():
+                names.update(traffic.sources, traffic.mappers, traffic.reducers)
+            case RoundsTraffic() | FlowsTraffic() | Iperf3Traffic():
+                names.update(traffic.senders, (traffic.receiver,))
     return names
 
 

@@ -92,6 +92,8 @@ def _generated(traffic: Traffic, first: int, seed: int) -> Iterator[Flow]:
             return _flows(traffic, first, _order(traffic, seed))
         case TraceTraffic():
             return iter(())
+        case _:
+            raise TraceError(f"traffic.{traffic.name}: flows of kind {traffic.kind} can't be made yet")
 
 
 def _rounds(traffic: RoundsTraffic, first: int, senders: Sequence[str]) -> Iterator[Flow]:
@@ -117,7 +119,7 @@ def _rounds(traffic: RoundsTraffic, first: int, senders: Sequence[str]) -> Itera
 def _long(traffic: LongTraffic, first: int, senders: Sequence[str]) -> Iterator[Flow]:
     for index, sender in enumerate(senders):
         start_ns = traffic.start_ns + index * traffic.stagger_ns
-        yield Flow(first + index, start_ns, sender, traffic.receiver, "", str(traffic.stop_ns), "push", "", "", "", traffic.name)
+        yield Flow(first + index, start_ns, sender, traffic.receiver or "", "", str(traffic.stop_ns), "push", "", "", "", traffic.name)
 
 
 def _flows(traffic: FlowsTraffic, first: int, senders: Sequence[str]) -> Iterator[Flow]:

@@ -11,16 +11,18 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "fabriclab"
 ALLOWED = {
     "units": set(),
-    "lab": {"units"},
+    "distributions": {"units"},
+    "lab": {"distributions", "units"},
     "generate": {"lab", "units"},
     "graph": {"units"},
     "plan": {"lab", "units"},
-    "compile": {"plan", "lab", "units"},
+    "workload": {"plan", "distributions", "units"},
+    "compile": {"workload", "plan", "lab", "units"},
     "engine": {"units"},
     "run": {"engine", "compile", "plan", "lab", "units"},
     "results": {"units"},
     "report": {"results", "graph", "units"},
-    "cli": {"run", "engine", "compile", "plan", "lab", "generate", "graph", "results", "report", "units"},
+    "cli": {"run", "engine", "compile", "workload", "plan", "lab", "generate", "graph", "results", "report", "units"},
     "__main__": {"cli"},
     "__init__": set(),
 }
