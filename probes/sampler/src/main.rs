@@ -14,6 +14,7 @@ mod ports;
 mod queue;
 mod schedule;
 mod series;
+mod subflow;
 mod tcp;
 mod tcp_info;
 

@@ -65,10 +65,14 @@ impl Series {
         self.buffer.extend_from_slice(value.as_bytes());
     }
 
+    /// What can be written, and has no comma in it.
+    pub fn display(&mut self, value: impl std::fmt::Display) {
+        write!(self.buffer, ",{value}").expect("a vector takes every write");
+    }
+
     /// The shortest decimal that reads back as `value`.
     pub fn fraction(&mut self, value: f64) {
-        self.buffer.push(b',');
-        write!(self.buffer, "{value}").expect("a vector takes every write");
+        self.display(value);
     }
 
     pub fn empty(&mut self, fields: usize) {

@@ -7,15 +7,16 @@ use crate::links::{receive_dump, DUMP_BYTES};
 use crate::namespace::{describe, open_socket};
 use crate::netlink::{Inbox, Protocol, RequestBuilder, Socket};
 use crate::series::Series;
-use crate::tcp_info::{read_socket, Connection, DiagnosedSocket, EXTENSIONS, NUMBERS};
+use crate::subflow::{Numbering, Path};
+use crate::tcp_info::{read_socket, Connection, DiagnosedSocket, RowKey, EXTENSIONS, NUMBERS};
 
 const FORMAT: (&str, &str) = (
-    "fabriclab-tcp-1",
-    "time_ns,node,flow,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,total_retrans,timeouts,delivered,\
-     delivered_ce,pacing_bps,delivery_bps,bytes_acked,state,ca_state,congestion,alpha",
+    "fabriclab-tcp-2",
+    "time_ns,node,flow,subflow,path,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,total_retrans,timeouts,\
+     delivered,delivered_ce,pacing_bps,delivery_bps,bytes_acked,state,ca_state,congestion,alpha",
 );
 
-/// How many columns follow `flow`.
+/// How many columns follow `path`.
 const COLUMNS: usize = NUMBERS + 4;
 
 /// Of `include/uapi/linux/inet_diag.h`. This request, older than SOCK_DIAG_BY_FAMILY, dumps IPv4 and IPv6 sockets in one walk over the
@@ -41,11 +42,18 @@ const JUMP_BYTES: u16 = 4;
 /// The kernel tries the flows one after the other for each socket; beyond so many a search in our sorted list is cheaper.
 const MAX_FLOWS_IN_KERNEL: usize = 64;
 
+/// What the last row said of a socket.
+struct Written {
+    cookie: u64,
+    connection: Connection,
+}
+
 struct Node {
     name: String,
     socket: Socket,
-    /// The connections in the last rows, by mark.
-    written: BTreeMap<u32, Connection>,
+    numbering: Numbering,
+    /// The last rows of what is not gone.
+    written: BTreeMap<RowKey, Written>,
 }
 
 pub struct TcpSampler {
@@ -79,6 +87,7 @@ impl TcpSampler {
             nodes.push(Node {
                 name: node.name.0.clone(),
                 socket,
+                numbering: Numbering::default(),
                 written: BTreeMap::new(),
             });
         }
@@ -105,7 +114,8 @@ impl crate::Probe for TcpSampler {
                 |_, payload| self.sockets.extend(read_socket(payload)),
             )
             .map_err(|error| format!("sampling the connections of {}: {error}", node.name))?;
-            keep_one_a_flow(&mut self.sockets, self.marks.as_deref());
+            keep_wanted(&mut self.sockets, self.marks.as_deref());
+            node.number_subflows(&mut self.sockets);
             node.write_rows(&self.sockets, time_ns, last, &mut self.series)?;
         }
         self.series.flush_by_time(time_ns)
@@ -117,7 +127,21 @@ impl crate::Probe for TcpSampler {
 }
 
 impl Node {
-    /// `sockets` are sorted by mark, and so are the rows.
+    /// Numbers the subflows among the sockets, which [`keep_wanted`] has sorted, and sorts by these numbers.
+    fn number_subflows(&mut self, sockets: &mut [DiagnosedSocket]) {
+        let mut found = false;
+        for socket in &mut *sockets {
+            if let Some(subflow) = &mut socket.subflow {
+                subflow.number = self.numbering.number(socket.mark, socket.cookie);
+                found = true;
+            }
+        }
+        if found {
+            sockets.sort_unstable_by_key(DiagnosedSocket::key);
+        }
+    }
+
+    /// `sockets` are sorted by their keys, and so are the rows.
     fn write_rows(
         &mut self,
         sockets: &[DiagnosedSocket],
@@ -126,15 +150,15 @@ impl Node {
         series: &mut Series,
     ) -> Result<(), String> {
         for socket in sockets {
-            let before = self.written.insert(socket.mark, socket.connection);
-            if last || before != Some(socket.connection) {
-                write_row(
-                    series,
-                    time_ns,
-                    &self.name,
-                    socket.mark,
-                    Some(&socket.connection),
-                )?;
+            let written = Written {
+                cookie: socket.cookie,
+                connection: socket.connection,
+            };
+            let before = self.written.insert(socket.key(), written);
+            if last || before.map(|before| before.connection) != Some(socket.connection) {
+                let path = socket.subflow.map(|subflow| subflow.path);
+                let values = Some((path, &socket.connection));
+                write_row(series, time_ns, &self.name, socket.key(), values)?;
             }
         }
         if self.written.len() > sockets.len() {
@@ -150,47 +174,60 @@ impl Node {
         time_ns: u64,
         series: &mut Series,
     ) -> Result<(), String> {
-        let name = &self.name;
-        let mut written = Ok(());
-        self.written.retain(|mark, _| {
+        let Self {
+            name, numbering, ..
+        } = self;
+        let mut result = Ok(());
+        self.written.retain(|key, written| {
             let alive = sockets
-                .binary_search_by_key(mark, |socket| socket.mark)
+                .binary_search_by_key(key, DiagnosedSocket::key)
                 .is_ok();
-            if !alive && written.is_ok() {
-                written = write_row(series, time_ns, name, *mark, None);
+            if !alive && result.is_ok() {
+                numbering.forget(written.cookie);
+                result = write_row(series, time_ns, name, *key, None);
             }
             alive
         });
-        written
+        result
     }
 }
 
+/// Writes what is known of a connection, and of a subflow its ends; `None`: it is gone.
 fn write_row(
     series: &mut Series,
     time_ns: u64,
     node: &str,
-    mark: u32,
-    connection: Option<&Connection>,
+    (mark, subflow): RowKey,
+    values: Option<(Option<Path>, &Connection)>,
 ) -> Result<(), String> {
     series.row(time_ns, node);
     series.number(u64::from(mark) - 1);
-    match connection {
-        None => series.empty(COLUMNS),
-        Some(connection) => {
-            connection
-                .numbers
-                .iter()
-                .for_each(|number| series.optional(*number));
-            series.text(connection.state());
-            series.text(connection.ca_state());
-            series.text(connection.congestion());
-            match connection.alpha() {
-                Some(alpha) => series.fraction(alpha),
+    series.optional(subflow.map(u64::from));
+    match values {
+        None => series.empty(1 + COLUMNS),
+        Some((path, connection)) => {
+            match path {
+                Some(path) => series.display(path),
                 None => series.empty(1),
             }
+            write_connection(series, connection);
         }
     }
     series.end_row()
+}
+
+fn write_connection(series: &mut Series, connection: &Connection) {
+    connection
+        .numbers
+        .iter()
+        .for_each(|number| series.optional(*number));
+    series.text(connection.state());
+    series.text(connection.ca_state());
+    series.text(connection.congestion());
+    match connection.alpha() {
+        Some(alpha) => series.fraction(alpha),
+        None => series.empty(1),
+    }
 }
 
 fn sorted_marks(flows: &[Flow]) -> Vec<u32> {
@@ -200,13 +237,16 @@ fn sorted_marks(flows: &[Flow]) -> Vec<u32> {
     marks
 }
 
-/// Sorts by mark and keeps the wanted ones; of several sockets with one mark (an MPTCP connection's subflows) the oldest.
-fn keep_one_a_flow(sockets: &mut Vec<DiagnosedSocket>, marks: Option<&[u32]>) {
+/// Keeps the wanted sockets and sorts them by mark: subflows in the order of [`Subflow`](crate::subflow::Subflow), of several plain
+/// connections with one mark only the oldest.
+fn keep_wanted(sockets: &mut Vec<DiagnosedSocket>, marks: Option<&[u32]>) {
     sockets.retain(|socket| {
         socket.mark != 0 && marks.is_none_or(|marks| marks.binary_search(&socket.mark).is_ok())
     });
-    sockets.sort_unstable_by_key(|socket| (socket.mark, socket.cookie));
-    sockets.dedup_by_key(|socket| socket.mark);
+    sockets.sort_unstable_by_key(|socket| (socket.mark, socket.subflow, socket.cookie));
+    sockets.dedup_by(|later, earlier| {
+        later.mark == earlier.mark && later.subflow.is_none() && earlier.subflow.is_none()
+    });
 }
 
 fn build_request(marks: Option<&[u32]>) -> Vec<u8> {

@@ -3,6 +3,7 @@
 use std::mem::offset_of;
 
 use crate::netlink::{attributes, u16_at, u32_at, u64_at};
+use crate::subflow::Subflow;
 
 /// `struct inet_diag_msg` and the places of its fields.
 pub const DIAG_HEADER_BYTES: usize = 72;
@@ -14,8 +15,10 @@ const INET_DIAG_VEGASINFO: u16 = 3;
 const INET_DIAG_CONG: u16 = 4;
 const INET_DIAG_DCTCPINFO: u16 = 9;
 const INET_DIAG_MARK: u16 = 15;
+const INET_DIAG_ULP_INFO: u16 = 19;
 
-/// `idiag_ext` of a request: the attributes that are wanted. DCTCP's state is asked for as Vegas's; the mark comes unasked.
+/// `idiag_ext` of a request: the attributes that are wanted. DCTCP's state is asked for as Vegas's; the mark comes unasked,
+/// and MPTCP's ULP information with INET_DIAG_INFO (`tcp_diag_get_aux` in `net/ipv4/tcp_diag.c`).
 pub const EXTENSIONS: u8 =
     1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1) | 1 << (INET_DIAG_CONG - 1);
 
@@ -155,23 +158,37 @@ impl Connection {
 }
 
 /// A socket in a dump.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DiagnosedSocket {
     pub mark: u32,
     /// Numbers the sockets of a machine in the order in which they were first asked for.
     pub cookie: u64,
+    /// Of an MPTCP connection.
+    pub subflow: Option<Subflow>,
     pub connection: Connection,
 }
+
+impl DiagnosedSocket {
+    /// What has rows of its own, a flow or a subflow of one; rows of one time are in this order.
+    pub fn key(&self) -> RowKey {
+        (self.mark, self.subflow.map(|subflow| subflow.number))
+    }
+}
+
+/// A flow's mark, and the number of its subflow.
+pub type RowKey = (u32, Option<u32>);
 
 /// Reads one message of a dump. `None` for what is no full socket any more (TIME_WAIT and the like have no `tcp_info`).
 pub fn read_socket(payload: &[u8]) -> Option<DiagnosedSocket> {
     let (mut info, mut congestion, mut dctcp, mut mark) = (None, &[][..], None, 0);
+    let mut subflow = None;
     for (attribute, value) in attributes(payload.get(DIAG_HEADER_BYTES..)?) {
         match attribute {
             INET_DIAG_INFO => info = Some(value),
             INET_DIAG_CONG => congestion = value,
             INET_DIAG_DCTCPINFO => dctcp = Some(value),
             INET_DIAG_MARK => mark = u32_at(value, 0)?,
+            INET_DIAG_ULP_INFO => subflow = Subflow::read(payload, value),
             _ => {}
         }
     }
@@ -195,6 +212,7 @@ pub fn read_socket(payload: &[u8]) -> Option<DiagnosedSocket> {
     Some(DiagnosedSocket {
         mark,
         cookie,
+        subflow,
         connection,
     })
 }

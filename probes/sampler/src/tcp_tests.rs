@@ -64,7 +64,7 @@ fn kept(sockets: &[(u32, u64)], marks: Option<&[u32]>) -> Vec<(u32, u64)> {
         .iter()
         .map(|(mark, cookie)| socket(*mark, *cookie))
         .collect();
-    keep_one_a_flow(&mut sockets, marks);
+    keep_wanted(&mut sockets, marks);
     sockets
         .iter()
         .map(|socket| (socket.mark, socket.cookie))
@@ -83,8 +83,8 @@ fn the_oldest_socket_of_a_flow_is_kept_and_flows_are_in_order() {
     );
 }
 
-/// The rows that follow samples with these marks, each `time:flow` and `!` for a flow that is gone.
-fn rows_of(samples: &[&[u32]]) -> Vec<String> {
+/// The rows that follow samples of these sockets, each `time:flow`, with `/subflow` where it has one, and `!` where it is gone.
+fn rows_of(samples: &[Vec<DiagnosedSocket>]) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("tcp.csv");
     let mut series = Series::create(&path, FORMAT.0, FORMAT.1).unwrap();
@@ -92,10 +92,13 @@ fn rows_of(samples: &[&[u32]]) -> Vec<String> {
     let mut node = Node {
         name: "h1".to_owned(),
         socket: netlink,
+        numbering: Numbering::default(),
         written: BTreeMap::new(),
     };
-    for (time, marks) in samples.iter().enumerate() {
-        let sockets: Vec<_> = marks.iter().map(|mark| socket(*mark, 1)).collect();
+    for (time, sockets) in samples.iter().enumerate() {
+        let mut sockets = sockets.clone();
+        keep_wanted(&mut sockets, None);
+        node.number_subflows(&mut sockets);
         let last = time + 1 == samples.len();
         node.write_rows(&sockets, time as u64, last, &mut series)
             .unwrap();
@@ -112,19 +115,64 @@ fn rows_of(samples: &[&[u32]]) -> Vec<String> {
 fn describe_row(row: &str, columns: usize) -> String {
     let fields: Vec<&str> = row.split(',').collect();
     assert_eq!(fields.len(), columns, "{row}");
-    let gone = if fields[3].is_empty() { "!" } else { "" };
-    format!("{}:{}{gone}", fields[0], fields[2])
+    let gone = if fields[5].is_empty() { "!" } else { "" };
+    let subflow = match fields[3] {
+        "" => String::new(),
+        number => format!("/{number}"),
+    };
+    assert_eq!(fields[4].is_empty(), subflow.is_empty() || gone == "!");
+    format!("{}:{}{subflow}{gone}", fields[0], fields[2])
+}
+
+fn plain(marks: &[u32]) -> Vec<DiagnosedSocket> {
+    marks.iter().map(|mark| socket(*mark, 1)).collect()
 }
 
 #[test]
 fn a_row_holds_until_the_next_one() {
-    assert_eq!(rows_of(&[&[1], &[1], &[1]]), ["0:0", "2:0"]);
+    let sample = || plain(&[1]);
+    assert_eq!(rows_of(&[sample(), sample(), sample()]), ["0:0", "2:0"]);
 }
 
 #[test]
 fn a_connection_that_is_gone_has_one_row_of_empty_values() {
     assert_eq!(
-        rows_of(&[&[1, 2], &[2], &[2], &[1]]),
+        rows_of(&[plain(&[1, 2]), plain(&[2]), plain(&[2]), plain(&[1])]),
         ["0:0", "0:1", "1:0!", "3:0", "3:1!"]
+    );
+}
+
+/// Subflows of one flow, each its address identifier and cookie.
+fn subflows(mark: u32, ids: &[(u8, u64)]) -> Vec<DiagnosedSocket> {
+    ids.iter()
+        .map(|(id, cookie)| DiagnosedSocket {
+            subflow: Some(crate::subflow::fixture(*id)),
+            ..socket(mark, *cookie)
+        })
+        .collect()
+}
+
+#[test]
+fn every_subflow_has_rows_of_its_own() {
+    let mut both = subflows(1, &[(2, 11), (0, 12), (1, 13)]);
+    both.extend(plain(&[3]));
+    let without_the_second = || subflows(1, &[(0, 12), (2, 11)]);
+    let with_a_new_one = subflows(1, &[(1, 20), (0, 12), (2, 11)]);
+    assert_eq!(
+        rows_of(&[
+            both,
+            without_the_second(),
+            without_the_second(),
+            with_a_new_one
+        ]),
+        ["0:0/0", "0:0/1", "0:0/2", "0:2", "1:0/1!", "1:2!", "3:0/0", "3:0/2", "3:0/3"]
+    );
+}
+
+#[test]
+fn a_connection_that_falls_back_goes_on_as_plain_tcp() {
+    assert_eq!(
+        rows_of(&[subflows(1, &[(0, 1)]), plain(&[1]), plain(&[1])]),
+        ["0:0/0", "1:0", "1:0/0!", "2:0"]
     );
 }

@@ -199,7 +199,7 @@ fn samples_queue_connections_and_interface() {
     let other = send_marked(7, "127.0.0.1", 1000);
     let acknowledged = |rows: &[Vec<String>], flow: &str, bytes: u64| {
         rows.iter()
-            .any(|row| row[2] == flow && !row[3].is_empty() && number(&row[18]) >= bytes)
+            .any(|row| row[2] == flow && !row[5].is_empty() && number(&row[20]) >= bytes)
     };
     lab.wait_for_rows("t.csv", |rows| {
         acknowledged(rows, "41", 100_000) && acknowledged(rows, "42", 200_000)
