@@ -1,0 +1,28 @@
+"""Fixtures of the tests of the switch's kernel code."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+HEADERS = HERE.parents[1] / "images/machine/kernel/switch"
+
+
+@pytest.fixture(scope="session")
+def algorithms(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The algorithm headers, compiled for the host with every check that the compiler has."""
+    library = tmp_path_factory.mktemp("algorithms") / "algorithms.so"
+    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
+    subprocess.run(["cc", *flags, f"-I{HEADERS}", "-o", str(library), str(HERE / "algorithms.c")], check=True)
+    loaded = ctypes.CDLL(str(library))
+    for name in ("line_time", "wred_probability", "buffer_used", "buffer_headroom", "cells", "pause_ns"):
+        getattr(loaded, name).restype = ctypes.c_uint64
+    for name in ("buffer_pool_shared", "buffer_pool_headroom", "buffer_pool_free"):
+        getattr(loaded, name).restype = ctypes.c_uint64
+    loaded.buffer_new.restype = ctypes.c_void_p
+    loaded.buffer_may_resume.restype = ctypes.c_bool
+    return loaded

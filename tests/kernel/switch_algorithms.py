@@ -1,0 +1,120 @@
+"""The switch's algorithms for Python: the functions of algorithms.c over lists."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+
+QUEUES = 8
+STRICT, DWRR, WRR = range(3)
+ADMIT, ADMIT_HEADROOM, REFUSE_LIMIT, REFUSE_POOL = range(4)
+UNLIMITED = 2**64 - 1
+CERTAIN = 2**32
+
+
+def u64(values: Sequence[int]) -> ctypes.Array[ctypes.c_uint64]:
+    return (ctypes.c_uint64 * len(values))(*values)
+
+
+def u32(values: Sequence[int]) -> ctypes.Array[ctypes.c_uint32]:
+    return (ctypes.c_uint32 * len(values))(*values)
+
+
+def u8(values: Sequence[int]) -> ctypes.Array[ctypes.c_uint8]:
+    return (ctypes.c_uint8 * len(values))(*values)
+
+
+def line_ends(library: ctypes.CDLL, rate_bps: int, ready: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    ends = u64([0] * len(ready))
+    library.line_ends(ctypes.c_uint64(rate_bps), len(ready), u64(ready), u32(sizes), ends)
+    return list(ends)
+
+
+def bucket_starts(library: ctypes.CDLL, rate_bps: int, burst_bytes: int, ready: Sequence[int], sizes: Sequence[int]) -> list[int]:
+    starts = u64([0] * len(ready))
+    library.bucket_starts(ctypes.c_uint64(rate_bps), ctypes.c_uint64(burst_bytes), len(ready), u64(ready), u32(sizes), starts)
+    return list(starts)
+
+
+def phantom_marks(library: ctypes.CDLL, rate_bps: int, threshold_bytes: int, times: Sequence[int], sizes: Sequence[int]) -> list[bool]:
+    marks = u8([0] * len(times))
+    library.phantom_marks(ctypes.c_uint64(rate_bps), ctypes.c_uint64(threshold_bytes), len(times), u64(times), u32(sizes), marks)
+    return [bool(mark) for mark in marks]
+
+
+def wred_probability(library: ctypes.CDLL, minimum: int, maximum: int, probability: int, length: int) -> int:
+    return int(library.wred_probability(*map(ctypes.c_uint64, (minimum, maximum, probability, length))))
+
+
+def wred_averages(library: ctypes.CDLL, weight_log: int, lengths: Sequence[int]) -> list[int]:
+    averages = u64([0] * len(lengths))
+    library.wred_averages(ctypes.c_uint8(weight_log), len(lengths), u64(lengths), averages)
+    return list(averages)
+
+
+def schedule(
+    library: ctypes.CDLL, shares: Sequence[tuple[int, int]], frames: Sequence[Sequence[int]], masks: Sequence[int]
+) -> list[int | None]:
+    """Serve queues with (scheduling, quantum) and lists of frame sizes for as many steps as there are masks of queues that may send."""
+    shares = [*shares, *[(STRICT, 1)] * (QUEUES - len(shares))]
+    frames = [*frames, *[()] * (QUEUES - len(frames))]
+    longest = max(map(len, frames))
+    sizes = [size for queue in frames for size in [*queue, *[0] * (longest - len(queue))]]
+    served = (ctypes.c_int * len(masks))()
+    library.schedule(
+        u8([scheduling for scheduling, _ in shares]),
+        u32([quantum for _, quantum in shares]),
+        longest,
+        (ctypes.c_int * QUEUES)(*map(len, frames)),
+        u32(sizes),
+        len(masks),
+        u8(masks),
+        served,
+    )
+    return [queue if queue >= 0 else None for queue in served]
+
+
+@dataclass
+class Buffer:
+    """A pool of cells and its accounts."""
+
+    library: ctypes.CDLL
+    size: int
+    headroom: int = 0
+
+    def __enter__(self) -> Buffer:
+        self.handle = ctypes.c_void_p(self.library.buffer_new(ctypes.c_uint64(self.size), ctypes.c_uint64(self.headroom)))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.library.buffer_free(self.handle)
+
+    def account(self, *, reserved: int = 0, alpha_log: int | None = None, limit: int = UNLIMITED, headroom: int = 0) -> int:
+        numbers = ctypes.c_uint64(reserved), ctypes.c_bool(alpha_log is not None), ctypes.c_int8(alpha_log or 0)
+        return int(self.library.buffer_add_account(self.handle, *numbers, ctypes.c_uint64(limit), ctypes.c_uint64(headroom)))
+
+    def arrive(self, account: int, cells: int = 1) -> int:
+        return int(self.library.buffer_arrive(self.handle, account, ctypes.c_uint64(cells)))
+
+    def leave(self, account: int, cells: int = 1) -> None:
+        self.library.buffer_leave(self.handle, account, ctypes.c_uint64(cells))
+
+    def may_resume(self, account: int, xon: int, xon_offset: int = 0) -> bool:
+        return bool(self.library.buffer_may_resume(self.handle, account, ctypes.c_uint64(xon), ctypes.c_uint64(xon_offset)))
+
+    def used(self, account: int) -> int:
+        return int(self.library.buffer_used(self.handle, account))
+
+    def used_headroom(self, account: int) -> int:
+        return int(self.library.buffer_headroom(self.handle, account))
+
+    def pool_shared(self) -> int:
+        return int(self.library.buffer_pool_shared(self.handle))
+
+    def pool_headroom(self) -> int:
+        return int(self.library.buffer_pool_headroom(self.handle))
+
+    def pool_free(self) -> int:
+        return int(self.library.buffer_pool_free(self.handle))
