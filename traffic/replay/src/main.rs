@@ -3,6 +3,7 @@
 mod clock;
 mod connection;
 mod errno;
+mod exec;
 mod flows;
 mod head;
 mod hosts;
@@ -25,6 +26,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use clock::Clock;
+use exec::ExecArgs;
 use flows::Flows;
 use hosts::Hosts;
 use log::FlowLog;
@@ -61,6 +63,8 @@ struct Cli {
 enum Command {
     /// Checks a trace and says what is wrong with it, without playing it
     Check(Inputs),
+    /// Runs a program from one time after the epoch to another, and logs when that was and what it wrote
+    Exec(ExecArgs),
 }
 
 #[derive(Args)]
@@ -108,6 +112,9 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match (cli.command, cli.play) {
         (Some(Command::Check(inputs)), _) => check(&inputs),
+        (Some(Command::Exec(arguments)), _) => {
+            read_epoch().and_then(|epoch_ns| exec::exec(&arguments, epoch_ns))
+        }
         (None, Some(arguments)) => play(&arguments),
         (None, None) => Err(Failure::WrongInput(
             "replay: --host, --trace, --hosts and --log are required; see replay --help\n"

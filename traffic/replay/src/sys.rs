@@ -1,4 +1,4 @@
-//! The system calls that the standard library and socket2 do not have. All unsafe code but TCP_INFO's is here.
+//! The system calls that the standard library and socket2 do not have. All unsafe code but that of TCP_INFO and of exec is here.
 
 use std::io;
 use std::mem::{size_of, zeroed};

@@ -1,0 +1,142 @@
+//! `replay exec`: programs that are started and ended by time. No test depends on how fast this host is.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+fn monotonic_ns() -> i64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the pointer is to a timespec that outlives the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec * 1_000_000_000 + now.tv_nsec
+}
+
+fn start(options: &[&str], log: &Path, argv: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_replay"))
+        .arg("exec")
+        .args(options)
+        .arg("--log")
+        .arg(log)
+        .arg("--")
+        .args(argv)
+        .env("FABRICLAB_EPOCH_NS", monotonic_ns().to_string())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn run(options: &[&str], log: &Path, argv: &[&str]) -> Output {
+    start(options, log, argv).wait_with_output().unwrap()
+}
+
+/// A log's start, end (after the epoch), by whom it ended, status, output.
+fn read(log: &Path) -> (Option<i64>, Option<i64>, String, String, String) {
+    let text = std::fs::read_to_string(log).unwrap();
+    let lines: Vec<&str> = text.splitn(4, '\n').collect();
+    assert_eq!(
+        lines[..2],
+        ["# fabriclab-exec-1", "start_ns,end_ns,ended_by,status"]
+    );
+    let fields: Vec<&str> = lines[2].split(',').collect();
+    let number = |field: &str| field.parse().ok();
+    (
+        number(fields[0]),
+        number(fields[1]),
+        fields[2].to_owned(),
+        fields[3].to_owned(),
+        lines[3].to_owned(),
+    )
+}
+
+#[test]
+fn a_program_that_ends_by_itself_starts_at_its_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("made/by/itself.log");
+    let script = "printf '{\"one\": 1}\\n'; exit 3";
+    let output = run(&["--at-ns", "50000000"], &log, &["sh", "-c", script]);
+    assert!(output.status.success(), "a failure is told by the log");
+    let (start_ns, end_ns, ended_by, status, written) = read(&log);
+    assert!(start_ns.unwrap() >= 50_000_000);
+    assert!(end_ns >= start_ns);
+    assert_eq!((&*ended_by, &*status), ("itself", "exit 3"));
+    assert_eq!(written, "{\"one\": 1}\n");
+}
+
+#[test]
+fn a_program_is_interrupted_at_its_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("sleep.log");
+    assert!(run(&["--until-ns", "100000000"], &log, &["sleep", "600"])
+        .status
+        .success());
+    let (_, end_ns, ended_by, status, _) = read(&log);
+    assert!(end_ns.unwrap() >= 100_000_000);
+    assert_eq!((&*ended_by, &*status), ("until", "signal 2"));
+}
+
+#[test]
+fn what_it_writes_when_it_is_interrupted_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("trap.log");
+    let script = "trap 'head -c 300000 /dev/zero | tr \"\\0\" x; exit 1' INT; echo begin; while :; do sleep 0.05; done";
+    run(&["--until-ns", "300000000"], &log, &["sh", "-c", script]);
+    let (_, _, ended_by, status, written) = read(&log);
+    assert_eq!((&*ended_by, &*status), ("until", "exit 1"));
+    assert_eq!(written.len(), "begin\n".len() + 300_000);
+}
+
+#[test]
+fn a_signal_ends_it_before_its_time_and_while_it_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("early.log");
+    let waiting = start(&["--at-ns", "600000000000"], &log, &["true"]);
+    wait_for_signal_mask(&waiting);
+    terminate(&waiting);
+    assert!(waiting.wait_with_output().unwrap().status.success());
+    assert_eq!(
+        read(&log),
+        (None, None, "signal".into(), String::new(), String::new())
+    );
+
+    let log = directory.path().join("running.log");
+    let running = start(&[], &log, &["sleep", "600"]);
+    wait_for_signal_mask(&running);
+    terminate(&running);
+    assert!(running.wait_with_output().unwrap().status.success());
+    let (_, _, ended_by, status, _) = read(&log);
+    assert_eq!((&*ended_by, &*status), ("signal", "signal 2"));
+}
+
+fn terminate(child: &Child) {
+    // SAFETY: a system call without pointers; the process is our child, which has not been waited for.
+    let sent = unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
+    assert_eq!(sent, 0);
+}
+
+/// Waits until the process takes SIGTERM itself.
+fn wait_for_signal_mask(child: &Child) {
+    let path = format!("/proc/{}/status", child.id());
+    loop {
+        let status = std::fs::read_to_string(&path).unwrap();
+        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+        let mask = u64::from_str_radix(blocked.unwrap().trim(), 16).unwrap();
+        if mask & (1 << (libc::SIGTERM - 1)) != 0 {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_program_that_does_not_exist_is_an_error_that_names_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = run(&[], &directory.path().join("x.log"), &["no-such-program"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        error.starts_with("replay: no-such-program: No such file"),
+        "{error}"
+    );
+}
