@@ -40,6 +40,18 @@ HOLD_S = 9
 """FRR: `frr defaults datacenter`."""
 BFD_MULTIPLIER = 3
 """FRR: bfdd, BFD_DEFDETECTMULT."""
+JITTER_NS = 0
+TRANSPORT = "tcp"
+DSCP = 0
+ARRIVAL = "poisson"
+ARRIVAL_PAIRS = "random"
+LONG_PAIRS = "permutation"
+REQUEST_BYTES = 1600
+"""Of a query: DCTCP (SIGCOMM 2010), section 2.2."""
+PARALLEL_COPIES = 5
+"""Hadoop: mapreduce.reduce.shuffle.parallelcopies."""
+REPLICAS = 1
+"""What TeraSort writes; HDFS itself has dfs.replication 3."""
 CONVERGENCE_LIMIT_NS = 30 * 10**9
 
 QUEUE_INTERVAL_NS = 100_000

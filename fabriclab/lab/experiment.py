@@ -1,4 +1,4 @@
-"""The part of `experiment.yml` that a run is made of: links, switches, hosts, traffic, probes, limit, seed.
+"""The part of `experiment.yml` that a run is made of: links, switches, groups, hosts, traffic, probes, limit, seed.
 
 It is read anew for every point of a matrix, with that point's settings in place: so each point passes every check of the lab as written.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from fabriclab.lab import defaults
 from fabriclab.lab.document import MappingValue
 from fabriclab.lab.failures import WrittenEvent, read_events
+from fabriclab.lab.groups import read_groups
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
 from fabriclab.lab.names import Names, read_ports, read_words_of
 from fabriclab.lab.problems import Place, Problems, shown
@@ -19,11 +20,11 @@ from fabriclab.lab.profiles import SWITCH_KEYS, WrittenSwitchProfile, WrittenTra
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.section import Section, Written, first_line, mistyped
 from fabriclab.lab.topology import Topology
-from fabriclab.lab.traffic import KEYS_OF_KIND, LONGEST_NS, MOST_FLOWS, WrittenTraffic, read_traffic
+from fabriclab.lab.traffic import LONGEST_NS, Scope, WrittenTraffic, read_traffic
 from fabriclab.units import format_duration
 
 FILE_NAME = "experiment.yml"
-RUN_KEYS = ("title", "study", "links", "switches", "hosts", "routing", "traffic", "events", "probes", "limit", "seed")
+RUN_KEYS = ("title", "study", "links", "switches", "groups", "hosts", "routing", "traffic", "events", "probes", "limit", "seed")
 STUDY_KEYS = ("parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")
 PROBE_KEYS = {"queues": ("interval", "ports"), "tcp": ("interval", "traffic"), "interfaces": ("interval",)}
@@ -62,6 +63,8 @@ class Experiment:
     study: str | None
     links: LinkOverrides
     switches: Mapping[str, WrittenSwitchProfile]
+    groups: Mapping[str, tuple[str, ...]]
+    """The hosts of each group, those drawn by the seed among them."""
     hosts: Mapping[str, WrittenTransport]
     routing: WrittenRouting
     traffic: tuple[WrittenTraffic, ...]
@@ -76,20 +79,23 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
     root = Section(document, "", problems, (*RUN_KEYS, *STUDY_KEYS))
     title = root.scalar("title", "a title")
     study = root.scalar("study", "the short name of a published result, such as S4")
-    traffic = _read_all_traffic(root, names, directory)
+    links, seed = _read_links(root), _read_seed(root)
+    names = read_groups(root, names, seed)
+    traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory))
     limit_ns = _read_limit(root, traffic)
     experiment = Experiment(
         title=first_line(title.value) if title else "",
         study=first_line(study.value) if study else None,
-        links=_read_links(root),
+        links=links,
         switches=read_switches(_section_or_empty(root, "switches"), names),
+        groups=names.groups,
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
         routing=read_routing(root, defaults.KEEPALIVE_S, defaults.HOLD_S),
         traffic=traffic,
         events=read_events(root, names, limit_ns),
         probes=_read_probes(root, names, _traffic_names(root)),
         limit_ns=limit_ns,
-        seed=_read_seed(root),
+        seed=seed,
     )
     root.require("title", example="title: one line that says what the lab shows")
     if topology is not None:
@@ -114,31 +120,19 @@ def _read_links(root: Section) -> LinkOverrides:
     )
 
 
+def _line_rates(links: LinkOverrides, topology: Topology | None) -> dict[str, int]:
+    """Return the rate of each node's first link in bits per second, where one is written."""
+    rates: dict[str, int] = {}
+    for end in (end for link in topology.links for end in link.ends) if topology else ():
+        rate = links.rate or end.rate
+        if rate is not None:
+            rates.setdefault(end.node, rate.value)
+    return rates
+
+
 def _traffic_names(root: Section) -> tuple[str, ...]:
     section = root.get("traffic")
     return tuple(section.entries) if isinstance(section, MappingValue) else ()
-
-
-def _read_all_traffic(root: Section, names: Names, directory: Path) -> tuple[WrittenTraffic, ...]:
-    root.require("traffic", example=f"traffic: with a name and a kind ({', '.join(KEYS_OF_KIND)}) for each")
-    section = root.section("traffic", None)
-    if section is None:
-        return ()
-    if isinstance(root.get("traffic"), MappingValue) and not section.names():
-        root.complain("traffic", "no traffic; name at least one")
-    every = []
-    for name in section.names():
-        if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-            place = section.mapping.key_place(name)
-            root.problems.add(place, section.path(name), f"{shown(name)} cannot name traffic; write letters, digits, '-' and '_'", name)
-        value = section.get(name)
-        traffic = None if value is None else read_traffic(value, section.path(name), name, names, directory, root)
-        if traffic is not None:
-            every.append(traffic)
-    flows = sum(traffic.flows for traffic in every)
-    if flows > MOST_FLOWS:
-        root.problems.add(section.place, "traffic", f"{flows} flows; an experiment has at most {MOST_FLOWS}")
-    return tuple(every)
 
 
 def _read_probes(root: Section, names: Names, traffic: tuple[str, ...]) -> WrittenProbes:

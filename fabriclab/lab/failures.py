@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TypeVar
 
 from fabriclab.lab.document import SequenceValue, Value
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS
 from fabriclab.lab.names import Names
+from fabriclab.lab.percent import WHOLE_PPM, parse_percent
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.section import Section, Written
 from fabriclab.units import format_duration
@@ -29,8 +29,6 @@ LINK_ACTIONS = ("down", "up", "blackhole")
 NODE_ACTIONS = ("down", "up")
 _CHANGES = ("rate", "delay", "loss")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-_PERCENT = re.compile(r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,8})?)\s*%")
-_PPM_OF_PERCENT = 10_000
 
 
 @dataclass(frozen=True)
@@ -128,11 +126,10 @@ def _check_effect(section: Section) -> None:
 
 def parse_loss(text: str) -> int:
     """Return packets of a million: `0.1 %` is 1000. Raises ValueError."""
-    match = _PERCENT.fullmatch(text)
-    ppm = None if match is None else Decimal(match["number"]) * _PPM_OF_PERCENT
-    if ppm is None or ppm != int(ppm) or ppm > 100 * _PPM_OF_PERCENT:
+    ppm = parse_percent(text)
+    if ppm is None or ppm > WHOLE_PPM:
         raise ValueError(f"{shown(text)} is no loss; write a share from 0 % to 100 % in steps of 0.0001 %, such as '0.1 %'")
-    return int(ppm)
+    return ppm
 
 
 def _value(written: Written[T] | None) -> T | None:

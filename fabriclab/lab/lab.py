@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.lab import experiment as experiment_file
 from fabriclab.lab import topology as topology_file
+from fabriclab.lab.axes import Axis
 from fabriclab.lab.document import MappingValue, ScalarValue, Value, read_document
 from fabriclab.lab.experiment import Experiment, parse_experiment
+from fabriclab.lab.figures import Figure
 from fabriclab.lab.names import Names
 from fabriclab.lab.network import read_topology
 from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
 from fabriclab.lab.settings import check_key, is_dotted, normalise, put
-from fabriclab.lab.study import VARIANT, Axis, Figure, Scalar, Study, parse_study
+from fabriclab.lab.study import SEED, VARIANT, Scalar, Study, parse_study
 from fabriclab.lab.topology import Topology
 
 
@@ -64,27 +66,42 @@ class Lab:
         """The experiment's `report` section as plain data, for the manifest."""
         return {"figures": list(self.study.figures)} if self.study.figures else {}
 
-    def points(self, matrix: str | None = None) -> list[dict[str, str]]:
+    def points(self, matrix: str | None = None, seeds: Sequence[int] = ()) -> list[dict[str, str]]:
         """Return the settings of every point of a matrix (by default the first), the last axis running fastest.
 
-        A lab without a matrix has one point, with nothing set. Raises LabErrors for an unknown matrix.
+        `seeds` take the place of the matrix's own axis of seeds; where it has none they run slowest, so that what is done of a sweep
+        is whole seeds. A lab without a matrix has one point, with nothing set. Raises LabErrors for an unknown matrix.
         """
+        axes = self._axes(matrix)
+        if seeds:
+            values = tuple(ScalarValue(str(seed), Place("--seeds")) for seed in seeds)
+            if not any(axis.name == SEED for axis in axes):
+                axes = (Axis(SEED, ()), *axes)
+            axes = tuple(Axis(SEED, values) if axis.name == SEED else axis for axis in axes)
+        return [{name: value.text for name, value in point.items()} for point in _points(axes)]
+
+    def _axes(self, matrix: str | None) -> tuple[Axis, ...]:
         if matrix is None and not self.study.matrices:
-            return [{}]
+            return ()
         name = self.matrices[0] if matrix is None else matrix
         if name not in self.study.matrices:
             problems = Problems()
             place = Place(str(self.directory / experiment_file.FILE_NAME))
             problems.add(place, "matrix", f"{shown(name)} is no matrix; {did_you_mean(name, self.matrices)}", name)
             problems.raise_if_any()
-        return [{name: value.text for name, value in point.items()} for point in _points(self.study.matrices[name])]
+        return self.study.matrices[name]
 
-    def apply(self, settings: Mapping[str, str]) -> AppliedSettings:
-        """Return the experiment with settings (`name` to text, as on the command line) in place. Raises LabErrors."""
+    def apply(self, settings: Mapping[str, str], seed: int | None = None) -> AppliedSettings:
+        """Return the experiment with settings (`name` to text, as on the command line) in place; `seed` wins over any other.
+
+        Raises LabErrors.
+        """
         problems = Problems()
         values = {name: ScalarValue(text, Place(f"--set {name}={text}"), quoted=True) for name, text in settings.items()}
         names = names_of(self.topology, complete=True)
         document = _Applier(self.document, self.study, names, problems).apply(values)
+        if seed is not None:
+            document = put(document, SEED, ScalarValue(str(seed), Place(f"--seed {seed}")))
         problems.raise_if_any()
         experiment = parse_experiment(document, self.topology, names, self.directory, problems)
         problems.raise_if_any()
@@ -123,7 +140,13 @@ def names_of(topology: Topology, complete: bool) -> Names:
     """Return what an experiment may name. Where the topology has problems, roles are uncertain: then any node may be either."""
     every = tuple(node.name for node in topology.nodes)
     hosts, switches = (topology.hosts, topology.switches) if complete else (every, every)
-    return Names(hosts, switches, tuple(topology.ports), topology.switch_ports(), complete)
+    racks: dict[str, str] = {}
+    for link in topology.links:
+        for end, peer in ((link.a, link.b), (link.b, link.a)):
+            racks.setdefault(end.node, peer.node)
+    return Names(
+        hosts, switches, tuple(topology.ports), topology.switch_ports(), complete, {host: racks[host] for host in hosts if host in racks}
+    )
 
 
 def _check_points(document: MappingValue, study: Study, topology: Topology, names: Names, directory: Path, problems: Problems) -> None:

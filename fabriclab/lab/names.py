@@ -1,10 +1,10 @@
-"""Names in an experiment: hosts by name, by range (`h1..h16`), by count, or all of them; ports as `node:interface`."""
+"""Names in an experiment: hosts by name, range (`h1..h16`), group, count, or all of them; ports as `node:interface`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fabriclab.lab.document import Value
 from fabriclab.lab.problems import did_you_mean, shown
@@ -23,6 +23,14 @@ class Names:
     ports: tuple[str, ...]
     switch_ports: tuple[str, ...]
     complete: bool = True
+    racks: Mapping[str, str] = field(default_factory=dict)
+    """The node that each host's first link leads to: its switch, or the host that it is wired to."""
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The hosts of each group; none of one that has problems of its own."""
+
+    def host_words(self) -> list[str]:
+        """Return every name that stands for hosts, groups first."""
+        return [*self.groups, *self.hosts]
 
 
 def expand_range(text: str) -> list[str] | None:
@@ -43,20 +51,22 @@ def expand_range(text: str) -> list[str] | None:
     return [f"{stem}{number:0{width}d}" for number in range(int(first), int(last) + 1)]
 
 
-def expand_hosts(written: Written[str], hosts: Sequence[str]) -> tuple[str, ...]:
-    """Return the hosts of a name or a range. Raises ValueError for one that is no host."""
+def expand_hosts(written: Written[str], names: Names) -> tuple[str, ...]:
+    """Return the hosts of a name, a range or a group. Raises ValueError for one that is no host."""
     text = written.value
-    names = expand_range(text) or [text]
-    known = set(hosts)
-    for name in names:
+    if text in names.groups:
+        return names.groups[text]
+    expanded = expand_range(text) or [text]
+    known = set(names.hosts)
+    for name in expanded:
         if name not in known:
-            where = f" (of {shown(text)})" if len(names) > 1 else ""
-            raise ValueError(f"{shown(name)}{where} is no host; {did_you_mean(name, hosts)}")
-    return tuple(names)
+            where = f" (of {shown(text)})" if len(expanded) > 1 else ""
+            raise ValueError(f"{shown(name)}{where} is no host; {did_you_mean(name, names.host_words())}")
+    return tuple(expanded)
 
 
 class HostReader:
-    """Reads receivers and senders of one piece of traffic."""
+    """Reads who takes part in one piece of traffic."""
 
     def __init__(self, section: Section, names: Names) -> None:
         self._section = section
@@ -72,43 +82,50 @@ class HostReader:
 
         return self._section.read("receiver", "a host's name", convert)
 
-    def senders(self, receiver: str | None) -> tuple[str, ...] | None:
-        """Return the sending hosts: a count means the first that many hosts of the file, the receiver left out."""
-        value = self._section.get("senders")
-        if value is None:
-            return None
-        words = as_words(value, self._section.path("senders"), self._section.problems)
+    def hosts(self, key: str, receiver: str | None = None) -> tuple[str, ...] | None:
+        """Return the hosts of `key`, None when it is absent or wrong.
+
+        A count means the first so many hosts of the file. Counts, groups and `all` leave the receiver out.
+        """
+        value = self._section.get(key)
+        words = None if value is None else as_words(value, self._section.path(key), self._section.problems)
         if words is None:
             return None
         others = [host for host in self._names.hosts if host != receiver]
         if len(words) == 1 and words[0].value == "all":
             return tuple(others)
         if len(words) == 1 and WHOLE_NUMBER.fullmatch(words[0].value):
-            return self._first(words[0], others)
-        return self._named(words, receiver)
+            return self._first(key, words[0], others, receiver)
+        return self._named(key, words, receiver)
 
-    def _first(self, count: Written[str], others: Sequence[str]) -> tuple[str, ...] | None:
+    def _first(self, key: str, count: Written[str], others: Sequence[str], receiver: str | None) -> tuple[str, ...] | None:
         if 1 <= int(count.value) <= len(others):
             return tuple(others[: int(count.value)])
-        valid = f"1 to {len(others)}"
-        count.complain(self._section.problems, f"{count.value} senders of {len(others)} hosts other than the receiver; write {valid}")
+        whose = f"{len(others)} hosts" + (" other than the receiver" if receiver is not None else "")
+        count.complain(self._section.problems, f"{count.value} {key} of {whose}; write 1 to {len(others)}")
         return None
 
-    def _named(self, words: list[Written[str]], receiver: str | None) -> tuple[str, ...] | None:
-        senders: list[Written[str]] = []
+    def _named(self, key: str, words: list[Written[str]], receiver: str | None) -> tuple[str, ...] | None:
+        hosts = self._expanded(words, receiver)
+        for again in duplicates(hosts or []):
+            again.complain(self._section.problems, f"host {shown(again.value)} stands twice among the {key}")
+        for host in hosts or []:
+            if host.value == receiver:
+                host.complain(self._section.problems, f"{shown(host.value)} is the receiver too; leave it out of the {key}")
+        return tuple(host.value for host in hosts) if hosts else None
+
+    def _expanded(self, words: list[Written[str]], receiver: str | None) -> list[Written[str]] | None:
+        hosts: list[Written[str]] = []
         for word in words:
             try:
-                expanded = expand_hosts(word, self._names.hosts)
+                expanded = expand_hosts(word, self._names)
             except ValueError as error:
                 word.complain(self._section.problems, str(error))
                 return None
-            senders += [Written(host, word.key, word.text, word.place) for host in expanded]
-        for again in duplicates(senders):
-            again.complain(self._section.problems, f"host {shown(again.value)} stands twice among the senders")
-        for sender in senders:
-            if sender.value == receiver:
-                sender.complain(self._section.problems, f"{shown(sender.value)} is the receiver too; leave it out of the senders")
-        return tuple(sender.value for sender in senders)
+            if word.value in self._names.groups:
+                expanded = tuple(host for host in expanded if host != receiver)
+            hosts += [Written(host, word.key, word.text, word.place) for host in expanded]
+        return hosts
 
 
 def read_ports(section: Section, name: str, names: Names) -> tuple[str, ...] | None:

@@ -110,7 +110,7 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
             continue
         place = hosts.mapping.key_place(name)
         try:
-            named = expand_hosts(Written(name, hosts.path(name), name, place), names.hosts)
+            named = expand_hosts(Written(name, hosts.path(name), name, place), names)
         except ValueError as error:
             hosts.problems.add(place, hosts.path(name), f"{error} (or 'default')", name)
             continue

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from fabriclab.lab.document import MappingValue, ScalarValue, SequenceValue, Value, describe
+from fabriclab.lab.percent import format_percent, parse_percent
 from fabriclab.lab.problems import Place, Problems, did_you_mean, listed, nearest, shown
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, UnitError, format_quantity, parse_quantity
 
@@ -143,6 +144,20 @@ class Section:
             return int(text)
 
         return self.read(name, "a whole number", convert)
+
+    def percent(self, name: str, minimum: int, maximum: int, why: str = "") -> Written[int] | None:
+        """Return a share in parts of a million; so are the bounds."""
+
+        def convert(text: str) -> int:
+            bounds = _bounds(minimum, maximum, format_percent)
+            ppm = parse_percent(text)
+            if ppm is None:
+                raise ValueError(f"{shown(text)} is no percentage; write one {bounds}, such as '40 %'")
+            if not minimum <= ppm <= maximum:
+                raise ValueError(_out_of_bounds(text, bounds, why))
+            return ppm
+
+        return self.read(name, "a percentage such as '40 %'", convert)
 
     def choice(self, name: str, words: Sequence[str], aliases: dict[str, str] | None = None) -> Written[str] | None:
         """Return one of `words`."""

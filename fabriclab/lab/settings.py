@@ -15,16 +15,20 @@ from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.names import Names, expand_range
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.profiles import HOST_KEYS, SWITCH_KEYS
+from fabriclab.lab.percent import format_percent, parse_percent
 from fabriclab.lab.routing import ROUTING_KEYS
 from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, WHOLE_NUMBER
 from fabriclab.lab.traffic import KEYS_OF_KIND
 from fabriclab.units import DURATION, RATE, SIZE, UnitError, format_quantity, parse_quantity
 
-Meaning = Literal["rate", "size", "duration", "count", "flag", "word"]
+from fabriclab.lab.traffic.size import SIZE_KEYS
+Meaning = Literal["rate", "size", "duration", "percent", "count", "flag", "word"]
 
 _SINGLE_DOT = re.compile(r"(?<!\.)\.(?!\.)")
 """Separates the words of a key; the two dots of a range do not."""
-_SECTIONS = ("links", "switches", "hosts", "routing", "traffic", "events", "probes", "limit")
+_SECTIONS = ("links", "switches", "groups", "hosts", "routing", "traffic", "events", "probes", "limit", "seed")
+_VALUES = ("limit", "seed")
+"""Keys of the file that hold a value themselves."""
 _DIMENSIONS = {"rate": RATE, "size": SIZE, "duration": DURATION}
 _MEANINGS: dict[str, Meaning] = {
     **{"rate": "rate", "delay": "duration", "mtu": "count"},
@@ -35,7 +39,12 @@ _MEANINGS: dict[str, Meaning] = {
     **{"stagger": "duration", "count": "count", "interval": "duration", "connection": "word", "mode": "word", "file": "word"},
     **{"protocol": "word", "max_paths": "count", "keepalive": "duration", "hold": "duration", "bfd": "duration"},
     **{"bfd_multiplier": "count", "convergence_limit": "duration", "at": "duration", "action": "word", "loss": "word"},
-    **{"ports": "word", "traffic": "word", "limit": "duration"},
+    **{"ports": "word", "traffic": "word", "limit": "duration", "seed": "count"},
+    **{"receivers": "count", "pairs": "word", "hot_spots": "count", "hot_share": "percent", "jitter": "duration", "load": "percent"},
+    **{"arrival": "word", "burst": "count", "deadline": "duration", "transport": "word", "dscp": "count"},
+    **{"aggregators": "count", "workers": "count", "fan_out": "count", "request": "size", "response": "size"},
+    **{"distribution": "word", "cap": "size", "sources": "count", "mappers": "count", "reducers": "count"},
+    **{"parallel_copies": "count", "replicas": "count", "rack": "word", "share": "percent", "of": "word"},
 }
 
 
@@ -46,7 +55,7 @@ def split_key(dotted: str) -> list[str]:
 
 def is_dotted(name: str) -> bool:
     """Return whether a setting's name is a key of the file rather than a parameter."""
-    return len(split_key(name)) > 1 or name == "limit"
+    return len(split_key(name)) > 1 or name in _VALUES
 
 
 def check_key(dotted: str, document: MappingValue, names: Names) -> None:
@@ -66,7 +75,7 @@ def check_key(dotted: str, document: MappingValue, names: Names) -> None:
 
 def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Names) -> list[Sequence[str]]:
     """Return the valid words of each level below `first`."""
-    if first == "limit":
+    if first in _VALUES:
         return []
     if first == "links":
         return [LINK_KEYS]
@@ -75,21 +84,30 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "hosts":
         return [("default", *names.hosts), HOST_KEYS]
     if first == "routing":
+    if first == "groups":
+        return [_names_in(document, "groups"), GROUP_KEYS]
         return [ROUTING_KEYS]
     if first == "events":
-        events = document.entries.get("events")
-        return [tuple(events.entries) if isinstance(events, MappingValue) else (), EVENT_KEYS]
+        return [_names_in(document, "events"), EVENT_KEYS]
     if first == "probes":
         return [tuple(PROBE_KEYS), PROBE_KEYS.get(rest[0], ("interval",)) if rest else ("interval",)]
     traffic = document.entries.get("traffic")
     by_name = traffic.entries if isinstance(traffic, MappingValue) else {}
-    return [tuple(by_name), _traffic_keys(by_name.get(rest[0]) if rest else None)]
+    kind = _kind(by_name.get(rest[0]) if rest else None)
+    keys = tuple(key for key in KEYS_OF_KIND.get(kind, ()) if key != "kind")
+    # Below a size that may be a distribution there are keys of its own; without them it is a value.
+    below_size = len(rest) > 2 and (kind, rest[1]) in (("arrivals", "size"), ("query", "response"))
+    return [tuple(by_name), keys, SIZE_KEYS] if below_size else [tuple(by_name), keys]
 
 
-def _traffic_keys(traffic: Value | None) -> tuple[str, ...]:
+def _names_in(document: MappingValue, part: str) -> tuple[str, ...]:
+    section = document.entries.get(part)
+    return tuple(section.entries) if isinstance(section, MappingValue) else ()
+
+
+def _kind(traffic: Value | None) -> str:
     kind = traffic.entries.get("kind") if isinstance(traffic, MappingValue) else None
-    keys = KEYS_OF_KIND.get(kind.text, ()) if isinstance(kind, ScalarValue) else ()
-    return tuple(key for key in keys if key != "kind")
+    return kind.text if isinstance(kind, ScalarValue) else ""
 
 
 def _is_range(word: str) -> bool:
@@ -138,5 +156,7 @@ def normalise(dotted: str, text: str) -> str | int | bool:
         try:
             return format_quantity(parse_quantity(text, dimension), dimension)
         except UnitError:
+    if meaning == "percent" and (ppm := parse_percent(text)) is not None:
+        return format_percent(ppm)
             return text
     return text

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from fabriclab.lab.axes import MOST_POINTS, Axis, expand_values
 from fabriclab.lab.document import MappingValue, ScalarValue, SequenceValue, Value
+from fabriclab.lab.figures import Figure, FigureScope, read_figures
 from fabriclab.lab.metrics import check_metric, parse_metric_value
 from fabriclab.lab.names import Names
 from fabriclab.lab.problems import Problems, did_you_mean, shown
@@ -15,17 +17,12 @@ from fabriclab.lab.settings import check_key, is_dotted, normalise, split_key
 
 VARIANT = "variant"
 """The axis and setting that names a variant."""
+SEED = "seed"
+"""The axis and setting that is the run's seed."""
 OPERATORS = ("<", "<=", ">", ">=", "==")
-MOST_POINTS = 10_000
 CHECK_KEYS = ("metric", "operator", "value", "where")
-FIGURE_KINDS = ("metric", "queue", "queue-distribution", "drops", "fct-cdf", "throughput", "cwnd")
-FIGURE_KEYS = {
-    **{"metric": ("kind", "metric", "x", "series", "log_x"), "fct-cdf": ("kind",), "throughput": ("kind",), "cwnd": ("kind",)},
-    **dict.fromkeys(("queue", "queue-distribution", "drops"), ("kind", "port")),
-}
 
 Scalar = str | int | float | bool
-Figure = Mapping[str, "Scalar | list[str]"]
 
 
 @dataclass(frozen=True)
@@ -34,14 +31,6 @@ class Variant:
 
     name: str
     values: Mapping[str, Value]
-
-
-@dataclass(frozen=True)
-class Axis:
-    """One dimension of a matrix: a parameter (or `variant`) and its values as written."""
-
-    name: str
-    values: tuple[ScalarValue, ...]
 
 
 @dataclass(frozen=True)
@@ -94,7 +83,8 @@ class _StudyReader:
         matrices: dict[str, tuple[Axis, ...]] = {}
         self._read_each("matrix", lambda name, value, key: matrices.update({name: self._read_matrix(value, key)}))
         checks = [check for key, value in self._root.items("checks") or [] if (check := self._read_check(value, key))]
-        return Study(self._parameters, self._variants, matrices, tuple(checks), self._read_figures())
+        figures = read_figures(self._root, FigureScope(self._names, self._setting_names(), self._classes, self._metric))
+        return Study(self._parameters, self._variants, matrices, tuple(checks), figures)
 
     def _read_each(self, part: str, read: Callable[[str, Value, str], None]) -> None:
         section = self._root.section(part, None)
@@ -104,8 +94,8 @@ class _StudyReader:
                 read(name, value, section.path(name))
 
     def _read_parameter(self, name: str, value: Value, key: str) -> None:
-        if name == VARIANT or len(split_key(name)) > 1:
-            message = f"{shown(name)} cannot name a parameter; write a word without dots other than '{VARIANT}'"
+        if name in (VARIANT, SEED) or len(split_key(name)) > 1:
+            message = f"{shown(name)} cannot name a parameter; write a word without dots other than '{VARIANT}' and '{SEED}'"
             self._problems.add(value.place, key, message, name)
         targets = as_words(value, key, self._problems)
         for target in targets or []:
@@ -150,9 +140,9 @@ class _StudyReader:
             message = f"{shown(name)} is no parameter; {did_you_mean(name, valid)}"
             self._problems.add(place, section.path(name), message, name)
         value = section.get(name)
-        items = value.items if isinstance(value, SequenceValue) else (value,)
+        items = value.items if isinstance(value, SequenceValue) else (value,)  # a single value: an axis of one point, or a range
         written = [as_text(item, section.path(name), self._problems, "a value") for item in items if item is not None]
-        values = [word for word in written if word is not None]
+        values = expand_values((word for word in written if word is not None), self._problems)
         if not items:
             section.complain(name, "an empty list; write at least one value")
         for again in duplicates([Written(str(self._normalise(name, w.value)), w.key, w.text, w.place) for w in values]):
@@ -206,57 +196,6 @@ class _StudyReader:
                 self._check_variant(written)
             values[name] = self._normalise(name, written.value)
         return values
-
-    def _read_figures(self) -> tuple[Figure, ...]:
-        report = self._root.section("report", ("figures",))
-        if report is None:
-            return ()
-        return tuple(self._read_figure(value, key) for key, value in report.items("figures") or [])
-
-    def _read_figure(self, value: Value, key: str) -> Figure:
-        section = Section(value, key, self._problems, None)
-        section.require("kind", example=f"kind: one of {', '.join(FIGURE_KINDS)}")
-        kind = section.choice("kind", FIGURE_KINDS)
-        if kind is None:
-            return {}
-        section = Section(value, key, self._problems, FIGURE_KEYS[kind.value])
-        if kind.value == "metric":
-            section.require("metric", example="metric: a number of the summary, such as goodput_bps")
-            section.require("x", example="x: a parameter, the horizontal axis")
-        figure: dict[str, Scalar | list[str]] = {}
-        axis, port = self._one_of(self._setting_names(), "parameter"), self._one_of(self._names.ports, "port")
-        readers: list[tuple[str, Written[str] | None]] = [
-            ("kind", kind),
-            ("metric", section.read("metric", "a metric's name", self._metric)),
-            ("x", section.read("x", "a parameter", axis)),
-            ("port", section.read("port", "a port, node:interface", port) if self._names.complete else section.scalar("port", "a port")),
-        ]
-        figure.update({name: written.value for name, written in readers if written is not None})
-        log_x = section.flag("log_x")
-        if log_x is not None:
-            figure["log_x"] = log_x.value
-        series = self._read_series(section)
-        if series:
-            figure["series"] = series
-        return figure
-
-    def _read_series(self, section: Section) -> list[str]:
-        convert = self._one_of(self._setting_names(), "parameter")
-        series = []
-        for word in section.words("series") or []:
-            try:
-                series.append(convert(word.value))
-            except ValueError as error:
-                word.complain(self._problems, str(error))
-        return series
-
-    def _one_of(self, valid: tuple[str, ...], what: str) -> Callable[[str], str]:
-        def convert(text: str) -> str:
-            if text not in valid:
-                raise ValueError(f"{shown(text)} is no {what}; {did_you_mean(text, valid)}")
-            return text
-
-        return convert
 
 
 def _traffic_classes(traffic: Value | None) -> tuple[str, ...] | None:

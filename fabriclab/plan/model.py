@@ -398,6 +398,8 @@ class Plan(Frozen):
     """In the order of time."""
     traffic: tuple[Traffic, ...]
     probes: Probes
+    groups: dict[str, tuple[str, ...]] = {}
+    """The experiment's groups of hosts, those drawn by the seed among them."""
     checks: tuple[Check, ...]
     study: str | None = None
 

@@ -41,6 +41,15 @@ _DEFAULTS: dict[str, Scalar] = {
 def parameter_values(lab: Lab, applied: AppliedSettings, nodes: Sequence[Node]) -> dict[str, Scalar]:
     """Return each parameter's value, and the variant if one was chosen; a list, or what differs from link to link, is left out."""
     values: dict[str, Scalar] = {}
+    "jitter": format_duration(defaults.JITTER_NS),
+    "transport": defaults.TRANSPORT,
+    "dscp": defaults.DSCP,
+    "arrival": defaults.ARRIVAL,
+    "burst": 1,
+    "request": format_size(defaults.REQUEST_BYTES),
+    "parallel_copies": defaults.PARALLEL_COPIES,
+    "replicas": defaults.REPLICAS,
+    "seed": defaults.SEED,
     if VARIANT in applied.settings:
         values[VARIANT] = applied.settings[VARIANT]
     for name, keys in lab.parameters.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeVar, cast
 
-from fabriclab.lab import Lab, defaults
+from fabriclab.lab import Lab, LabErrors, defaults
 from fabriclab.lab.experiment import Experiment, WrittenProbes
 from fabriclab.lab.failures import WrittenEvent
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
@@ -13,7 +13,6 @@ from fabriclab.lab.routing import WrittenRouting
 from fabriclab.lab.section import Written
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.topology import Endpoint, Link, Topology
-from fabriclab.lab.traffic import WrittenFlows, WrittenLong, WrittenRounds, WrittenTraffic
 from fabriclab.plan.addressing import PortAddress, assign_addresses
 from fabriclab.plan.bgp import assign_speakers, bgp_routes
 from fabriclab.plan.model import (
@@ -28,14 +27,12 @@ from fabriclab.plan.model import (
     Port,
     Probes,
     Queue,
-    RoundsTraffic,
-    TraceTraffic,
-    Traffic,
     Transport,
 )
 from fabriclab.plan.parameters import parameter_values
 from fabriclab.plan.routing import compute_routes
 
+from fabriclab.plan.traffic import resolve_traffic
 T = TypeVar("T")
 _NS_PER_US = 1000
 _NS_PER_S = 10**9
@@ -47,7 +44,7 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
     `settings` are texts by parameter name, `variant` or dotted key, as on the command line. Without `seed` it is the experiment's.
     Raises LabErrors for settings that are unknown or lead to an experiment that cannot be run.
     """
-    applied = lab.apply(settings)
+    applied = lab.apply(settings, seed)
     experiment = applied.experiment
     bgp = _resolve_bgp(experiment.routing)
     nodes = _resolve_nodes(lab.topology, experiment, bgp)
@@ -56,12 +53,13 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
         title=experiment.title,
         settings=dict(applied.settings),
         parameters=parameter_values(lab, applied, nodes),
-        seed=experiment.seed if seed is None else seed,
+        seed=experiment.seed,
         limit_ns=experiment.limit_ns,
         nodes=nodes,
         bgp=bgp,
         events=tuple(_resolve_event(event, lab.topology) for event in experiment.events),
-        traffic=tuple(_resolve_traffic(traffic) for traffic in experiment.traffic),
+        groups=dict(experiment.groups),
+        traffic=tuple(resolve_traffic(traffic) for traffic in experiment.traffic),
         probes=_resolve_probes(experiment.probes),
         checks=tuple(_resolve_check(check) for check in lab.study.checks),
         study=experiment.study,
@@ -69,7 +67,8 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
 
 
 def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> tuple[Node, ...]:
-    addresses = assign_addresses(topology)
+    transports = {host: _resolve_transport(experiment.hosts[host]) for host in topology.hosts}
+    addresses = _assign_addresses(topology, transports)
     routes = compute_routes(topology, addresses)
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
@@ -83,7 +82,7 @@ def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) 
             loopback=speakers[node.name].loopback if node.name in speakers else None,
             role=node.role,
             ports=tuple(ports[node.name]),
-            transport=_resolve_transport(experiment.hosts[node.name]) if node.role == "host" else None,
+            transport=transports.get(node.name),
             routes=routes[node.name],
         )
         for node in topology.nodes

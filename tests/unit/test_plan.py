@@ -83,6 +83,7 @@ def test_defaults_are_explicit(tmp_path: Path) -> None:
         "window_limit_segments": None,
         "receive_buffer_bytes": 6_291_456,
         "send_buffer_bytes": 4_194_304,
+        "mptcp": None,
     }
     assert host.ports[0].queue.limit_bytes == 15_000_000
     assert (switch.ports[0].queue.limit_bytes, switch.ports[0].queue.ecn_threshold_bytes, switch.ports[0].mtu) == (64_000, None, 1500)

@@ -1,0 +1,108 @@
+"""The figures of the report: which there are, and what each may say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from fabriclab.lab.document import Value
+from fabriclab.lab.names import Names
+from fabriclab.lab.problems import Problems, did_you_mean, shown
+from fabriclab.lab.section import Section, Written
+from fabriclab.units import UnitError, format_size, parse_size
+
+Figure = Mapping[str, str | int | float | bool | list[str] | list[int]]
+
+FIGURE_KEYS = {
+    "metric": ("kind", "metric", "x", "series", "log_x"),
+    **dict.fromkeys(("queue", "queue-distribution", "drops"), ("kind", "port")),
+    **dict.fromkeys(("fct-cdf", "deadlines"), ("kind", "traffic")),
+    **dict.fromkeys(("fct-table", "slowdown"), ("kind", "traffic", "bins")),
+    **dict.fromkeys(("throughput", "cwnd"), ("kind",)),
+}
+FIGURE_KINDS = tuple(FIGURE_KEYS)
+
+
+@dataclass(frozen=True)
+class FigureScope:
+    """What a figure may name. `traffic` is None where a trace of the user's brings classes of its own."""
+
+    names: Names
+    parameters: Sequence[str]
+    traffic: Sequence[str] | None
+    metric: Callable[[str], str]
+    """Returns a metric's name. Raises ValueError."""
+
+
+def read_figures(root: Section, scope: FigureScope) -> tuple[Figure, ...]:
+    """Return the figures of the `report` section; what is wrong is recorded."""
+    report = root.section("report", ("figures",))
+    if report is None:
+        return ()
+    return tuple(_read_figure(value, key, root.problems, scope) for key, value in report.items("figures") or [])
+
+
+def _read_figure(value: Value, key: str, problems: Problems, scope: FigureScope) -> Figure:
+    section = Section(value, key, problems, None)
+    section.require("kind", example=f"kind: one of {', '.join(FIGURE_KINDS)}")
+    kind = section.choice("kind", FIGURE_KINDS)
+    if kind is None:
+        return {}
+    section = Section(value, key, problems, FIGURE_KEYS[kind.value])
+    if kind.value == "metric":
+        section.require("metric", example="metric: a number of the summary, such as goodput_bps")
+        section.require("x", example="x: a parameter, the horizontal axis")
+    parameter, port = _one_of(scope.parameters, "parameter"), _one_of(scope.names.ports, "port")
+    figure: dict[str, str | int | float | bool | list[str] | list[int]] = {"kind": kind.value}
+    texts: list[tuple[str, Written[str] | None]] = [
+        ("metric", section.read("metric", "a metric's name", scope.metric)),
+        ("x", section.read("x", "a parameter", parameter)),
+        ("port", section.read("port", "a port, node:interface", port) if scope.names.complete else section.scalar("port", "a port")),
+    ]
+    figure.update({name: written.value for name, written in texts if written is not None})
+    log_x = section.flag("log_x")
+    if log_x is not None:
+        figure["log_x"] = log_x.value
+    traffic = _one_of(scope.traffic, "traffic") if scope.traffic is not None else str
+    lists: list[tuple[str, list[str] | list[int]]] = [
+        ("series", _words(section, "series", parameter)),
+        ("traffic", _words(section, "traffic", traffic)),
+        ("bins", _bins(section)),
+    ]
+    figure.update({name: values for name, values in lists if values})
+    return figure
+
+
+def _words(section: Section, name: str, convert: Callable[[str], str]) -> list[str]:
+    words = []
+    for word in section.words(name) or []:
+        try:
+            words.append(convert(word.value))
+        except ValueError as error:
+            word.complain(section.problems, str(error))
+    return words
+
+
+def _bins(section: Section) -> list[int]:
+    """Return the upper bounds of bins of flow sizes, in bytes; above the last there is one more bin."""
+    bounds: list[int] = []
+    words = section.words("bins") or []
+    for word in words:
+        try:
+            bounds.append(parse_size(word.value))
+        except UnitError as error:
+            word.complain(section.problems, str(error))
+    for (first, second), word in zip(pairwise(bounds), words[1:], strict=False):
+        if second <= first:
+            word.complain(section.problems, f"{shown(word.value)} is not above {format_size(first)}; write the bounds of the bins upwards")
+    return bounds
+
+
+def _one_of(valid: Sequence[str], what: str) -> Callable[[str], str]:
+    def convert(text: str) -> str:
+        if text not in valid:
+            raise ValueError(f"{shown(text)} is no {what}; {did_you_mean(text, valid)}")
+        return text
+
+    return convert

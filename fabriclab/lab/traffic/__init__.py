@@ -1,0 +1,95 @@
+"""The traffic of an experiment as written, one module for each family of kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from fabriclab.lab.document import MappingValue, Value
+from fabriclab.lab.problems import shown
+from fabriclab.lab.section import Section
+from fabriclab.lab.traffic import arrivals, flows, long, query, rounds, shuffle, trace
+from fabriclab.lab.traffic.arrivals import WrittenArrivalsTraffic
+from fabriclab.lab.traffic.bounds import LONGEST_NS, MOST_FLOWS
+from fabriclab.lab.traffic.flows import WrittenFlows
+from fabriclab.lab.traffic.long import WrittenIperf3, WrittenLong
+from fabriclab.lab.traffic.query import WrittenQuery
+from fabriclab.lab.traffic.rounds import WrittenRounds
+from fabriclab.lab.traffic.scope import Scope
+from fabriclab.lab.traffic.shuffle import WrittenShuffle
+from fabriclab.lab.traffic.trace import WrittenTrace
+
+__all__ = [
+    "KEYS_OF_KIND",
+    "LONGEST_NS",
+    "MOST_FLOWS",
+    "Scope",
+    "WrittenArrivalsTraffic",
+    "WrittenFlows",
+    "WrittenIperf3",
+    "WrittenLong",
+    "WrittenQuery",
+    "WrittenRounds",
+    "WrittenShuffle",
+    "WrittenTrace",
+    "WrittenTraffic",
+    "read_traffic",
+]
+
+WrittenTraffic = (
+    WrittenRounds | WrittenLong | WrittenFlows | WrittenArrivalsTraffic | WrittenQuery | WrittenShuffle | WrittenIperf3 | WrittenTrace
+)
+_Reader = Callable[[Section, str, Scope], "WrittenTraffic | None"]
+
+_KINDS: Mapping[str, tuple[tuple[str, ...], _Reader]] = {
+    "rounds": (rounds.KEYS, rounds.read_rounds),
+    "long": (long.KEYS, long.read_long),
+    "flows": (flows.KEYS, flows.read_flows),
+    "arrivals": (arrivals.KEYS, arrivals.read_arrivals_traffic),
+    "query": (query.KEYS, query.read_query),
+    "shuffle": (shuffle.KEYS, shuffle.read_shuffle),
+    "iperf3": (long.IPERF3_KEYS, long.read_iperf3),
+    "trace": (trace.KEYS, trace.read_trace),
+}
+KEYS_OF_KIND = {kind: keys for kind, (keys, _) in _KINDS.items()}
+
+
+def read_traffic(root: Section, scope: Scope) -> tuple[WrittenTraffic, ...]:
+    """Return the `traffic` section; what is wrong is recorded, and left out."""
+    root.require("traffic", example=f"traffic: with a name and a kind ({', '.join(KEYS_OF_KIND)}) for each")
+    section = root.section("traffic", None)
+    if section is None:
+        return ()
+    if isinstance(root.get("traffic"), MappingValue) and not section.names():
+        root.complain("traffic", "no traffic; name at least one")
+    every = []
+    for name in section.names():
+        if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+            place = section.mapping.key_place(name)
+            root.problems.add(place, section.path(name), f"{shown(name)} cannot name traffic; write letters, digits, '-' and '_'", name)
+        value = section.get(name)
+        traffic = None if value is None else _read_one(value, section.path(name), name, scope, root)
+        if traffic is not None:
+            every.append(traffic)
+    _check_number(every, section)
+    return tuple(every)
+
+
+def _read_one(value: Value, key: str, name: str, scope: Scope, root: Section) -> WrittenTraffic | None:
+    """Return one piece of traffic, None after recording what is wrong with it."""
+    before = len(root.problems)
+    section = Section(value, key, root.problems, None)
+    section.require("kind", example=f"kind: one of {', '.join(KEYS_OF_KIND)}")
+    kind = section.choice("kind", tuple(KEYS_OF_KIND))
+    if kind is None:
+        return None
+    keys, read = _KINDS[kind.value]
+    traffic = read(Section(value, key, root.problems, keys), name, scope)
+    return traffic if len(root.problems) == before else None
+
+
+def _check_number(every: Sequence[WrittenTraffic], section: Section) -> None:
+    flows = sum(traffic.flows for traffic in every)
+    if flows > MOST_FLOWS:
+        largest = max(every, key=lambda traffic: traffic.flows)
+        share = f", {largest.flows} of them of traffic.{largest.name}" if len(every) > 1 else ""
+        section.problems.add(section.place, "traffic", f"{flows} flows{share}; an experiment has at most {MOST_FLOWS}")

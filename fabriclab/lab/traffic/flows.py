@@ -1,0 +1,66 @@
+"""`kind: flows`: single flows of one size, one every so often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabriclab.lab import defaults
+from fabriclab.lab.section import Section
+from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, LONGEST_NS, MOST_REPEATS, SMALLEST_FLOW_BYTES, WHY_FOUR_BYTES
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
+from fabriclab.lab.traffic.fan_in import read_fan_in
+from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start, value_or
+
+KEYS = ("kind", "senders", "receiver", "size", "count", "start", "interval", "jitter", "mode", *CARRIER_KEYS)
+
+
+@dataclass(frozen=True)
+class WrittenFlows:
+    """Single flows of one size."""
+
+    name: str
+    senders: tuple[str, ...]
+    receiver: str
+    size_bytes: int
+    count: int
+    start_ns: int
+    interval_ns: int
+    jitter_ns: int
+    mode: str
+    carrier: WrittenCarrier
+
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, after the epoch, that the experiment names."""
+        return self.start_ns + (self.count - 1) * self.interval_ns + self.jitter_ns
+
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders) * self.count
+
+
+def read_flows(section: Section, name: str, scope: Scope) -> WrittenFlows | None:
+    """Return the flows; None after recording what is wrong."""
+    section.require("size", example="size: bytes of a flow, such as 100 KB")
+    hosts = read_fan_in(section, scope)
+    size = section.size("size", SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
+    count = section.count("count", 1, MOST_REPEATS)
+    interval = section.duration("interval", 0, LONGEST_NS)
+    if count is not None and count.value > 1:
+        section.require("interval", example="interval: from one flow of a sender to its next, such as 10 ms")
+    start_ns, jitter_ns, mode = read_start(section), read_jitter(section), read_mode(section, defaults.FLOWS_MODE)
+    carrier = read_carrier(section)
+    if hosts is None or size is None:
+        return None
+    return WrittenFlows(
+        name,
+        *hosts,
+        size_bytes=size.value,
+        count=value_or(count, defaults.FLOW_COUNT),
+        start_ns=start_ns,
+        interval_ns=value_or(interval, 0),
+        jitter_ns=jitter_ns,
+        mode=mode,
+        carrier=carrier,
+    )

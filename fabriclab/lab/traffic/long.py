@@ -1,0 +1,100 @@
+"""`kind: long` and `kind: iperf3`: flows that last until they are stopped, sent by our replay or by iperf3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabriclab.lab import defaults
+from fabriclab.lab.names import HostReader
+from fabriclab.lab.section import Section
+from fabriclab.lab.traffic.bounds import LONGEST_NS
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
+from fabriclab.lab.traffic.fan_in import SENDERS, read_fan_in
+from fabriclab.lab.traffic.pairs import PAIRS_KEYS, WrittenPairs, read_pairs
+from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop, value_or
+
+KEYS = ("kind", "senders", "receiver", *PAIRS_KEYS, "start", "stop", "stagger", "jitter", *CARRIER_KEYS)
+IPERF3_KEYS = ("kind", "senders", "receiver", "start", "stop", *CARRIER_KEYS)
+
+
+@dataclass(frozen=True)
+class WrittenLong:
+    """Long flows that start one after the other and stop together, to one receiver or in pairs (then receiver is None)."""
+
+    name: str
+    senders: tuple[str, ...]
+    receiver: str | None
+    pairs: WrittenPairs | None
+    start_ns: int
+    stop_ns: int
+    stagger_ns: int
+    jitter_ns: int
+    carrier: WrittenCarrier
+
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, after the epoch, that the experiment names."""
+        return self.stop_ns
+
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders)
+
+
+@dataclass(frozen=True)
+class WrittenIperf3:
+    """Long flows that iperf3 sends."""
+
+    name: str
+    senders: tuple[str, ...]
+    receiver: str
+    start_ns: int
+    stop_ns: int
+    carrier: WrittenCarrier
+
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, after the epoch, that the experiment names."""
+        return self.stop_ns
+
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders)
+
+
+def read_long(section: Section, name: str, scope: Scope) -> WrittenLong | None:
+    """Return the long flows; None after recording what is wrong."""
+    targets = _targets(section, scope)
+    start_ns, jitter_ns = read_start(section), read_jitter(section)
+    stagger_ns = value_or(section.duration("stagger", 0, LONGEST_NS), defaults.STAGGER_NS)
+    last_start_ns = start_ns + (len(targets[0]) - 1 if targets else 0) * stagger_ns + jitter_ns
+    stop_ns = read_stop(section, last_start_ns, "the last flow's start", "all its flows end")
+    carrier = read_carrier(section)
+    if targets is None or stop_ns is None:
+        return None
+    return WrittenLong(name, *targets, start_ns, stop_ns, stagger_ns, jitter_ns, carrier)
+
+
+def _targets(section: Section, scope: Scope) -> tuple[tuple[str, ...], str | None, WrittenPairs | None] | None:
+    """Return the senders with their one receiver, or with their pairs."""
+    paired = [key for key in ("receivers", "pairs") if key in section]
+    if not paired:
+        hosts = read_fan_in(section, scope)
+        return None if hosts is None else (*hosts, None)
+    if "receiver" in section:
+        section.complain("receiver", f"stands beside {paired[0]}; write one receiver, or receivers and pairs")
+    section.require("senders", example=SENDERS)
+    senders = HostReader(section, scope.names).hosts("senders")
+    pairs = read_pairs(section, scope, senders, defaults.LONG_PAIRS)
+    return None if senders is None or pairs is None else (senders, None, pairs)
+
+
+def read_iperf3(section: Section, name: str, scope: Scope) -> WrittenIperf3 | None:
+    """Return iperf3's flows; None after recording what is wrong."""
+    hosts = read_fan_in(section, scope)
+    start_ns = read_start(section)
+    stop_ns = read_stop(section, start_ns, "the start", "all its flows end")
+    carrier = read_carrier(section)
+    return None if hosts is None or stop_ns is None else WrittenIperf3(name, *hosts, start_ns, stop_ns, carrier)

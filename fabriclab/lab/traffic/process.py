@@ -1,0 +1,105 @@
+"""When flows (or queries) start: an arrival process with an interval, or with a load that the interval is computed of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabriclab.lab import defaults
+from fabriclab.lab.problems import shown
+from fabriclab.lab.section import Section, Written, mistyped
+from fabriclab.lab.traffic.bounds import LONGEST_NS, MOST_REPEATS
+from fabriclab.lab.traffic.scope import Scope, value_of, value_or
+from fabriclab.lab.traffic.size import WrittenSize
+from fabriclab.units import format_rate
+
+PROCESSES = ("poisson", "fixed", "jittered", "bursty")
+PROCESS_KEYS = ("arrival", "interval", "burst")
+SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM = 100, 2_000_000
+"""0.01 % to 200 % of a line: an open loop may ask for more than it can get."""
+_NS_PER_S = 10**9
+
+
+@dataclass(frozen=True)
+class WrittenArrivals:
+    """An arrival process of one sender; `interval_ns` is the mean time from one start to the next."""
+
+    process: str
+    interval_ns: int
+    jitter_ns: int
+    burst_flows: int
+    load_ppm: int | None
+
+
+def interval_of_load(load_ppm: int, mean_bytes: Fraction, rate_bps: int) -> int:
+    """Return the interval in nanoseconds: 8 x mean size / (load x rate), to the nearest."""
+    return round(8 * mean_bytes * _NS_PER_S * 10**6 / (load_ppm * rate_bps))
+
+
+def read_arrivals(section: Section, scope: Scope, senders: Sequence[str] | None, size: WrittenSize | None) -> WrittenArrivals | None:
+    """Return the arrivals of flows, of exactly one of `interval` and `load`; the jitter of `arrival: jittered` is the section's."""
+    load = section.percent("load", SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM)
+    if "load" in section and "interval" in section:
+        section.complain("load", "stands beside an interval, which says the same in another way; write one of the two")
+    _require_one(section, ("interval", "load"), "interval: 10 ms (from one flow of a sender to its next), load: 40 % (of its line)")
+    interval_ns = value_of(_interval(section))
+    if load is not None and interval_ns is None:
+        interval_ns = _loaded(load, section, scope, senders, size)
+    if interval_ns is None:
+        return None
+    process, burst = _process(section)
+    jitter = section.duration("jitter", 1, LONGEST_NS)
+    if "jitter" in section and process != "jittered":
+        section.complain("jitter", f"belongs to arrival: jittered, not to {process}")
+    jitter_ns = value_or(jitter, interval_ns) if process == "jittered" else 0
+    return WrittenArrivals(process, interval_ns, jitter_ns, burst, value_of(load))
+
+
+def read_query_arrivals(section: Section) -> WrittenArrivals | None:
+    """Return the arrivals of one aggregator's queries. With `arrival: jittered` each moves within one interval."""
+    section.require("interval", example="interval: from one query of an aggregator to its next, such as 10 ms")
+    interval = _interval(section)
+    process, burst = _process(section)
+    if interval is None:
+        return None
+    return WrittenArrivals(process, interval.value, interval.value if process == "jittered" else 0, burst, None)
+
+
+def _interval(section: Section) -> Written[int] | None:
+    return section.duration("interval", 1, LONGEST_NS)
+
+
+def _require_one(section: Section, keys: Sequence[str], examples: str) -> None:
+    if not any(key in section or mistyped(key, section.mapping, keys) for key in keys):
+        section.problems.add(section.place, section.key, f"neither {' nor '.join(keys)} is written; write one of {examples}")
+
+
+def _process(section: Section) -> tuple[str, int]:
+    """Return the process and how many flows a burst has."""
+    arrival = section.choice("arrival", PROCESSES)
+    process = value_or(arrival, defaults.ARRIVAL)
+    burst = section.count("burst", 1, MOST_REPEATS)
+    if arrival is not None and process == "bursty":
+        section.require("burst", example="burst: how many start at one instant")
+    elif "burst" in section and (arrival is not None or "arrival" not in section):
+        section.complain("burst", f"belongs to arrival: bursty, not to {process}")
+    return process, value_or(burst, 1)
+
+
+def _loaded(load: Written[int], section: Section, scope: Scope, senders: Sequence[str] | None, size: WrittenSize | None) -> int | None:
+    """Return the interval that a load comes to; it has to be the same for all senders."""
+    rates = sorted({scope.line_rates_bps[sender] for sender in senders or () if sender in scope.line_rates_bps})
+    if len(rates) > 1:
+        lines = " and ".join(format_rate(rate) for rate in rates)
+        message = f"{shown(load.text)} of which line? Senders have {lines}; write one piece of traffic for each"
+        load.complain(section.problems, message)
+    if len(rates) != 1 or size is None:
+        return None
+    interval_ns = interval_of_load(load.value, size.mean, rates[0])
+    if not 1 <= interval_ns <= LONGEST_NS:
+        load.complain(
+            section.problems, f"{shown(load.text)} of {format_rate(rates[0])} is no interval from 1 ns to a day; write another load"
+        )
+        return None
+    return interval_ns

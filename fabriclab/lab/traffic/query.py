@@ -1,0 +1,97 @@
+"""`kind: query`: partition/aggregate, an aggregator asks workers and waits for them all (DCTCP, SIGCOMM 2010, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabriclab.lab import defaults
+from fabriclab.lab.names import HostReader
+from fabriclab.lab.problems import shown
+from fabriclab.lab.section import Section
+from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, SMALLEST_FLOW_BYTES
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier, read_connection
+from fabriclab.lab.traffic.process import PROCESS_KEYS, WrittenArrivals, read_query_arrivals
+from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop, value_or
+from fabriclab.lab.traffic.size import WrittenSize, read_size
+
+KEYS = (
+    *("kind", "aggregators", "workers", "fan_out", "request", "response", *PROCESS_KEYS),
+    *("start", "stop", "jitter", "deadline", "connection", *CARRIER_KEYS),
+)
+
+
+@dataclass(frozen=True)
+class WrittenQuery:
+    """Queries, each with a response of `fan_out` workers."""
+
+    name: str
+    aggregators: tuple[str, ...]
+    workers: tuple[str, ...]
+    fan_out: int
+    request_bytes: int
+    response: WrittenSize
+    arrivals: WrittenArrivals
+    start_ns: int
+    stop_ns: int
+    jitter_ns: int
+    deadline_ns: int | None
+    connection: str
+    carrier: WrittenCarrier
+
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, after the epoch, that the experiment names."""
+        return self.stop_ns + self.jitter_ns
+
+    @property
+    def flows(self) -> int:
+        """How many flows it is, about."""
+        return len(self.aggregators) * self.fan_out * (1 + (self.stop_ns - self.start_ns) // self.arrivals.interval_ns)
+
+
+def read_query(section: Section, name: str, scope: Scope) -> WrittenQuery | None:
+    """Return the queries; None after recording what is wrong."""
+    section.require("aggregators", example="aggregators: the hosts that ask: a count, a range such as h1..h4, a group, a list, or all")
+    section.require("response", example="response: bytes of each worker's answer, such as 2 KB")
+    reader = HostReader(section, scope.names)
+    aggregators = reader.hosts("aggregators")
+    workers = reader.hosts("workers") if "workers" in section else scope.names.hosts
+    fan_out = _fan_out(section, aggregators, workers)
+    request = section.size("request", SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES, "it carries the flow's number")
+    response = read_size(section, "response", scope.directory)
+    arrivals = read_query_arrivals(section)
+    start_ns, jitter_ns, deadline_ns = read_start(section), read_jitter(section), read_deadline(section)
+    stop_ns = read_stop(section, start_ns, "the start", "no more queries start")
+    carrier = read_carrier(section)
+    connection = read_connection(section, carrier)
+    if aggregators is None or workers is None or fan_out is None or response is None or arrivals is None or stop_ns is None:
+        return None
+    return WrittenQuery(
+        name,
+        aggregators,
+        workers,
+        fan_out,
+        request_bytes=value_or(request, defaults.REQUEST_BYTES),
+        response=response,
+        arrivals=arrivals,
+        start_ns=start_ns,
+        stop_ns=stop_ns,
+        jitter_ns=jitter_ns,
+        deadline_ns=deadline_ns,
+        connection=connection,
+        carrier=carrier,
+    )
+
+
+def _fan_out(section: Section, aggregators: Sequence[str] | None, workers: Sequence[str] | None) -> int | None:
+    """Return how many workers a query asks: at most, and by default, as many as every aggregator has beside itself."""
+    if aggregators is None or workers is None:
+        return None
+    alone = next((host for host in aggregators if set(workers) <= {host}), None)
+    if alone is not None:
+        section.complain("workers", f"aggregator {shown(alone)} is the only worker; it does not ask itself")
+        return None
+    most = min(len(workers) - (host in workers) for host in aggregators)
+    fan_out = section.count("fan_out", 1, most, "an aggregator does not ask itself")
+    return None if "fan_out" in section and fan_out is None else value_or(fan_out, most)

@@ -1,0 +1,82 @@
+"""What the reading of one piece of traffic looks at beside its own section, and the keys that many kinds have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+
+from fabriclab.lab import defaults
+from fabriclab.lab.names import Names
+from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.section import Section, Written
+from fabriclab.lab.traffic.bounds import LONGEST_NS
+from fabriclab.units import format_duration
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The surroundings of a piece of traffic."""
+
+    names: Names
+    line_rates_bps: Mapping[str, int]
+    """The rate of each host's first link; without the hosts whose link has none (the topology is wrong then)."""
+    directory: Path
+    """The lab's, in which its files lie."""
+
+
+def value_or(written: Written[T] | None, default: T) -> T:
+    """Return what was written, else the default."""
+    return default if written is None else written.value
+
+
+def value_of(written: Written[T] | None) -> T | None:
+    """Return what was written, None when nothing was."""
+    return None if written is None else written.value
+
+
+def read_start(section: Section) -> int:
+    """Return when it starts, nanoseconds after the epoch."""
+    return value_or(section.duration("start", 0, LONGEST_NS), defaults.START_NS)
+
+
+def read_jitter(section: Section) -> int:
+    """Return the window in nanoseconds within which each start is drawn."""
+    return value_or(section.duration("jitter", 0, LONGEST_NS), defaults.JITTER_NS)
+
+
+def read_deadline(section: Section) -> int | None:
+    """Return the deadline in nanoseconds after a start, None: there is none."""
+    return value_of(section.duration("deadline", 1, LONGEST_NS))
+
+
+def read_mode(section: Section, default: str) -> str:
+    """Return who asks: `push` the sender, `pull` the receiver."""
+    return value_or(section.choice("mode", ("push", "pull")), default)
+
+
+def read_stop(section: Section, last_start_ns: int, what: str, meaning: str) -> int | None:
+    """Return when it stops; `what` says what happens at `last_start_ns`, after which that has to be."""
+    section.require("stop", example=f"stop: when {meaning}, such as 2 s")
+    stop = section.duration("stop", 1, LONGEST_NS)
+    if stop is not None and stop.value <= last_start_ns:
+        stop.complain(section.problems, f"{shown(stop.text)} is not after {what}, {format_duration(last_start_ns)}")
+    return value_of(stop)
+
+
+def find_file(file: Written[str], section: Section, what: str) -> PurePosixPath | None:
+    """Return a file's path within the lab's directory, None after recording that it leads out of it."""
+    path = PurePosixPath(file.value)
+    if path.is_absolute() or ".." in path.parts or "\0" in file.value:
+        file.complain(section.problems, f"{shown(file.value)} is outside the lab's directory; put the {what} into it")
+        return None
+    return path
+
+
+def complain_unreadable(file: Written[str], section: Section, directory: Path, reason: str | None, pattern: str) -> None:
+    """Record that a file cannot be read; those that match `pattern` may have been meant."""
+    others = sorted(entry.name for entry in directory.glob(pattern))
+    file.complain(section.problems, f"{shown(file.value)} cannot be read ({reason}); {did_you_mean(file.value, others)}")

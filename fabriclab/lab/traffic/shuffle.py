@@ -1,0 +1,81 @@
+"""`kind: shuffle`: the network phases of a MapReduce job as flows that wait for each other: input, shuffle, output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fabriclab.lab import defaults
+from fabriclab.lab.names import HostReader
+from fabriclab.lab.problems import shown
+from fabriclab.lab.section import Section, Written
+from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS, SMALLEST_FLOW_BYTES
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
+from fabriclab.lab.traffic.scope import Scope, read_start, value_or
+from fabriclab.units import format_size
+
+KEYS = ("kind", "sources", "mappers", "reducers", "size", "parallel_copies", "replicas", "start", *CARRIER_KEYS)
+
+
+@dataclass(frozen=True)
+class WrittenShuffle:
+    """A job; without sources the mappers read their own disks."""
+
+    name: str
+    sources: tuple[str, ...]
+    mappers: tuple[str, ...]
+    reducers: tuple[str, ...]
+    size_bytes: int
+    parallel_copies: int
+    replicas: int
+    start_ns: int
+    carrier: WrittenCarrier
+
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, after the epoch, that the experiment names."""
+        return self.start_ns
+
+    @property
+    def flows(self) -> int:
+        """How many flows it is at most: data that stay on their host are none."""
+        inputs = len(self.mappers) if self.sources else 0
+        return inputs + len(self.reducers) * (len(self.mappers) + self.replicas - 1)
+
+
+def read_shuffle(section: Section, name: str, scope: Scope) -> WrittenShuffle | None:
+    """Return the job; None after recording what is wrong."""
+    section.require("mappers", example="mappers: a count, a range such as h1..h4, a group, a list, or all")
+    section.require("reducers", example="reducers: a count, a range such as h1..h4, a group, a list, or all")
+    section.require("size", example="size: bytes of the job's input, such as 1 GB")
+    reader = HostReader(section, scope.names)
+    sources = reader.hosts("sources") if "sources" in section else ()
+    mappers, reducers = reader.hosts("mappers"), reader.hosts("reducers")
+    size = section.size("size", SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES)
+    copies = section.count("parallel_copies", 1, MOST_REPEATS)
+    replicas = section.count("replicas", 1, max(1, len(scope.names.hosts)), "each on a host of its own")
+    start_ns, carrier = read_start(section), read_carrier(section)
+    if sources is None or mappers is None or reducers is None or size is None:
+        return None
+    _check_partitions(size, mappers, reducers, section)
+    return WrittenShuffle(
+        name,
+        sources,
+        mappers,
+        reducers,
+        size_bytes=size.value,
+        parallel_copies=value_or(copies, defaults.PARALLEL_COPIES),
+        replicas=value_or(replicas, defaults.REPLICAS),
+        start_ns=start_ns,
+        carrier=carrier,
+    )
+
+
+def _check_partitions(size: Written[int], mappers: Sequence[str], reducers: Sequence[str], section: Section) -> None:
+    """The smallest flow, one mapper's part for one reducer, can carry its number; and there is a flow at all."""
+    least = SMALLEST_FLOW_BYTES * len(mappers) * len(reducers)
+    if size.value < least:
+        parts = f"{len(mappers)} x {len(reducers)} parts of at least {SMALLEST_FLOW_BYTES} B"
+        size.complain(section.problems, f"{shown(size.text)} is too small for {parts}; write at least {format_size(least)}")
+    if set(mappers) == set(reducers) and len(mappers) == 1:
+        section.complain("reducers", f"{shown(reducers[0])} is the only mapper too; nothing would cross the network")

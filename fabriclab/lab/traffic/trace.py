@@ -1,0 +1,46 @@
+"""`kind: trace`: a flow trace that the user brings, in the lab's directory (traffic/README.md)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from fabriclab.lab.section import Section
+from fabriclab.lab.traffic.scope import Scope, complain_unreadable, find_file
+
+KEYS = ("kind", "file")
+
+
+@dataclass(frozen=True)
+class WrittenTrace:
+    """A flow trace in the lab's directory."""
+
+    name: str
+    file: str
+    sha256: str
+
+    @property
+    def last_time_ns(self) -> int:
+        """Its instants stand in the trace, which is read when the run's own trace is made."""
+        return 0
+
+    @property
+    def flows(self) -> int:
+        """Its flows are counted when the run's own trace is made."""
+        return 0
+
+
+def read_trace(section: Section, name: str, scope: Scope) -> WrittenTrace | None:
+    """Return the trace's name and hash; None after recording what is wrong."""
+    section.require("file", example="file: a flow trace in the lab's directory (traffic/README.md)")
+    file = section.scalar("file", "a file's name")
+    path = None if file is None else find_file(file, section, "trace")
+    if file is None or path is None:
+        return None
+    try:
+        with (scope.directory / path).open("rb") as trace:
+            digest = hashlib.file_digest(trace, "sha256").hexdigest()
+    except OSError as error:
+        complain_unreadable(file, section, scope.directory, error.strerror, "*.csv")
+        return None
+    return WrittenTrace(name, str(path), digest)
