@@ -172,16 +172,6 @@ def _resolve_transport(written: WrittenTransport) -> Transport:
     )
 
 
-def _resolve_traffic(written: WrittenTraffic) -> Traffic:
-    if isinstance(written, WrittenRounds):
-        return RoundsTraffic(**vars(written))
-    if isinstance(written, WrittenLong):
-        return LongTraffic(**vars(written))
-    if isinstance(written, WrittenFlows):
-        return FlowsTraffic(**vars(written))
-    return TraceTraffic(**vars(written))
-
-
 def _resolve_probes(written: WrittenProbes) -> Probes:
     return Probes(
         queue_interval_ns=written.queue_interval_ns,
