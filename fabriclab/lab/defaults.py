@@ -32,14 +32,6 @@ FLOW_COUNT = 1
 CONNECTION = "kept"
 ROUNDS_MODE = "pull"
 FLOWS_MODE = "push"
-
-PROTOCOL = "static"
-MAX_PATHS = 64
-KEEPALIVE_S = 3
-HOLD_S = 9
-"""FRR: `frr defaults datacenter`."""
-BFD_MULTIPLIER = 3
-"""FRR: bfdd, BFD_DEFDETECTMULT."""
 JITTER_NS = 0
 TRANSPORT = "tcp"
 DSCP = 0
@@ -52,6 +44,14 @@ PARALLEL_COPIES = 5
 """Hadoop: mapreduce.reduce.shuffle.parallelcopies."""
 REPLICAS = 1
 """What TeraSort writes; HDFS itself has dfs.replication 3."""
+
+PROTOCOL = "static"
+MAX_PATHS = 64
+KEEPALIVE_S = 3
+HOLD_S = 9
+"""FRR: `frr defaults datacenter`."""
+BFD_MULTIPLIER = 3
+"""FRR: bfdd, BFD_DEFDETECTMULT."""
 CONVERGENCE_LIMIT_NS = 30 * 10**9
 
 QUEUE_INTERVAL_NS = 100_000

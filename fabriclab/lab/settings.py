@@ -13,15 +13,15 @@ from fabriclab.lab.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.experiment import LINK_KEYS, PROBE_KEYS
 from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.names import Names, expand_range
+from fabriclab.lab.percent import format_percent, parse_percent
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.profiles import HOST_KEYS, SWITCH_KEYS
-from fabriclab.lab.percent import format_percent, parse_percent
 from fabriclab.lab.routing import ROUTING_KEYS
 from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, WHOLE_NUMBER
 from fabriclab.lab.traffic import KEYS_OF_KIND
+from fabriclab.lab.traffic.size import SIZE_KEYS
 from fabriclab.units import DURATION, RATE, SIZE, UnitError, format_quantity, parse_quantity
 
-from fabriclab.lab.traffic.size import SIZE_KEYS
 Meaning = Literal["rate", "size", "duration", "percent", "count", "flag", "word"]
 
 _SINGLE_DOT = re.compile(r"(?<!\.)\.(?!\.)")
@@ -81,11 +81,11 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
         return [LINK_KEYS]
     if first == "switches":
         return [("default", *names.switches), SWITCH_KEYS]
+    if first == "groups":
+        return [_names_in(document, "groups"), GROUP_KEYS]
     if first == "hosts":
         return [("default", *names.hosts), HOST_KEYS]
     if first == "routing":
-    if first == "groups":
-        return [_names_in(document, "groups"), GROUP_KEYS]
         return [ROUTING_KEYS]
     if first == "events":
         return [_names_in(document, "events"), EVENT_KEYS]
@@ -151,12 +151,12 @@ def normalise(dotted: str, text: str) -> str | int | bool:
         return int(text)
     if meaning == "flag" and text.lower() in TRUE_WORDS + FALSE_WORDS:
         return text.lower() in TRUE_WORDS
+    if meaning == "percent" and (ppm := parse_percent(text)) is not None:
+        return format_percent(ppm)
     if meaning in _DIMENSIONS:
         dimension = _DIMENSIONS[meaning]
         try:
             return format_quantity(parse_quantity(text, dimension), dimension)
         except UnitError:
-    if meaning == "percent" and (ppm := parse_percent(text)) is not None:
-        return format_percent(ppm)
             return text
     return text

@@ -396,10 +396,10 @@ class Plan(Frozen):
     """How switches learn their routes; None: from static routes alone."""
     events: tuple[Event, ...] = ()
     """In the order of time."""
-    traffic: tuple[Traffic, ...]
-    probes: Probes
     groups: dict[str, tuple[str, ...]] = {}
     """The experiment's groups of hosts, those drawn by the seed among them."""
+    traffic: tuple[Traffic, ...]
+    probes: Probes
     checks: tuple[Check, ...]
     study: str | None = None
 

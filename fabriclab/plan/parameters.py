@@ -35,12 +35,6 @@ _DEFAULTS: dict[str, Scalar] = {
     "stagger": format_duration(defaults.STAGGER_NS),
     "count": defaults.FLOW_COUNT,
     "connection": defaults.CONNECTION,
-}
-
-
-def parameter_values(lab: Lab, applied: AppliedSettings, nodes: Sequence[Node]) -> dict[str, Scalar]:
-    """Return each parameter's value, and the variant if one was chosen; a list, or what differs from link to link, is left out."""
-    values: dict[str, Scalar] = {}
     "jitter": format_duration(defaults.JITTER_NS),
     "transport": defaults.TRANSPORT,
     "dscp": defaults.DSCP,
@@ -50,6 +44,12 @@ def parameter_values(lab: Lab, applied: AppliedSettings, nodes: Sequence[Node]) 
     "parallel_copies": defaults.PARALLEL_COPIES,
     "replicas": defaults.REPLICAS,
     "seed": defaults.SEED,
+}
+
+
+def parameter_values(lab: Lab, applied: AppliedSettings, nodes: Sequence[Node]) -> dict[str, Scalar]:
+    """Return each parameter's value, and the variant if one was chosen; a list, or what differs from link to link, is left out."""
+    values: dict[str, Scalar] = {}
     if VARIANT in applied.settings:
         values[VARIANT] = applied.settings[VARIANT]
     for name, keys in lab.parameters.items():

@@ -31,8 +31,8 @@ from fabriclab.plan.model import (
 )
 from fabriclab.plan.parameters import parameter_values
 from fabriclab.plan.routing import compute_routes
-
 from fabriclab.plan.traffic import resolve_traffic
+
 T = TypeVar("T")
 _NS_PER_US = 1000
 _NS_PER_S = 10**9
