@@ -1,7 +1,7 @@
 """The numbers of a run's summary that checks and figures may name, and the dimension of each.
 
 The names are made in `fabriclab.results`; a test compares. One that is measured per port or per traffic takes it in brackets:
-`queue_mean_bytes[s1:eth3]`, `throughput_bps[long]`.
+`queue_mean_bytes[s1:eth3]`, `throughput_bps[long]`, `fct_p99_ns[query]`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,21 @@ from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, parse_quantity
 
 WHOLE_METRICS = (
-    *("flows", "flows_complete", "flows_incomplete", "flows_unstarted", "flows_failed", "flows_lost", "bytes", "goodput_bps"),
-    *("fct_mean_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_max_ns", "rounds_complete", "round_mean_ns"),
-    *("timeouts", "retransmits", "marks", "queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),
+    *("flows", "flows_complete", "flows_incomplete", "flows_unstarted", "flows_failed", "flows_lost"),
+    *("flows_with_timeouts", "flows_fast_retransmit", "bytes", "goodput_bps"),
+    *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns", "fct_max_ns"),
+    *("slowdown_mean", "slowdown_median", "slowdown_p95", "slowdown_p99", "slowdown_p999"),
+    *("coflow_mean_ns", "coflow_p95_ns", "coflow_p99_ns", "deadline_flows", "deadline_misses", "rounds_complete", "round_mean_ns"),
+    *(
+        "timeouts",
+        "retransmits",
+        "marks",
+        "mptcp_fallbacks",
+        "queue_mean_bytes",
+        "queue_median_bytes",
+        "queue_p99_bytes",
+        "queue_max_bytes",
+    ),
     *("drops", "queue_marks", "stalls", "stalled_ns", "srtt_mean_us", "min_rtt_us", "jain_fairness"),
     *("convergence_ns", "reconvergence_ns"),
 )
@@ -27,17 +39,22 @@ PORT_METRICS = (
     "stalls",
     "stalled_ns",
 )
-TRAFFIC_METRICS = ("throughput_bps",)
+TRAFFIC_METRICS = (
+    *("throughput_bps", "flows", "flows_complete", "flows_incomplete", "flows_with_timeouts", "timeouts", "retransmits", "marks"),
+    *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns"),
+    *("slowdown_mean", "slowdown_median", "slowdown_p99", "coflow_mean_ns", "coflow_p95_ns", "coflow_p99_ns"),
+    *("deadline_flows", "deadline_misses"),
+)
 
 
 def check_metric(text: str, names: Names, classes: tuple[str, ...] | None) -> str:
     """Return a metric's name; `classes` are those of flows, None where any may be. Raises ValueError."""
     name, bracket, argument = text.partition("[")
-    every = (*WHOLE_METRICS, *TRAFFIC_METRICS)
+    every = tuple(dict.fromkeys((*WHOLE_METRICS, *TRAFFIC_METRICS)))
     if name not in every:
         raise ValueError(f"{shown(name)} is no metric; {did_you_mean(name, every)}")
     if not bracket:
-        if name in TRAFFIC_METRICS:
+        if name not in WHOLE_METRICS:
             raise ValueError(f"{shown(text)} is of one traffic; write {name}[{classes[0] if classes else 'NAME'}]")
         return text
     if not argument.endswith("]"):

@@ -1,4 +1,4 @@
-"""One row a flow: the trace joined with what both sides logged.
+"""One row a flow: the trace joined with what both sides logged, and what an idle path would have taken.
 
 Status, first rule that holds:
 `complete`  the receiver read everything;
@@ -7,40 +7,71 @@ Status, first rule that holds:
 `unstarted` a side knew the flow and its time never came;
 `lost`      no row tells how it ended: the machine died before the log was written. A sender's `complete` without the receiver's
             row is `lost` too, for the completion time is.
+
+Recovery, from the sender's counters of this flow (null where it logged none):
+`none`              no segment was sent again;
+`fast retransmit`   segments were, and no retransmission timer ran out: duplicate acknowledgements, RACK (RFC 8985) or a tail-loss probe;
+`timeout`, `several timeouts`   the retransmission timer ran out (RFC 6298) once, or more than once.
+
+Other columns that are not the trace's or the log's own:
+  fct_ns              last byte read - start, of complete sized flows
+  transport_asked, transport   what the trace asked for, what the connection was: `tcp`, `mptcp` or `fallback`
+  congestion_control  the trace's, else that of the sender's host
+  base_rtt_ns, ideal_ns   of the idle path, by the formula of `fabriclab.results.ideal`; slowdown is fct_ns / ideal_ns
+  deadline_missed     null without a deadline; an incomplete flow missed it. The deadline of flows of a group counts from the first start
+                      of those with the same deadline
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from fabriclab.results.formats import FLOW_LOG, TRACE, ResultsError, Scan, empty_frame, scan_csv
+from fabriclab.results.ideal import ideal_columns, path_table
 
-FLOW_COLUMNS = (
-    "flow",
-    "class",
-    "src",
-    "dst",
-    "size_bytes",
-    "start_ns",
-    "connected_ns",
-    "first_byte_ns",
-    "end_ns",
-    "fct_ns",
-    "bytes",
-    "status",
-    "retransmits",
-    "timeouts",
-    "marks",
-    "delivered",
-    "min_rtt_us",
-    "srtt_us",
-    "group",
-    "stop_ns",
-)
-_SENDER_COLUMNS = ("status", "start_ns", "connected_ns", "retransmits", "timeouts", "marks", "delivered", "min_rtt_us", "srtt_us")
-_RECEIVER_COLUMNS = ("status", "start_ns", "connected_ns", "first_byte_ns", "end_ns", "bytes")
+FLOW_SCHEMA = {
+    "flow": pl.Int64,
+    "class": pl.String,
+    "src": pl.String,
+    "dst": pl.String,
+    "size_bytes": pl.Int64,
+    "start_ns": pl.Int64,
+    "connected_ns": pl.Int64,
+    "first_byte_ns": pl.Int64,
+    "end_ns": pl.Int64,
+    "fct_ns": pl.Int64,
+    "bytes": pl.Int64,
+    "status": pl.String,
+    "retransmits": pl.Int64,
+    "timeouts": pl.Int64,
+    "marks": pl.Int64,
+    "delivered": pl.Int64,
+    "min_rtt_us": pl.Int64,
+    "srtt_us": pl.Int64,
+    "group": pl.String,
+    "stop_ns": pl.Int64,
+    "mode": pl.String,
+    "transport_asked": pl.String,
+    "transport": pl.String,
+    "subflows": pl.Int64,
+    "congestion_control": pl.String,
+    "dscp": pl.Int64,
+    "recovery": pl.String,
+    "deadline_ns": pl.Int64,
+    "deadline_missed": pl.Boolean,
+    "base_rtt_ns": pl.Int64,
+    "ideal_ns": pl.Int64,
+    "slowdown": pl.Float64,
+}
+"""Columns of flows.parquet."""
+FLOW_COLUMNS = tuple(FLOW_SCHEMA)
+RECOVERIES = ("none", "fast retransmit", "timeout", "several timeouts")
+_SENDER_COUNTERS = ("retransmits", "timeouts", "marks", "delivered", "min_rtt_us", "srtt_us", "transport", "subflows")
+_SENDER_COLUMNS = ("status", "start_ns", "connected_ns", *_SENDER_COUNTERS)
+_RECEIVER_COLUMNS = ("status", "start_ns", "connected_ns", "first_byte_ns", "end_ns", "bytes", "transport")
 
 
 def scan_flow_logs(run_dir: Path) -> Scan:
@@ -50,34 +81,64 @@ def scan_flow_logs(run_dir: Path) -> Scan:
     return Scan(rows, tuple(note for scan in scans for note in scan.notes))
 
 
-def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame) -> pl.DataFrame:
-    """Return one row a flow of the trace, sorted by flow, with the columns of FLOW_COLUMNS.
+def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame, plan: dict[str, Any]) -> pl.DataFrame:
+    """Return one row a flow of the trace, sorted by flow, with the columns of FLOW_SCHEMA.
 
     Raises ResultsError when a side logged a flow twice.
     """
-    sender = _side(log, "src", _SENDER_COLUMNS)
-    receiver = _side(log, "dst", _RECEIVER_COLUMNS)
-    flows = trace.rename({"start_ns": "planned_ns"}).join(sender, on="flow", how="left").join(receiver, on="flow", how="left")
-    pulled = pl.col("mode") == "pull"
     joined = (
-        flows.with_columns(
-            pl.when(pulled).then("dst_start_ns").otherwise("src_start_ns").alias("start_ns"),
-            pl.when(pulled).then("dst_connected_ns").otherwise("src_connected_ns").alias("connected_ns"),
-            _joined_status().alias("status"),
+        _asked(trace, plan)
+        .join(_side(log, "src", _SENDER_COLUMNS), on="flow", how="left")
+        .join(_side(log, "dst", _RECEIVER_COLUMNS), on="flow", how="left")
+        .with_columns(*_of_the_starting_side("start_ns", "connected_ns"), _joined_status().alias("status"))
+        .rename({f"dst_{name}": name for name in ("first_byte_ns", "end_ns", "bytes")})
+        .with_columns(
+            pl.coalesce("src_transport", "dst_transport").alias("transport"),
+            *[pl.col(f"src_{name}").alias(name) for name in _SENDER_COUNTERS if name != "transport"],
+            _completion_time().alias("fct_ns"),
         )
-        .with_columns(_completion_time().alias("fct_ns"))
-        .rename({"dst_first_byte_ns": "first_byte_ns", "dst_end_ns": "end_ns", "dst_bytes": "bytes"})
-        .rename({f"src_{name}": name for name in ("retransmits", "timeouts", "marks", "delivered", "min_rtt_us", "srtt_us")})
+        .with_columns(_recovery().alias("recovery"), (pl.col("fct_ns") / pl.col("ideal_ns")).alias("slowdown"))
+        .with_columns(pl.lit(None, dtype=pl.Boolean).alias("deadline_missed"))
         .select(FLOW_COLUMNS)
         .collect(engine="streaming")
         .sort("flow")
     )
     _require_one_row_a_flow(joined)
-    return joined
+    # The window over groups costs memory that most runs need not spend.
+    has_deadlines = joined["deadline_ns"].null_count() < joined.height
+    return joined.with_columns(_deadline_missed().alias("deadline_missed")) if has_deadlines else joined
+
+
+def is_done() -> pl.Expr:
+    """Return whether a flow of flows.parquet did all that it was meant to do, in a run that ended by itself.
+
+    `fabriclab.results.summary.is_finished` knows how the run ended, and tells a flow that was cut from one that was to stop.
+    """
+    return (pl.col("status") == "complete") | ((pl.col("status") == "stopped") & pl.col("stop_ns").is_not_null())
+
+
+def _asked(trace: pl.LazyFrame, plan: dict[str, Any]) -> pl.LazyFrame:
+    """Return the trace with its defaults filled in, and with the ideal of each flow."""
+    pairs = trace.select("src", "dst").unique().collect(engine="streaming")
+    hosts = [(node["name"], (node.get("transport") or {}).get("congestion_control")) for node in plan.get("nodes", [])]
+    controls = pl.LazyFrame(hosts, schema={"src": pl.String, "host_control": pl.String}, orient="row")
+    return (
+        trace.rename({"start_ns": "planned_ns", "transport": "transport_asked"})
+        .with_columns(pl.col("mode").fill_null("push"), pl.col("transport_asked").fill_null("tcp"), pl.col("dscp").fill_null(0))
+        .join(controls, on="src", how="left")
+        .with_columns(pl.coalesce("congestion_control", "host_control").alias("congestion_control"))
+        .join(path_table(plan, pairs.iter_rows()), on=["src", "dst"], how="left")
+        .with_columns(*ideal_columns())
+    )
 
 
 def _side(log: pl.LazyFrame, side: str, columns: tuple[str, ...]) -> pl.LazyFrame:
     return log.filter(pl.col("side") == side).select("flow", *(pl.col(column).alias(f"{side}_{column}") for column in columns))
+
+
+def _of_the_starting_side(*names: str) -> list[pl.Expr]:
+    pulled = pl.col("mode") == "pull"
+    return [pl.when(pulled).then(f"dst_{name}").otherwise(f"src_{name}").alias(name) for name in names]
 
 
 def _joined_status() -> pl.Expr:
@@ -103,7 +164,22 @@ def _joined_status() -> pl.Expr:
 
 def _completion_time() -> pl.Expr:
     finished = (pl.col("status") == "complete") & pl.col("size_bytes").is_not_null()
-    return pl.when(finished).then(pl.col("dst_end_ns") - pl.col("start_ns"))
+    return pl.when(finished).then(pl.col("end_ns") - pl.col("start_ns"))
+
+
+def _recovery() -> pl.Expr:
+    timeouts, retransmits = pl.col("timeouts"), pl.col("retransmits")
+    none, fast, once, several = (pl.lit(recovery) for recovery in RECOVERIES)
+    return (
+        pl.when(timeouts > 1).then(several).when(timeouts == 1).then(once).when(retransmits == 0).then(none).when(timeouts == 0).then(fast)
+    )
+
+
+def _deadline_missed() -> pl.Expr:
+    together = pl.col("start_ns").min().over("group", "deadline_ns")
+    since = pl.when(pl.col("group").is_null()).then("start_ns").otherwise(together)
+    late = (pl.col("status") != "complete") | (pl.col("end_ns") - since > pl.col("deadline_ns"))
+    return pl.when(pl.col("deadline_ns").is_not_null() & pl.col("size_bytes").is_not_null()).then(late)
 
 
 def _require_one_row_a_flow(flows: pl.DataFrame) -> None:

@@ -25,10 +25,12 @@ class ResultsError(Exception):
 
 @dataclass(frozen=True)
 class Format:
-    """A version line and the columns that must follow it, in any order."""
+    """A version line and the columns that follow it, in any order."""
 
     version: str
     columns: dict[str, DataTypeClass]
+    optional: frozenset[str] = frozenset()
+    """Columns that may be missing: they are empty then."""
 
 
 TRACE = Format(
@@ -41,14 +43,25 @@ TRACE = Format(
         "size_bytes": pl.Int64,
         "stop_ns": pl.Int64,
         "mode": pl.String,
+        "request_bytes": pl.Int64,
         "connection": pl.String,
         "group": pl.String,
         "after": pl.String,
         "class": pl.String,
+        "transport": pl.String,
+        "congestion_control": pl.String,
+        "dscp": pl.Int64,
+        "deadline_ns": pl.Int64,
     },
+    frozenset(
+        (
+            *("stop_ns", "mode", "request_bytes", "connection", "group", "after", "class"),
+            *("transport", "congestion_control", "dscp", "deadline_ns"),
+        )
+    ),
 )
 FLOW_LOG = Format(
-    "# fabriclab-flows-1",
+    "# fabriclab-flows-2",
     {
         "flow": pl.Int64,
         "side": pl.String,
@@ -64,6 +77,8 @@ FLOW_LOG = Format(
         "delivered": pl.Int64,
         "min_rtt_us": pl.Int64,
         "srtt_us": pl.Int64,
+        "transport": pl.String,
+        "subflows": pl.Int64,
     },
 )
 QUEUES = Format(
@@ -81,11 +96,13 @@ QUEUES = Format(
     },
 )
 TCP = Format(
-    "# fabriclab-tcp-1",
+    "# fabriclab-tcp-2",
     {
         "time_ns": pl.Int64,
         "node": pl.String,
         "flow": pl.Int64,
+        "subflow": pl.Int64,
+        "path": pl.String,
         "cwnd": pl.Int64,
         "ssthresh": pl.Int64,
         "srtt_us": pl.Int64,
@@ -156,7 +173,9 @@ def scan_csv(path: Path, file_format: Format, name: str) -> Scan:
         schema={column: file_format.columns[column] for column in columns},
         quote_char=None,
         low_memory=True,
-    ).select(list(file_format.columns))
+    )
+    absent = [pl.lit(None, dtype=kind).alias(column) for column, kind in file_format.columns.items() if column not in columns]
+    rows = rows.with_columns(absent).select(list(file_format.columns))
     return Scan(rows, (f"{name}: the last line was cut off and is left out",) if cut else ())
 
 
@@ -171,9 +190,9 @@ def _read_header(path: Path, file_format: Format, name: str) -> tuple[int, list[
     if found != file_format.version:
         raise ResultsError(f"{name}:1: '{found}': the first line must be '{file_format.version}'")
     columns = header.decode(errors="replace").strip().split(",")
-    missing = [column for column in file_format.columns if column not in columns]
+    missing = [column for column in file_format.columns if column not in columns and column not in file_format.optional]
     unknown = [column for column in columns if column not in file_format.columns]
-    if missing or unknown or len(columns) != len(file_format.columns):
+    if missing or unknown or len(columns) != len(set(columns)):
         wrong = [f"missing {', '.join(missing)}"] if missing else []
         wrong += [f"unknown {', '.join(unknown)}"] if unknown else []
         raise ResultsError(f"{name}:2: columns: {'; '.join(wrong) or 'one stands twice'}; right is {','.join(file_format.columns)}")

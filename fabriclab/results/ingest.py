@@ -34,7 +34,7 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
     raw = run_dir / "raw"
     notes = list(_old_notes(run_dir))
     if raw.is_dir() or not (run_dir / "flows.parquet").exists():
-        notes = _write_flows(run_dir)
+        notes = _write_flows(run_dir, plan)
         for name, file_format in _SERIES.items():
             notes += _write_series(run_dir, name, file_format, expected=_is_sampled(plan, name))
     metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
@@ -79,9 +79,9 @@ def read_json(path: Path, version: str) -> dict[str, Any]:
     return data
 
 
-def _write_flows(run_dir: Path) -> list[str]:
+def _write_flows(run_dir: Path, plan: dict[str, Any]) -> list[str]:
     trace, log = read_trace(run_dir), scan_flow_logs(run_dir)
-    flows = _reading(lambda: join_flows(trace.rows, log.rows), run_dir)
+    flows = _reading(lambda: join_flows(trace.rows, log.rows, plan), run_dir)
     path = run_dir / "flows.parquet"
     part = path.with_suffix(".part")
     flows.write_parquet(part, compression="zstd", compression_level=_COMPRESSION_LEVEL, row_group_size=_ROW_GROUP)

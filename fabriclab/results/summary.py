@@ -5,22 +5,35 @@ Flows
   flows_complete        sized flows read whole by the receiver, and long flows that ran to their stop time
   flows_incomplete      all others: cut, never started, failed or lost; they are part of `flows`, never dropped
   flows_unstarted, flows_failed, flows_lost   of those, the ones of that status
+  flows_with_timeouts   flows whose retransmission timer ran out
+  flows_fast_retransmit flows that sent segments again without a timeout
   bytes                 bytes that receivers read, of incomplete flows too
   goodput_bps           8 x bytes / (last byte read - first start)
-  fct_mean_ns, fct_median_ns, fct_p95_ns, fct_p99_ns, fct_max_ns   completion times of complete sized flows (nearest-rank percentiles)
+  fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns, fct_p999_ns, fct_max_ns   completion times of complete sized flows:
+                        mean, standard deviation (divisor n - 1), nearest-rank percentiles
+  slowdown_mean, slowdown_median, slowdown_p95, slowdown_p99, slowdown_p999   the same of completion time / ideal on an idle path
+                        (`fabriclab.results.ideal`)
+  coflow_mean_ns, coflow_p95_ns, coflow_p99_ns   completion times of complete coflows: rounds, queries, phases of a job
+                        (`fabriclab.results.coflows`, level `coflow`)
+  deadline_flows, deadline_misses   sized flows that have a deadline, those of them that missed it, incomplete ones included
   rounds_complete       groups of the trace of which every flow is complete
   round_mean_ns         mean over those of (last byte read - first start)
   timeouts, retransmits, marks   sums over flows: retransmission timeouts, segments sent again, segments acknowledged with ECE
-  throughput_bps[C]     goodput of the flows of class C alone
+  mptcp_fallbacks       flows that asked for MPTCP and got TCP
   jain_fairness         Jain's index of the long flows' own throughputs; needs two
   min_rtt_us            smallest round-trip time that any flow saw
+Classes, over the flows of class C alone, where it was measured, of the 100 classes with the most flows
+  throughput_bps[C]     goodput
+  NAME[C]               flows, flows_complete, flows_incomplete, flows_with_timeouts, timeouts, retransmits, marks, deadline_flows,
+                        deadline_misses, fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns, fct_p999_ns, slowdown_mean,
+                        slowdown_median, slowdown_p99, coflow_mean_ns, coflow_p95_ns, coflow_p99_ns as above
 Queues, over the time from the first start to the last byte; the bare name is the first sampled port's, `name[port]` each port's
   queue_mean_bytes, queue_median_bytes, queue_p99_bytes   time-weighted: a sample holds until the next
   queue_max_bytes       largest sample
   drops, queue_marks    packets dropped and marked by the port, last sample minus first
   stalls, stalled_ns    times that the port sent nothing for SILENCE_NS or more, and their length in all: waiting for a timer
 TCP samples
-  srtt_mean_us          time-weighted mean of the senders' smoothed round-trip time over all sampled flows
+  srtt_mean_us          time-weighted mean of the senders' smoothed round-trip time over all sampled flows; each subflow of MPTCP counts
 A metric that was not measured is None.
 """
 
@@ -32,17 +45,17 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics
+from fabriclab.results.flows import FLOW_SCHEMA, is_done
 from fabriclab.results.statistics import (
     hold_until_next,
-    jain_index,
-    percentile,
     time_weighted_distribution,
     time_weighted_mean,
     time_weighted_percentile,
 )
 
-Metric = float | int | None
-Metrics = dict[str, Metric]
+__all__ = ["Measured", "Metric", "Metrics", "busy_interval", "is_finished", "summarize"]
+
 _QUEUE_METRICS = (
     *("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),
     *("drops", "queue_marks", "stalls", "stalled_ns"),
@@ -62,19 +75,22 @@ class Measured:
 
     @classmethod
     def open(cls, run_dir: Path) -> Measured:
-        """Open the Parquet files of a run directory."""
+        """Open the Parquet files of a run directory. Columns of flows that an older version did not write are null."""
 
         def table(name: str) -> pl.LazyFrame | None:
             path = run_dir / f"{name}.parquet"
             return pl.scan_parquet(path) if path.exists() else None
 
-        return cls(pl.scan_parquet(run_dir / "flows.parquet"), table("queues"), table("tcp"), table("interfaces"))
+        flows = pl.scan_parquet(run_dir / "flows.parquet")
+        written = flows.collect_schema().names()
+        missing = [pl.lit(None, dtype=kind).alias(name) for name, kind in FLOW_SCHEMA.items() if name not in written]
+        return cls(flows.with_columns(missing), table("queues"), table("tcp"), table("interfaces"))
 
 
 def summarize(measured: Measured, plan: dict[str, Any], manifest: dict[str, Any]) -> Metrics:
     """Return every metric of a run."""
     flows = measured.flows.with_columns(is_finished(manifest).alias("finished"))
-    metrics = _flow_counts(flows) | _flow_sums(flows) | _completion_times(flows) | _rounds(flows) | _throughputs(flows)
+    metrics = flow_metrics(flows)
     begin, end = busy_interval(measured)
     ports = tuple(plan.get("probes", {}).get("queue_ports", ()))
     metrics |= _queues(measured.queues, ports, begin, end)
@@ -87,11 +103,10 @@ def is_finished(manifest: dict[str, Any]) -> pl.Expr:
 
     A long flow is `stopped` at its stop time and also when the run was cut; it finished when the run did, or lived past the stop time.
     """
-    stopped_in_time = pl.col("stop_ns").is_not_null() & (pl.col("status") == "stopped")
-    if manifest.get("status") != "complete":
-        reached_ns = int(float(manifest.get("virtual_s") or 0) * 1e9)
-        stopped_in_time &= pl.col("stop_ns") <= reached_ns
-    return (pl.col("status") == "complete") | stopped_in_time
+    if manifest.get("status") == "complete":
+        return is_done()
+    reached_ns = int(float(manifest.get("virtual_s") or 0) * 1e9)
+    return is_done() & (pl.col("stop_ns").is_null() | (pl.col("stop_ns") <= reached_ns))
 
 
 def busy_interval(measured: Measured) -> tuple[int, int]:
@@ -101,61 +116,6 @@ def busy_interval(measured: Measured) -> tuple[int, int]:
     if end is None and measured.queues is not None:
         end = measured.queues.select(pl.col("time_ns").max()).collect(engine="streaming").item()
     return int(begin or 0), int(end or 0)
-
-
-def _flow_counts(flows: pl.LazyFrame) -> Metrics:
-    status = pl.col("status")
-    counts = flows.select(
-        pl.len().alias("flows"),
-        pl.col("finished").sum().alias("flows_complete"),
-        (~pl.col("finished")).sum().alias("flows_incomplete"),
-        (status == "unstarted").sum().alias("flows_unstarted"),
-        status.str.starts_with("failed").sum().alias("flows_failed"),
-        (status == "lost").sum().alias("flows_lost"),
-    )
-    return {name: int(value) for name, value in _only_row(counts).items()}
-
-
-def _flow_sums(flows: pl.LazyFrame) -> Metrics:
-    names = ("timeouts", "retransmits", "marks")
-    # The sum of nothing is 0; a sum of values that nobody logged is not measured.
-    sums = [pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()).alias(name) for name in names]
-    row = _only_row(flows.select(pl.col("bytes").sum(), _goodput().alias("goodput_bps"), *sums, pl.col("min_rtt_us").min()))
-    return {name: row[name] for name in ("bytes", "goodput_bps", *names, "min_rtt_us")}
-
-
-def _goodput() -> pl.Expr:
-    elapsed = pl.col("end_ns").max() - pl.col("start_ns").min()
-    return pl.when(elapsed > 0).then(pl.col("bytes").sum() * 8e9 / elapsed)
-
-
-def _completion_times(flows: pl.LazyFrame) -> Metrics:
-    times = flows.select("fct_ns").collect(engine="streaming")["fct_ns"].drop_nulls()
-    mean = times.mean()
-    return {
-        "fct_mean_ns": float(mean) if isinstance(mean, int | float) else None,
-        "fct_median_ns": _whole(percentile(times, 50)),
-        "fct_p95_ns": _whole(percentile(times, 95)),
-        "fct_p99_ns": _whole(percentile(times, 99)),
-        "fct_max_ns": _whole(percentile(times, 100)),
-    }
-
-
-def _rounds(flows: pl.LazyFrame) -> Metrics:
-    groups = flows.filter(pl.col("group").is_not_null()).group_by("group")
-    times = groups.agg(pl.col("finished").all(), (pl.col("end_ns").max() - pl.col("start_ns").min()).alias("time_ns"))
-    complete = times.filter("finished").select(pl.len().alias("rounds"), pl.col("time_ns").mean())
-    row = _only_row(complete)
-    return {"rounds_complete": int(row["rounds"] or 0), "round_mean_ns": row["time_ns"]}
-
-
-def _throughputs(flows: pl.LazyFrame) -> Metrics:
-    classes = flows.group_by("class").agg(_goodput().alias("goodput_bps")).collect(engine="streaming").sort("class")
-    metrics: Metrics = {f"throughput_bps[{name}]": value for name, value in classes.iter_rows() if name is not None}
-    own = pl.col("bytes") * 8e9 / (pl.col("end_ns") - pl.col("start_ns"))
-    long_flows = flows.filter(pl.col("stop_ns").is_not_null()).select(own.alias("bps")).collect(engine="streaming")
-    metrics["jain_fairness"] = jain_index(long_flows["bps"])
-    return metrics
 
 
 def _queues(queues: pl.LazyFrame | None, ports: tuple[str, ...], begin_ns: int, end_ns: int) -> Metrics:
@@ -200,8 +160,15 @@ def _srtt_mean(measured: Measured, begin_ns: int, end_ns: int) -> float | None:
         return None
     # Both ends of a connection carry its mark; only the sender's round-trip time is that of the data.
     senders = measured.flows.select("flow", pl.col("src").alias("node"))
-    rows = measured.tcp.select("time_ns", "node", "flow", "srtt_us").join(senders, on=["flow", "node"], how="semi", maintain_order="left")
-    return time_weighted_mean(time_weighted_distribution(hold_until_next(rows, "srtt_us", begin_ns, end_ns, by="flow")))
+    rows = measured.tcp.select("time_ns", "node", "flow", "srtt_us", _connection(measured.tcp))
+    of_senders = rows.join(senders, on=["flow", "node"], how="semi", maintain_order="left")
+    return time_weighted_mean(time_weighted_distribution(hold_until_next(of_senders, "srtt_us", begin_ns, end_ns, by="connection")))
+
+
+def _connection(tcp: pl.LazyFrame) -> pl.Expr:
+    """Return what tells connections apart: the flow and, of MPTCP, the subflow, which samples of older versions don't have."""
+    subflow = pl.col("subflow").fill_null(-1) if "subflow" in tcp.collect_schema().names() else pl.lit(-1)
+    return pl.struct("flow", subflow.alias("subflow")).alias("connection")
 
 
 def _only_row(rows: pl.LazyFrame) -> dict[str, Any]:

@@ -1,16 +1,25 @@
-"""A sweep directory: the points of a matrix, each a run directory, those that are missing included."""
+"""A sweep directory: the points of a matrix, each a run directory, those that are missing included; pools of points that differ in seed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate, standard_deviation
+from fabriclab.results.coflows import coflow_completion_table, coflow_table
+from fabriclab.results.completion import DEFAULT_BINS, Value, completion_cdf, completion_table
+from fabriclab.results.flows import FLOW_SCHEMA
 from fabriclab.results.formats import ResultsError
 from fabriclab.results.ingest import read_json
 from fabriclab.results.run import Results, Scalar, read_run
 
 SWEEP_FORMAT = "fabriclab-sweep-1"
+SEED = "seed"
+"""The axis of a matrix that repeats its points."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,86 @@ class Sweep:
         """The settings that have more than one value, in the order of the matrix."""
         names = list(dict.fromkeys(name for point in self.points for name in point.settings))
         return tuple(name for name in names if len({point.parameters.get(name) for point in self.points}) > 1)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The points of a sweep that differ only in their seed: one experiment, repeated. Intervals resample its runs."""
+
+    settings: dict[str, Scalar]
+    """Of every point, without `seed`."""
+    points: tuple[SweepPoint, ...]
+    """In ascending order of their seeds; those without results included."""
+
+    @property
+    def runs(self) -> tuple[Results, ...]:
+        """The points that have results."""
+        return tuple(point.results for point in self.points if point.results is not None)
+
+    @property
+    def parameters(self) -> dict[str, Scalar]:
+        """Every parameter's value, without `seed`."""
+        return {name: value for point in self.points[:1] for name, value in point.parameters.items() if name != SEED}
+
+    @property
+    def flows(self) -> pl.LazyFrame:
+        """The flows of all runs, lazily: the columns of flows.parquet, `run` (position in `runs`) and `seed`.
+
+        Of a pool of one run there is no `run`, so that intervals resample its flows.
+        """
+        frames = [run.flows.with_columns(seed=pl.lit(int(run.plan.get("seed", 0)))) for run in self.runs]
+        if len(frames) == 1:
+            return frames[0]
+        if not frames:
+            return pl.LazyFrame(schema=FLOW_SCHEMA | {"seed": pl.Int32, "run": pl.Int32})
+        return pl.concat([frame.with_columns(run=pl.lit(number)) for number, frame in enumerate(frames)])
+
+    def completion_table(
+        self, by: Sequence[str] = ("class", "size_bin"), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns"
+    ) -> pl.DataFrame:
+        """Return `fabriclab.results.completion.completion_table` of all runs' flows."""
+        return completion_table(self.flows, by=by, bins=bins, of=of)
+
+    def completion_cdf(self, by: Sequence[str] = ("class",), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns") -> pl.DataFrame:
+        """Return `fabriclab.results.completion.completion_cdf` of all runs' flows."""
+        return completion_cdf(self.flows, by=by, bins=bins, of=of)
+
+    def coflows(self) -> pl.DataFrame:
+        """Return `fabriclab.results.coflows.coflow_table` of all runs' flows."""
+        return coflow_table(self.flows)
+
+    def coflow_completion_table(self, by: Sequence[str] = ("class",)) -> pl.DataFrame:
+        """Return `fabriclab.results.coflows.coflow_completion_table` of all runs' flows."""
+        return coflow_completion_table(self.flows, by=by)
+
+    def metric(self, name: str) -> Spread:
+        """Return mean and spread over the runs of one metric of the summary; runs that did not measure it don't count."""
+        values = [run.summary.get(name) for run in self.runs]
+        measured = pl.Series([float(value) for value in values if value is not None], dtype=pl.Float64)
+        # One value a run: resampling values is resampling runs.
+        mean = mean_estimate(Sample.of(measured)) if len(measured) > 1 else Estimate(measured[0] if len(measured) else None)
+        return Spread(mean, standard_deviation(measured.to_numpy()), len(measured))
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A metric over runs: mean with its 95 % interval by resampled runs, standard deviation (divisor n - 1), runs that measured it."""
+
+    mean: Estimate
+    std: float | None
+    runs: int
+
+
+def pooled(sweep: Sweep) -> tuple[Pool, ...]:
+    """Return the points of a sweep in pools that differ only in their seed, in the order of the matrix; nothing is read."""
+    pools: dict[frozenset[tuple[str, Scalar]], list[SweepPoint]] = {}
+    for point in sweep.points:
+        pools.setdefault(frozenset(_without_seed(point.settings).items()), []).append(point)
+    return tuple(Pool(_without_seed(points[0].settings), tuple(sorted(points, key=lambda point: point.seed))) for points in pools.values())
+
+
+def _without_seed(settings: dict[str, Scalar]) -> dict[str, Scalar]:
+    return {name: value for name, value in settings.items() if name != SEED}
 
 
 def is_sweep(directory: Path) -> bool:

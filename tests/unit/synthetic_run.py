@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 FLOW_HEADER = (
-    "# fabriclab-flows-1\nflow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,"
-    "retransmits,timeouts,marks,delivered,min_rtt_us,srtt_us\n"
+    "# fabriclab-flows-2\nflow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,"
+    "retransmits,timeouts,marks,delivered,min_rtt_us,srtt_us,transport,subflows\n"
 )
 QUEUE_HEADER = "# fabriclab-queues-1\ntime_ns,port,bytes,packets,drops,marks,sent_bytes,sent_packets,overlimits\n"
 TCP_HEADER = (
-    "# fabriclab-tcp-1\ntime_ns,node,flow,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,total_retrans,"
+    "# fabriclab-tcp-2\ntime_ns,node,flow,subflow,path,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,total_retrans,"
     "timeouts,delivered,delivered_ce,pacing_bps,delivery_bps,bytes_acked,state,ca_state,congestion,alpha\n"
 )
 TRACE_HEADER = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n"
@@ -110,9 +110,9 @@ def incast_run(run_dir: Path, senders: int, variant: str = "cubic", *, buffer: i
             trace.append(f"{flow},0,h{sender + 1},client,{SRU},,pull,c{sender},r{number},{after},sru\n")
             marks = 40 if variant == "dctcp" else 0
             logs[f"h{sender + 1}"].append(
-                f"{flow},src,complete,,,{now + 60_000},{end + 50_000},{SRU},{3 * late},{int(late)},{marks},182,51,{120 + 8 * senders}\n"
+                f"{flow},src,complete,,,{now + 60_000},{end + 50_000},{SRU},{3 * late},{int(late)},{marks},182,51,{120 + 8 * senders},tcp,\n"
             )
-            client.append(f"{flow},dst,complete,{now},,{now + 110_000},{end},{SRU},,,,,,\n")
+            client.append(f"{flow},dst,complete,{now},,{now + 110_000},{end},{SRU},,,,,,,tcp,\n")
             flow += 1
         drops = _incast_queue(queue, port, now, duration, timeouts, senders, buffer, variant, drops)
         now += duration
@@ -181,9 +181,9 @@ def long_run(run_dir: Path, variant: str = "cubic", *, stop_ns: int = 2_000 * MS
     marks = 9000 if variant == "dctcp" else 0
     files = {"traffic/trace.csv": trace, "raw/queues.csv": "".join(queue), "raw/tcp.csv": "".join(tcp)}
     for f in (0, 1):
-        sent = f"{f},src,stopped,{f * 10 * MS},{f * 10 * MS + 50_000},60000,{stop_ns},{received},{12 * (1 - f)},0,{marks},80000,51,600\n"
+        sent = f"{f},src,stopped,{f * 10 * MS},{f * 10 * MS + 50_000},60000,{stop_ns},{received},{12 * (1 - f)},0,{marks},80000,51,600,tcp,\n"
         files[f"raw/flows/h{f + 1}.csv"] = FLOW_HEADER + sent
-    read = "".join(f"{f},dst,stopped,,{f * 10 * MS + 50_000},{f * 10 * MS + 110_000},{stop_ns},{received},,,,,,\n" for f in (0, 1))
+    read = "".join(f"{f},dst,stopped,,{f * 10 * MS + 50_000},{f * 10 * MS + 110_000},{stop_ns},{received},,,,,,,tcp,\n" for f in (0, 1))
     files["raw/flows/h3.csv"] = FLOW_HEADER + read
     return write_run(run_dir, plan, files, **manifest)
 
@@ -201,6 +201,6 @@ def _tcp_row(time: int, flow: int, variant: str, backlog: int, i: int) -> str:
     alpha = "0.21" if variant == "dctcp" else ""
     acked = int(time / 8e9 * 0.47e9 * (1.1 if flow else 0.9))
     return (
-        f"{time},h{flow + 1},{flow},{cwnd},{cwnd - 1},{srtt},{srtt // 4},51,201000,{cwnd},0,0,{i // 4000 * 6},0,{i},0,"
+        f"{time},h{flow + 1},{flow},,,{cwnd},{cwnd - 1},{srtt},{srtt // 4},51,201000,{cwnd},0,0,{i // 4000 * 6},0,{i},0,"
         f"18446744073709551615,470000000,{acked},ESTAB,open,{variant},{alpha}\n"
     )

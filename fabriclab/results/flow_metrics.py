@@ -1,0 +1,116 @@
+"""The summary's metrics of flows and coflows, of the whole run and of each class (definitions: `fabriclab.results.summary`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from fabriclab.results.bootstrap import exact_sum, standard_deviation
+from fabriclab.results.coflows import coflow_table
+from fabriclab.results.statistics import jain_index, percentile
+
+Metric = float | int | None
+Metrics = dict[str, Metric]
+
+MOST_CLASSES = 100
+"""Classes that have metrics of their own, those with the most flows: a trace may call every flow a class."""
+CLASS_METRICS = (
+    *("flows", "flows_complete", "flows_incomplete", "flows_with_timeouts", "timeouts", "retransmits", "marks"),
+    *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns"),
+    *("slowdown_mean", "slowdown_median", "slowdown_p99", "coflow_mean_ns", "coflow_p95_ns", "coflow_p99_ns"),
+    *("deadline_misses", "deadline_flows", "throughput_bps"),
+)
+"""What a class has of its own, where it was measured."""
+_WHOLE_ONLY = ("throughput_bps",)
+_SUMS = ("timeouts", "retransmits", "marks")
+
+
+def flow_metrics(flows: pl.LazyFrame) -> Metrics:
+    """Return the metrics of flows; `flows` has a column `finished`, whether a flow did all that it was meant to do."""
+    coflows = coflow_table(flows).filter(pl.col("level") == "coflow")
+    times = flows.select("class", "fct_ns", "slowdown").filter(pl.col("fct_ns").is_not_null()).collect(engine="streaming")
+    counts = flows.select(_counts()).collect(engine="streaming").row(0, named=True)
+    whole = counts | _distributions(times, coflows)
+    metrics = {name: value for name, value in whole.items() if name not in _WHOLE_ONLY}
+    metrics["goodput_bps"] = whole["throughput_bps"]
+    return metrics | _rounds(flows) | _fairness(flows) | _of_classes(flows, times, coflows)
+
+
+def _of_classes(flows: pl.LazyFrame, times: pl.DataFrame, coflows: pl.DataFrame) -> Metrics:
+    counts = flows.filter(pl.col("class").is_not_null()).group_by("class").agg(_counts()).collect(engine="streaming")
+    counts = counts.sort(["flows", "class"], descending=[True, False]).head(MOST_CLASSES).sort("class")
+    times_of, coflows_of = (table.partition_by("class", as_dict=True) for table in (times, coflows))
+    metrics: Metrics = {}
+    for row in counts.iter_rows(named=True):
+        key = (row["class"],)
+        own = row | _distributions(times_of.get(key, times.clear()), coflows_of.get(key, coflows.clear()))
+        metrics |= {f"{name}[{row['class']}]": own[name] for name in CLASS_METRICS if own[name] is not None}
+    return metrics
+
+
+def _counts() -> list[pl.Expr]:
+    """Return counts and sums over flows, for the whole run or within a group."""
+    status, finished, recovery = pl.col("status"), pl.col("finished"), pl.col("recovery")
+    counted = {
+        "flows_complete": finished,
+        "flows_incomplete": ~finished,
+        "flows_unstarted": status == "unstarted",
+        "flows_failed": status.str.starts_with("failed"),
+        "flows_lost": status == "lost",
+    }
+    # The count or sum of nothing is 0; one of values that nobody logged is not measured.
+    logged = {
+        "flows_with_timeouts": (recovery.is_in(["timeout", "several timeouts"]), recovery),
+        "flows_fast_retransmit": (recovery == "fast retransmit", recovery),
+        "mptcp_fallbacks": (pl.col("transport") == "fallback", pl.col("transport")),
+        **{name: (pl.col(name), pl.col(name)) for name in _SUMS},
+    }
+    elapsed = pl.col("end_ns").max() - pl.col("start_ns").min()
+    return [
+        pl.len().cast(pl.Int64).alias("flows"),
+        *[condition.sum().cast(pl.Int64).alias(name) for name, condition in counted.items()],
+        *[pl.when(of.count() > 0).then(value.sum().cast(pl.Int64)).alias(name) for name, (value, of) in logged.items()],
+        pl.col("bytes").sum().alias("bytes"),
+        pl.col("min_rtt_us").min(),
+        pl.col("deadline_missed").sum().cast(pl.Int64).alias("deadline_misses"),
+        pl.col("deadline_missed").count().cast(pl.Int64).alias("deadline_flows"),
+        pl.when(elapsed > 0).then(pl.col("bytes").sum() * 8e9 / elapsed).alias("throughput_bps"),
+    ]
+
+
+def _distributions(times: pl.DataFrame, coflows: pl.DataFrame) -> dict[str, Any]:
+    fct, slowdown, coflow = times["fct_ns"], times["slowdown"].drop_nulls(), coflows["completion_ns"].drop_nulls()
+    return {
+        "fct_mean_ns": _mean(fct),
+        "fct_std_ns": standard_deviation(fct.to_numpy()),
+        **{f"fct_{name}_ns": _whole(percentile(fct, percent)) for name, percent in _PERCENTILES.items()},
+        "fct_max_ns": _whole(percentile(fct, 100)),
+        "slowdown_mean": _mean(slowdown),
+        **{f"slowdown_{name}": percentile(slowdown, percent) for name, percent in _PERCENTILES.items()},
+        "coflow_mean_ns": _mean(coflow),
+        **{f"coflow_{name}_ns": _whole(percentile(coflow, _PERCENTILES[name])) for name in ("p95", "p99")},
+    }
+
+
+_PERCENTILES = {"median": 50, "p95": 95, "p99": 99, "p999": 99.9}
+
+
+def _rounds(flows: pl.LazyFrame) -> Metrics:
+    groups = flows.filter(pl.col("group").is_not_null()).group_by("group")
+    times = groups.agg(pl.col("finished").all(), (pl.col("end_ns").max() - pl.col("start_ns").min()).alias("time_ns"))
+    complete = times.filter("finished").select("time_ns").collect(engine="streaming")["time_ns"]
+    return {"rounds_complete": len(complete), "round_mean_ns": _mean(complete.drop_nulls())}
+
+
+def _fairness(flows: pl.LazyFrame) -> Metrics:
+    own = pl.col("bytes") * 8e9 / (pl.col("end_ns") - pl.col("start_ns"))
+    return {"jain_fairness": jain_index(flows.filter(pl.col("stop_ns").is_not_null()).select(own.alias("bps")).collect()["bps"])}
+
+
+def _mean(values: pl.Series) -> float | None:
+    return exact_sum(values.to_numpy()) / len(values) if len(values) else None
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)
