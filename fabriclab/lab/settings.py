@@ -12,6 +12,7 @@ from typing import Literal
 from fabriclab.lab.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.experiment import LINK_KEYS, PROBE_KEYS
 from fabriclab.lab.failures import EVENT_KEYS
+from fabriclab.lab.groups import GROUP_KEYS
 from fabriclab.lab.names import Names, expand_range
 from fabriclab.lab.percent import format_percent, parse_percent
 from fabriclab.lab.problems import did_you_mean, shown

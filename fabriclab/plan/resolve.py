@@ -67,8 +67,7 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
 
 
 def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> tuple[Node, ...]:
-    transports = {host: _resolve_transport(experiment.hosts[host]) for host in topology.hosts}
-    addresses = _assign_addresses(topology, transports)
+    addresses = assign_addresses(topology)
     routes = compute_routes(topology, addresses)
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
@@ -82,7 +81,7 @@ def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) 
             loopback=speakers[node.name].loopback if node.name in speakers else None,
             role=node.role,
             ports=tuple(ports[node.name]),
-            transport=transports.get(node.name),
+            transport=_resolve_transport(experiment.hosts[node.name]) if node.role == "host" else None,
             routes=routes[node.name],
         )
         for node in topology.nodes
