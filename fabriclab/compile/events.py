@@ -13,7 +13,7 @@ from typing import Any
 from fabriclab.compile.convergence import compile_reconvergence, routes_without
 from fabriclab.compile.frr import speaks_bgp
 from fabriclab.compile.qdisc import compile_delay_change, compile_rate_change
-from fabriclab.compile.routing import compile_neighbour, compile_route
+from fabriclab.compile.routing import compile_neighbour, compile_port_routes, compile_route
 from fabriclab.plan.model import Event, Plan, Port
 
 _ALL_LOST_PPM = 1_000_000
@@ -122,6 +122,7 @@ def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:
     """Yield the neighbour and the static routes that the kernel forgot when the port went down; without next hops that are down still."""
     node, port = plan.node(name.partition(":")[0]), _port(plan, name)
     yield compile_neighbour(port, plan)
+    yield from compile_port_routes(node, port, plan, "replace")
     if speaks_bgp(node, plan):
         return
     down = {end for link, state in links.items() if not state.is_up for end in link}

@@ -68,9 +68,9 @@ def _router(node: Node, plan: Plan, bgp: Bgp) -> Iterator[str]:
         yield f" neighbor {_GROUP} bfd profile {_BFD_PROFILE}"
     for port in fabric_ports(node, plan):
         yield from _neighbour(port, plan, bgp)
-    switches = {each.name for each in plan.nodes if each.role == "switch"}
+    nodes = {each.name: each for each in plan.nodes}
     yield " address-family ipv4 unicast"
-    yield from (f"  network {prefix}" for prefix in originated_prefixes(node, switches))
+    yield from (f"  network {prefix}" for prefix in originated_prefixes(node, nodes))
     yield f"  neighbor {_GROUP} activate"
     yield f"  maximum-paths {bgp.max_paths}"
     yield " exit-address-family"

@@ -1,13 +1,19 @@
-"""A node's addresses, neighbours and routes as lines for `ip -batch`. Source of the words: ip-address(8), ip-neighbour(8), ip-route(8)."""
+"""A node's addresses, neighbours, routes and rules as lines for `ip -batch`.
+
+Source of the words: ip-address(8), ip-neighbour(8), ip-route(8), ip-rule(8).
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fabriclab.compile.frr import speaks_bgp
+from fabriclab.compile.mptcp import compile_endpoints
+from fabriclab.plan.addressing import extra_network
+from fabriclab.plan.bgp import extra_behind
 from fabriclab.plan.model import Node, Plan, Port, Route, Transport
 
 _HEADER_BYTES = 40
@@ -15,17 +21,22 @@ _HEADER_BYTES = 40
 _TIMESTAMP_BYTES = 12
 _LARGEST_WINDOW_BYTES = 65_535 << 14
 """RFC 7323, section 2.3."""
+_FIRST_TABLE = 101
+"""Routing tables of a host's ports; those from 253 on are the kernel's."""
 
 
 def compile_ip(node: Node, plan: Plan) -> str:
     """Return the node's `ip.batch`."""
     lines = [f"address add {port.address} dev {port.interface}" for port in node.ports]
+    lines += [f"address add {address}/32 dev {port.interface}" for port in node.ports for address in port.extra_addresses]
     lines += [compile_neighbour(port, plan) for port in node.ports]
     if speaks_bgp(node, plan):
         # Its routes come from its neighbours; the loopback is what they know it by.
         lines.append(f"address add {node.loopback}/32 dev lo")
     else:
         lines += [line for route in node.routes for line in compile_route(node, route, plan)]
+    lines += [line for port in node.ports for line in compile_port_routes(node, port, plan)]
+    lines += [*_source_rules(node), *compile_endpoints(node, plan)]
     return "".join(line + "\n" for line in lines)
 
 
@@ -36,21 +47,61 @@ def compile_neighbour(port: Port, plan: Plan) -> str:
     return f"neighbour replace {peer.address.partition('/')[0]} lladdr {peer.mac} dev {port.interface} nud permanent"
 
 
-def compile_route(node: Node, route: Route, plan: Plan, verb: str = "add") -> Iterator[str]:
+def compile_port_routes(node: Node, port: Port, plan: Plan, verb: str = "add") -> Iterator[str]:
+    """Yield the lines of the routes over a port that are not the node's own `routes`.
+
+    A switch that speaks BGP knows by itself how to reach the extra addresses of its hosts, which it announces. Of a host with MPTCP and
+    several ports each has a table for what has the port's addresses: so the subflows leave by the port that they came by.
+    """
+    if speaks_bgp(node, plan):
+        for network, gateway in extra_behind(port, {each.name: each for each in plan.nodes}):
+            yield _route_line(Route(destination=str(network), next_hops=((gateway, port.interface),)), "", verb)
+    table = _port_tables(node).get(port.interface)
+    for route in node.routes if table is not None else ():
+        hops = tuple(hop for hop in route.next_hops if hop[1] == port.interface)
+        if hops:
+            yield from compile_route(node, route.model_copy(update={"next_hops": hops}), plan, verb, table)
+
+
+def _port_tables(node: Node) -> dict[str, int]:
+    """Return the routing tables of a host's ports by interface; none where all goes through one port."""
+    if node.transport is None or node.transport.mptcp is None or len(node.ports) < 2:
+        return {}
+    return {port.interface: number for number, port in enumerate(node.ports, _FIRST_TABLE)}
+
+
+def _source_rules(node: Node) -> Iterator[str]:
+    """Yield the lines that lead what has a port's address, or an extra one, to the port's table."""
+    for port in node.ports:
+        table = _port_tables(node).get(port.interface)
+        if table is not None:
+            extra = extra_network(port.extra_addresses)
+            sources = [f"{port.address.partition('/')[0]}/32", *([] if extra is None else [str(extra)])]
+            yield from (f"rule add from {source} table {table} priority {table}" for source in sources)
+
+
+def compile_route(node: Node, route: Route, plan: Plan, verb: str = "add", table: int | None = None) -> Iterator[str]:
     """Yield the lines that add one of the node's routes, or replace it: several for a host whose peers' window limits differ."""
     if node.transport is None:
         yield _route_line(route, "", verb)
         return
-    metrics = _metrics(node.transport)
+    metrics = ("" if table is None else f" table {table}") + _metrics(node.transport)
     windows = _offered_windows(node, plan)
-    # What most peers share needs no routes of its own.
-    common = Counter(windows.values()).most_common(1)[0][0] if windows else None
+    common = _common_window(route, windows, plan)
     yield _route_line(route, metrics + _window(common), verb)
     for peer, window in windows.items():
         if window != common:
-            for address in _addresses_behind(route, node, plan.node(peer)):
-                own = route.model_copy(update={"destination": f"{address}/32"})
+            for destination in _destinations_behind(route, node, plan.node(peer)):
+                own = route.model_copy(update={"destination": destination})
                 yield _route_line(own, metrics + _window(window), verb)
+
+
+def _common_window(route: Route, windows: Mapping[str, int | None], plan: Plan) -> int | None:
+    """Return the window of the route itself: what most peers share needs no routes of its own; but it may lead to one peer alone."""
+    for peer, window in windows.items():
+        if route.destination in [str(extra_network(port.extra_addresses)) for port in plan.node(peer).ports]:
+            return window
+    return Counter(windows.values()).most_common(1)[0][0] if windows else None
 
 
 def _route_line(route: Route, metrics: str, verb: str) -> str:
@@ -86,14 +137,17 @@ def _window_bytes(sender: Node, receiver: Node) -> int | None:
     return min(limit * (mtu - _HEADER_BYTES), _LARGEST_WINDOW_BYTES)
 
 
-def _addresses_behind(route: Route, node: Node, peer: Node) -> Iterator[str]:
+def _destinations_behind(route: Route, node: Node, peer: Node) -> Iterator[str]:
     """Yield the peer's addresses that the route leads to; on a network of its own the node has another, more specific route."""
-    within = ipaddress.ip_network("0.0.0.0/0" if route.destination == "default" else route.destination)
+    within = ipaddress.IPv4Network("0.0.0.0/0" if route.destination == "default" else route.destination)
     own = [ipaddress.ip_interface(port.address).network for port in node.ports]
     for port in peer.ports:
         address = ipaddress.ip_interface(port.address).ip
         if address in within and not any(address in network for network in own):
-            yield str(address)
+            yield f"{address}/32"
+        extra = extra_network(port.extra_addresses)
+        if extra is not None and extra != within and extra.subnet_of(within):
+            yield str(extra)
 
 
 def _window(window_bytes: int | None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import zlib
 
 from fabriclab.compile.frr import compile_router_sysctl
+from fabriclab.compile.mptcp import compile_mptcp_sysctl
 from fabriclab.plan.model import Node, Plan, Transport
 
 _TCP_ECN = {"off": 0, "on": 1, "accept": 2}
@@ -66,7 +67,7 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
     else:
         settings += _HOST
     if node.transport is not None:
-        settings += _transport(node.transport)
+        settings += [*_transport(node.transport), *compile_mptcp_sysctl(node, plan)]
     return "".join(f"{key} = {value}\n" for key, value in settings)
 
 

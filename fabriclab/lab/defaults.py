@@ -23,6 +23,14 @@ SEND_BUFFER_BYTES = 4 * 2**20
 HOST_QUEUE_BYTES = 15_000_000
 """A host's own queue before its line: 10,000 full frames, the limit of Linux's fq (tc-fq(8)); never the bottleneck."""
 
+MPTCP_SUBFLOWS = 8
+"""What a fat-tree needs (C. Raiciu et al., "Improving Datacenter Performance and Robustness with Multipath TCP", SIGCOMM 2011)."""
+MPTCP_SCHEDULER = "default"
+"""Linux: net.mptcp.scheduler, Documentation/networking/mptcp-sysctl.rst."""
+MPTCP_PATH_MANAGER = "subflow"
+MPTCP_ADD_ADDR_ACCEPTED = 8
+"""The most that Linux takes. Its own default is 0; but who has a host announce its addresses wants them used."""
+
 NON_ECT = "drop"
 """RED hardware drops above the threshold what it cannot mark (RFC 8257, section 4.4)."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from fabriclab.lab.mptcp import WrittenMptcp, override_mptcp, read_mptcp
 from fabriclab.lab.names import Names, expand_hosts
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, Section, Written
@@ -19,7 +20,7 @@ CONGESTION_CONTROLS = (
 SWITCH_KEYS = ("buffer", "ecn_threshold", "non_ect")
 HOST_KEYS = (
     *("congestion_control", "ecn", "rto_min", "delayed_ack", "initial_window", "window_limit"),
-    *("receive_buffer", "send_buffer", "queue"),
+    *("receive_buffer", "send_buffer", "queue", "mptcp"),
 )
 NO_LIMIT = "none"
 
@@ -54,6 +55,7 @@ class WrittenTransport:
     receive_buffer: Written[int] | None = None
     send_buffer: Written[int] | None = None
     queue: Written[int] | None = None
+    mptcp: WrittenMptcp | None = None
 
 
 def read_switches(switches: Section, names: Names) -> Mapping[str, WrittenSwitchProfile]:
@@ -136,6 +138,7 @@ def _read_host(section: Section) -> WrittenTransport:
         receive_buffer=section.size("receive_buffer", _SMALLEST_SOCKET_BUFFER, _LARGEST_BUFFER),
         send_buffer=section.size("send_buffer", _SMALLEST_SOCKET_BUFFER, _LARGEST_BUFFER),
         queue=section.size("queue", 1, _LARGEST_BUFFER),
+        mptcp=read_mptcp(section),
     )
 
 
@@ -156,4 +159,5 @@ def _window_limit(text: str) -> int | None:
 
 
 def _override_host(base: WrittenTransport, over: WrittenTransport) -> WrittenTransport:
-    return replace(base, **{field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None})
+    written = {field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None}
+    return replace(base, **{**written, "mptcp": override_mptcp(base.mptcp, over.mptcp)})

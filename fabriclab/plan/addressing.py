@@ -1,14 +1,20 @@
-"""Addresses: each link is a network of its own, a /31 (RFC 3021) from 10.0.0.0/8 in the order of the file unless that says otherwise."""
+"""Addresses: each link is a network of its own, a /31 (RFC 3021) from 10.0.0.0/8 in the order of the file unless that says otherwise.
+
+A host's MPTCP needs an address for each subflow. What its ports' own addresses lack is spread over its ports: extra addresses, which
+begin a network of their own behind the port, so that one route leads to all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from ipaddress import IPv4Interface, IPv4Network
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from fabriclab.lab.topology import Endpoint, Link, Topology
 
 POOL = IPv4Network("10.0.0.0/8")
+EXTRA_POOLS = (IPv4Network("10.64.0.0/10"), IPv4Network("172.16.0.0/12"))
+"""Apart from where links and loopbacks are numbered from; the second for whom the first has no room."""
 MAC_PREFIX = 0x02FA_0000_0000
 """Locally administered, unicast: 02:fa:00:00:00:00."""
 
@@ -19,10 +25,81 @@ class PortAddress:
 
     mac: str
     ipv4: IPv4Interface
+    extra: tuple[IPv4Address, ...] = ()
 
 
-def assign_addresses(topology: Topology) -> dict[str, PortAddress]:
-    """Return the addresses of every port (`node:interface`); what the file gives is kept, and no two overlap."""
+def extra_network(addresses: Sequence[str | IPv4Address]) -> IPv4Network | None:
+    """Return the network of a port's extra addresses: the least one that begins with the first of them; None when there are none."""
+    if not addresses:
+        return None
+    return IPv4Network((int(IPv4Address(addresses[0])), _prefix_length(len(addresses))))
+
+
+def _prefix_length(count: int) -> int:
+    """Return the length of the least network with that many addresses; all of them can be used, none is a broadcast address here."""
+    return 32 - (count - 1).bit_length()
+
+
+def assign_addresses(topology: Topology, subflows: Mapping[str, int]) -> dict[str, PortAddress]:
+    """Return the addresses of every port (`node:interface`); what the file gives is kept, and no two overlap.
+
+    `subflows` has the hosts with MPTCP: as many addresses as subflows are shared out to a host's ports, the first ones get one more.
+    Raises ValueError when no pool has room for them.
+    """
+    addresses = _link_addresses(topology)
+    loopbacks = [IPv4Network(node.loopback.value) for node in topology.nodes if node.loopback is not None]
+    free = _ExtraNetworks([*(address.ipv4.network for address in addresses.values()), *loopbacks])
+    ports = _ports_of_hosts(topology)
+    for host, count in subflows.items():
+        for index, port in enumerate(ports[host]):
+            extra = max(0, (count - index - 1) // len(ports[host]))
+            if extra:
+                network = free.take(_prefix_length(extra))
+                addresses[port] = replace(addresses[port], extra=tuple(network[number] for number in range(extra)))
+    return addresses
+
+
+def _ports_of_hosts(topology: Topology) -> dict[str, list[str]]:
+    ports: dict[str, list[str]] = {host: [] for host in topology.hosts}
+    for end in (end for link in topology.links for end in link.ends if end.node in ports):
+        ports[end.node].append(end.port)
+    return ports
+
+
+class _ExtraNetworks:
+    """Hands out networks of the extra pools that overlap nothing taken, each beyond the one before."""
+
+    def __init__(self, taken: Iterable[IPv4Network]) -> None:
+        self._taken = [network for network in taken if any(network.overlaps(pool) for pool in EXTRA_POOLS)]
+        self._pools = iter(EXTRA_POOLS)
+        self._pool = next(self._pools)
+        self._next = int(self._pool.network_address)
+
+    def take(self, length: int) -> IPv4Network:
+        """Return the next free network of that prefix length."""
+        size = 1 << (32 - length)
+        while True:
+            start = -(-self._next // size) * size
+            if start + size - 1 > int(self._pool.broadcast_address):
+                self._enter_next_pool()
+                continue
+            candidate = IPv4Network((start, length))
+            clash = next((network for network in self._taken if network.overlaps(candidate)), None)
+            if clash is None:
+                self._next = start + size
+                return candidate
+            self._next = int(clash.broadcast_address) + 1
+
+    def _enter_next_pool(self) -> None:
+        pool = next(self._pools, None)
+        if pool is None:
+            pools = " and ".join(map(str, EXTRA_POOLS))
+            raise ValueError(f"no room is left for MPTCP's addresses in {pools}; write smaller networks for the links")
+        self._pool = pool
+        self._next = int(pool.network_address)
+
+
+def _link_addresses(topology: Topology) -> dict[str, PortAddress]:
     written = [end.ipv4.value.network for link in topology.links for end in link.ends if end.ipv4 is not None]
     loopbacks = [IPv4Network(node.loopback.value) for node in topology.nodes if node.loopback is not None]
     free = _free_networks(written + loopbacks)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
 
 from fabriclab.lab.topology import Topology
-from fabriclab.plan.addressing import PortAddress
+from fabriclab.plan.addressing import PortAddress, extra_network
 from fabriclab.plan.model import Node, Port, Route
 
 LOOPBACK_POOL = IPv4Network("10.255.0.0/16")
@@ -70,25 +70,35 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
 
     Prefixes are the switches' loopbacks and the networks of their links to hosts, in the order of the plan.
     """
+    every = {node.name: node for node in nodes}
     switches = {node.name: node for node in nodes if node.role == "switch"}
     sessions = {name: list(_sessions(node, switches, dead)) for name, node in switches.items()}
     routes: dict[str, list[Route]] = {name: [] for name in switches}
     peers = {f"{node.name}:{port.interface}": port for node in switches.values() for port in node.ports}
     for origin in switches.values():
-        prefixes = list(originated_prefixes(origin, switches, dead))
+        prefixes = list(originated_prefixes(origin, every, dead))
         for name, used in _paths_to(origin.name, switches, sessions).items():
             hops = tuple((_gateway(peers[_peer(each.port)], unnumbered), each.port.interface) for each in used)
             routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
     return {name: tuple(found) for name, found in routes.items()}
 
 
-def originated_prefixes(switch: Node, switches: Collection[str], dead: Collection[str] = ()) -> Iterator[str]:
-    """Yield what a switch announces as its own: its loopback, and the networks of its links to hosts."""
+def originated_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str] = ()) -> Iterator[str]:
+    """Yield what a switch announces as its own: its loopback, the networks of its links to hosts, those of the hosts' extra addresses."""
     if switch.loopback is not None:
         yield f"{switch.loopback}/32"
     for port in switch.ports:
-        if port.peer_node not in switches and f"{switch.name}:{port.interface}" not in dead:
+        if nodes[port.peer_node].role == "host" and f"{switch.name}:{port.interface}" not in dead:
             yield str(IPv4Interface(port.address).network)
+            yield from (str(network) for network, _ in extra_behind(port, nodes))
+
+
+def extra_behind(port: Port, nodes: Mapping[str, Node]) -> Iterator[tuple[IPv4Network, str]]:
+    """Yield the network of the extra addresses at the other end of a port's link, with the address that leads there."""
+    for peer in nodes[port.peer_node].ports:
+        network = extra_network(peer.extra_addresses)
+        if peer.interface == port.peer_interface and network is not None:
+            yield network, peer.address.partition("/")[0]
 
 
 def _sessions(node: Node, switches: Collection[str], dead: Collection[str]) -> Iterator[_Session]:

@@ -40,7 +40,8 @@ class Port(Frozen):
     address: str
     """IPv4 address with prefix length, e.g. `10.0.0.1/31`."""
     extra_addresses: tuple[str, ...] = ()
-    """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through this port."""
+    """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through this port.
+    They begin a network of their own, of the least size that holds them (`fabriclab.plan.addressing.extra_network`)."""
     rate_bps: int
     delay_ns: int
     """One-way propagation delay of the link."""
@@ -57,8 +58,9 @@ class Mptcp(Frozen):
     """Most addresses announced by the peer that a connection uses."""
     scheduler: str
     """`net.mptcp.scheduler`."""
-    path_manager: Literal["subflow", "fullmesh"]
-    """How the kernel's path manager uses the endpoints: each to the peer's first address, or to every address that the peer announces."""
+    path_manager: Literal["subflow", "fullmesh", "signal"]
+    """What the kernel's path manager does with the addresses: a connection that this host opens has a subflow from each of them to the
+    peer's first address, or to every address that the peer announces; or they are announced to the peer, which connects to them."""
 
 
 class Transport(Frozen):
@@ -75,7 +77,7 @@ class Transport(Frozen):
     receive_buffer_bytes: int
     send_buffer_bytes: int
     mptcp: Mptcp | None = None
-    """None: the host has no endpoints of MPTCP; a flow of transport mptcp has one subflow then."""
+    """None: the host has no endpoints of MPTCP and takes no further subflows; a flow of transport mptcp has one subflow then."""
 
 
 class Route(Frozen):

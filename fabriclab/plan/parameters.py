@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabriclab.lab import AppliedSettings, Lab, defaults
-from fabriclab.lab.document import ScalarValue
+from fabriclab.lab.document import MappingValue, ScalarValue
+from fabriclab.lab.mptcp import MPTCP_NONE
 from fabriclab.lab.profiles import NO_LIMIT
 from fabriclab.lab.settings import look_up, normalise, split_key
 from fabriclab.lab.study import VARIANT
@@ -24,6 +25,11 @@ _DEFAULTS: dict[str, Scalar] = {
     "receive_buffer": format_size(defaults.RECEIVE_BUFFER_BYTES),
     "send_buffer": format_size(defaults.SEND_BUFFER_BYTES),
     "queue": format_size(defaults.HOST_QUEUE_BYTES),
+    "mptcp": MPTCP_NONE,
+    "subflows": defaults.MPTCP_SUBFLOWS,
+    "scheduler": defaults.MPTCP_SCHEDULER,
+    "path_manager": defaults.MPTCP_PATH_MANAGER,
+    "add_addr_accepted": defaults.MPTCP_ADD_ADDR_ACCEPTED,
     "protocol": defaults.PROTOCOL,
     "max_paths": defaults.MAX_PATHS,
     "keepalive": f"{defaults.KEEPALIVE_S} s",
@@ -71,7 +77,9 @@ def _value(dotted: str, applied: AppliedSettings, nodes: Sequence[Node]) -> Scal
     if words[0] == "limit":
         return format_duration(applied.experiment.limit_ns)
     # Below a node's or a range's name nothing written means what `default` says.
-    shared = look_up(applied.document, f"{words[0]}.default.{words[-1]}") if words[0] in ("hosts", "switches") else None
+    shared = look_up(applied.document, ".".join([words[0], "default", *words[2:]])) if words[0] in ("hosts", "switches") else None
+    if "mptcp" in words[:-1] and not isinstance(look_up(applied.document, "hosts.default.mptcp"), MappingValue):
+        return MPTCP_NONE
     return normalise(dotted, shared.text) if isinstance(shared, ScalarValue) else _DEFAULTS.get(words[-1])
 
 

@@ -8,6 +8,8 @@ from typing import Literal, TypeVar, cast
 from fabriclab.lab import Lab, LabErrors, defaults
 from fabriclab.lab.experiment import Experiment, WrittenProbes
 from fabriclab.lab.failures import WrittenEvent
+from fabriclab.lab.mptcp import WrittenMptcp
+from fabriclab.lab.problems import Problem
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
 from fabriclab.lab.routing import WrittenRouting
 from fabriclab.lab.section import Written
@@ -20,8 +22,7 @@ from fabriclab.plan.model import (
     Bgp,
     Check,
     Event,
-    FlowsTraffic,
-    LongTraffic,
+    Mptcp,
     Node,
     Plan,
     Port,
@@ -67,7 +68,8 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
 
 
 def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> tuple[Node, ...]:
-    addresses = assign_addresses(topology)
+    transports = {host: _resolve_transport(experiment.hosts[host]) for host in topology.hosts}
+    addresses = _assign_addresses(topology, transports)
     routes = compute_routes(topology, addresses)
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
@@ -81,13 +83,21 @@ def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) 
             loopback=speakers[node.name].loopback if node.name in speakers else None,
             role=node.role,
             ports=tuple(ports[node.name]),
-            transport=_resolve_transport(experiment.hosts[node.name]) if node.role == "host" else None,
+            transport=transports.get(node.name),
             routes=routes[node.name],
         )
         for node in topology.nodes
     )
     learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
     return tuple(node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes)
+
+
+def _assign_addresses(topology: Topology, transports: Mapping[str, Transport]) -> dict[str, PortAddress]:
+    subflows = {host: transport.mptcp.subflows for host, transport in transports.items() if transport.mptcp is not None}
+    try:
+        return assign_addresses(topology, subflows)
+    except ValueError as error:
+        raise LabErrors([Problem(topology.links[0].place.file, None, "topology.links", "", str(error))]) from error
 
 
 def _resolve_bgp(written: WrittenRouting) -> Bgp | None:
@@ -130,6 +140,7 @@ def _resolve_port(link: Link, end: Endpoint, peer: Endpoint, address: PortAddres
         peer_interface=peer.interface,
         mac=address.mac,
         address=str(address.ipv4),
+        extra_addresses=tuple(map(str, address.extra)),
         rate_bps=rate.value,
         delay_ns=_or(over.delay or end.delay, defaults.DELAY_NS),
         mtu=_or(over.mtu or link.mtu, defaults.MTU_BYTES),
@@ -168,6 +179,19 @@ def _resolve_transport(written: WrittenTransport) -> Transport:
         window_limit_segments=_or(written.window_limit, None),
         receive_buffer_bytes=_or(written.receive_buffer, defaults.RECEIVE_BUFFER_BYTES),
         send_buffer_bytes=_or(written.send_buffer, defaults.SEND_BUFFER_BYTES),
+        mptcp=_resolve_mptcp(written.mptcp),
+    )
+
+
+def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
+    if written is None or written.is_none:
+        return None
+    path_manager = _or(written.path_manager, defaults.MPTCP_PATH_MANAGER)
+    return Mptcp(
+        subflows=_or(written.subflows, defaults.MPTCP_SUBFLOWS),
+        add_addr_accepted=_or(written.add_addr_accepted, defaults.MPTCP_ADD_ADDR_ACCEPTED),
+        scheduler=_or(written.scheduler, defaults.MPTCP_SCHEDULER),
+        path_manager=cast(Literal["subflow", "fullmesh", "signal"], path_manager),
     )
 
 

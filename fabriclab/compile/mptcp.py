@@ -1,0 +1,61 @@
+"""A host's MPTCP: sysctl settings, and endpoints and limits as lines for `ip -batch`.
+
+Source of names and meanings: Linux Documentation/networking/mptcp-sysctl.rst, ip-mptcp(8), net/mptcp/pm_netlink.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabriclab.plan.model import Mptcp, Node, Plan, TraceTraffic
+
+DEFAULT_SCHEDULER = "default"
+
+
+def uses_mptcp(plan: Plan) -> bool:
+    """Return whether there is MPTCP in the plan; without it no file says a word of it. A user's trace counts by its hosts alone."""
+    return any(node.transport is not None and node.transport.mptcp is not None for node in plan.nodes) or any(
+        not isinstance(traffic, TraceTraffic) and traffic.carrier.transport == "mptcp" for traffic in plan.traffic
+    )
+
+
+def compile_mptcp_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
+    """Return the settings of a host's MPTCP."""
+    if node.transport is None or not uses_mptcp(plan):
+        return []
+    mptcp = node.transport.mptcp
+    return [
+        ("net.mptcp.enabled", "1"),
+        ("net.mptcp.pm_type", "0"),
+        ("net.mptcp.scheduler", DEFAULT_SCHEDULER if mptcp is None else mptcp.scheduler),
+        ("net.mptcp.checksum_enabled", "0"),
+        # The subflows of the peer come to the address and port that it connected to first.
+        ("net.mptcp.allow_join_initial_addr_port", "1"),
+        ("net.mptcp.add_addr_timeout", "120"),
+        ("net.mptcp.stale_loss_cnt", "4"),
+        # No memory from one connection to the next: two lost SYNs would end MPTCP for all connections of the host, for an hour.
+        ("net.mptcp.blackhole_timeout", "0"),
+    ]
+
+
+def compile_endpoints(node: Node, plan: Plan) -> Iterator[str]:
+    """Yield the lines that set a host's limits and endpoints. Limits count the subflows beside the first one."""
+    if node.transport is None or not uses_mptcp(plan):
+        return
+    mptcp = node.transport.mptcp
+    if mptcp is None:
+        yield "mptcp limits set subflow 0 add_addr_accepted 0"
+        return
+    yield f"mptcp limits set subflow {mptcp.subflows - 1} add_addr_accepted {mptcp.add_addr_accepted}"
+    # The ports' own addresses too: from the first port or another, whichever a connection leaves by, the others are free for the rest.
+    for number, (address, interface) in enumerate(_addresses(node)[: mptcp.subflows], 1):
+        yield f"mptcp endpoint add {address} dev {interface} id {number} {_flags(mptcp)}"
+
+
+def _addresses(node: Node) -> list[tuple[str, str]]:
+    own = [(port.address.partition("/")[0], port.interface) for port in node.ports]
+    return own + [(address, port.interface) for port in node.ports for address in port.extra_addresses]
+
+
+def _flags(mptcp: Mptcp) -> str:
+    return "subflow fullmesh" if mptcp.path_manager == "fullmesh" else mptcp.path_manager
