@@ -10,7 +10,8 @@ from fabriclab.compile.machine import (
     machine_memory_bytes,
 )
 from fabriclab.compile.node import NodeFiles, compile_node
-from fabriclab.compile.trace import TraceError, compile_hosts, compile_trace, compiled_flows
+from fabriclab.compile.trace import compile_hosts, compile_trace, compiled_flows
+from fabriclab.workload import TraceError, trace_text
 
 __all__ = [
     "NodeFiles",
@@ -23,4 +24,5 @@ __all__ = [
     "compile_trace",
     "compiled_flows",
     "machine_memory_bytes",
+    "trace_text",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
+
+import polars as pl
 
 from fabriclab.compile.convergence import compile_ready
 from fabriclab.compile.events import compile_events
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
 from fabriclab.compile.qdisc import LEAF_HANDLE
-from fabriclab.compile.trace import Flow
 from fabriclab.plan.model import (
     ArrivalsTraffic,
     FlowsTraffic,
@@ -117,7 +117,8 @@ def _playing(plan: Plan) -> set[str]:
 
 def _replay(node: Node) -> dict[str, Any]:
     files = ["--trace", "/job/traffic/trace.csv", "--hosts", "/job/traffic/hosts.csv", "--log", f"/job/raw/flows/{node.name}.csv"]
-    return {"name": f"replay@{node.name}", "node": node.name, "argv": ["/tools/replay", "--host", node.name, *files]}
+    argv = ["/tools/replay", "--host", node.name, *files, "--rendezvous", "/run/fabriclab/rendezvous"]
+    return {"name": f"replay@{node.name}", "node": node.name, "argv": argv}
 
 
 def _collect(plan: Plan) -> list[dict[str, Any]]:
@@ -137,8 +138,8 @@ def _collect(plan: Plan) -> list[dict[str, Any]]:
     return collect
 
 
-def compile_sampler(plan: Plan, flows: Iterable[tuple[str, Flow]]) -> dict[str, Any]:
-    """Return the sampler's configuration (`machine/sampler.json`). `flows` are the plan's flows with their traffic's names."""
+def compile_sampler(plan: Plan, flows: pl.DataFrame) -> dict[str, Any]:
+    """Return the sampler's configuration (`machine/sampler.json`). `flows` is the table of the plan's flows (`compiled_flows`)."""
     probes = plan.probes
     config: dict[str, Any] = {"format": SAMPLER_FORMAT}
     if probes.queue_interval_ns is not None:
@@ -161,24 +162,13 @@ def _namespace(node: str) -> str:
     return f"/run/netns/{node}"
 
 
-def _sampled_flows(plan: Plan, flows: Iterable[tuple[str, Flow]]) -> dict[str, Any]:
+def _sampled_flows(plan: Plan, flows: pl.DataFrame) -> dict[str, Any]:
     """Return the sending nodes and the marks of the sampled traffic. A kept connection carries its first flow's number only."""
-    kept = {traffic.name for traffic in plan.traffic if isinstance(traffic, RoundsTraffic) and traffic.connection == "kept"}
-    numbers: list[int] = []
-    sources: set[str] = set()
-    seen: set[tuple[str, str, str]] = set()
-    for name, flow in flows:
-        if name not in plan.probes.tcp_classes:
-            continue
-        sources.add(flow.src)
-        if name in kept:
-            connection = (flow.src, flow.dst, flow.connection)
-            if connection in seen:
-                continue
-            seen.add(connection)
-        numbers.append(flow.flow)
+    sampled = flows.filter(pl.col("traffic").cast(pl.String).is_in(plan.probes.tcp_classes))
+    first = pl.col("connection").is_null() | pl.struct("src", "dst", "mode", "connection").is_first_distinct()
+    sources = set(sampled["src"].cast(pl.String).unique())
     nodes = [{"name": node.name, "netns": _namespace(node.name)} for node in plan.nodes if node.name in sources]
-    return {"nodes": nodes, "flows": numbers}
+    return {"nodes": nodes, "flows": sampled.filter(first)["flow"].to_list()}
 
 
 def machine_memory_bytes(plan: Plan) -> int:

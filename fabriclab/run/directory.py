@@ -12,8 +12,8 @@ from fabriclab.compile import (
     compile_machine_sysctl,
     compile_node,
     compile_sampler,
-    compile_trace,
     compiled_flows,
+    trace_text,
 )
 from fabriclab.plan.model import Plan
 
@@ -26,11 +26,12 @@ def write_inputs(plan: Plan, lab_directory: Path, directory: Path) -> None:
     for part in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows"):
         (directory / part).mkdir(parents=True, exist_ok=True)
     (directory / "plan.json").write_text(plan.model_dump_json(indent=2) + "\n")
+    flows = compiled_flows(plan, lab_directory)
     with (directory / "traffic" / "trace.csv").open("w") as trace:
-        trace.writelines(compile_trace(plan, lab_directory))
+        trace.writelines(trace_text(flows))
     (directory / "traffic" / "hosts.csv").write_text(compile_hosts(plan))
     write_json(directory / "machine" / "job.json", compile_job(plan))
-    write_json(directory / "machine" / "sampler.json", compile_sampler(plan, compiled_flows(plan, lab_directory)))
+    write_json(directory / "machine" / "sampler.json", compile_sampler(plan, flows))
     (directory / "machine" / "sysctl.conf").write_text(compile_machine_sysctl(plan))
     for node in plan.nodes:
         files = directory / "nodes" / node.name

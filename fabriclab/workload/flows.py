@@ -1,0 +1,96 @@
+"""Flows as a table: the columns of the flow trace (`traffic/README.md`) and, as `traffic`, the name of what each belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fabriclab.plan.model import Carrier
+from fabriclab.workload.randomness import Integers
+from fabriclab.workload.site import Site
+
+TRACE_VERSION = "# fabriclab-trace-1"
+COLUMNS: Mapping[str, pl.DataType] = {
+    "flow": pl.UInt32(),
+    "start_ns": pl.Int64(),
+    "src": pl.String(),
+    "dst": pl.String(),
+    "size_bytes": pl.Int64(),
+    "stop_ns": pl.Int64(),
+    "mode": pl.Enum(("push", "pull", "iperf3")),
+    "request_bytes": pl.Int64(),
+    "connection": pl.Categorical(),
+    "group": pl.String(),
+    "after": pl.String(),
+    "class": pl.Categorical(),
+    "transport": pl.Enum(("tcp", "mptcp")),
+    "congestion_control": pl.Categorical(),
+    "dscp": pl.UInt8(),
+    "deadline_ns": pl.Int64(),
+}
+"""The columns of the trace in order with their types; `src` and `dst` of a table are an Enum of the lab's hosts. Null is empty."""
+REQUIRED = ("flow", "start_ns", "src", "dst", "size_bytes")
+WRITTEN_WHERE_USED = ("request_bytes", "transport", "congestion_control", "dscp", "deadline_ns")
+"""Columns that a trace is written without when no flow has a value there."""
+LARGEST_FLOW = 2**32 - 2
+_WRITTEN_AT_A_TIME = 1 << 16
+
+
+def flow_table(site: Site, traffic: str, carrier: Carrier, columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Return a table of flows that are not numbered yet, in the order given.
+
+    `columns` holds arrays (hosts as numbers in `site.hosts`; at least `start_ns` is one) or one value for all; what is missing is empty.
+    """
+    length = len(columns["start_ns"])
+    given = {
+        "class": traffic,
+        "transport": "mptcp" if carrier.transport == "mptcp" else None,
+        "congestion_control": carrier.congestion_control,
+        "dscp": carrier.dscp or None,
+        **columns,
+    }
+    hosts = pl.Series(site.hosts, dtype=site.host_type)
+    made: list[pl.Series] = [pl.Series("traffic", [traffic], dtype=pl.Categorical()).new_from_index(0, length)]
+    for name, dtype in list(COLUMNS.items())[1:]:
+        value = given.get(name)
+        if name in ("src", "dst"):
+            made.append(hosts.gather(_filled(value, length)).alias(name))
+        elif isinstance(value, np.ndarray | pl.Series | list):
+            made.append(pl.Series(name, value).cast(dtype))
+        else:
+            made.append(pl.Series(name, [value], dtype=dtype).new_from_index(0, length))
+    return pl.DataFrame(made)
+
+
+def _filled(hosts: Any, length: int) -> Integers:
+    return np.full(length, hosts, dtype=np.int64) if np.ndim(hosts) == 0 else np.asarray(hosts, dtype=np.int64)
+
+
+def _no_flows(site: Site) -> pl.DataFrame:
+    hosts = dict.fromkeys(("src", "dst"), site.host_type)
+    return pl.DataFrame(schema={"traffic": pl.Categorical(), **COLUMNS, **hosts})
+
+
+def by_start(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the flows in the order of their starts; those of one instant stay in the order in which they stand."""
+    return table.sort("start_ns", maintain_order=True)
+
+
+def numbered(tables: Sequence[pl.DataFrame], first: int, site: Site) -> pl.DataFrame:
+    """Return tables one after the other, flows numbered from `first`."""
+    every = pl.concat(tables) if tables else _no_flows(site)
+    numbers = pl.int_range(first, first + every.height, dtype=pl.UInt32, eager=True).alias("flow")
+    return every.with_columns(numbers).select("traffic", *COLUMNS)
+
+
+def trace_text(flows: pl.DataFrame) -> Iterator[str]:
+    """Yield the text of a flow trace piece by piece, whole lines each, header first."""
+    unused = [name for name in WRITTEN_WHERE_USED if flows[name].null_count() == flows.height]
+    columns = [name for name in COLUMNS if name not in unused]
+    yield f"{TRACE_VERSION}\n"
+    yield ",".join(columns) + "\n"
+    for piece in flows.select(columns).iter_slices(_WRITTEN_AT_A_TIME):
+        yield piece.write_csv(include_header=False)

@@ -1,0 +1,56 @@
+"""From the traffic of a plan to flows: one generator for each kind."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from fabriclab.plan.model import (
+    ArrivalsTraffic,
+    FlowsTraffic,
+    Iperf3Traffic,
+    LongTraffic,
+    Plan,
+    QueryTraffic,
+    RoundsTraffic,
+    ShuffleTraffic,
+    TraceTraffic,
+    Traffic,
+)
+from fabriclab.workload.flows import LARGEST_FLOW, numbered
+from fabriclab.workload.open_loop import arrivals_table
+from fabriclab.workload.queries import query_table
+from fabriclab.workload.scheduled import flows_table, iperf3_table, long_table, rounds_table
+from fabriclab.workload.shuffle import shuffle_table
+from fabriclab.workload.site import Site, TraceError, site_of
+
+
+def generate_flows(plan: Plan, first: int = 0) -> pl.DataFrame:
+    """Return the flows of a plan's traffic but for its user traces, numbered from `first`.
+
+    They stand in the order of the traffic as written, within it by start. Raises TraceError.
+    """
+    site = site_of(plan)
+    tables = [_table(traffic, site) for traffic in plan.traffic if not isinstance(traffic, TraceTraffic)]
+    if first + sum(table.height for table in tables) > LARGEST_FLOW + 1:
+        raise TraceError(f"the flows' numbers end at {LARGEST_FLOW}, and there are more; use smaller numbers in the traces, or fewer flows")
+    return numbered(tables, first, site)
+
+
+def _table(traffic: Traffic, site: Site) -> pl.DataFrame:
+    match traffic:
+        case RoundsTraffic():
+            return rounds_table(traffic, site)
+        case LongTraffic():
+            return long_table(traffic, site)
+        case FlowsTraffic():
+            return flows_table(traffic, site)
+        case ArrivalsTraffic():
+            return arrivals_table(traffic, site)
+        case QueryTraffic():
+            return query_table(traffic, site)
+        case ShuffleTraffic():
+            return shuffle_table(traffic, site)
+        case Iperf3Traffic():
+            return iperf3_table(traffic, site)
+        case TraceTraffic():
+            raise AssertionError("a user's trace is read, not generated")

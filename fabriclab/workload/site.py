@@ -1,0 +1,62 @@
+"""What the generators know of a lab: its hosts, their racks and lines, and the seed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from fabriclab.plan.model import Plan
+from fabriclab.workload.randomness import Integers, Stream
+
+
+class TraceError(ValueError):
+    """A flow trace that can't be made or used; the text names what is wrong (of a file: file, line, value) and what would be right."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """The hosts of a plan and its seed."""
+
+    hosts: tuple[str, ...]
+    racks: Mapping[str, str]
+    """Of each host its first switch."""
+    rates_bps: Mapping[str, int]
+    """Of each host the rate of its line: of all its ports together."""
+    seed: int
+
+    @property
+    def host_type(self) -> pl.Enum:
+        """The type of a column of hosts."""
+        return pl.Enum(self.hosts)
+
+    def indices(self, names: Iterable[str]) -> Integers:
+        """Return the numbers of hosts in `hosts`."""
+        numbers = {name: number for number, name in enumerate(self.hosts)}
+        return np.array([numbers[name] for name in names], dtype=np.int64)
+
+    def stream(self, traffic: str, host: str, purpose: str) -> Stream:
+        """Return the random numbers of one host of one traffic for one purpose; `host` is empty for draws that concern all."""
+        return Stream(self.seed, traffic, host, purpose)
+
+    def order(self, traffic: str, names: Iterable[str]) -> list[str]:
+        """Return hosts in the seed's order, one order for each traffic.
+
+        Who starts at the same moment is asked one after the other all the same, and senders in lockstep stay in lockstep: which of them
+        loses hangs on that order (S. Floyd, V. Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992).
+        """
+        return sorted(names, key=lambda name: hashlib.blake2b(f"{self.seed} {traffic} {name}".encode(), digest_size=16).digest())
+
+
+def site_of(plan: Plan) -> Site:
+    """Return the site of a plan."""
+    hosts = [node for node in plan.nodes if node.role == "host"]
+    return Site(
+        hosts=tuple(host.name for host in hosts),
+        racks={host.name: host.ports[0].peer_node for host in hosts},
+        rates_bps={host.name: sum(port.rate_bps for port in host.ports) for host in hosts},
+        seed=plan.seed,
+    )

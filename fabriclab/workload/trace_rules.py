@@ -1,0 +1,111 @@
+"""The rules of the flow trace that hold for a row (`traffic/README.md`), as expressions over the rows' texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fabriclab.distributions import SMALLEST_BYTES
+from fabriclab.workload.flows import LARGEST_FLOW
+
+LARGEST_NS = 2**62 - 1
+"""Times end here (146 years), so that a sum of two is still one."""
+_LARGEST_DSCP = 63
+_MOST_LISTED = 20
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What must not be. `says` makes the message of a row's values; the default names the column, its value and what would be right."""
+
+    column: str
+    broken: pl.Expr
+    right: str
+    says: Callable[[dict[str, Any]], str] | None = None
+
+    def message(self, row: dict[str, Any]) -> str:
+        """Return what is wrong with a row."""
+        return self.says(row) if self.says else f"{self.column}: {row[self.column] or ''!r} {self.right}"
+
+
+def whole_number(column: str) -> pl.Expr:
+    """Return the column as whole numbers; null where it is empty or holds anything else."""
+    text = pl.col(column)
+    return pl.when(text.str.contains(r"^[0-9]{1,19}$")).then(text).cast(pl.Int64, strict=False)
+
+
+def rules(hosts: Sequence[str], congestion_controls: Sequence[str]) -> list[Rule]:
+    """Return the rules of a row, which has every column of the trace as text."""
+    return [*_number_rules(), *_name_rules(hosts, congestion_controls), *_rules_of_ends(), *_rules_of_kinds()]
+
+
+def _number_rules() -> list[Rule]:
+    return [
+        _bounded("flow", 0, LARGEST_FLOW, needed=True),
+        _bounded("start_ns", 0, LARGEST_NS, needed=True),
+        Rule("size_bytes", _no_number("size_bytes", SMALLEST_BYTES, 2**62), f"must be at least {SMALLEST_BYTES}, a whole number of bytes"),
+        _bounded("stop_ns", 1, LARGEST_NS),
+        Rule(
+            "request_bytes",
+            _no_number("request_bytes", SMALLEST_BYTES, 2**31),
+            f"must be at least {SMALLEST_BYTES}, a whole number of bytes",
+        ),
+        _bounded("dscp", 0, _LARGEST_DSCP),
+        _bounded("deadline_ns", 1, LARGEST_NS),
+    ]
+
+
+def _name_rules(hosts: Sequence[str], congestion_controls: Sequence[str]) -> list[Rule]:
+    named = [_one_of(column, hosts, "is no host of this lab: ", needed=True) for column in ("src", "dst")]
+    return [
+        *named,
+        Rule("dst", pl.col("dst") == pl.col("src"), "is src, too; it must be another host"),
+        _one_of("mode", ("push", "pull", "iperf3"), "must be one of "),
+        _one_of("transport", ("tcp", "mptcp"), "must be one of "),
+        _one_of("congestion_control", congestion_controls, "must be one of "),
+    ]
+
+
+def _rules_of_ends() -> list[Rule]:
+    size, stop = pl.col("size_bytes").is_null(), pl.col("stop_ns").is_null()
+    too_early = pl.col("after").is_null() & whole_number("stop_ns").is_between(1, whole_number("start_ns"))
+    return [
+        Rule("size_bytes", size == stop, "", _says_which_end),
+        Rule("stop_ns", too_early, "", lambda row: f"stop_ns: {row['stop_ns']!r} must be later than start_ns, {row['start_ns']}"),
+    ]
+
+
+def _says_which_end(row: dict[str, Any]) -> str:
+    return f"exactly one of size_bytes ({row['size_bytes'] or ''!r}) and stop_ns ({row['stop_ns'] or ''!r}) must be given"
+
+
+def _rules_of_kinds() -> list[Rule]:
+    """Return the rules of what goes with what."""
+    long, mptcp, iperf3 = pl.col("stop_ns").is_not_null(), pl.col("transport") == "mptcp", pl.col("mode") == "iperf3"
+    request, kept = pl.col("request_bytes").is_not_null(), pl.col("connection").is_not_null()
+    return [
+        Rule("mode", iperf3 & ~long, "needs a stop_ns: iperf3 sends for a time"),
+        Rule("after", iperf3 & pl.col("after").is_not_null(), "can't be waited for by iperf3, which starts at its time; leave it empty"),
+        Rule("request_bytes", request & pl.col("mode").ne_missing("pull"), "is for mode pull alone; leave it empty"),
+        Rule("connection", kept & long, "is kept, and a long flow ends with its connection; leave it empty where stop_ns is given"),
+        Rule("connection", kept & mptcp, "is kept, and a flow over MPTCP has a connection of its own; leave it empty"),
+    ]
+
+
+def _no_number(column: str, least: int, largest: int) -> pl.Expr:
+    """Return whether something stands there that is no whole number between the two."""
+    return pl.col(column).is_not_null() & ~whole_number(column).is_between(least, largest).fill_null(value=False)
+
+
+def _bounded(column: str, least: int, largest: int, *, needed: bool = False) -> Rule:
+    broken = _no_number(column, least, largest)
+    return Rule(column, broken | pl.col(column).is_null() if needed else broken, f"must be a whole number from {least} to {largest}")
+
+
+def _one_of(column: str, words: Sequence[str], right: str, *, needed: bool = False) -> Rule:
+    listed = ", ".join([*words[:_MOST_LISTED], *(["..."] if len(words) > _MOST_LISTED else [])])
+    broken = ~pl.col(column).is_in(list(words))
+    return Rule(column, broken.fill_null(value=needed), f"{right}{listed}")
