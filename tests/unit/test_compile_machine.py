@@ -32,6 +32,7 @@ def test_only_hosts_with_traffic_replay() -> None:
     assert job["traffic"][0]["argv"] == [
         *("/tools/replay", "--host", "h1", "--trace", "/job/traffic/trace.csv"),
         *("--hosts", "/job/traffic/hosts.csv", "--log", "/job/raw/flows/h1.csv"),
+        *("--rendezvous", "/run/fabriclab/rendezvous"),
     ]
 
 

@@ -1,10 +1,15 @@
 //! A TCP connection to another host, and the table of those that are open.
 
+use std::os::fd::AsRawFd;
+
 use socket2::Socket;
 
 use crate::head::Head;
+use crate::log::Carried;
+use crate::mptcp::Subflows;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
+use crate::tcp_info::TcpCounters;
 use crate::trace::KeptId;
 
 pub enum Role {
@@ -20,7 +25,45 @@ pub struct Connection {
     /// `None` while this side's connect is under way.
     pub connected_ns: Option<i64>,
     pub role: Role,
+    /// Where MPTCP was asked for.
+    pub subflows: Option<Box<Subflows>>,
 }
+
+impl Connection {
+    /// Looks at the subflows of an MPTCP connection as they are now.
+    pub fn look_at_subflows(&mut self) {
+        if let (Some(subflows), Some(_)) = (&mut self.subflows, self.connected_ns) {
+            subflows.look(self.socket.as_raw_fd());
+        }
+    }
+
+    /// The sender's counters since the flow before, as far as they were looked at.
+    pub fn count(&mut self) -> TcpCounters {
+        match (&self.subflows, &mut self.role) {
+            (Some(subflows), _) if !subflows.is_tcp() => subflows.counters(),
+            (_, Role::Sender(sender)) => sender.count(self.socket.as_raw_fd()),
+            _ => TcpCounters::default(),
+        }
+    }
+
+    /// What the connection is, as far as it was looked at; `None` while there is none.
+    pub fn carried(&self) -> Option<Carried> {
+        self.connected_ns?;
+        Some(match &self.subflows {
+            None => Carried::Tcp,
+            Some(subflows) if subflows.is_tcp() => Carried::Fallback,
+            Some(_) => Carried::Mptcp,
+        })
+    }
+
+    /// Most subflows that were seen established at one time.
+    pub fn most_subflows(&self) -> Option<u32> {
+        self.subflows.as_ref()?.most_established()
+    }
+}
+
+/// Generations leave a token's highest bit free.
+const MAX_GENERATION: u32 = u32::MAX >> 1;
 
 /// A connection's place in the table, and which of the connections that were there in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +129,7 @@ impl Connections {
     /// Frees the place of a connection that was taken.
     pub fn release(&mut self, handle: Handle) {
         let place = &mut self.places[handle.index as usize];
-        place.generation = place.generation.wrapping_add(1);
+        place.generation = (place.generation + 1) & MAX_GENERATION;
         self.free.push(handle.index);
     }
 

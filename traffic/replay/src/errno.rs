@@ -22,11 +22,14 @@ const NAMES: &[(i32, &str)] = &[
     (libc::ENETUNREACH, "ENETUNREACH"),
     (libc::ENFILE, "ENFILE"),
     (libc::ENOBUFS, "ENOBUFS"),
+    (libc::ENOENT, "ENOENT"),
     (libc::ENOMEM, "ENOMEM"),
+    (libc::ENOPROTOOPT, "ENOPROTOOPT"),
     (libc::ENOTCONN, "ENOTCONN"),
     (libc::EPERM, "EPERM"),
     (libc::EPIPE, "EPIPE"),
     (libc::EPROTO, "EPROTO"),
+    (libc::EPROTONOSUPPORT, "EPROTONOSUPPORT"),
     (libc::ETIMEDOUT, "ETIMEDOUT"),
 ];
 

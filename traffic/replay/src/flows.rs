@@ -10,7 +10,7 @@ use crate::receiver::{FindFlow, Incoming};
 use crate::schedule::{RowId, Schedule};
 use crate::sender::Outgoing;
 use crate::tcp_info::TcpCounters;
-use crate::trace::{Extent, Flow, KeptId, Mode, Side, Trace};
+use crate::trace::{Extent, Flow, GroupId, KeptId, Mode, Side, Trace};
 
 /// All flows of this host, their times, and the log of those that ended.
 pub struct Flows {
@@ -94,6 +94,8 @@ impl Flows {
             end_ns: Some(clock.now_ns()),
             bytes: sent.written,
             tcp,
+            transport: connection.carried(),
+            subflows: connection.most_subflows(),
         };
         self.end(sent.row, &entry, clock)
     }
@@ -116,6 +118,8 @@ impl Flows {
             end_ns: Some(clock.now_ns()),
             bytes: received.bytes,
             tcp: TcpCounters::default(),
+            transport: connection.carried(),
+            subflows: connection.most_subflows(),
         };
         self.end(received.row, &entry, clock)
     }
@@ -150,6 +154,8 @@ impl Flows {
             end_ns: start_ns.map(|_| clock.now_ns()),
             bytes: 0,
             tcp: TcpCounters::default(),
+            transport: None,
+            subflows: None,
         }
     }
 
@@ -179,9 +185,26 @@ impl Flows {
         connection.connected_ns.filter(|_| first)
     }
 
+    /// Another host's part of a group is complete, or its iperf3 flows are over.
+    pub fn other_part_complete(&mut self, group: GroupId, clock: &Clock) {
+        self.schedule
+            .other_part_complete(&self.trace, group, clock.now_ns());
+    }
+
+    /// Another host's part of a group can't be complete any more.
+    pub fn other_part_failed(&mut self, group: GroupId, clock: &Clock) -> io::Result<()> {
+        let in_vain = self.schedule.abandon_group(group);
+        self.end_in_vain(in_vain, clock)
+    }
+
     /// Logs the flow and lets go those that waited for it; those that wait in vain end here too.
     fn end(&mut self, row: RowId, entry: &Entry, clock: &Clock) -> io::Result<()> {
-        let mut in_vain = VecDeque::from(self.end_one(row, entry, clock)?);
+        let in_vain = self.end_one(row, entry, clock)?;
+        self.end_in_vain(in_vain, clock)
+    }
+
+    fn end_in_vain(&mut self, rows: Vec<RowId>, clock: &Clock) -> io::Result<()> {
+        let mut in_vain = VecDeque::from(rows);
         while let Some(waiting) = in_vain.pop_front() {
             let entry = self.unconnected(waiting, Status::Unstarted, None, clock);
             in_vain.extend(self.end_one(waiting, &entry, clock)?);
@@ -208,7 +231,7 @@ impl Flows {
             (Side::Dst, Status::Stopped) if flow.is_long() => {
                 self.schedule.received(&self.trace, flow, clock.now_ns())
             }
-            (Side::Dst, _) => return Ok(self.schedule.abandon(flow.group)),
+            (Side::Dst, _) => return Ok(self.schedule.abandon(&self.trace, flow)),
         }
         Ok(Vec::new())
     }

@@ -6,10 +6,13 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use crate::problems::{suggestion, Problems};
-use crate::table::Table;
+use crate::table::{Columns, Table};
 
 const VERSION: &str = "# fabriclab-hosts-1";
-const COLUMNS: &[&str] = &["host", "address"];
+const COLUMNS: Columns = Columns {
+    names: &["host", "address"],
+    required: 2,
+};
 const HOST: usize = 0;
 const ADDRESS: usize = 1;
 

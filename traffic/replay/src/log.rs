@@ -1,4 +1,4 @@
-//! The flow log: `# fabriclab-flows-1`, one row a flow and side, in the order in which flows end.
+//! The flow log: `# fabriclab-flows-2`, one row a flow and side, in the order in which flows end.
 
 use std::fmt::{self, Write as _};
 use std::fs::File;
@@ -9,8 +9,8 @@ use crate::errno;
 use crate::tcp_info::TcpCounters;
 use crate::trace::Side;
 
-const HEADER: &str = "# fabriclab-flows-1\n\
-    flow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,retransmits,timeouts,marks,delivered,min_rtt_us,srtt_us\n";
+const HEADER: &str = "# fabriclab-flows-2\n\
+    flow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,retransmits,timeouts,marks,delivered,min_rtt_us,srtt_us,transport,subflows\n";
 /// Rows wait at most this long for their way to the file.
 const FLUSH_INTERVAL_NS: i64 = 500_000_000;
 /// Rows go to the file when this much waits.
@@ -37,6 +37,25 @@ impl fmt::Display for Status {
     }
 }
 
+/// What a connection really was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried {
+    Tcp,
+    Mptcp,
+    /// MPTCP was asked for, and plain TCP came of it.
+    Fallback,
+}
+
+impl fmt::Display for Carried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tcp => "tcp",
+            Self::Mptcp => "mptcp",
+            Self::Fallback => "fallback",
+        })
+    }
+}
+
 /// One row; times are nanoseconds after the epoch.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -50,6 +69,10 @@ pub struct Entry {
     pub bytes: u64,
     /// The sender's.
     pub tcp: TcpCounters,
+    /// `None`: there was no connection.
+    pub transport: Option<Carried>,
+    /// Most subflows that were established at one time.
+    pub subflows: Option<u32>,
 }
 
 pub struct FlowLog {
@@ -114,6 +137,8 @@ fn append_row(row: &mut String, entry: &Entry) -> fmt::Result {
     append(row, entry.tcp.delivered)?;
     append(row, entry.tcp.min_rtt_us)?;
     append(row, entry.tcp.srtt_us)?;
+    append(row, entry.transport)?;
+    append(row, entry.subflows)?;
     row.pop();
     row.push('\n');
     Ok(())
@@ -142,6 +167,8 @@ mod tests {
             end_ns: Some(20),
             bytes: 4096,
             tcp: TcpCounters::default(),
+            transport: None,
+            subflows: None,
         }
     }
 
@@ -155,7 +182,7 @@ mod tests {
     fn absent_is_empty() {
         assert_eq!(
             row(&entry(Status::Complete)),
-            "7,dst,complete,,-5,10,20,4096,,,,,,\n"
+            "7,dst,complete,,-5,10,20,4096,,,,,,,,\n"
         );
         let tcp = TcpCounters {
             retransmits: Some(1),
@@ -166,11 +193,13 @@ mod tests {
             side: Side::Src,
             start_ns: Some(3),
             tcp,
+            transport: Some(Carried::Mptcp),
+            subflows: Some(8),
             ..entry(Status::Failed(libc::ECONNREFUSED))
         };
         assert_eq!(
             row(&sent),
-            "7,src,failed: ECONNREFUSED,3,-5,10,20,4096,1,,,,,55\n"
+            "7,src,failed: ECONNREFUSED,3,-5,10,20,4096,1,,,,,55,mptcp,8\n"
         );
     }
 

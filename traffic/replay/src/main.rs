@@ -8,10 +8,12 @@ mod flows;
 mod head;
 mod hosts;
 mod log;
+mod mptcp;
 mod network;
 mod player;
 mod problems;
 mod receiver;
+mod rendezvous;
 mod schedule;
 mod sender;
 mod sys;
@@ -30,9 +32,11 @@ use exec::ExecArgs;
 use flows::Flows;
 use hosts::Hosts;
 use log::FlowLog;
-use network::Network;
+use network::{Local, Network};
 use player::Player;
 use problems::Problems;
+use rendezvous::Rendezvous;
+use trace::Trace;
 
 /// Time zero of the run on CLOCK_MONOTONIC, in nanoseconds.
 const EPOCH_VARIABLE: &str = "FABRICLAB_EPOCH_NS";
@@ -94,7 +98,10 @@ struct PlayArgs {
     /// End at this time, nanoseconds after the epoch
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
     until_ns: Option<i64>,
-    /// TCP port of all hosts
+    /// Directory in which hosts meet, the same for all; needed where a flow waits for what other hosts receive
+    #[arg(long, value_name = "DIR")]
+    rendezvous: Option<PathBuf>,
+    /// Port of all hosts; further pairs of transport and congestion control have the next ones
     #[arg(long, value_name = "N", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
     /// Listen on the host's own address only, and connect from it, so that several hosts can share a network namespace (default: all addresses)
@@ -136,8 +143,7 @@ fn main() -> ExitCode {
 
 fn check(inputs: &Inputs) -> Result<(), Failure> {
     let hosts = read_hosts(&inputs.hosts)?;
-    trace::read(&inputs.trace, &hosts, None).map_err(wrong)?;
-    Ok(())
+    trace::check(&inputs.trace, &hosts).map_err(wrong)
 }
 
 fn play(arguments: &PlayArgs) -> Result<(), Failure> {
@@ -150,19 +156,19 @@ fn play(arguments: &PlayArgs) -> Result<(), Failure> {
             arguments.host
         )));
     };
-    let trace = trace::read(&arguments.trace, &hosts, Some(host)).map_err(wrong)?;
+    let trace = trace::read(&arguments.trace, &hosts, host).map_err(wrong)?;
+    let rendezvous = open_rendezvous(arguments, &trace)?;
     let log = FlowLog::create(&arguments.log)
         .map_err(|error| system(&arguments.log.display().to_string(), &error))?;
     let limit = sys::raise_descriptor_limit()
         .map_err(|error| system("the limit of open descriptors", &error))?;
-    let address = hosts.address(host);
-    let network =
-        Network::listen(address, arguments.port, arguments.bind, limit).map_err(|error| {
-            system(
-                &format!("port {} cannot be listened on", arguments.port),
-                &error,
-            )
-        })?;
+    let local = Local {
+        address: hosts.address(host),
+        port: arguments.port,
+        bind: arguments.bind,
+    };
+    let network = Network::listen(&trace, local, limit)
+        .map_err(|error| Failure::System(error.to_string()))?;
     let clock = Clock::from_epoch(epoch_ns);
     if clock.now_ns() > 0 {
         eprintln!(
@@ -175,12 +181,37 @@ fn play(arguments: &PlayArgs) -> Result<(), Failure> {
         hosts,
         Flows::new(trace, log),
         network,
+        rendezvous,
         clock,
         arguments.until_ns,
     );
     player
         .and_then(Player::run)
         .map_err(|error| Failure::System(error.to_string()))
+}
+
+/// Opens the place where hosts meet, if this host's flows wait for what others receive, or others' for what it does.
+fn open_rendezvous(arguments: &PlayArgs, trace: &Trace) -> Result<Option<Rendezvous>, Failure> {
+    let crossing = trace
+        .barriers
+        .values()
+        .filter(|barrier| barrier.crosses_hosts());
+    let Some(line) = crossing.map(|barrier| barrier.line).min() else {
+        return Ok(None);
+    };
+    let (file, host) = (arguments.trace.display(), &arguments.host);
+    let Some(directory) = &arguments.rendezvous else {
+        return Err(Failure::WrongInput(format!(
+            "{file}:{line}: after names a group that several hosts take part in, {host} among them: replay needs --rendezvous, a directory that all hosts share\n"
+        )));
+    };
+    match Rendezvous::open(directory, host) {
+        Ok(rendezvous) => Ok(Some(rendezvous)),
+        Err(error) => Err(Failure::System(format!(
+            "--rendezvous {}: {error}: must be a writable directory that all hosts share, as {file}:{line} waits for a group that several hosts take part in",
+            directory.display()
+        ))),
+    }
 }
 
 fn read_hosts(path: &Path) -> Result<Hosts, Failure> {

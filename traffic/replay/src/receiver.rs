@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::head::Head;
 use crate::schedule::RowId;
 use crate::sys;
-use crate::trace::{Extent, HEAD_BYTES};
+use crate::trace::{Extent, Flow, HEAD_BYTES};
 use crate::window::WindowLimit;
 
 /// Bytes that are worth a wake-up.
@@ -50,6 +50,13 @@ impl Incoming {
     }
 }
 
+/// A pull's request that is being sent: the flow's number, then zeroes.
+struct Request {
+    number: [u8; HEAD_BYTES as usize],
+    bytes: u64,
+    written: u64,
+}
+
 /// Why reading ended.
 #[derive(Debug)]
 pub enum ReadEnd {
@@ -69,8 +76,8 @@ pub struct Receiver {
     current: Option<Incoming>,
     /// Pulls that were asked for and whose answers are to come, in order, with their start times.
     asked: VecDeque<(RowId, i64)>,
-    /// Requests that the socket has not taken.
-    requests: Vec<u8>,
+    /// Requests that the socket has not taken wholly.
+    requests: VecDeque<Request>,
     /// Whether data comes only when asked for.
     pull: bool,
     /// Whether the connection carries more than one flow.
@@ -89,7 +96,7 @@ impl Receiver {
             head: Head::default(),
             current: None,
             asked: VecDeque::new(),
-            requests: Vec::new(),
+            requests: VecDeque::new(),
             pull,
             kept,
             low_water: 1,
@@ -113,9 +120,13 @@ impl Receiver {
     }
 
     /// Notes a pull; its request leaves with [`Receiver::write_requests`].
-    pub fn ask(&mut self, row: RowId, number: u32, start_ns: i64) {
+    pub fn ask(&mut self, row: RowId, flow: &Flow, start_ns: i64) {
         self.asked.push_back((row, start_ns));
-        self.requests.extend_from_slice(&number.to_be_bytes());
+        self.requests.push_back(Request {
+            number: flow.number.to_be_bytes(),
+            bytes: u64::from(flow.request_bytes),
+            written: 0,
+        });
     }
 
     pub fn is_pull(&self) -> bool {
@@ -128,10 +139,23 @@ impl Receiver {
 
     /// Writes what the socket takes.
     pub fn write_requests(&mut self, fd: RawFd) -> io::Result<()> {
-        match sys::send(fd, &self.requests, 0, false) {
-            Ok(taken) => drop(self.requests.drain(..taken)),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
+        while let Some(request) = self.requests.front_mut() {
+            let head = &request.number[request.written.min(HEAD_BYTES) as usize..];
+            let to_come = request.bytes - request.written;
+            let body = (to_come - head.len() as u64).min(sys::BLOCK_BYTES as u64) as usize;
+            let asked = head.len() + body;
+            match sys::send(fd, head, body, false) {
+                Ok(taken) => {
+                    request.written += taken as u64;
+                    if request.written == request.bytes {
+                        self.requests.pop_front();
+                    } else if taken < asked {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
+use crate::hosts::HostId;
 use crate::trace::{Extent, Flow, GroupId, KeptId, Side, Trace};
 
 /// A flow's place in [`Trace::flows`].
@@ -15,52 +16,86 @@ pub type RowId = u32;
 pub enum Action {
     /// Open a kept connection (again, when its peer was not listening yet).
     Open(KeptId),
+    /// Tell a host what waits for it (again, when it was not there yet).
+    Tell(HostId),
     /// A long flow's end.
     Stop(RowId),
+    /// The end of a group's iperf3 flows.
+    Elapse(GroupId),
     Start(RowId),
 }
 
-/// Flows that wait for a group which this host receives.
+/// What another host needs to know of a group that its flows wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    pub to: HostId,
+    pub group: GroupId,
+    pub state: Part,
+}
+
+/// How a host's part of a group ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Complete,
+    /// The group can't be complete any more.
+    Failed,
+}
+
+/// A group that flows wait for, here or at other hosts.
 #[derive(Debug, Default)]
 struct Waiting {
-    to_come: u32,
+    /// Flows of the group that this host has yet to receive.
+    own_to_come: u32,
+    /// Parts of the group that other hosts receive, and its iperf3 flows as one.
+    others_to_come: u32,
+    /// The flows that wait here.
     rows: Vec<RowId>,
+    /// The other hosts to tell.
+    tell: Vec<HostId>,
 }
 
 #[derive(Debug, Default)]
 pub struct Schedule {
     due: BinaryHeap<Reverse<(i64, Action)>>,
     waiting: FxHashMap<GroupId, Waiting>,
+    notices: Vec<Notice>,
 }
 
 impl Schedule {
     pub fn of(trace: &Trace) -> Self {
         let mut schedule = Self::default();
-        let rows = || {
-            trace
-                .flows
-                .iter()
-                .enumerate()
-                .map(|(row, flow)| (row as RowId, flow))
-        };
-        for (row, flow) in rows() {
-            if let Extent::UntilNs(stop_ns) = flow.extent {
-                schedule.at(stop_ns, Action::Stop(row));
-            }
-            match flow.after {
-                _ if !flow.starts_here() => {}
-                None => schedule.at(flow.start_ns, Action::Start(row)),
-                Some(group) => schedule.waiting.entry(group).or_default().rows.push(row),
+        let mut due = Vec::with_capacity(trace.flows.len());
+        for (&group, barrier) in &trace.barriers {
+            let waiting = schedule.waiting.entry(group).or_default();
+            waiting.others_to_come = barrier.remote_parts;
+            waiting.tell.clone_from(&barrier.waiters);
+            if let Some(until_ns) = barrier.until_ns {
+                waiting.others_to_come += 1;
+                due.push(Reverse((until_ns, Action::Elapse(group))));
             }
         }
-        for (_, flow) in rows().filter(|(_, flow)| flow.side == Side::Dst) {
-            if let Some(waiting) = flow
-                .group
+        for (row, flow) in trace.flows.iter().enumerate() {
+            let row = row as RowId;
+            if let Extent::UntilNs(stop_ns) = flow.extent {
+                due.push(Reverse((stop_ns, Action::Stop(row))));
+            }
+            match flow
+                .after
                 .and_then(|group| schedule.waiting.get_mut(&group))
             {
-                waiting.to_come += 1;
+                _ if !flow.starts_here() => {}
+                None => due.push(Reverse((flow.start_ns, Action::Start(row)))),
+                Some(waiting) => waiting.rows.push(row),
+            }
+            if flow.side == Side::Dst {
+                for group in trace.groups_of(flow) {
+                    if let Some(waiting) = schedule.waiting.get_mut(&group) {
+                        waiting.own_to_come += 1;
+                    }
+                }
             }
         }
+        schedule.due = due.into();
         schedule
     }
 
@@ -81,55 +116,105 @@ impl Schedule {
         self.due.pop().map(|Reverse((_, action))| action)
     }
 
-    /// A flow is received; if it was the last of its group, the flows that wait for the group get their times.
+    /// A flow is received: the parts of groups that are complete with it are told to those who wait, and what waits here gets its time.
     pub fn received(&mut self, trace: &Trace, flow: &Flow, now_ns: i64) {
-        let Some(group) = flow.group else { return };
-        let Some(waiting) = self.waiting.get_mut(&group) else {
-            return;
-        };
-        waiting.to_come -= 1;
-        if waiting.to_come > 0 {
-            return;
-        }
-        for row in self
-            .waiting
-            .remove(&group)
-            .map(|waiting| waiting.rows)
-            .unwrap_or_default()
-        {
-            self.at(
-                now_ns.saturating_add(trace.flows[row as usize].start_ns),
-                Action::Start(row),
-            );
+        for group in trace.groups_of(flow) {
+            let Some(waiting) = self.waiting.get_mut(&group) else {
+                continue;
+            };
+            waiting.own_to_come -= 1;
+            if waiting.own_to_come == 0 {
+                let told = waiting.tell.iter();
+                let (group, state) = (group, Part::Complete);
+                self.notices
+                    .extend(told.map(|&to| Notice { to, group, state }));
+                self.release(trace, group, now_ns);
+            }
         }
     }
 
-    /// A flow of this group will never be complete: returns the flows that waited for it, in trace order.
-    pub fn abandon(&mut self, group: Option<GroupId>) -> Vec<RowId> {
-        group
-            .and_then(|group| self.waiting.remove(&group))
-            .map(|waiting| waiting.rows)
-            .unwrap_or_default()
+    /// Another host's part of a group is complete, or its iperf3 flows are over.
+    pub fn other_part_complete(&mut self, trace: &Trace, group: GroupId, now_ns: i64) {
+        if let Some(waiting) = self.waiting.get_mut(&group) {
+            waiting.others_to_come = waiting.others_to_come.saturating_sub(1);
+            self.release(trace, group, now_ns);
+        }
+    }
+
+    /// Gives the flows that wait for a group their times, if it is complete.
+    fn release(&mut self, trace: &Trace, group: GroupId, now_ns: i64) {
+        let is_complete =
+            |waiting: &Waiting| waiting.own_to_come == 0 && waiting.others_to_come == 0;
+        if !self.waiting.get(&group).is_some_and(is_complete) {
+            return;
+        }
+        let rows = self.waiting.remove(&group).unwrap_or_default().rows;
+        for row in rows {
+            let start_ns = now_ns.saturating_add(trace.flows[row as usize].start_ns);
+            self.at(start_ns, Action::Start(row));
+        }
+    }
+
+    /// A flow will never be complete, and so none of its groups: returns the flows that waited here for one, in trace order.
+    pub fn abandon(&mut self, trace: &Trace, flow: &Flow) -> Vec<RowId> {
+        let groups = trace.groups_of(flow);
+        let mut rows: Vec<_> = groups.flat_map(|group| self.abandon_group(group)).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// A group will never be complete: returns the flows that waited here for it, in trace order.
+    pub fn abandon_group(&mut self, group: GroupId) -> Vec<RowId> {
+        let Some(waiting) = self.waiting.remove(&group) else {
+            return Vec::new();
+        };
+        // A host whose own part was complete has told so; the others still learn from the one that failed.
+        if waiting.own_to_come > 0 {
+            let state = Part::Failed;
+            let told = waiting.tell.iter();
+            self.notices
+                .extend(told.map(|&to| Notice { to, group, state }));
+        }
+        waiting.rows
+    }
+
+    /// What other hosts are to be told since the last call.
+    pub fn take_notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::Mode;
+    use crate::trace::{Barrier, Mode};
 
     fn flow(number: u32, start_ns: i64, group: Option<GroupId>, after: Option<GroupId>) -> Flow {
-        let (extent, mode, side) = (Extent::Bytes(10), Mode::Pull, Side::Dst);
         Flow {
             number,
             peer: 0,
             start_ns,
-            extent,
-            mode,
-            side,
+            extent: Extent::Bytes(10),
+            mode: Mode::Pull,
+            side: Side::Dst,
+            request_bytes: 4,
+            service: 0,
+            dscp: 0,
             kept: None,
             group,
             after,
+        }
+    }
+
+    /// A trace with groups 0 to 4, none within another, of which those that are waited for are this host's own.
+    fn trace(flows: Vec<Flow>) -> Trace {
+        let waited = flows.iter().filter_map(|flow| flow.after);
+        let barriers = waited.map(|group| (group, Barrier::default())).collect();
+        Trace {
+            flows,
+            barriers,
+            parents: vec![None; 5],
+            ..Trace::default()
         }
     }
 
@@ -139,16 +224,12 @@ mod tests {
 
     #[test]
     fn the_same_instant_keeps_trace_order() {
-        let flows = vec![
+        let trace = trace(vec![
             flow(9, 50, None, None),
             flow(3, 20, None, None),
             flow(7, 20, None, None),
             flow(1, 20, None, None),
-        ];
-        let trace = Trace {
-            flows,
-            kept: Vec::new(),
-        };
+        ]);
         let mut schedule = Schedule::of(&trace);
         assert_eq!(schedule.next_ns(), Some(20));
         assert_eq!(take_due(&mut schedule, 19), []);
@@ -161,17 +242,13 @@ mod tests {
 
     #[test]
     fn a_round_starts_when_the_last_flow_of_the_one_before_is_received() {
-        let flows = vec![
+        let trace = trace(vec![
             flow(0, 0, Some(0), None),
             flow(1, 0, Some(0), None),
             flow(2, 5, Some(1), Some(0)),
             flow(3, 0, Some(1), Some(0)),
             flow(4, 0, None, Some(1)),
-        ];
-        let trace = Trace {
-            flows,
-            kept: Vec::new(),
-        };
+        ]);
         let mut schedule = Schedule::of(&trace);
         assert_eq!(take_due(&mut schedule, 0).len(), 2);
         schedule.received(&trace, &trace.flows[1], 100);
@@ -182,25 +259,86 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_flow_releases_those_that_waited() {
-        let trace = Trace {
-            flows: vec![flow(0, 0, Some(4), None), flow(1, 0, None, Some(4))],
-            kept: Vec::new(),
-        };
+    fn a_group_has_the_flows_of_those_within() {
+        let mut trace = trace(vec![
+            flow(0, 0, Some(0), None),
+            flow(1, 0, Some(1), None),
+            flow(2, 7, None, Some(0)),
+        ]);
+        trace.parents = vec![None, Some(0)];
         let mut schedule = Schedule::of(&trace);
-        assert_eq!(schedule.abandon(Some(4)), [1]);
+        schedule.received(&trace, &trace.flows[0], 10);
+        assert_eq!(take_due(&mut schedule, 100).len(), 2);
+        schedule.received(&trace, &trace.flows[1], 20);
+        assert_eq!(schedule.next_ns(), Some(27));
+    }
+
+    #[test]
+    fn a_failed_flow_releases_those_that_waited() {
+        let trace = trace(vec![flow(0, 0, Some(4), None), flow(1, 0, None, Some(4))]);
+        let mut schedule = Schedule::of(&trace);
+        assert_eq!(schedule.abandon(&trace, &trace.flows[0]), [1]);
         schedule.received(&trace, &trace.flows[0], 10);
         assert_eq!(take_due(&mut schedule, i64::MAX), [Action::Start(0)]);
+    }
+
+    #[test]
+    fn other_hosts_and_iperf3_have_parts_too() {
+        let mut trace = trace(vec![flow(0, 0, Some(0), None), flow(1, 3, None, Some(0))]);
+        let barrier = Barrier {
+            remote_parts: 1,
+            until_ns: Some(500),
+            ..Barrier::default()
+        };
+        trace.barriers.insert(0, barrier);
+        let mut schedule = Schedule::of(&trace);
+        assert_eq!(
+            take_due(&mut schedule, 500),
+            [Action::Start(0), Action::Elapse(0)]
+        );
+        schedule.other_part_complete(&trace, 0, 500);
+        schedule.received(&trace, &trace.flows[0], 600);
+        assert_eq!(schedule.next_ns(), None);
+        schedule.other_part_complete(&trace, 0, 700);
+        assert_eq!(take_due(&mut schedule, 703), [Action::Start(1)]);
+    }
+
+    #[test]
+    fn those_who_wait_elsewhere_are_told_once() {
+        let flows = vec![flow(0, 0, Some(2), None), flow(1, 0, Some(2), None)];
+        let mut trace = trace(flows);
+        let waiters = vec![5, 8];
+        let barrier = Barrier {
+            waiters,
+            ..Barrier::default()
+        };
+        trace.barriers.insert(2, barrier);
+        let notices = |state| {
+            [5, 8].map(|to| Notice {
+                to,
+                group: 2,
+                state,
+            })
+        };
+
+        let mut schedule = Schedule::of(&trace);
+        schedule.received(&trace, &trace.flows[0], 10);
+        assert_eq!(schedule.take_notices(), []);
+        schedule.received(&trace, &trace.flows[1], 11);
+        assert_eq!(schedule.take_notices(), notices(Part::Complete));
+
+        let mut schedule = Schedule::of(&trace);
+        schedule.received(&trace, &trace.flows[0], 10);
+        assert_eq!(schedule.abandon(&trace, &trace.flows[1]), []);
+        assert_eq!(schedule.abandon(&trace, &trace.flows[1]), []);
+        assert_eq!(schedule.take_notices(), notices(Part::Failed));
     }
 
     #[test]
     fn a_long_flow_stops_before_what_starts_at_that_instant() {
         let mut long = flow(0, 0, None, None);
         long.extent = Extent::UntilNs(70);
-        let trace = Trace {
-            flows: vec![flow(1, 70, None, None), long],
-            kept: Vec::new(),
-        };
+        let trace = trace(vec![flow(1, 70, None, None), long]);
         let mut schedule = Schedule::of(&trace);
         assert_eq!(
             take_due(&mut schedule, 70),

@@ -58,8 +58,16 @@ pub struct Sender {
     report_delivery: bool,
     /// The connection's counters when the flow before was delivered.
     counted: TcpCounters,
-    /// A pull's request that is read in part.
-    pub request: Head,
+    /// What is read of a pull's request.
+    request: Request,
+}
+
+/// A pull's request as it comes in: the flow's number, then zeroes.
+#[derive(Default)]
+struct Request {
+    head: Head,
+    /// The flow that is asked for, and how many zeroes are to come.
+    asked: Option<(RowId, u64)>,
 }
 
 impl Sender {
@@ -71,12 +79,37 @@ impl Sender {
             offset: 0,
             report_delivery,
             counted,
-            request: Head::default(),
+            request: Request::default(),
         }
     }
 
     pub fn push(&mut self, flow: Outgoing) {
         self.queue.push_back(flow);
+    }
+
+    /// The number of the next flow that is asked for, from the front of `data`; its request goes on with [`Sender::begin_request`].
+    pub fn take_number(&mut self, data: &mut &[u8]) -> Option<u32> {
+        self.request.head.take(data)
+    }
+
+    /// Begins with what follows a request's number.
+    pub fn begin_request(&mut self, row: RowId, flow: &Flow) {
+        let to_come = u64::from(flow.request_bytes) - HEAD_BYTES;
+        self.request.asked = Some((row, to_come));
+    }
+
+    /// Takes the rest of a request from the front of `data`; its flow when it is whole.
+    pub fn take_rest(&mut self, data: &mut &[u8]) -> Option<RowId> {
+        let (row, to_come) = self.request.asked?;
+        let count = to_come.min(data.len() as u64);
+        *data = &data[count as usize..];
+        self.request.asked = Some((row, to_come - count)).filter(|(_, rest)| *rest > 0);
+        self.request.asked.is_none().then_some(row)
+    }
+
+    /// Whether a request has come in part.
+    pub fn reads_request(&self) -> bool {
+        self.request.asked.is_some()
     }
 
     pub fn has_unwritten(&self) -> bool {

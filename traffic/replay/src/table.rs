@@ -15,15 +15,24 @@ const READ_AHEAD_BYTES: usize = 256 * 1024;
 pub struct Table {
     reader: Reader<BufReader<File>>,
     record: ByteRecord,
-    /// Where each wanted column stands in the file.
-    position: Vec<usize>,
-    columns: &'static [&'static str],
+    /// Where each column of [`Columns`] stands in the file; `None` if it is not there.
+    position: Vec<Option<usize>>,
+    /// Fields of a row.
+    width: usize,
 }
 
-/// One row; columns are asked for by their place in the list given to [`Table::open`].
+/// The columns that a table may have.
+#[derive(Clone, Copy)]
+pub struct Columns {
+    pub names: &'static [&'static str],
+    /// How many of the names, from the first, must be there; the others are empty in every row where they are not.
+    pub required: usize,
+}
+
+/// One row; columns are asked for by their place in [`Columns`].
 pub struct Row<'a> {
     record: &'a ByteRecord,
-    position: &'a [usize],
+    position: &'a [Option<usize>],
     /// The row's line in the file, from 1.
     pub line: u64,
 }
@@ -31,18 +40,20 @@ pub struct Row<'a> {
 impl Row<'_> {
     /// A column's text without surrounding blanks; what is not UTF-8 reads as U+FFFD, which no column accepts.
     pub fn text(&self, column: usize) -> &str {
-        std::str::from_utf8(&self.record[self.position[column]])
-            .unwrap_or("\u{fffd}")
-            .trim()
+        std::str::from_utf8(self.bytes(column).trim_ascii()).unwrap_or("\u{fffd}")
+    }
+
+    fn bytes(&self, column: usize) -> &[u8] {
+        self.position[column].map_or(&[], |position| &self.record[position])
     }
 }
 
 impl Table {
-    /// Opens a file whose first line is `version` and whose second names exactly `columns`, in any order.
+    /// Opens a file whose first line is `version` and whose second names its columns, in any order.
     pub fn open(
         path: &Path,
         version: &str,
-        columns: &'static [&'static str],
+        columns: Columns,
         problems: &mut Problems,
     ) -> Option<Self> {
         let file = match File::open(path) {
@@ -79,7 +90,7 @@ impl Table {
                 2,
                 format!(
                     "the column names are missing: must be {}",
-                    columns.join(",")
+                    columns.names.join(",")
                 ),
             );
             return None;
@@ -89,7 +100,7 @@ impl Table {
             reader,
             record: ByteRecord::new(),
             position,
-            columns,
+            width: header.len(),
         })
     }
 
@@ -106,14 +117,14 @@ impl Table {
             }
             // The reader counts from the column names, which stand on the second line.
             let line = 1 + self.record.position().map_or(0, csv::Position::line);
-            if self.record.len() == self.columns.len() {
+            if self.record.len() == self.width {
                 return Some(Row {
                     record: &self.record,
                     position: &self.position,
                     line,
                 });
             }
-            let (got, want) = (self.record.len(), self.columns.len());
+            let (got, want) = (self.record.len(), self.width);
             problems.add(
                 line,
                 format!("the row has {got} fields: must have {want}, as the line of column names"),
@@ -124,22 +135,20 @@ impl Table {
 
 fn match_columns(
     header: &ByteRecord,
-    columns: &[&str],
+    columns: Columns,
     problems: &mut Problems,
-) -> Option<Vec<usize>> {
+) -> Option<Vec<Option<usize>>> {
     let names: Vec<String> = header
         .iter()
         .map(|name| String::from_utf8_lossy(name).trim().to_owned())
         .collect();
     for (index, name) in names.iter().enumerate() {
-        if !columns.contains(&name.as_str()) {
-            let hint = suggestion(name, columns.iter().copied());
+        if !columns.names.contains(&name.as_str()) {
+            let hint = suggestion(name, columns.names.iter().copied());
+            let valid = columns.names.join(", ");
             problems.add(
                 2,
-                format!(
-                    "unknown column \"{name}\": must be one of {}{hint}",
-                    columns.join(", ")
-                ),
+                format!("unknown column \"{name}\": must be one of {valid}{hint}"),
             );
         } else if names[..index].contains(name) {
             problems.add(
@@ -148,19 +157,15 @@ fn match_columns(
             );
         }
     }
-    for column in columns {
-        if !names.iter().any(|name| name == column) {
+    let find = |column: &&str| names.iter().position(|name| name == column);
+    let position: Vec<_> = columns.names.iter().map(find).collect();
+    for (column, position) in columns.names.iter().zip(&position).take(columns.required) {
+        if position.is_none() {
             problems.add(
                 2,
                 format!("column \"{column}\" is missing: must be one of the column names"),
             );
         }
     }
-    if !problems.is_empty() {
-        return None;
-    }
-    columns
-        .iter()
-        .map(|column| names.iter().position(|name| name == column))
-        .collect()
+    problems.is_empty().then_some(position)
 }

@@ -5,10 +5,10 @@
 use std::mem::{offset_of, size_of};
 use std::os::fd::RawFd;
 
-/// `struct tcp_info` up to `tcpi_total_rto`. Bit fields are whole bytes here.
+/// `struct tcp_info` up to `tcpi_total_rto_time`. Bit fields are whole bytes here.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct RawTcpInfo {
+pub struct RawTcpInfo {
     state: u8,
     ca_state: u8,
     retransmits: u8,
@@ -67,6 +67,23 @@ struct RawTcpInfo {
     rehash: u32,
     total_rto: u16,
     total_rto_recoveries: u16,
+    total_rto_time_ms: u32,
+}
+
+impl RawTcpInfo {
+    /// Whether the handshake is over and the connection not closed (`include/net/tcp_states.h`).
+    pub fn is_established(&self) -> bool {
+        const ESTABLISHED: u8 = 1;
+        const FIN_WAIT_1: u8 = 4;
+        const FIN_WAIT_2: u8 = 5;
+        const CLOSE_WAIT: u8 = 8;
+        const LAST_ACK: u8 = 9;
+        const CLOSING: u8 = 11;
+        matches!(
+            self.state,
+            ESTABLISHED | FIN_WAIT_1 | FIN_WAIT_2 | CLOSE_WAIT | LAST_ACK | CLOSING
+        )
+    }
 }
 
 /// What the flow log wants of a connection; counters are since the connection began.
@@ -102,6 +119,11 @@ impl TcpCounters {
         }
     }
 
+    /// Of a structure that the kernel filled wholly.
+    pub fn of(raw: &RawTcpInfo) -> Self {
+        Self::from_raw(raw, size_of::<RawTcpInfo>())
+    }
+
     fn from_raw(raw: &RawTcpInfo, length: usize) -> Self {
         let has = |offset: usize, size: usize| offset + size <= length;
         Self {
@@ -127,6 +149,22 @@ impl TcpCounters {
             marks: Some(0),
             delivered: Some(1),
             ..Self::default()
+        }
+    }
+
+    /// What two subflows have counted together; the lesser round-trip time, and no smoothed one.
+    pub fn and(self, other: Self) -> Self {
+        fn sum<T>(one: Option<T>, other: Option<T>, add: fn(T, T) -> T) -> Option<T> {
+            one.zip(other).map(|(one, other)| add(one, other))
+        }
+        let least = [self.min_rtt_us, other.min_rtt_us];
+        Self {
+            retransmits: sum(self.retransmits, other.retransmits, u32::wrapping_add),
+            timeouts: sum(self.timeouts, other.timeouts, u16::wrapping_add),
+            marks: sum(self.marks, other.marks, u32::wrapping_add),
+            delivered: sum(self.delivered, other.delivered, u32::wrapping_add),
+            min_rtt_us: least.into_iter().flatten().min(),
+            srtt_us: None,
         }
     }
 
@@ -158,6 +196,7 @@ mod tests {
         assert_eq!(offset_of!(RawTcpInfo, min_rtt_us), 148);
         assert_eq!(offset_of!(RawTcpInfo, delivered), 192);
         assert_eq!(offset_of!(RawTcpInfo, total_rto), 240);
+        assert_eq!(size_of::<RawTcpInfo>(), 248);
     }
 
     #[test]

@@ -13,6 +13,8 @@ use crate::failure::{Context, Result};
 
 /// Where each network namespace has a name, in the machine and in every node.
 pub const NETNS_DIRECTORY: &str = "/run/netns";
+/// Where traffic programs of all nodes find each other's sockets: one file system, in the machine and in every node.
+const RENDEZVOUS_DIRECTORY: &str = "/run/fabriclab/rendezvous";
 /// The read-only root file system below every overlay, seen by the machine only.
 const LOWER: &str = "/run/fabriclab/rootfs";
 /// Mount point of the tmpfs that holds a new root's overlay; hidden once the root is changed.
@@ -58,6 +60,7 @@ pub fn enter_machine_root(host: &HostDirectories) -> Result<()> {
     mount_type("hostfs", "/job", MsFlags::MS_NOSUID, Some(&host.job))?;
     let root = overlay_root("/rootfs")?;
     make_directories(&root, &["run/netns", "run/fabriclab/rootfs"])?;
+    mount_rendezvous(&root)?;
     bind("/", &root.join("tools"))?;
     bind("/rootfs", &root.join(&LOWER[1..]))?;
     bind("/dev", &root.join("dev"))?;
@@ -76,7 +79,8 @@ pub fn enter_node_root() -> Result<()> {
     make_propagation("/", MsFlags::MS_SLAVE)?;
     let root = overlay_root(LOWER)?;
     make_directories(&root, &["run/netns"])?;
-    for directory in ["/dev", "/job", "/tools"] {
+    make_directories(&root, &[&RENDEZVOUS_DIRECTORY[1..]])?;
+    for directory in ["/dev", "/job", "/tools", RENDEZVOUS_DIRECTORY] {
         bind(directory, &root.join(&directory[1..]))?;
     }
     let names = root.join(&NETNS_DIRECTORY[1..]);
@@ -108,6 +112,17 @@ fn overlay_root(lower: &str) -> Result<PathBuf> {
     .context(|| format!("mount an overlay over {lower}"))?;
     make_directories(&root, &["run/lock", "run/shm"])?;
     Ok(root)
+}
+
+fn mount_rendezvous(root: &Path) -> Result<()> {
+    let directory = &RENDEZVOUS_DIRECTORY[1..];
+    make_directories(root, &[directory])?;
+    mount_type(
+        "tmpfs",
+        root.join(directory),
+        MsFlags::MS_NOSUID,
+        Some("mode=755"),
+    )
 }
 
 fn mount_kernel_views(root: &Path) -> Result<()> {

@@ -14,18 +14,19 @@ use crate::flows::Flows;
 use crate::head::Head;
 use crate::hosts::Hosts;
 use crate::log::Status;
+use crate::mptcp::Subflows;
 use crate::network::Network;
 use crate::receiver::{Incoming, HEAD_BUFFER_BYTES};
+use crate::rendezvous::Rendezvous;
 use crate::schedule::{Action, RowId};
 use crate::sys::{self, Epoll, Timer};
-use crate::trace::{Extent, KeptId};
+use crate::trace::{Extent, KeptId, ServiceId};
+use source::Source;
 
+mod meet;
 mod serve;
+mod source;
 mod start;
-
-const LISTENER: u64 = u64::MAX;
-const TIMER: u64 = u64::MAX - 1;
-const SIGNALS: u64 = u64::MAX - 2;
 
 /// Whether a connection goes on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Player {
     hosts: Hosts,
     flows: Flows,
     network: Network,
+    /// Where no group crosses hosts there is none.
+    rendezvous: Option<Rendezvous>,
     clock: Clock,
     /// After the epoch.
     until_ns: Option<i64>,
@@ -68,18 +71,26 @@ impl Player {
         hosts: Hosts,
         flows: Flows,
         network: Network,
+        rendezvous: Option<Rendezvous>,
         clock: Clock,
         until_ns: Option<i64>,
     ) -> io::Result<Self> {
         let (epoll, timer, signals) = (Epoll::new()?, Timer::new()?, sys::termination_signals()?);
-        epoll.add(network.listener().as_raw_fd(), sys::READABLE, LISTENER)?;
-        epoll.add(timer.as_raw_fd(), sys::READABLE, TIMER)?;
-        epoll.add(signals.as_raw_fd(), sys::READABLE, SIGNALS)?;
+        let watch = |fd, source: Source| epoll.add(fd, sys::READABLE, source.token());
+        for (service, listener) in network.listeners() {
+            watch(listener.as_raw_fd(), Source::Listener(service))?;
+        }
+        if let Some(rendezvous) = &rendezvous {
+            watch(rendezvous.mailbox().as_raw_fd(), Source::Mailbox)?;
+        }
+        watch(timer.as_raw_fd(), Source::Timer)?;
+        watch(signals.as_raw_fd(), Source::Signals)?;
         let kept = vec![KeptState::Unopened; flows.trace.kept.len()];
         Ok(Self {
             hosts,
             flows,
             network,
+            rendezvous,
             clock,
             until_ns,
             epoll,
@@ -116,7 +127,8 @@ impl Player {
             if self.look_for_due {
                 self.do_what_is_due()?;
             }
-            if self.terminated || self.flows.all_ended() {
+            self.send_notices()?;
+            if self.terminated || self.is_done() {
                 return Ok(());
             }
             if let Some(next_ns) = self.next_ns() {
@@ -148,7 +160,9 @@ impl Player {
         while let Some(action) = self.flows.schedule.pop_due(now_ns) {
             match action {
                 Action::Open(kept) => self.open_kept(kept)?,
+                Action::Tell(host) => self.deliver(host)?,
                 Action::Stop(row) => self.stop(row)?,
+                Action::Elapse(group) => self.flows.other_part_complete(group, &self.clock),
                 Action::Start(row) => self.start(row)?,
             }
         }
@@ -165,32 +179,30 @@ impl Player {
     }
 
     fn on_event(&mut self, token: u64, what: u32) -> io::Result<()> {
-        match token {
-            LISTENER => self.accept_all(),
-            TIMER => {
+        match Source::of(token) {
+            Source::Connection(handle) => return self.on_ready(handle, what),
+            Source::Listener(service) => return self.accept_all(service),
+            Source::Peer(host) => return self.deliver(host),
+            Source::Mailbox => return self.read_mailbox(),
+            Source::Timer => {
                 self.timer.expired();
                 self.look_for_due = true;
-                Ok(())
             }
-            SIGNALS => {
-                self.terminated = true;
-                Ok(())
-            }
-            _ => self.on_ready(Handle::from_token(token), what),
+            Source::Signals => self.terminated = true,
         }
+        Ok(())
     }
 
-    fn accept_all(&mut self) -> io::Result<()> {
+    fn accept_all(&mut self, service: ServiceId) -> io::Result<()> {
         loop {
-            match sys::accept(self.network.listener()) {
+            match self.network.accept(service) {
                 Ok(socket) => {
-                    let role = Role::Unidentified(Head::default());
-                    let connected_ns = Some(self.clock.now_ns());
                     let mut connection = Connection {
                         socket,
                         kept: None,
-                        connected_ns,
-                        role,
+                        connected_ns: Some(self.clock.now_ns()),
+                        role: Role::Unidentified(Head::default()),
+                        subflows: self.watched_subflows(service),
                     };
                     self.begin_window(&mut connection)?;
                     self.add(connection)?;
@@ -206,6 +218,11 @@ impl Player {
                 Err(_) => {}
             }
         }
+    }
+
+    /// What is to be known of a connection's subflows: nothing where it is not asked to have any.
+    fn watched_subflows(&self, service: ServiceId) -> Option<Box<Subflows>> {
+        self.network.is_mptcp(service).then(Box::default)
     }
 
     fn add(&mut self, connection: Connection) -> io::Result<Handle> {
@@ -252,19 +269,19 @@ impl Player {
     /// Ends all flows of a connection as they stand.
     fn end_all(&mut self, connection: &mut Connection, status: Status) -> io::Result<()> {
         self.look_for_due = true;
-        let fd = connection.socket.as_raw_fd();
+        connection.look_at_subflows();
+        let mut tcp = Some(connection.count());
         let (mut sent, mut received) = (Vec::new(), Vec::new());
         match &mut connection.role {
             Role::Unidentified(_) => {}
             Role::Sender(sender) => {
-                let mut tcp = Some(sender.count(fd));
                 while let Some(flow) = sender.abandon() {
                     // The counters since the last delivery are the first flow's.
                     sent.push((flow, tcp.take().unwrap_or_default()));
                 }
             }
             Role::Receiver(receiver) => {
-                receiver.drain(fd);
+                receiver.drain(connection.socket.as_raw_fd());
                 received.extend(std::iter::from_fn(|| receiver.abandon()));
             }
         }
@@ -308,6 +325,7 @@ impl Player {
             self.end_all(connection, Status::Stopped)?;
         }
         self.flows.end_rest(&self.clock)?;
+        self.send_notices()?;
         self.flows.log().flush()
     }
 }

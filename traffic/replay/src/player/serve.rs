@@ -10,11 +10,13 @@ use crate::connection::{Connection, Handle, Role};
 use crate::errno;
 use crate::flows::Received;
 use crate::log::Status;
+use crate::network::Purpose;
 use crate::receiver::{ReadEnd, Receiver};
 use crate::schedule::RowId;
 use crate::sender::{Outgoing, Sender};
 use crate::sys;
 use crate::trace::{Mode, Side};
+use crate::window::WindowLimit;
 
 impl Player {
     pub(super) fn on_ready(&mut self, handle: Handle, what: u32) -> io::Result<()> {
@@ -58,13 +60,21 @@ impl Player {
 
     /// Bounds the window of a connection that is now established, before any data can come.
     pub(super) fn begin_window(&self, connection: &mut Connection) -> io::Result<()> {
-        let Some(limit) = self.network.window_limit(&connection.socket) else {
+        let Some(limit) = self.window_limit(connection) else {
             return Ok(());
         };
         if let Role::Receiver(receiver) = &mut connection.role {
             receiver.bound_window(limit);
         }
         limit.begin(&connection.socket)
+    }
+
+    /// MPTCP offers one window for all subflows and takes no clamp: there the route's window bounds the handshake only.
+    fn window_limit(&self, connection: &Connection) -> Option<WindowLimit> {
+        let limited = connection.subflows.is_none();
+        limited
+            .then(|| self.network.window_limit(&connection.socket))
+            .flatten()
     }
 
     fn connect_failed(&mut self, connection: &mut Connection) -> io::Result<Fate> {
@@ -119,7 +129,12 @@ impl Player {
         let first = flow.kept.map_or(number, |kept| {
             self.flows.trace.kept[kept as usize].first_flow
         });
-        self.network.mark(&connection.socket, first);
+        let purpose = Purpose {
+            flow: first,
+            service: flow.service,
+            dscp: flow.dscp,
+        };
+        self.network.adopt(&connection.socket, purpose);
         if flow.is_long() {
             self.long.insert(row, handle);
         }
@@ -141,7 +156,7 @@ impl Player {
             connection.kept.is_some(),
             self.network.receive_buffer_bytes(),
         );
-        if let Some(limit) = self.network.window_limit(&connection.socket) {
+        if let Some(limit) = self.window_limit(connection) {
             receiver.bound_window(limit);
         }
         let flows = Received {
@@ -176,10 +191,14 @@ impl Player {
             sys::enable_delivery_reports(connection.socket.as_raw_fd())?;
         }
         let mut sender = Sender::new(connection.kept.is_some());
-        sender.push(Outgoing::new(row, self.flows.flow(row), None));
+        sender.begin_request(row, self.flows.flow(row));
         connection.role = Role::Sender(sender);
         if self.take_requests(connection, rest)? == Fate::Closed {
             return Ok(Fate::Closed);
+        }
+        let is_long = matches!(&connection.role, Role::Sender(sender) if sender.reads_request());
+        if is_long {
+            return self.read_requests(connection);
         }
         self.write(connection)
     }
@@ -189,9 +208,15 @@ impl Player {
         let Role::Sender(sender) = &mut connection.role else {
             return Ok(Fate::Open);
         };
-        while !data.is_empty() {
-            let Some(number) = sender.request.take(&mut data) else {
-                break;
+        loop {
+            if sender.reads_request() {
+                let Some(row) = sender.take_rest(&mut data) else {
+                    return Ok(Fate::Open);
+                };
+                sender.push(Outgoing::new(row, self.flows.flow(row), None));
+            }
+            let Some(number) = sender.take_number(&mut data) else {
+                return Ok(Fate::Open);
             };
             let asked = self.flows.find_open(number).filter(|&row| {
                 let flow = self.flows.flow(row);
@@ -200,26 +225,29 @@ impl Player {
             let Some(row) = asked else {
                 return self.fail(connection, libc::EPROTO);
             };
-            sender.push(Outgoing::new(row, self.flows.flow(row), None));
+            sender.begin_request(row, self.flows.flow(row));
         }
-        Ok(Fate::Open)
     }
 
     fn serve_sender(&mut self, connection: &mut Connection, what: u32) -> io::Result<Fate> {
-        if connection.kept.is_some() {
-            if what & !(sys::READABLE | sys::WRITABLE) != 0
-                && self.end_delivered(connection)? == Fate::Closed
-            {
-                return Ok(Fate::Closed);
-            }
-            if what & sys::READABLE != 0 && self.read_requests(connection)? == Fate::Closed {
-                return Ok(Fate::Closed);
-            }
+        if connection.kept.is_some()
+            && what & !(sys::READABLE | sys::WRITABLE) != 0
+            && self.end_delivered(connection)? == Fate::Closed
+        {
+            return Ok(Fate::Closed);
+        }
+        let asks = match &connection.role {
+            Role::Sender(sender) => connection.kept.is_some() || sender.reads_request(),
+            _ => false,
+        };
+        if asks && what & sys::READABLE != 0 && self.read_requests(connection)? == Fate::Closed {
+            return Ok(Fate::Closed);
         }
         if what & (sys::PEER_CLOSED | sys::HANG_UP) != 0 {
             return self.sender_closed(connection, what);
         }
         if what & sys::WRITABLE != 0 {
+            connection.look_at_subflows();
             return self.write(connection);
         }
         Ok(Fate::Open)
@@ -328,6 +356,7 @@ impl Player {
         // A group may be complete with it, and flows that wait for the group due at once.
         self.look_for_due |= !complete.is_empty();
         let is_finished = connection.kept.is_none() && !complete.is_empty();
+        connection.look_at_subflows();
         for flow in complete.drain(..) {
             self.flows
                 .end_received(connection, &flow, Status::Complete, &self.clock)?;

@@ -8,6 +8,7 @@ use super::{Fate, KeptState, Player};
 use crate::connection::{Connection, Role};
 use crate::errno;
 use crate::log::Status;
+use crate::network::Purpose;
 use crate::receiver::Receiver;
 use crate::schedule::{Action, RowId};
 use crate::sender::{Outgoing, Sender};
@@ -53,7 +54,7 @@ impl Player {
     fn start_on_its_own(&mut self, row: RowId, flow: &Flow, start_ns: i64) -> io::Result<()> {
         let socket = match self
             .network
-            .connect(self.hosts.address(flow.peer), flow.number)
+            .connect(self.hosts.address(flow.peer), purpose_of(flow))
         {
             Ok(socket) => socket,
             Err(error) => {
@@ -88,20 +89,19 @@ impl Player {
             kept,
             connected_ns: None,
             role,
+            subflows: self.watched_subflows(flow.service),
         }
     }
 
     pub(super) fn open_kept(&mut self, id: KeptId) -> io::Result<()> {
-        let (peer, first) = (
-            self.flows.trace.kept[id as usize].peer,
-            self.flows.trace.kept[id as usize].first_flow,
-        );
+        let first = self.flows.trace.kept[id as usize].first_flow;
         let Some(row) = self.flows.find_open(first) else {
             return Ok(());
         };
-        match self.network.connect(self.hosts.address(peer), first) {
+        let flow = self.flows.flow(row).clone();
+        let peer = self.hosts.address(flow.peer);
+        match self.network.connect(peer, purpose_of(&flow)) {
             Ok(socket) => {
-                let flow = self.flows.flow(row).clone();
                 let handle = self.add(self.outgoing_connection(socket, &flow, Some(id)))?;
                 self.kept[id as usize] = KeptState::Open(handle);
             }
@@ -129,11 +129,20 @@ impl Player {
     }
 }
 
+/// What the connection of a flow, the first in trace order of a kept one, is opened for.
+fn purpose_of(flow: &Flow) -> Purpose {
+    Purpose {
+        flow: flow.number,
+        service: flow.service,
+        dscp: flow.dscp,
+    }
+}
+
 /// Puts a flow that starts into a connection that this host opened.
 fn enqueue(connection: &mut Connection, row: RowId, flow: &Flow, start_ns: i64) {
     match &mut connection.role {
         Role::Sender(sender) => sender.push(Outgoing::new(row, flow, Some(start_ns))),
-        Role::Receiver(receiver) => receiver.ask(row, flow.number, start_ns),
+        Role::Receiver(receiver) => receiver.ask(row, flow, start_ns),
         Role::Unidentified(_) => {}
     }
 }

@@ -1,49 +1,32 @@
 //! The flow trace: `# fabriclab-trace-1`, one flow a row (`traffic/README.md`).
 //!
-//! Every row is checked; only the rows that name this host are kept, so that a trace of a million flows costs each of many hosts little.
+//! A host looks at every row for what concerns all, and at its own rows wholly; it keeps its own rows only. So a trace of a million flows
+//! costs each of many hosts little.
 
+mod barriers;
 mod groups;
+mod row;
+mod services;
 
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
 use crate::hosts::{HostId, Hosts};
-use crate::problems::{suggestion, Problems};
+use crate::problems::Problems;
 use crate::table::{Row, Table};
+pub use barriers::Barrier;
+pub use groups::GroupId;
 use groups::Groups;
+use row::{Details, Outline};
+use services::Services;
+pub use services::{Service, ServiceId, Transport};
 
 const VERSION: &str = "# fabriclab-trace-1";
-const COLUMNS: &[&str] = &[
-    "flow",
-    "start_ns",
-    "src",
-    "dst",
-    "size_bytes",
-    "stop_ns",
-    "mode",
-    "connection",
-    "group",
-    "after",
-    "class",
-];
-const FLOW: usize = 0;
-const START_NS: usize = 1;
-const SRC: usize = 2;
-const DST: usize = 3;
-const SIZE_BYTES: usize = 4;
-const STOP_NS: usize = 5;
-const MODE: usize = 6;
-const CONNECTION: usize = 7;
-const GROUP: usize = 8;
-const AFTER: usize = 9;
 
 /// Length of the flow's number at the head of its data, and of a pull's request.
 pub const HEAD_BYTES: u64 = 4;
-/// Times end here (292 years): what CLOCK_MONOTONIC and timerfd hold.
-const MAX_NS: u64 = i64::MAX as u64 / 2;
 
-pub type GroupId = u32;
 pub type KeptId = u32;
 
 /// How much a flow sends.
@@ -78,6 +61,10 @@ pub struct Flow {
     pub extent: Extent,
     pub mode: Mode,
     pub side: Side,
+    /// Of a pull.
+    pub request_bytes: u32,
+    pub service: ServiceId,
+    pub dscp: u8,
     pub kept: Option<KeptId>,
     pub group: Option<GroupId>,
     pub after: Option<GroupId>,
@@ -97,11 +84,25 @@ impl Flow {
 /// A connection that several flows share, and that is open before the epoch.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    pub peer: HostId,
     pub opened_here: bool,
     /// Its first flow in trace order: the connection carries that one's mark.
     pub first_flow: u32,
     pub flows: u32,
+    pub service: ServiceId,
+    pub dscp: u8,
+}
+
+impl Kept {
+    /// A connection that has no flow yet and is to carry this one first.
+    fn opened_for(flow: &Flow) -> Self {
+        Self {
+            opened_here: flow.starts_here(),
+            first_flow: flow.number,
+            flows: 0,
+            service: flow.service,
+            dscp: flow.dscp,
+        }
+    }
 }
 
 /// What one host needs of a trace.
@@ -110,256 +111,205 @@ pub struct Trace {
     /// In trace order.
     pub flows: Vec<Flow>,
     pub kept: Vec<Kept>,
+    /// All of the trace.
+    pub services: Vec<Service>,
+    /// The group that each group is within.
+    pub parents: Vec<Option<GroupId>>,
+    pub barriers: FxHashMap<GroupId, Barrier>,
 }
 
-/// A row with its values parsed; names are still to be judged against the rest of the trace.
-struct Parsed {
-    number: u32,
-    start_ns: i64,
-    src: HostId,
-    dst: HostId,
-    extent: Extent,
-    mode: Mode,
-    group: Option<GroupId>,
-    after: Option<GroupId>,
-}
+impl Trace {
+    /// The groups that a flow belongs to, from its own to the outermost.
+    pub fn groups_of(&self, flow: &Flow) -> impl Iterator<Item = GroupId> + '_ {
+        self.path(flow.group)
+    }
 
-impl Parsed {
-    fn starter(&self) -> HostId {
-        match self.mode {
-            Mode::Push => self.src,
-            Mode::Pull => self.dst,
-        }
+    fn path(&self, group: Option<GroupId>) -> impl Iterator<Item = GroupId> + '_ {
+        std::iter::successors(group, |&id| self.parents[id as usize])
     }
 }
 
-/// Reads and checks a whole trace and keeps the rows of `host` (none without one).
-pub fn read(path: &Path, hosts: &Hosts, host: Option<HostId>) -> Result<Trace, Problems> {
-    let mut problems = Problems::of(path);
-    let Some(mut table) = Table::open(path, VERSION, COLUMNS, &mut problems) else {
-        return Err(problems);
-    };
-    let mut trace = Trace::default();
-    let mut groups = Groups::default();
-    let mut numbers = Vec::new();
-    let mut connections = FxHashMap::default();
-    while let Some(row) = table.next(&mut problems) {
-        let Some(parsed) = parse_row(&row, hosts, &mut groups, &mut problems) else {
-            continue;
+/// Reads a trace for one host: its own rows wholly, of the others what concerns all.
+pub fn read(path: &Path, hosts: &Hosts, host: HostId) -> Result<Trace, Problems> {
+    Reader::of(path, hosts, Some(host)).read()
+}
+
+/// Checks a whole trace, every row wholly.
+pub fn check(path: &Path, hosts: &Hosts) -> Result<(), Problems> {
+    Reader::of(path, hosts, None).read().map(drop)
+}
+
+/// Names a connection: src, dst, mode and name.
+type ConnectionKey = (HostId, HostId, Mode, Box<str>);
+
+struct Reader<'a> {
+    path: &'a Path,
+    hosts: &'a Hosts,
+    /// Whose rows matter; `None`: everyone's.
+    host: Option<HostId>,
+    problems: Problems,
+    trace: Trace,
+    groups: Groups,
+    services: Services,
+    /// Each flow's number and line.
+    numbers: Vec<(u32, u64)>,
+    connections: FxHashMap<ConnectionKey, KeptId>,
+    /// The first row of each kept connection.
+    first_lines: Vec<u64>,
+}
+
+impl<'a> Reader<'a> {
+    fn of(path: &'a Path, hosts: &'a Hosts, host: Option<HostId>) -> Self {
+        Self {
+            path,
+            hosts,
+            host,
+            problems: Problems::of(path),
+            trace: Trace::default(),
+            groups: Groups::default(),
+            services: Services::default(),
+            numbers: Vec::new(),
+            connections: FxHashMap::default(),
+            first_lines: Vec::new(),
+        }
+    }
+
+    fn read(mut self) -> Result<Trace, Problems> {
+        let Some(mut table) = Table::open(self.path, VERSION, row::COLUMNS, &mut self.problems)
+        else {
+            return Err(self.problems);
         };
-        numbers.push((parsed.number, row.line));
-        groups.note(
-            parsed.group,
-            parsed.after,
-            parsed.dst,
-            parsed.starter(),
-            row.line,
-        );
-        if host == Some(parsed.src) || host == Some(parsed.dst) {
-            keep(
-                &mut trace,
-                &mut connections,
-                &parsed,
-                host == Some(parsed.src),
-                row.text(CONNECTION),
-            );
+        while let Some(row) = table.next(&mut self.problems) {
+            self.read_row(&row);
         }
+        self.check_numbers();
+        self.groups.check(&mut self.problems);
+        if let Some(host) = self.host {
+            self.trace.parents = self.groups.parents();
+            self.trace.barriers = self.groups.barriers(host);
+            self.trace.services = self.services.into_list();
+            self.trace.flows.shrink_to_fit();
+        }
+        self.problems.unless_found(self.trace)
     }
-    check_numbers(numbers, &mut problems);
-    groups.check(hosts, &mut problems);
-    problems.unless_found(trace)
-}
 
-/// Adds a row to the flows of this host.
-fn keep(
-    trace: &mut Trace,
-    connections: &mut FxHashMap<(HostId, Side, Mode, String), KeptId>,
-    row: &Parsed,
-    sends: bool,
-    connection: &str,
-) {
-    let (side, peer) = if sends {
-        (Side::Src, row.dst)
-    } else {
-        (Side::Dst, row.src)
-    };
-    let mut flow = Flow {
-        number: row.number,
-        peer,
-        start_ns: row.start_ns,
-        extent: row.extent,
-        mode: row.mode,
-        side,
-        kept: None,
-        group: row.group,
-        after: row.after,
-    };
-    if !connection.is_empty() {
-        let key = (peer, side, row.mode, connection.to_owned());
-        let id = *connections.entry(key).or_insert_with(|| {
-            let kept = Kept {
-                peer,
-                opened_here: flow.starts_here(),
-                first_flow: flow.number,
-                flows: 0,
-            };
-            trace.kept.push(kept);
-            trace.kept.len() as KeptId - 1
-        });
-        trace.kept[id as usize].flows += 1;
-        flow.kept = Some(id);
-    }
-    trace.flows.push(flow);
-}
-
-fn parse_row(
-    row: &Row<'_>,
-    hosts: &Hosts,
-    groups: &mut Groups,
-    problems: &mut Problems,
-) -> Option<Parsed> {
-    let number = parse_number(row, problems);
-    let start = parse_ns(row, START_NS, problems);
-    let src = parse_host(row, SRC, hosts, problems);
-    let dst = parse_host(row, DST, hosts, problems);
-    let extent = parse_extent(row, start, problems);
-    let mode = parse_mode(row, problems);
-    let (number, start_ns, src, dst, extent, mode) = (number?, start?, src?, dst?, extent?, mode?);
-    if src == dst {
-        problems.wrong(
-            row.line,
-            "dst",
-            row.text(DST),
-            "is also src; must be another node",
-        );
-        return None;
-    }
-    if matches!(extent, Extent::UntilNs(_)) && !row.text(CONNECTION).is_empty() {
-        let right = "a long flow ends with its connection; must be empty where stop_ns is given";
-        problems.wrong(row.line, "connection", row.text(CONNECTION), right);
-        return None;
-    }
-    let (group, after) = (groups.id(row.text(GROUP)), groups.id(row.text(AFTER)));
-    Some(Parsed {
-        number,
-        start_ns,
-        src,
-        dst,
-        extent,
-        mode,
-        group,
-        after,
-    })
-}
-
-fn parse_number(row: &Row<'_>, problems: &mut Problems) -> Option<u32> {
-    // The mark is the number plus one, and a mark has 32 bits.
-    let number = row
-        .text(FLOW)
-        .parse()
-        .ok()
-        .filter(|&number| number < u32::MAX);
-    if number.is_none() {
-        problems.wrong(
-            row.line,
-            "flow",
-            row.text(FLOW),
-            "must be an integer from 0 to 4294967294",
-        );
-    }
-    number
-}
-
-fn parse_ns(row: &Row<'_>, column: usize, problems: &mut Problems) -> Option<i64> {
-    let ns = row
-        .text(column)
-        .parse::<u64>()
-        .ok()
-        .filter(|&ns| ns <= MAX_NS);
-    if ns.is_none() {
-        let right = format!("must be a whole number of nanoseconds from 0 to {MAX_NS}");
-        problems.wrong(row.line, COLUMNS[column], row.text(column), right);
-    }
-    ns.map(|ns| ns as i64)
-}
-
-fn parse_host(
-    row: &Row<'_>,
-    column: usize,
-    hosts: &Hosts,
-    problems: &mut Problems,
-) -> Option<HostId> {
-    let written = row.text(column);
-    let host = hosts.find(written);
-    if host.is_none() {
-        problems.wrong(
-            row.line,
-            COLUMNS[column],
-            written,
-            hosts.must_be_known(written),
-        );
-    }
-    host
-}
-
-fn parse_extent(row: &Row<'_>, start: Option<i64>, problems: &mut Problems) -> Option<Extent> {
-    let (size, stop) = (row.text(SIZE_BYTES), row.text(STOP_NS));
-    match (size.is_empty(), stop.is_empty()) {
-        (true, true) => problems.add(row.line, "size_bytes and stop_ns are both empty: exactly one must be given"),
-        (false, false) => problems.add(
-            row.line,
-            format!("size_bytes is \"{size}\" and stop_ns is \"{stop}\": exactly one must be given, the other left empty"),
-        ),
-        (false, true) => match size.parse() {
-            Ok(bytes) if bytes >= HEAD_BYTES => return Some(Extent::Bytes(bytes)),
-            _ => problems.wrong(
-                row.line,
-                "size_bytes",
-                size,
-                format!("must be an integer of at least {HEAD_BYTES} (the first {HEAD_BYTES} bytes carry the flow's number)"),
-            ),
-        },
-        (true, false) => {
-            let stop_ns = parse_ns(row, STOP_NS, problems)?;
-            let earliest = if row.text(AFTER).is_empty() { start.unwrap_or(0) } else { 0 };
-            if stop_ns > earliest {
-                return Some(Extent::UntilNs(stop_ns));
+    fn read_row(&mut self, row: &Row<'_>) {
+        let Some(outline) = row::parse_outline(row, self.hosts, &mut self.problems) else {
+            row::parse_values(row, &mut self.problems);
+            return;
+        };
+        let (group, after) = self.note_groups(row, &outline);
+        let Some(mode) = outline.mode else {
+            if self.matters(&outline) {
+                self.parse_details(row, &outline);
             }
-            problems.wrong(row.line, "stop_ns", stop, format!("must be later than start_ns, {earliest}"));
+            return;
+        };
+        let congestion_control = row.text(row::CONGESTION_CONTROL);
+        let service = self
+            .services
+            .id(outline.transport, congestion_control, row.line);
+        let Some(service) = service else {
+            let right = "must be one of at most 65536 pairs of transport and congestion_control";
+            self.problems
+                .wrong(row.line, "congestion_control", congestion_control, right);
+            return;
+        };
+        if !self.matters(&outline) {
+            return;
+        }
+        let Some(details) = self.parse_details(row, &outline) else {
+            return;
+        };
+        let side = if self.host == Some(outline.dst) {
+            Side::Dst
+        } else {
+            Side::Src
+        };
+        let flow = Flow {
+            number: details.number,
+            peer: if side == Side::Src {
+                outline.dst
+            } else {
+                outline.src
+            },
+            start_ns: details.start_ns,
+            extent: details.extent,
+            mode,
+            side,
+            request_bytes: details.request_bytes,
+            service,
+            dscp: details.dscp,
+            kept: None,
+            group,
+            after,
+        };
+        self.keep(row, &outline, flow);
+    }
+
+    fn matters(&self, outline: &Outline) -> bool {
+        self.host.is_none_or(|host| outline.names(host))
+    }
+
+    fn parse_details(&mut self, row: &Row<'_>, outline: &Outline) -> Option<Details> {
+        let details = row::parse_details(row, outline, &mut self.problems)?;
+        self.numbers.push((details.number, row.line));
+        Some(details)
+    }
+
+    fn note_groups(
+        &mut self,
+        row: &Row<'_>,
+        outline: &Outline,
+    ) -> (Option<GroupId>, Option<GroupId>) {
+        let group = self.groups.id(row.text(row::GROUP));
+        let after = self.groups.id(row.text(row::AFTER));
+        match (group, outline.mode) {
+            (Some(group), Some(_)) => self.groups.receives(group, outline.dst),
+            (Some(group), None) => self.groups.elapses(group, row::stop_ns(row).unwrap_or(0)),
+            (None, _) => {}
+        }
+        if let Some(after) = after {
+            self.groups.waits(after, outline.starter(), group, row.line);
+        }
+        (group, after)
+    }
+
+    /// Adds a flow to those of this host, or, where all rows are checked, to its connection only.
+    fn keep(&mut self, row: &Row<'_>, outline: &Outline, mut flow: Flow) {
+        let connection = row.text(row::CONNECTION);
+        if !connection.is_empty() {
+            let key = (outline.src, outline.dst, flow.mode, connection.into());
+            let id = *self.connections.entry(key).or_insert_with(|| {
+                self.trace.kept.push(Kept::opened_for(&flow));
+                self.first_lines.push(row.line);
+                self.trace.kept.len() as KeptId - 1
+            });
+            let kept = &mut self.trace.kept[id as usize];
+            kept.flows += 1;
+            if (kept.service, kept.dscp) != (flow.service, flow.dscp) {
+                let first = self.first_lines[id as usize];
+                let right = format!("has another transport, congestion_control or dscp on line {first}; flows of one connection must have the same");
+                self.problems
+                    .wrong(row.line, "connection", connection, right);
+            }
+            flow.kept = Some(id);
+        }
+        if self.host.is_some() {
+            self.trace.flows.push(flow);
         }
     }
-    None
-}
 
-fn parse_mode(row: &Row<'_>, problems: &mut Problems) -> Option<Mode> {
-    match row.text(MODE) {
-        "push" => Some(Mode::Push),
-        "pull" => Some(Mode::Pull),
-        other => {
-            let hint = suggestion(other, ["push", "pull"]);
-            problems.wrong(
-                row.line,
-                "mode",
-                other,
-                format!("must be push or pull{hint}"),
-            );
-            None
-        }
-    }
-}
-
-/// A flow's number stands once in a trace.
-fn check_numbers(mut numbers: Vec<(u32, u64)>, problems: &mut Problems) {
-    numbers.sort_unstable();
-    for pair in numbers.windows(2) {
-        let ((number, first), (next, line)) = (pair[0], pair[1]);
-        if number == next {
-            problems.wrong(
-                line,
-                "flow",
-                &number.to_string(),
-                format!("stands already on line {first}; must be unique"),
-            );
+    /// A flow's number stands once in a trace.
+    fn check_numbers(&mut self) {
+        self.numbers.sort_unstable();
+        for pair in self.numbers.windows(2) {
+            let ((number, first), (next, line)) = (pair[0], pair[1]);
+            if number == next {
+                let right = format!("stands already on line {first}; must be unique");
+                self.problems
+                    .wrong(line, "flow", &number.to_string(), right);
+            }
         }
     }
 }

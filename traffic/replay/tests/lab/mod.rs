@@ -92,7 +92,7 @@ impl Lab {
     fn read_log(&self, host: &str) -> Vec<Row> {
         let text = std::fs::read_to_string(self.path(host)).expect("log");
         let mut lines = text.lines();
-        assert_eq!(lines.next(), Some("# fabriclab-flows-1"));
+        assert_eq!(lines.next(), Some("# fabriclab-flows-2"));
         let columns: Vec<_> = lines.next().expect("column names").split(',').collect();
         let row = |line: &str| {
             Row(columns

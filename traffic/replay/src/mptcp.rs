@@ -1,0 +1,184 @@
+//! What an MPTCP connection is made of: its subflows and their counters, and whether it is plain TCP after all.
+//!
+//! Socket options of level SOL_MPTCP, Linux 6.12 `include/uapi/linux/mptcp.h`; `net/mptcp/sockopt.c` answers them. A socket that has fallen
+//! back passes them to TCP, which refuses. Before Linux 6.5 there is no MPTCP_FULL_INFO: counters read as absent then.
+
+use std::mem::{offset_of, size_of, zeroed};
+use std::os::fd::RawFd;
+use std::ptr;
+
+use crate::tcp_info::{RawTcpInfo, TcpCounters};
+
+const SOL_MPTCP: libc::c_int = 284;
+const MPTCP_INFO: libc::c_int = 1;
+const MPTCP_FULL_INFO: libc::c_int = 4;
+/// Subflows looked at; the kernel's path manager makes eight beside the first, the user-space ones as many as they like.
+const MOST: usize = 32;
+
+/// `struct mptcp_full_info` without the `mptcp_info` at its end, which the kernel leaves out when the length says so.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawFullInfo {
+    size_tcpinfo_kernel: u32,
+    size_tcpinfo_user: u32,
+    size_sfinfo_kernel: u32,
+    size_sfinfo_user: u32,
+    num_subflows: u32,
+    size_arrays_user: u32,
+    subflow_info: u64,
+    tcp_info: u64,
+}
+
+/// A subflow as it was last seen; one that is gone keeps its counts.
+#[derive(Clone, Copy, Debug)]
+struct Subflow {
+    id: u32,
+    counters: TcpCounters,
+}
+
+/// What has been seen of a connection for which MPTCP was asked.
+#[derive(Debug, Default)]
+pub struct Subflows {
+    seen: Vec<Subflow>,
+    most_established: u32,
+    is_tcp: bool,
+}
+
+impl Subflows {
+    /// Looks at the connection's subflows as they are now.
+    pub fn look(&mut self, fd: RawFd) {
+        if self.is_tcp || !is_mptcp(fd) {
+            self.is_tcp = true;
+            return;
+        }
+        let mut ids = [0u32; MOST];
+        // SAFETY: all zeroes is a valid value of a structure of integers.
+        let mut infos: [RawTcpInfo; MOST] = unsafe { zeroed() };
+        let count = read_full_info(fd, &mut ids, &mut infos);
+        let found = ids.iter().zip(&infos).take(count);
+        let established: Vec<_> = found.filter(|(_, info)| info.is_established()).collect();
+        self.most_established = self.most_established.max(established.len() as u32);
+        for (&id, info) in established {
+            self.note(id, TcpCounters::of(info));
+        }
+    }
+
+    fn note(&mut self, id: u32, counters: TcpCounters) {
+        let counters = counters.since(TcpCounters::at_start_of_connection());
+        match self.seen.iter_mut().find(|subflow| subflow.id == id) {
+            Some(subflow) => subflow.counters = counters,
+            None => self.seen.push(Subflow { id, counters }),
+        }
+    }
+
+    /// Whether plain TCP came of it.
+    pub fn is_tcp(&self) -> bool {
+        self.is_tcp
+    }
+
+    /// Most subflows that were established at one time; `None` when none was seen.
+    pub fn most_established(&self) -> Option<u32> {
+        Some(self.most_established).filter(|&most| most > 0)
+    }
+
+    /// Sums over all subflows; the least round-trip time, and the smoothed one of the subflow that delivered most.
+    pub fn counters(&self) -> TcpCounters {
+        let counters = self.seen.iter().map(|subflow| subflow.counters);
+        let sum = counters.reduce(TcpCounters::and);
+        let busiest = self
+            .seen
+            .iter()
+            .rev()
+            .max_by_key(|subflow| subflow.counters.delivered);
+        TcpCounters {
+            srtt_us: busiest.and_then(|subflow| subflow.counters.srtt_us),
+            ..sum.unwrap_or_default()
+        }
+    }
+}
+
+/// Whether a socket for which MPTCP was asked is no plain TCP (MPTCP_INFO with no room is the kernel's own way to ask).
+fn is_mptcp(fd: RawFd) -> bool {
+    let mut length: libc::socklen_t = 0;
+    // SAFETY: with a length of 0 nothing is written but the length.
+    unsafe { libc::getsockopt(fd, SOL_MPTCP, MPTCP_INFO, ptr::null_mut(), &mut length) == 0 }
+}
+
+/// Fills identifiers and counters of the subflows and returns how many there are, at most [`MOST`].
+fn read_full_info(fd: RawFd, ids: &mut [u32; MOST], infos: &mut [RawTcpInfo; MOST]) -> usize {
+    let mut full = RawFullInfo {
+        size_tcpinfo_kernel: 0,
+        size_tcpinfo_user: size_of::<RawTcpInfo>() as u32,
+        size_sfinfo_kernel: 0,
+        // The identifier stands first; the addresses behind it are not asked for.
+        size_sfinfo_user: size_of::<u32>() as u32,
+        num_subflows: 0,
+        size_arrays_user: MOST as u32,
+        subflow_info: ids.as_mut_ptr() as u64,
+        tcp_info: infos.as_mut_ptr() as u64,
+    };
+    let mut length = size_of::<RawFullInfo>() as libc::socklen_t;
+    // SAFETY: the kernel writes `full`, and at most MOST entries of the sizes given into each array.
+    let status = unsafe {
+        libc::getsockopt(
+            fd,
+            SOL_MPTCP,
+            MPTCP_FULL_INFO,
+            (&raw mut full).cast(),
+            &mut length,
+        )
+    };
+    // An older kernel's structure is shorter: then the entries lie closer than here, and none of it could be told.
+    if status == 0 && full.size_tcpinfo_user as usize == size_of::<RawTcpInfo>() {
+        (full.num_subflows as usize).min(MOST)
+    } else {
+        0
+    }
+}
+
+const _: () = assert!(offset_of!(RawFullInfo, tcp_info) == 32 && size_of::<RawFullInfo>() == 40);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(delivered: u32, min_rtt_us: u32, srtt_us: u32) -> TcpCounters {
+        TcpCounters {
+            retransmits: Some(2),
+            timeouts: Some(1),
+            marks: Some(0),
+            delivered: Some(delivered),
+            min_rtt_us: Some(min_rtt_us),
+            srtt_us: Some(srtt_us),
+        }
+    }
+
+    #[test]
+    fn counters_are_sums_without_the_syns() {
+        let mut subflows = Subflows::default();
+        subflows.note(0, counters(11, 50, 70));
+        subflows.note(1, counters(31, 60, 90));
+        subflows.note(0, counters(21, 50, 80));
+        let expected = TcpCounters {
+            retransmits: Some(4),
+            timeouts: Some(2),
+            ..counters(50, 50, 90)
+        };
+        assert_eq!(subflows.counters(), expected);
+    }
+
+    #[test]
+    fn nothing_seen_is_absent() {
+        let subflows = Subflows::default();
+        assert_eq!(subflows.counters(), TcpCounters::default());
+        assert_eq!(subflows.most_established(), None);
+    }
+
+    #[test]
+    fn what_is_no_mptcp_socket_is_a_fallback() {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("bind");
+        let mut subflows = Subflows::default();
+        subflows.look(std::os::fd::AsRawFd::as_raw_fd(&socket));
+        assert!(subflows.is_tcp());
+    }
+}

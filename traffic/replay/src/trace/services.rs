@@ -1,0 +1,63 @@
+//! What hosts listen for: each pair of transport and congestion control has a port of its own, as the listener's congestion control
+//! decides what a handshake negotiates (ECN for DCTCP).
+
+use std::fmt;
+
+/// Place of a pair among all of the trace, by first appearance: its port is `--port` plus this.
+pub type ServiceId = u16;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    #[default]
+    Tcp,
+    Mptcp,
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tcp => "tcp",
+            Self::Mptcp => "mptcp",
+        })
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Service {
+    pub transport: Transport,
+    /// Empty: the host's.
+    pub congestion_control: String,
+    /// The first row that has it.
+    pub line: u64,
+}
+
+/// The pairs of a trace as its rows are read. They are few.
+#[derive(Default)]
+pub struct Services(Vec<Service>);
+
+impl Services {
+    /// A pair's number; `None` when there are more than ports could be.
+    pub fn id(
+        &mut self,
+        transport: Transport,
+        congestion_control: &str,
+        line: u64,
+    ) -> Option<ServiceId> {
+        let known = self.0.iter().position(|service| {
+            service.transport == transport && service.congestion_control == congestion_control
+        });
+        let place = known.unwrap_or_else(|| {
+            self.0.push(Service {
+                transport,
+                congestion_control: congestion_control.to_owned(),
+                line,
+            });
+            self.0.len() - 1
+        });
+        ServiceId::try_from(place).ok()
+    }
+
+    pub fn into_list(self) -> Vec<Service> {
+        self.0
+    }
+}
