@@ -13,6 +13,7 @@ from fabriclab.lab.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.experiment import LINK_KEYS, PROBE_KEYS
 from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.groups import GROUP_KEYS
+from fabriclab.lab.mptcp import MPTCP_KEYS
 from fabriclab.lab.names import Names, expand_range
 from fabriclab.lab.percent import format_percent, parse_percent
 from fabriclab.lab.problems import did_you_mean, shown
@@ -36,6 +37,7 @@ _MEANINGS: dict[str, Meaning] = {
     **{"buffer": "size", "ecn_threshold": "size", "non_ect": "word"},
     **{"congestion_control": "word", "ecn": "word", "rto_min": "duration", "delayed_ack": "flag", "initial_window": "count"},
     **{"window_limit": "count", "receive_buffer": "size", "send_buffer": "size", "queue": "size"},
+    **{"mptcp": "word", "subflows": "count", "scheduler": "word", "path_manager": "word", "add_addr_accepted": "count"},
     **{"senders": "count", "receiver": "word", "size": "size", "rounds": "count", "start": "duration", "stop": "duration"},
     **{"stagger": "duration", "count": "count", "interval": "duration", "connection": "word", "mode": "word", "file": "word"},
     **{"protocol": "word", "max_paths": "count", "keepalive": "duration", "hold": "duration", "bfd": "duration"},
@@ -85,7 +87,9 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "groups":
         return [_names_in(document, "groups"), GROUP_KEYS]
     if first == "hosts":
-        return [("default", *names.hosts), HOST_KEYS]
+        # `mptcp` is a section, and a value where it is `none`.
+        hosts = ("default", *_names_in(document, "groups"), *names.hosts)
+        return [hosts, HOST_KEYS, *([MPTCP_KEYS] if len(rest) > 2 and rest[1] == "mptcp" else [])]
     if first == "routing":
         return [ROUTING_KEYS]
     if first == "events":
