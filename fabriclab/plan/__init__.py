@@ -1,9 +1,9 @@
 """The plan: what a lab means, every default explicit; one JSON, the same for the same lab, settings and seed."""
 
 from fabriclab.plan.model import Plan
-from fabriclab.plan.resolve import resolve_plan
+from fabriclab.plan.resolve import Resolver, resolve_plan
 
-__all__ = ["Plan", "parse_plan_json", "plan_json", "resolve_plan"]
+__all__ = ["Plan", "Resolver", "parse_plan_json", "plan_json", "resolve_plan"]
 
 
 def plan_json(plan: Plan) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeVar, cast
 
 from fabriclab.lab import Lab, LabErrors, defaults
-from fabriclab.lab.experiment import Experiment, WrittenProbes
+from fabriclab.lab.experiment import Experiment, LinkOverrides, WrittenProbes
 from fabriclab.lab.failures import WrittenEvent
 from fabriclab.lab.mptcp import WrittenMptcp
 from fabriclab.lab.problems import Problem
@@ -37,6 +37,9 @@ from fabriclab.plan.traffic import resolve_traffic
 T = TypeVar("T")
 _NS_PER_US = 1000
 _NS_PER_S = 10**9
+_MOST_REMEMBERED = 16
+"""Variants of the nodes that a matrix alternates between."""
+_NodeInputs = tuple[LinkOverrides, Mapping[str, WrittenSwitchProfile], Mapping[str, WrittenTransport], "Bgp | None"]
 
 
 def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None) -> Plan:
@@ -45,26 +48,49 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
     `settings` are texts by parameter name, `variant` or dotted key, as on the command line. Without `seed` it is the experiment's.
     Raises LabErrors for settings that are unknown or lead to an experiment that cannot be run.
     """
-    applied = lab.apply(settings, seed)
-    experiment = applied.experiment
-    bgp = _resolve_bgp(experiment.routing)
-    nodes = _resolve_nodes(lab.topology, experiment, bgp)
-    return Plan(
-        lab=lab.name,
-        title=experiment.title,
-        settings=dict(applied.settings),
-        parameters=parameter_values(lab, applied, nodes),
-        seed=experiment.seed,
-        limit_ns=experiment.limit_ns,
-        nodes=nodes,
-        bgp=bgp,
-        events=tuple(_resolve_event(event, lab.topology) for event in experiment.events),
-        groups=dict(experiment.groups),
-        traffic=tuple(resolve_traffic(traffic) for traffic in experiment.traffic),
-        probes=_resolve_probes(experiment.probes),
-        checks=tuple(_resolve_check(check) for check in lab.study.checks),
-        study=experiment.study,
-    )
+    return Resolver(lab).resolve(settings, seed)
+
+
+class Resolver:
+    """Resolves the points of one lab. Points that differ in traffic or seed alone share their nodes, which take longest to compute."""
+
+    def __init__(self, lab: Lab) -> None:
+        """Start with nothing computed."""
+        self._lab = lab
+        self._computed: list[tuple[_NodeInputs, tuple[Node, ...]]] = []
+
+    def resolve(self, settings: Mapping[str, str], seed: int | None = None) -> Plan:
+        """Return the plan of one run, as `resolve_plan` does."""
+        lab = self._lab
+        applied = lab.apply(settings, seed)
+        experiment = applied.experiment
+        bgp = _resolve_bgp(experiment.routing)
+        nodes = self._nodes(experiment, bgp)
+        return Plan(
+            lab=lab.name,
+            title=experiment.title,
+            settings=dict(applied.settings),
+            parameters=parameter_values(lab, applied, nodes),
+            seed=experiment.seed,
+            limit_ns=experiment.limit_ns,
+            nodes=nodes,
+            bgp=bgp,
+            events=tuple(_resolve_event(event, lab.topology) for event in experiment.events),
+            groups=dict(experiment.groups),
+            traffic=tuple(resolve_traffic(traffic) for traffic in experiment.traffic),
+            probes=_resolve_probes(experiment.probes),
+            checks=tuple(_resolve_check(check) for check in lab.study.checks),
+            study=experiment.study,
+        )
+
+    def _nodes(self, experiment: Experiment, bgp: Bgp | None) -> tuple[Node, ...]:
+        inputs = (experiment.links, experiment.switches, experiment.hosts, bgp)
+        for known, nodes in self._computed:
+            if known == inputs:
+                return nodes
+        nodes = _resolve_nodes(self._lab.topology, experiment, bgp)
+        self._computed = [(inputs, nodes), *self._computed[: _MOST_REMEMBERED - 1]]
+        return nodes
 
 
 def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> tuple[Node, ...]:
