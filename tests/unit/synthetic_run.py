@@ -181,7 +181,9 @@ def long_run(run_dir: Path, variant: str = "cubic", *, stop_ns: int = 2_000 * MS
     marks = 9000 if variant == "dctcp" else 0
     files = {"traffic/trace.csv": trace, "raw/queues.csv": "".join(queue), "raw/tcp.csv": "".join(tcp)}
     for f in (0, 1):
-        sent = f"{f},src,stopped,{f * 10 * MS},{f * 10 * MS + 50_000},60000,{stop_ns},{received},{12 * (1 - f)},0,{marks},80000,51,600,tcp,\n"
+        sent = (
+            f"{f},src,stopped,{f * 10 * MS},{f * 10 * MS + 50_000},60000,{stop_ns},{received},{12 * (1 - f)},0,{marks},80000,51,600,tcp,\n"
+        )
         files[f"raw/flows/h{f + 1}.csv"] = FLOW_HEADER + sent
     read = "".join(f"{f},dst,stopped,,{f * 10 * MS + 50_000},{f * 10 * MS + 110_000},{stop_ns},{received},,,,,,,tcp,\n" for f in (0, 1))
     files["raw/flows/h3.csv"] = FLOW_HEADER + read

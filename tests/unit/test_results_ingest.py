@@ -8,9 +8,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TRACE_HEADER, incast_run, long_run, plan_of, write_run
+from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TCP_HEADER, TRACE_HEADER, incast_run, long_run, plan_of, write_run
 
-from fabriclab.lab.metrics import PORT_METRICS, TRAFFIC_METRICS, WHOLE_METRICS
 from fabriclab.results import ResultsError, evaluate_checks, ingest_run, read_run, read_sweep
 from fabriclab.results.flows import FLOW_COLUMNS
 from fabriclab.results.formats import TCP
@@ -41,7 +40,10 @@ def test_pushed_flow_joins_both_sides(tmp_path: Path) -> None:
     assert row(run, 0) == dict(
         zip(
             FLOW_COLUMNS,
-            (0, "web", "h1", "h3", 5000, 1000, 51000, 80000, 801000, 800000, 5000, "complete", 2, 1, 3, 4, 51, 80, None, None),
+            (
+                *(0, "web", "h1", "h3", 5000, 1000, 51000, 80000, 801000, 800000, 5000, "complete", 2, 1, 3, 4, 51, 80, None, None),
+                *("push", "tcp", None, None, "cubic", 0, "timeout", None, None, 100_000, 180_576, 800_000 / 180_576),
+            ),
             strict=True,
         )
     )
@@ -80,13 +82,17 @@ def test_incomplete_flows_are_counted_and_have_no_completion_time(tmp_path: Path
     run = small_run(tmp_path, trace, {"h1": source, "h3": "0,dst,complete,,,5,8,5000,,,,,,\n"}, manifest={"status": "crashed"})
     summary = read_run(run).summary
     counts = {name: summary[name] for name in summary if name.startswith("flows")}
-    assert counts == {
+    of_class = {f"{name}[web]": value for name, value in (("flows", 4), ("flows_complete", 1), ("flows_incomplete", 3))}
+    assert counts == of_class | {
         "flows": 4,
         "flows_complete": 1,
         "flows_incomplete": 3,
         "flows_failed": 1,
         "flows_unstarted": 1,
         "flows_lost": 1,
+        "flows_with_timeouts": 0,
+        "flows_with_timeouts[web]": 0,
+        "flows_fast_retransmit": 0,
     }
     assert summary["fct_max_ns"] == 8
 
@@ -102,6 +108,78 @@ def test_goodput_is_bytes_over_busy_time(tmp_path: Path) -> None:
     assert summary["goodput_bps"] == 10_000 * 8e9 / 10_000
     assert summary["throughput_bps[a]"] == 5_000 * 8e9 / 5_000
     assert (summary["retransmits"], summary["timeouts"], summary["min_rtt_us"]) == (3, 1, 51)
+
+
+def test_trace_may_lack_all_but_five_columns(tmp_path: Path) -> None:
+    trace = "# fabriclab-trace-1\nstart_ns,flow,dst,src,size_bytes\n0,0,h3,h1,5000\n"
+    found = row(small_run(tmp_path, "", {}, **{"traffic/trace.csv": trace}), 0)
+    assert (found["src"], found["mode"], found["transport_asked"], found["dscp"], found["class"]) == ("h1", "push", "tcp", 0, None)
+
+
+@pytest.mark.parametrize(
+    ("retransmits", "timeouts", "recovery"),
+    [
+        ("0", "0", "none"),
+        ("2", "0", "fast retransmit"),
+        ("3", "1", "timeout"),
+        ("9", "2", "several timeouts"),
+        ("", "", None),
+        ("0", "", "none"),
+    ],
+)
+def test_recovery_is_told_by_the_counters(tmp_path: Path, retransmits: str, timeouts: str, recovery: str | None) -> None:
+    logs = {"h1": f"0,src,complete,0,,,,5000,{retransmits},{timeouts},0,4,51,80,tcp,\n", "h3": "0,dst,complete,,,,9,5000,,,,,,,tcp,\n"}
+    assert row(small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,web\n", logs), 0)["recovery"] == recovery
+
+
+def test_fallback_to_tcp_is_told_and_counted(tmp_path: Path) -> None:
+    trace = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,class,transport,congestion_control,dscp\n"
+    trace += "0,0,h1,h3,5000,web,mptcp,dctcp,8\n1,0,h2,h3,5000,web,mptcp,,\n"
+    logs = {"h1": "0,src,complete,0,,,,5000,0,0,0,4,51,80,fallback,\n", "h2": "1,src,complete,0,,,,5000,0,0,0,4,51,80,mptcp,8\n"}
+    run = small_run(tmp_path, "", logs, **{"traffic/trace.csv": trace})
+    columns = ("transport_asked", "transport", "subflows", "congestion_control", "dscp")
+    assert [tuple(row(run, flow)[name] for name in columns) for flow in (0, 1)] == [
+        ("mptcp", "fallback", None, "dctcp", 8),
+        ("mptcp", "mptcp", 8, "cubic", 0),
+    ]
+    assert read_run(run).summary["mptcp_fallbacks"] == 1
+
+
+def test_deadline_counts_from_the_first_start_of_the_group(tmp_path: Path) -> None:
+    trace = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,group,deadline_ns\n"
+    trace += "0,0,h1,h3,5000,q,900\n1,200,h2,h3,5000,q,900\n2,0,h1,h3,5000,,900\n3,0,h1,h3,5000,,900\n4,0,h1,h3,5000,,\n"
+    starts, ends = (0, 200, 300, 0, 0), (900, 1000, 1200, None, 9000)
+    source = "".join(f"{flow},src,complete,{start},,,,5000,0,0,0,4,51,80,tcp,\n" for flow, start in enumerate(starts))
+    sink = "".join(f"{flow},dst,complete,,,,{end},5000,,,,,,,tcp,\n" for flow, end in enumerate(ends) if end is not None)
+    run = small_run(tmp_path, "", {"h1": source, "h3": sink}, **{"traffic/trace.csv": trace})
+    results = read_run(run)
+    assert results.flows.collect()["deadline_missed"].to_list() == [False, True, False, True, None]
+    assert (results.summary["deadline_flows"], results.summary["deadline_misses"]) == (4, 2)
+
+
+def test_classes_have_metrics_of_their_own_but_not_without_end(tmp_path: Path) -> None:
+    trace = "".join(f"{flow},0,h1,h3,5000,,push,,,,c{max(0, flow - 50)}\n" for flow in range(200))
+    summary = read_run(small_run(tmp_path, trace, {})).summary
+    assert sum(name.startswith("flows[") for name in summary) == 100
+    assert (summary["flows[c0]"], summary["flows_incomplete[c0]"]) == (51, 51)
+
+
+def test_flows_of_an_older_version_are_read(tmp_path: Path) -> None:
+    run = incast_run(tmp_path / "run", 4)
+    ingest_run(run)
+    old = pl.read_parquet(run / "flows.parquet").select(FLOW_COLUMNS[:20])
+    old.write_parquet(run / "flows.parquet")
+    results = read_run(run)
+    assert results.flows.collect()["slowdown"].null_count() == old.height
+    assert results.completion_table()["complete"].to_list() == [old.height]
+
+
+def test_subflows_are_connections_of_their_own(tmp_path: Path) -> None:
+    run = long_run(tmp_path / "run")
+    values = [(0, 0, 100), (0, 1, 300), (2_000_000_000, 0, ""), (2_000_000_000, 1, "")]
+    rows = "".join(f"{time},h1,0,{subflow},a-b,,,{srtt}{',' * 17}\n" for time, subflow, srtt in values)
+    (run / "raw" / "tcp.csv").write_text(TCP_HEADER + rows)
+    assert read_run(run).summary["srtt_mean_us"] == pytest.approx(200)
 
 
 def test_rounds_are_groups_that_are_complete(tmp_path: Path) -> None:
@@ -174,7 +252,7 @@ def test_cut_last_line_is_dropped_with_a_note(tmp_path: Path) -> None:
     assert not results.is_whole
 
 
-@pytest.mark.parametrize("left", ["", "# fabriclab-flows-1\n", "# fabriclab-flows-1\nflow,side,sta"])
+@pytest.mark.parametrize("left", ["", "# fabriclab-flows-2\n", "# fabriclab-flows-2\nflow,side,sta"])
 def test_empty_log_leaves_its_flows_lost(tmp_path: Path, left: str) -> None:
     run = incast_run(tmp_path / "run", 2, rounds=3)
     (run / "raw/flows/client.csv").write_text(left)
@@ -197,8 +275,8 @@ def test_run_without_raw_is_all_lost(tmp_path: Path) -> None:
         ("raw/queues.csv", QUEUE_HEADER.replace("drops", "dropped"), "raw/queues.csv:2: columns: missing drops; unknown dropped"),
         ("raw/queues.csv", QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,x1,0,0,0,0,0,0\n", "raw/queues.csv:4: bytes: 'x1' is not a number"),
         ("raw/queues.csv", QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,1,0,0,0,0,0,0,0\n", "raw/queues.csv:4: 10 values"),
-        ("raw/flows/h3.csv", FLOW_HEADER + "zero,dst,complete,,,,,,,,,,,\n", "raw/flows/h3.csv:3: flow: 'zero'"),
-        ("raw/flows/h3.csv", FLOW_HEADER + "0,dst,complete,,,,,,,,,,,\n" * 2, "flow 0: two rows of one side"),
+        ("raw/flows/h3.csv", FLOW_HEADER + "zero,dst,complete,,,,,,,,,,,,,\n", "raw/flows/h3.csv:3: flow: 'zero'"),
+        ("raw/flows/h3.csv", FLOW_HEADER + "0,dst,complete,,,,,,,,,,,,,\n" * 2, "flow 0: two rows of one side"),
     ],
 )
 def test_broken_file_is_named_and_raw_is_kept(tmp_path: Path, file: str, text: str, message: str) -> None:
@@ -227,14 +305,6 @@ def test_tcp_extremes_are_read(tmp_path: Path) -> None:
     assert dict(table.schema) == TCP.columns
     assert table["pacing_bps"].max() == 2**64 - 1
     assert results.summary["srtt_mean_us"] == pytest.approx(342, abs=1)
-
-
-def test_metrics_are_those_that_a_lab_may_name(tmp_path: Path) -> None:
-    results = read_run(long_run(tmp_path / "run"))
-    bare = {name for name in results.summary if "[" not in name}
-    bracketed = {name.partition("[")[0] for name in results.summary if "[" in name}
-    assert bare == set(WHOLE_METRICS)
-    assert bracketed == {*PORT_METRICS, *TRAFFIC_METRICS}
 
 
 def test_checks_concern_the_points_that_they_name(tmp_path: Path) -> None:

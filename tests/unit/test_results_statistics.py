@@ -8,6 +8,7 @@ import pytest
 from fabriclab.results.statistics import (
     hold_until_next,
     jain_index,
+    nearest_rank,
     percentile,
     time_weighted_distribution,
     time_weighted_mean,
@@ -23,6 +24,11 @@ def test_percentile_is_nearest_rank(percent: float, expected: float) -> None:
 def test_percentile_ignores_nulls_and_of_nothing_is_none() -> None:
     assert percentile(pl.Series([None, 3, None, 1]), 50) == 1
     assert percentile(pl.Series([], dtype=pl.Int64), 50) is None
+
+
+@pytest.mark.parametrize(("count", "percent", "rank"), [(1000, 99.9, 999), (1001, 99.9, 1000), (1, 99.9, 1), (40, 2.5, 1), (41, 2.5, 2)])
+def test_nearest_rank_is_exact(count: int, percent: float, rank: int) -> None:
+    assert nearest_rank(count, percent) == rank
 
 
 def steps() -> pl.LazyFrame:

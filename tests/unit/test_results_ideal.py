@@ -1,0 +1,96 @@
+"""The ideal completion time, worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from fabriclab.results.ideal import ideal_columns, path_table, shortest_paths
+
+GBPS = 10**9
+US = 1000
+
+
+def plan(*links: tuple[str, str, int, int], mtu: int = 1500) -> dict[str, Any]:
+    """Nodes and their links: two ends, rate, delay; what begins with h is a host."""
+    nodes: dict[str, list[dict[str, Any]]] = {}
+    for one, other, rate_bps, delay_ns in links:
+        for node, peer in ((one, other), (other, one)):
+            port = {"peer_node": peer, "rate_bps": rate_bps, "delay_ns": delay_ns, "mtu": mtu}
+            nodes.setdefault(node, []).append(port)
+    return {"nodes": [{"name": name, "role": "host" if name[0] == "h" else "switch", "ports": ports} for name, ports in nodes.items()]}
+
+
+STAR = plan(("h1", "s1", GBPS, 10 * US), ("h2", "s1", GBPS, 15 * US))
+
+
+def ideal(lab: dict[str, Any], size_bytes: int | None, mode: str = "push", connection: str | None = None) -> tuple[int, int]:
+    """Base round trip and ideal of one flow from h1 to h2."""
+    flow = pl.LazyFrame(
+        [("h1", "h2", size_bytes, mode, connection)],
+        schema={"src": pl.String, "dst": pl.String, "size_bytes": pl.Int64, "mode": pl.String, "connection": pl.String},
+        orient="row",
+    )
+    joined = flow.join(path_table(lab, [("h1", "h2")]), on=["src", "dst"], how="left").select(*ideal_columns()).collect()
+    return joined.row(0)
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "mode", "connection", "trips"),
+    [(1, "push", None, 3), (1448, "push", None, 3), (1448, "push", "c", 1), (1448, "pull", None, 4), (1448, "pull", "c", 2)],
+)
+def test_one_frame_takes_its_trips(size_bytes: int, mode: str, connection: str | None, trips: int) -> None:
+    assert ideal(STAR, size_bytes, mode, connection) == (50 * US, trips * 25 * US)
+
+
+def test_frames_after_the_first_are_serialised() -> None:
+    # 10 full frames of 1538 bytes and one of 100 + 90.
+    assert ideal(STAR, 10 * 1448 + 100, "push", "c")[1] == 25 * US + (9 * 1538 + 190) * 8
+
+
+def test_the_slowest_line_counts_and_the_smallest_mtu() -> None:
+    lab = plan(("h1", "s1", 10 * GBPS, 0), ("s1", "s2", GBPS, 5 * US), ("s2", "h2", 10 * GBPS, 0), mtu=9000)
+    assert ideal(lab, 2 * 8948, "push", "c") == (10 * US, 5 * US + 9038 * 8)
+
+
+def test_a_terabyte_does_not_overflow() -> None:
+    frames = -(-(10**12) // 1448)
+    assert ideal(STAR, 10**12, "push", "c")[1] == 25 * US + (10**12 + frames * 90 - 1538) * 8
+
+
+def test_long_flows_have_a_round_trip_and_no_ideal() -> None:
+    assert ideal(STAR, None) == (50 * US, None)
+
+
+def test_hosts_without_a_path_have_neither() -> None:
+    assert ideal(plan(("h1", "s1", GBPS, 0), ("h2", "s2", GBPS, 0)), 1000) == (None, None)
+
+
+def test_of_shortest_paths_the_fastest_then_the_nearest_is_taken() -> None:
+    spines = [("a", 1, 1), ("b", 10, 9), ("c", 10, 7)]
+    links = [(leaf, name, rate * GBPS, delay * US) for name, rate, delay in spines for leaf in ("s1", "s2")]
+    lab = plan(("h1", "s1", 10 * GBPS, 0), ("h2", "s2", 10 * GBPS, 0), *links)
+    assert path_table(lab, [("h1", "h2")]).collect().row(0) == ("h1", "h2", 10 * GBPS, 14 * US, 14 * US, 1500)
+
+
+def test_a_slow_last_line_makes_the_nearer_of_two_paths_the_better() -> None:
+    links = [(leaf, name, rate * GBPS, delay * US) for name, rate, delay in (("a", 1, 1), ("b", 10, 9)) for leaf in ("s1", "s2")]
+    lab = plan(("h1", "s1", 10 * GBPS, 0), ("h2", "s2", GBPS, 0), *links)
+    assert path_table(lab, [("h1", "h2")]).collect()["delay_ns"].item() == 2 * US
+
+
+def test_hosts_pass_nothing_on_and_fewer_hops_win() -> None:
+    lab = plan(
+        ("h1", "s1", GBPS, 0),
+        ("h3", "s1", GBPS, 0),
+        ("h3", "s2", GBPS, 0),
+        ("h2", "s2", GBPS, 0),
+        ("s1", "s3", GBPS, 50),
+        ("s3", "s2", GBPS, 50),
+    )
+    links = {node["name"]: [(port["peer_node"], port) for port in node["ports"]] for node in lab["nodes"]}
+    assert set(links) == {"h1", "h2", "h3", "s1", "s2", "s3"}
+    assert path_table(lab, [("h1", "h2"), ("h1", "h3")]).collect()["delay_ns"].to_list() == [100, 0]
+    assert shortest_paths({"h1": []}, set(), "h1") == {}
