@@ -134,6 +134,51 @@ def plan(
 
 
 @app.command()
+def trace(
+    lab: Lab,
+    seed: Seed = 1,
+    settings: Set = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")] = None,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Say instead what each traffic comes to: flows, bytes, sizes, load asked and got.")
+    ] = False,
+) -> None:
+    """Write a lab's flow trace: who sends how much to whom, and when (traffic/README.md).
+
+    [bold]Examples[/bold]
+
+      fabriclab trace labs/incast --set senders=4 -o incast.csv
+
+      fabriclab trace labs/incast --summary
+    """
+    from fabriclab.cli import failure, tracing
+
+    with failure.reported():
+        tracing.trace(lab, seed, settings or [], out, summary)
+
+
+@app.command()
+def convert(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A flow file of HPCC's ns-3, a connection matrix of htsim.")],
+    source: Annotated[Literal["hpcc", "htsim"], typer.Option("--from", help="The file's format.", show_default=False)],
+    hosts: Annotated[
+        str | None, typer.Option(metavar="h1..h16", help="The hosts that nodes 0, 1 and so on become.", show_default="h1, h2, ...")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")] = None,
+) -> None:
+    """Convert a simulator's flow file into a flow trace, which a lab replays (kind: trace).
+
+    [bold]Example[/bold]
+
+      fabriclab convert flow.txt --from hpcc --hosts h1..h16 -o labs/mine/trace.csv
+    """
+    from fabriclab.cli import failure, tracing
+
+    with failure.reported():
+        tracing.convert(file, source, hosts, out)
+
+
+@app.command()
 def graph(
     lab: Lab,
     out: Annotated[

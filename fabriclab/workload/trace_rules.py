@@ -50,8 +50,8 @@ def _number_rules() -> list[Rule]:
         _bounded("stop_ns", 1, LARGEST_NS),
         Rule(
             "request_bytes",
-            _no_number("request_bytes", SMALLEST_BYTES, 2**31),
-            f"must be at least {SMALLEST_BYTES}, a whole number of bytes",
+            _no_number("request_bytes", SMALLEST_BYTES, 2**32 - 1),
+            f"must be a whole number of bytes from {SMALLEST_BYTES} to {2**32 - 1}",
         ),
         _bounded("dscp", 0, _LARGEST_DSCP),
         _bounded("deadline_ns", 1, LARGEST_NS),

@@ -65,7 +65,7 @@ def complaints(*texts: str) -> list[str]:
         ({"mode": "shove"}, "mode: 'shove' must be one of push, pull, iperf3"),
         ({"mode": "iperf3"}, "mode: 'iperf3' needs a stop_ns: iperf3 sends for a time"),
         (LONG | {"request_bytes": "4"}, "request_bytes: '4' is for mode pull alone; leave it empty"),
-        ({"mode": "pull", "request_bytes": "3"}, "request_bytes: '3' must be at least 4, a whole number of bytes"),
+        ({"mode": "pull", "request_bytes": "3"}, "request_bytes: '3' must be a whole number of bytes from 4 to 4294967295"),
         (
             LONG | {"connection": "c"},
             "connection: 'c' is kept, and a long flow ends with its connection; leave it empty where stop_ns is given",

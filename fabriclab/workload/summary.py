@@ -1,0 +1,112 @@
+"""What a traffic comes to, in words: how many flows and bytes, which load was asked and which the draw gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from fabriclab.distributions import SMALLEST_BYTES, Distribution
+from fabriclab.plan.model import ArrivalsTraffic, DistributedSize, Plan, QueryTraffic, ShuffleTraffic, Size, Traffic
+from fabriclab.units import format_duration, format_rate, format_size
+from fabriclab.workload.site import Site, site_of
+from fabriclab.workload.sizes import mean_size
+
+_PPM = 1e6
+
+
+def trace_summary(plan: Plan, flows: pl.DataFrame) -> str:
+    """Return a summary of a plan's flows (`compiled_flows`), some lines for each traffic."""
+    site = site_of(plan)
+    lines: list[str] = []
+    for traffic in plan.traffic:
+        of_traffic = flows.filter(pl.col("traffic").cast(pl.String) == traffic.name)
+        lines += [f"{traffic.name} ({traffic.kind}):", *(f"  {line}" for line in _lines(traffic, of_traffic, site))]
+    return "\n".join(lines) + "\n"
+
+
+def _lines(traffic: Traffic, flows: pl.DataFrame, site: Site) -> Iterator[str]:
+    yield f"{_counted(flows.height, 'flow')}, {_hosts(flows, 'src')} to {_hosts(flows, 'dst')}"
+    if flows["size_bytes"].count():
+        total = float(flows["size_bytes"].sum())
+        yield f"bytes: {format_size(total, 4)}; mean size {format_size(total / flows['size_bytes'].count(), 4)}"
+    if flows["stop_ns"].count():
+        yield f"{_counted(flows['stop_ns'].count(), 'long flow')} until {format_duration(max(flows['stop_ns'].drop_nulls()))}"
+    yield _starts(flows)
+    if isinstance(traffic, ArrivalsTraffic):
+        yield from size_lines(traffic.size)
+        yield from _load(traffic, flows, site)
+    elif isinstance(traffic, QueryTraffic):
+        yield f"queries: {flows['group'].n_unique()}, each of {traffic.fan_out} workers; requests of {format_size(traffic.request_bytes)}"
+        yield from size_lines(traffic.response)
+    elif isinstance(traffic, ShuffleTraffic):
+        yield from _phases(flows)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _hosts(flows: pl.DataFrame, side: str) -> str:
+    names = flows[side].unique().cast(pl.String)
+    return str(names[0]) if len(names) == 1 else f"{len(names)} hosts"
+
+
+def _starts(flows: pl.DataFrame) -> str:
+    """Say when flows start; those that wait for a group have no time of their own."""
+    timed = flows.filter(pl.col("after").is_null())["start_ns"]
+    waiting = flows.height - len(timed)
+    waits = f"; {waiting:,} wait for a group" if waiting else ""
+    if timed.is_empty():
+        return f"starts: none at a time of its own{waits}"
+    first, last = min(timed), max(timed)
+    spread = f"at {format_duration(first)}" if first == last else f"from {format_duration(first, 6)} to {format_duration(float(last), 6)}"
+    return f"starts: {spread}{waits}"
+
+
+def size_lines(size: Size) -> Iterator[str]:
+    """Yield what sizes are drawn, with all that was done to a distribution."""
+    mean = f"mean {format_size(mean_size(size), 4)}"
+    if not isinstance(size, DistributedSize):
+        if size.kind == "uniform":
+            yield f"sizes: uniform, {format_size(size.smallest_bytes)} to {format_size(size.largest_bytes)}; {mean}"
+        return
+    distribution = Distribution(size.name, size.points, size.interpolation, "")
+    cap = size.cap_bytes
+    yield f"sizes: {size.name}{'' if cap is None else f' CAPPED at {format_size(cap)}'} ({size.interpolation} between points); {mean}"
+    if cap is not None:
+        kept = size.mean_bytes / distribution.mean_bytes
+        uncut = format_size(distribution.mean_bytes, 4)
+        yield f"  the cap keeps {kept:.1%} of its bytes (mean without it {uncut}): say so with every result"
+    if distribution.raised_share:
+        yield f"  {distribution.raised_share:.2%} of its flows are smaller than {SMALLEST_BYTES} bytes and raised to that"
+
+
+def _load(traffic: ArrivalsTraffic, flows: pl.DataFrame, site: Site) -> Iterator[str]:
+    """Yield the load asked with its formula, and the load got: the bits that the draw gave to what the senders' lines carry in the time."""
+    mean, interval_s = mean_size(traffic.size), traffic.arrivals.interval_ns / 1e9
+    rates = sorted({site.rates_bps[sender] for sender in traffic.pairs.senders})
+    formula = "interval = 8 x mean size / (load x rate)"
+    if traffic.arrivals.load_ppm is not None and len(rates) == 1:
+        load = traffic.arrivals.load_ppm / _PPM
+        yield f"{formula} = 8 x {mean:.1f} B / ({load:g} x {format_rate(rates[0])})"
+    yield f"interval of a sender: {format_duration(traffic.arrivals.interval_ns)}, {traffic.arrivals.process}"
+    offered = [8 * mean / (interval_s * rate) for rate in rates]
+    yield f"load asked: {_shares(offered)} of a sender's line; got: {_share_got(traffic, flows, site):.2%}"
+
+
+def _shares(loads: Sequence[float]) -> str:
+    return f"{loads[0]:.2%}" if len(loads) == 1 else f"{min(loads):.2%} to {max(loads):.2%}"
+
+
+def _share_got(traffic: ArrivalsTraffic, flows: pl.DataFrame, site: Site) -> float:
+    carried = sum(site.rates_bps[sender] for sender in traffic.pairs.senders) * (traffic.stop_ns - traffic.start_ns) / 1e9
+    return 8 * int(flows["size_bytes"].sum()) / carried
+
+
+def _phases(flows: pl.DataFrame) -> Iterator[str]:
+    """Yield the flows and bytes of each phase of a job."""
+    phase = pl.col("group").str.split("/").list.get(1)
+    phases = flows.group_by(phase.alias("phase"), maintain_order=True).agg(pl.len(), pl.col("size_bytes").sum())
+    for name, count, size_bytes in phases.iter_rows():
+        yield f"{name}: {_counted(count, 'flow')}, {format_size(float(size_bytes), 4)}"
