@@ -9,6 +9,7 @@ import polars as pl
 from fabriclab.compile.convergence import compile_ready
 from fabriclab.compile.events import compile_events
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
+from fabriclab.compile.iperf3 import compile_iperf3
 from fabriclab.compile.qdisc import LEAF_HANDLE
 from fabriclab.plan.model import (
     ArrivalsTraffic,
@@ -53,8 +54,12 @@ def compile_machine_sysctl(plan: Plan) -> str:
     return "".join(f"{key} = {value}\n" for key, value in settings.items())
 
 
-def compile_job(plan: Plan) -> dict[str, Any]:
-    """Return the machine's job (`machine/job.json`)."""
+def compile_job(plan: Plan, flows: pl.DataFrame | None = None) -> dict[str, Any]:
+    """Return the machine's job (`machine/job.json`). `flows` is the table of the plan's flows; iperf3's have processes of their own.
+
+    Raises TraceError for more flows of iperf3 than can be.
+    """
+    replays = [_replay(node) for node in plan.nodes if node.role == "host" and node.name in _playing(plan)]
     return {
         "format": JOB_FORMAT,
         "limit_ns": plan.limit_ns,
@@ -64,7 +69,7 @@ def compile_job(plan: Plan) -> dict[str, Any]:
         "daemons": [daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)],
         **_routing(plan),
         "probes": _probes(plan),
-        "traffic": [_replay(node) for node in plan.nodes if node.role == "host" and node.name in _playing(plan)],
+        "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)),
         "collect": _collect(plan),
     }
 

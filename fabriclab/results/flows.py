@@ -76,7 +76,7 @@ _RECEIVER_COLUMNS = ("status", "start_ns", "connected_ns", "first_byte_ns", "end
 
 
 def scan_flow_logs(run_dir: Path) -> Scan:
-    """Return the rows of every host's flow log in `raw/flows`, lazily, those of iperf3's flows too, and notes on files that are not whole."""
+    """Return the rows of every host's flow log, lazily, and of iperf3's flows (`raw/`), and notes on files that are not whole."""
     scans = [scan_csv(path, FLOW_LOG, f"raw/flows/{path.name}") for path in sorted((run_dir / "raw" / "flows").glob("*.csv"))]
     scans.append(scan_iperf3(run_dir))
     return Scan(pl.concat([scan.rows for scan in scans]), tuple(note for scan in scans for note in scan.notes))

@@ -30,7 +30,7 @@ def write_inputs(plan: Plan, lab_directory: Path, directory: Path) -> None:
     with (directory / "traffic" / "trace.csv").open("w") as trace:
         trace.writelines(trace_text(flows))
     (directory / "traffic" / "hosts.csv").write_text(compile_hosts(plan))
-    write_json(directory / "machine" / "job.json", compile_job(plan))
+    write_json(directory / "machine" / "job.json", compile_job(plan, flows))
     write_json(directory / "machine" / "sampler.json", compile_sampler(plan, flows))
     (directory / "machine" / "sysctl.conf").write_text(compile_machine_sysctl(plan))
     for node in plan.nodes:
