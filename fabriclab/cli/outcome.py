@@ -8,8 +8,10 @@ from pathlib import Path
 from rich.console import Console
 
 from fabriclab.cli.failure import FAILED, INTERRUPTED, OK
+from fabriclab.report import class_table, summary_table
+from fabriclab.report.checking import measured_range, worst_outcome
 from fabriclab.report.quantities import format_metric
-from fabriclab.results import Results, ResultsError, evaluate_checks, ingest_run, read_run
+from fabriclab.results import CheckResult, Results, ResultsError, Sweep, evaluate_checks, ingest_run, read_run
 from fabriclab.run import IngestError, RunResult
 
 
@@ -29,18 +31,33 @@ def read_if_possible(directory: Path) -> Results | None:
         return None
 
 
+def show_summary(console: Console, subject: Results | Sweep) -> None:
+    """Print what was measured: the whole, and completion times by class where there are several."""
+    for table in (summary_table(subject), class_table(subject)):
+        if table is not None:
+            console.print(table)
+
+
 def show_checks(console: Console, runs: Sequence[Results]) -> bool:
-    """Print the checks of the runs; returns whether all hold."""
-    good = True
+    """Print the checks of the runs, one line for those that say the same of several runs; returns whether all hold."""
+    alike: dict[tuple[str, str], list[CheckResult]] = {}
     for run in runs:
         for check in evaluate_checks(run):
-            good = good and check.outcome == "pass"
-            style = {"pass": "green", "fail": "red"}.get(check.outcome, "yellow")
-            where = ", ".join(f"{key} {value}" for key, value in check.where.items())
-            bound, measured = (format_metric(check.metric, value) for value in (check.value, check.measured))
-            text = f"{check.outcome}: {check.metric} {check.operator} {bound}: {measured}" + (f"  ({where})" if where else "")
-            console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
-    return good
+            alike.setdefault(_condition(check), []).append(check)
+    for (condition, where), checks in alike.items():
+        outcome = worst_outcome(checks)
+        passed = sum(check.outcome == "pass" for check in checks)
+        count = f", {passed} of {len(checks)} runs" if len(checks) > 1 else ""
+        style = {"pass": "green", "fail": "red"}.get(outcome, "yellow")
+        text = f"{outcome}{count}: {condition}: {measured_range(checks)}{where}"
+        console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+    return all(check.outcome == "pass" for checks in alike.values() for check in checks)
+
+
+def _condition(check: CheckResult) -> tuple[str, str]:
+    """Return the check and where it holds, as text."""
+    where = ", ".join(f"{key} {value}" for key, value in check.where.items())
+    return f"{check.metric} {check.operator} {format_metric(check.metric, check.value)}", f"  ({where})" if where else ""
 
 
 def show_result(console: Console, name: str, result: RunResult) -> None:

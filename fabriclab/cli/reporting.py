@@ -8,7 +8,8 @@ from pathlib import Path
 from rich.console import Console
 
 from fabriclab.cli.failure import BadInputError
-from fabriclab.report import summary_table, write_pictures, write_report
+from fabriclab.cli.outcome import show_summary
+from fabriclab.report import write_pictures, write_report
 from fabriclab.results import ResultsError, is_sweep, read_run, read_sweep
 
 
@@ -23,7 +24,7 @@ def report(paths: Sequence[Path], out: Path | None, pictures: Path | None) -> No
     except ResultsError as error:
         raise BadInputError(str(error)) from error
     for subject in subjects:
-        console.print(summary_table(subject))
+        show_summary(console, subject)
     console.print(f"report: {page}", highlight=False, soft_wrap=True)
     for file in drawn:
-        console.print(f"picture: {file}", highlight=False, soft_wrap=True)
+        console.print(f"{'table' if file.suffix == '.md' else 'picture'}: {file}", highlight=False, soft_wrap=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from fabriclab.report.figures.curves import Picture
-from fabriclab.report.selection import run_pictures, sweep_pictures
+from fabriclab.report.exhibits import Exhibit, Picture
+from fabriclab.report.selection import run_exhibits, sweep_exhibits
 from fabriclab.report.style import css_variables
 from fabriclab.results import is_sweep, read_run, read_sweep
 
@@ -28,8 +29,15 @@ class Figures:
 
 
 def figures_of(directory: Path) -> Figures:
-    """Return the figures of a run or sweep directory. Raises ResultsError when it is neither."""
+    """Return the figures of a run or sweep directory; tables are `completion_table` and its like of `fabriclab.results`.
+
+    Raises ResultsError when it is neither.
+    """
     if is_sweep(directory):
         sweep = read_sweep(directory)
-        return Figures(tuple(sweep_pictures(sweep, f"notebook-{directory.name}", None)))
-    return Figures(tuple(run_pictures(read_run(directory), f"notebook-{directory.name}")))
+        return _figures(sweep_exhibits(sweep, f"notebook-{directory.name}", None))
+    return _figures(run_exhibits(read_run(directory), f"notebook-{directory.name}"))
+
+
+def _figures(exhibits: Sequence[Exhibit]) -> Figures:
+    return Figures(tuple(exhibit for exhibit in exhibits if isinstance(exhibit, Picture)))

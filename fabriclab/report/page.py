@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from fabriclab.graph import network_svg
 from fabriclab.graph.network import network_of_plan
-from fabriclab.report.figures.curves import Picture, curve_of, point_label
-from fabriclab.report.figures.queue import queue_picture
+from fabriclab.report.checking import CheckRow, check_rows
+from fabriclab.report.details import Detail, details_of
+from fabriclab.report.environment import environment_rows, package_names
+from fabriclab.report.exhibits import Exhibit
+from fabriclab.report.pools import PooledRuns, format_interval, format_measure, pool_of_run, pools_of, varied_settings
 from fabriclab.report.quantities import format_metric, keep_units, metric_title
-from fabriclab.report.selection import MOST_POINTS, run_pictures, sweep_pictures
-from fabriclab.report.studies import Comparison, Study, compare_with, read_study
-from fabriclab.report.style import algorithm_name, css_variables, themed
+from fabriclab.report.selection import MOST_POINTS, run_exhibits, sweep_exhibits
+from fabriclab.report.studies import ComparedPart, Study, compare_with, read_study
+from fabriclab.report.style import css_variables, themed
 from fabriclab.report.tables import PointTable, key_figures, metric_rows, point_table
+from fabriclab.report.traffic import cap_notes, headline_metric
 from fabriclab.report.warnings import warnings_of
-from fabriclab.results import CheckResult, Results, ResultsError, Sweep, SweepPoint, evaluate_checks, is_sweep, read_run, read_sweep
-from fabriclab.results.sweep import compare_runs
+from fabriclab.results import Results, ResultsError, Sweep, evaluate_checks, is_sweep, read_run, read_sweep
+from fabriclab.results.sweep import SEED, compare_runs
 
-MOST_DETAILED_POINTS = 24
-"""A sweep with more points shows each point's numbers, without its picture: the page would be too large to open."""
-
-
-@dataclass(frozen=True)
-class CheckRow:
-    """A check as it is shown."""
-
-    condition: str
-    where: str
-    measured: str
-    outcome: str
-
-
-@dataclass(frozen=True)
-class Detail:
-    """One point of a sweep, folded away."""
-
-    label: str
-    headline: str
-    metrics: list[tuple[str, str]]
-    picture: Picture | None
+MOST_ROWS = 30
+"""A longer table is folded away."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +39,11 @@ class Page:
     warnings: list[str]
     key_figures: list[tuple[str, str, str]]
     settings: list[tuple[str, str]]
-    pictures: list[Picture]
+    notes: list[str]
+    """What has to be said beside every figure: sizes that were cut."""
+    exhibits: list[Exhibit]
     study: Study | None
-    comparison: list[Comparison]
+    comparison: list[ComparedPart]
     checks: list[CheckRow]
     table: PointTable | None
     metrics: list[tuple[str, str]]
@@ -68,6 +52,7 @@ class Page:
     packages: list[str]
     topology: str
     """The drawing of the network, an SVG element; empty where no run has a plan."""
+    most_rows: int = MOST_ROWS
     light: str = field(default_factory=lambda: css_variables(dark=False))
     dark: str = field(default_factory=lambda: css_variables(dark=True))
 
@@ -110,48 +95,48 @@ def _read(paths: Sequence[Path]) -> Results | Sweep:
 
 
 def _run_page(results: Results) -> Page:
-    point = SweepPoint(
-        results.settings, int(results.plan.get("seed", 0)), results.status, results, str(results.manifest.get("message") or "")
-    )
-    study = _study([results])
+    pool, study = pool_of_run(results), _study([results])
+    lab = str(results.plan.get("lab", ""))
     return Page(
         title=results.title,
         kind="run",
-        lab=str(results.plan.get("lab", "")),
-        warnings=warnings_of([point]),
+        lab=lab,
+        warnings=warnings_of(pool.points),
         key_figures=key_figures(results),
         settings=[(name.replace("_", " "), str(value)) for name, value in results.parameters.items()],
-        pictures=run_pictures(results, "run"),
+        notes=cap_notes([results]),
+        exhibits=run_exhibits(results, "run"),
         study=study,
-        comparison=compare_with(study, [point]) if study is not None else [],
-        checks=_check_rows([point]),
+        comparison=compare_with(study, [pool], lab, results.settings) if study is not None else [],
+        checks=check_rows([pool]),
         table=None,
         metrics=metric_rows(results),
         details=[],
-        environment=_environment(results),
-        packages=_packages(results),
+        environment=environment_rows(results),
+        packages=package_names(results),
         topology=_topology(results),
     )
 
 
 def _sweep_page(sweep: Sweep) -> Page:
-    study = _study(sweep.runs)
+    pools, varied, study = pools_of(sweep), varied_settings(sweep), _study(sweep.runs)
     return Page(
         title=sweep.title,
         kind="comparison" if sweep.matrix == "comparison" else f"sweep, matrix {sweep.matrix}",
         lab=sweep.lab,
         warnings=warnings_of(sweep.points),
-        key_figures=_sweep_figures(sweep),
-        settings=_common_settings(sweep),
-        pictures=sweep_pictures(sweep, "sweep", study),
+        key_figures=_sweep_figures(sweep, pools),
+        settings=_common_settings(sweep, varied),
+        notes=cap_notes(run for pool in pools for run in pool.runs[:1]),
+        exhibits=sweep_exhibits(sweep, "sweep", study),
         study=study,
-        comparison=compare_with(study, sweep.points) if study is not None else [],
-        checks=_check_rows(sweep.points),
-        table=point_table(sweep),
+        comparison=compare_with(study, pools, sweep.lab, varied) if study is not None else [],
+        checks=check_rows(pools),
+        table=point_table(pools, varied),
         metrics=[],
-        details=_details(sweep),
-        environment=_environment(sweep.runs[0]) if sweep.runs else [],
-        packages=_packages(sweep.runs[0]) if sweep.runs else [],
+        details=details_of(pools),
+        environment=environment_rows(sweep.runs[0]) if sweep.runs else [],
+        packages=package_names(sweep.runs[0]) if sweep.runs else [],
         topology=_topology(sweep.runs[0]) if sweep.runs else "",
     )
 
@@ -161,99 +146,51 @@ def _study(runs: Sequence[Results]) -> Study | None:
     return read_study(str(names.pop())) if len(names) == 1 else None
 
 
-def _check_rows(points: Sequence[SweepPoint]) -> list[CheckRow]:
-    return [_check_row(check) for point in points if point.results is not None for check in evaluate_checks(point.results)]
-
-
-def _check_row(check: CheckResult) -> CheckRow:
-    where = ", ".join(f"{name} {algorithm_name(str(value))}" for name, value in check.where.items())
-    condition = f"{metric_title(check.metric)} {check.operator} {format_metric(check.metric, check.value)}"
-    return CheckRow(condition, where, format_metric(check.metric, check.measured), check.outcome)
-
-
-def _sweep_figures(sweep: Sweep) -> list[tuple[str, str, str]]:
+def _sweep_figures(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[tuple[str, str, str]]:
     whole = sum(point.is_whole for point in sweep.points)
-    figures = [("Points complete", f"{whole} of {len(sweep.points)}", "")]
-    if len(sweep.points) <= MOST_POINTS:
-        return figures + [_point_figure(point, sweep.varied) for point in sweep.points]
-    measured = [
-        (float(value), point) for point in sweep.points if point.results and (value := point.results.summary.get("goodput_bps")) is not None
-    ]
+    figures = [("Runs complete" if len(pools) < len(sweep.points) else "Points complete", f"{whole} of {len(sweep.points)}", "")]
+    if len(pools) < len(sweep.points):
+        figures.append(("Seeds of each point", _range([len(pool.points) for pool in pools]), ""))
+    if len(pools) <= MOST_POINTS:
+        return figures + [_pool_figure(pool) for pool in pools]
+    measured = [(measure.value, pool) for pool in pools if (measure := pool.measure("goodput_bps")).value is not None]
     if measured:
-        best, worst = max(measured, key=lambda pair: pair[0]), min(measured, key=lambda pair: pair[0])
-        figures.append(("Highest goodput", format_metric("goodput_bps", best[0]), point_label(best[1], sweep.varied)))
-        figures.append(("Lowest goodput", format_metric("goodput_bps", worst[0]), point_label(worst[1], sweep.varied)))
+        for title, choose in (("Highest goodput", max), ("Lowest goodput", min)):
+            value, pool = choose(measured, key=lambda pair: pair[0])
+            figures.append((title, format_metric("goodput_bps", value), pool.label))
     checks = [check for run in sweep.runs for check in evaluate_checks(run)]
     if checks:
         figures.append(("Checks passed", f"{sum(check.outcome == 'pass' for check in checks)} of {len(checks)}", ""))
     return figures
 
 
-def _point_figure(point: SweepPoint, varied: Sequence[str]) -> tuple[str, str, str]:
-    """Return a point's goodput, with its queue: what one wants to see first of few runs side by side."""
-    summary = point.results.summary if point.results is not None else {}
-    queue = summary.get("queue_mean_bytes")
-    context = f"mean queue {format_metric('queue_mean_bytes', queue)}" if queue is not None else ""
-    return point_label(point, varied), format_metric("goodput_bps", summary.get("goodput_bps")), context
+def _pool_figure(pool: PooledRuns) -> tuple[str, str, str]:
+    """Return what one wants to see first of few pools side by side."""
+    metric = headline_metric(pool.runs)
+    measure, queue = pool.measure(metric), pool.measure("queue_mean_bytes")
+    interval = format_interval(metric, measure)
+    context = [
+        metric_title(metric) if metric != "goodput_bps" else "",
+        f"95 % interval {interval}" if interval else "",
+        f"mean queue {format_measure('queue_mean_bytes', queue)}" if queue.value is not None else "",
+    ]
+    return pool.label, format_measure(metric, measure), ", ".join(filter(None, context))
 
 
-def _common_settings(sweep: Sweep) -> list[tuple[str, str]]:
+def _range(counts: Sequence[int]) -> str:
+    return str(counts[0]) if len(set(counts)) == 1 else f"{min(counts)} to {max(counts)}"
+
+
+def _common_settings(sweep: Sweep, varied: Sequence[str]) -> list[tuple[str, str]]:
     """Return what varies with all its values, then the parameters that are the same everywhere."""
-    names = list(dict.fromkeys(name for point in sweep.points for name in point.parameters))
+    names = list(dict.fromkeys(name for point in sweep.points for name in point.parameters if name != SEED))
     values = {
         name: list(dict.fromkeys(str(point.parameters[name]) for point in sweep.points if name in point.parameters)) for name in names
     }
-    ordered = [*sweep.varied, *(name for name in names if name not in sweep.varied)]
+    ordered = [*varied, *(name for name in names if name not in varied)]
     return [(name.replace("_", " "), ", ".join(values[name])) for name in ordered]
-
-
-def _details(sweep: Sweep) -> list[Detail]:
-    with_pictures = len(sweep.points) <= MOST_DETAILED_POINTS
-    details = []
-    for index, point in enumerate(sweep.points):
-        if point.results is None:
-            details.append(Detail(point_label(point, sweep.varied), point.message or point.status, [], None))
-            continue
-        picture = queue_picture(curve_of(point.results), f"detail-{index}", small=True) if with_pictures else None
-        headline = format_metric("goodput_bps", point.results.summary.get("goodput_bps"))
-        details.append(Detail(point_label(point, sweep.varied), headline, metric_rows(point.results), picture))
-    return details
-
-
-def _environment(results: Results) -> list[tuple[str, str]]:
-    manifest = results.manifest
-    rows = [
-        ("Command", shlex.join(str(word) for word in manifest.get("command") or [])),
-        ("Seed", str(manifest.get("seed", ""))),
-        ("Engine", str(manifest.get("engine", ""))),
-        ("Started", str(manifest.get("started", ""))),
-        ("Time", _times(manifest)),
-        ("Host", _flat(manifest.get("host"))),
-    ]
-    versions = manifest.get("versions") or {}
-    rows += [(str(name), _flat(value)) for name, value in versions.items() if not isinstance(value, list)]
-    rows += [(f"{name} (hash)", _flat(value)) for name, value in (manifest.get("artefacts") or {}).items()]
-    return [(name, value) for name, value in rows if value]
-
-
-def _packages(results: Results) -> list[str]:
-    """Return the packages of the machine's root file system."""
-    return [str(package) for package in (results.manifest.get("versions") or {}).get("packages") or []]
 
 
 def _topology(results: Results) -> str:
     """Return the drawing of the run's network, in the page's colours."""
     return themed(network_svg(network_of_plan(results.plan))) if results.plan.get("nodes") else ""
-
-
-def _times(manifest: dict[str, Any]) -> str:
-    wall, virtual = manifest.get("wall_s"), manifest.get("virtual_s")
-    if wall is None or virtual is None:
-        return ""
-    return f"{float(virtual):.3g} s of virtual time in {float(wall):.3g} s"
-
-
-def _flat(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_flat(inner)}" for name, inner in value.items())
-    return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""The report's pictures as files of their own, for slides and READMEs."""
+"""The report's pictures and tables as files of their own, for slides and READMEs."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabriclab.report.figures.curves import Picture
+from fabriclab.report.exhibits import Picture
 from fabriclab.report.page import page_of
 from fabriclab.report.style import css_variables
 
 
 def write_pictures(paths: Sequence[Path], directory: Path) -> list[Path]:
-    """Write every picture of the report of `paths` as an SVG file in `directory`; return the files.
+    """Write every picture of the report of `paths` as an SVG file in `directory`, every table as Markdown; return the files.
 
-    Each file carries its colours for a light and for a dark ground. Raises ResultsError when a path is neither a run nor a sweep
+    Each picture carries its colours for a light and for a dark ground. Raises ResultsError when a path is neither a run nor a sweep
     directory, OSError when `directory` can't be written.
     """
     directory.mkdir(parents=True, exist_ok=True)
     files = []
-    for picture in page_of(paths).pictures:
-        file = directory / f"{_slug(picture.title)}.svg"
-        file.write_text(_standalone(picture), encoding="utf-8")
+    for exhibit in page_of(paths).exhibits:
+        file = directory / f"{_slug(exhibit.title)}.{'svg' if isinstance(exhibit, Picture) else 'md'}"
+        file.write_text(_standalone(exhibit) if isinstance(exhibit, Picture) else exhibit.markdown(), encoding="utf-8")
         files.append(file)
     return files
 

@@ -21,7 +21,22 @@ _TITLES = {
     "fct_median_ns": "Flow completion time, median",
     "fct_p95_ns": "Flow completion time, 95th percentile",
     "fct_p99_ns": "Flow completion time, 99th percentile",
+    "fct_p999_ns": "Flow completion time, 99.9th percentile",
+    "fct_std_ns": "Flow completion time, standard deviation",
     "fct_max_ns": "Flow completion time, longest",
+    "slowdown_mean": "Slowdown, mean",
+    "slowdown_median": "Slowdown, median",
+    "slowdown_p95": "Slowdown, 95th percentile",
+    "slowdown_p99": "Slowdown, 99th percentile",
+    "slowdown_p999": "Slowdown, 99.9th percentile",
+    "coflow_mean_ns": "Coflow completion time, mean",
+    "coflow_p95_ns": "Coflow completion time, 95th percentile",
+    "coflow_p99_ns": "Coflow completion time, 99th percentile",
+    "deadline_flows": "Flows with a deadline",
+    "deadline_misses": "Deadlines missed",
+    "flows_with_timeouts": "Flows that waited for a timeout",
+    "flows_fast_retransmit": "Flows with retransmissions, no timeout",
+    "mptcp_fallbacks": "Flows that fell back from MPTCP to TCP",
     "queue_mean_bytes": "Queue, mean over time",
     "queue_median_bytes": "Queue, median over time",
     "queue_p99_bytes": "Queue, 99th percentile over time",
@@ -77,7 +92,8 @@ def format_metric(metric: str, value: Value, digits: int = 4) -> str:
         case "ns":
             return format_duration(value * _to_base(metric), digits)
         case _:
-            return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}g}"
+            is_whole = isinstance(value, int) or abs(value) >= 10**digits
+            return f"{value:,.0f}" if is_whole else f"{value:,.{digits}g}"
 
 
 def metric_dimension(metric: str) -> str:
@@ -110,7 +126,10 @@ def axis_label(title: str, axis: Axis) -> str:
 
 
 def setting_number(value: Value) -> float | None:
-    """Return a setting as a number to order or plot by: a count as it is, `64 KB`, `10 Gbps` and `1 ms` in base units, others None."""
+    """Return a setting as a number to order or plot by, None for one that is no number.
+
+    A count or per cent is as it is, `64 KB`, `10 Gbps` and `1 ms` are in base units.
+    """
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -121,20 +140,20 @@ def setting_number(value: Value) -> float | None:
         except UnitError:
             continue
     try:
-        return float(value)
+        return float(value.removesuffix("%"))
     except ValueError:
         return None
 
 
 def setting_axis(values: Iterable[Value]) -> tuple[str, Axis]:
-    """Return dimension and axis unit of a setting's values."""
+    """Return dimension (`%` is one) and axis unit of a setting's values."""
     given = [value for value in values if value is not None]
     for dimension, parse in (("bytes", parse_size), ("bps", parse_rate), ("ns", parse_duration)):
         try:
             return dimension, axis_for(dimension, [float(parse(str(value))) for value in given])
         except UnitError:
             continue
-    return "", Axis(1, "")
+    return ("%", Axis(1, "%")) if given and all(str(value).endswith("%") for value in given) else ("", Axis(1, ""))
 
 
 def format_share(share: float) -> str:

@@ -1,50 +1,74 @@
-"""Which figures a report has, and which points of a sweep tell its story."""
+"""Which figures and tables a report has, and which points of a sweep tell its story."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabriclab.report.figures.curves import Curve, Picture, curve_of, curves_of
-from fabriclab.report.figures.flows import fct_cdf
-from fabriclab.report.figures.metric import collapse_of, metric_lines, metric_picture
+from fabriclab.report.completion import completion_tables
+from fabriclab.report.exhibits import Exhibit, Picture
+from fabriclab.report.figures.completion import fct_cdf
+from fabriclab.report.figures.curves import Curve
+from fabriclab.report.figures.deadlines import deadlines_picture
+from fabriclab.report.figures.metric import Line, collapse_of, metric_lines, metric_picture
 from fabriclab.report.figures.queue import drops_picture, queue_distribution, queue_multiples, queue_picture
+from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against, slowdown_by_size
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
+from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings, with_looks
 from fabriclab.report.quantities import setting_number
 from fabriclab.report.studies import Study
-from fabriclab.results import Results, ResultsError, Sweep, SweepPoint
+from fabriclab.report.traffic import headline_metric
+from fabriclab.results import Results, ResultsError, Sweep
+from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
 
-FIGURE_KINDS = ("metric", "queue", "queue-distribution", "drops", "fct-cdf", "cwnd", "throughput")
+FIGURE_KINDS = (
+    *("metric", "queue", "queue-distribution", "drops", "fct-cdf", "cwnd", "throughput"),
+    *("fct-table", "slowdown", "deadlines"),
+)
 """What `report.figures` of an experiment may name as `kind`."""
 
 MOST_POINTS = 4
 """Points that are drawn side by side."""
+MOST_TABLED = 12
+"""A sweep of more pools has a table of completion times where the experiment asks for it."""
 
-_RUN_DEFAULT = ("queue", "queue-distribution", "drops", "fct-cdf", "throughput", "cwnd")
-_SWEEP_DEFAULT = ("metric", "queue", "queue-distribution", "fct-cdf", "throughput")
+_RUN_DEFAULT = ("deadlines", "fct-cdf", "fct-table", "slowdown", "queue", "queue-distribution", "drops", "throughput", "cwnd")
+_SWEEP_DEFAULT = ("metric", "deadlines", "fct-cdf", "fct-table", "slowdown", "queue", "queue-distribution", "throughput")
 
-
-def run_pictures(results: Results, prefix: str) -> list[Picture]:
-    """Return the figures of one run: those that the experiment asks for, then the default ones of kinds that it does not name."""
-    curve = curve_of(results)
-    wanted = wanted_figures(results.manifest, _RUN_DEFAULT)
-    pictures = [_run_picture(curve, figure, f"{prefix}-{index}") for index, figure in enumerate(wanted)]
-    return [picture for picture in pictures if picture is not None]
+Figure = dict[str, Any]
 
 
-def sweep_pictures(sweep: Sweep, prefix: str, study: Study | None) -> list[Picture]:
-    """Return the figures of a sweep: the metrics against the parameters, and details of the telling points."""
+def run_exhibits(results: Results, prefix: str) -> list[Exhibit]:
+    """Return the figures and tables of one run: what the experiment asks for, then the default kinds that it does not name."""
+    pool = pool_of_run(results)
+    exhibits: list[Exhibit | None] = []
+    for index, figure in enumerate(wanted_figures(results.manifest, _RUN_DEFAULT)):
+        name = f"{prefix}-{index}"
+        exhibits += _completion_exhibits([pool], [pool], figure, name) or [_run_picture(pool.curve, figure, name)]
+    return [exhibit for exhibit in exhibits if exhibit is not None]
+
+
+def sweep_exhibits(sweep: Sweep, prefix: str, study: Study | None) -> list[Exhibit]:
+    """Return the figures and tables of a sweep: metrics against parameters, completion times, details of the telling points."""
     if not sweep.runs:
         return []
-    curves = curves_of(telling_points(sweep), sweep.varied)
-    pictures: list[Picture | None] = []
-    for index, figure in enumerate(wanted_figures(sweep.runs[0].manifest, _SWEEP_DEFAULT)):
-        pictures += _sweep_figure(sweep, curves, figure, f"{prefix}-{index}", study)
-    return [picture for picture in pictures if picture is not None]
+    pools, varied = pools_of(sweep), varied_settings(sweep)
+    telling = telling_pools(pools, varied)
+    default = [kind for kind in _SWEEP_DEFAULT if kind != "fct-table" or len(pools) <= MOST_TABLED]
+    exhibits: list[Exhibit | None] = []
+    for index, figure in enumerate(wanted_figures(sweep.runs[0].manifest, default)):
+        name = f"{prefix}-{index}"
+        if figure["kind"] == "metric":
+            exhibits.append(_metric(pools, varied, figure, name, study))
+        elif figure["kind"] == "slowdown" and (against := _slowdown_against(pools, varied, figure, name)):
+            exhibits.append(against)
+        else:
+            exhibits += _completion_exhibits(pools, telling, figure, name) or _detail_pictures(telling, figure, name)
+    return [exhibit for exhibit in exhibits if exhibit is not None]
 
 
-def wanted_figures(manifest: dict[str, Any], default: Sequence[str]) -> list[dict[str, Any]]:
+def wanted_figures(manifest: dict[str, Any], default: Sequence[str]) -> list[Figure]:
     """Return the experiment's figures, followed by the default kinds that it does not name. Raises ResultsError for an unknown kind."""
     asked = list((manifest.get("report") or {}).get("figures") or [])
     for figure in asked:
@@ -54,75 +78,120 @@ def wanted_figures(manifest: dict[str, Any], default: Sequence[str]) -> list[dic
     return asked + [{"kind": kind} for kind in default if kind not in kinds]
 
 
-def telling_points(sweep: Sweep) -> list[SweepPoint]:
-    """Return up to MOST_POINTS points with results that show what happens.
+def telling_pools(pools: Sequence[PooledRuns], varied: Sequence[str]) -> list[PooledRuns]:
+    """Return up to MOST_POINTS pools with results that show what happens, with looks that tell them apart.
 
     With a numeric parameter: the last point before the first collapse of goodput and the first one in it, and the points with the same
-    number of the line that does best there; without a collapse, both ends of the first line and of the best other one.
-    Otherwise the first points.
+    number of the line that does best there; without a collapse, both ends of the first line and of the best other one. Where goodput is
+    only what was offered, the points of all lines two thirds up, such as at a high load. Otherwise the first points.
     """
-    x = numeric_parameter(sweep)
-    whole = [point for point in sweep.points if point.results is not None]
-    if x is None or len(whole) <= MOST_POINTS:
-        return whole[:MOST_POINTS]
-    lines = [line for line in metric_lines(sweep, "goodput_bps", x, [name for name in sweep.varied if name != x]) if len(line.x) > 1]
+    x = numeric_parameter(pools, varied)
+    present = [pool for pool in pools if pool.runs]
+    if x is None or len(present) <= MOST_POINTS:
+        return with_looks(present[:MOST_POINTS])
+    lines = [line for line in metric_lines(pools, "goodput_bps", x, [name for name in varied if name != x]) if len(line.x) > 1]
     if not lines:
-        return whole[:MOST_POINTS]
+        return with_looks(present[:MOST_POINTS])
+    is_offered = headline_metric(present[0].runs) != "goodput_bps"
+    return with_looks(_high_pools(lines) if is_offered else _collapsing_pools(lines, x))
+
+
+def _high_pools(lines: Sequence[Line]) -> list[PooledRuns]:
+    return [line.pools[2 * (len(line.pools) - 1) // 3] for line in lines[:MOST_POINTS]]
+
+
+def _collapsing_pools(lines: Sequence[Line], x: str) -> list[PooledRuns]:
+    """Return points before and in a collapse, in two columns: a row for each line."""
     fallen = next((line for line in lines if collapse_of(line) is not None), lines[0])
-    before, after = collapse_of(fallen) or (fallen.points[0], fallen.points[-1])
+    before, after = collapse_of(fallen) or (fallen.pools[0], fallen.pools[-1])
     at = setting_number(after.parameters[x])
     others = [(line.y[line.x.index(at)], line) for line in lines if line is not fallen and at in line.x]
     if not others:
         return [before, after]
     best = max(others, key=lambda pair: pair[0])[1]
-    beside = [point for point in best.points if setting_number(point.parameters[x]) in (setting_number(before.parameters[x]), at)]
-    # Two columns: before and in collapse; a row for each line.
+    beside = [pool for pool in best.pools if setting_number(pool.parameters[x]) in (setting_number(before.parameters[x]), at)]
     return [before, after, *beside]
 
 
-def numeric_parameter(sweep: Sweep) -> str | None:
+def numeric_parameter(pools: Sequence[PooledRuns], varied: Sequence[str]) -> str | None:
     """Return the varied parameter that is a number with the most values: a figure's natural x axis. None without any."""
     counts = {
-        name: len({point.parameters.get(name) for point in sweep.points})
-        for name in sweep.varied
-        if all(setting_number(point.parameters.get(name)) is not None for point in sweep.points)
+        name: len({pool.parameters.get(name) for pool in pools})
+        for name in varied
+        if all(setting_number(pool.parameters.get(name)) is not None for pool in pools)
     }
     return max(counts, key=lambda name: counts[name]) if counts else None
 
 
-def _run_picture(curve: Curve, figure: dict[str, Any], name: str) -> Picture | None:
-    port = figure.get("port")
+def _completion_exhibits(pools: Sequence[PooledRuns], telling: Sequence[PooledRuns], figure: Figure, name: str) -> list[Exhibit | None]:
+    """Return what is shown of completion times; empty for a figure of another kind."""
+    traffic, bins = classes_of(figure), bins_of(figure)
     match figure["kind"]:
-        case "queue":
-            return queue_picture(curve, name, _port_of(curve, port))
-        case "queue-distribution":
-            return queue_distribution([curve], name, _port_of(curve, port))
-        case "drops":
-            return drops_picture(curve, name, _port_of(curve, port))
         case "fct-cdf":
-            return fct_cdf([curve], name)
-        case "cwnd":
-            return cwnd_picture(curve, name)
-        case "throughput":
-            return throughput_picture(curve, name)
-    return None
+            return [fct_cdf(telling, name, traffic)]
+        case "fct-table":
+            return [*completion_tables(pools, traffic, bins)] or [None]
+        case "slowdown":
+            return [slowdown_by_size(binned_slowdowns(telling, traffic, bins), name, bins)]
+        case "deadlines":
+            return [deadlines_picture(pools if len(pools) <= MOST_TABLED else telling, name, traffic)]
+    return []
 
 
-def _sweep_figure(sweep: Sweep, curves: list[Curve], figure: dict[str, Any], name: str, study: Study | None) -> list[Picture | None]:
-    port = figure.get("port")
+def classes_of(figure: Figure) -> tuple[str, ...]:
+    """Return the traffic that a figure is limited to; empty: all."""
+    traffic = figure.get("traffic") or ()
+    return (traffic,) if isinstance(traffic, str) else tuple(traffic)
+
+
+def bins_of(figure: Figure) -> tuple[int, ...]:
+    """Return the upper ends of a figure's size bins, bytes. Raises ResultsError when they are not ascending sizes."""
+    bins = tuple(int(setting_number(value) or 0) for value in figure.get("bins") or DEFAULT_BINS)
+    try:
+        size_bin_names(bins)
+    except ValueError as error:
+        raise ResultsError(f"report.figures: {error}") from error
+    return bins
+
+
+def _slowdown_against(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, name: str) -> Picture | None:
+    """Return slowdown against the numeric parameter; None where there is none, or no line has two points."""
+    x = figure.get("x") or numeric_parameter(pools, varied)
+    if x is None:
+        return None
+    bins = bins_of(figure)
+    lines = metric_lines(pools, "flows", x, [setting for setting in varied if setting != x])
+    looks = {
+        id(pool): replace(pool, label=line.label, color=line.color, dash=line.dash, marker=line.marker)
+        for line in lines
+        for pool in line.pools
+    }
+    slowdowns = binned_slowdowns([looks[id(pool)] for pool in pools if id(pool) in looks], classes_of(figure), bins)
+    return slowdown_against(slowdowns, x, name, bins)
+
+
+def _run_picture(curve: Curve, figure: Figure, name: str) -> Picture | None:
+    port = _port_of(curve, figure.get("port"))
+    draw: dict[str, Callable[[], Picture | None]] = {
+        "queue": lambda: queue_picture(curve, name, port),
+        "queue-distribution": lambda: queue_distribution([curve], name, port),
+        "drops": lambda: drops_picture(curve, name, port),
+        "cwnd": lambda: cwnd_picture(curve, name),
+        "throughput": lambda: throughput_picture(curve, name),
+    }
+    return draw[figure["kind"]]() if figure["kind"] in draw else None
+
+
+def _detail_pictures(pools: Sequence[PooledRuns], figure: Figure, name: str) -> list[Picture | None]:
+    """Return the pictures over time of the telling points, one run of each."""
+    curves = [pool.curve for pool in pools]
     match figure["kind"]:
-        case "metric":
-            return [_metric(sweep, figure, name, study)]
         case "queue":
-            return [queue_multiples(curves, 2, name, _common_port(curves, port))]
+            return [_of_one_seed(pools, queue_multiples(curves, 2, name, _common_port(curves, figure.get("port"))))]
         case "queue-distribution":
-            return [queue_distribution(curves, name, _common_port(curves, port))]
-        case "fct-cdf":
-            return [fct_cdf(curves, name)]
-        case "drops":
-            return [_of(curve, drops_picture(curve, f"{name}-{number}", _port_of(curve, port))) for number, curve in enumerate(curves)]
-    draw = {"cwnd": cwnd_picture, "throughput": throughput_picture}[figure["kind"]]
-    return [_of(curve, draw(curve, f"{name}-{number}")) for number, curve in enumerate(curves)]
+            return [_of_one_seed(pools, queue_distribution(curves, name, _common_port(curves, figure.get("port"))))]
+    pictures = [_run_picture(curve, figure, f"{name}-{number}") for number, curve in enumerate(curves)]
+    return [_of_one_seed([pool], _of(pool.curve, picture)) for pool, picture in zip(pools, pictures, strict=True)]
 
 
 def _of(curve: Curve, picture: Picture | None) -> Picture | None:
@@ -130,15 +199,24 @@ def _of(curve: Curve, picture: Picture | None) -> Picture | None:
     return replace(picture, title=f"{picture.title}: {curve.label}") if picture is not None else None
 
 
-def _metric(sweep: Sweep, figure: dict[str, Any], name: str, study: Study | None) -> Picture | None:
-    x = figure.get("x") or numeric_parameter(sweep)
+def _of_one_seed(pools: Sequence[PooledRuns], picture: Picture | None) -> Picture | None:
+    """Return the picture with a word on which seed is drawn, where there are several."""
+    if picture is None or all(len(pool.runs) < 2 for pool in pools):
+        return picture
+    seeds = sorted({next(point.seed for point in pool.points if point.results is not None) for pool in pools})
+    noun = "seed" if len(seeds) == 1 else "seeds"
+    return replace(picture, caption=f"{picture.caption} Drawn is one run of each: {noun} {', '.join(map(str, seeds))}.")
+
+
+def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, name: str, study: Study | None) -> Picture | None:
+    x = figure.get("x") or numeric_parameter(pools, varied)
     if x is None:
         return None
     metric = figure.get("metric", "goodput_bps")
-    series = figure.get("series") or [setting for setting in sweep.varied if setting != x]
+    series = figure.get("series") or [setting for setting in varied if setting != x]
     bands = [band for band in study.bands if (band.metric, band.x) == (metric, x)] if study is not None else []
     log_x = bool(figure.get("log_x", x == "senders"))
-    return metric_picture(sweep, metric_lines(sweep, metric, x, series), metric, x, name, log_x=log_x, bands=bands)
+    return metric_picture(metric_lines(pools, metric, x, series), metric, x, name, log_x=log_x, bands=bands)
 
 
 def _port_of(curve: Curve, port: str | None) -> str | None:

@@ -1,23 +1,28 @@
 """Published results beside ours: facts as data in `studies/<id>.json`, and the same numbers from the runs at hand.
 
-A study's file: `id`, `title`, `setup`, `source`; `compare`: rows of `text`, `metric`, `reference` and `where` (parameter: a value, or the
-least and the greatest as a pair; `congestion_control` is known of every run); `bands`: areas of a metric figure; `must_show`: the
-orderings that a reproduction has to have.
+A study's file has `id`, `title`, `source`, `references` (the columns of published figures, the study's own first) and `parts`, each an
+experiment of the study: `title`, `setup`, `must_show` (the orderings that a reproduction has to have), `compare`, and optionally
+`bands` (areas of a metric figure), `labs` (the labs that reproduce it; without it all) and `varied` (it is shown where one of these
+parameters varies).
+
+A row of `compare` has `text`, `metric`, `reference` (a text, or one for each column) and `where`: parameter and value, where a pair is the
+least and the greatest number, or a list of words any of them; `congestion_control` is known of every run.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from fabriclab.report.pools import Measure, PooledRuns, format_interval, format_measure
 from fabriclab.report.quantities import format_metric, setting_number
 from fabriclab.report.style import algorithm_name
-from fabriclab.results import ResultsError, SweepPoint
+from fabriclab.results import ResultsError
 
-STUDY_FORMAT = "fabriclab-study-1"
+STUDY_FORMAT = "fabriclab-study-2"
 
 
 @dataclass(frozen=True)
@@ -35,11 +40,31 @@ class Band:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A statement of a study and what these runs say to it; `ours` is one text for each congestion control."""
+    """A statement of a study and what these runs say to it.
+
+    `references` has a text for each column of the study, `ours` one for each congestion control.
+    """
 
     text: str
-    reference: str
+    references: tuple[str, ...]
     ours: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """An experiment of a study."""
+
+    title: str
+    setup: str
+    must_show: tuple[str, ...]
+    bands: tuple[Band, ...]
+    rows: tuple[dict[str, Any], ...]
+    labs: tuple[str, ...]
+    varied: tuple[str, ...]
+
+    def concerns(self, lab: str, varied: Collection[str]) -> bool:
+        """Return whether a report of a lab in which these settings vary is one of this experiment."""
+        return (not self.labs or lab in self.labs) and (not self.varied or any(name in varied for name in self.varied))
 
 
 @dataclass(frozen=True)
@@ -48,11 +73,22 @@ class Study:
 
     name: str
     title: str
-    setup: str
     source: str
-    must_show: tuple[str, ...]
-    bands: tuple[Band, ...]
-    rows: tuple[dict[str, Any], ...]
+    references: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def bands(self) -> tuple[Band, ...]:
+        """The bands of all parts."""
+        return tuple(band for part in self.parts for band in part.bands)
+
+
+@dataclass(frozen=True)
+class ComparedPart:
+    """An experiment of a study with our numbers beside its own; `rows` is empty where no run has its settings."""
+
+    part: Part
+    rows: tuple[Comparison, ...]
 
 
 def read_study(name: str) -> Study | None:
@@ -63,46 +99,62 @@ def read_study(name: str) -> Study | None:
     data = json.loads(file.read_text(encoding="utf-8"))
     if data.get("format") != STUDY_FORMAT:
         raise ResultsError(f"studies/{name}.json: format: '{data.get('format')}'; right is '{STUDY_FORMAT}'")
-    bands = tuple(Band(**band) for band in data["bands"])
-    return Study(data["id"], data["title"], data["setup"], data["source"], tuple(data["must_show"]), bands, tuple(data["compare"]))
+    parts = tuple(_part(part) for part in data["parts"])
+    return Study(data["id"], data["title"], data["source"], tuple(data["references"]), parts)
 
 
-def compare_with(study: Study, points: Sequence[SweepPoint]) -> list[Comparison]:
-    """Return each statement of the study with the range of what the matching runs measured; nothing when no run matches any of them."""
-    rows = [_compare(row, points) for row in study.rows]
-    return rows if any(row.ours for row in rows) else []
+def compare_with(study: Study, pools: Sequence[PooledRuns], lab: str, varied: Collection[str] = ()) -> list[ComparedPart]:
+    """Return the parts of the study that concern these runs, each statement with what the matching ones measured.
+
+    Parts that no run matches are left out, unless none matches any: then they are all there, without rows.
+    """
+    parts = [part for part in study.parts if part.concerns(lab, varied)]
+    compared = [ComparedPart(part, tuple(_compare(row, pools, study.references) for row in part.rows)) for part in parts]
+    matching = [each for each in compared if any(row.ours for row in each.rows)]
+    return matching or [ComparedPart(part, ()) for part in parts]
 
 
-def _compare(row: Mapping[str, Any], points: Sequence[SweepPoint]) -> Comparison:
-    by_algorithm: dict[str, list[float]] = {}
-    for point in points:
-        value = point.results.summary.get(row["metric"]) if point.results is not None else None
-        if point.results is None or value is None or not _matches(row["where"], point):
-            continue
-        by_algorithm.setdefault(point.results.congestion_control, []).append(float(value))
-    ours = tuple(f"{algorithm_name(name)}: {_range(row['metric'], values)}" for name, values in by_algorithm.items())
-    return Comparison(str(row["text"]), str(row["reference"]), ours)
+def _part(data: Mapping[str, Any]) -> Part:
+    bands = tuple(Band(**band) for band in data.get("bands", ()))
+    texts = (tuple(data.get(name, ())) for name in ("labs", "varied"))
+    return Part(data["title"], data["setup"], tuple(data["must_show"]), bands, tuple(data["compare"]), *texts)
 
 
-def _matches(where: Mapping[str, Any], point: SweepPoint) -> bool:
-    return all(_holds(wanted, _value(name, point)) for name, wanted in where.items())
+def _compare(row: Mapping[str, Any], pools: Sequence[PooledRuns], columns: Sequence[str]) -> Comparison:
+    by_algorithm: dict[str, list[Measure]] = {}
+    for pool in pools:
+        measure = pool.measure(row["metric"]) if pool.runs and _matches(row["where"], pool) else Measure(None)
+        if measure.value is not None:
+            by_algorithm.setdefault(pool.runs[0].congestion_control, []).append(measure)
+    ours = tuple(f"{algorithm_name(name)}: {_range(row['metric'], measures)}" for name, measures in by_algorithm.items())
+    given = [row["reference"]] if isinstance(row["reference"], str) else list(row["reference"])
+    return Comparison(str(row["text"]), tuple(given + [""] * (len(columns) - len(given))), ours)
 
 
-def _value(name: str, point: SweepPoint) -> Any:
-    if name == "congestion_control":
-        return point.results.congestion_control if point.results is not None else None
-    return point.parameters.get(name)
+def _matches(where: Mapping[str, Any], pool: PooledRuns) -> bool:
+    return all(_holds(wanted, _value(name, pool)) for name, wanted in where.items())
+
+
+def _value(name: str, pool: PooledRuns) -> Any:
+    return pool.runs[0].congestion_control if name == "congestion_control" else pool.parameters.get(name)
 
 
 def _holds(wanted: Any, value: Any) -> bool:
-    number = setting_number(value)
     if isinstance(wanted, list):
-        low, high = (setting_number(bound) for bound in wanted)
-        return number is not None and low is not None and high is not None and low <= number <= high
+        low, high = (setting_number(wanted[0]), setting_number(wanted[-1]))
+        number = setting_number(value)
+        if low is None or high is None:
+            return str(value) in map(str, wanted)
+        return number is not None and low <= number <= high
     expected = setting_number(wanted)
-    return str(value) == str(wanted) if expected is None else number == expected
+    return str(value).lower() == str(wanted).lower() if expected is None else setting_number(value) == expected
 
 
-def _range(metric: str, values: Sequence[float]) -> str:
+def _range(metric: str, measures: Sequence[Measure]) -> str:
+    """Return a single number with its interval, of several the least and the greatest."""
+    if len(measures) == 1:
+        interval = format_interval(metric, measures[0])
+        return format_measure(metric, measures[0]) + (f" ({interval})" if interval else "")
+    values = [measure.value for measure in measures if measure.value is not None]
     low, high = format_metric(metric, min(values)), format_metric(metric, max(values))
     return low if low == high else f"{low} to {high}"

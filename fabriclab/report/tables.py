@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabriclab.report.exhibits import Cell
 from fabriclab.report.network import receiver_port
+from fabriclab.report.pools import PooledRuns, format_interval, format_measure
 from fabriclab.report.quantities import format_metric, format_share, metric_title
 from fabriclab.report.style import algorithm_name
-from fabriclab.results import Results, Sweep, SweepPoint
+from fabriclab.report.traffic import timed_classes
+from fabriclab.results import Results
 
 KEY_METRICS = (
     *("goodput_bps", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes"),
@@ -29,39 +32,43 @@ COLUMNS = (
     ("srtt_mean_us", "sRTT mean"),
     ("reconvergence_ns", "Rerouted after"),
 )
+MOST_CLASSES = 3
+"""With more classes that have completion times there is no room for columns of each."""
+_COMPLETION_TIMES = ("fct_median_ns", "fct_p99_ns")
 
 
 @dataclass(frozen=True)
 class PointTable:
-    """A table of points: headings and rows of text; `numbers` tells which columns are numbers, to be aligned right."""
+    """A table of points, one row for those that differ only in their seed; `numbers` tells which columns are numbers, aligned right."""
 
     headings: list[str]
     numbers: list[bool]
-    rows: list[list[str]]
+    rows: list[list[Cell]]
     whole: list[bool]
-    """Whether the row's point is complete."""
+    """Whether the row's points are complete."""
 
 
-def point_table(sweep: Sweep, leave_out: Sequence[str] = (), digits: int = 4) -> PointTable:
-    """Return one row for every point of a sweep, those without results included.
+def point_table(
+    pools: Sequence[PooledRuns], varied: Sequence[str], leave_out: Sequence[str] = (), digits: int = 4, *, by_class: bool = True
+) -> PointTable:
+    """Return one row for every pool, those without results included.
 
-    Columns that nobody measured are left out, those of `leave_out`, and the status where all points are complete.
+    Columns that nobody measured are left out, those of `leave_out`, and the status where all points are complete. Where several classes
+    have completion times, these are by class, or not there at all. A pool of several seeds
+    has the mean over its runs, of completion times the statistic of all flows together, and the interval as the cell's detail.
     """
-    columns = [
-        (metric, title)
-        for metric, title in COLUMNS
-        if metric not in leave_out and any(run.summary.get(metric) is not None for run in sweep.runs)
-    ]
-    if all(run.summary.get("flows_incomplete") == 0 for run in sweep.runs):
-        columns = [column for column in columns if column[0] != "flows_incomplete"]
-    varied = sweep.varied or tuple(dict.fromkeys(name for point in sweep.points for name in point.settings))
-    headings = [name.rpartition(".")[2].replace("_", " ") for name in varied] + [title for _, title in columns]
-    rows = [_row(point, varied, [metric for metric, _ in columns], digits) for point in sweep.points]
-    numbers = [name not in ("variant", "congestion_control") for name in varied] + [True] * len(columns)
-    whole = [point.is_whole for point in sweep.points]
+    columns = _columns(pools, leave_out, by_class=by_class)
+    named = varied or tuple(dict.fromkeys(name for pool in pools for name in pool.pool.settings))
+    headings = [*(name.rpartition(".")[2].replace("_", " ") for name in named), *(title for _, title in columns)]
+    rows = [[*(Cell(_setting(name, pool)) for name in named), *_cells(pool, [metric for metric, _ in columns], digits)] for pool in pools]
+    numbers = [name not in ("variant", "congestion_control") for name in named] + [True] * len(columns)
+    if any(len(pool.points) > 1 for pool in pools):
+        headings, numbers = [*headings, "Seeds"], [*numbers, True]
+        rows = [[*row, Cell(_seeds(pool))] for row, pool in zip(rows, pools, strict=True)]
+    whole = [pool.is_whole for pool in pools]
     if not all(whole):
         headings, numbers = [*headings, "Status"], [*numbers, False]
-        rows = [[*row, _status(point)] for row, point in zip(rows, sweep.points, strict=True)]
+        rows = [[*row, Cell(_status(pool))] for row, pool in zip(rows, pools, strict=True)]
     return PointTable(headings, numbers, rows, whole)
 
 
@@ -98,20 +105,41 @@ def _context(results: Results, name: str, value: float) -> str:
     return ""
 
 
-def _row(point: SweepPoint, varied: Sequence[str], metrics: Sequence[str], digits: int) -> list[str]:
-    settings = [_setting(name, point) for name in varied]
-    summary = point.results.summary if point.results is not None else {}
-    return [*settings, *(format_metric(name, summary.get(name), digits) for name in metrics)]
+def _columns(pools: Sequence[PooledRuns], leave_out: Sequence[str], *, by_class: bool) -> list[tuple[str, str]]:
+    """Return metric and heading of each column."""
+    runs = [run for pool in pools for run in pool.runs]
+    classes = timed_classes(runs)
+    shown = [""] if len(classes) < 2 else classes if by_class and len(classes) <= MOST_CLASSES else []
+    complete = all(run.summary.get("flows_incomplete") == 0 for run in runs)
+    columns: list[tuple[str, str]] = []
+    for metric, title in COLUMNS:
+        if metric in leave_out or (metric == "flows_incomplete" and complete):
+            continue
+        of = shown if metric in _COMPLETION_TIMES else [""]
+        columns += [(f"{metric}[{name}]", f"{name} {title}") if name else (metric, title) for name in of]
+    return [(metric, title) for metric, title in columns if any(run.summary.get(metric) is not None for run in runs)]
 
 
-def _status(point: SweepPoint) -> str:
-    if point.is_whole:
+def _cells(pool: PooledRuns, metrics: Sequence[str], digits: int) -> list[Cell]:
+    measures = [(metric, pool.measure(metric)) for metric in metrics]
+    return [Cell(format_measure(metric, measure, digits), format_interval(metric, measure)) for metric, measure in measures]
+
+
+def _seeds(pool: PooledRuns) -> str:
+    whole = sum(point.is_whole for point in pool.points)
+    return str(whole) if whole == len(pool.points) else f"{whole} of {len(pool.points)}"
+
+
+def _status(pool: PooledRuns) -> str:
+    broken = [point for point in pool.points if not point.is_whole]
+    if not broken:
         return "complete"
-    return f"incomplete ({point.status})" if point.results is not None else point.status
+    status = next((point.status for point in broken if point.status != "complete"), "complete")
+    return f"incomplete ({status})" if any(point.results is not None for point in broken) else status
 
 
-def _setting(name: str, point: SweepPoint) -> str:
-    value = point.parameters.get(name)
+def _setting(name: str, pool: PooledRuns) -> str:
+    value = pool.parameters.get(name)
     if value is None:
         return "–"
     return algorithm_name(str(value)) if name in ("variant", "congestion_control") else str(value)

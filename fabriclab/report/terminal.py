@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from typing import Literal
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from fabriclab.report.pools import PooledRuns, format_measure, pool_of_run, pools_of, varied_settings
 from fabriclab.report.tables import PointTable, key_figures, point_table
+from fabriclab.report.traffic import cap_notes, timed_classes
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import CheckResult, Results, Sweep, SweepPoint, evaluate_checks
 
@@ -17,10 +20,23 @@ _LEFT_OUT = ("fct_median_ns", "srtt_mean_us", "queue_marks", "queue_max_bytes", 
 """What a narrow terminal does without, in this order."""
 
 
-def summary_table(subject: Results | Sweep, width: int | None = None) -> Table:
-    """Return a rich table: of a run its key figures, of a sweep one row a point. The caption holds warnings and the outcome of checks.
+_MOST_ROWS = 24
+"""A longer table of completion times by class is in the report alone."""
+_CLASS_COLUMNS = (
+    ("flows", "flows"),
+    ("flows_incomplete", "incomplete"),
+    ("fct_mean_ns", "mean"),
+    ("fct_median_ns", "median"),
+    ("fct_p99_ns", "99th"),
+    ("flows_with_timeouts", "with timeouts"),
+)
 
-    Columns of a sweep that don't fit in `width` characters (by default the terminal's) are left out, the least telling first.
+
+def summary_table(subject: Results | Sweep, width: int | None = None) -> Table:
+    """Return a rich table: of a run its key figures, of a sweep one row for the points that differ only in their seed.
+
+    The caption holds warnings and the outcome of checks. Columns of a sweep that don't fit in `width` characters (by default the
+    terminal's) are left out, the least telling first.
     """
     if isinstance(subject, Results):
         return _run_table(subject)
@@ -35,27 +51,49 @@ def _run_table(results: Results) -> Table:
     for title, value, context in key_figures(results):
         table.add_row(title, value, context)
     point = SweepPoint(results.settings, 0, results.status, results)
-    table.caption = _caption(warnings_of([point]), evaluate_checks(results))
+    table.caption = _caption([*warnings_of([point]), *cap_notes([results])], evaluate_checks(results))
+    return table
+
+
+def class_table(subject: Results | Sweep) -> Table | None:
+    """Return completion times by class as a rich table, of a sweep for each pool; None where fewer than two classes have any."""
+    pools = [pool_of_run(subject)] if isinstance(subject, Results) else [pool for pool in pools_of(subject) if pool.runs]
+    classes = timed_classes([run for pool in pools for run in pool.runs])
+    if len(classes) < 2 or len(pools) * len(classes) > _MOST_ROWS:
+        return None
+    several = len(pools) > 1
+    table = Table(title="Flow completion times", title_justify="left", box=box.SIMPLE_HEAD)
+    for heading in ("", "traffic") if several else ("traffic",):
+        table.add_column(heading, no_wrap=True)
+    for _, heading in _CLASS_COLUMNS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for pool in pools:
+        for number, name in enumerate(classes):
+            label = [pool.label if number == 0 else ""] if several else []
+            cells = [(metric, pool.measure(f"{metric}[{name}]")) for metric, _ in _CLASS_COLUMNS]
+            table.add_row(*label, name, *(format_measure(metric, measure, 3) for metric, measure in cells))
     return table
 
 
 def _sweep_table(sweep: Sweep, width: int) -> Table:
-    content = _fitting_table(sweep, width)
+    pools = pools_of(sweep)
+    content = _fitting_table(pools, varied_settings(sweep), width)
     table = Table(title=sweep.title, title_justify="left", box=box.SIMPLE_HEAD, caption_justify="left", padding=0)
     for heading, is_number in zip(content.headings, content.numbers, strict=True):
         justify: Literal["right", "left"] = "right" if is_number else "left"
         table.add_column("\n".join(heading.split()), justify=justify, no_wrap=True, vertical="bottom")
-    for point, row in zip(sweep.points, content.rows, strict=True):
-        table.add_row(*row, style=None if point.is_whole else "yellow")
-    table.caption = _caption(warnings_of(sweep.points), [check for run in sweep.runs for check in evaluate_checks(run)])
+    for is_whole, row in zip(content.whole, content.rows, strict=True):
+        table.add_row(*(cell.text for cell in row), style=None if is_whole else "yellow")
+    notes = cap_notes(run for pool in pools for run in pool.runs[:1])
+    table.caption = _caption([*warnings_of(sweep.points), *notes], [check for run in sweep.runs for check in evaluate_checks(run)])
     return table
 
 
-def _fitting_table(sweep: Sweep, width: int) -> PointTable:
+def _fitting_table(pools: Sequence[PooledRuns], varied: Sequence[str], width: int) -> PointTable:
     for count in range(len(_LEFT_OUT) + 1):
-        content = point_table(sweep, leave_out=_LEFT_OUT[:count], digits=3)
+        content = point_table(pools, varied, leave_out=_LEFT_OUT[:count], digits=3, by_class=False)
         words = [max(map(len, heading.split())) for heading in content.headings]
-        cells = [max((len(row[column]) for row in content.rows), default=0) for column in range(len(words))]
+        cells = [max((len(row[column].text) for row in content.rows), default=0) for column in range(len(words))]
         if sum(map(max, words, cells)) + len(words) + 1 <= width:  # a space beside every column
             break
     return content

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fabriclab.report.figures.curves import setting_label
 from fabriclab.results import SweepPoint
+from fabriclab.results.sweep import SEED
 
 _MOST_NAMED = 6
 
@@ -19,14 +20,25 @@ def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
         return [f"This run is invalid: {_reason(points[0])}."]
     if len(points) == 1:
         return [f"This run is incomplete: {_reason(broken[0])}."]
-    named = [f"{_name(point)}: {_reason(point)}" for point in broken[:_MOST_NAMED]]
-    more = [f"and {len(broken) - _MOST_NAMED} more"] if len(broken) > _MOST_NAMED else []
+    reasons: dict[str, list[SweepPoint]] = {}
+    for point in broken:
+        reasons.setdefault(f"{_name(point)}: {_reason(point)}", []).append(point)
+    named = [f"{reason}{_seeds(alike, points)}" for reason, alike in list(reasons.items())[:_MOST_NAMED]]
+    more = [f"and {len(reasons) - _MOST_NAMED} more"] if len(reasons) > _MOST_NAMED else []
     verb = "is" if len(broken) == 1 else "are"
     return [f"{len(broken)} of {len(points)} points {verb} incomplete: {'; '.join(named + more)}."]
 
 
 def _name(point: SweepPoint) -> str:
-    return ", ".join(setting_label(name, value) for name, value in point.settings.items()) or "default settings"
+    return ", ".join(setting_label(name, value) for name, value in point.settings.items() if name != SEED) or "default settings"
+
+
+def _seeds(alike: Sequence[SweepPoint], points: Sequence[SweepPoint]) -> str:
+    """Return which seeds it is, where points differ in their seed."""
+    if len({point.seed for point in points}) < 2:
+        return ""
+    seeds = [str(point.seed) for point in alike]
+    return f" (seed {', '.join(seeds[:_MOST_NAMED])}{', ...' if len(seeds) > _MOST_NAMED else ''})"
 
 
 def _reason(point: SweepPoint) -> str:

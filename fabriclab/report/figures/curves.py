@@ -1,4 +1,4 @@
-"""What the figures share: a picture with its caption, and runs side by side with a label and a colour each."""
+"""What the figures share: runs side by side with a label and a colour each, lines of reference, events."""
 
 from __future__ import annotations
 
@@ -10,20 +10,11 @@ from matplotlib.axes import Axes
 
 from fabriclab.report.network import PortFacts
 from fabriclab.report.quantities import Axis, Value, setting_number
-from fabriclab.report.style import DASHES, GROUND, INK, MUTED, algorithm_color, algorithm_name, ramp
+from fabriclab.report.style import GROUND, INK, MUTED, algorithm_color, algorithm_name
 from fabriclab.results import Results, SweepPoint
 from fabriclab.results.summary import busy_interval
 
 Dash = Any
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure of the page; the caption says what is seen in it."""
-
-    title: str
-    caption: str
-    svg: str
 
 
 @dataclass(frozen=True)
@@ -34,26 +25,6 @@ class Curve:
     label: str
     color: str
     dash: Dash = "-"
-
-
-def curves_of(points: Sequence[SweepPoint], varied: Sequence[str]) -> list[Curve]:
-    """Return the points that have results, labelled by what varies; colour tells the congestion control, dash the rest.
-
-    Where all have the same congestion control, colour tells the points apart.
-    """
-    present = [(point, point.results) for point in points if point.results is not None]
-    algorithms = [results.congestion_control for _, results in present]
-    same = len(set(algorithms)) == 1 and len(present) > 1
-    rest = ramp(len(present))
-    seen: dict[str, int] = {}
-    curves = []
-    for index, (point, results) in enumerate(present):
-        algorithm = algorithms[index]
-        turn = seen.get(algorithm, 0)
-        seen[algorithm] = turn + 1
-        color = rest[index] if same else algorithm_color(algorithm)
-        curves.append(Curve(results, point_label(point, varied), color, DASHES[turn % len(DASHES)]))
-    return curves
 
 
 def curve_of(results: Results) -> Curve:

@@ -10,7 +10,8 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.figures.curves import Curve, Picture, draw_buffer_levels, draw_events, shown_interval
+from fabriclab.report.exhibits import Picture
+from fabriclab.report.figures.curves import Curve, draw_buffer_levels, draw_events, shown_interval
 from fabriclab.report.network import PortFacts, port_facts, rto_min_us
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
 from fabriclab.report.series import Steps, counter_at, only_value, read_steps

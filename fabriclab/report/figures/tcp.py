@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.figures.curves import Curve, Picture, draw_events, draw_level, shown_interval
+from fabriclab.report.exhibits import Picture
+from fabriclab.report.figures.curves import Curve, draw_events, draw_level, shown_interval
 from fabriclab.report.network import receiver_port
 from fabriclab.report.quantities import axis_for, axis_label, format_metric
 from fabriclab.report.series import counter_at, read_steps

@@ -1,0 +1,68 @@
+"""What a page shows one after the other: pictures, and tables in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the page; the caption says what is seen in it."""
+
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text of a table, and in small letters what qualifies it: an interval, a share."""
+
+    text: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """Rows under a heading of their own; an empty heading is not shown."""
+
+    heading: str
+    rows: list[list[Cell]]
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """A table with a title and a caption; `numbers` tells which columns are numbers, to be aligned right."""
+
+    title: str
+    caption: str
+    headings: list[str]
+    numbers: list[bool]
+    groups: list[RowGroup]
+
+    @property
+    def row_count(self) -> int:
+        """Rows of all groups."""
+        return sum(len(group.rows) for group in self.groups)
+
+    def markdown(self) -> str:
+        """Return the table for a README; a group's heading is the first column there."""
+        grouped = any(group.heading for group in self.groups)
+        headings = ["", *self.headings] if grouped else self.headings
+        numbers = [False, *self.numbers] if grouped else self.numbers
+        lines = [f"## {self.title}", "", _line(headings), _line(["---:" if number else "---" for number in numbers])]
+        lines += [_line([group.heading, *row] if grouped else row) for group in self.groups for row in _texts(group)]
+        return "\n".join([*lines, "", self.caption]).rstrip() + "\n"
+
+
+Exhibit = Picture | DataTable
+
+
+def _texts(group: RowGroup) -> Iterator[list[str]]:
+    for row in group.rows:
+        yield [f"{cell.text} ({cell.detail})" if cell.detail else cell.text for cell in row]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
