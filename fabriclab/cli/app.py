@@ -20,7 +20,15 @@ app = typer.Typer(
 )
 
 Lab = Annotated[Path, typer.Argument(metavar="LAB", help="A lab's directory: topology.clab.yml and experiment.yml.", show_default=False)]
-Seed = Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Seed of everything random. The same seed gives the same run, bit by bit.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=2**31 - 1,
+        help="Seed of everything random. The same seed gives the same run, bit by bit.",
+        show_default="the experiment's, 1 if it has none",
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -64,7 +72,7 @@ def root(
 @app.command()
 def run(
     lab: Lab,
-    seed: Seed = 1,
+    seed: Seed = None,
     settings: Set = None,
     out: Annotated[Path | None, typer.Option(help="Run directory to make.", show_default="runs/LAB/TIME")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
@@ -89,7 +97,11 @@ def run(
 def sweep(
     lab: Lab,
     matrix: Annotated[str | None, typer.Option(help="Which matrix of the experiment.", show_default="the first")] = None,
-    seed: Seed = 1,
+    seed: Seed = None,
+    seeds: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Run every point with seeds 1 to N, or with a range such as 1..1000.", show_default="the matrix's"),
+    ] = None,
     settings: Set = None,
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU; in real time one")
@@ -105,21 +117,24 @@ def sweep(
       fabriclab sweep labs/incast
 
       fabriclab sweep labs/incast --matrix buffers -j 4 --set rto_min='1 ms'
+
+      fabriclab sweep labs/leaf-spine --seeds 20
     """
     from fabriclab.cli import failure, sweeping
 
     with failure.reported():
-        raise typer.Exit(sweeping.sweep(lab, matrix, seed, settings or [], jobs, out, engine, stall))
+        raise typer.Exit(sweeping.sweep(lab, matrix, seed, seeds, settings or [], jobs, out, engine, stall))
 
 
 @app.command()
 def plan(
     lab: Lab,
     node: Annotated[str | None, typer.Option(help="Show this node's files instead.", show_default=False)] = None,
-    seed: Seed = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Show all of the plan, every default explicit, as JSON.")] = False,
+    seed: Seed = None,
     settings: Set = None,
 ) -> None:
-    """Show what a lab comes to, every default explicit, without running anything.
+    """Show what a lab comes to, without running anything: groups, traffic with what is computed for it, all of it as JSON.
 
     [bold]Examples[/bold]
 
@@ -130,13 +145,13 @@ def plan(
     from fabriclab.cli import failure, showing
 
     with failure.reported():
-        showing.plan(lab, node, seed, settings or [])
+        showing.plan(lab, node, seed, settings or [], as_json)
 
 
 @app.command()
 def trace(
     lab: Lab,
-    seed: Seed = 1,
+    seed: Seed = None,
     settings: Set = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")] = None,
     summary: Annotated[

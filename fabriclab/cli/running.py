@@ -24,7 +24,9 @@ from fabriclab.run.point import remove_run
 from fabriclab.run.sweep import slug
 
 
-def run(lab_directory: Path, seed: int, settings: Sequence[str], out: Path | None, force: bool, engine: EngineName, stall_s: float) -> int:
+def run(
+    lab_directory: Path, seed: int | None, settings: Sequence[str], out: Path | None, force: bool, engine: EngineName, stall_s: float
+) -> int:
     """Run one point; returns the exit status."""
     lab = parse_lab(lab_directory)
     plan = resolve_plan(lab, parse_settings(settings), seed)

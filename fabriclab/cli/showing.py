@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.plan_text import plan_text
 from fabriclab.cli.settings import parse_settings
 from fabriclab.compile import compile_node, compile_trace
 from fabriclab.lab import Lab, Topology, parse_lab
 from fabriclab.lab.network import read_one_topology
-from fabriclab.plan import resolve_plan
+from fabriclab.plan import Resolver, plan_json, resolve_plan
 from fabriclab.plan.model import Plan
 
 
-def plan(lab_directory: Path, node: str | None, seed: int, settings: Sequence[str]) -> None:
-    """Print the plan as JSON, or one node's files."""
+def plan(lab_directory: Path, node: str | None, seed: int | None, settings: Sequence[str], as_json: bool) -> None:
+    """Print the plan in words, all of it as JSON, or one node's files."""
     resolved = resolve_plan(parse_lab(lab_directory), parse_settings(settings), seed)
-    if node is None:
-        sys.stdout.write(resolved.model_dump_json(indent=2) + "\n")
-    else:
+    if node is not None:
         sys.stdout.write(_node_files(resolved, node))
+    else:
+        sys.stdout.write(plan_json(resolved) if as_json else plan_text(resolved))
 
 
 def _node_files(resolved: Plan, name: str) -> str:
@@ -39,10 +40,11 @@ def check(path: Path) -> None:
         sys.stdout.write(f"{topology.name}: a topology that fabriclab can run, {_size(topology)}\n")
         return
     lab = parse_lab(path)
-    base = resolve_plan(lab, {}, 1)
+    resolver = Resolver(lab)
+    base = resolver.resolve({})
     points = {matrix: lab.points(matrix) for matrix in lab.matrices}
     for settings in (point for of_matrix in points.values() for point in of_matrix):
-        resolve_plan(lab, settings, 1)
+        resolver.resolve(settings)
     for _ in compile_trace(base, lab.directory):
         pass
     sys.stdout.write(_inventory(lab, base, {matrix: len(of_matrix) for matrix, of_matrix in points.items()}))

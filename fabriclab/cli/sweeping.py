@@ -16,18 +16,27 @@ from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
 from fabriclab.engine.cpu import usable_cpus
 from fabriclab.lab import Lab, parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.lab.axes import MOST_POINTS, expand_numbers
+from fabriclab.lab.experiment import LARGEST_SEED
+from fabriclab.lab.study import SEED
+from fabriclab.plan import Resolver
 from fabriclab.plan.model import Plan
 from fabriclab.report import summary_table, write_report
 from fabriclab.results import read_sweep
 from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
 from fabriclab.run.engines import EngineName
 
+SEEDS = "seeds"
+"""The name of the sweep of a lab without a matrix over `--seeds`."""
+_MOST_LINES = 40
+"""Of a longer sweep the terminal shows only the runs that are not as they should be, and the bar; a log has every run."""
+
 
 def sweep(
     lab_directory: Path,
     matrix: str | None,
-    seed: int,
+    seed: int | None,
+    seeds: str | None,
     settings: Sequence[str],
     jobs: int | None,
     out: Path | None,
@@ -36,8 +45,11 @@ def sweep(
 ) -> int:
     """Run what is not done of a matrix, write its report; returns the exit status."""
     lab = parse_lab(lab_directory)
-    name = _matrix_name(lab, matrix)
-    plans = _plans(lab, name, parse_settings(settings), seed)
+    numbers = () if seeds is None else parse_seeds(seeds)
+    if seed is not None and numbers:
+        raise BadInputError("--seed and --seeds: write one of the two, one seed for all points or several for each")
+    name = _matrix_name(lab, matrix, bool(numbers))
+    plans = _plans(lab, lab.points(None if not lab.matrices else name, numbers), parse_settings(settings), seed)
     directory = out or Path("runs") / lab.name / name
     _refuse_other_directories(directory)
     artefacts = fit_engine(engine, lab.directory, plans)
@@ -48,10 +60,23 @@ def sweep(
     return _conclude(points)
 
 
-def _matrix_name(lab: Lab, matrix: str | None) -> str:
+def parse_seeds(text: str) -> range:
+    """Return the seeds of `--seeds`: a number means from 1 on. Raises BadInputError."""
+    try:
+        seeds = expand_numbers(text if ".." in text or text.strip() == "0" else f"1..{text}")
+    except ValueError as error:
+        raise BadInputError(f"--seeds {text!r}: {error}") from error
+    if seeds is None or seeds[-1] > LARGEST_SEED:
+        raise BadInputError(f"--seeds {text!r}: write how many, such as 200, or a range such as 1..1000 (to {LARGEST_SEED} at most)")
+    return seeds
+
+
+def _matrix_name(lab: Lab, matrix: str | None, with_seeds: bool) -> str:
     names = list(lab.matrices)
+    if not names and with_seeds and matrix is None:
+        return SEEDS
     if not names:
-        raise BadInputError(f"{lab.directory}: the experiment has no matrix; `fabriclab run` runs a single point")
+        raise BadInputError(f"{lab.directory}: the experiment has no matrix; `fabriclab run` runs a single point, --seeds 20 repeats it")
     if matrix is None:
         return names[0]
     if matrix not in names:
@@ -59,10 +84,18 @@ def _matrix_name(lab: Lab, matrix: str | None) -> str:
     return matrix
 
 
-def _plans(lab: Lab, matrix: str, settings: dict[str, str], seed: int) -> list[Plan]:
-    # A key on the command line that the matrix varies fixes it: points that become equal run once.
-    plans = [resolve_plan(lab, {**point, **settings}, seed) for point in lab.points(matrix)]
+def _plans(lab: Lab, points: Sequence[dict[str, str]], settings: dict[str, str], seed: int | None) -> list[Plan]:
+    if len(points) > MOST_POINTS:
+        raise BadInputError(f"--seeds: {len(points)} points with these seeds; a sweep has at most {MOST_POINTS}")
+    # What the command line says of something that the matrix varies fixes it: points that become equal run once.
+    resolver = Resolver(lab)
+    plans = [resolver.resolve({**point, **settings, **_fixed_seed(point, seed)}, seed) for point in points]
     return list({plan.model_dump_json(): plan for plan in plans}.values())
+
+
+def _fixed_seed(point: dict[str, str], seed: int | None) -> dict[str, str]:
+    """Return what `--seed` changes of a point that has a seed among its settings."""
+    return {} if seed is None or SEED not in point else {SEED: str(seed)}
 
 
 def _refuse_other_directories(directory: Path) -> None:
@@ -80,7 +113,8 @@ def _run(points: Sweep, context: RunContext, jobs: int) -> None:
 
         def ended(point: PointState, result: RunResult) -> None:
             progress.done(_name(point))
-            show_result(console, _name(point), result)
+            if waiting <= _MOST_LINES or result.status != "complete" or not console.is_terminal:
+                show_result(console, _name(point), result)
 
         run_sweep(points, context, jobs, lambda point, event: progress.show(_name(point), point.plan, event), ended)
 

@@ -15,7 +15,7 @@ from fabriclab.plan import resolve_plan
 from fabriclab.workload import convert_flows, trace_summary
 
 
-def trace(lab_directory: Path, seed: int, settings: Sequence[str], out: Path | None, summary: bool) -> None:
+def trace(lab_directory: Path, seed: int | None, settings: Sequence[str], out: Path | None, summary: bool) -> None:
     """Write the trace of one point of a lab, or what it comes to."""
     lab = parse_lab(lab_directory)
     plan = resolve_plan(lab, parse_settings(settings), seed)

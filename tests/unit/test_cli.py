@@ -27,12 +27,12 @@ Invoke = Callable[..., Result]
 
 # What replay would log of the point's flows, from the trace that it is given.
 ANSWER = fake_machine.EPOCH + (
-    'for host in h1 client; do printf "%s\\n" "# fabriclab-flows-1" '
-    '"flow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,retransmits,timeouts,marks,delivered,min_rtt_us,srtt_us" '
+    'for host in h1 client; do printf "%s\\n" "# fabriclab-flows-2" '
+    '"flow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,retransmits,timeouts,marks,delivered,min_rtt_us,srtt_us,transport,subflows" '
     '> "$job/raw/flows/$host.csv"; done\n'
     'grep -E "^[0-9]" "$job/traffic/trace.csv" | while IFS=, read -r flow start src dst size rest; do\n'
-    '  echo "$flow,src,complete,,,10,2500000,$size,0,0,0,178,100,200" >> "$job/raw/flows/h1.csv"\n'
-    '  echo "$flow,dst,complete,$start,,20,2500000,$size,,,,,," >> "$job/raw/flows/client.csv"\n'
+    '  echo "$flow,src,complete,,,10,2500000,$size,0,0,0,178,100,200,tcp," >> "$job/raw/flows/h1.csv"\n'
+    '  echo "$flow,dst,complete,$start,,20,2500000,$size,,,,,,,tcp," >> "$job/raw/flows/client.csv"\n'
     "done\n"
 )
 
@@ -60,8 +60,14 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return use
 
 
+def test_plan_says_what_traffic_comes_to(invoke: Invoke) -> None:
+    result = invoke("plan", INCAST, "--set", "senders=4")
+    assert result.exit_code == 0
+    assert "  sru (rounds): 4 hosts to client, over tcp\n    40 rounds of 256 KB from each, from 0 s on\n" in result.stdout
+
+
 def test_plan_is_json_that_reads_back(invoke: Invoke) -> None:
-    result = invoke("plan", INCAST, "--set", "senders=4", "--seed", "7")
+    result = invoke("plan", INCAST, "--json", "--set", "senders=4", "--seed", "7")
     assert result.exit_code == 0
     plan = Plan.model_validate_json(result.stdout)
     assert (plan.seed, plan.settings) == (7, {"senders": 4})
@@ -92,6 +98,10 @@ def test_check_says_what_a_lab_has(invoke: Invoke) -> None:
         (("plan", "nowhere"), "nowhere: no such directory"),
         (("sweep", INCAST, "--matrix", "demp"), "--matrix 'demp': the experiment has demo, buffers, algorithms"),
         (("run", INCAST, "--seed", "-1"), "Invalid value for '--seed'"),
+        (("sweep", INCAST, "--seeds", "many"), "--seeds 'many': write how many, such as 200, or a range such as 1..1000"),
+        (("sweep", INCAST, "--seeds", "5..2"), "--seeds '5..2': '5..2' runs backwards; write '2..5'"),
+        (("sweep", INCAST, "--seeds", "2", "--seed", "3"), "--seed and --seeds: write one of the two"),
+        (("sweep", INCAST, "--seeds", "1000"), "--seeds: 14000 points with these seeds; a sweep has at most 10000"),
         (("report", "nowhere"), "nowhere"),
     ],
 )
@@ -148,6 +158,14 @@ def test_sweep_goes_on_where_it_stopped(invoke: Invoke, machine: Callable[[str],
     again = invoke(*arguments)
     assert again.exit_code == 0
     assert "2 of 2 points are done already" in again.stderr
+
+
+def test_sweep_repeats_every_point_with_seeds(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+    machine(ANSWER + fake_machine.END)
+    result = invoke("sweep", INCAST, "--set", "senders=1", "--set", "variant=dctcp", "--seeds", "2..3", "--out", "out")
+    assert result.exit_code == 0
+    points = json.loads((tmp_path / "out" / "sweep.json").read_text())["points"]
+    assert [(point["seed"], point["settings"]["seed"], point["status"]) for point in points] == [(2, 2, "complete"), (3, 3, "complete")]
 
 
 def test_doctor_names_what_mends(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
