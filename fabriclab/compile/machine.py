@@ -11,6 +11,7 @@ from fabriclab.compile.events import compile_events
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
 from fabriclab.compile.iperf3 import compile_iperf3
 from fabriclab.compile.qdisc import LEAF_HANDLE
+from fabriclab.lab.profiles import CONGESTION_CONTROLS
 from fabriclab.plan.model import (
     ArrivalsTraffic,
     FlowsTraffic,
@@ -36,22 +37,38 @@ _ROUTER_MEMORY_BYTES = 40 * MIB
 """FRR's daemons of one switch."""
 _PACKET_MEMORY_FACTOR = 3
 """Kernel memory of a queued 1500-byte packet (skb, head, data: 2304 bytes and the slab's share) to its length, rounded up."""
+_TRACE_MEMORY_FACTOR = 8
+"""What the replays hold of a trace to its length: both ends of a row of 45 to 70 bytes keep 90 to 160 bytes each, and the page cache has the
+row and two rows of the flow log. Measured with 1,000,000 flows among 16 hosts."""
+_GROUP_MEMORY_BYTES = 512
+"""What every replay holds of a group that is waited for."""
 
 
 def compile_machine_sysctl(plan: Plan) -> str:
     """Return the sysctls of the machine's first namespace: those that no namespace has of its own."""
     # A namespace may only use what is listed here, or gets EPERM.
     transports = [node.transport for node in plan.nodes if node.transport]
-    algorithms = sorted({transport.congestion_control for transport in transports} | {"reno", "cubic"})
+    algorithms = {transport.congestion_control for transport in transports} | {"reno", "cubic"} | _carriers_algorithms(plan)
     largest = max((max(transport.receive_buffer_bytes, transport.send_buffer_bytes) for transport in transports), default=0)
     settings = {
-        "net.ipv4.tcp_allowed_congestion_control": " ".join(algorithms),
+        "net.ipv4.tcp_allowed_congestion_control": " ".join(sorted(algorithms)),
         # What SO_RCVBUF and SO_SNDBUF may ask for.
         "net.core.rmem_max": str(max(largest, 16 * MIB)),
         "net.core.wmem_max": str(max(largest, 16 * MIB)),
         "fs.file-max": "1048576",
     }
     return "".join(f"{key} = {value}\n" for key, value in settings.items())
+
+
+def _carriers_algorithms(plan: Plan) -> set[str]:
+    """Return the congestion controls that traffic asks for. A user's trace may ask for any."""
+    algorithms: set[str] = set()
+    for traffic in plan.traffic:
+        if isinstance(traffic, TraceTraffic):
+            return set(CONGESTION_CONTROLS)
+        if traffic.carrier.congestion_control is not None:
+            algorithms.add(traffic.carrier.congestion_control)
+    return algorithms
 
 
 def compile_job(plan: Plan, flows: pl.DataFrame | None = None) -> dict[str, Any]:
@@ -176,14 +193,24 @@ def _sampled_flows(plan: Plan, flows: pl.DataFrame) -> dict[str, Any]:
     return {"nodes": nodes, "flows": sampled.filter(first)["flow"].to_list()}
 
 
-def machine_memory_bytes(plan: Plan) -> int:
-    """Return the memory that the machine needs, a whole number of 64 MiB. Of the plan alone: the kernel's defaults follow its memory."""
+def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
+    """Return the memory that the machine needs, a whole number of 64 MiB; `trace_bytes` is the length of the flow trace.
+
+    Of nothing else: the kernel's defaults follow its memory, and must be the same on every host.
+    """
     queues = sum(port.queue.limit_bytes for node in plan.nodes if node.role == "switch" for port in node.ports)
     sockets = sum(_socket_bytes(node) for node in plan.nodes if node.name in _playing(plan))
     routers = sum(speaks_bgp(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES
-    need = _BASE_MEMORY_BYTES + processes + _PACKET_MEMORY_FACTOR * queues + sockets
+    need = _BASE_MEMORY_BYTES + processes + _PACKET_MEMORY_FACTOR * queues + sockets + _replay_bytes(plan, trace_bytes)
     return -(-need // (64 * MIB)) * 64 * MIB
+
+
+def _replay_bytes(plan: Plan, trace_bytes: int) -> int:
+    """Return what the replays need for their flows; a small trace has room in what a node needs anyway."""
+    copies = sum(len(traffic.mappers) * len(traffic.reducers) for traffic in plan.traffic if isinstance(traffic, ShuffleTraffic))
+    groups = copies * len(_playing(plan)) * _GROUP_MEMORY_BYTES
+    return max(0, _TRACE_MEMORY_FACTOR * trace_bytes + groups - len(plan.nodes) * MIB)
 
 
 def _socket_bytes(node: Node) -> int:

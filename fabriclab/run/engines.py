@@ -43,5 +43,6 @@ def execute(plan: Plan, made_from: MadeFrom, directory: Path, on_event: EventCal
     """Run the job of a run directory in its engine. Raises EngineError when it can't start."""
     if isinstance(made_from, ContainerLab):
         return run_containers(made_from, directory, on_event, interrupt)
+    memory_bytes = machine_memory_bytes(plan, (directory / "traffic" / "trace.csv").stat().st_size)
     with claim_cpu() as cpu:
-        return run_machine(Machine(made_from, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s), on_event, interrupt)
+        return run_machine(Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s), on_event, interrupt)

@@ -7,7 +7,8 @@ from pathlib import Path
 from sample_plans import DCTCP, LONG, ROUNDS, star
 
 from fabriclab.compile import compile_job, compile_machine_sysctl, compile_sampler, compiled_flows, machine_memory_bytes
-from fabriclab.plan.model import Probes
+from fabriclab.lab.profiles import CONGESTION_CONTROLS
+from fabriclab.plan.model import Carrier, Probes, ShuffleTraffic, TraceTraffic
 
 NOWHERE = Path("/nonexistent")
 
@@ -64,3 +65,21 @@ def test_memory_grows_with_the_plan_in_whole_steps() -> None:
     small, large = machine_memory_bytes(star(3)), machine_memory_bytes(star(60))
     assert small < large
     assert small % (64 << 20) == large % (64 << 20) == 0
+
+
+def test_memory_grows_with_the_trace_and_with_the_groups_of_a_shuffle() -> None:
+    plan = star(16)
+    assert machine_memory_bytes(plan, 1_000_000) == machine_memory_bytes(plan)
+    assert machine_memory_bytes(plan, 100_000_000) - machine_memory_bytes(plan) >= 700_000_000
+    hosts = tuple(f"h{number}" for number in range(1, 17))
+    job = ShuffleTraffic(name="job", mappers=hosts, reducers=hosts, size_bytes=10**9, parallel_copies=5, replicas=1, start_ns=0)
+    jobs = tuple(job.model_copy(update={"name": f"job{number}"}) for number in range(100))
+    assert machine_memory_bytes(star(16, traffic=jobs)) > machine_memory_bytes(star(16, traffic=(job,)))
+
+
+def test_machine_allows_the_congestion_control_of_traffic() -> None:
+    dctcp = LONG.model_copy(update={"carrier": Carrier(congestion_control="dctcp")})
+    assert "net.ipv4.tcp_allowed_congestion_control = cubic dctcp reno\n" in compile_machine_sysctl(star(traffic=(ROUNDS, dctcp)))
+    trace = TraceTraffic(name="mine", file="mine.csv", sha256="")
+    allowed = compile_machine_sysctl(star(traffic=(trace,))).splitlines()[0].partition(" = ")[2].split()
+    assert allowed == sorted(CONGESTION_CONTROLS)
