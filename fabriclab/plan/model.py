@@ -239,7 +239,8 @@ class RoundsTraffic(Frozen):
 
 
 class LongTraffic(Frozen):
-    """Long flows, one from each sender, that start `stagger_ns` apart, each a draw of [0, jitter_ns) later, and stop together."""
+    """Long flows, one from each sender (all-to-all: one to each of its receivers), that start `stagger_ns` apart, each a draw of
+    [0, jitter_ns) later, and stop together."""
 
     kind: Literal["long"] = "long"
     name: str

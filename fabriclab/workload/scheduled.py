@@ -42,14 +42,17 @@ def rounds_table(traffic: RoundsTraffic, site: Site) -> pl.DataFrame:
 
 
 def long_table(traffic: LongTraffic, site: Site) -> pl.DataFrame:
-    """Return long flows, one from each sender."""
+    """Return long flows, one from each sender; all to all, one to each of its receivers."""
     # Apart from each other they start in the order written.
     senders = list(traffic.senders) if traffic.stagger_ns else site.order(traffic.name, traffic.senders)
-    starts = traffic.start_ns + np.arange(len(senders)) * traffic.stagger_ns
+    counts = [_long_flows(traffic, sender) for sender in senders]
+    starts = traffic.start_ns + np.arange(sum(counts)) * traffic.stagger_ns
+    of_each = list(zip(senders, counts, strict=True))
+    shifts = [jitter(site.stream(traffic.name, sender, "jitter"), traffic.jitter_ns, count) for sender, count in of_each]
     columns = {
-        "start_ns": starts + _jitters(traffic.name, senders, traffic.jitter_ns, 1, site).ravel(),
-        "src": site.indices(senders),
-        "dst": _receivers(traffic, senders, site),
+        "start_ns": starts + np.concatenate(shifts),
+        "src": np.repeat(site.indices(senders), counts),
+        "dst": _receivers(traffic, of_each, site),
         "stop_ns": traffic.stop_ns,
         "mode": "push",
     }
@@ -88,8 +91,14 @@ def _jitters(traffic: str, senders: Sequence[str], jitter_ns: int, count: int, s
     return np.column_stack([jitter(site.stream(traffic, sender, "jitter"), jitter_ns, count) for sender in senders])
 
 
-def _receivers(traffic: LongTraffic, senders: Sequence[str], site: Site) -> Integers:
+def _long_flows(traffic: LongTraffic, sender: str) -> int:
+    if traffic.pairs is None or traffic.pairs.pattern != "all-to-all":
+        return 1
+    return sum(receiver != sender for receiver in traffic.pairs.receivers)
+
+
+def _receivers(traffic: LongTraffic, of_each: Sequence[tuple[str, int]], site: Site) -> Integers:
     if traffic.pairs is None:
-        return np.repeat(site.indices([traffic.receiver or ""]), len(senders))
+        return np.repeat(site.indices([traffic.receiver or ""]), len(of_each))
     receivers = Receivers(traffic.pairs, site, traffic.name)
-    return np.concatenate([receivers.of(sender, 1) for sender in senders])
+    return np.concatenate([receivers.of(sender, count) for sender, count in of_each])

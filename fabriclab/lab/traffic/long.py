@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabriclab.lab import defaults
@@ -39,7 +40,7 @@ class WrittenLong:
     @property
     def flows(self) -> int:
         """How many flows it is."""
-        return len(self.senders)
+        return _flows(self.senders, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,19 @@ def read_long(section: Section, name: str, scope: Scope) -> WrittenLong | None:
     targets = _targets(section, scope)
     start_ns, jitter_ns = read_start(section), read_jitter(section)
     stagger_ns = value_or(section.duration("stagger", 0, LONGEST_NS), defaults.STAGGER_NS)
-    last_start_ns = start_ns + (len(targets[0]) - 1 if targets else 0) * stagger_ns + jitter_ns
+    flows = _flows(targets[0], targets[2]) if targets else 1
+    last_start_ns = start_ns + (flows - 1) * stagger_ns + jitter_ns
     stop_ns = read_stop(section, last_start_ns, "the last flow's start", "all its flows end")
     carrier = read_carrier(section)
     if targets is None or stop_ns is None:
         return None
     return WrittenLong(name, *targets, start_ns, stop_ns, stagger_ns, jitter_ns, carrier)
+
+
+def _flows(senders: Sequence[str], pairs: WrittenPairs | None) -> int:
+    if pairs is None or pairs.pattern != "all-to-all":
+        return len(senders)
+    return sum(receiver != sender for sender in senders for receiver in pairs.receivers)
 
 
 def _targets(section: Section, scope: Scope) -> tuple[tuple[str, ...], str | None, WrittenPairs | None] | None:
