@@ -38,8 +38,8 @@ _ROUTER_MEMORY_BYTES = 40 * MIB
 _PACKET_MEMORY_FACTOR = 3
 """Kernel memory of a queued 1500-byte packet (skb, head, data: 2304 bytes and the slab's share) to its length, rounded up."""
 _TRACE_MEMORY_FACTOR = 8
-"""What the replays hold of a trace to its length: both ends of a row of 45 to 70 bytes keep 90 to 160 bytes each, and the page cache has the
-row and two rows of the flow log. Measured with 1,000,000 flows among 16 hosts."""
+"""What the replays hold of a trace to its length: both ends of a row of 45 to 70 bytes keep 90 to 160 bytes each, and the page cache has
+the row and two rows of the flow log. Measured with 1,000,000 flows among 16 hosts."""
 _GROUP_MEMORY_BYTES = 512
 """What every replay holds of a group that is waited for."""
 
