@@ -99,14 +99,15 @@ class _GroupReader:
                 word.complain(self._problems, str(error))
         for again in duplicates(hosts):
             again.complain(self._problems, f"host {shown(again.value)} stands twice in the group")
-        return tuple(host.value for host in hosts)
+        return tuple(dict.fromkeys(host.value for host in hosts))
 
     def _rest(self, value: ScalarValue, key: str) -> tuple[str, ...]:
         taken = {host for hosts in self._names.groups.values() for host in hosts}
         rest = tuple(host for host in self._names.hosts if host not in taken)
         if not self._names.groups:
             self._problems.add(value.place, key, f"'{REST}' of no group; write it below the groups that it leaves out", value.text)
-        elif not rest and all(self._names.groups.values()):
+            return ()
+        if not rest and all(self._names.groups.values()):
             self._problems.add(value.place, key, f"'{REST}' is nobody: every host is in a group above", value.text)
         return rest
 

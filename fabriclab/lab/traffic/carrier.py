@@ -49,7 +49,7 @@ def parse_dscp(text: str) -> int:
         return int(text)
     if text.removeprefix("-").isdigit():
         raise ValueError(f"{shown(text)} is out of range; write one from 0 to {LARGEST_DSCP}, or a name such as ef")
-    raise ValueError(f"{shown(text)} is no DSCP; {did_you_mean(text.lower(), DSCP_NAMES)}, or write a number from 0 to {LARGEST_DSCP}")
+    raise ValueError(f"{shown(text)} is no DSCP, a number from 0 to {LARGEST_DSCP} or a name; {did_you_mean(text.lower(), DSCP_NAMES)}")
 
 
 def read_connection(section: Section, carrier: WrittenCarrier) -> str:
