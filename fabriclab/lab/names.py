@@ -108,7 +108,8 @@ class HostReader:
     def _named(self, key: str, words: list[Written[str]], receiver: str | None) -> tuple[str, ...] | None:
         hosts = self._expanded(words, receiver)
         if hosts == [] and any(self._names.groups.get(word.value) for word in words):
-            words[0].complain(self._section.problems, f"{shown(words[0].text)} is only {shown(receiver or '')}, the receiver; name other {key}")
+            message = f"{shown(words[0].text)} is only {shown(receiver or '')}, the receiver; name other {key}"
+            words[0].complain(self._section.problems, message)
         for again in duplicates(hosts or []):
             again.complain(self._section.problems, f"host {shown(again.value)} stands twice among the {key}")
         for host in hosts or []:
