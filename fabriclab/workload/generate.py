@@ -30,13 +30,14 @@ def generate_flows(plan: Plan, first: int = 0) -> pl.DataFrame:
     They stand in the order of the traffic as written, within it by start. Raises TraceError.
     """
     site = site_of(plan)
-    tables = [_table(traffic, site) for traffic in plan.traffic if not isinstance(traffic, TraceTraffic)]
+    tables = [table_of(traffic, site) for traffic in plan.traffic if not isinstance(traffic, TraceTraffic)]
     if first + sum(table.height for table in tables) > LARGEST_FLOW + 1:
         raise TraceError(f"the flows' numbers end at {LARGEST_FLOW}, and there are more; use smaller numbers in the traces, or fewer flows")
     return numbered(tables, first, site)
 
 
-def _table(traffic: Traffic, site: Site) -> pl.DataFrame:
+def table_of(traffic: Traffic, site: Site) -> pl.DataFrame:
+    """Return the flows of one traffic, not numbered yet. Raises TraceError."""
     match traffic:
         case RoundsTraffic():
             return rounds_table(traffic, site)

@@ -52,7 +52,7 @@ def test_every_kind_has_its_lines() -> None:
     assert "sru (rounds):\n  9 flows, 3 hosts to h6\n  bytes: 2.304 MB; mean size 256 KB\n" in text
     assert "; 6 wait for a group" in text
     assert "elephants (iperf3):\n  2 flows, 2 hosts to h6\n  2 long flows until 1 s\n  starts: at 1 ms" in text
-    assert "each of 3 workers; requests of 1600 B" in text
+    assert "each of 3 workers; requests of 1.6 KB" in text
     assert "  input: 4 flows, 1 MB\n  shuffle: 11 flows, 916.7 KB\n  output: 6 flows, 2 MB" in text
     assert "  sizes: uniform, 2 KB to 16 KB; mean 9 KB" in text
 
