@@ -201,10 +201,11 @@ def _cornish_fisher(values: Numbers, mean: float) -> Estimate:
 
 
 def _mean_of_runs(values: Numbers, runs: Numbers) -> Numbers:
-    numbers = range(int(runs.max()) + 1)
-    sums = np.array([exact_sum(values[runs == number]) for number in numbers])
+    counts = np.bincount(runs)
+    of_runs = np.split(values[np.argsort(runs, kind="stable")], np.cumsum(counts)[:-1])
+    sums = np.array([exact_sum(of_run) for of_run in of_runs])
     picks = _draws(len(sums))
-    return _running_sums(sums[picks]) / _running_sums(np.bincount(runs)[picks])
+    return _running_sums(sums[picks]) / _running_sums(counts[picks])
 
 
 def _percentile_of_runs(runs: Numbers, percent: float) -> Numbers:

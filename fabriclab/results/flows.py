@@ -24,6 +24,7 @@ Other columns that are not the trace's or the log's own:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,14 @@ def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame, plan: dict[str, Any]) -> 
     # The window over groups costs memory that most runs need not spend.
     has_deadlines = joined["deadline_ns"].null_count() < joined.height
     return joined.with_columns(_deadline_missed().alias("deadline_missed")) if has_deadlines else joined
+
+
+def scan_flows(run_dirs: Sequence[Path], *, path_column: str | None = None) -> pl.LazyFrame:
+    """Return the flows of one run or several, lazily; `path_column` holds each row's file. What an older version lacked is null."""
+    files = [run_dir.absolute() / "flows.parquet" for run_dir in run_dirs]
+    return pl.scan_parquet(
+        files, glob=False, schema=FLOW_SCHEMA, missing_columns="insert", extra_columns="ignore", include_file_paths=path_column
+    )
 
 
 def is_done() -> pl.Expr:

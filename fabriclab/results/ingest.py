@@ -30,7 +30,8 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
     What a killed machine left is kept: cut lines are dropped with a note, flows without a row are `lost`. Running it again is harmless.
     Raises ResultsError (file, line, value) when a file breaks its format, OSError when the disk is full; `raw/` then stays as it is.
     """
-    plan, manifest = read_plan(run_dir), read_manifest(run_dir, required=False)
+    manifest = read_manifest(run_dir, required=False)
+    plan = read_plan(run_dir, manifest)
     raw = run_dir / "raw"
     notes = list(_old_notes(run_dir))
     if raw.is_dir() or not (run_dir / "flows.parquet").exists():
@@ -53,12 +54,12 @@ def read_manifest(run_dir: Path, *, required: bool = True) -> dict[str, Any]:
     return read_json(path, "fabriclab-run-1")
 
 
-def read_plan(run_dir: Path) -> dict[str, Any]:
-    """Return the plan of a run: plan.json, or the manifest's copy. Raises ResultsError without either."""
+def read_plan(run_dir: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return the plan of a run: plan.json, or its manifest's copy. Raises ResultsError without either."""
     path = run_dir / "plan.json"
     if path.exists():
         return read_json(path, "fabriclab-plan-1")
-    plan = read_manifest(run_dir).get("plan")
+    plan = manifest.get("plan")
     if not isinstance(plan, dict):
         raise ResultsError(f"{run_dir / 'manifest.json'}: plan: missing; a manifest holds the whole plan")
     return plan

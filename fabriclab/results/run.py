@@ -23,6 +23,7 @@ class Results:
 
     directory: Path
     manifest: dict[str, Any]
+    """Without its copy of the plan."""
     plan: dict[str, Any]
     summary: Metrics
     notes: tuple[str, ...]
@@ -93,7 +94,10 @@ def read_run(run_dir: Path) -> Results:
 
     Raises ResultsError when it is not a run directory or a file of it is broken.
     """
-    manifest, plan = read_manifest(run_dir), read_plan(run_dir)
+    manifest = read_manifest(run_dir)
+    plan = read_plan(run_dir, manifest)
+    # One copy is enough: it is the larger part of a manifest, and a sweep has a thousand.
+    manifest.pop("plan", None)
     if not (run_dir / "summary.json").exists() or (run_dir / "raw").is_dir():
         ingest_run(run_dir, keep_raw=manifest.get("ended") is None)
     summary = read_json(run_dir / "summary.json", SUMMARY_FORMAT)

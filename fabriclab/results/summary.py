@@ -46,7 +46,7 @@ from typing import Any
 import polars as pl
 
 from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics
-from fabriclab.results.flows import FLOW_SCHEMA, is_done
+from fabriclab.results.flows import is_done, scan_flows
 from fabriclab.results.statistics import (
     hold_until_next,
     time_weighted_distribution,
@@ -75,16 +75,13 @@ class Measured:
 
     @classmethod
     def open(cls, run_dir: Path) -> Measured:
-        """Open the Parquet files of a run directory. Columns of flows that an older version did not write are null."""
+        """Open the Parquet files of a run directory."""
 
         def table(name: str) -> pl.LazyFrame | None:
             path = run_dir / f"{name}.parquet"
             return pl.scan_parquet(path) if path.exists() else None
 
-        flows = pl.scan_parquet(run_dir / "flows.parquet")
-        written = flows.collect_schema().names()
-        missing = [pl.lit(None, dtype=kind).alias(name) for name, kind in FLOW_SCHEMA.items() if name not in written]
-        return cls(flows.with_columns(missing), table("queues"), table("tcp"), table("interfaces"))
+        return cls(scan_flows([run_dir]), table("queues"), table("tcp"), table("interfaces"))
 
 
 def summarize(measured: Measured, plan: dict[str, Any], manifest: dict[str, Any]) -> Metrics:

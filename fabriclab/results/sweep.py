@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import polars as pl
 from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate, standard_deviation
 from fabriclab.results.coflows import coflow_completion_table, coflow_table
 from fabriclab.results.completion import DEFAULT_BINS, Value, completion_cdf, completion_table
-from fabriclab.results.flows import FLOW_SCHEMA
+from fabriclab.results.flows import FLOW_SCHEMA, scan_flows
 from fabriclab.results.formats import ResultsError
 from fabriclab.results.ingest import read_json
 from fabriclab.results.run import Results, Scalar, read_run
@@ -20,6 +20,10 @@ from fabriclab.results.run import Results, Scalar, read_run
 SWEEP_FORMAT = "fabriclab-sweep-1"
 SEED = "seed"
 """The axis of a matrix that repeats its points."""
+_FILE = "file"
+
+_Key = frozenset[tuple[str, Scalar]]
+"""What the points of a pool have in common: settings without the seed."""
 
 
 @dataclass(frozen=True)
@@ -90,12 +94,18 @@ class Pool:
 
         Of a pool of one run there is no `run`, so that intervals resample its flows.
         """
-        frames = [run.flows.with_columns(seed=pl.lit(int(run.plan.get("seed", 0)))) for run in self.runs]
-        if len(frames) == 1:
-            return frames[0]
-        if not frames:
-            return pl.LazyFrame(schema=FLOW_SCHEMA | {"seed": pl.Int32, "run": pl.Int32})
-        return pl.concat([frame.with_columns(run=pl.lit(number)) for number, frame in enumerate(frames)])
+        if not self.runs:
+            return pl.LazyFrame(schema={**FLOW_SCHEMA, "seed": pl.Int64, "run": pl.Int64})
+        flows = scan_flows([run.directory for run in self.runs], path_column=_FILE)
+        columns = {"seed": [int(run.plan.get("seed", 0)) for run in self.runs]}
+        if len(self.runs) > 1:
+            columns["run"] = list(range(len(self.runs)))
+        files = [str(run.directory.absolute() / "flows.parquet") for run in self.runs]
+        known = [
+            pl.col(_FILE).replace_strict(dict(zip(files, values, strict=True)), return_dtype=pl.Int64).alias(name)
+            for name, values in columns.items()
+        ]
+        return flows.with_columns(known).drop(_FILE)
 
     def completion_table(
         self, by: Sequence[str] = ("class", "size_bin"), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns"
@@ -135,10 +145,23 @@ class Spread:
 
 def pooled(sweep: Sweep) -> tuple[Pool, ...]:
     """Return the points of a sweep in pools that differ only in their seed, in the order of the matrix; nothing is read."""
-    pools: dict[frozenset[tuple[str, Scalar]], list[SweepPoint]] = {}
+    pools: dict[_Key, list[SweepPoint]] = {}
     for point in sweep.points:
-        pools.setdefault(frozenset(_without_seed(point.settings).items()), []).append(point)
+        pools.setdefault(_key(point), []).append(point)
     return tuple(Pool(_without_seed(points[0].settings), tuple(sorted(points, key=lambda point: point.seed))) for points in pools.values())
+
+
+def _key(point: SweepPoint) -> _Key:
+    return frozenset(_without_seed(point.settings).items())
+
+
+def _with_shared_plan(point: SweepPoint, plans: dict[_Key, dict[str, Any]]) -> SweepPoint:
+    """Return the point with those parts of its plan that an earlier one of its pool has too: a thousand fabrics don't fit into memory."""
+    if point.results is None:
+        return point
+    first, own = plans.setdefault(_key(point), point.results.plan), point.results.plan
+    plan = {name: first[name] if first.get(name) == value else value for name, value in own.items()}
+    return replace(point, results=replace(point.results, plan=plan))
 
 
 def _without_seed(settings: dict[str, Scalar]) -> dict[str, Scalar]:
@@ -153,7 +176,8 @@ def is_sweep(directory: Path) -> bool:
 def read_sweep(directory: Path) -> Sweep:
     """Read a sweep directory; raises ResultsError when sweep.json is missing or broken. A broken point is kept, with its message."""
     data = read_json(directory / "sweep.json", SWEEP_FORMAT)
-    points = tuple(_read_point(directory, entry) for entry in data.get("points", []))
+    plans: dict[_Key, dict[str, Any]] = {}
+    points = tuple(_with_shared_plan(_read_point(directory, entry), plans) for entry in data.get("points", []))
     return Sweep(directory, str(data.get("lab", "")), str(data.get("matrix", "")), str(data.get("title") or data.get("lab", "")), points)
 
 

@@ -38,6 +38,14 @@ def test_pools_are_the_points_without_their_seeds(tmp_path: Path) -> None:
     assert "seed" not in pools[1].parameters
 
 
+def test_plans_of_a_pool_share_what_is_the_same(tmp_path: Path) -> None:
+    cubic, dctcp = pooled(read_sweep(seeds_sweep(tmp_path / "sweep")))
+    first, other = (run.plan for run in cubic.runs[:2])
+    assert first["nodes"] is other["nodes"]
+    assert dctcp.runs[0].plan["nodes"] is not first["nodes"]
+    assert dctcp.runs[0].congestion_control == "dctcp"
+
+
 def test_flows_of_a_pool_know_their_run(tmp_path: Path) -> None:
     pool = pooled(read_sweep(seeds_sweep(tmp_path / "sweep")))[0]
     counts = pool.flows.group_by("run").len().sort("run").collect()
