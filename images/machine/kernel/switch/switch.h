@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The switch: a chip (the packet memory and the clock of one network namespace) and
+ * its ports, each the root qdisc of a device.
+ *
+ * Nothing runs by itself: whoever looks at the chip takes its lock, and with it
+ * brings all ports up to the present, event by event in the order of their times
+ * (switch_chip_lock()). A frame's end on the line, a release of memory and the start
+ * of the next frame happen at their exact times that way, without a timer each. A
+ * timer runs only where the outside would see that nobody looked: for the frame that
+ * arrives next at a cable's end (each port's qdisc watchdog), and for ports that wait
+ * and neighbours that are paused (the chip's).
+ *
+ * Locks: a qdisc's root lock, then the chip's.
+ */
+#ifndef SWITCH_H
+#define SWITCH_H
+
+#include <linux/hrtimer.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/timerqueue.h>
+#include <linux/xarray.h>
+#include <net/pkt_sched.h>
+
+#include "dwrr.h"
+#include "line.h"
+#include "pause_watchdog.h"
+#include "pfc.h"
+#include "phantom_queue.h"
+#include "shared_buffer.h"
+#include "token_bucket.h"
+#include "uapi/switch_port.h"
+#include "wred.h"
+
+#define SWITCH_SLOTS (TC_SWITCH_PORTS + 1)
+#define SWITCH_CPU_SLOT 0	/* frames that the switch sends itself */
+
+struct switch_port;
+
+/* -- Configuration: what netlink sets, checked ------------------------------------------------------- */
+
+struct switch_memory {
+	u8 pool;			/* TC_SWITCH_NO_POOL: none */
+	struct switch_account_config account;
+};
+
+struct switch_queue_config {
+	bool configured;
+	struct switch_memory memory;
+	struct switch_bucket_config cir;
+	struct switch_bucket_config pir;
+	struct switch_wred_curve wred;
+	u8 wred_flags;
+	bool has_wred;
+	struct switch_phantom_config phantom;
+	u64 voq_limit;			/* bytes; SWITCH_UNLIMITED */
+	u64 event_threshold;		/* bytes; SWITCH_UNLIMITED */
+};
+
+struct switch_group_config {
+	bool configured;
+	struct switch_memory memory;
+	struct switch_pfc_config pfc;
+};
+
+struct switch_maps {
+	u8 dscp_to_tc[64];
+	u8 tc_to_queue[SWITCH_QUEUES];
+	u8 tc_to_group[SWITCH_QUEUES];
+	u8 priority_to_queue[SWITCH_QUEUES];
+	u8 priority_to_group[SWITCH_QUEUES];
+};
+
+struct switch_port_config {
+	u64 rate_bps;
+	u64 delay_ns;
+	u32 overhead;
+	u32 mpu;
+	u32 loss;
+	struct switch_maps maps;
+	struct tc_switch_pfc pfc;
+	struct switch_watchdog_config watchdog;
+	struct switch_queue_share share[SWITCH_QUEUES];
+	struct switch_queue_config queue[SWITCH_QUEUES];
+	struct switch_group_config group[SWITCH_QUEUES];
+	bool shaped;			/* some queue has a bucket */
+};
+
+/* -- State ------------------------------------------------------------------------------------------ */
+
+/* What a frame in the switch carries along. */
+struct switch_frame {
+	u64 time_ns;			/* in a queue: arrival; on the wire: arrival at its end; a received pause: effect */
+	u32 cells;
+	u16 slot;			/* of the ingress port */
+	u8 group;
+	u8 queue;
+};
+
+static inline struct switch_frame *switch_frame(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct switch_frame));
+	return (struct switch_frame *)qdisc_skb_cb(skb)->data;
+}
+
+/* A priority group of an ingress port. */
+struct switch_group {
+	struct switch_memory memory;
+	struct switch_pfc_config pfc;
+	struct switch_account account;
+	bool xoff;			/* the neighbour is to pause */
+	u64 xoff_since;
+	struct tc_switch_group_xstats stats;
+};
+
+/* What comes in by a port; lives on while frames of a port that is gone are in the switch. */
+struct switch_ingress {
+	struct switch_port *port;	/* NULL: gone, or the switch itself */
+	u32 ifindex;
+	u16 slot;
+	struct switch_group group[SWITCH_QUEUES];
+};
+
+/* A congestion event that is under way. */
+struct switch_event {
+	bool open;
+	u64 start_ns;
+	u64 peak_bytes;
+	u64 *ingress_bytes;		/* by slot; allocated while the queue has a threshold */
+};
+
+struct switch_queue {
+	struct qdisc_skb_head frames;	/* that wait */
+	u64 bytes;			/* waiting and in service */
+	u64 packets;
+	struct switch_account account;
+	u64 average;			/* of WRED */
+	struct switch_line cir;
+	struct switch_line pir;
+	struct switch_line phantom;
+	bool paused;
+	u64 paused_since;
+	u64 paused_until;
+	struct switch_watchdog watchdog;
+	struct switch_event event;
+	u64 *ingress_bytes;		/* by slot; allocated while the port counts by ingress */
+	struct tc_switch_queue_xstats stats;
+};
+
+struct switch_port {
+	struct Qdisc *sch;
+	struct switch_chip *chip;
+	struct switch_ingress *ingress;
+	struct switch_port_config config;
+
+	struct switch_line line;
+	bool busy;			/* a frame is on its way to the line */
+	bool waiting;			/* not busy, but will send something without being asked */
+	struct switch_frame service;	/* the frame in service; its bytes */
+	u32 service_bytes;
+	u8 guaranteed_turn;
+	u32 backlogged;			/* bit mask: queues with frames that wait */
+	u32 stopped;			/* bit mask: queues that are paused or in a storm */
+	struct switch_round round;
+	struct switch_queue queue[SWITCH_QUEUES];
+
+	struct qdisc_skb_head control;	/* pauses to send */
+	struct qdisc_skb_head received;	/* pauses to take effect */
+	u64 refresh_ns;			/* when to repeat the pauses of groups that are in XOFF; 0: none is */
+	struct qdisc_skb_head wire;
+	struct qdisc_watchdog watchdog;	/* at the wire's end */
+	struct timerqueue_node event;	/* when the port's state changes by itself */
+
+	u64 bytes, packets;		/* of all queues */
+	struct tc_switch_port_xstats stats;
+};
+
+struct switch_chip {
+	spinlock_t lock;
+	struct net *net;
+	u32 cell_bytes;
+	struct switch_pool pool[TC_SWITCH_POOLS];
+	struct timerqueue_head events;	/* of ports */
+	struct hrtimer timer;
+	u64 now;			/* while it is locked */
+	bool kicked;			/* a port has something to do now */
+	unsigned int urgent;		/* ports that wait and groups in XOFF: events must happen on time */
+	unsigned int ports;
+	struct xarray slots;		/* ifindex to slot */
+	struct switch_ingress *ingress[SWITCH_SLOTS];
+	struct rcu_head rcu;
+};
+
+static inline struct switch_pool *switch_memory_pool(struct switch_chip *chip, const struct switch_memory *memory)
+{
+	return memory->pool == TC_SWITCH_NO_POOL ? NULL : &chip->pool[memory->pool];
+}
+
+/* chip.c */
+struct switch_chip *switch_chip_join(struct switch_port *port, struct netlink_ext_ack *extack);
+void switch_chip_leave(struct switch_port *port);
+u64 switch_chip_lock(struct switch_chip *chip);
+void switch_chip_unlock(struct switch_chip *chip);
+int switch_chips_register(void);
+
+/* port.c */
+int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now);
+struct sk_buff *switch_port_arrive(struct switch_port *port, u64 now);
+void switch_port_run(struct switch_port *port, u64 now);
+void switch_port_kick(struct switch_port *port, u64 now);
+void switch_port_reset(struct switch_port *port, u64 now);
+void switch_port_drop_queue(struct switch_port *port, int queue, u64 now);
+
+/* pause.c */
+void switch_group_xoff(struct switch_ingress *ingress, int group, u64 now);
+void switch_group_check_xon(struct switch_chip *chip, struct switch_ingress *ingress, int group, u64 now);
+void switch_group_forget_xoff(struct switch_chip *chip, struct switch_group *group, u64 now);
+void switch_pause_run(struct switch_port *port, u64 now);
+u64 switch_pause_next(const struct switch_port *port);
+u32 switch_pause_held(const struct switch_port *port);
+void switch_pause_reset(struct switch_port *port, u64 now);
+void switch_pause_register(void);
+
+/* config.c */
+int switch_port_configure(struct switch_port *port, struct nlattr *options, bool first, struct netlink_ext_ack *extack);
+void switch_port_unconfigure(struct switch_port *port);
+void switch_port_set_defaults(struct switch_port *port);
+void switch_memory_move(struct switch_chip *chip, struct switch_account *account, struct switch_memory *from,
+			const struct switch_memory *to);
+
+/* dump.c */
+int switch_port_dump_config(struct switch_port *port, struct sk_buff *skb);
+int switch_queue_dump_config(struct switch_port *port, int queue, struct sk_buff *skb);
+int switch_group_dump_config(struct switch_port *port, int group, struct sk_buff *skb);
+void switch_port_sync_stats(struct switch_port *port);
+void switch_port_read_stats(struct switch_port *port, struct tc_switch_port_xstats *stats);
+void switch_queue_read_stats(struct switch_port *port, int queue, u64 now, struct tc_switch_queue_xstats *stats);
+void switch_group_read_stats(struct switch_port *port, int group, u64 now, struct tc_switch_group_xstats *stats);
+
+/* event.c */
+void switch_event_arrival(struct switch_port *port, int queue, u16 slot, u32 bytes, u64 now);
+void switch_event_departure(struct switch_port *port, int queue, u64 now);
+int switch_events_register(void);
+
+/* sch_switch_port.c */
+struct switch_port *switch_port_of_device(struct net_device *dev);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * The netlink interface of the qdisc "switch_port": a port of a switch whose ports
+ * share a packet buffer. README.md beside this says what it does.
+ *
+ * RTM_NEWQDISC and RTM_GETQDISC carry the attributes of enum tca_switch_port in
+ * TCA_OPTIONS. All nests have NLA_F_NESTED set. Rates are bits per second, sizes
+ * bytes of the frame with its Ethernet header, times nanoseconds. A buffer's sizes
+ * are rounded to cells: limits, thresholds and pools down, reserved sizes and
+ * headroom up.
+ */
+#ifndef UAPI_SWITCH_PORT_H
+#define UAPI_SWITCH_PORT_H
+
+#include <linux/types.h>
+
+#define TC_SWITCH_QUEUES 8		/* queues, traffic classes, priorities and priority groups alike */
+#define TC_SWITCH_POOLS 4
+#define TC_SWITCH_NO_POOL 255		/* memory of its own, up to the static limit */
+#define TC_SWITCH_PORTS 256		/* the most ports of one switch */
+
+enum tca_switch_port {
+	TCA_SWITCH_PORT_UNSPEC,
+	TCA_SWITCH_PORT_PAD,
+	TCA_SWITCH_PORT_RATE,		/* u64, bit/s, 8,000 to 10^12; required */
+	TCA_SWITCH_PORT_DELAY,		/* u64, ns: propagation; default 0 */
+	TCA_SWITCH_PORT_OVERHEAD,	/* u32: bytes on the wire beside the frame; default 24 */
+	TCA_SWITCH_PORT_MPU,		/* u32: least bytes on the wire; default 84 */
+	TCA_SWITCH_PORT_LOSS,		/* u32: frames of 2^32 that the wire loses; default 0 */
+	TCA_SWITCH_PORT_DSCP_TO_TC,	/* 64 u8; default: class selector, dscp / 8 */
+	TCA_SWITCH_PORT_TC_TO_QUEUE,	/* 8 u8; default: the same number; so are the next three */
+	TCA_SWITCH_PORT_TC_TO_PG,	/* 8 u8: priority group of frames that come in here */
+	TCA_SWITCH_PORT_PRIORITY_TO_QUEUE,	/* 8 u8: queue that a received pause of a priority stops */
+	TCA_SWITCH_PORT_PRIORITY_TO_PG,	/* 8 u8: group whose state a sent pause of a priority tells */
+	TCA_SWITCH_PORT_PFC,		/* struct tc_switch_pfc; default: no PFC */
+	TCA_SWITCH_PORT_BUFFER,		/* nest of enum tca_switch_buffer: the whole switch's */
+	TCA_SWITCH_PORT_QUEUE,		/* nest of enum tca_switch_queue; up to eight. Replaces all of that queue */
+	TCA_SWITCH_PORT_GROUP,		/* nest of enum tca_switch_group; up to eight. Replaces all of that group */
+	__TCA_SWITCH_PORT_MAX,
+};
+
+#define TCA_SWITCH_PORT_MAX (__TCA_SWITCH_PORT_MAX - 1)
+
+enum tc_switch_storm_action {
+	TC_SWITCH_STORM_DROP,
+	TC_SWITCH_STORM_FORWARD,
+};
+
+struct tc_switch_pfc {
+	__u64 reaction_ns;	/* from a pause's arrival to its effect, beside the frame in service */
+	__u64 detection_ns;	/* of a pause storm; 0: no watchdog */
+	__u64 restoration_ns;
+	__u16 quanta;		/* of a pause that is sent; it is repeated at half its time; at least 2 */
+	__u8 priorities;	/* bit mask: those that pause and are paused */
+	__u8 storm_action;
+	__u32 reserved;
+};
+
+enum tca_switch_buffer {
+	TCA_SWITCH_BUFFER_UNSPEC,
+	TCA_SWITCH_BUFFER_CELL,		/* u32: bytes of a cell; default 1. Only before the switch has another port */
+	TCA_SWITCH_BUFFER_POOL,		/* struct tc_switch_pool; several */
+	__TCA_SWITCH_BUFFER_MAX,
+};
+
+#define TCA_SWITCH_BUFFER_MAX (__TCA_SWITCH_BUFFER_MAX - 1)
+
+struct tc_switch_pool {
+	__u64 size;		/* reserved and shared; without the headroom */
+	__u64 headroom;		/* that its groups share; 0: each group has its own */
+	__u32 index;		/* below TC_SWITCH_POOLS */
+	__u32 reserved;
+};
+
+/* Memory of a queue or a priority group. */
+struct tc_switch_account {
+	__u64 reserved;		/* bytes */
+	__u64 limit;		/* bytes beyond the reserved ones; ~0: the pool's; ignored if dynamic */
+	__u8 pool;		/* index, or TC_SWITCH_NO_POOL */
+	__u8 dynamic;		/* 1: the limit is 2^alpha_log of the pool's free bytes */
+	__s8 alpha_log;		/* -8 to 7 */
+	__u8 pad[5];
+};
+
+enum tc_switch_scheduling {
+	TC_SWITCH_STRICT,	/* a higher queue number first */
+	TC_SWITCH_DWRR,		/* quantum in bytes on the wire */
+	TC_SWITCH_WRR,		/* quantum in frames */
+};
+
+enum tca_switch_queue {
+	TCA_SWITCH_QUEUE_UNSPEC,
+	TCA_SWITCH_QUEUE_PAD,
+	TCA_SWITCH_QUEUE_INDEX,		/* u8; required */
+	TCA_SWITCH_QUEUE_SCHEDULER,	/* struct tc_switch_scheduler; default: strict */
+	TCA_SWITCH_QUEUE_ACCOUNT,	/* struct tc_switch_account; default: no pool, no limit */
+	TCA_SWITCH_QUEUE_WRED,		/* struct tc_switch_wred; default: none */
+	TCA_SWITCH_QUEUE_PHANTOM,	/* struct tc_switch_phantom; default: none */
+	TCA_SWITCH_QUEUE_VOQ_LIMIT,	/* u64: bytes from one ingress port; default: no limit */
+	TCA_SWITCH_QUEUE_EVENT,		/* u64: bytes at which a congestion event begins; default: no events */
+	__TCA_SWITCH_QUEUE_MAX,
+};
+
+#define TCA_SWITCH_QUEUE_MAX (__TCA_SWITCH_QUEUE_MAX - 1)
+
+struct tc_switch_scheduler {
+	__u64 cir_bps;		/* served first up to this rate; 0: no guarantee */
+	__u64 cbs;		/* bytes of burst */
+	__u64 pir_bps;		/* never above this rate; 0: the line's */
+	__u64 pbs;
+	__u32 quantum;		/* DWRR: at least 64; WRR: at least 1 */
+	__u8 scheduling;	/* enum tc_switch_scheduling; DWRR and WRR don't mix on a port */
+	__u8 pad[3];
+};
+
+#define TC_SWITCH_WRED_ECN 1		/* ECT is marked and queued instead of dropped */
+#define TC_SWITCH_WRED_KEEP_NON_ECT 2	/* non-ECT is queued instead of dropped */
+#define TC_SWITCH_WRED_DELAY 4		/* min and max are ns of a frame's time in the queue, looked at when it leaves */
+
+struct tc_switch_wred {
+	__u64 min;		/* bytes or ns */
+	__u64 max;		/* min = max: a step */
+	__u32 probability;	/* below max, of 2^32 - 1 */
+	__u8 weight_log;	/* the newest length weighs 2^-weight_log, 0 to 15 */
+	__u8 flags;
+	__u16 reserved;
+};
+
+struct tc_switch_phantom {
+	__u64 rate_bps;		/* at which it drains */
+	__u64 threshold;	/* bytes above which ECT is marked */
+};
+
+enum tca_switch_group {
+	TCA_SWITCH_GROUP_UNSPEC,
+	TCA_SWITCH_GROUP_PAD,
+	TCA_SWITCH_GROUP_INDEX,		/* u8; required */
+	TCA_SWITCH_GROUP_ACCOUNT,	/* struct tc_switch_account; default: no pool, no limit */
+	TCA_SWITCH_GROUP_LOSSLESS,	/* struct tc_switch_lossless; default: lossy */
+	__TCA_SWITCH_GROUP_MAX,
+};
+
+#define TCA_SWITCH_GROUP_MAX (__TCA_SWITCH_GROUP_MAX - 1)
+
+struct tc_switch_lossless {
+	__u64 headroom;		/* bytes behind the limit; more than 0 */
+	__u64 xon;		/* bytes at which the neighbour goes on */
+	__u64 xon_offset;	/* bytes below the limit at which it does, if that is more; 0: xon alone */
+};
+
+/*
+ * Statistics. The qdisc's TCA_STATS_APP is struct tc_switch_port_xstats. Queue q is
+ * class 1+q, priority group g class 0x11+g: RTM_GETTCLASS gives struct
+ * tc_switch_queue_xstats and tc_switch_group_xstats (a queue or a group that is not
+ * configured and has had no frame is left out of a dump). All are u64, at the moment
+ * or since the qdisc was created; structures grow at their end only.
+ */
+#define TC_SWITCH_QUEUE_CLASS 0x01
+#define TC_SWITCH_GROUP_CLASS 0x11
+
+enum tc_switch_drop {
+	TC_SWITCH_DROP_QUEUE_LIMIT,	/* the queue at its limit */
+	TC_SWITCH_DROP_QUEUE_POOL,	/* the queue's pool full */
+	TC_SWITCH_DROP_INGRESS,		/* the priority group at its limit, headroom and all */
+	TC_SWITCH_DROP_VOQ,		/* too much from that ingress port */
+	TC_SWITCH_DROP_WRED,
+	TC_SWITCH_DROP_STORM,		/* by the pause watchdog */
+	TC_SWITCH_DROP_RESET,		/* port down or qdisc deleted */
+	TC_SWITCH_DROPS,
+};
+
+enum tc_switch_mark {
+	TC_SWITCH_MARK_WRED,
+	TC_SWITCH_MARK_PHANTOM,
+	TC_SWITCH_MARKS,
+};
+
+struct tc_switch_pool_xstats {
+	__u64 size, reserved, used, watermark, headroom, headroom_watermark;	/* bytes; used: beyond the reserved */
+};
+
+struct tc_switch_port_xstats {
+	__u64 marks;
+	__u64 drops;
+	__u64 pauses_sent, pauses_received;	/* frames */
+	__u64 wire_frames;			/* on the wire: sent and not arrived */
+	__u64 lost;				/* by the wire */
+	__u64 ports;				/* of this switch */
+	struct tc_switch_pool_xstats pool[TC_SWITCH_POOLS];
+};
+
+struct tc_switch_queue_xstats {
+	__u64 bytes, packets, cells;
+	__u64 watermark_bytes;
+	__u64 sent_bytes, sent_packets;
+	__u64 drops[TC_SWITCH_DROPS];
+	__u64 marks[TC_SWITCH_MARKS];
+	__u64 pauses_received;		/* times that the queue was stopped */
+	__u64 paused_ns;
+	__u64 storms;
+};
+
+struct tc_switch_group_xstats {
+	__u64 bytes, headroom_bytes;	/* whole cells */
+	__u64 watermark_bytes;
+	__u64 received_bytes, received_packets;	/* admitted */
+	__u64 discards;
+	__u64 xoffs;			/* times that it stopped its neighbour */
+	__u64 xoff_ns;
+};
+
+/*
+ * Congestion events: generic netlink, family "switch_port", multicast group "events" of
+ * the switch's network namespace. A queue's event begins when it reaches its threshold
+ * and ends when it is at half of it or less.
+ */
+#define SWITCH_PORT_GENL_NAME "switch_port"
+#define SWITCH_PORT_GENL_VERSION 1
+#define SWITCH_PORT_GENL_EVENTS "events"
+
+enum switch_port_command {
+	SWITCH_PORT_CMD_UNSPEC,
+	SWITCH_PORT_CMD_EVENT,
+};
+
+enum switch_port_event_attribute {
+	SWITCH_PORT_EVENT_UNSPEC,
+	SWITCH_PORT_EVENT_PAD,
+	SWITCH_PORT_EVENT_IFINDEX,	/* u32 */
+	SWITCH_PORT_EVENT_QUEUE,	/* u8 */
+	SWITCH_PORT_EVENT_START,	/* u64, ns of CLOCK_MONOTONIC */
+	SWITCH_PORT_EVENT_END,		/* u64; not there: the event begins */
+	SWITCH_PORT_EVENT_BYTES,	/* u64: in the queue now */
+	SWITCH_PORT_EVENT_PEAK,		/* u64: the most since it began */
+	SWITCH_PORT_EVENT_INGRESS,	/* nest, several: what of BYTES (at the end: of what came since the start) is from an ingress port */
+	SWITCH_PORT_EVENT_IIF,		/* in INGRESS: u32, ifindex; 0: the switch itself */
+	SWITCH_PORT_EVENT_IIF_BYTES,	/* in INGRESS: u64 */
+	__SWITCH_PORT_EVENT_MAX,
+};
+
+#define SWITCH_PORT_EVENT_MAX (__SWITCH_PORT_EVENT_MAX - 1)
+
+#endif
