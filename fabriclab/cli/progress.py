@@ -9,12 +9,14 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.text import Text
 
 from fabriclab.engine.events import Event
-from fabriclab.plan.model import LongTraffic, Plan
+from fabriclab.plan.model import ArrivalsTraffic, Iperf3Traffic, LongTraffic, Plan, QueryTraffic
+
+_STOPPING = (LongTraffic, Iperf3Traffic, ArrivalsTraffic, QueryTraffic)
 
 
 def known_end_ns(plan: Plan) -> int | None:
-    """Return when the traffic will end, None when it ends when it is done."""
-    stops = [traffic.stop_ns for traffic in plan.traffic if isinstance(traffic, LongTraffic)]
+    """Return when the traffic will end, None when it ends when it is done. What arrives until then takes a little longer."""
+    stops = [traffic.stop_ns for traffic in plan.traffic if isinstance(traffic, _STOPPING)]
     return max(stops) if len(stops) == len(plan.traffic) and stops else None
 
 

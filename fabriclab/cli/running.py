@@ -11,13 +11,13 @@ from rich.console import Console
 
 from fabriclab.cli.engines import fit_engine
 from fabriclab.cli.failure import BadInputError
-from fabriclab.cli.outcome import exit_status, ingest, read_if_possible, show_checks, show_result
+from fabriclab.cli.outcome import exit_status, ingest, read_if_possible, show_checks, show_result, show_summary
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
-from fabriclab.report import summary_table, write_report
+from fabriclab.report import write_report
 from fabriclab.run import RunContext, run_point
 from fabriclab.run.engines import EngineName
 from fabriclab.run.point import remove_run
@@ -39,7 +39,7 @@ def run(
         result = run_point(plan, directory, context, lambda event: progress.show(lab.name, plan, event))
     results = read_if_possible(directory)
     if results is not None:
-        console.print(summary_table(results))
+        show_summary(console, results)
         write_report([directory], directory / "report.html")
         console.print(f"report: {directory / 'report.html'}", highlight=False, soft_wrap=True)
     show_result(console, str(directory), result)

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from fabriclab.cli.engines import fit_engine
 from fabriclab.cli.failure import BadInputError
-from fabriclab.cli.outcome import exit_status, ingest, show_checks, show_result
+from fabriclab.cli.outcome import exit_status, ingest, show_checks, show_result, show_summary
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
@@ -21,7 +21,7 @@ from fabriclab.lab.experiment import LARGEST_SEED
 from fabriclab.lab.study import SEED
 from fabriclab.plan import Resolver
 from fabriclab.plan.model import Plan
-from fabriclab.report import summary_table, write_report
+from fabriclab.report import write_report
 from fabriclab.results import read_sweep
 from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
 from fabriclab.run.engines import EngineName
@@ -127,7 +127,7 @@ def _conclude(points: Sweep) -> int:
     console = Console()
     measured = read_sweep(points.directory)
     if measured.runs:
-        console.print(summary_table(measured))
+        show_summary(console, measured)
         report = points.directory / "report.html"
         write_report([points.directory], report)
         console.print(f"report: {report}", highlight=False, soft_wrap=True)

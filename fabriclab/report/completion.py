@@ -58,7 +58,7 @@ def _recovery_table(pools: Sequence[PooledRuns], classes: Sequence[str]) -> Data
         order = {recovery: place for place, recovery in enumerate(RECOVERIES)}
         rows.sort(key=lambda row: (classes.index(row["class"]), order.get(row["recovery"], len(order))))
         shown = [_recovery_row(row, totals[row["class"]]) for row in rows]
-        groups.append(RowGroup(_heading(pool, pools), shown if any(row["recovery"] != "none" for row in rows) else []))
+        groups.append(RowGroup(_heading(pool, pools), shown if any(row["recovery"] in RECOVERIES[1:] for row in rows) else []))
     headings = ["Traffic", "Recovered by", "Flows", "Share", "Incomplete", *STATISTICS.values()]
     caption = (
         "Completion times by what the sender did about losses: nothing was sent again; segments were, without waiting for a timer; "

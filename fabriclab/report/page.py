@@ -25,7 +25,7 @@ from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, ResultsError, Sweep, evaluate_checks, is_sweep, read_run, read_sweep
 from fabriclab.results.sweep import SEED, compare_runs
 
-MOST_ROWS = 30
+MOST_ROWS = 24
 """A longer table is folded away."""
 
 
@@ -128,7 +128,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         key_figures=_sweep_figures(sweep, pools),
         settings=_common_settings(sweep, varied),
         notes=cap_notes(run for pool in pools for run in pool.runs[:1]),
-        exhibits=sweep_exhibits(sweep, "sweep", study),
+        exhibits=sweep_exhibits(sweep, "sweep", study, pools),
         study=study,
         comparison=compare_with(study, pools, sweep.lab, varied) if study is not None else [],
         checks=check_rows(pools),

@@ -14,13 +14,17 @@ from fabriclab.report.style import css_variables
 def write_pictures(paths: Sequence[Path], directory: Path) -> list[Path]:
     """Write every picture of the report of `paths` as an SVG file in `directory`, every table as Markdown; return the files.
 
-    Each picture carries its colours for a light and for a dark ground. Raises ResultsError when a path is neither a run nor a sweep
-    directory, OSError when `directory` can't be written.
+    A title that comes again has a number. Each picture carries its colours for a light and for a dark ground. Raises ResultsError when a
+    path is neither a run nor a sweep directory, OSError when `directory` can't be written.
     """
     directory.mkdir(parents=True, exist_ok=True)
     files = []
+    names: dict[str, int] = {}
     for exhibit in page_of(paths).exhibits:
-        file = directory / f"{_slug(exhibit.title)}.{'svg' if isinstance(exhibit, Picture) else 'md'}"
+        name = _slug(exhibit.title)
+        names[name] = names.get(name, 0) + 1
+        name += f"-{names[name]}" if names[name] > 1 else ""
+        file = directory / f"{name}.{'svg' if isinstance(exhibit, Picture) else 'md'}"
         file.write_text(_standalone(exhibit) if isinstance(exhibit, Picture) else exhibit.markdown(), encoding="utf-8")
         files.append(file)
     return files

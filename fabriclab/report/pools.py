@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,14 @@ from fabriclab.results.sweep import SEED
 
 _OF_FLOWS = re.compile(r"(fct|slowdown|coflow)_(mean|std|median|p95|p99|p999)(?:_ns)?(?:\[(.+)\])?")
 """Metrics that are computed of all flows of a pool together, where others are the mean of the runs' own."""
+FLOW_COLUMNS = (
+    *("class", "group", "size_bytes", "start_ns", "end_ns", "stop_ns", "status", "fct_ns", "slowdown", "base_rtt_ns"),
+    *("recovery", "marks", "deadline_ns", "deadline_missed"),
+)
+"""What the report's tables and figures of completion times need."""
+RUN = "run"
+MOST_HELD = 2_000_000
+"""Flows of a pool that are held in memory, about 200 bytes each."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,7 @@ class PooledRuns:
     color: str
     dash: Dash = "-"
     marker: str = "o"
+    _tables: dict[tuple[str, tuple[str, ...]], pl.DataFrame] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def points(self) -> tuple[SweepPoint, ...]:
@@ -64,8 +73,13 @@ class PooledRuns:
 
     @cached_property
     def flows(self) -> pl.LazyFrame:
-        """The flows of all runs; statistics of them resample runs where there are several."""
-        return self.pool.flows
+        """The flows of all runs, FLOW_COLUMNS; statistics of them resample runs where there are several.
+
+        Those of several runs are read once, unless there are too many to be held.
+        """
+        flows = self.pool.flows.select(*FLOW_COLUMNS, *([RUN] if len(self.runs) > 1 else []))
+        held = len(self.runs) > 1 and sum(int(run.summary.get("flows") or 0) for run in self.runs) <= MOST_HELD
+        return flows.collect(engine="streaming").lazy() if held else flows
 
     @property
     def curve(self) -> Curve:
@@ -83,12 +97,12 @@ class PooledRuns:
         return Measure(mean.value, mean.low, mean.high)
 
     def _of_flows(self, what: str, statistic: str, traffic: str | None) -> Measure:
-        table = self._table(what, ("class",) if traffic is not None else ())
+        table = self.statistics(what, ("class",) if traffic is not None else ())
         rows = table.filter(pl.col("class") == traffic) if traffic is not None else table
         return measure_of(rows.row(0, named=True), statistic) if not rows.is_empty() else Measure(None)
 
-    def _table(self, what: str, by: tuple[str, ...]) -> pl.DataFrame:
-        """Return statistics of `fct`, `slowdown` or `coflow`; made once, for several metrics are read from it."""
+    def statistics(self, what: str, by: tuple[str, ...]) -> pl.DataFrame:
+        """Return completion_table of `fct` or `slowdown`, or coflow_completion_table of `coflow`; made once, for much is read from it."""
         if (what, by) not in self._tables:
             if what == "coflow":
                 table = coflow_completion_table(self.flows, by=by)
@@ -96,10 +110,6 @@ class PooledRuns:
                 table = completion_table(self.flows, by=by, of="slowdown" if what == "slowdown" else "fct_ns")
             self._tables[what, by] = table
         return self._tables[what, by]
-
-    @cached_property
-    def _tables(self) -> dict[tuple[str, tuple[str, ...]], pl.DataFrame]:
-        return {}
 
 
 def pools_of(sweep: Sweep) -> list[PooledRuns]:
@@ -109,18 +119,16 @@ def pools_of(sweep: Sweep) -> list[PooledRuns]:
 
 
 def with_looks(pools: Sequence[PooledRuns]) -> list[PooledRuns]:
-    """Return pools that are shown together with the looks that tell them apart.
+    """Return pools that are shown together with the looks that tell them apart: dash and marker do so in black and white too.
 
-    Colour tells the congestion control, dash and marker the rest; where all have the same congestion control, colour tells the pools apart.
+    Colour tells the congestion control; where all have the same, it tells the pools apart.
     """
     algorithms = [_algorithm(pool.pool) for pool in pools]
     alike = len(pools) > 1 and len(set(algorithms) - {""}) < 2
     colors = ramp(len(pools)) if alike else [algorithm_color(name) for name in algorithms]
-    # In black and white the dash has to do what colour does.
-    turns = list(range(len(pools))) if alike else [colors[:index].count(color) for index, color in enumerate(colors)]
     return [
-        replace(pool, color=color, dash=DASHES[turn % len(DASHES)], marker=MARKERS[index % len(MARKERS)])
-        for index, (pool, color, turn) in enumerate(zip(pools, colors, turns, strict=True))
+        replace(pool, color=color, dash=DASHES[index % len(DASHES)], marker=MARKERS[index % len(MARKERS)])
+        for index, (pool, color) in enumerate(zip(pools, colors, strict=True))
     ]
 
 

@@ -49,11 +49,14 @@ def run_exhibits(results: Results, prefix: str) -> list[Exhibit]:
     return [exhibit for exhibit in exhibits if exhibit is not None]
 
 
-def sweep_exhibits(sweep: Sweep, prefix: str, study: Study | None) -> list[Exhibit]:
-    """Return the figures and tables of a sweep: metrics against parameters, completion times, details of the telling points."""
+def sweep_exhibits(sweep: Sweep, prefix: str, study: Study | None, pools: Sequence[PooledRuns] | None = None) -> list[Exhibit]:
+    """Return the figures and tables of a sweep: metrics against parameters, completion times, details of the telling points.
+
+    `pools` are those of the sweep, where somebody has them already.
+    """
     if not sweep.runs:
         return []
-    pools, varied = pools_of(sweep), varied_settings(sweep)
+    pools, varied = pools_of(sweep) if pools is None else pools, varied_settings(sweep)
     telling = telling_pools(pools, varied)
     default = [kind for kind in _SWEEP_DEFAULT if kind != "fct-table" or len(pools) <= MOST_TABLED]
     exhibits: list[Exhibit | None] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from fabriclab.report.pools import PooledRuns, format_measure, measure_of
 from fabriclab.report.quantities import axis_for, axis_label, format_share
 from fabriclab.report.style import DASHES, drawing, figure_svg, new_figure, place_legend, ramp
 from fabriclab.report.traffic import sized_classes
-from fabriclab.results.completion import completion_cdf, completion_table
+from fabriclab.results.completion import completion_cdf
 
 MOST_STEPS = 400
 """Of a curve: the page holds many, and a figure is no wider than that."""
@@ -88,7 +89,7 @@ def _distributions(pool: PooledRuns, classes: Sequence[str]) -> dict[str, tuple[
     """Return steps and description of each class of which two flows are complete."""
     flows = pool.flows.filter(pl.col("class").is_in(list(classes)))
     steps = completion_cdf(flows, most_steps=MOST_STEPS).partition_by("class", as_dict=True)
-    texts = {row["class"]: _statistics(row) for row in completion_table(flows, by=("class",)).iter_rows(named=True)}
+    texts = {row["class"]: _statistics(row) for row in pool.statistics("fct", ("class",)).iter_rows(named=True)}
     return {str(key[0]): (table, texts[key[0]]) for key, table in steps.items() if table["complete"][0] >= 2}
 
 
@@ -102,7 +103,7 @@ def _statistics(row: dict[str, object]) -> str:
 def _draw_panel(row: npt.NDArray[np.object_], curves: Sequence[Distribution], title: str) -> None:
     shortest = min(float(curve.steps["value"][0]) for curve in curves)
     longest = max(float(curve.steps["value"][-1]) for curve in curves)
-    axis = axis_for("ns", [longest])
+    axis = axis_for("ns", [math.sqrt(shortest * longest)])  # a logarithmic axis: the unit is that of its middle
     banded = len(curves) <= MOST_BANDS
     for axes, is_tail in zip(row, (False, True), strict=False):
         for curve in curves:

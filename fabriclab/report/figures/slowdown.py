@@ -140,7 +140,7 @@ def _draw_line(axes: Axes, label: str, members: Sequence[BinnedSlowdown], x: str
 def _shape_slowdown(axes: Axes) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    axes.set_ylim(min(low, 0.9), max(high, 2.0))
+    axes.set_ylim(min(low, 0.9), max(1.2 * high, 2.0))
     axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0) if high < 100 else (1.0,)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(NullFormatter())
