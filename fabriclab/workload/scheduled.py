@@ -42,17 +42,19 @@ def rounds_table(traffic: RoundsTraffic, site: Site) -> pl.DataFrame:
 
 
 def long_table(traffic: LongTraffic, site: Site) -> pl.DataFrame:
-    """Return long flows, one from each sender; all to all, one to each of its receivers."""
+    """Return long flows. Where a sender has several, every sender's first comes before any second."""
     # Apart from each other they start in the order written.
     senders = list(traffic.senders) if traffic.stagger_ns else site.order(traffic.name, traffic.senders)
-    counts = [_long_flows(traffic, sender) for sender in senders]
-    starts = traffic.start_ns + np.arange(sum(counts)) * traffic.stagger_ns
-    of_each = list(zip(senders, counts, strict=True))
-    shifts = [jitter(site.stream(traffic.name, sender, "jitter"), traffic.jitter_ns, count) for sender, count in of_each]
+    receivers = _receivers(traffic, senders, site)
+    counts = [len(of_sender) for of_sender in receivers]
+    order = np.argsort(np.concatenate([np.arange(count) for count in counts]), kind="stable")
+    shifts = [
+        jitter(site.stream(traffic.name, sender, "jitter"), traffic.jitter_ns, count) for sender, count in zip(senders, counts, strict=True)
+    ]
     columns = {
-        "start_ns": starts + np.concatenate(shifts),
-        "src": np.repeat(site.indices(senders), counts),
-        "dst": _receivers(traffic, of_each, site),
+        "start_ns": traffic.start_ns + np.arange(len(order)) * traffic.stagger_ns + np.concatenate(shifts)[order],
+        "src": np.repeat(site.indices(senders), counts)[order],
+        "dst": np.concatenate(receivers)[order],
         "stop_ns": traffic.stop_ns,
         "mode": "push",
     }
@@ -97,8 +99,11 @@ def _long_flows(traffic: LongTraffic, sender: str) -> int:
     return sum(receiver != sender for receiver in traffic.pairs.receivers)
 
 
-def _receivers(traffic: LongTraffic, of_each: Sequence[tuple[str, int]], site: Site) -> Integers:
+def _receivers(traffic: LongTraffic, senders: Sequence[str], site: Site) -> list[Integers]:
+    """Return the receivers of each sender: one, or all where everyone sends to all."""
     if traffic.pairs is None:
-        return np.repeat(site.indices([traffic.receiver or ""]), len(of_each))
+        return [site.indices([traffic.receiver or ""])] * len(senders)
     receivers = Receivers(traffic.pairs, site, traffic.name)
-    return np.concatenate([receivers.of(sender, count) for sender, count in of_each])
+    if traffic.pairs.pattern != "all-to-all":
+        return [receivers.of(sender, 1) for sender in senders]
+    return [receivers.of(sender, len(set(traffic.pairs.receivers) - {sender})) for sender in senders]

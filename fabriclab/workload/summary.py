@@ -94,7 +94,8 @@ def _load(traffic: ArrivalsTraffic, flows: pl.DataFrame, site: Site) -> Iterator
         yield f"{formula} = 8 x {mean:.1f} B / ({load:g} x {format_rate(rates[0])})"
     yield f"interval of a sender: {format_duration(float(traffic.arrivals.interval_ns), 6)}, {traffic.arrivals.process}"
     offered = [8 * mean / (interval_s * rate) for rate in rates]
-    yield f"load asked: {_shares(offered)} of a sender's line; got: {_share_got(traffic, flows, site):.2%}"
+    what = "offered" if traffic.arrivals.load_ppm is None else "asked"
+    yield f"load {what}: {_shares(offered)} of a sender's line; got: {_share_got(traffic, flows, site):.2%}"
 
 
 def _shares(loads: Sequence[float]) -> str:

@@ -187,6 +187,15 @@ def test_long_flows_in_pairs() -> None:
     assert set(flows["transport"]) == {"mptcp"}
 
 
+def test_long_flows_from_all_to_all_are_one_to_each() -> None:
+    pairs = Pairs(pattern="all-to-all", senders=HOSTS[:3], receivers=HOSTS[1:4])
+    traffic = LongTraffic(name="all", senders=HOSTS[:3], pairs=pairs, start_ns=5, stop_ns=MS, stagger_ns=10)
+    flows = flows_of(traffic)
+    assert set(flows.select("src", "dst").iter_rows()) == {(a, b) for a in HOSTS[:3] for b in HOSTS[1:4] if a != b}
+    assert flows["start_ns"].to_list() == [5, 15, 25, 35, 45, 55, 65]
+    assert flows["src"].to_list() == ["h1", "h2", "h3", "h1", "h2", "h3", "h1"]
+
+
 def test_a_querys_workers_are_different_and_answer_one_aggregator() -> None:
     traffic = KINDS["query"].model_copy(update={"stop_ns": 2000 * MS, "fan_out": 5, "jitter_ns": 0})
     assert isinstance(traffic, QueryTraffic)

@@ -61,4 +61,4 @@ def test_without_a_load_the_interval_says_what_is_offered() -> None:
     lines = summary(KINDS["jittered"])
     assert "  interval of a sender: 1 ms, jittered" in lines
     # 70 KB each millisecond on 1 Gbps.
-    assert "  load asked: 56.00% of a sender's line; got: 56.00%" in lines
+    assert "  load offered: 56.00% of a sender's line; got: 56.00%" in lines
