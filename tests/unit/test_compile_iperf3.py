@@ -9,10 +9,15 @@ from sample_plans import LONG, star
 
 from fabriclab.compile import TraceError, compile_job, compiled_flows
 from fabriclab.compile.iperf3 import FIRST_PORT, compile_iperf3
+from fabriclab.engine.containers.collect import collect_flow_logs
+from fabriclab.engine.containers.docker import Container
+from fabriclab.engine.containers.job import Task
 from fabriclab.plan.model import Carrier, Iperf3Traffic, Plan
 
 NOWHERE = Path("/nowhere")
 ELEPHANTS = Iperf3Traffic(name="elephants", senders=("h1", "h2"), receiver="h3", start_ns=1_000_000, stop_ns=1_500_000_000)
+
+ONE = star(3, traffic=(ELEPHANTS.model_copy(update={"senders": ("h1",)}),))
 
 
 def processes_of(plan: Plan) -> dict[str, list[str]]:
@@ -60,6 +65,21 @@ def test_every_process_has_a_name_of_its_own_and_no_two_flows_of_a_receiver_shar
     assert len({entry["name"] for entry in processes}) == len(processes) == 8
     servers = [(entry["node"], entry["argv"][entry["argv"].index("-p") + 1]) for entry in processes if "-s" in entry["argv"]]
     assert sorted(servers) == [("h1", "5201"), ("h1", "5202"), ("h3", "5201"), ("h3", "5202")]
+
+
+def test_containers_hand_over_what_iperf3_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The container engine fetches what a process names as its log."""
+    fetched = {}
+    monkeypatch.setattr(
+        "fabriclab.engine.containers.collect.copy_out", lambda container, path, target: fetched.update({path: (container.node, target)})
+    )
+    tasks = [Task(entry["name"], entry["node"], tuple(entry["argv"])) for entry in compile_iperf3(star(3), compiled_flows(ONE, NOWHERE))]
+    containers = {name: Container(name, f"clab-{name}", name) for name in ("h1", "h3")}
+    assert collect_flow_logs(tasks, containers, tmp_path) == []
+    assert fetched == {
+        "/job/raw/iperf3/0-src.log": ("h1", tmp_path / "raw" / "iperf3" / "0-src.log"),
+        "/job/raw/iperf3/0-dst.log": ("h3", tmp_path / "raw" / "iperf3" / "0-dst.log"),
+    }
 
 
 def test_more_flows_than_ports_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

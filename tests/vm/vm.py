@@ -45,12 +45,12 @@ class Vm:
         context = RunContext(self.directory, self.artefacts, ("test",), ingest_run, interrupt=interrupt or Interrupt())
         return run_point(plan, self.directory / name, context, on_event)
 
-    def boot(self, plan: Plan, traffic: list[Job], name: str = "run", stall_s: float = 120) -> Outcome:
-        """Boot a plan's network with other programs in place of its traffic."""
+    def boot(self, plan: Plan, traffic: list[Job], name: str = "run", stall_s: float = 120, *, sampled: bool = False) -> Outcome:
+        """Boot a plan's network with other programs in place of its traffic; without the plan's probes, unless it is to be sampled."""
         directory = self.directory / name
         write_inputs(plan, self.directory, directory)
         job = json.loads((directory / "machine" / "job.json").read_text())
-        (directory / "machine" / "job.json").write_text(json.dumps({**job, "traffic": traffic, "probes": []}))
+        (directory / "machine" / "job.json").write_text(json.dumps({**job, "traffic": traffic, "probes": job["probes"] if sampled else []}))
         with claim_cpu() as cpu:
             machine = Machine(self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s)
             return run_machine(machine, ignore, Interrupt())
