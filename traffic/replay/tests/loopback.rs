@@ -2,7 +2,7 @@
 
 mod lab;
 
-use lab::{Lab, Row};
+use lab::{Lab, Row, COLUMNS};
 
 fn assert_all_complete(rows: &[Row]) {
     for row in rows {
@@ -133,6 +133,86 @@ fn a_round_starts_when_the_one_before_is_complete() {
     }
 }
 
+const CROSSING: &str = "0,0,h1,h2,100000,,push,,job/a,,\n1,0,h1,h3,300000,,push,,job/b,,\n2,1000,h4,h1,50000,,push,,last,job,\n3,0,h2,h4,50000,,pull,,last,job,\n4,0,h3,h4,4,,push,,,last,\n";
+
+#[test]
+fn a_group_that_several_hosts_receive_is_waited_for_by_others() {
+    let lab = Lab::new(&["h1", "h2", "h3", "h4"]);
+    let flows = lab.play(CROSSING);
+    assert_eq!(flows.len(), 10);
+    assert_all_complete(&flows);
+    let ends = |numbers: [i64; 2]| {
+        let received = flows.iter().filter(|row| row.text("side") == "dst");
+        let of = received.filter(|row| numbers.contains(&row.number("flow")));
+        of.map(|row| row.number("end_ns")).max().expect("two flows")
+    };
+    let start = |flow: i64| {
+        let row = flows
+            .iter()
+            .find(|row| row.number("flow") == flow && !row.text("start_ns").is_empty());
+        row.expect("a start").number("start_ns")
+    };
+    assert!(start(2) >= ends([0, 1]) + 1000);
+    assert!(start(3) >= ends([0, 1]));
+    assert!(start(4) >= ends([2, 3]));
+}
+
+#[test]
+fn what_waits_for_a_failure_elsewhere_is_unstarted() {
+    let lab = Lab::new(&["h1", "h2", "h3"]);
+    // Nobody listens at h3, from which h2 would pull; h1 waits for it, and ends when it is told.
+    let rows = "0,0,h3,h2,4,,pull,,job,,\n1,0,h1,h3,4,,push,,,job,\n";
+    let flows = lab.play_on(&["h1", "h2"], rows, &[]);
+    let status = |flow: i64, side: &str| {
+        let row = flows.iter().find(|row| row.is(flow, side)).expect("row");
+        row.text("status").to_owned()
+    };
+    assert_eq!(status(0, "dst"), "failed: ECONNREFUSED");
+    let waiting = flows.iter().find(|row| row.is(1, "src")).expect("row");
+    assert_eq!(waiting.text("status"), "unstarted");
+}
+
+#[test]
+fn a_group_across_hosts_needs_a_place_to_meet() {
+    let lab = Lab::new(&["h1", "h2", "h3", "h4"]);
+    let (status, message) = lab.fail("h2", COLUMNS, CROSSING);
+    assert_eq!(status, Some(2), "{message}");
+    assert!(
+        message.contains("trace.csv:5: after names a group that several hosts take part in, h2 among them: replay needs --rendezvous"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_request_may_be_long() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let rows = "0,0,h1,h2,10,,pull,3000000,,,\n1,0,h1,h2,70000,,pull,100,k,,\n2,0,h1,h2,9,,pull,,k,,\n3,0,h1,h2,70000,,pull,900000,k,,\n";
+    let flows = lab.play_columns(
+        "flow,start_ns,src,dst,size_bytes,stop_ns,mode,request_bytes,connection,group,after",
+        rows,
+    );
+    assert_eq!(flows.len(), 8);
+    assert_all_complete(&flows);
+    for (flow, bytes) in [(0, 10), (1, 70_000), (2, 9), (3, 70_000)] {
+        for side in ["src", "dst"] {
+            let row = flows.iter().find(|row| row.is(flow, side)).expect("row");
+            assert_eq!(row.number("bytes"), bytes, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn what_this_kernel_lacks_is_said() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let columns = "flow,start_ns,src,dst,size_bytes,congestion_control";
+    let (status, message) = lab.fail("h1", columns, "0,0,h1,h2,10,quadratic\n");
+    assert_eq!(status, Some(1), "{message}");
+    assert!(
+        message.contains("congestion_control is \"quadratic\" on line 3 of the trace: must be one that this host may use"),
+        "{message}"
+    );
+}
+
 #[test]
 fn a_long_flow_stops_at_its_time() {
     let lab = Lab::new(&["h1", "h2"]);
@@ -184,7 +264,7 @@ fn thousands_of_flows_at_once() {
 fn what_cannot_connect_fails_with_its_reason() {
     let lab = Lab::new(&["h1", "h2"]);
     let rows = "0,0,h1,h2,4,,push,,,,\n1,0,h2,h1,4,,pull,c,g,,\n2,0,h2,h1,4,,pull,,,g,\n3,0,h2,h1,4,,pull,,,,\n";
-    let flows = lab.play_only("h1", rows, &["--until-ns", "30000000"]);
+    let flows = lab.play_on(&["h1"], rows, &["--until-ns", "30000000"]);
     let expected = [
         (0, "failed: ECONNREFUSED"),
         (1, "failed: ECONNREFUSED"),

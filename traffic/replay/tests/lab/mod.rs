@@ -8,7 +8,8 @@ use tempfile::TempDir;
 
 /// After the start of the processes, so that all are ready.
 const EPOCH_IN_NS: i64 = 700_000_000;
-const TRACE_HEADER: &str = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n";
+pub const COLUMNS: &str =
+    "flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class";
 
 /// Tests run at the same time in one network namespace: each has a subnet of its own, for this process and for this test.
 static SUBNETS: AtomicU16 = AtomicU16::new(0);
@@ -49,6 +50,7 @@ impl Lab {
             text += &format!("{host},127.{process}.{subnet}.{}\n", index + 1);
         }
         std::fs::write(directory.path().join("hosts.csv"), text).expect("write");
+        std::fs::create_dir(directory.path().join("meet")).expect("directory");
         Self {
             directory,
             hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
@@ -68,7 +70,12 @@ impl Lab {
     }
 
     fn write_trace(&self, rows: &str) {
-        std::fs::write(self.path("trace.csv"), format!("{TRACE_HEADER}{rows}")).expect("write");
+        self.write_columns(COLUMNS, rows);
+    }
+
+    fn write_columns(&self, columns: &str, rows: &str) {
+        let text = format!("# fabriclab-trace-1\n{columns}\n{rows}");
+        std::fs::write(self.path("trace.csv"), text).expect("write");
     }
 
     fn start(&self, host: &str, epoch_ns: i64, more: &[&str]) -> Child {
@@ -77,6 +84,8 @@ impl Lab {
         command
             .args(["--bind", "--host", host, "--log"])
             .arg(self.path(host))
+            .arg("--rendezvous")
+            .arg(self.path("meet"))
             .args(more);
         command.env("FABRICLAB_EPOCH_NS", epoch_ns.to_string());
         command.spawn().expect("replay starts")
@@ -106,16 +115,24 @@ impl Lab {
 
     fn start_all(&self, rows: &str, more: &[&str]) -> Vec<Child> {
         self.write_trace(rows);
+        self.start_each(&self.hosts, more)
+    }
+
+    fn start_each(&self, hosts: &[String], more: &[&str]) -> Vec<Child> {
         let epoch_ns = monotonic_ns() + EPOCH_IN_NS;
-        self.hosts
-            .iter()
-            .map(|host| self.start(host, epoch_ns, more))
-            .collect()
+        let start = |host: &String| self.start(host, epoch_ns, more);
+        hosts.iter().map(start).collect()
     }
 
     /// Plays on all hosts until each has ended by itself.
     pub fn play(&self, rows: &str) -> Vec<Row> {
-        let processes = self.start_all(rows, &[]);
+        self.play_columns(COLUMNS, rows)
+    }
+
+    /// Plays a trace with other columns than most.
+    pub fn play_columns(&self, columns: &str, rows: &str) -> Vec<Row> {
+        self.write_columns(columns, rows);
+        let processes = self.start_each(&self.hosts, &[]);
         self.finish(&self.hosts, processes)
     }
 
@@ -124,11 +141,12 @@ impl Lab {
         self.finish(&self.hosts, processes)
     }
 
-    /// Plays on one host; the others are not there.
-    pub fn play_only(&self, host: &str, rows: &str, more: &[&str]) -> Vec<Row> {
+    /// Plays on some hosts; the others are not there.
+    pub fn play_on(&self, hosts: &[&str], rows: &str, more: &[&str]) -> Vec<Row> {
         self.write_trace(rows);
-        let process = self.start(host, monotonic_ns() + EPOCH_IN_NS, more);
-        self.finish(&[host.to_owned()], vec![process])
+        let hosts: Vec<_> = hosts.iter().map(|&host| host.to_owned()).collect();
+        let processes = self.start_each(&hosts, more);
+        self.finish(&hosts, processes)
     }
 
     /// Plays, and sends SIGTERM to all when each host's log has a flow's completion.
@@ -159,6 +177,19 @@ impl Lab {
             assert!(status.success());
         }
         self.finish(&self.hosts, processes)
+    }
+
+    /// Exit status and standard error of a host that is given no directory to meet the others in.
+    pub fn fail(&self, host: &str, columns: &str, rows: &str) -> (Option<i32>, String) {
+        self.write_columns(columns, rows);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_replay"));
+        self.inputs(&mut command);
+        command.args(["--bind", "--host", host, "--log"]);
+        command.arg(self.path(host));
+        command.env("FABRICLAB_EPOCH_NS", monotonic_ns().to_string());
+        let output = command.output().expect("replay starts");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), message)
     }
 
     /// Exit status and standard error of `replay check`.
