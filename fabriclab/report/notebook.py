@@ -1,4 +1,4 @@
-"""Figures of runs and sweeps in a notebook: the same as in the report."""
+"""Figures and tables of runs and sweeps in a notebook: the same as in the report."""
 
 from __future__ import annotations
 
@@ -7,37 +7,46 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from fabriclab.report.exhibits import Exhibit, Picture
-from fabriclab.report.selection import run_exhibits, sweep_exhibits
+from fabriclab.report.exhibits import Cell, DataTable, Exhibit, Picture
+from fabriclab.report.selection import FIGURE_KINDS, run_exhibits, sweep_exhibits
 from fabriclab.report.style import css_variables
 from fabriclab.results import is_sweep, read_run, read_sweep
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Pictures that a notebook shows as the value of a cell."""
+    """Pictures and tables that a notebook shows as the value of a cell."""
 
-    pictures: tuple[Picture, ...]
+    exhibits: tuple[Exhibit, ...]
 
     def _repr_html_(self) -> str:
         # The drawings name the report's colours; here they are the light ones, on white, whatever the notebook's theme.
         figures = "".join(
-            f"<figure><figcaption><b>{escape(picture.title)}</b></figcaption>{picture.svg}<figcaption>{escape(picture.caption)}</figcaption></figure>"
-            for picture in self.pictures
+            f"<figure><figcaption><b>{escape(exhibit.title)}</b></figcaption>"
+            f"{exhibit.svg if isinstance(exhibit, Picture) else _table(exhibit)}<figcaption>{escape(exhibit.caption)}</figcaption></figure>"
+            for exhibit in self.exhibits
         )
         return f'<div style="{escape(css_variables(dark=False))} background:#fff;color:#222">{figures}</div>'
 
 
-def figures_of(directory: Path) -> Figures:
-    """Return the figures of a run or sweep directory; tables are `completion_table` and its like of `fabriclab.results`.
-
-    Raises ResultsError when it is neither.
-    """
+def figures_of(directory: Path, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
+    """Return the figures and tables of a run or sweep directory, of these kinds alone. Raises ResultsError when it is neither."""
+    name = f"notebook-{directory.name}"
     if is_sweep(directory):
-        sweep = read_sweep(directory)
-        return _figures(sweep_exhibits(sweep, f"notebook-{directory.name}", None))
-    return _figures(run_exhibits(read_run(directory), f"notebook-{directory.name}"))
+        return Figures(tuple(sweep_exhibits(read_sweep(directory), name, None, kinds=kinds)))
+    return Figures(tuple(run_exhibits(read_run(directory), name, kinds)))
 
 
-def _figures(exhibits: Sequence[Exhibit]) -> Figures:
-    return Figures(tuple(exhibit for exhibit in exhibits if isinstance(exhibit, Picture)))
+def _table(table: DataTable) -> str:
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in table.headings)
+    body = ""
+    for group in table.groups:
+        if group.heading:
+            body += f'<tr><th colspan="{len(table.headings)}" style="text-align:left">{escape(group.heading)}</th></tr>'
+        body += "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in group.rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(cell: Cell) -> str:
+    detail = f"<br><small>{escape(cell.detail)}</small>" if cell.detail else ""
+    return f"<td>{escape(cell.text)}{detail}</td>"

@@ -11,8 +11,10 @@ from fabriclab.report.exhibits import Exhibit, Picture
 from fabriclab.report.figures.completion import fct_cdf
 from fabriclab.report.figures.curves import Curve
 from fabriclab.report.figures.deadlines import deadlines_picture
+from fabriclab.report.figures.drops import drops_picture
 from fabriclab.report.figures.metric import Line, collapse_of, metric_lines, metric_picture
-from fabriclab.report.figures.queue import drops_picture, queue_distribution, queue_multiples, queue_picture
+from fabriclab.report.figures.queue import queue_multiples, queue_picture
+from fabriclab.report.figures.queue_distribution import queue_distribution
 from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against, slowdown_by_size
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
 from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings, with_looks
@@ -39,17 +41,19 @@ _SWEEP_DEFAULT = ("metric", "deadlines", "fct-cdf", "fct-table", "slowdown", "qu
 Figure = dict[str, Any]
 
 
-def run_exhibits(results: Results, prefix: str) -> list[Exhibit]:
+def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KINDS) -> list[Exhibit]:
     """Return the figures and tables of one run: what the experiment asks for, then the default kinds that it does not name."""
     pool = pool_of_run(results)
     exhibits: list[Exhibit | None] = []
-    for index, figure in enumerate(wanted_figures(results.manifest, _RUN_DEFAULT)):
+    for index, figure in enumerate(wanted_figures(results.manifest, _RUN_DEFAULT, kinds)):
         name = f"{prefix}-{index}"
         exhibits += _completion_exhibits([pool], [pool], figure, name) or [_run_picture(pool.curve, figure, name)]
     return [exhibit for exhibit in exhibits if exhibit is not None]
 
 
-def sweep_exhibits(sweep: Sweep, prefix: str, study: Study | None, pools: Sequence[PooledRuns] | None = None) -> list[Exhibit]:
+def sweep_exhibits(
+    sweep: Sweep, prefix: str, study: Study | None, pools: Sequence[PooledRuns] | None = None, kinds: Sequence[str] = FIGURE_KINDS
+) -> list[Exhibit]:
     """Return the figures and tables of a sweep: metrics against parameters, completion times, details of the telling points.
 
     `pools` are those of the sweep, where somebody has them already.
@@ -60,7 +64,7 @@ def sweep_exhibits(sweep: Sweep, prefix: str, study: Study | None, pools: Sequen
     telling = telling_pools(pools, varied)
     default = [kind for kind in _SWEEP_DEFAULT if kind != "fct-table" or len(pools) <= MOST_TABLED]
     exhibits: list[Exhibit | None] = []
-    for index, figure in enumerate(wanted_figures(sweep.runs[0].manifest, default)):
+    for index, figure in enumerate(wanted_figures(sweep.runs[0].manifest, default, kinds)):
         name = f"{prefix}-{index}"
         if figure["kind"] == "metric":
             exhibits.append(_metric(pools, varied, figure, name, study))
@@ -71,14 +75,18 @@ def sweep_exhibits(sweep: Sweep, prefix: str, study: Study | None, pools: Sequen
     return [exhibit for exhibit in exhibits if exhibit is not None]
 
 
-def wanted_figures(manifest: dict[str, Any], default: Sequence[str]) -> list[Figure]:
-    """Return the experiment's figures, followed by the default kinds that it does not name. Raises ResultsError for an unknown kind."""
+def wanted_figures(manifest: dict[str, Any], default: Sequence[str], kinds: Sequence[str] = FIGURE_KINDS) -> list[Figure]:
+    """Return the experiment's figures, followed by the default kinds that it does not name; of all these only `kinds`.
+
+    Raises ResultsError for an unknown kind.
+    """
     asked = list((manifest.get("report") or {}).get("figures") or [])
     for figure in asked:
         if figure.get("kind") not in FIGURE_KINDS:
             raise ResultsError(f"report.figures: kind: '{figure.get('kind')}'; right is one of {', '.join(FIGURE_KINDS)}")
-    kinds = {figure["kind"] for figure in asked}
-    return asked + [{"kind": kind} for kind in default if kind not in kinds]
+    named = {figure["kind"] for figure in asked}
+    wanted = asked + [{"kind": kind} for kind in default if kind not in named]
+    return [figure for figure in wanted if figure["kind"] in kinds]
 
 
 def telling_pools(pools: Sequence[PooledRuns], varied: Sequence[str]) -> list[PooledRuns]:

@@ -1,4 +1,4 @@
-"""Queue length over time, one run in detail or several side by side; its distribution; drops and marks."""
+"""Queue length over time, one run in detail or several side by side."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.curves import Curve, draw_buffer_levels, draw_events, shown_interval
 from fabriclab.report.network import PortFacts, port_facts, rto_min_us
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
-from fabriclab.report.series import Steps, counter_at, only_value, read_steps
-from fabriclab.report.style import GROUND, MUTED, WARNING, drawing, figure_svg, new_figure, place_legend
+from fabriclab.report.series import Steps, only_value, read_steps
+from fabriclab.report.style import WARNING, drawing, figure_svg, new_figure
 from fabriclab.results.statistics import hold_until_next, time_weighted_distribution
 from fabriclab.results.summary import busy_interval
 
@@ -23,7 +22,6 @@ ZOOM_SHARE = 0.05
 """The part of a run that the lower panel shows, within ZOOM_SAMPLES."""
 ZOOM_SAMPLES = (120, 450)
 """Enough samples to see a shape, few enough to see each."""
-_MOST_BARS = 150
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def queue_picture(curve: Curve, name: str, port: str | None = None, *, small: bo
     zoom = _zoom_interval(rows, begin, end, curve)
     panels = [(begin, end)] + ([zoom] if zoom is not None and not small else [])
     steps = [read_steps(rows, "bytes", *interval) for interval in panels]
-    axis, top = _scale(steps, [facts])
+    axis, top = queue_scale(steps, [facts])
     with drawing():
         figure = new_figure(1.9 if len(panels) == 1 else 3.9)
         grid = figure.subplots(len(panels), 1, squeeze=False, sharey=True)
@@ -82,7 +80,7 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
         return None
     window = _common_window(found)
     steps = [read_steps(panel.rows, "bytes", panel.begin, min(panel.begin + window, panel.end), most=500) for panel in found]
-    axis, top = _scale(steps, [panel.facts for panel in found])
+    axis, top = queue_scale(steps, [panel.facts for panel in found])
     columns = min(columns, len(found))
     lines = -(-len(found) // columns)
     zooms = [_zoom_interval(panel.rows, panel.begin, panel.end, panel.curve) for panel in found] if lines == 1 else []
@@ -107,54 +105,6 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
         return Picture("Queue over time, side by side", caption, figure_svg(figure, name, caption))
 
 
-def queue_distribution(curves: Sequence[Curve], name: str, port: str | None = None) -> Picture | None:
-    """Return the share of time that the queue was at or below each length; None when no queue was sampled."""
-    found = [(curve, rows) for curve in curves if (rows := queue_rows(curve, port)) is not None]
-    if not found:
-        return None
-    axis, top = _scale([], [facts for _, (_, facts) in found], [curve.results.summary.get("queue_max_bytes") for curve, _ in found])
-    with drawing():
-        figure = new_figure(2.7)
-        axes = figure.subplots()
-        for curve, (samples, _) in found:
-            table = time_weighted_distribution(hold_until_next(samples, "bytes", *busy_interval(curve.results.measured)))
-            lengths = np.concatenate(([0.0], table["value"].to_numpy() / axis.scale, [top]))
-            shares = np.concatenate(([0.0], table["share"].to_numpy() * 100, [100.0]))
-            axes.step(lengths, shares, where="post", color=curve.color, linestyle=curve.dash, label=curve.label)
-        _mark_lengths(axes, [facts for _, (_, facts) in found], axis)
-        axes.set(xlim=(0, top), ylim=(0, 101), xlabel=axis_label("Queue", axis), ylabel="Time at or below (%)")
-        place_legend(axes)
-        caption = _distribution_caption([curve for curve, _ in found])
-        return Picture("How long the queue was", caption, figure_svg(figure, name, caption))
-
-
-def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture | None:
-    """Return drops and ECN marks of a port over time; None when there were neither."""
-    found = queue_rows(curve, port)
-    if found is None:
-        return None
-    rows, facts = found
-    begin, end = shown_interval(curve.results)
-    edges = np.linspace(begin, max(end, begin + 1), _MOST_BARS + 1)
-    counts = {word: np.diff(counter_at(rows, column, edges)) for word, column in (("Dropped", "drops"), ("Marked", "marks"))}
-    counts = {word: count for word, count in counts.items() if count.sum() > 0}
-    if not counts:
-        return None
-    time = axis_for("ns", [end])
-    with drawing():
-        figure = new_figure(0.4 + 1.35 * len(counts))
-        for axes, (word, count) in zip(figure.subplots(len(counts), 1, squeeze=False, sharex=True)[:, 0], counts.items(), strict=True):
-            color = WARNING if word == "Dropped" else curve.color
-            axes.bar(edges[:-1] / time.scale, count, np.diff(edges) / time.scale, align="edge", color=color, linewidth=0)
-            axes.set_ylabel(f"{word} (packets)")
-            axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-            axes.set_xlim(begin / time.scale, end / time.scale)
-            draw_events(axes, curve.results, time)
-        axes.set_xlabel(axis_label("Time", time))
-        caption = _drops_caption(counts, (end - begin) / _MOST_BARS, facts)
-        return Picture(f"Drops and marks at {facts.name}", caption, figure_svg(figure, name, caption))
-
-
 def _draw_queue(axes: Axes, steps: Steps, color: str, axis: Axis, interval: tuple[float, float], top: float, from_ns: float = 0.0) -> None:
     time = axis_for("ns", [interval[1] - from_ns])
     x = np.append(steps.time_ns, steps.end_ns)
@@ -173,7 +123,7 @@ def _draw_queue(axes: Axes, steps: Steps, color: str, axis: Axis, interval: tupl
     axes.set_xlabel(axis_label("Time", time))
 
 
-def _scale(steps: Sequence[Steps], facts: Sequence[PortFacts], others: Sequence[float | int | None] = ()) -> tuple[Axis, float]:
+def queue_scale(steps: Sequence[Steps], facts: Sequence[PortFacts], others: Sequence[float | int | None] = ()) -> tuple[Axis, float]:
     """Return the unit and the top of a queue axis: room for the data, and for the buffer's limit where the data comes near it."""
     highest = max([float(step.high.max()) for step in steps if len(step.high)] + [float(other or 0) for other in others], default=0.0)
     levels = [level for port in facts for level in (port.limit_bytes, port.threshold_bytes or 0) if highest == 0 or level <= 3 * highest]
@@ -211,19 +161,6 @@ def _draw_zoom(axes: Axes, panel: Panel, zoom: tuple[int, int]) -> None:
 def _mark_zoom(axes: Axes, zoom: tuple[int, int], time: Axis) -> None:
     axes.axvspan(zoom[0] / time.scale, zoom[1] / time.scale, color=WARNING, alpha=0.10, linewidth=0)
     axes.annotate("shown below", (sum(zoom) / 2 / time.scale, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
-
-
-def _mark_lengths(axes: Axes, ports: Sequence[PortFacts], axis: Axis) -> None:
-    """Mark buffer limits and marking thresholds on a horizontal axis of queue lengths."""
-    limits = {port.limit_bytes: f"buffer {port.limit_bytes / axis.scale:g} {axis.unit}" for port in ports}
-    thresholds = {port.threshold_bytes: f"K = {port.threshold_bytes / axis.scale:g} {axis.unit}" for port in ports if port.threshold_bytes}
-    for length, label in (limits | thresholds).items():
-        place = length / axis.scale
-        axes.axvline(place, color=MUTED, linewidth=0.9, linestyle=(0, (1, 1.5)), zorder=1.5)
-        patch = {"facecolor": GROUND, "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
-        axes.annotate(
-            label, (place, 50), xytext=(3, 0), textcoords="offset points", rotation=90, va="center", fontsize=8, bbox=patch, zorder=5
-        )
 
 
 def _mark_end(axes: Axes, duration: float, window: float) -> None:
@@ -295,16 +232,3 @@ def _describe(panel: Panel) -> str:
     parts += [f"{stalls:,} stalls of 10 ms or more"] if stalls else []
     parts += [f"{summary['timeouts']:,} timeouts"] if summary.get("timeouts") is not None else []
     return f"{panel.curve.label}: {', '.join(parts)}, {format_metric('_ns', panel.end - panel.begin)} in all"
-
-
-def _distribution_caption(curves: Sequence[Curve]) -> str:
-    def one(curve: Curve) -> str:
-        median, high = (format_metric("_bytes", curve.results.summary.get(f"queue_{word}_bytes")) for word in ("median", "p99"))
-        return f"{curve.label}: half of the time at most {median}, 99 % at most {high}"
-
-    return "; ".join(one(curve) for curve in curves) + "."
-
-
-def _drops_caption(counts: dict[str, np.ndarray], bin_ns: float, facts: PortFacts) -> str:
-    totals = " and ".join(f"{int(count.sum()):,} packets {word.lower()}" for word, count in counts.items())
-    return f"{totals} at {facts.name}; a bar is {format_metric('_ns', bin_ns)}."
