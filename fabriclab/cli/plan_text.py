@@ -75,7 +75,8 @@ def _lines(traffic: Traffic, plan: Plan) -> Iterator[str]:
             yield f"{_paired(traffic.pairs)}{_over(traffic.carrier)}"
             yield from _arrivals_lines(traffic, plan)
         case QueryTraffic():
-            yield f"{_people(traffic.aggregators)} ask {traffic.fan_out} of {_people(traffic.workers)}{_over(traffic.carrier)}"
+            asks = "asks" if len(traffic.aggregators) == 1 else "ask"
+            yield f"{_people(traffic.aggregators)} {asks} {traffic.fan_out} of {_people(traffic.workers)}{_over(traffic.carrier)}"
             yield from _query_lines(traffic)
         case ShuffleTraffic():
             yield f"{_counted(len(traffic.mappers), 'mapper')}, {_counted(len(traffic.reducers), 'reducer')}{_over(traffic.carrier)}"

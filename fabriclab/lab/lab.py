@@ -15,7 +15,7 @@ from fabriclab.lab.experiment import Experiment, parse_experiment
 from fabriclab.lab.figures import Figure
 from fabriclab.lab.names import Names
 from fabriclab.lab.network import read_topology
-from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
+from fabriclab.lab.problems import Place, Problem, Problems, did_you_mean, shown
 from fabriclab.lab.settings import check_key, is_dotted, normalise, put
 from fabriclab.lab.study import SEED, VARIANT, Scalar, Study, parse_study
 from fabriclab.lab.topology import Topology
@@ -104,7 +104,7 @@ class Lab:
             document = put(document, SEED, ScalarValue(str(seed), Place(f"--seed {seed}")))
         problems.raise_if_any()
         experiment = parse_experiment(document, self.topology, names, self.directory, problems)
-        problems.raise_if_any()
+        _name_seed(problems, document, experiment.seed).raise_if_any()
         normalised = {name: self.normalise(name, text) for name, text in settings.items()}
         return AppliedSettings(document, experiment, normalised)
 
@@ -154,9 +154,19 @@ def _check_points(document: MappingValue, study: Study, topology: Topology, name
     if problems:
         return  # one mistake in the file would come back at every point
     single = [{VARIANT: ScalarValue(name, Place(""))} for name in study.variants]
+    known: set[Problem] = set()
     for point in itertools.chain(single, *(_points(axes) for axes in study.matrices.values())):
-        applied = _Applier(document, study, names, problems).apply(point)
-        parse_experiment(applied, topology, names, directory, problems)
+        found = Problems()
+        applied = _Applier(document, study, names, found).apply(point)
+        seed = parse_experiment(applied, topology, names, directory, found).seed
+        news = found.without(known)
+        known.update(news.found())
+        problems.add_all(_name_seed(news, applied, seed))
+
+
+def _name_seed(problems: Problems, document: MappingValue, seed: int) -> Problems:
+    """Return the problems of a point, each with the point's seed where that decides who is in a group: it may be one of this seed alone."""
+    return problems.with_note(f"at seed {seed}") if "groups" in document.entries else problems
 
 
 def _points(axes: tuple[Axis, ...]) -> Iterator[dict[str, ScalarValue]]:

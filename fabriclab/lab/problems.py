@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 _MOST_LISTED = 20
@@ -62,6 +62,26 @@ class Problems:
         if place.file not in self._files:
             self._files.append(place.file)
         self._found[Problem(place.file, place.line, key, value, message)] = None
+
+    def add_all(self, others: Problems) -> None:
+        """Record what `others` hold."""
+        for problem in others.found():
+            self.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
+
+    def without(self, known: Container[Problem]) -> Problems:
+        """Return those that are not among `known`."""
+        left = Problems()
+        for problem in self.found():
+            if problem not in known:
+                left.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
+        return left
+
+    def with_note(self, note: str) -> Problems:
+        """Return the same problems, each message with a note in brackets."""
+        noted = Problems()
+        for problem in self.found():
+            noted.add(Place(problem.file, problem.line), problem.key, f"{problem.message} ({note})", problem.value)
+        return noted
 
     def found(self) -> list[Problem]:
         """Return the problems by file (in the order in which files were first complained about) and line."""

@@ -45,6 +45,25 @@ matrix:
 checks:
   - {metric: goodput_bps, operator: ">", value: 900 Mbps, where: {variant: reno, buffer: 0.064 MB, senders: 2}}
 """
+GENERATED = """
+title: What the seed draws
+switches: {default: {buffer: 64 KB}}
+groups:
+  background: {share: 33 %}
+  foreground: rest
+  left: {rack: s}
+  one: {count: 1, of: [a, b]}
+hosts: {background: {congestion_control: reno}}
+traffic:
+  bulk: {kind: long, senders: all, pairs: permutation, jitter: 1 ms, stop: 1 s}
+  web: {kind: arrivals, senders: left, size: {distribution: web-search, cap: 1 MB}, interval: 10 ms, stop: 1 s, dscp: ef}
+  some: {kind: arrivals, senders: foreground, size: 2 KB .. 16 KB, load: 1 %, arrival: bursty, burst: 4, stop: 1 s}
+  ask: {kind: query, aggregators: one, workers: all, response: web-search, interval: 50 ms, stop: 1 s, deadline: 10 ms}
+  job: {kind: shuffle, mappers: 2, reducers: [c], size: 1 MB, transport: mptcp}
+  perf: {kind: iperf3, senders: one, receiver: c, stop: 1 s}
+matrix: {demo: {groups.background.share: [33 %, 60 %], seed: 1..2}}
+report: {figures: [{kind: slowdown, traffic: [web], bins: [10 KB, 1 MB]}, {kind: deadlines}]}
+"""
 TOPOLOGY = """
 name: small
 topology:
@@ -86,6 +105,11 @@ def topology_of(text: str) -> Topology:
     topology = parse_topology(document, problems)
     problems.raise_if_any()
     return topology
+
+
+def test_the_generated_experiment_is_good(tmp_path: Path) -> None:
+    lab = parse_lab(write_lab(tmp_path, TOPOLOGY.replace("rate: 10 Gbps", "rate: 1 Gbps"), GENERATED))
+    assert [traffic.name for traffic in lab.experiment.traffic] == ["bulk", "web", "some", "ask", "job", "perf"]
 
 
 def test_roles_are_inherited_and_follow_from_a_single_link() -> None:
@@ -288,7 +312,17 @@ def test_our_lists_of_containerlabs_words_are_the_schemas() -> None:
     assert set(containerlab.LINK_TYPES) == types
 
 
-SETTING_NAMES = ["senders", "buffer", "variant", "links.rate", "hosts.a..b.ecn", "limit", "traffic.long.senders", "probes.queues.ports"]
+SETTING_NAMES = [
+    "senders",
+    "buffer",
+    "variant",
+    "links.rate",
+    "hosts.a..b.ecn",
+    "limit",
+    "seed",
+    "traffic.long.senders",
+    "probes.queues.ports",
+]
 PIECES = [
     *(
         ":",
@@ -366,7 +400,7 @@ def test_a_damaged_lab_gives_lab_errors_and_nothing_else(tmp_path: Path, chooser
     if bad_topology:
         write_lab(tmp_path, topology=damaged(TOPOLOGY, chooser))
     else:
-        write_lab(tmp_path, experiment=damaged(EXPERIMENT, chooser))
+        write_lab(tmp_path, experiment=damaged(chooser.choice((EXPERIMENT, GENERATED)), chooser))
     try:
         parse_lab(tmp_path)
     except LabErrors as errors:

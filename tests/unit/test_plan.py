@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import Plan, parse_plan_json, plan_json, resolve_plan
+from fabriclab.plan import Plan, Resolver, parse_plan_json, plan_json, resolve_plan
 from fabriclab.plan.model import Node
 
 ROOT = Path(__file__).parents[2]
@@ -68,6 +68,20 @@ def test_every_point_of_every_matrix_resolves(lab: str) -> None:
     for matrix in parsed.matrices:
         plans = {plan_json(resolve_plan(parsed, point)) for point in parsed.points(matrix)}
         assert len(plans) == len(parsed.points(matrix))
+
+
+def test_points_that_are_resolved_together_are_those_resolved_alone() -> None:
+    lab = parse_lab(ROOT / "labs" / "incast")
+    resolver = Resolver(lab)
+    for point in lab.points("window-limit")[::5] + lab.points("buffers")[::9]:
+        assert resolver.resolve(point, 3) == resolve_plan(lab, point, 3)
+
+
+def test_points_that_differ_in_their_seed_share_their_nodes() -> None:
+    resolver = Resolver(parse_lab(ROOT / "labs" / "leaf-spine"))
+    first, second, other = resolver.resolve({}, 1), resolver.resolve({}, 2), resolver.resolve({"variant": "dctcp"}, 2)
+    assert all(one is another for one, another in zip(first.nodes, second.nodes, strict=True))
+    assert first.nodes != other.nodes
 
 
 def test_defaults_are_explicit(tmp_path: Path) -> None:
