@@ -15,7 +15,7 @@ nbformat = pytest.importorskip("nbformat", reason="not executed: pip install 'fa
 pytest.importorskip("ipykernel", reason="not executed: pip install 'fabriclab[notebook]'")
 
 PROJECT = Path(__file__).parents[2]
-START = PROJECT / "analysis" / "start.ipynb"
+NOTEBOOKS = sorted((PROJECT / "analysis").glob("*.ipynb"))
 
 # Jupyter's own libraries warn of their own changes; its event loops close late.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -28,22 +28,37 @@ def outputs(notebook: Any, kind: str) -> list[str]:
     return found
 
 
-def test_the_committed_notebook_holds_no_outputs() -> None:
-    notebook = nbformat.read(START, as_version=4)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_committed_notebooks_hold_no_outputs(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
     assert not [cell for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]
 
 
-@pytest.mark.vm
-def test_start_runs_a_lab_and_shows_its_figures(tmp_path: Path) -> None:
+def executed(name: str, directory: Path) -> Any:
+    """Execute a notebook beside a copy of the labs; returns it with its outputs."""
     try:
         find_artefacts()
     except EngineError as error:
         pytest.skip(f"not executed: {error}")
-    (tmp_path / "analysis").mkdir()
-    shutil.copy(START, tmp_path / "analysis")
-    shutil.copytree(PROJECT / "labs", tmp_path / "labs")
-    notebook = nbformat.read(START, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path / "analysis")}}).execute()
+    (directory / "analysis").mkdir()
+    shutil.copytree(PROJECT / "labs", directory / "labs")
+    notebook = nbformat.read(PROJECT / "analysis" / name, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(directory / "analysis")}}).execute()
+    return notebook
+
+
+@pytest.mark.vm
+def test_completion_times_pools_seeds_and_shows_tables(tmp_path: Path) -> None:
+    notebook = executed("completion-times.ipynb", tmp_path)
+    pages = outputs(notebook, "text/html")
+    assert sum("<svg" in page for page in pages) == 2, "the distributions and the slowdown"
+    assert "CUBIC, 3 seeds" in "".join(pages)
+    assert any("'dctcp'" in text and ", 3)" in text for text in outputs(notebook, "text/plain"))
+
+
+@pytest.mark.vm
+def test_start_runs_a_lab_and_shows_its_figures(tmp_path: Path) -> None:
+    notebook = executed("start.ipynb", tmp_path)
     pages = outputs(notebook, "text/html")
     assert sum("<svg" in page for page in pages) == 2, "both runs' figures"
     assert any("Goodput" in text for text in outputs(notebook, "text/plain"))
