@@ -11,13 +11,15 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.plan.model import Plan
+from fabriclab.plan.model import Iperf3Traffic, Plan
 from fabriclab.workload import TraceError
 
 FIRST_PORT = 5201
 """iperf3's own; further flows of the same receiver have the next ones."""
 PORT_LIMIT = 7000
 """Where replay's ports begin."""
+_FLOW_MEMORY_BYTES = 4 << 20
+"""A flow's two iperf3, two `replay exec` and two connections: 2.4 MB measured without what is in the connections' buffers."""
 _SERVER_GRACE_NS = 2_000_000
 """How much longer a server lives than its client, which loses its results if the server ends first. Timers of containers can be apart."""
 _BLOCK = "16K"
@@ -44,6 +46,11 @@ def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[dict[str, Any]]:
         servers.append(_server(flow, addresses[host], port))
         clients.append(_client(flow, addresses, port))
     return servers + clients
+
+
+def iperf3_memory_bytes(plan: Plan) -> int:
+    """Return the memory of the processes of the plan's flows of iperf3, those of a user's trace not among them."""
+    return _FLOW_MEMORY_BYTES * sum(len(traffic.senders) for traffic in plan.traffic if isinstance(traffic, Iperf3Traffic))
 
 
 def _server(flow: dict[str, Any], address: str, port: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import polars as pl
 from fabriclab.compile.convergence import compile_ready
 from fabriclab.compile.events import compile_events
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
-from fabriclab.compile.iperf3 import compile_iperf3
+from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.qdisc import LEAF_HANDLE
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
 from fabriclab.plan.model import (
@@ -201,7 +201,7 @@ def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
     queues = sum(port.queue.limit_bytes for node in plan.nodes if node.role == "switch" for port in node.ports)
     sockets = sum(_socket_bytes(node) for node in plan.nodes if node.name in _playing(plan))
     routers = sum(speaks_bgp(node, plan) for node in plan.nodes)
-    processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES
+    processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
     need = _BASE_MEMORY_BYTES + processes + _PACKET_MEMORY_FACTOR * queues + sockets + _replay_bytes(plan, trace_bytes)
     return -(-need // (64 * MIB)) * 64 * MIB
 

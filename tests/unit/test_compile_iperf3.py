@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sample_plans import LONG, star
 
-from fabriclab.compile import TraceError, compile_job, compiled_flows
+from fabriclab.compile import TraceError, compile_job, compiled_flows, machine_memory_bytes
 from fabriclab.compile.iperf3 import FIRST_PORT, compile_iperf3
 from fabriclab.engine.containers.collect import collect_flow_logs
 from fabriclab.engine.containers.docker import Container
@@ -80,6 +80,12 @@ def test_containers_hand_over_what_iperf3_measured(monkeypatch: pytest.MonkeyPat
         "/job/raw/iperf3/0-src.log": ("h1", tmp_path / "raw" / "iperf3" / "0-src.log"),
         "/job/raw/iperf3/0-dst.log": ("h3", tmp_path / "raw" / "iperf3" / "0-dst.log"),
     }
+
+
+def test_the_machine_has_room_for_the_processes() -> None:
+    many = tuple(ELEPHANTS.model_copy(update={"name": f"e{number}"}) for number in range(100))
+    room = machine_memory_bytes(star(3, traffic=many)) - machine_memory_bytes(star(3, traffic=(ELEPHANTS,)))
+    assert room >= 198 * 2_400_000
 
 
 def test_more_flows_than_ports_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
