@@ -207,7 +207,9 @@ class _Applier:
 
     def _apply_key(self, name: str, value: ScalarValue) -> None:
         if not is_dotted(name):
-            message = f"unknown setting; {did_you_mean(name, self._study.setting_names())} (or a key, such as hosts.default.rto_min)"
+            message = (
+                f"unknown setting; {did_you_mean(name, (*self._study.setting_names(), SEED))} (or a key, such as hosts.default.rto_min)"
+            )
             self._problems.add(value.place, "", message, value.text)
             return
         try:

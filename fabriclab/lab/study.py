@@ -137,7 +137,7 @@ class _StudyReader:
         valid = self._setting_names()
         if name not in valid and not (is_dotted(name) and self._is_key(section, name)):
             place = section.mapping.key_place(name)
-            message = f"{shown(name)} is no parameter; {did_you_mean(name, valid)}"
+            message = f"{shown(name)} is no parameter; {did_you_mean(name, (*valid, SEED))}"
             self._problems.add(place, section.path(name), message, name)
         value = section.get(name)
         items = value.items if isinstance(value, SequenceValue) else (value,)  # a single value: an axis of one point, or a range
