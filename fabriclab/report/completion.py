@@ -51,21 +51,23 @@ def _flow_row(row: dict[str, Any]) -> list[Cell]:
 
 
 def _recovery_table(pools: Sequence[PooledRuns], classes: Sequence[str]) -> DataTable:
-    groups = []
+    """Return the table; without rows where nothing was lost, or nobody counted."""
+    groups, lossy = [], False
     for pool in pools:
         rows = _by_class(completion_table(_of(pool, classes), by=("class", "recovery")), classes)
         totals = {name: sum(row["flows"] for row in rows if row["class"] == name) for name in classes}
         order = {recovery: place for place, recovery in enumerate(RECOVERIES)}
         rows.sort(key=lambda row: (classes.index(row["class"]), order.get(row["recovery"], len(order))))
         shown = [_recovery_row(row, totals[row["class"]]) for row in rows]
-        groups.append(RowGroup(_heading(pool, pools), shown if any(row["recovery"] in RECOVERIES[1:] for row in rows) else []))
+        groups.append(RowGroup(_heading(pool, pools), shown))
+        lossy = lossy or any(row["recovery"] in RECOVERIES[1:] for row in rows)
     headings = ["Traffic", "Recovered by", "Flows", "Share", "Incomplete", *STATISTICS.values()]
     caption = (
         "Completion times by what the sender did about losses: nothing was sent again; segments were, without waiting for a timer; "
         "the retransmission timer ran out once, or more often. The groups of completion times come from there."
     )
     numbers = [False, False, *[True] * 8]
-    return DataTable("How flows recovered from losses", caption, headings, numbers, [group for group in groups if group.rows])
+    return DataTable("How flows recovered from losses", caption, headings, numbers, groups if lossy else [])
 
 
 def _recovery_row(row: dict[str, Any], total: int) -> list[Cell]:

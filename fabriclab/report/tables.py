@@ -34,6 +34,7 @@ COLUMNS = (
 )
 MOST_CLASSES = 3
 """With more classes that have completion times there is no room for columns of each."""
+_OF_SEEDS = "Means over the seeds; completion times are of all flows together. Small: 95 % intervals, which resample the runs."
 _COMPLETION_TIMES = ("fct_median_ns", "fct_p99_ns")
 
 
@@ -46,6 +47,7 @@ class PointTable:
     rows: list[list[Cell]]
     whole: list[bool]
     """Whether the row's points are complete."""
+    caption: str
 
 
 def point_table(
@@ -62,14 +64,15 @@ def point_table(
     headings = [*(name.rpartition(".")[2].replace("_", " ") for name in named), *(title for _, title in columns)]
     rows = [[*(Cell(_setting(name, pool)) for name in named), *_cells(pool, [metric for metric, _ in columns], digits)] for pool in pools]
     numbers = [name not in ("variant", "congestion_control") for name in named] + [True] * len(columns)
-    if any(len(pool.points) > 1 for pool in pools):
+    repeated = any(len(pool.points) > 1 for pool in pools)
+    if repeated:
         headings, numbers = [*headings, "Seeds"], [*numbers, True]
         rows = [[*row, Cell(_seeds(pool))] for row, pool in zip(rows, pools, strict=True)]
     whole = [pool.is_whole for pool in pools]
     if not all(whole):
         headings, numbers = [*headings, "Status"], [*numbers, False]
         rows = [[*row, Cell(_status(pool))] for row, pool in zip(rows, pools, strict=True)]
-    return PointTable(headings, numbers, rows, whole)
+    return PointTable(headings, numbers, rows, whole, _OF_SEEDS if repeated else "")
 
 
 def metric_rows(results: Results) -> list[tuple[str, str]]:

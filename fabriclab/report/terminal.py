@@ -28,7 +28,7 @@ _CLASS_COLUMNS = (
     ("fct_mean_ns", "mean"),
     ("fct_median_ns", "median"),
     ("fct_p99_ns", "99th"),
-    ("flows_with_timeouts", "with timeouts"),
+    ("flows_with_timeouts", "with\ntimeouts"),
 )
 
 
@@ -61,12 +61,13 @@ def class_table(subject: Results | Sweep) -> Table | None:
     classes = timed_classes([run for pool in pools for run in pool.runs])
     if len(classes) < 2 or len(pools) * len(classes) > _MOST_ROWS:
         return None
-    several = len(pools) > 1
-    table = Table(title="Flow completion times", title_justify="left", box=box.SIMPLE_HEAD)
+    several, repeated = len(pools) > 1, any(len(pool.runs) > 1 for pool in pools)
+    table = Table(title="Flow completion times", title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     for heading in ("", "traffic") if several else ("traffic",):
-        table.add_column(heading, no_wrap=True)
-    for _, heading in _CLASS_COLUMNS:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, no_wrap=True, vertical="bottom")
+    for metric, heading in _CLASS_COLUMNS:
+        counted = repeated and metric.startswith("flows")
+        table.add_column(f"{heading}\na run" if counted else heading, justify="right", no_wrap=True, vertical="bottom")
     for pool in pools:
         for number, name in enumerate(classes):
             label = [pool.label if number == 0 else ""] if several else []
