@@ -43,6 +43,9 @@ the row and two rows of the flow log. Measured with 1,000,000 flows among 16 hos
 _GROUP_MEMORY_BYTES = 512
 """What every replay holds of a group that is waited for."""
 
+_TCP_MEMORY_PAGES = 1 << 28
+"""1 TiB: never reached."""
+
 
 def compile_machine_sysctl(plan: Plan) -> str:
     """Return the sysctls of the machine's first namespace: those that no namespace has of its own."""
@@ -52,6 +55,9 @@ def compile_machine_sysctl(plan: Plan) -> str:
     largest = max((max(transport.receive_buffer_bytes, transport.send_buffer_bytes) for transport in transports), default=0)
     settings = {
         "net.ipv4.tcp_allowed_congestion_control": " ".join(sorted(algorithms)),
+        # TCP's memory is that of all nodes together, and the kernel's bounds follow the machine's: beyond them it drops what arrives
+        # for MPTCP and shrinks windows. No node is to feel another's traffic; a machine that is too small ends the run instead.
+        "net.ipv4.tcp_mem": " ".join([str(_TCP_MEMORY_PAGES)] * 3),
         # What SO_RCVBUF and SO_SNDBUF may ask for.
         "net.core.rmem_max": str(max(largest, 16 * MIB)),
         "net.core.wmem_max": str(max(largest, 16 * MIB)),
@@ -214,4 +220,8 @@ def _replay_bytes(plan: Plan, trace_bytes: int) -> int:
 
 
 def _socket_bytes(node: Node) -> int:
-    return 0 if node.transport is None else (node.transport.receive_buffer_bytes + node.transport.send_buffer_bytes)
+    if node.transport is None:
+        return 0
+    # Each subflow of a connection has a send buffer of its own; they share the receive buffer.
+    subflows = 1 if node.transport.mptcp is None else node.transport.mptcp.subflows
+    return node.transport.receive_buffer_bytes + subflows * node.transport.send_buffer_bytes

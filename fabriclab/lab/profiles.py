@@ -13,9 +13,9 @@ from fabriclab.units import parse_size
 
 CONGESTION_CONTROLS = (
     *("reno", "cubic", "dctcp", "htcp", "bic", "bbr", "vegas", "westwood", "nv"),
-    *("cdg", "yeah", "illinois", "veno", "scalable", "highspeed", "hybla", "lp"),
+    *("cdg", "yeah", "illinois", "veno", "scalable", "highspeed", "hybla", "lp", "lia"),
 )
-"""The congestion controls of the machine's kernel (net/ipv4/Kconfig)."""
+"""The congestion controls of the machine's kernel (net/ipv4/Kconfig), and `lia` (net/mptcp/lia.c, a patch of ours)."""
 
 SWITCH_KEYS = ("buffer", "ecn_threshold", "non_ect")
 HOST_KEYS = (
