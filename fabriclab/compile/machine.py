@@ -58,6 +58,8 @@ def compile_machine_sysctl(plan: Plan) -> str:
         # TCP's memory is that of all nodes together, and the kernel's bounds follow the machine's: beyond them it drops what arrives
         # for MPTCP and shrinks windows. No node is to feel another's traffic; a machine that is too small ends the run instead.
         "net.ipv4.tcp_mem": " ".join([str(_TCP_MEMORY_PAGES)] * 3),
+        # Nor are connections that close at one moment, of all nodes, to be reset because they are many.
+        "net.ipv4.tcp_max_orphans": "1048576",
         # What SO_RCVBUF and SO_SNDBUF may ask for.
         "net.core.rmem_max": str(max(largest, 16 * MIB)),
         "net.core.wmem_max": str(max(largest, 16 * MIB)),

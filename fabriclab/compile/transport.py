@@ -37,6 +37,10 @@ _HOST = (
     ("net.core.somaxconn", "65535"),
     ("net.ipv4.tcp_max_syn_backlog", "65535"),
     ("net.ipv4.ip_local_port_range", "10001 65000"),
+    # So may more than there are ports, one after the other: a port is free again a second after its connection was closed, not a minute.
+    ("net.ipv4.tcp_tw_reuse", "1"),
+    # A connection answers with the DSCP that its first packet came with.
+    ("net.ipv4.tcp_reflect_tos", "1"),
 )
 
 _SWITCH = (
