@@ -3,7 +3,7 @@
 A study's file has `id`, `title`, `source`, `references` (the columns of published figures, the study's own first) and `parts`, each an
 experiment of the study: `title`, `setup`, `must_show` (the orderings that a reproduction has to have), `compare`, and optionally
 `bands` (areas of a metric figure), `labs` (the labs that reproduce it; without it all) and `varied` (it is shown where one of these
-parameters varies).
+parameters varies, in place of the parts that have no `varied`).
 
 A row of `compare` has `text`, `metric`, `reference` (a text, or one for each column) and `where`: parameter and value, where a pair is the
 least and the greatest number, or a list of words any of them; `congestion_control` is known of every run.
@@ -111,7 +111,8 @@ def compare_with(study: Study, pools: Sequence[PooledRuns], lab: str, varied: Co
     parts = [part for part in study.parts if part.concerns(lab, varied)]
     compared = [ComparedPart(part, tuple(_compare(row, pools, study.references) for row in part.rows)) for part in parts]
     matching = [each for each in compared if any(row.ours for row in each.rows)]
-    return matching or [ComparedPart(part, ()) for part in parts]
+    special = [each for each in matching if each.part.varied]
+    return special or matching or [ComparedPart(part, ()) for part in parts]
 
 
 def _part(data: Mapping[str, Any]) -> Part:

@@ -16,7 +16,7 @@ from rich.console import Console
 from synthetic_run import QUEUE_HEADER, incast_run, incast_sweep, long_run
 
 from fabriclab.report import summary_table, write_pictures, write_report
-from fabriclab.report.figures.curves import point_label
+from fabriclab.report.figures.curves import point_label, setting_label
 from fabriclab.report.figures.metric import collapse_of, metric_lines
 from fabriclab.report.network import port_facts, receiver_port
 from fabriclab.report.pools import pools_of, varied_settings
@@ -193,6 +193,17 @@ def test_collapse_is_the_first_point_below_half_of_the_best(sweep_dir: Path) -> 
     assert cubic.color != dctcp.color
 
 
+def test_what_varies_and_is_no_series_of_the_figure_sets_lines_apart(tmp_path: Path) -> None:
+    directory = incast_sweep(tmp_path / "sweep", senders=(1, 4))
+    for run in directory.glob("points/*"):
+        manifest = json.loads((run / "manifest.json").read_text())
+        manifest["report"] = {"figures": [{"kind": "metric", "metric": "goodput_bps", "x": "senders", "series": ["buffer"]}]}
+        (run / "manifest.json").write_text(json.dumps(manifest))
+    html, outline = page([directory], tmp_path)
+    captions = [text for text in outline.text if "highest" in text]
+    assert any("CUBIC: highest" in caption and "DCTCP: highest" in caption for caption in captions), html[:200]
+
+
 def test_envelope_keeps_extremes_and_the_mean_over_time() -> None:
     rows = pl.LazyFrame({"time_ns": np.arange(10_000), "bytes": np.where(np.arange(10_000) % 100 == 7, 1000, 10)})
     steps = read_steps(rows, "bytes", 0, 10_000, most=100)
@@ -237,6 +248,14 @@ def test_goodput_limit_counts_headers_and_framing(tmp_path: Path) -> None:
 )
 def test_metrics_have_people_s_units(metric: str, value: float | None, text: str) -> None:
     assert format_metric(metric, value) == text
+
+
+def test_settings_are_words() -> None:
+    settings = {"senders": 16, "buffer": "64 KB", "hosts.default.window_limit": 2, "load": "40 %", "variant": "dctcp", "background": "none"}
+    assert [setting_label(name, value) for name, value in settings.items()] == [
+        *("16 senders", "64 KB buffer", "window limit 2", "40 % load", "DCTCP", "background none")
+    ]
+    assert setting_label("senders", "1") == "1 sender"
 
 
 def test_axes_and_settings_are_numbers() -> None:

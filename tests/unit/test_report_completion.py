@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from completion_runs import mixed_run, mixed_sweep
 from rich.console import Console
+from synthetic_run import incast_run
 
 from fabriclab.report import class_table, summary_table, write_pictures, write_report
 from fabriclab.report.completion import completion_tables
@@ -186,6 +187,21 @@ def test_numbers_stand_beside_the_study_s(study_dir: Path) -> None:
     first = compared[0].rows[0]
     assert first.references == ("78.4 ms", "78 ms")
     assert re.fullmatch(r"CUBIC: [\d.]+ ms \([\d.]+–[\d.]+ ms\)", first.ours[0])
+
+
+def test_a_part_on_what_varies_takes_the_place_of_the_general_one(tmp_path: Path) -> None:
+    study = read_study("S4")
+    assert study is not None
+    pools = []
+    for rto_min in ("200 ms", "1 ms"):
+        run = read_run(incast_run(tmp_path / rto_min, 16))
+        run.plan["parameters"] |= {"rto_min": rto_min, "delayed_ack": True}
+        pools.append(pool_of_run(run))
+    general = compare_with(study, pools, "incast", ("senders",))
+    assert [each.part.title for each in general] == ["Goodput against the number of senders"]
+    (special,) = compare_with(study, pools, "incast", ("rto_min",))
+    assert special.part.title == "RTOmin and delayed acknowledgements"
+    assert [bool(row.ours) for row in special.rows] == [True, False, False, False, True, False]
 
 
 def test_a_part_of_a_study_belongs_to_its_lab() -> None:

@@ -40,13 +40,14 @@ def point_label(point: SweepPoint, varied: Sequence[str]) -> str:
 
 
 def setting_label(name: str, value: Value) -> str:
-    """Return one setting as words: a variant by its name, a quantity before what it is of."""
+    """Return one setting as words: a variant by its name, a quantity before what it is of (`16 senders`, `64 KB buffer`, `window limit 2`)."""
     if name in ("variant", "congestion_control"):
         return algorithm_name(str(value))
     noun = name.rpartition(".")[2].replace("_", " ")
-    if str(value) == "1" and noun.endswith("s"):
-        noun = noun[:-1]
-    return f"{value} {noun}" if setting_number(value) is not None else f"{noun} {value}"
+    is_count = str(value).isdecimal()
+    if setting_number(value) is None or (is_count and not noun.endswith("s")):
+        return f"{noun} {value}"
+    return f"{value} {noun[:-1] if str(value) == '1' and is_count else noun}"
 
 
 def shown_interval(results: Results) -> tuple[int, int]:
