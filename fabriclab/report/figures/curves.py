@@ -40,7 +40,7 @@ def point_label(point: SweepPoint, varied: Sequence[str]) -> str:
 
 
 def setting_label(name: str, value: Value) -> str:
-    """Return one setting as words: a variant by its name, a quantity before what it is of (`16 senders`, `64 KB buffer`, `window limit 2`)."""
+    """Return one setting as words: a variant by its name, a quantity first: `16 senders`, `64 KB buffer`, `window limit 2`."""
     if name in ("variant", "congestion_control"):
         return algorithm_name(str(value))
     noun = name.rpartition(".")[2].replace("_", " ")
