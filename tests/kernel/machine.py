@@ -32,28 +32,45 @@ def build_port_tool(directory: Path) -> Path:
     return tool
 
 
+Device = Port | Sequence[str]
+"""What a device is made: a switch port, or lines for `tc -batch`, DEV for its name."""
+
+
 @dataclass
 class Star:
     """Hosts h1, h2... around a switch s1: host n has 10.n.0.2 and its port at the switch is eth<n>."""
 
-    hosts: int
-    switch_port: Mapping[int, Port]
-    host_port: Port
+    host_devices: Sequence[Device]
+    switch_devices: Sequence[Device]
     host_sysctls: Mapping[str, str] = field(default_factory=dict)
-    host_tc: Sequence[str] = ()
-    switch_tc: Sequence[str] = ()
 
-    def nodes(self, run: Path) -> list[dict[str, str]]:
-        numbers = range(1, self.hosts + 1)
-        tc = [line.replace("DEV", f"eth{number}") for number in numbers for line in self.switch_tc]
+    def devices(self, node: str) -> dict[int, Device]:
+        """A node's devices by the number in their names."""
+        if node == "s1":
+            return dict(enumerate(self.switch_devices, start=1))
+        return {1: self.host_devices[int(node.removeprefix("h")) - 1]}
+
+    def write_nodes(self, run: Path) -> list[str]:
+        """Write the files of all nodes, return their names."""
+        numbers = range(1, len(self.host_devices) + 1)
         neighbours = [f"neigh add 10.{n}.0.2 lladdr 02:fa:00:00:{n:02x}:01 dev eth{n}" for n in numbers]
-        addresses = [f"addr add 10.{n}.0.1/24 dev eth{n}" for n in numbers]
-        nodes = [_write_node(run, "s1", {"net.ipv4.ip_forward": "1"}, addresses + neighbours, tc)]
+        self._write_node(run, "s1", {"net.ipv4.ip_forward": "1"}, [f"addr add 10.{n}.0.1/24 dev eth{n}" for n in numbers] + neighbours)
         for n in numbers:
             gateway = [f"neigh add 10.{n}.0.1 lladdr 02:fa:00:00:{n:02x}:02 dev eth1", f"route add default via 10.{n}.0.1"]
-            tc = [line.replace("DEV", "eth1") for line in self.host_tc]
-            nodes.append(_write_node(run, f"h{n}", self.host_sysctls, [f"addr add 10.{n}.0.2/24 dev eth1", *gateway], tc))
-        return nodes
+            self._write_node(run, f"h{n}", self.host_sysctls, [f"addr add 10.{n}.0.2/24 dev eth1", *gateway])
+        return ["s1", *(f"h{n}" for n in numbers)]
+
+    def _write_node(self, run: Path, name: str, sysctls: Mapping[str, str], ip: Sequence[str]) -> None:
+        tc = [
+            line.replace("DEV", f"eth{number}")
+            for number, device in self.devices(name).items()
+            if not isinstance(device, Port)
+            for line in device
+        ]
+        directory = run / "nodes" / name
+        directory.mkdir(parents=True)
+        for file, lines in (("sysctl.conf", [f"{key} = {value}" for key, value in sysctls.items()]), ("ip.batch", ip), ("tc.batch", tc)):
+            (directory / file).write_text("".join(f"{line}\n" for line in lines))
 
     def links(self) -> list[dict[str, Any]]:
         return [
@@ -62,26 +79,20 @@ class Star:
                 "b": {"node": "s1", "interface": f"eth{n}", "mac": f"02:fa:00:00:{n:02x}:02"},
                 "mtu": PORT_MTU,
             }
-            for n in range(1, self.hosts + 1)
+            for n in range(1, len(self.host_devices) + 1)
         ]
 
     def set_up(self, run: Path, node: str) -> list[str]:
-        """Commands that make a node's devices switch ports."""
-        ports = self.switch_port if node == "s1" else ({} if self.host_tc else {1: self.host_port})
+        """Return the commands that make a node's devices switch ports."""
         commands = []
-        for number, port in ports.items():
-            (run / f"{node}-eth{number}").write_bytes(port.pack())
-            commands.append(f"/job/port-tool add eth{number} /job/{node}-eth{number} || exit 1")
+        for number, device in self.devices(node).items():
+            if isinstance(device, Port):
+                (run / f"{node}-eth{number}").write_bytes(device.pack())
+                commands.append(f"/job/port-tool add eth{number} /job/{node}-eth{number} || exit 1")
         return commands
 
-
-def _write_node(run: Path, name: str, sysctls: Mapping[str, str], ip: Sequence[str], tc: Sequence[str]) -> dict[str, str]:
-    directory = run / "nodes" / name
-    directory.mkdir(parents=True)
-    (directory / "sysctl.conf").write_text("".join(f"{key} = {value}\n" for key, value in sysctls.items()))
-    (directory / "ip.batch").write_text("\n".join(ip) + "\n")
-    (directory / "tc.batch").write_text("".join(f"{line}\n" for line in tc))
-    return {"name": name, "files": f"nodes/{name}"}
+    def switch_ports(self, node: str) -> list[int]:
+        return [number for number, device in self.devices(node).items() if isinstance(device, Port)]
 
 
 @dataclass
@@ -99,6 +110,7 @@ class Boot:
         processes: Sequence[Process],
         *,
         name: str = "run",
+        seed: int = 1,
         probes: Sequence[Process] = (),
         collect: Sequence[Process] = (),
         files: Mapping[str, str] | None = None,
@@ -114,7 +126,7 @@ class Boot:
         (run / "machine/sysctl.conf").write_text(sysctl)
         (run / "machine/job.json").write_text(json.dumps(self.job(star, run, processes, probes, collect)))
         with claim_cpu() as cpu:
-            machine = Machine(self.artefacts, run, 1, 2**30, cpu, 300)
+            machine = Machine(self.artefacts, run, seed, 2**30, cpu, 300)
             outcome = run_machine(machine, self.messages.append, Interrupt())
         assert outcome.status == "complete", self.explain(run, outcome)
         return run
@@ -122,7 +134,7 @@ class Boot:
     def job(
         self, star: Star, run: Path, processes: Sequence[Process], probes: Sequence[Process], collect: Sequence[Process]
     ) -> dict[str, Any]:
-        commands: dict[str, list[list[str]]] = {node["name"]: [] for node in star.nodes(run)}
+        commands: dict[str, list[list[str]]] = {node: [] for node in star.write_nodes(run)}
         for node, arguments in processes:
             commands[node].append(list(arguments))
         traffic = [
@@ -133,7 +145,7 @@ class Boot:
         shown = [
             {"name": f"{node}-eth{number}", "node": node, "argv": ["/job/port-tool", "show", f"eth{number}"]}
             for node in commands
-            for number in (star.switch_port if node == "s1" else [1])
+            for number in star.switch_ports(node)
         ]
         return {
             "format": "fabriclab-job-1",

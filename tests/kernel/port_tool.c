@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/genetlink.h>
+#include <linux/if_packet.h>
 #include <linux/netlink.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -256,6 +258,25 @@ static void send_datagrams(char **arguments)
 	}
 }
 
+static void send_pauses(char **arguments)
+{
+	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_ifindex = if_nametoindex(arguments[0]) };
+	unsigned char frame[60] = { 0x01, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 0x01, 0x01 };
+	int fd = socket(AF_PACKET, SOCK_RAW, 0), quanta = atoi(arguments[2]), number, count = atoi(arguments[3]);
+	int64_t interval = atoll(arguments[4]), start = epoch() + atoll(arguments[5]);
+
+	frame[17] = atoi(arguments[1]);
+	for (number = 0; number < 8; number++) {
+		frame[18 + 2 * number] = quanta >> 8;
+		frame[19 + 2 * number] = quanta;
+	}
+	for (number = 0; number < count; number++) {
+		sleep_until(start + number * interval);
+		if (sendto(fd, frame, sizeof(frame), 0, (void *)&to, sizeof(to)) < 0)
+			die("sendto");
+	}
+}
+
 /* Prints a datagram with the time at which the kernel got it. */
 static void print_datagram(int fd)
 {
@@ -298,6 +319,8 @@ int main(int count, char **arguments)
 {
 	const char *verb = count > 1 ? arguments[1] : "";
 
+	/* Sleep exactly. */
+	prctl(PR_SET_TIMERSLACK, 1);
 	if (!strcmp(verb, "add") && count == 4)
 		set_qdisc(arguments[2], arguments[3], NLM_F_CREATE | NLM_F_REPLACE);
 	else if (!strcmp(verb, "change") && count == 4)
@@ -310,6 +333,8 @@ int main(int count, char **arguments)
 		listen_for_events(atoll(arguments[2]));
 	else if (!strcmp(verb, "send") && count == 9)
 		send_datagrams(arguments + 2);
+	else if (!strcmp(verb, "pause") && count == 8)
+		send_pauses(arguments + 2);
 	else if (!strcmp(verb, "receive") && count == 4)
 		receive_datagrams(atoi(arguments[2]), atoll(arguments[3]));
 	else

@@ -5,8 +5,8 @@
  *
  * Nothing runs by itself: whoever looks at the chip takes its lock, and with it
  * brings all ports up to the present, event by event in the order of their times
- * (switch_chip_lock()). A frame's end on the line, a release of memory and the start
- * of the next frame happen at their exact times that way, without a timer each. A
+ * (switch_chip_lock()). A frame leaves its queue, and frees its memory, at the exact
+ * time at which the line is free for it that way, without a timer. A
  * timer runs only where the outside would see that nobody looked: for the frame that
  * arrives next at a cable's end (each port's qdisc watchdog), and for ports that wait
  * and neighbours that are paused (the chip's).
@@ -87,6 +87,22 @@ struct switch_port_config {
 	bool shaped;			/* some queue has a bucket */
 };
 
+/* A change of it in the making. */
+struct switch_change {
+	struct switch_chip *chip;
+	struct switch_port *port;
+	struct netlink_ext_ack *extack;
+	struct switch_port_config config;
+	struct switch_pool pool[TC_SWITCH_POOLS];
+	u32 cell_bytes;
+};
+
+#define switch_refuse(change, format, ...)						\
+({											\
+	NL_SET_ERR_MSG_FMT((change)->extack, format, ##__VA_ARGS__);			\
+	-EINVAL;									\
+})
+
 /* -- State ------------------------------------------------------------------------------------------ */
 
 /* What a frame in the switch carries along. */
@@ -132,7 +148,7 @@ struct switch_event {
 
 struct switch_queue {
 	struct qdisc_skb_head frames;	/* that wait */
-	u64 bytes;			/* waiting and in service */
+	u64 bytes;
 	u64 packets;
 	struct switch_account account;
 	u64 average;			/* of WRED */
@@ -155,10 +171,7 @@ struct switch_port {
 	struct switch_port_config config;
 
 	struct switch_line line;
-	bool busy;			/* a frame is on its way to the line */
-	bool waiting;			/* not busy, but will send something without being asked */
-	struct switch_frame service;	/* the frame in service; its bytes */
-	u32 service_bytes;
+	bool waiting;			/* the line is free, and yet something will be sent later without being asked */
 	u8 guaranteed_turn;
 	u32 backlogged;			/* bit mask: queues with frames that wait */
 	u32 stopped;			/* bit mask: queues that are paused or in a storm */
@@ -197,6 +210,12 @@ static inline struct switch_pool *switch_memory_pool(struct switch_chip *chip, c
 	return memory->pool == TC_SWITCH_NO_POOL ? NULL : &chip->pool[memory->pool];
 }
 
+/* A frame is on its way to the line. */
+static inline bool switch_port_busy(const struct switch_port *port, u64 now)
+{
+	return port->line.free_ns > now;
+}
+
 /* chip.c */
 struct switch_chip *switch_chip_join(struct switch_port *port, struct netlink_ext_ack *extack);
 void switch_chip_leave(struct switch_port *port);
@@ -204,8 +223,16 @@ u64 switch_chip_lock(struct switch_chip *chip);
 void switch_chip_unlock(struct switch_chip *chip);
 int switch_chips_register(void);
 
-/* port.c */
+/* admit.c */
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now);
+void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes, u64 now);
+void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop cause);
+
+/* aqm.c */
+bool switch_aqm_arrival(struct switch_port *port, int number, struct sk_buff *skb);
+bool switch_aqm_departure(struct switch_port *port, int number, struct sk_buff *skb, u64 now, u32 wire_bytes);
+
+/* port.c */
 struct sk_buff *switch_port_arrive(struct switch_port *port, u64 now);
 void switch_port_run(struct switch_port *port, u64 now);
 void switch_port_kick(struct switch_port *port, u64 now);
@@ -222,7 +249,12 @@ u32 switch_pause_held(const struct switch_port *port);
 void switch_pause_reset(struct switch_port *port, u64 now);
 void switch_pause_register(void);
 
+/* parse.c */
+int switch_parse(struct switch_change *change, struct nlattr *options, bool first);
+
 /* config.c */
+void switch_default_queue(struct switch_port_config *config, int queue);
+void switch_default_group(struct switch_port_config *config, int group);
 int switch_port_configure(struct switch_port *port, struct nlattr *options, bool first, struct netlink_ext_ack *extack);
 void switch_port_unconfigure(struct switch_port *port);
 void switch_port_set_defaults(struct switch_port *port);

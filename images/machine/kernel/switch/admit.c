@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The way in: classify a frame, ask for memory, queue it; and the books of the memory.
+ * All of it under the chip's lock.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <net/dsfield.h>
+
+#include "switch.h"
+
+/* -- Classification --------------------------------------------------------------------------------- */
+
+/* What is not IP (ARP, LLDP) has DSCP 0. */
+static u8 switch_dscp(struct sk_buff *skb)
+{
+	int offset = skb_network_offset(skb);
+
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		if (pskb_may_pull(skb, offset + sizeof(struct iphdr)))
+			return ipv4_get_dsfield(ip_hdr(skb)) >> 2;
+		break;
+	case htons(ETH_P_IPV6):
+		if (pskb_may_pull(skb, offset + sizeof(struct ipv6hdr)))
+			return ipv6_get_dsfield(ipv6_hdr(skb)) >> 2;
+		break;
+	}
+	return 0;
+}
+
+/* The slot of the port that a frame came in by. */
+static u16 switch_ingress_slot(struct switch_chip *chip, const struct sk_buff *skb)
+{
+	void *slot = skb->skb_iif ? xa_load(&chip->slots, skb->skb_iif) : NULL;
+
+	return slot ? xa_to_value(slot) : SWITCH_CPU_SLOT;
+}
+
+/* The class is the ingress port's to say, the queue is the egress port's. */
+static void switch_classify(struct switch_port *port, struct sk_buff *skb, u64 now)
+{
+	struct switch_chip *chip = port->chip;
+	u16 slot = switch_ingress_slot(chip, skb);
+	const struct switch_port *in = chip->ingress[slot]->port ?: port;
+	u8 class = in->config.maps.dscp_to_tc[switch_dscp(skb)];
+
+	*switch_frame(skb) = (struct switch_frame) {
+		.time_ns = now,
+		.cells = switch_cells(qdisc_pkt_len(skb), chip->cell_bytes),
+		.slot = slot,
+		.group = in->config.maps.tc_to_group[class],
+		.queue = port->config.maps.tc_to_queue[class],
+	};
+}
+
+/* -- Accounts --------------------------------------------------------------------------------------- */
+
+static struct switch_group *switch_frame_group(struct switch_port *port, const struct switch_frame *frame)
+{
+	return &port->chip->ingress[frame->slot]->group[frame->group];
+}
+
+static enum switch_admission switch_ask(struct switch_chip *chip, const struct switch_account *account,
+					const struct switch_memory *memory, u32 cells)
+{
+	return switch_admit(account, &memory->account, switch_memory_pool(chip, memory), cells);
+}
+
+/* Counts a frame in; `ingress` is what its priority group said. */
+static void switch_account_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes,
+				 enum switch_admission ingress)
+{
+	struct switch_queue *queue = &port->queue[frame->queue];
+	struct switch_memory *memory = &port->config.queue[frame->queue].memory;
+	struct switch_group *group = switch_frame_group(port, frame);
+	struct switch_pool *pool = switch_memory_pool(port->chip, &group->memory);
+
+	if (ingress == SWITCH_ADMIT_HEADROOM)
+		switch_charge_headroom(&group->account, pool, frame->cells);
+	else
+		switch_charge(&group->account, &group->memory.account, pool, frame->cells);
+	group->stats.received_bytes += bytes;
+	group->stats.received_packets++;
+
+	switch_charge(&queue->account, &memory->account, switch_memory_pool(port->chip, memory), frame->cells);
+	queue->bytes += bytes;
+	queue->packets++;
+	queue->stats.watermark_bytes = max(queue->stats.watermark_bytes, queue->bytes);
+	if (queue->ingress_bytes)
+		queue->ingress_bytes[frame->slot] += bytes;
+	port->bytes += bytes;
+	port->packets++;
+}
+
+/* Counts a frame out. */
+void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes, u64 now)
+{
+	struct switch_chip *chip = port->chip;
+	struct switch_ingress *ingress = chip->ingress[frame->slot];
+	struct switch_group *group = &ingress->group[frame->group];
+	struct switch_queue *queue = &port->queue[frame->queue];
+	struct switch_memory *memory = &port->config.queue[frame->queue].memory;
+
+	switch_release(&queue->account, &memory->account, switch_memory_pool(chip, memory), frame->cells);
+	queue->bytes -= bytes;
+	queue->packets--;
+	if (queue->ingress_bytes)
+		queue->ingress_bytes[frame->slot] -= bytes;
+	port->bytes -= bytes;
+	port->packets--;
+	if (queue->event.open)
+		switch_event_departure(port, frame->queue, now);
+
+	switch_release(&group->account, &group->memory.account, switch_memory_pool(chip, &group->memory), frame->cells);
+	if (group->xoff)
+		switch_group_check_xon(chip, ingress, frame->group, now);
+}
+
+/* -- Enqueue ---------------------------------------------------------------------------------------- */
+
+static enum tc_switch_drop switch_queue_refusal(enum switch_admission admission)
+{
+	return admission == SWITCH_REFUSE_POOL ? TC_SWITCH_DROP_QUEUE_POOL : TC_SWITCH_DROP_QUEUE_LIMIT;
+}
+
+/* Admits a frame and counts it in, or says why not (an enum tc_switch_drop); TC_SWITCH_DROPS: admitted. */
+static enum tc_switch_drop switch_port_admit(struct switch_port *port, struct sk_buff *skb)
+{
+	struct switch_frame *frame = switch_frame(skb);
+	const struct switch_queue_config *config = &port->config.queue[frame->queue];
+	struct switch_queue *queue = &port->queue[frame->queue];
+	struct switch_group *group = switch_frame_group(port, frame);
+	enum switch_admission ingress, egress;
+	u32 bytes = qdisc_pkt_len(skb);
+
+	if (queue->watchdog.storm && port->config.pfc.storm_action == TC_SWITCH_STORM_DROP)
+		return TC_SWITCH_DROP_STORM;
+	ingress = switch_ask(port->chip, &group->account, &group->memory, frame->cells);
+	if (ingress > SWITCH_ADMIT_HEADROOM) {
+		group->stats.discards++;
+		return TC_SWITCH_DROP_INGRESS;
+	}
+	egress = switch_ask(port->chip, &queue->account, &config->memory, frame->cells);
+	if (egress != SWITCH_ADMIT)
+		return switch_queue_refusal(egress);
+	if (config->voq_limit != SWITCH_UNLIMITED && queue->ingress_bytes[frame->slot] + bytes > config->voq_limit)
+		return TC_SWITCH_DROP_VOQ;
+	if (!switch_aqm_arrival(port, frame->queue, skb))
+		return TC_SWITCH_DROP_WRED;
+	switch_account_frame(port, frame, bytes, ingress);
+	return TC_SWITCH_DROPS;
+}
+
+void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop cause)
+{
+	port->queue[queue].stats.drops[cause]++;
+	port->stats.drops++;
+}
+
+/* Takes a frame in. Returns NET_XMIT_SUCCESS, _CN (early drop) or _DROP: then the frame is still the caller's. */
+int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
+{
+	struct switch_frame *frame = switch_frame(skb);
+	enum tc_switch_drop refusal;
+	struct switch_group *group;
+
+	switch_classify(port, skb, now);
+	refusal = switch_port_admit(port, skb);
+	if (refusal != TC_SWITCH_DROPS) {
+		switch_count_drop(port, frame->queue, refusal);
+		return refusal == TC_SWITCH_DROP_WRED ? NET_XMIT_CN : NET_XMIT_DROP;
+	}
+	group = switch_frame_group(port, frame);
+	if (group->account.headroom && !group->xoff)
+		switch_group_xoff(port->chip->ingress[frame->slot], frame->group, now);
+	if (port->config.queue[frame->queue].event_threshold != SWITCH_UNLIMITED)
+		switch_event_arrival(port, frame->queue, frame->slot, qdisc_pkt_len(skb), now);
+	__qdisc_enqueue_tail(skb, &port->queue[frame->queue].frames);
+	port->backlogged |= BIT(frame->queue);
+	/* A port that is busy and has nobody paused goes on at the time of its event. */
+	if (port->stopped || !timerqueue_node_queued(&port->event) || !switch_port_busy(port, now))
+		switch_port_run(port, now);
+	return NET_XMIT_SUCCESS;
+}
+
