@@ -46,6 +46,14 @@ route add 10.5.0.7 dev eth1
 route add fd01::/48 via fd00::9 dev eth1
 route add fd02::/48 dev eth1
 route add default via fd00::9
+route add default table 101 rto_min 5ms initcwnd 10 via 10.0.0.0 dev eth1
+route add 10.6.0.0/16 table 102 via 10.0.1.9
+rule add from 10.0.0.1/32 table 101 priority 101
+rule add from 10.7.0.8/29 table 102 priority 102
+mptcp limits set subflow 7 add_addr_accepted 8
+mptcp endpoint add 10.0.0.1 dev eth1 id 1 subflow
+mptcp endpoint add 10.0.1.1 dev eth2 id 2 subflow fullmesh
+mptcp endpoint add 10.7.0.8 dev eth2 id 8 signal
 """
 
 TC_BATCH = """\
@@ -65,6 +73,9 @@ SHOWN = {
     "route": ["ip", "-d", "-j", "route", "show", "table", "all"],
     "route6": ["ip", "-6", "-d", "-j", "route", "show", "table", "all"],
     "neighbour": ["ip", "-d", "-j", "neighbour"],
+    "rule": ["ip", "-d", "-j", "rule"],
+    "mptcp-endpoints": ["ip", "-d", "-j", "mptcp", "endpoint"],
+    "mptcp-limits": ["ip", "-d", "-j", "mptcp", "limits"],
     "qdisc": ["tc", "-d", "-s", "-j", "qdisc"],
     "qdisc-raw": ["tc", "-d", "-r", "-s", "qdisc"],
 }
@@ -141,6 +152,7 @@ def test_batch_files_mean_what_the_real_tools_make_of_them(artefacts: Artefacts,
         assert without_seeds(collected(ours, name)) == without_seeds(collected(tools, name)), name
     assert '"kind":"red"' in collected(ours, "qdisc")
     assert "10.4.0.0/16" in collected(ours, "route")
+    assert '"fullmesh"' in collected(ours, "mptcp-endpoints") and "10.7.0.8" in collected(ours, "rule")
 
 
 @pytest.mark.parametrize("option", ["", "fabriclab_batch=tools"])
@@ -155,6 +167,8 @@ def test_batch_files_mean_what_the_real_tools_make_of_them(artefacts: Artefacts,
             "Error: NLM_F_REPLACE needed to override.",
         ),
         ("tc.batch", "qdisc add dev eth1 root pfifo\nqdisc add dev eth2 root netem delay 25parsecs\n", 2, 'Illegal "latency"'),
+        ("ip.batch", 2 * "mptcp endpoint add 10.0.0.1 dev eth1 id 1 subflow\n", 2, "Error: too many addresses or duplicate one: -16."),
+        ("ip.batch", 2 * "rule add from 10.0.0.0/24 table 7 priority 7\n", 2, "File exists"),
         ("ip.batch", "address add 10.0.0.1/24 dev eth9\n", 1, 'Cannot find device "eth9"'),
         ("sysctl.conf", "net.ipv4.tcp_ecn = 1\nnet.ipv4.nope = 1\n", 2, "no such sysctl"),
         ("sysctl.conf", "net.ipv4.tcp_congestion_control = qctcp\n", 1, 'refuses the value "qctcp"'),

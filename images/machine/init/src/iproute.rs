@@ -1,11 +1,14 @@
-//! The part of `ip -batch` and `tc -batch` that our compilers write, done by rtnetlink without a process.
+//! The part of `ip -batch` and `tc -batch` that our compilers write, done by netlink without a process.
 //!
 //! A process costs milliseconds in the machine and a large lab has a hundred of these files. The requests are those that iproute2 6.15
 //! (Debian trixie) makes of the same words. What is not known here exactly, be it an abbreviation, a unit or a mistake, belongs to the
 //! real tool: a file with one such line is not interpreted at all.
 
 mod ip;
+mod mptcp;
 mod red;
+mod route;
+mod rule;
 mod tc;
 mod words;
 
@@ -32,6 +35,13 @@ impl Interfaces {
     }
 }
 
+/// What a line asks for, and of whom.
+enum Request {
+    Route(Message),
+    /// The path manager of MPTCP, by generic netlink.
+    Mptcp(Message),
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
@@ -47,10 +57,10 @@ impl Tool {
         }
     }
 
-    fn compile(self, words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
+    fn compile(self, words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
         match self {
             Self::Ip => ip::compile(words, interfaces),
-            Self::Tc => tc::compile(words, interfaces),
+            Self::Tc => tc::compile(words, interfaces).map(Request::Route),
         }
     }
 }
@@ -60,13 +70,42 @@ pub fn apply(tool: Tool, text: &str) -> Result<bool> {
     let Some(requests) = compile(tool, text, &mut Interfaces::default()) else {
         return Ok(false);
     };
-    let mut socket = Socket::open()?;
-    for (number, line, mut message) in requests {
-        socket
-            .request(&mut message)
+    let mut sockets = Sockets {
+        route: Socket::open()?,
+        mptcp: None,
+    };
+    for (number, line, request) in requests {
+        sockets
+            .send(request)?
             .map_err(|refusal| Failure::new(words_of_tool(&refusal)).at_line(number, line))?;
     }
     Ok(true)
+}
+
+/// Sockets of the current network namespace; the second is opened when it is needed.
+struct Sockets {
+    route: Socket,
+    mptcp: Option<(Socket, u16)>,
+}
+
+impl Sockets {
+    fn send(&mut self, request: Request) -> Result<std::result::Result<(), Refusal>> {
+        match request {
+            Request::Route(mut message) => Ok(self.route.request(&mut message)),
+            Request::Mptcp(mut message) => {
+                let (socket, family) = match &mut self.mptcp {
+                    Some(known) => known,
+                    empty => {
+                        let mut socket = Socket::open_generic()?;
+                        let family = socket.family(mptcp::FAMILY)?;
+                        empty.insert((socket, family))
+                    }
+                };
+                message.set_kind(*family);
+                Ok(socket.request(&mut message))
+            }
+        }
+    }
 }
 
 /// The requests of all lines with their numbers, or nothing if a single line is not of the part that is known here.
@@ -74,7 +113,7 @@ fn compile<'a>(
     tool: Tool,
     text: &'a str,
     interfaces: &mut Interfaces,
-) -> Option<Vec<(usize, &'a str, Message)>> {
+) -> Option<Vec<(usize, &'a str, Request)>> {
     let mut requests = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();

@@ -1,4 +1,4 @@
-//! Rtnetlink: one request, one acknowledgement. Layout of messages: rtnetlink(7), netlink(7).
+//! Netlink: one request, one acknowledgement. Layout of messages: rtnetlink(7), netlink(7).
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -7,7 +7,7 @@ use nix::sys::socket::{
     recv, send, socket, AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType,
 };
 
-use crate::failure::{Context, Result};
+use crate::failure::{Context, Failure, Result};
 
 const HEADER_BYTES: usize = 16;
 const ATTRIBUTE_HEADER_BYTES: usize = 4;
@@ -15,12 +15,17 @@ const NLA_F_NESTED: u16 = 1 << 15;
 /// Linux, include/uapi/linux/netlink.h: attribute of an extended acknowledgement.
 const NLMSGERR_ATTR_MSG: u16 = 1;
 const NLM_F_ACK_TLVS: u16 = 0x200;
+/// Linux, include/uapi/linux/genetlink.h.
+const GENL_ID_CTRL: u16 = 0x10;
+const CTRL_CMD_GETFAMILY: u8 = 3;
+const CTRL_ATTR_FAMILY_ID: u16 = 1;
+const CTRL_ATTR_FAMILY_NAME: u16 = 2;
 
 /// A request under construction.
 pub struct Message(Vec<u8>);
 
 impl Message {
-    /// `kind` is an `RTM_` number, `flags` are `NLM_F_` bits beside REQUEST and ACK, `header` is the fixed part.
+    /// `kind` is an `RTM_` number or a family of generic netlink, `flags` are `NLM_F_` bits beside REQUEST and ACK, `header` is the fixed part.
     pub fn new(kind: u16, flags: libc::c_int, header: &[u8]) -> Self {
         let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK | flags) as u16;
         let mut bytes = vec![0; HEADER_BYTES];
@@ -30,6 +35,10 @@ impl Message {
         let mut message = Self(bytes);
         message.pad();
         message
+    }
+
+    pub fn set_kind(&mut self, kind: u16) {
+        self.0[4..6].copy_from_slice(&kind.to_ne_bytes());
     }
 
     pub fn attribute(&mut self, kind: u16, payload: &[u8]) -> &mut Self {
@@ -114,11 +123,20 @@ pub struct Socket {
 
 impl Socket {
     pub fn open() -> Result<Self> {
+        Self::of(SockProtocol::NetlinkRoute)
+    }
+
+    /// Of generic netlink.
+    pub fn open_generic() -> Result<Self> {
+        Self::of(SockProtocol::NetlinkGeneric)
+    }
+
+    fn of(protocol: SockProtocol) -> Result<Self> {
         let socket = socket(
             AddressFamily::Netlink,
             SockType::Raw,
             SockFlag::SOCK_CLOEXEC,
-            SockProtocol::NetlinkRoute,
+            protocol,
         )
         .context(|| "open a netlink socket".to_owned())?;
         ask_for_extended_acknowledgements(&socket);
@@ -128,8 +146,35 @@ impl Socket {
         })
     }
 
+    /// The number of a family of generic netlink.
+    pub fn family(&mut self, name: &str) -> Result<u16> {
+        // struct genlmsghdr
+        let mut message = Message::new(GENL_ID_CTRL, 0, &[CTRL_CMD_GETFAMILY, 1, 0, 0]);
+        message.attribute_string(CTRL_ATTR_FAMILY_NAME, name);
+        let mut found = None;
+        self.exchange(&mut message, |answer| {
+            found = found.or_else(|| family_of(answer));
+        })
+        .map_err(|refusal| {
+            Failure::new(format!(
+                "the kernel has no netlink family {name}: {refusal}"
+            ))
+        })?;
+        found
+            .ok_or_else(|| Failure::new(format!("the kernel gave netlink family {name} no number")))
+    }
+
     /// Sends a request and waits for its acknowledgement.
     pub fn request(&mut self, message: &mut Message) -> std::result::Result<(), Refusal> {
+        self.exchange(message, |_| ())
+    }
+
+    /// The same; `look` sees what comes before the acknowledgement.
+    fn exchange(
+        &mut self,
+        message: &mut Message,
+        mut look: impl FnMut(&[u8]),
+    ) -> std::result::Result<(), Refusal> {
         self.sequence += 1;
         let plain = |errno| Refusal {
             errno,
@@ -148,7 +193,30 @@ impl Socket {
             if let Some(result) = acknowledgement(&answer[..length], self.sequence) {
                 return result;
             }
+            look(&answer[..length]);
         }
+    }
+}
+
+/// The family's number in the answer to CTRL_CMD_GETFAMILY.
+fn family_of(answer: &[u8]) -> Option<u16> {
+    if read_u16(answer, 4)? != GENL_ID_CTRL {
+        return None;
+    }
+    let value = attribute(answer, HEADER_BYTES + 4, CTRL_ATTR_FAMILY_ID)?;
+    read_u16(value, 0)
+}
+
+/// The payload of an attribute of that kind, the first one of those that start at `at`.
+fn attribute(bytes: &[u8], mut at: usize, wanted: u16) -> Option<&[u8]> {
+    loop {
+        let length = usize::from(read_u16(bytes, at)?);
+        let kind = read_u16(bytes, at + 2)?;
+        let payload = bytes.get(at + ATTRIBUTE_HEADER_BYTES..at + length)?;
+        if kind == wanted {
+            return Some(payload);
+        }
+        at += length.next_multiple_of(4);
     }
 }
 
@@ -197,20 +265,16 @@ fn extended_message(answer: &[u8]) -> Option<String> {
     } else {
         read_u32(answer, request)? as usize
     };
-    let mut at = request + copied.next_multiple_of(4);
-    while let (Some(length), Some(kind)) = (read_u16(answer, at), read_u16(answer, at + 2)) {
-        let length = usize::from(length);
-        let payload = answer.get(at + ATTRIBUTE_HEADER_BYTES..at + length)?;
-        if kind == NLMSGERR_ATTR_MSG {
-            return Some(
-                String::from_utf8_lossy(payload)
-                    .trim_end_matches('\0')
-                    .to_owned(),
-            );
-        }
-        at += length.next_multiple_of(4);
-    }
-    None
+    let text = attribute(
+        answer,
+        request + copied.next_multiple_of(4),
+        NLMSGERR_ATTR_MSG,
+    )?;
+    Some(
+        String::from_utf8_lossy(text)
+            .trim_end_matches('\0')
+            .to_owned(),
+    )
 }
 
 fn read_u16(bytes: &[u8], at: usize) -> Option<u16> {

@@ -116,6 +116,12 @@ pub fn ethernet(word: &str) -> Option<[u8; 6]> {
         .map(|mac| mac.0)
 }
 
+/// The number of a routing table that fits in a header, and is not one with a name (ip-route(8): 253 to 255).
+pub fn table(words: &mut Words) -> Option<u8> {
+    let table = words.next_number()?.try_into().ok()?;
+    (1..253).contains(&table).then_some(table)
+}
+
 pub fn octets(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(address) => address.octets().to_vec(),
