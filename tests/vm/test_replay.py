@@ -96,6 +96,17 @@ def test_what_is_due_at_one_instant_starts_at_that_instant(vm: Vm) -> None:
     assert {side["status"] for side in log.values()} == {"complete"}
 
 
+def test_time_passes_for_a_program_that_never_sleeps(vm: Vm) -> None:
+    # Readings of the clock and calls that fail cost nothing at first: but whoever only waits by them must see its wait end.
+    waits_for_the_clock = "from=$EPOCHREALTIME; while [[ $EPOCHREALTIME == $from ]]; do :; done"
+    waits_for_a_file = "(sleep 0.001; echo > /tmp/there) & until [[ -e /tmp/there ]]; do :; done"
+    programs = [
+        {"name": f"wait@h{number}", "node": f"h{number}", "argv": ["bash", "-c", wait]}
+        for number, wait in enumerate((waits_for_the_clock, waits_for_a_file), 1)
+    ]
+    assert vm.boot(star(2, traffic=()), programs).status == "complete"
+
+
 def test_a_group_that_several_hosts_receive_is_waited_for_to_the_nanosecond(vm: Vm) -> None:
     maps = [flow(number, "h1", f"h{number + 2}", size_bytes=50_000 * (number + 1), group=f"job/map/{number}") for number in range(3)]
     reduces = [

@@ -1,4 +1,5 @@
-//! Time after the epoch, read at most once a wake-up: a reading costs a system call and, in the virtual machine, 256 ns of virtual time.
+//! Time after the epoch, read at most once a wake-up: a reading is a system call, and in the virtual machine one of those that a task
+//! gets for nothing before it sleeps.
 
 use std::cell::Cell;
 

@@ -35,7 +35,7 @@ fn check_size(size: isize) -> io::Result<usize> {
     usize::try_from(size).map_err(|_| io::Error::last_os_error())
 }
 
-/// CLOCK_MONOTONIC in nanoseconds. In the virtual machine a reading takes 256 ns of virtual time.
+/// CLOCK_MONOTONIC in nanoseconds.
 pub fn monotonic_ns() -> i64 {
     // SAFETY: all zeroes is a valid timespec.
     let mut time: libc::timespec = unsafe { zeroed() };

@@ -269,6 +269,10 @@ impl Player {
     /// Ends all flows of a connection as they stand.
     fn end_all(&mut self, connection: &mut Connection, status: Status) -> io::Result<()> {
         self.look_for_due = true;
+        if matches!(status, Status::Failed(_)) {
+            // In real time the stop time may have come since the wake-up, and the peer have been the first to see it.
+            self.clock.forget();
+        }
         connection.look_at_subflows();
         let mut tcp = Some(connection.count());
         let (mut sent, mut received) = (Vec::new(), Vec::new());

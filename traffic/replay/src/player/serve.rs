@@ -16,7 +16,6 @@ use crate::schedule::RowId;
 use crate::sender::{Outgoing, Sender};
 use crate::sys;
 use crate::trace::{Mode, Side};
-use crate::window::WindowLimit;
 
 impl Player {
     pub(super) fn on_ready(&mut self, handle: Handle, what: u32) -> io::Result<()> {
@@ -56,25 +55,6 @@ impl Player {
             Role::Sender(_) => self.serve_sender(connection, what),
             Role::Receiver(_) => self.serve_receiver(connection, what),
         }
-    }
-
-    /// Bounds the window of a connection that is now established, before any data can come.
-    pub(super) fn begin_window(&self, connection: &mut Connection) -> io::Result<()> {
-        let Some(limit) = self.window_limit(connection) else {
-            return Ok(());
-        };
-        if let Role::Receiver(receiver) = &mut connection.role {
-            receiver.bound_window(limit);
-        }
-        limit.begin(&connection.socket)
-    }
-
-    /// MPTCP offers one window for all subflows and takes no clamp: there the route's window bounds the handshake only.
-    fn window_limit(&self, connection: &Connection) -> Option<WindowLimit> {
-        let limited = connection.subflows.is_none();
-        limited
-            .then(|| self.network.window_limit(&connection.socket))
-            .flatten()
     }
 
     fn connect_failed(&mut self, connection: &mut Connection) -> io::Result<Fate> {

@@ -13,6 +13,7 @@ use crate::receiver::Receiver;
 use crate::schedule::{Action, RowId};
 use crate::sender::{Outgoing, Sender};
 use crate::trace::{Flow, KeptId, Side};
+use crate::window::WindowLimit;
 
 /// How long after a refused connect a kept connection is tried again, before the epoch.
 const RETRY_NS: i64 = 1_000_000;
@@ -126,6 +127,25 @@ impl Player {
             );
             self.kept[id as usize] = KeptState::Failed(number);
         }
+    }
+
+    /// Bounds the window of a connection that is now established, before any data can come.
+    pub(super) fn begin_window(&self, connection: &mut Connection) -> io::Result<()> {
+        let Some(limit) = self.window_limit(connection) else {
+            return Ok(());
+        };
+        if let Role::Receiver(receiver) = &mut connection.role {
+            receiver.bound_window(limit);
+        }
+        limit.begin(&connection.socket)
+    }
+
+    /// MPTCP offers one window for all subflows and takes no clamp: there the route's window bounds the handshake only.
+    pub(super) fn window_limit(&self, connection: &Connection) -> Option<WindowLimit> {
+        let limited = connection.subflows.is_none();
+        limited
+            .then(|| self.network.window_limit(&connection.socket))
+            .flatten()
     }
 }
 
