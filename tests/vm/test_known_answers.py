@@ -125,3 +125,16 @@ def test_dctcp_keeps_the_queue_at_its_threshold_and_the_link_full(vm: Vm, rate_b
     assert 0.5 * threshold <= summary["queue_mean_bytes"] <= 1.5 * threshold
     assert summary["goodput_bps"] >= 0.97 * rate_bps * PAYLOAD_BYTES / WIRE_BYTES
     assert summary["drops"] == 0
+
+
+def test_a_short_flow_does_not_wait_behind_the_window_of_another_in_its_own_host(vm: Vm) -> None:
+    # Below a socket stands 1 ms of its rate at most (TCP small queues, sk_pacing_shift in net/core/sock.c), not its window of megabytes.
+    short = FlowsTraffic(
+        name="short", senders=("h1",), receiver="h3", size_bytes=4_000, count=10, start_ns=200_000_000, interval_ns=50_000_000, mode="push"
+    )
+    plan = star(3, delay_ns=25_000, traffic=(one_long_flow(), short), queue=Queue(limit_bytes=10_000_000))
+    assert vm.run(plan).status == "complete"
+    waits_ns = [flow["first_byte_ns"] - flow["start_ns"] for flow in vm.flows() if flow["class"] == "short"]
+    assert len(waits_ns) == 10
+    # Twice through the host's queue, the handshake and the data; what was sent in slow start, at twice the rate, may stand there too.
+    assert max(waits_ns) < 2 * 2_000_000 + 8 * 25_000
