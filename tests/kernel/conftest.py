@@ -7,6 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from machine import Boot, build_port_tool
+
+from fabriclab.engine.artefacts import EngineError, find_artefacts
 
 HERE = Path(__file__).parent
 HEADERS = HERE.parents[1] / "images/machine/kernel/switch"
@@ -26,3 +29,16 @@ def algorithms(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     loaded.buffer_new.restype = ctypes.c_void_p
     loaded.buffer_may_resume.restype = ctypes.c_bool
     return loaded
+
+
+@pytest.fixture(scope="session")
+def port_tool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_port_tool(tmp_path_factory.mktemp("port-tool"))
+
+
+@pytest.fixture
+def boot(port_tool: Path, tmp_path: Path) -> Boot:
+    try:
+        return Boot(find_artefacts(), port_tool, tmp_path)
+    except EngineError as error:
+        pytest.skip(str(error))

@@ -21,6 +21,21 @@ from fabriclab.engine.virtual import Machine, run_machine
 HERE = Path(__file__).parent
 HEADERS = HERE.parents[1] / "images/machine/kernel/switch"
 PORT_MTU = 1500
+REALTIME_START_NS = 1_700_000_000
+"""What the machine's CLOCK_REALTIME is ahead of its CLOCK_MONOTONIC."""
+
+START_NS = 10_200_000
+"""When senders start, since the epoch: the ports are configured by then; between two ticks, which would wake sleepers early."""
+
+SETTLE_S = 0.3
+"""How long a run takes at least: all queues have drained by then."""
+
+FULL_PAYLOAD, FULL_FRAME, FULL_WIRE = 1472, 1514, 1538
+"""The largest datagram's payload, frame, and bytes on the wire."""
+
+QUIET = {"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"}
+"""Nothing on the links but what a test sends."""
+
 Process = tuple[str, Sequence[str]]
 """A node, and what it runs."""
 
@@ -54,10 +69,12 @@ class Star:
         """Write the files of all nodes, return their names."""
         numbers = range(1, len(self.host_devices) + 1)
         neighbours = [f"neigh add 10.{n}.0.2 lladdr 02:fa:00:00:{n:02x}:01 dev eth{n}" for n in numbers]
-        self._write_node(run, "s1", {"net.ipv4.ip_forward": "1"}, [f"addr add 10.{n}.0.1/24 dev eth{n}" for n in numbers] + neighbours)
+        self._write_node(
+            run, "s1", {**QUIET, "net.ipv4.ip_forward": "1"}, [f"addr add 10.{n}.0.1/24 dev eth{n}" for n in numbers] + neighbours
+        )
         for n in numbers:
             gateway = [f"neigh add 10.{n}.0.1 lladdr 02:fa:00:00:{n:02x}:02 dev eth1", f"route add default via 10.{n}.0.1"]
-            self._write_node(run, f"h{n}", self.host_sysctls, [f"addr add 10.{n}.0.2/24 dev eth1", *gateway])
+            self._write_node(run, f"h{n}", {**QUIET, **self.host_sysctls}, [f"addr add 10.{n}.0.2/24 dev eth1", *gateway])
         return ["s1", *(f"h{n}" for n in numbers)]
 
     def _write_node(self, run: Path, name: str, sysctls: Mapping[str, str], ip: Sequence[str]) -> None:
@@ -113,7 +130,7 @@ class Boot:
         seed: int = 1,
         probes: Sequence[Process] = (),
         collect: Sequence[Process] = (),
-        files: Mapping[str, str] | None = None,
+        files: Mapping[str, str | bytes] | None = None,
         sysctl: str = "",
     ) -> Path:
         """Run processes, shell commands, in nodes until all have ended; returns the run directory."""
@@ -122,7 +139,7 @@ class Boot:
         (run / "traffic").mkdir()
         shutil.copy(self.tool, run / "port-tool")
         for path, text in (files or {}).items():
-            (run / path).write_text(text)
+            (run / path).write_bytes(text.encode() if isinstance(text, str) else text)
         (run / "machine/sysctl.conf").write_text(sysctl)
         (run / "machine/job.json").write_text(json.dumps(self.job(star, run, processes, probes, collect)))
         with claim_cpu() as cpu:
@@ -135,6 +152,7 @@ class Boot:
         self, star: Star, run: Path, processes: Sequence[Process], probes: Sequence[Process], collect: Sequence[Process]
     ) -> dict[str, Any]:
         commands: dict[str, list[list[str]]] = {node: [] for node in star.write_nodes(run)}
+        commands["s1"].append([f"sleep {SETTLE_S}"])
         for node, arguments in processes:
             commands[node].append(list(arguments))
         traffic = [
@@ -166,6 +184,39 @@ class Boot:
 
 def _shell(name: str, node: str, lines: Sequence[str]) -> dict[str, Any]:
     return {"name": name, "node": node, "argv": ["/bin/sh", "-c", "\n".join([*lines, "wait"])]}
+
+
+@dataclass(frozen=True)
+class Datagram:
+    """One that arrived: ns since the epoch, payload, ECN bits, number."""
+
+    time_ns: int
+    size: int
+    ecn: int
+    number: int
+
+
+def send(
+    address: str, *, count: int, port: int = 7000, tc: int = 0, size: int = FULL_PAYLOAD, interval_ns: int = 0, start_ns: int = START_NS
+) -> str:
+    """Return the command that sends datagrams of a traffic class (DSCP tc x 8); without an interval all at once."""
+    return f"/job/port-tool send {address} {port} {8 * tc} {size} {count} {interval_ns} {start_ns} &"
+
+
+def receive(duration_ns: int, port: int = 7000) -> str:
+    return f"/job/port-tool receive {port} {duration_ns} &"
+
+
+def show_at(interface: str, when_ns: int, name: str) -> str:
+    """Return the command that writes a port's statistics at a time since the epoch to the run directory."""
+    return f"/job/port-tool show {interface} {when_ns} > /job/{name} &"
+
+
+def datagrams(boot: Boot, run: Path, log: str) -> list[Datagram]:
+    """What a receiver logged."""
+    epoch = next(message.t_ns for message in boot.messages if message.name == "epoch")
+    rows = [tuple(map(int, line.split())) for line in (run / "logs" / f"{log}.log").read_text().splitlines()]
+    return [Datagram(time - REALTIME_START_NS - epoch, size, ecn, number) for time, size, ecn, number in rows]
 
 
 def shown(run: Path, node: str, interface: str) -> Shown:

@@ -4,7 +4,7 @@
  *
  *	port-tool add|change DEVICE FILE	RTM_NEWQDISC with FILE as its TCA_OPTIONS
  *	port-tool del DEVICE
- *	port-tool show DEVICE			the qdisc's and its classes' messages, in hex, one a line
+ *	port-tool show DEVICE [NS]		the qdisc's and its classes' messages, in hex, one a line; at NS since the epoch
  *	port-tool events NS			congestion events for so long, in hex, one a line
  *	port-tool send ADDRESS PORT DSCP BYTES COUNT INTERVAL_NS START_NS
  *						UDP datagrams of BYTES payload from START, since the epoch, on; INTERVAL 0: all at once
@@ -19,12 +19,14 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -236,26 +238,80 @@ static int64_t epoch(void)
 	return epoch ? atoll(epoch) : clock_ns();
 }
 
+/* A process that ends takes time in the machine, and what is due meanwhile is late. */
+static void linger(int64_t since)
+{
+	sleep_until(since + 250000000);
+}
+
+static void show(const char *device, int64_t when)
+{
+	sleep_until(when);
+	dump(RTM_GETQDISC, device);
+	dump(RTM_GETTCLASS, device);
+}
+
+struct sender {
+	int fd;
+	struct sockaddr_in to;
+	size_t length;
+	int sent;
+};
+
+static struct sender new_sender(char **arguments)
+{
+	struct sender sender = {
+		.fd = socket(AF_INET, SOCK_DGRAM, 0),
+		.to = { .sin_family = AF_INET, .sin_port = htons(atoi(arguments[1])) },
+		.length = atoi(arguments[3]),
+	};
+	int tos = atoi(arguments[2]) << 2 | 2, room = 1 << 24;
+
+	inet_aton(arguments[0], &sender.to.sin_addr);
+	setsockopt(sender.fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
+	setsockopt(sender.fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+	return sender;
+}
+
+static void send_one(struct sender *sender)
+{
+	char payload[65536] = {};
+
+	memcpy(payload, &sender->sent, sizeof(sender->sent));
+	sender->sent++;
+	if (sendto(sender->fd, payload, sender->length, 0, (void *)&sender->to, sizeof(sender->to)) < 0 && errno != ENOBUFS)
+		die("sendto");
+}
+
 static void send_datagrams(char **arguments)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(atoi(arguments[1])) };
-	int fd = socket(AF_INET, SOCK_DGRAM, 0), tos = atoi(arguments[2]) << 2 | 2, number, count = atoi(arguments[4]);
+	struct sender sender = new_sender(arguments);
 	int64_t interval = atoll(arguments[5]), start = epoch() + atoll(arguments[6]);
-	size_t length = atoi(arguments[3]);
-	char payload[65536] = {};
-	int room = 1 << 24;
+	int count = atoi(arguments[4]);
 
-	inet_aton(arguments[0], &to.sin_addr);
-	setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
-	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
-	sleep_until(start);
-	for (number = 0; number < count; number++) {
-		memcpy(payload, &number, sizeof(number));
-		if (interval)
-			sleep_until(start + number * interval);
-		if (sendto(fd, payload, length, 0, (void *)&to, sizeof(to)) < 0 && errno != ENOBUFS)
-			die("sendto");
+	while (sender.sent < count) {
+		if (!sender.sent || interval)
+			sleep_until(start + sender.sent * interval);
+		send_one(&sender);
 	}
+	linger(start + count * interval);
+}
+
+static void send_bursts(char **arguments)
+{
+	struct sender sender = new_sender(arguments);
+	FILE *stream = fopen(arguments[4], "r");
+	long long start = 0;
+	int count;
+
+	if (!stream)
+		die(arguments[4]);
+	while (fscanf(stream, "%lld %d", &start, &count) == 2) {
+		sleep_until(epoch() + start);
+		while (count--)
+			send_one(&sender);
+	}
+	linger(epoch() + start);
 }
 
 static void send_pauses(char **arguments)
@@ -275,6 +331,15 @@ static void send_pauses(char **arguments)
 		if (sendto(fd, frame, sizeof(frame), 0, (void *)&to, sizeof(to)) < 0)
 			die("sendto");
 	}
+	linger(start + count * interval);
+}
+
+static volatile sig_atomic_t is_over;
+
+static void time_is_over(int number)
+{
+	(void)number;
+	is_over = 1;
 }
 
 /* Prints a datagram with the time at which the kernel got it. */
@@ -290,6 +355,8 @@ static void print_datagram(int fd)
 	struct cmsghdr *part;
 	int tos = 0, number;
 
+	if (length < 0)
+		return;
 	for (part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
 		if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SO_TIMESTAMPNS)
 			memcpy(&time, CMSG_DATA(part), sizeof(time));
@@ -304,14 +371,17 @@ static void receive_datagrams(int port, int64_t duration)
 {
 	struct sockaddr_in here = { .sin_family = AF_INET, .sin_port = htons(port) };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0), one = 1, room = 1 << 26;
-	int64_t end = clock_ns() + duration;
+	struct itimerval end = { .it_value = { duration / 1000000000, duration / 1000 % 1000000 } };
 
 	setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof(one));
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &one, sizeof(one));
 	if (bind(fd, (void *)&here, sizeof(here)))
 		die("bind");
-	while (wait_until(fd, end))
+	/* Not a look at the clock while datagrams come: in the machine that takes time, and what is due meanwhile is late. */
+	sigaction(SIGALRM, &(struct sigaction){ .sa_handler = time_is_over }, NULL);
+	setitimer(ITIMER_REAL, &end, NULL);
+	while (!is_over)
 		print_datagram(fd);
 }
 
@@ -327,12 +397,14 @@ int main(int count, char **arguments)
 		set_qdisc(arguments[2], arguments[3], 0);
 	else if (!strcmp(verb, "del") && count == 3)
 		delete_qdisc(arguments[2]);
-	else if (!strcmp(verb, "show") && count == 3)
-		dump(RTM_GETQDISC, arguments[2]), dump(RTM_GETTCLASS, arguments[2]);
+	else if (!strcmp(verb, "show") && (count == 3 || count == 4))
+		show(arguments[2], count == 4 ? epoch() + atoll(arguments[3]) : 0);
 	else if (!strcmp(verb, "events") && count == 3)
 		listen_for_events(atoll(arguments[2]));
 	else if (!strcmp(verb, "send") && count == 9)
 		send_datagrams(arguments + 2);
+	else if (!strcmp(verb, "bursts") && count == 7)
+		send_bursts(arguments + 2);
 	else if (!strcmp(verb, "pause") && count == 8)
 		send_pauses(arguments + 2);
 	else if (!strcmp(verb, "receive") && count == 4)

@@ -140,7 +140,13 @@ class Port:
 
     def pack(self) -> bytes:
         parts = []
-        for kind, pack, value in ((2, u64, self.rate_bps), (3, u64, self.delay_ns), (4, u32, self.overhead), (5, u32, self.mpu), (6, u32, self.loss)):
+        for kind, pack, value in (
+            (2, u64, self.rate_bps),
+            (3, u64, self.delay_ns),
+            (4, u32, self.overhead),
+            (5, u32, self.mpu),
+            (6, u32, self.loss),
+        ):
             if value is not None:
                 parts.append(attribute(kind, pack(value)))
         parts += [attribute(kind, bytes(entries)) for kind, entries in self.maps.items()]
