@@ -47,7 +47,7 @@ _MEANINGS: dict[str, Meaning] = {
     **{"arrival": "word", "burst": "count", "deadline": "duration", "transport": "word", "dscp": "count"},
     **{"aggregators": "count", "workers": "count", "fan_out": "count", "request": "size", "response": "size"},
     **{"distribution": "word", "cap": "size", "sources": "count", "mappers": "count", "reducers": "count"},
-    **{"parallel_copies": "count", "replicas": "count", "rack": "word", "share": "percent", "of": "word"},
+    **{"parallel_copies": "count", "replicas": "count", "rack": "word", "share": "percent", "of": "word", "enabled": "flag"},
 }
 
 

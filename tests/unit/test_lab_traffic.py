@@ -170,3 +170,11 @@ def test_a_sizes_own_keys_can_be_set(tmp_path: Path) -> None:
 )
 def test_normal_forms_of_the_keys_of_traffic(key: str, text: str, value: object) -> None:
     assert normalise(key, text) == value
+
+
+def test_traffic_that_is_not_enabled_is_left_out(tmp_path: Path) -> None:
+    flows = "kind: flows, senders: [h1], receiver: h8, size: 1 KB"
+    text = f"traffic: {{one: {{{flows}, enabled: false}}, two: {{{flows}}}}}\n"
+    assert [traffic.name for traffic in plan_of(tmp_path, text).traffic] == ["two"]
+    swapped = {"traffic.one.enabled": "true", "traffic.two.enabled": "off"}
+    assert [traffic.name for traffic in plan_of(tmp_path, text, settings=swapped).traffic] == ["one"]

@@ -14,7 +14,7 @@ from fabriclab.lab.traffic.flows import WrittenFlows
 from fabriclab.lab.traffic.long import WrittenIperf3, WrittenLong
 from fabriclab.lab.traffic.query import WrittenQuery
 from fabriclab.lab.traffic.rounds import WrittenRounds
-from fabriclab.lab.traffic.scope import Scope
+from fabriclab.lab.traffic.scope import Scope, value_or
 from fabriclab.lab.traffic.shuffle import WrittenShuffle
 from fabriclab.lab.traffic.trace import WrittenTrace
 
@@ -50,11 +50,13 @@ _KINDS: Mapping[str, tuple[tuple[str, ...], _Reader]] = {
     "iperf3": (long.IPERF3_KEYS, long.read_iperf3),
     "trace": (trace.KEYS, trace.read_trace),
 }
-KEYS_OF_KIND = {kind: keys for kind, (keys, _) in _KINDS.items()}
+KEYS_OF_KIND = {kind: (*keys, "enabled") for kind, (keys, _) in _KINDS.items()}
+"""The keys of each kind; `enabled: false` leaves traffic out of a run, so that a variant or a matrix can choose among several."""
 
 
 def read_traffic(root: Section, scope: Scope) -> tuple[WrittenTraffic, ...]:
-    """Return the `traffic` section; what is wrong is recorded, and left out."""
+    """Return the `traffic` section without what is not enabled; what is wrong is recorded, and left out."""
+    before = len(root.problems)
     root.require("traffic", example=f"traffic: with a name and a kind ({', '.join(KEYS_OF_KIND)}) for each")
     section = root.section("traffic", None)
     if section is None:
@@ -70,21 +72,25 @@ def read_traffic(root: Section, scope: Scope) -> tuple[WrittenTraffic, ...]:
         traffic = None if value is None else _read_one(value, section.path(name), name, scope, root)
         if traffic is not None:
             every.append(traffic)
+    if not every and len(root.problems) == before:
+        root.complain("traffic", "none of it is enabled; leave one piece at least")
     _check_number(every, section)
     return tuple(every)
 
 
 def _read_one(value: Value, key: str, name: str, scope: Scope, root: Section) -> WrittenTraffic | None:
-    """Return one piece of traffic, None after recording what is wrong with it."""
+    """Return one piece of traffic; None when it is not enabled, or after recording what is wrong with it."""
     before = len(root.problems)
     section = Section(value, key, root.problems, None)
     section.require("kind", example=f"kind: one of {', '.join(KEYS_OF_KIND)}")
     kind = section.choice("kind", tuple(KEYS_OF_KIND))
     if kind is None:
         return None
-    keys, read = _KINDS[kind.value]
-    traffic = read(Section(value, key, root.problems, keys), name, scope)
-    return traffic if len(root.problems) == before else None
+    _, read = _KINDS[kind.value]
+    section = Section(value, key, root.problems, KEYS_OF_KIND[kind.value])
+    enabled = section.flag("enabled")
+    traffic = read(section, name, scope)
+    return traffic if len(root.problems) == before and value_or(enabled, True) else None
 
 
 def _check_number(every: Sequence[WrittenTraffic], section: Section) -> None:
