@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 
 import pytest
@@ -164,7 +164,11 @@ def test_a_given_mac_is_kept_and_given_to_nobody_else(tmp_path: Path) -> None:
 
 def forwarded(plan: Plan, source: str, destination: str) -> list[list[str]]:
     """Return every path, as node names, that packets can take by the plan's own routes."""
-    target = IPv4Interface(plan.node(destination).ports[0].address).ip
+    return forwarded_to(plan, source, destination, IPv4Interface(plan.node(destination).ports[0].address).ip)
+
+
+def forwarded_to(plan: Plan, source: str, destination: str, target: IPv4Address) -> list[list[str]]:
+    """Return the same for packets to one of the destination's addresses."""
     owners = {str(IPv4Interface(port.address).ip): node.name for node in plan.nodes for port in node.ports}
     paths, open_paths = [], [[source]]
     while open_paths:
