@@ -35,6 +35,7 @@ _TITLES = {
     "deadline_flows": "Flows with a deadline",
     "deadline_misses": "Deadlines missed",
     "flows_with_timeouts": "Flows that waited for a timeout",
+    "flows_with_setup_timeouts": "Flows whose connection waited for a timeout",
     "flows_fast_retransmit": "Flows with retransmissions, no timeout",
     "mptcp_fallbacks": "Flows that fell back from MPTCP to TCP",
     "queue_mean_bytes": "Queue, mean over time",

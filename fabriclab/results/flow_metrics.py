@@ -16,12 +16,16 @@ Metrics = dict[str, Metric]
 MOST_CLASSES = 100
 """Classes that have metrics of their own, those with the most flows: a trace may call every flow a class."""
 CLASS_METRICS = (
-    *("flows", "flows_complete", "flows_incomplete", "flows_with_timeouts", "timeouts", "retransmits", "marks"),
+    *("flows", "flows_complete", "flows_incomplete", "flows_with_timeouts", "flows_with_setup_timeouts"),
+    *("timeouts", "retransmits", "marks"),
     *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns"),
     *("slowdown_mean", "slowdown_median", "slowdown_p99", "coflow_mean_ns", "coflow_p95_ns", "coflow_p99_ns"),
     *("deadline_misses", "deadline_flows", "throughput_bps"),
 )
 """What a class has of its own, where it was measured."""
+HANDSHAKE_TIMEOUT_NS = 1_000_000_000
+"""A handshake of which a segment is lost is tried again after that long: no round trip has been measured yet (RFC 6298, section 2.1;
+TCP_TIMEOUT_INIT in include/net/tcp.h)."""
 _WHOLE_ONLY = ("throughput_bps",)
 _SUMS = ("timeouts", "retransmits", "marks")
 
@@ -52,6 +56,7 @@ def _of_classes(flows: pl.LazyFrame, times: pl.DataFrame, coflows: pl.DataFrame)
 def _counts() -> list[pl.Expr]:
     """Return counts and sums over flows, for the whole run or within a group."""
     status, finished, recovery = pl.col("status"), pl.col("finished"), pl.col("recovery")
+    set_up_ns = pl.col("connected_ns") - pl.col("start_ns")
     counted = {
         "flows_complete": finished,
         "flows_incomplete": ~finished,
@@ -62,6 +67,7 @@ def _counts() -> list[pl.Expr]:
     # The count or sum of nothing is 0; one of values that nobody logged is not measured.
     logged = {
         "flows_with_timeouts": (recovery.is_in(["timeout", "several timeouts"]), recovery),
+        "flows_with_setup_timeouts": (set_up_ns >= HANDSHAKE_TIMEOUT_NS, set_up_ns),
         "flows_fast_retransmit": (recovery == "fast retransmit", recovery),
         "mptcp_fallbacks": (pl.col("transport") == "fallback", pl.col("transport")),
         **{name: (pl.col(name), pl.col(name)) for name in _SUMS},

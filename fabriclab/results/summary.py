@@ -6,6 +6,7 @@ Flows
   flows_incomplete      all others: cut, never started, failed or lost; they are part of `flows`, never dropped
   flows_unstarted, flows_failed, flows_lost   of those, the ones of that status
   flows_with_timeouts   flows whose retransmission timer ran out
+  flows_with_setup_timeouts   flows whose connection stood a second or more after their start: SYN or SYN-ACK was lost
   flows_fast_retransmit flows that sent segments again without a timeout
   bytes                 bytes that receivers read, of incomplete flows too
   goodput_bps           8 x bytes / (last byte read - first start)
@@ -24,9 +25,9 @@ Flows
   min_rtt_us            smallest round-trip time that any flow saw
 Classes, over the flows of class C alone, where it was measured, of the 100 classes with the most flows
   throughput_bps[C]     goodput
-  NAME[C]               flows, flows_complete, flows_incomplete, flows_with_timeouts, timeouts, retransmits, marks, deadline_flows,
-                        deadline_misses, fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns, fct_p999_ns, slowdown_mean,
-                        slowdown_median, slowdown_p99, coflow_mean_ns, coflow_p95_ns, coflow_p99_ns as above
+  NAME[C]               flows, flows_complete, flows_incomplete, flows_with_timeouts, flows_with_setup_timeouts, timeouts, retransmits,
+                        marks, deadline_flows, deadline_misses, fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns,
+                        fct_p999_ns, slowdown_mean, slowdown_median, slowdown_p99, coflow_mean_ns, coflow_p95_ns, coflow_p99_ns as above
 Queues, over the time from the first start to the last byte; the bare name is the first sampled port's, `name[port]` each port's
   queue_mean_bytes, queue_median_bytes, queue_p99_bytes   time-weighted: a sample holds until the next
   queue_max_bytes       largest sample

@@ -92,9 +92,20 @@ def test_incomplete_flows_are_counted_and_have_no_completion_time(tmp_path: Path
         "flows_lost": 1,
         "flows_with_timeouts": 0,
         "flows_with_timeouts[web]": 0,
+        "flows_with_setup_timeouts": None,
         "flows_fast_retransmit": 0,
     }
     assert summary["fct_max_ns"] == 8
+
+
+def test_a_handshake_of_a_second_waited_for_its_timeout(tmp_path: Path) -> None:
+    trace = "".join(f"{flow},2000,h1,h3,5000,,push,,,,web\n" for flow in range(4))
+    source = "".join(
+        f"{flow},src,complete,2000,{connected},,,5000,0,0,0,4,51,80\n"
+        for flow, connected in enumerate((1_000_001_999, 1_000_002_000, 3_000_002_480, ""))
+    )
+    summary = read_run(small_run(tmp_path, trace, {"h1": source})).summary
+    assert summary["flows_with_setup_timeouts"] == summary["flows_with_setup_timeouts[web]"] == 2
 
 
 def test_goodput_is_bytes_over_busy_time(tmp_path: Path) -> None:
