@@ -210,7 +210,7 @@ class Pairs(Frozen):
     """Who sends to whom. A host never sends to itself.
 
     `permutation`: each sender has one receiver, each receiver at most one sender more than any other. `random`: drawn for each flow.
-    `all-to-all`: each sender takes all receivers in turn, in an order of its own. `in-rack`, `out-of-rack`: drawn among the receivers behind the
+    `all-to-all`: each sender takes all receivers in turn, in an order of its own. `in-rack`, `out-of-rack`: drawn among those behind the
     same first switch, behind another. `hot-spot`: a share of the flows goes to the hot spots, the others at random to the rest.
     """
 
@@ -291,7 +291,7 @@ class ArrivalsTraffic(Frozen):
 
 
 class QueryTraffic(Frozen):
-    """Partition/aggregate: an aggregator asks `fan_out` workers; the query is complete when all have answered (DCTCP, SIGCOMM 2010, section 2)."""
+    """Partition/aggregate: an aggregator asks `fan_out` workers; the query is complete when all have answered (DCTCP, SIGCOMM'10, section 2)."""
 
     kind: Literal["query"] = "query"
     name: str
@@ -317,8 +317,9 @@ class QueryTraffic(Frozen):
 class ShuffleTraffic(Frozen):
     """A MapReduce job's network phases as dependent flows: input, shuffle, output. Data that stay on their host are no flow.
 
-    input: each mapper pulls its share of `size_bytes` from one of the sources. shuffle: each reducer pulls its partition, size_bytes / (mappers x
-    reducers), from every mapper, parallel_copies at a time. output: each reducer writes what it received through a chain of replicas - 1 hosts.
+    input: each mapper pulls its share of `size_bytes` from one of the sources. shuffle: each reducer pulls its partition, size_bytes /
+    (mappers x reducers), from every mapper, parallel_copies at a time. output: each reducer writes what it received through a chain of
+    replicas - 1 hosts.
     """
 
     kind: Literal["shuffle"] = "shuffle"

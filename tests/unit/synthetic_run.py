@@ -13,7 +13,8 @@ FLOW_HEADER = (
 )
 QUEUE_HEADER = "# fabriclab-queues-1\ntime_ns,port,bytes,packets,drops,marks,sent_bytes,sent_packets,overlimits\n"
 TCP_HEADER = (
-    "# fabriclab-tcp-2\ntime_ns,node,flow,subflow,path,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,total_retrans,"
+    "# fabriclab-tcp-2\n"
+    "time_ns,node,flow,subflow,path,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,total_retrans,"
     "timeouts,delivered,delivered_ce,pacing_bps,delivery_bps,bytes_acked,state,ca_state,congestion,alpha\n"
 )
 TRACE_HEADER = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n"
@@ -110,7 +111,8 @@ def incast_run(run_dir: Path, senders: int, variant: str = "cubic", *, buffer: i
             trace.append(f"{flow},0,h{sender + 1},client,{SRU},,pull,c{sender},r{number},{after},sru\n")
             marks = 40 if variant == "dctcp" else 0
             logs[f"h{sender + 1}"].append(
-                f"{flow},src,complete,,,{now + 60_000},{end + 50_000},{SRU},{3 * late},{int(late)},{marks},182,51,{120 + 8 * senders},tcp,\n"
+                f"{flow},src,complete,,,{now + 60_000},{end + 50_000},{SRU},"
+                f"{3 * late},{int(late)},{marks},182,51,{120 + 8 * senders},tcp,\n"
             )
             client.append(f"{flow},dst,complete,{now},,{now + 110_000},{end},{SRU},,,,,,,tcp,\n")
             flow += 1
