@@ -291,7 +291,7 @@ class ArrivalsTraffic(Frozen):
 
 
 class QueryTraffic(Frozen):
-    """Partition/aggregate: an aggregator asks `fan_out` workers; the query is complete when all have answered (DCTCP, SIGCOMM'10, section 2)."""
+    """Partition/aggregate: an aggregator asks `fan_out` workers; complete when all have answered (DCTCP, SIGCOMM'10, section 2)."""
 
     kind: Literal["query"] = "query"
     name: str
