@@ -62,10 +62,11 @@ def mixed_run(
     cut: int = 0,
     classes: tuple[str, ...] = ("short", "query", "web"),
     study: str | None = None,
+    axis: str = "background",
 ) -> Path:
-    """A run with flows of each class; the last `cut` flows of each never complete."""
+    """A run with flows of each class; the last `cut` flows of each never complete. `axis` is the parameter whose value is `variant`."""
     traffic = [_TRAFFIC[name] for name in classes]
-    parameters = {"background": variant} | ({"load": f"{load} %"} if load is not None else {})
+    parameters = {axis: variant} | ({"load": f"{load} %"} if load is not None else {})
     plan = plan_of(HOSTS, "cubic", 100_000, traffic, "h9", lab="mixed", title="Short flows, queries and a distribution", study=study)
     plan |= {"parameters": parameters, "settings": parameters, "seed": seed}
     plan["probes"]["queue_ports"], plan["probes"]["queue_interval_ns"], plan["probes"]["tcp_interval_ns"] = [], None, None
@@ -79,15 +80,15 @@ def load_of(load: int | None) -> int:
     return 30 if load is None else load
 
 
-def mixed_sweep(directory: Path, seeds: int = 3, loads: tuple[int, ...] = (), **run: Any) -> Path:
+def mixed_sweep(directory: Path, seeds: int = 3, loads: tuple[int, ...] = (), axis: str = "background", **run: Any) -> Path:
     """A sweep of both backgrounds (and the loads) with so many seeds."""
     points = []
     for variant in TIMEOUTS:
         for load in loads or (None,):
             for seed in range(1, seeds + 1):
                 name = f"points/{variant}-{load}-{seed}"
-                mixed_run(directory / name, variant, seed=seed, load=load, **run)
-                settings: dict[str, Any] = {"background": variant} | ({"load": f"{load} %"} if load is not None else {})
+                mixed_run(directory / name, variant, seed=seed, load=load, axis=axis, **run)
+                settings: dict[str, Any] = {axis: variant} | ({"load": f"{load} %"} if load is not None else {})
                 points.append({"settings": settings | {"seed": seed}, "seed": seed, "run": name, "status": "complete"})
     title = "Short flows, queries and a distribution"
     data = {"format": "fabriclab-sweep-1", "lab": "mixed", "matrix": "study", "title": title, "points": points}

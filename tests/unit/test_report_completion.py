@@ -179,8 +179,9 @@ def test_bins_of_a_figure_are_sizes() -> None:
         bins_of({"bins": [5000, 1000]})
 
 
-def test_numbers_stand_beside_the_study_s(study_dir: Path) -> None:
-    sweep, study = read_sweep(study_dir), read_study("S1")
+def test_numbers_stand_beside_the_study_s(tmp_path: Path) -> None:
+    directory = mixed_sweep(tmp_path, seeds=4, flows=60, axis="variant", classes=("short",), study="S1")
+    sweep, study = read_sweep(directory), read_study("S1")
     assert study is not None
     compared = compare_with(study, pools_of(sweep), sweep.lab, varied_settings(sweep))
     assert [each.part.title for each in compared] == ["70 KB flows beside long ones"]
