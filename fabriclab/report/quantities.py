@@ -30,6 +30,7 @@ _TITLES = {
     "slowdown_p99": "Slowdown, 99th percentile",
     "slowdown_p999": "Slowdown, 99.9th percentile",
     "coflow_mean_ns": "Coflow completion time, mean",
+    "coflow_median_ns": "Coflow completion time, median",
     "coflow_p95_ns": "Coflow completion time, 95th percentile",
     "coflow_p99_ns": "Coflow completion time, 99th percentile",
     "deadline_flows": "Flows with a deadline",

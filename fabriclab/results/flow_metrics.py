@@ -19,7 +19,7 @@ CLASS_METRICS = (
     *("flows", "flows_complete", "flows_incomplete", "flows_with_timeouts", "flows_with_setup_timeouts"),
     *("timeouts", "retransmits", "marks"),
     *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns"),
-    *("slowdown_mean", "slowdown_median", "slowdown_p99", "coflow_mean_ns", "coflow_p95_ns", "coflow_p99_ns"),
+    *("slowdown_mean", "slowdown_median", "slowdown_p99", "coflow_mean_ns", "coflow_median_ns", "coflow_p95_ns", "coflow_p99_ns"),
     *("deadline_misses", "deadline_flows", "throughput_bps"),
 )
 """What a class has of its own, where it was measured."""
@@ -95,7 +95,7 @@ def _distributions(times: pl.DataFrame, coflows: pl.DataFrame) -> dict[str, Any]
         "slowdown_mean": _mean(slowdown),
         **{f"slowdown_{name}": percentile(slowdown, percent) for name, percent in _PERCENTILES.items()},
         "coflow_mean_ns": _mean(coflow),
-        **{f"coflow_{name}_ns": _whole(percentile(coflow, _PERCENTILES[name])) for name in ("p95", "p99")},
+        **{f"coflow_{name}_ns": _whole(percentile(coflow, _PERCENTILES[name])) for name in ("median", "p95", "p99")},
     }
 
 

@@ -14,7 +14,7 @@ Flows
                         mean, standard deviation (divisor n - 1), nearest-rank percentiles
   slowdown_mean, slowdown_median, slowdown_p95, slowdown_p99, slowdown_p999   the same of completion time / ideal on an idle path
                         (`fabriclab.results.ideal`)
-  coflow_mean_ns, coflow_p95_ns, coflow_p99_ns   completion times of complete coflows: rounds, queries, phases of a job
+  coflow_mean_ns, coflow_median_ns, coflow_p95_ns, coflow_p99_ns   completion times of complete coflows: rounds, queries, phases of a job
                         (`fabriclab.results.coflows`, level `coflow`)
   deadline_flows, deadline_misses   sized flows that have a deadline, those of them that missed it, incomplete ones included
   rounds_complete       groups of the trace of which every flow is complete
@@ -27,7 +27,8 @@ Classes, over the flows of class C alone, where it was measured, of the 100 clas
   throughput_bps[C]     goodput
   NAME[C]               flows, flows_complete, flows_incomplete, flows_with_timeouts, flows_with_setup_timeouts, timeouts, retransmits,
                         marks, deadline_flows, deadline_misses, fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns,
-                        fct_p999_ns, slowdown_mean, slowdown_median, slowdown_p99, coflow_mean_ns, coflow_p95_ns, coflow_p99_ns as above
+                        fct_p999_ns, slowdown_mean, slowdown_median, slowdown_p99, coflow_mean_ns, coflow_median_ns, coflow_p95_ns,
+                        coflow_p99_ns as above
 Queues, over the time from the first start to the last byte; the bare name is the first sampled port's, `name[port]` each port's
   queue_mean_bytes, queue_median_bytes, queue_p99_bytes   time-weighted: a sample holds until the next
   queue_max_bytes       largest sample

@@ -168,6 +168,18 @@ def test_deadline_counts_from_the_first_start_of_the_group(tmp_path: Path) -> No
     assert (results.summary["deadline_flows"], results.summary["deadline_misses"]) == (4, 2)
 
 
+def test_coflows_have_percentiles_of_their_own(tmp_path: Path) -> None:
+    """Three queries of two flows: the later flow counts, and the middle query is the median."""
+    trace = "".join(f"{flow},0,h{1 + flow % 2},h3,5000,,push,,q{flow // 2},,query\n" for flow in range(6))
+    sources = ("".join(f"{flow},src,complete,0,,,,5000,0,0,0,4,51,80\n" for flow in flows) for flows in ((0, 2, 4), (1, 3, 5)))
+    ends = (900, 100, 200, 300, 500, 700)
+    sink = "".join(f"{flow},dst,complete,,,,{end},5000,,,,,,\n" for flow, end in enumerate(ends))
+    logs = dict(zip(("h1", "h2"), sources, strict=True)) | {"h3": sink}
+    summary = read_run(small_run(tmp_path, trace, logs)).summary
+    names = ("coflow_median_ns", "coflow_p95_ns", "coflow_median_ns[query]", "coflow_p99_ns[query]")
+    assert [summary[name] for name in names] == [700, 900, 700, 900]
+
+
 def test_classes_have_metrics_of_their_own_but_not_without_end(tmp_path: Path) -> None:
     trace = "".join(f"{flow},0,h1,h3,5000,,push,,,,c{max(0, flow - 50)}\n" for flow in range(200))
     summary = read_run(small_run(tmp_path, trace, {})).summary
