@@ -200,14 +200,16 @@ struct switch_chip *switch_chip_join(struct switch_port *port, struct netlink_ex
 	return chip;
 }
 
-/* The opposite; the port has been reset. */
+/* The opposite. */
 void switch_chip_leave(struct switch_port *port)
 {
 	struct switch_chip *chip = port->chip;
 	struct switch_net *here = net_generic(chip->net, switch_net_id);
+	u64 now;
 
-	switch_chip_lock(chip);
+	now = switch_chip_lock(chip);
 	port->ingress->port = NULL;
+	switch_port_reset(port, now);
 	WRITE_ONCE(port->chip, NULL);
 	switch_chip_unlock(chip);
 	/* The device may have a new port already. */

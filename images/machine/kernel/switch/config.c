@@ -240,13 +240,10 @@ void switch_port_unconfigure(struct switch_port *port)
 {
 	struct switch_port_config *defaults = kvzalloc(sizeof(*defaults), GFP_KERNEL | __GFP_NOFAIL);
 	int number;
-	u64 now;
 
 	switch_default_port(defaults);
-	now = switch_chip_lock(port->chip);
+	switch_chip_lock(port->chip);
 	switch_commit_memory(port, defaults);
-	for (number = 0; number < SWITCH_QUEUES; number++)
-		switch_group_forget_xoff(port->chip, &port->ingress->group[number], now);
 	switch_chip_unlock(port->chip);
 	for (number = 0; number < SWITCH_QUEUES; number++) {
 		kvfree(port->queue[number].ingress_bytes);

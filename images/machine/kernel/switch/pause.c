@@ -10,6 +10,7 @@
 #include <linux/etherdevice.h>
 #include <linux/netdevice.h>
 #include <linux/pkt_sched.h>
+#include <linux/version.h>
 
 #include "switch.h"
 
@@ -35,6 +36,9 @@ static struct sk_buff *switch_pause_frame(struct net_device *dev, const struct s
 	skb->priority = TC_PRIO_CONTROL;
 	skb->dev = dev;
 	qdisc_skb_cb(skb)->pkt_len = skb->len;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+	qdisc_skb_cb(skb)->pkt_segs = 1;
+#endif
 	return skb;
 }
 
@@ -93,7 +97,7 @@ void switch_group_xoff(struct switch_ingress *ingress, int group, u64 now)
 }
 
 /* The group is in XOFF no longer; the neighbour is not told. */
-void switch_group_forget_xoff(struct switch_chip *chip, struct switch_group *group, u64 now)
+static void switch_group_forget_xoff(struct switch_chip *chip, struct switch_group *group, u64 now)
 {
 	if (!group->xoff)
 		return;
@@ -289,13 +293,16 @@ u32 switch_pause_held(const struct switch_port *port)
 	return held;
 }
 
+/* Port down: nobody is paused by it, and it is paused by nobody. */
 void switch_pause_reset(struct switch_port *port, u64 now)
 {
 	int number;
 
 	for (number = 0; number < SWITCH_QUEUES; number++) {
+		switch_group_forget_xoff(port->chip, &port->ingress->group[number], now);
 		switch_queue_resume(&port->queue[number], now);
 		port->queue[number].watchdog = (struct switch_watchdog) {};
 	}
+	port->refresh_ns = 0;
 	port->stopped = 0;
 }

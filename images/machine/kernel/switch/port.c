@@ -98,6 +98,8 @@ static void switch_port_send(struct switch_port *port, struct sk_buff *skb, u64 
 	if (port->wire.tail)
 		end = max(end, switch_frame(port->wire.tail)->time_ns);
 	switch_frame(skb)->time_ns = end;
+	/* Sent, for its socket: what a NIC tells with its TX completion. TCP small queues counts the queue, not the cable. */
+	skb_orphan(skb);
 	if (!port->wire.head)
 		qdisc_watchdog_schedule_ns(&port->watchdog, end);
 	__qdisc_enqueue_tail(skb, &port->wire);

@@ -93,6 +93,8 @@ static void switch_qdisc_destroy(struct Qdisc *sch)
 	switch_qdisc_reset(sch);
 	switch_port_unconfigure(port);
 	switch_chip_leave(port);
+	/* Until then a frame that another port lets go could arm it. */
+	qdisc_watchdog_cancel(&port->watchdog);
 }
 
 /* -- Netlink ---------------------------------------------------------------------------------------- */

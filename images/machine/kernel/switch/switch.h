@@ -242,7 +242,6 @@ void switch_port_drop_queue(struct switch_port *port, int queue, u64 now);
 /* pause.c */
 void switch_group_xoff(struct switch_ingress *ingress, int group, u64 now);
 void switch_group_check_xon(struct switch_chip *chip, struct switch_ingress *ingress, int group, u64 now);
-void switch_group_forget_xoff(struct switch_chip *chip, struct switch_group *group, u64 now);
 void switch_pause_run(struct switch_port *port, u64 now);
 u64 switch_pause_next(const struct switch_port *port);
 u32 switch_pause_held(const struct switch_port *port);
