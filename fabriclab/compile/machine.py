@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import polars as pl
@@ -24,6 +25,7 @@ from fabriclab.plan.model import (
     ShuffleTraffic,
     TraceTraffic,
 )
+from fabriclab.workload.sizes import mean_size
 
 MIB = 1 << 20
 
@@ -37,6 +39,9 @@ _ROUTER_MEMORY_BYTES = 40 * MIB
 """FRR's daemons of one switch."""
 _PACKET_MEMORY_FACTOR = 3
 """Kernel memory of a queued 1500-byte packet (skb, head, data: 2304 bytes and the slab's share) to its length, rounded up."""
+_SEND_BUFFER_FACTOR = 2
+"""Memory of written bytes to their number: skb heads (tcp_sendmsg_locked), rounded up."""
+_LARGEST_BACKLOG_BYTES = 4 << 30
 _TRACE_MEMORY_FACTOR = 8
 """What the replays hold of a trace to its length: both ends of a row of 45 to 70 bytes keep 90 to 160 bytes each, and the page cache has
 the row and two rows of the flow log. Measured with 1,000,000 flows among 16 hosts."""
@@ -207,7 +212,7 @@ def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
     Of nothing else: the kernel's defaults follow its memory, and must be the same on every host.
     """
     queues = sum(port.queue.limit_bytes for node in plan.nodes if node.role == "switch" for port in node.ports)
-    sockets = sum(_socket_bytes(node) for node in plan.nodes if node.name in _playing(plan))
+    sockets = sum(_socket_bytes(node) for node in plan.nodes if node.name in _playing(plan)) + _backlog_bytes(plan)
     routers = sum(speaks_bgp(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
     need = _BASE_MEMORY_BYTES + processes + _PACKET_MEMORY_FACTOR * queues + sockets + _replay_bytes(plan, trace_bytes)
@@ -219,6 +224,23 @@ def _replay_bytes(plan: Plan, trace_bytes: int) -> int:
     copies = sum(len(traffic.mappers) * len(traffic.reducers) for traffic in plan.traffic if isinstance(traffic, ShuffleTraffic))
     groups = copies * len(_playing(plan)) * _GROUP_MEMORY_BYTES
     return max(0, _TRACE_MEMORY_FACTOR * trace_bytes + groups - len(plan.nodes) * MIB)
+
+
+def _backlog_bytes(plan: Plan) -> int:
+    """Return what may lie unsent in the sockets of an open loop: flows start whatever becomes of those before, each with its bytes written.
+
+    It is all that arrives, up to a bound: what no packet ever touches costs the host nothing but the kernel's page table of it, 1/64.
+    """
+    arrivals = [traffic for traffic in plan.traffic if isinstance(traffic, ArrivalsTraffic)]
+    return min(_SEND_BUFFER_FACTOR * sum(_arriving_bytes(plan, traffic) for traffic in arrivals), _LARGEST_BACKLOG_BYTES)
+
+
+def _arriving_bytes(plan: Plan, traffic: ArrivalsTraffic) -> int:
+    flows = -(-(traffic.stop_ns - traffic.start_ns) // traffic.arrivals.interval_ns)
+    mean_bytes = math.ceil(mean_size(traffic.size))
+    transports = {node.name: node.transport for node in plan.nodes}
+    buffers = [transport.send_buffer_bytes for name in traffic.pairs.senders if (transport := transports[name]) is not None]
+    return sum(flows * min(mean_bytes, buffer) for buffer in buffers)
 
 
 def _socket_bytes(node: Node) -> int:

@@ -8,7 +8,7 @@ from sample_plans import DCTCP, LONG, ROUNDS, star
 
 from fabriclab.compile import compile_job, compile_machine_sysctl, compile_sampler, compiled_flows, machine_memory_bytes
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.model import Carrier, Probes, ShuffleTraffic, TraceTraffic
+from fabriclab.plan.model import Arrivals, ArrivalsTraffic, Carrier, FixedSize, Pairs, Probes, ShuffleTraffic, TraceTraffic
 
 NOWHERE = Path("/nonexistent")
 
@@ -75,6 +75,24 @@ def test_memory_grows_with_the_trace_and_with_the_groups_of_a_shuffle() -> None:
     job = ShuffleTraffic(name="job", mappers=hosts, reducers=hosts, size_bytes=10**9, parallel_copies=5, replicas=1, start_ns=0)
     jobs = tuple(job.model_copy(update={"name": f"job{number}"}) for number in range(100))
     assert machine_memory_bytes(star(16, traffic=jobs)) > machine_memory_bytes(star(16, traffic=(job,)))
+
+
+def arriving(interval_ns: int) -> ArrivalsTraffic:
+    """Return a megabyte of each of two hosts every so often for a second."""
+    return ArrivalsTraffic(
+        name="web",
+        pairs=Pairs(pattern="random", senders=("h1", "h2"), receivers=("h3",)),
+        size=FixedSize(size_bytes=10**6),
+        arrivals=Arrivals(process="poisson", interval_ns=interval_ns),
+        start_ns=0,
+        stop_ns=10**9,
+    )
+
+
+def test_memory_has_room_for_what_an_open_loop_leaves_unsent() -> None:
+    slow, fast, flood = (machine_memory_bytes(star(3, traffic=(arriving(interval_ns),))) for interval_ns in (10**9, 10**7, 10**4))
+    assert fast - slow >= 2 * 99 * 10**6
+    assert flood - slow <= 4 << 30
 
 
 def test_machine_allows_the_congestion_control_of_traffic() -> None:
