@@ -28,6 +28,7 @@ WHOLE_METRICS = (
         "queue_max_bytes",
     ),
     *("drops", "queue_marks", "stalls", "stalled_ns", "srtt_mean_us", "min_rtt_us", "jain_fairness"),
+    *("jain_phase_mean", "jain_phase_min", "fair_after_mean_ns"),
     *("convergence_ns", "reconvergence_ns"),
 )
 PORT_METRICS = (

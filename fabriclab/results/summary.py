@@ -36,6 +36,10 @@ Queues, over the time from the first start to the last byte; the bare name is th
   stalls, stalled_ns    times that the port sent nothing for SILENCE_NS or more, and their length in all: waiting for a timer
 TCP samples
   srtt_mean_us          time-weighted mean of the senders' smoothed round-trip time over all sampled flows; each subflow of MPTCP counts
+  jain_phase_mean, jain_phase_min   Jain's index of the sampled long flows' throughputs over phases in which the same flows run, of 100 ms
+                        and more; needs two flows (`fabriclab.results.fairness`)
+  fair_after_mean_ns    mean over those phases of the time after which what each has got since the phase began stays fair (index 0.95);
+                        the whole phase counts where that never comes
 A metric that was not measured is None.
 """
 
@@ -47,6 +51,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.results.fairness import fairness_metrics
 from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics
 from fabriclab.results.flows import is_done, scan_flows
 from fabriclab.results.statistics import (
@@ -94,7 +99,7 @@ def summarize(measured: Measured, plan: dict[str, Any], manifest: dict[str, Any]
     ports = tuple(plan.get("probes", {}).get("queue_ports", ()))
     metrics |= _queues(measured.queues, ports, begin, end)
     metrics["srtt_mean_us"] = _srtt_mean(measured, begin, end)
-    return metrics
+    return metrics | fairness_metrics(measured.flows, measured.tcp)
 
 
 def is_finished(manifest: dict[str, Any]) -> pl.Expr:
