@@ -1,0 +1,37 @@
+"""A small cut of labs/websearch-load: the load that was asked for arrives, every flow ends, and what ECN does for the short ones shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from vm import fabriclab
+
+from fabriclab.results import Results, read_run
+
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
+
+LAB = Path(__file__).parents[2] / "labs" / "websearch-load"
+
+
+def run(directory: Path, variant: str) -> Results:
+    settings = [f"variant={variant}", "load=60 %", "traffic.web.stop=400 ms"]
+    words = [word for each in settings for word in ("--set", each)]
+    result = fabriclab(directory, "run", str(LAB), *words, "--out", variant)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return read_run(directory / variant)
+
+
+def test_a_cut(tmp_path: Path) -> None:
+    cubic, dctcp = run(tmp_path, "cubic"), run(tmp_path, "dctcp")
+    for results in (cubic, dctcp):
+        flows = results.flows.select("src", "dst", "size_bytes", "slowdown").collect()
+        assert results.summary["flows_complete"] == len(flows) > 200
+        assert flows["size_bytes"].max() == 10_000_000
+        assert flows.filter(pl.col("src") == pl.col("dst")).is_empty()
+        # Nobody is faster than alone on an idle path.
+        assert float(str(flows["slowdown"].min())) >= 0.99
+    assert cubic.flows.select("flow", "start_ns").collect().equals(dctcp.flows.select("flow", "start_ns").collect())
+    assert float(str(cubic.summary["slowdown_median"])) > float(str(dctcp.summary["slowdown_median"]))
+    assert float(str(cubic.summary["retransmits"])) > 1000 > 10 * float(str(dctcp.summary["retransmits"]))
