@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,9 @@ SETTLE_S = 0.3
 
 FULL_PAYLOAD, FULL_FRAME, FULL_WIRE = 1472, 1514, 1538
 """The largest datagram's payload, frame, and bytes on the wire."""
+
+COMPLAINT = re.compile(r"WARNING|BUG|KASAN|UBSAN|kmemleak: [1-9]|possible (recursive|circular|irq|deadlock)|inconsistent lock|Call Trace")
+"""What the kernel's log says when something is wrong."""
 
 QUIET = {"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"}
 """Nothing on the links but what a test sends."""
@@ -146,6 +150,7 @@ class Boot:
             machine = Machine(self.artefacts, run, seed, 2**30, cpu, 300)
             outcome = run_machine(machine, self.messages.append, Interrupt())
         assert outcome.status == "complete", self.explain(run, outcome)
+        assert not COMPLAINT.search((run / "logs/kernel.log").read_text()), self.explain(run, outcome)
         return run
 
     def job(
