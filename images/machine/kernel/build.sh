@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes the machine's kernel: Debian's kernel source, patches/<series>/*.patch, tinyconfig and ./config. usage: build.sh build|where
+# Makes the machine's kernel: Debian's kernel source, patches/<series>/*.patch, our switch/, tinyconfig and ./config. usage: build.sh build|where
 #
+# KERNEL_DEBUG=1 makes one with debug.config on top: slow, and it tells of every misuse of memory and locks.
 # KERNEL_SOURCE=DIR takes the user's own tree instead; it is read, never written. Beside the program `linux` lie `config`, the whole
 # configuration, and `version`, what it was made of. The source package is kept in <cache>/sources.
 set -euo pipefail
@@ -22,7 +23,8 @@ key() {
     series=$(series "$KERNEL_SOURCE")
   fi
   patches=$(patches_of "$series")
-  files=("$patches"/*)
+  mapfile -t files < <(find "$patches" "$here/switch" -type f ! -name '*.md' | LC_ALL=C sort)
+  if [ -n "${KERNEL_DEBUG:-}" ]; then files+=("$here/debug.config"); fi
   cache_key "kernel-1 $source $(gcc -dumpfullversion) ${files[*]#"$here"/}" "$here/build.sh" "$here/config" "${files[@]}"
 }
 
@@ -96,18 +98,30 @@ patches_of() {
   printf '%s\n' "$here/patches/$found"
 }
 
+# own_copy SOURCE FILE: a file of the user's tree is a link here; makes it a copy that may be changed.
+own_copy() {
+  if [ -L "$1/$2" ]; then cp --remove-destination "$(readlink "$1/$2")" "$1/$2"; fi
+}
+
 apply_patches() {
   local source=$1 patch file
   for patch in "$2"/*.patch; do
-    # A file of the user's tree is a link here: what a patch changes becomes a copy first.
-    sed -nE 's|^\+\+\+ b/([^\t]+).*|\1|p' "$patch" | while read -r file; do
-      if [ -L "$source/$file" ]; then cp --remove-destination "$(readlink "$source/$file")" "$source/$file"; fi
-    done
+    sed -nE 's|^\+\+\+ b/([^\t]+).*|\1|p' "$patch" | while read -r file; do own_copy "$source" "$file"; done
     if ! patch -s -p1 -N -d "$source" <"$patch"; then
       echo "${patch#"$here"/} does not apply to $(cat "$source/../version")" >&2
       return 1
     fi
   done
+}
+
+# add_switch SOURCE: our qdisc as a directory of net/sched.
+add_switch() {
+  cp -r "$here/switch" "$1/net/sched/switch"
+  own_copy "$1" net/sched/Makefile
+  own_copy "$1" net/sched/Kconfig
+  # shellcheck disable=SC2016  # make's variable, not the shell's
+  echo 'obj-$(CONFIG_NET_SCH_SWITCH_PORT) += switch/' >>"$1/net/sched/Makefile"
+  echo 'source "net/sched/switch/Kconfig"' >>"$1/net/sched/Kconfig"
 }
 
 # configure SOURCE OBJECTS FRAGMENT...
@@ -120,24 +134,32 @@ configure() {
   check_options "$objects/.config" "$@"
 }
 
-# check_options CONFIG FRAGMENT...: every option that a fragment asks for is as it was asked for.
+# check_options CONFIG FRAGMENT...: every option that a fragment asks for is as it was asked for; of two that name an option the last one counts.
 check_options() {
   local config=$1 fragment line number status=0
   shift
-  for fragment in "$@"; do
-    number=0
-    while IFS= read -r line; do
-      number=$((number + 1))
-      case $line in
-        CONFIG_*=*) if grep -qxF -- "$line" "$config"; then continue; fi ;;
-        '# CONFIG_'*' is not set') if ! grep -q "^$(cut -d' ' -f2 <<<"$line")=" "$config"; then continue; fi ;;
-        *) continue ;;
-      esac
-      echo "${fragment#"$here"/}:$number: \"$line\" did not stick: does the option exist in this kernel, and is all it depends on there?" >&2
-      status=1
-    done <"$fragment"
-  done
+  while IFS=: read -r fragment number line; do
+    case $line in
+      CONFIG_*=*) if grep -qxF -- "$line" "$config"; then continue; fi ;;
+      *) if ! grep -q "^$(cut -d' ' -f2 <<<"$line")=" "$config"; then continue; fi ;;
+    esac
+    echo "${fragment#"$here"/}:$number: \"$line\" did not stick: does the option exist in this kernel, and is all it depends on there?" >&2
+    status=1
+  done < <(asked_options "$@")
   return $status
+}
+
+# asked_options FRAGMENT...: "fragment:number:line" for each option, the last that names it.
+asked_options() {
+  awk '
+    { option = "" }
+    /^CONFIG_[A-Z0-9_]+=/ { option = $0; sub(/=.*/, "", option) }
+    /^# CONFIG_[A-Z0-9_]+ is not set$/ { option = $2 }
+    option != "" {
+      if (!(option in asked)) order[++count] = option
+      asked[option] = FILENAME ":" FNR ":" $0
+    }
+    END { for (i = 1; i <= count; i++) print asked[order[i]] }' "$@"
 }
 
 make_kernel() {
@@ -145,7 +167,9 @@ make_kernel() {
   if [ -n "${KERNEL_SOURCE:-}" ]; then link_own_tree "$directory"; else unpack_debian "$directory"; fi
   patches=$(patches_of "$(series "$directory/source")")
   if [ -f "$patches/config" ]; then fragments+=("$patches/config"); fi
+  if [ -n "${KERNEL_DEBUG:-}" ]; then fragments+=("$here/debug.config"); fi
   apply_patches "$directory/source" "$patches"
+  add_switch "$directory/source"
   mkdir "$directory/objects"
   configure "$directory/source" "$directory/objects" "${fragments[@]}"
   # Fixed names and times: the same source gives the same program.
