@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps venv machine images demo test check bench clean
+.PHONY: help deps venv machine images demo test test-kernel check bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,7 +13,7 @@ VENV_STAMP := $(VENV)/.made-$(VENV_KEY)
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 deps: ## install the Debian packages that are missing (or print the line that does)
 	@.ci/deps
@@ -40,6 +40,10 @@ demo: venv machine ## run the in-cast lab, write its report
 test: venv machine ## all tests: Python, the machine, Rust (builds what is missing)
 	@cargo test --quiet --workspace
 	@$(BIN)/pytest -n auto --dist loadgroup
+
+test-kernel: venv machine ## the switch's kernel code on a kernel that checks memory and locks (builds one: 10 minutes the first time)
+	@KERNEL_DEBUG=1 images/machine/build kernel
+	@KERNEL_DEBUG=1 $(BIN)/pytest -n0 tests/kernel
 
 check: deps venv ## style and types, nothing is run
 	@$(BIN)/ruff check
