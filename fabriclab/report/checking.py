@@ -1,8 +1,8 @@
-"""The checks of an experiment as rows: one for each condition and pool, whatever the number of seeds."""
+"""The checks of an experiment as rows: one for each condition, whatever the number of runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabriclab.report.pools import PooledRuns
@@ -23,13 +23,11 @@ class CheckRow:
 
 
 def check_rows(pools: Sequence[PooledRuns]) -> list[CheckRow]:
-    """Return the checks of each pool; of several seeds the range that was measured, and how many of them pass."""
-    return [_row(checks) for pool in pools for checks in _by_condition(pool)]
-
-
-def _by_condition(pool: PooledRuns) -> Iterator[list[CheckResult]]:
-    """Yield the results of each check, one a run; all runs of a pool have the same checks."""
-    yield from (list(checks) for checks in zip(*(evaluate_checks(run) for run in pool.runs), strict=False))
+    """Return each check once; of several runs the range that was measured, and how many of them pass."""
+    by_condition: dict[str, list[CheckResult]] = {}
+    for check in (check for pool in pools for run in pool.runs for check in evaluate_checks(run)):
+        by_condition.setdefault(repr((check.metric, check.operator, check.value, check.where)), []).append(check)
+    return [_row(checks) for checks in by_condition.values()]
 
 
 def _row(checks: Sequence[CheckResult]) -> CheckRow:

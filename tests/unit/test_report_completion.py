@@ -14,6 +14,7 @@ from rich.console import Console
 from synthetic_run import incast_run
 
 from fabriclab.report import class_table, summary_table, write_pictures, write_report
+from fabriclab.report.checking import check_rows
 from fabriclab.report.completion import completion_tables
 from fabriclab.report.exhibits import Cell, DataTable, RowGroup
 from fabriclab.report.figures.deadlines import missed_deadlines
@@ -188,6 +189,17 @@ def test_numbers_stand_beside_the_study_s(tmp_path: Path) -> None:
     first = compared[0].rows[0]
     assert first.references == ("78.4 ms", "78 ms")
     assert re.fullmatch(r"CUBIC: [\d.]+ ms \([\d.]+–[\d.]+ ms\)", first.ours[0])
+
+
+def test_a_check_has_one_row_whatever_the_number_of_points(study_dir: Path) -> None:
+    pools = pools_of(read_sweep(study_dir))
+    for run in (run for pool in pools for run in pool.runs):
+        checked = {"metric": "timeouts", "operator": "<", "value": 5, "where": {"background": "tcp"}}
+        run.plan["checks"] = [checked, {"metric": "flows_incomplete", "operator": "==", "value": 0}]
+    first, second = check_rows(pools)
+    assert (first.where, second.where) == ("background tcp", "")
+    assert second.text == "8 of 8 pass"
+    assert first.text.endswith(" of 4 pass")
 
 
 def test_a_part_on_what_varies_takes_the_place_of_the_general_one(tmp_path: Path) -> None:
