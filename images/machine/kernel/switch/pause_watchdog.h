@@ -27,7 +27,8 @@ struct switch_watchdog {
 };
 
 /* When the state changes if nothing else does. */
-static inline u64 switch_watchdog_deadline(const struct switch_watchdog *dog, const struct switch_watchdog_config *config)
+static inline u64 switch_watchdog_deadline(const struct switch_watchdog *dog,
+					   const struct switch_watchdog_config *config)
 {
 	if (!dog->counting)
 		return SWITCH_NEVER;

@@ -98,7 +98,7 @@ static void switch_port_send(struct switch_port *port, struct sk_buff *skb, u64 
 	if (port->wire.tail)
 		end = max(end, switch_frame(port->wire.tail)->time_ns);
 	switch_frame(skb)->time_ns = end;
-	/* Sent, for its socket: what a NIC tells with its TX completion. TCP small queues counts the queue, not the cable. */
+	/* Sent, for its socket: a NIC's TX completion. TCP small queues counts the queue, not the cable. */
 	skb_orphan(skb);
 	if (!port->wire.head)
 		qdisc_watchdog_schedule_ns(&port->watchdog, end);
@@ -163,9 +163,12 @@ static u64 switch_port_next_tokens(const struct switch_port *port)
 
 	if (!port->config.shaped)
 		return next;
-	for (number = 0; number < SWITCH_QUEUES; number++)
+	for (number = 0; number < SWITCH_QUEUES; number++) {
+		const struct switch_bucket_config *pir = &port->config.queue[number].pir;
+
 		if (waiting & BIT(number))
-			next = min(next, switch_bucket_ready(&port->config.queue[number].pir, &port->queue[number].pir));
+			next = min(next, switch_bucket_ready(pir, &port->queue[number].pir));
+	}
 	return next;
 }
 
@@ -197,7 +200,10 @@ static void switch_port_schedule(struct switch_port *port, u64 now)
 	switch_port_set_event(port, next);
 }
 
-/* Has the port run as soon as what goes on now is done: ports don't run each other, so that no stack grows with their number. */
+/*
+ * Has the port run as soon as what goes on now is done: ports don't run each other, so
+ * that no stack grows with their number.
+ */
 void switch_port_kick(struct switch_port *port, u64 now)
 {
 	port->chip->kicked = true;

@@ -89,7 +89,10 @@ static inline u64 switch_account_shared(const struct switch_account *account,
 	return switch_excess(account->used, config->reserved);
 }
 
-/* Whether `shared` cells are below the limit: a dynamic one looks at the account without the frame, a static one never is exceeded. */
+/*
+ * Whether `shared` cells are below the limit: a dynamic one looks at the account without
+ * the frame, a static one never is exceeded.
+ */
 static inline bool switch_below_limit(const struct switch_limit *limit, const struct switch_pool *pool, u64 shared,
 				      u64 cells)
 {

@@ -107,7 +107,7 @@ struct switch_change {
 
 /* What a frame in the switch carries along. */
 struct switch_frame {
-	u64 time_ns;			/* in a queue: arrival; on the wire: arrival at its end; a received pause: effect */
+	u64 time_ns;			/* arrival: in the queue, or at the wire's end; of a pause its effect */
 	u32 cells;
 	u16 slot;			/* of the ingress port */
 	u8 group;

@@ -115,7 +115,7 @@ struct tc_switch_scheduler {
 
 #define TC_SWITCH_WRED_ECN 1		/* ECT is marked and queued instead of dropped */
 #define TC_SWITCH_WRED_KEEP_NON_ECT 2	/* non-ECT is queued instead of dropped */
-#define TC_SWITCH_WRED_DELAY 4		/* min and max are ns of a frame's time in the queue, looked at when it leaves */
+#define TC_SWITCH_WRED_DELAY 4		/* min and max are ns that a frame was in the queue, when it leaves */
 
 struct tc_switch_wred {
 	__u64 min;		/* bytes or ns */
@@ -232,7 +232,7 @@ enum switch_port_event_attribute {
 	SWITCH_PORT_EVENT_END,		/* u64; not there: the event begins */
 	SWITCH_PORT_EVENT_BYTES,	/* u64: in the queue now */
 	SWITCH_PORT_EVENT_PEAK,		/* u64: the most since it began */
-	SWITCH_PORT_EVENT_INGRESS,	/* nest, several: what of BYTES (at the end: of what came since the start) is from an ingress port */
+	SWITCH_PORT_EVENT_INGRESS,	/* nest, several: bytes of the event so far by ingress port */
 	SWITCH_PORT_EVENT_IIF,		/* in INGRESS: u32, ifindex; 0: the switch itself */
 	SWITCH_PORT_EVENT_IIF_BYTES,	/* in INGRESS: u64 */
 	__SWITCH_PORT_EVENT_MAX,
