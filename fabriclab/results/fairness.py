@@ -34,10 +34,9 @@ def phase_table(flows: pl.LazyFrame, tcp: pl.LazyFrame | None) -> pl.DataFrame:
     fair_after_ns     time from the phase's begin after which Jain's index of what each has got since then stays at FAIR or above;
                       the phase's whole length where it never comes to that
     """
-    long_flows = flows.filter(pl.col("stop_ns").is_not_null() & pl.col("start_ns").is_not_null() & pl.col("end_ns").is_not_null())
-    lives = long_flows.select("flow", "src", "start_ns", "end_ns").collect(engine="streaming")
-    if tcp is None or lives.height < 2:
+    if tcp is None:
         return pl.DataFrame(schema=_SCHEMA)
+    lives = _lives(flows, tcp)
     counters = _acknowledged(tcp, lives)
     sampled = lives.filter(pl.col("flow").is_in(list(counters)))
     rows = [_row(begin, end, [counters[flow] for flow in running]) for begin, end, running in _phases(sampled)]
@@ -54,6 +53,18 @@ def fairness_metrics(flows: pl.LazyFrame, tcp: pl.LazyFrame | None) -> dict[str,
         "jain_phase_min": float(np.min(phases["jain"].to_numpy())),
         "fair_after_mean_ns": int(phases["fair_after_ns"].sum()) / phases.height,
     }
+
+
+def _lives(flows: pl.LazyFrame, tcp: pl.LazyFrame) -> pl.DataFrame:
+    """Return flow, src, start_ns and end_ns of the long flows that were not broken off.
+
+    One that got nothing through ran none the less: it ends when it was stopped, at the last sample in a run that was cut, not at the
+    last byte that arrived.
+    """
+    last_ns = tcp.select(pl.col("time_ns").max()).collect(engine="streaming").item()
+    ran = flows.filter(pl.col("stop_ns").is_not_null() & pl.col("start_ns").is_not_null() & (pl.col("status") == "stopped"))
+    end = pl.min_horizontal("stop_ns", pl.lit(last_ns, pl.Int64)).alias("end_ns")
+    return ran.select("flow", "src", "start_ns", end).collect(engine="streaming")
 
 
 def _phases(lives: pl.DataFrame) -> Iterator[tuple[int, int, list[int]]]:

@@ -18,7 +18,7 @@ RATE = 125_000
 def flows_of(*lives: tuple[int, int]) -> pl.LazyFrame:
     """Long flows from h0, h1... that run from and to so many milliseconds."""
     rows = [
-        {"flow": flow, "src": f"h{flow}", "start_ns": begin * MS, "end_ns": end * MS, "stop_ns": end * MS}
+        {"flow": flow, "src": f"h{flow}", "status": "stopped", "start_ns": begin * MS, "end_ns": end * MS, "stop_ns": end * MS}
         for flow, (begin, end) in enumerate(lives)
     ]
     return pl.LazyFrame(rows)
@@ -64,6 +64,19 @@ def test_fair_after_the_first_has_given_way() -> None:
     ratio = (1 + (1 - 0.9**2) ** 0.5) / 0.9
     exact_ms = 100 * (ratio + 1) / (ratio - 1)
     assert exact_ms * MS <= table["fair_after_ns"][0] < (exact_ms + 1) * MS
+
+
+def test_a_flow_that_gets_nothing_through_counts() -> None:
+    lives = [(0, 500), (0, 500)]
+    starved = flows_of(*lives).with_columns(pl.when(pl.col("flow") == 0).then(pl.col("end_ns")).alias("end_ns"))
+    table = phase_table(starved, samples_of(lives, lambda flow, time: (1.0, 0.0)[flow]))
+    assert table.rows() == [(0, 500 * MS, 2, 0.5, 500 * MS)]
+
+
+def test_a_run_that_was_cut_ends_with_its_samples() -> None:
+    lives = [(0, 500), (0, 500)]
+    samples = samples_of(lives, lambda flow, time: 0.5).filter(pl.col("time_ns") <= 300 * MS)
+    assert phase_table(flows_of(*lives), samples)["end_ns"].to_list() == [300 * MS]
 
 
 def test_subflows_are_one_flow() -> None:

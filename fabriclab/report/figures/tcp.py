@@ -85,7 +85,8 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
         place_legend(axes)
         means = ", ".join(f"{node} {format_metric('_bps', float(rate.mean()))}" for (_, node), rate in list(rates.items())[:MOST_FLOWS])
         # Over whole lives the index says nothing where flows come and go: over the phases in between.
-        fairness = curve.results.summary.get("jain_phase_mean", curve.results.summary.get("jain_fairness"))
+        summary = curve.results.summary
+        fairness = summary.get("jain_fairness") if summary.get("jain_phase_mean") is None else summary["jain_phase_mean"]
         fair = f" Jain's fairness index {fairness:.3f}." if fairness is not None else ""
         together = format_metric("_bps", float(total.mean()))
         caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
