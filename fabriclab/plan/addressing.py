@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from fabriclab.lab.topology import Endpoint, Link, Topology
 
 POOL = IPv4Network("10.0.0.0/8")
-EXTRA_POOLS = (IPv4Network("10.64.0.0/10"), IPv4Network("172.16.0.0/12"))
+EXTRA_POOLS = (IPv4Network("10.128.0.0/10"), IPv4Network("172.16.0.0/12"))
 """Apart from where links and loopbacks are numbered from; the second for whom the first has no room."""
 MAC_PREFIX = 0x02FA_0000_0000
 """Locally administered, unicast: 02:fa:00:00:00:00."""
