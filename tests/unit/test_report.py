@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,7 +18,7 @@ from synthetic_run import QUEUE_HEADER, incast_run, incast_sweep, long_run
 
 from fabriclab.report import summary_table, write_pictures, write_report
 from fabriclab.report.figures.curves import point_label, setting_label
-from fabriclab.report.figures.metric import collapse_of, metric_lines
+from fabriclab.report.figures.metric import collapse_of, metric_lines, panels_of, setting_title
 from fabriclab.report.network import port_facts, receiver_port
 from fabriclab.report.pools import pools_of, varied_settings
 from fabriclab.report.quantities import format_metric, format_share, keep_units, metric_axis, setting_number
@@ -256,6 +257,17 @@ def test_settings_are_words() -> None:
         *("16 senders", "64 KB buffer", "window limit 2", "40 % load", "DCTCP", "background none")
     ]
     assert setting_label("senders", "1") == "1 sender"
+    assert [setting_label("delayed_ack", value) for value in (True, "False")] == ["delayed ACK on", "delayed ACK off"]
+    assert (setting_label("rto_min", "1 ms"), setting_title("hosts.default.rto_min")) == ("1 ms RTO min", "RTO min")
+
+
+def test_panels_share_one_legend(sweep_dir: Path) -> None:
+    (line, *_) = metric_lines(pools_of(read_sweep(sweep_dir)), "goodput_bps", "senders", ["variant"])
+    names = [f"{rto_min} RTO min, delayed ACK {ack}" for rto_min in ("200 ms", "40 ms", "1 ms") for ack in ("on", "off")]
+    lines = [replace(line, label=name, color=f"#{index}", marker=str(index)) for index, name in enumerate(names)]
+    panels = panels_of(lines)
+    assert list(panels) == ["delayed ACK on", "delayed ACK off"]
+    assert [[(each.color, each.marker) for each in members] for members in panels.values()] == [[("#0", "0"), ("#2", "2"), ("#4", "4")]] * 2
 
 
 def test_axes_and_settings_are_numbers() -> None:

@@ -16,6 +16,9 @@ from fabriclab.results.summary import busy_interval
 
 Dash = Any
 
+_ACRONYMS = frozenset(("ack", "bfd", "ecn", "mtu", "rto", "sru"))
+_FLAGS = {"True": "on", "False": "off"}
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -43,11 +46,16 @@ def setting_label(name: str, value: Value) -> str:
     """Return one setting as words: a variant by its name, a quantity first: `16 senders`, `64 KB buffer`, `window limit 2`."""
     if name in ("variant", "congestion_control"):
         return algorithm_name(str(value))
-    noun = name.rpartition(".")[2].replace("_", " ")
+    noun = setting_noun(name)
     is_count = str(value).isdecimal()
     if setting_number(value) is None or (is_count and not noun.endswith("s")):
-        return f"{noun} {value}"
+        return f"{noun} {_FLAGS.get(str(value), value)}"
     return f"{value} {noun[:-1] if str(value) == '1' and is_count else noun}"
+
+
+def setting_noun(name: str) -> str:
+    """Return what a setting is called within a sentence: `buffer`, `delayed ACK`."""
+    return " ".join(word.upper() if word in _ACRONYMS else word for word in name.rpartition(".")[2].split("_"))
 
 
 def shown_interval(results: Results) -> tuple[int, int]:

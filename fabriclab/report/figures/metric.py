@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import Dash, draw_level, setting_label
+from fabriclab.report.figures.curves import Dash, draw_level, setting_label, setting_noun
 from fabriclab.report.network import receiver_port
 from fabriclab.report.pools import Measure, PooledRuns
 from fabriclab.report.quantities import (
@@ -88,7 +88,7 @@ def metric_picture(lines: Sequence[Line], metric: str, x: str, name: str, *, log
     highest = max([limit or 0.0, *(measure.high or measure.value or 0.0 for line in lines for measure in line.measures)])
     axis = metric_axis(metric, [highest])
     dimension, x_axis = setting_axis(pool.parameters.get(x) for line in lines for pool in line.pools)
-    panels = _panels(lines)
+    panels = panels_of(lines)
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     with drawing():
@@ -116,7 +116,7 @@ def metric_picture(lines: Sequence[Line], metric: str, x: str, name: str, *, log
             caption += " Hollow marks are runs that are incomplete."
         if any(measure.low is not None for line in lines for measure in line.measures):
             caption += " Bars are 95 % intervals over the seeds."
-        return Picture(f"{metric_title(metric)} against {setting_title(x).lower()}", caption, figure_svg(figure, name, caption))
+        return Picture(f"{metric_title(metric)} against {setting_noun(x)}", caption, figure_svg(figure, name, caption))
 
 
 def collapse_of(line: Line) -> tuple[PooledRuns, PooledRuns] | None:
@@ -128,14 +128,25 @@ def collapse_of(line: Line) -> tuple[PooledRuns, PooledRuns] | None:
     return None
 
 
-def _panels(lines: Sequence[Line]) -> dict[str, list[Line]]:
-    """Return the lines by panel; the panel's name is the end that its lines' labels have in common."""
+def panels_of(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """Return the lines by panel; the panel's name is the end that its lines' labels have in common.
+
+    What is left of a label has the same looks in every panel: they share one legend.
+    """
     groups: dict[str, list[Line]] = {}
     for line in lines:
         groups.setdefault(line.label.rpartition(", ")[2], []).append(line)
     if len(lines) <= MOST_LINES or len(groups) == len(lines) or len(groups) < 2:
         return {"": list(lines)}
-    return {group: [replace(line, dash="-") for line in members] for group, members in groups.items()}
+    first: dict[str, Line] = {}
+    for line in lines:
+        first.setdefault(line.label.rpartition(", ")[0], line)
+
+    def alike(line: Line) -> Line:
+        look = first[line.label.rpartition(", ")[0]]
+        return replace(line, color=look.color, dash="-", marker=look.marker)
+
+    return {group: [alike(line) for line in members] for group, members in groups.items()}
 
 
 def _line_colors(groups: dict[tuple[str, ...], list[PooledRuns]]) -> list[str]:
@@ -213,7 +224,8 @@ def shape_x(axes: Axes, places: Sequence[float], *, log_x: bool, columns: int) -
 
 def setting_title(x: str) -> str:
     """Return what a setting is called on an axis."""
-    return x.rpartition(".")[2].replace("_", " ").capitalize()
+    noun = setting_noun(x)
+    return noun[:1].upper() + noun[1:]
 
 
 def _describe(line: Line, metric: str, x: str, limit: float | None, *, brief: bool) -> str:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from fabriclab.report.exhibits import Picture
+from fabriclab.report.figures.curves import setting_noun
 from fabriclab.report.figures.metric import draw_intervals, setting_title, shape_x
 from fabriclab.report.pools import Measure, PooledRuns, format_measure, measure_of
 from fabriclab.report.quantities import Axis, axis_label, format_metric, keep_units, setting_axis, setting_number
@@ -101,7 +102,7 @@ def slowdown_against(slowdowns: Sequence[BinnedSlowdown], x: str, name: str, bin
         place_legend(figure)
         caption = " ".join(_describe_line(label, members, x, shown[0]) for label, members in lines.items())
         caption += " " + explain_ideal([each.pool for each in slowdowns])
-        return Picture(f"Slowdown against {setting_title(x).lower()}", caption, figure_svg(figure, name, caption))
+        return Picture(f"Slowdown against {setting_noun(x)}", caption, figure_svg(figure, name, caption))
 
 
 def explain_ideal(pools: Sequence[PooledRuns]) -> str:
