@@ -38,7 +38,9 @@ def test_uncoupled_subflows_in_the_background_delay_short_flows_by_timeouts(tmp_
         assert beside_tcp.select(statistic(pl.col("fct_ns"))).item() < beside_mptcp.select(statistic(pl.col("fct_ns"))).item()
     waited, unhurt = (beside_mptcp.filter(pl.col("timeouts") > 0), beside_mptcp.filter(pl.col("retransmits") == 0))
     assert waited.height > beside_tcp.filter(pl.col("timeouts") > 0).height
-    assert waited["fct_ns"].min() >= RTO_MIN_NS > unhurt["fct_ns"].max()
+    assert (waited["fct_ns"] >= RTO_MIN_NS).all()
+    assert not unhurt.is_empty()
+    assert (unhurt["fct_ns"] < RTO_MIN_NS).all()
 
 
 def test_the_coupled_background_has_eight_subflows_of_lia(tmp_path: Path) -> None:
@@ -48,7 +50,7 @@ def test_the_coupled_background_has_eight_subflows_of_lia(tmp_path: Path) -> Non
     samples = pl.read_parquet(tmp_path / "run" / "tcp.parquet").join(long.select("flow", node="src"), on=["flow", "node"])
     established = samples.filter((pl.col("state") == "established") & (pl.col("bytes_acked") > 1_000_000))
     assert set(established["congestion"]) == {"lia"}
-    assert established.group_by("flow").agg(pl.col("subflow").n_unique())["subflow"].min() > 1
+    assert (established.group_by("flow").agg(pl.col("subflow").n_unique())["subflow"] > 1).all()
 
 
 def test_the_mix_is_sent_over_mptcp_where_it_is_asked(tmp_path: Path) -> None:
