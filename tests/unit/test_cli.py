@@ -97,7 +97,7 @@ def test_check_says_what_a_lab_has(invoke: Invoke) -> None:
         (("plan", INCAST, "--set", "senders"), "--set 'senders': KEY=VALUE is needed"),
         (("plan", INCAST, "--set", "sender=4"), "sender=4: unknown setting"),
         (("plan", "nowhere"), "nowhere: no such directory"),
-        (("sweep", INCAST, "--matrix", "demp"), "--matrix 'demp': the experiment has demo, buffers, algorithms"),
+        (("sweep", INCAST, "--matrix", "demp"), "--matrix 'demp': the experiment has demo, algorithms, buffers, sru"),
         (("run", INCAST, "--seed", "-1"), "Invalid value for '--seed'"),
         (("sweep", INCAST, "--seeds", "many"), "--seeds 'many': write how many, such as 200, or a range such as 1..1000"),
         (("sweep", INCAST, "--seeds", "5..2"), "--seeds '5..2': '5..2' runs backwards; write '2..5'"),
