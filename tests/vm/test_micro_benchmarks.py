@@ -1,0 +1,73 @@
+"""Small cuts of the micro-benchmarks of study S2; each lab's own checks are asked too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from vm import fabriclab
+
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
+
+LABS = Path(__file__).parents[2] / "labs"
+MS = 1_000_000
+
+
+def run(directory: Path, lab: str, settings: str) -> dict[str, Any]:
+    """Run a lab with some settings, separated by semicolons; every check that concerns it passes. Return the summary's metrics."""
+    words = [word for setting in settings.split("; ") for word in ("--set", setting)]
+    result = fabriclab(directory, "run", str(LABS / lab), *words, "--out", "run", "--force")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "pass: " in result.stdout
+    metrics: dict[str, Any] = json.loads((directory / "run" / "summary.json").read_text())["metrics"]
+    assert metrics["flows_complete"] == metrics["flows"]
+    return metrics
+
+
+def test_short_transfers_wait_once_a_round_trip(tmp_path: Path) -> None:
+    """A kept connection passes CUBIC's queue once, a new one three times: its handshake, 10 segments, 4 segments."""
+    short = "rounds=15; traffic.long.stop=900 ms"
+    waits = {}
+    for variant in ("cubic", "dctcp"):
+        for connection in ("kept", "new"):
+            metrics = run(tmp_path, "queue-buildup", f"variant={variant}; connection={connection}; {short}")
+            waits[variant, connection] = metrics["fct_median_ns[short]"]
+    assert 2.5 < waits["cubic", "new"] / waits["cubic", "kept"] < 3.5
+    assert waits["cubic", "kept"] > 4 * waits["dctcp", "new"]
+    assert waits["dctcp", "kept"] < 1 * MS
+
+
+def test_static_buffers_know_no_pressure(tmp_path: Path) -> None:
+    short = "traffic.query.rounds=15; traffic.background1.stop=400 ms; traffic.background2.stop=400 ms"
+    times, slow = {}, {}
+    for background in ("false", "true"):
+        run(tmp_path, "buffer-pressure", f"variant=cubic; background={background}; {short}")
+        flows = pl.read_parquet(tmp_path / "run" / "flows.parquet")
+        times[background] = flows.filter(pl.col("class") == "query").sort("group", "src")["fct_ns"].to_list()
+    assert len(times["true"]) == 150
+    assert times["true"] == times["false"]
+    for variant in ("cubic-shared", "dctcp-shared"):
+        slow[variant] = run(tmp_path, "buffer-pressure", f"variant={variant}; background=false; {short}")["coflow_p95_ns[query]"]
+    assert slow["cubic-shared"] > 1.1 * slow["dctcp-shared"]
+
+
+@pytest.mark.parametrize(("variant", "is_fair"), [("cubic", False), ("dctcp", True)])
+def test_flows_that_come_and_go(tmp_path: Path, variant: str, is_fair: bool) -> None:
+    """The first five seconds: one flow to five."""
+    stops = "; ".join(f"traffic.flow{flow}.stop=5 s" for flow in range(1, 5))
+    metrics = run(tmp_path, "convergence", f"variant={variant}; {stops}; probes.queues.interval=1 ms")
+    assert (metrics["jain_phase_min"] > 0.99) is is_fair
+    assert (metrics["fair_after_mean_ns"] < 100 * MS) is is_fair
+
+
+def test_two_bottlenecks(tmp_path: Path) -> None:
+    """Crossing both costs, less so with DCTCP; with those that cross only the second, S1 fills R1's line."""
+    shares = {}
+    for variant in ("cubic", "dctcp"):
+        metrics = run(tmp_path, "multi-hop", f"variant={variant}; stop=150 ms")
+        shares[variant] = metrics["throughput_bps[s1]"] / metrics["throughput_bps[s3]"]
+        assert metrics["throughput_bps[s1]"] + metrics["throughput_bps[s3]"] == pytest.approx(941e6, rel=0.01)
+    assert shares["cubic"] < shares["dctcp"] < 1
