@@ -226,7 +226,7 @@ def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, 
     metric = figure.get("metric", "goodput_bps")
     # What varies and is not asked for sets lines apart too: points of one line have different places.
     series = list(dict.fromkeys([*(figure.get("series") or ()), *(setting for setting in varied if setting != x)]))
-    bands = [band for band in study.bands if (band.metric, band.x) == (metric, x)] if study is not None else []
+    bands = [band for band in study.bands if (band.metric, band.x) == (metric, x) and band.concerns(pools)] if study is not None else []
     log_x = bool(figure.get("log_x", x == "senders"))
     return metric_picture(metric_lines(pools, metric, x, series), metric, x, name, log_x=log_x, bands=bands)
 

@@ -2,8 +2,8 @@
 
 A study's file has `id`, `title`, `source`, `references` (the columns of published figures, the study's own first) and `parts`, each an
 experiment of the study: `title`, `setup`, `must_show` (the orderings that a reproduction has to have), `compare`, and optionally
-`bands` (areas of a metric figure), `labs` (the labs that reproduce it; without it all) and `varied` (it is shown where one of these
-parameters varies, in place of the parts that have no `varied`).
+`bands` (areas of a metric figure, with `where` only of runs with these settings), `labs` (the labs that reproduce it; without it all)
+and `varied` (it is shown where one of these parameters varies, in place of the parts that have no `varied`).
 
 A row of `compare` has `text`, `metric`, `reference` (a text, or one for each column) and `where`: parameter and value, where a pair is the
 least and the greatest number, or a list of words any of them; `congestion_control` is known of every run.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
@@ -36,6 +36,13 @@ class Band:
     low: float
     high: float
     label: str
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that it was measured with, as in a row of `compare`."""
+
+    def concerns(self, pools: Sequence[PooledRuns]) -> bool:
+        """Return whether no run is known to have other settings."""
+        values = [(wanted, _value(name, pool)) for name, wanted in self.where.items() for pool in pools if pool.runs]
+        return all(value is None or _holds(wanted, value) for wanted, value in values)
 
 
 @dataclass(frozen=True)

@@ -217,6 +217,17 @@ def test_a_part_on_what_varies_takes_the_place_of_the_general_one(tmp_path: Path
     assert [bool(row.ours) for row in special.rows] == [True, False, False, False, True, False]
 
 
+def test_a_band_is_for_runs_of_its_settings(tmp_path: Path) -> None:
+    study = read_study("S4")
+    assert study is not None
+    (band,) = study.bands
+    run = read_run(incast_run(tmp_path / "run", 16))
+    assert band.concerns([pool_of_run(run)])  # its rate is no parameter
+    for rate, concerned in (("1 Gbps", True), ("1000 Mbps", True), ("10 Gbps", False)):
+        run.plan["parameters"]["rate"] = rate
+        assert band.concerns([pool_of_run(run)]) is concerned
+
+
 def test_a_part_of_a_study_belongs_to_its_lab() -> None:
     study = read_study("S2")
     assert study is not None

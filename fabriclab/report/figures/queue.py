@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ ZOOM_SHARE = 0.05
 """The part of a run that the lower panel shows, within ZOOM_SAMPLES."""
 ZOOM_SAMPLES = (120, 450)
 """Enough samples to see a shape, few enough to see each."""
+TITLE_CHARACTERS = 90
+"""What fits in a line of titles across the figure."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,8 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
             draw_events(axes, panel.curve.results, axis_for("ns", [window]), panel.begin)
             draw_buffer_levels(axes, panel.facts, axis, top)
             _mark_end(axes, panel.end - panel.begin, window)
-            axes.set_title(f"{panel.curve.label}: {format_metric('goodput_bps', panel.curve.results.summary.get('goodput_bps'))}")
+            title = f"{panel.curve.label}: {format_metric('goodput_bps', panel.curve.results.summary.get('goodput_bps'))}"
+            axes.set_title(textwrap.fill(title, TITLE_CHARACTERS // columns))
             axes.set_ylabel(axis_label("Queue", axis) if index % columns == 0 else "")
             axes.set_xlabel("" if index + columns < len(found) else axes.get_xlabel())
         for axes in grid[:lines].flat[len(found) :]:
