@@ -41,4 +41,4 @@ def boot(port_tool: Path, tmp_path: Path) -> Boot:
     try:
         return Boot(find_artefacts(), port_tool, tmp_path)
     except EngineError as error:
-        pytest.skip(str(error))
+        pytest.skip(str(error))  # The machine is not built; the message names the command that builds it.

@@ -80,41 +80,41 @@ def schedule(
 class Buffer:
     """A pool of cells and its accounts."""
 
-    library: ctypes.CDLL
+    algorithms: ctypes.CDLL
     size: int
     headroom: int = 0
 
     def __enter__(self) -> Buffer:
-        self.handle = ctypes.c_void_p(self.library.buffer_new(ctypes.c_uint64(self.size), ctypes.c_uint64(self.headroom)))
+        self.handle = ctypes.c_void_p(self.algorithms.buffer_new(ctypes.c_uint64(self.size), ctypes.c_uint64(self.headroom)))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.library.buffer_free(self.handle)
+        self.algorithms.buffer_free(self.handle)
 
     def account(self, *, reserved: int = 0, alpha_log: int | None = None, limit: int = UNLIMITED, headroom: int = 0) -> int:
         numbers = ctypes.c_uint64(reserved), ctypes.c_bool(alpha_log is not None), ctypes.c_int8(alpha_log or 0)
-        return int(self.library.buffer_add_account(self.handle, *numbers, ctypes.c_uint64(limit), ctypes.c_uint64(headroom)))
+        return int(self.algorithms.buffer_add_account(self.handle, *numbers, ctypes.c_uint64(limit), ctypes.c_uint64(headroom)))
 
     def arrive(self, account: int, cells: int = 1) -> int:
-        return int(self.library.buffer_arrive(self.handle, account, ctypes.c_uint64(cells)))
+        return int(self.algorithms.buffer_arrive(self.handle, account, ctypes.c_uint64(cells)))
 
     def leave(self, account: int, cells: int = 1) -> None:
-        self.library.buffer_leave(self.handle, account, ctypes.c_uint64(cells))
+        self.algorithms.buffer_leave(self.handle, account, ctypes.c_uint64(cells))
 
     def may_resume(self, account: int, xon: int, xon_offset: int = 0) -> bool:
-        return bool(self.library.buffer_may_resume(self.handle, account, ctypes.c_uint64(xon), ctypes.c_uint64(xon_offset)))
+        return bool(self.algorithms.buffer_may_resume(self.handle, account, ctypes.c_uint64(xon), ctypes.c_uint64(xon_offset)))
 
     def used(self, account: int) -> int:
-        return int(self.library.buffer_used(self.handle, account))
+        return int(self.algorithms.buffer_used(self.handle, account))
 
     def used_headroom(self, account: int) -> int:
-        return int(self.library.buffer_headroom(self.handle, account))
+        return int(self.algorithms.buffer_headroom(self.handle, account))
 
     def pool_shared(self) -> int:
-        return int(self.library.buffer_pool_shared(self.handle))
+        return int(self.algorithms.buffer_pool_shared(self.handle))
 
     def pool_headroom(self) -> int:
-        return int(self.library.buffer_pool_headroom(self.handle))
+        return int(self.algorithms.buffer_pool_headroom(self.handle))
 
     def pool_free(self) -> int:
-        return int(self.library.buffer_pool_free(self.handle))
+        return int(self.algorithms.buffer_pool_free(self.handle))

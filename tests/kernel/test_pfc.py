@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from machine import FULL_FRAME, FULL_PAYLOAD, FULL_WIRE, START_NS, Boot, Star, datagrams, receive, send, show_at, shown
@@ -21,9 +22,9 @@ PFC = Pfc(1 << TC)
 LOSSLESS_HOST = Port(delay_ns=DELAY_NS, pfc=PFC)
 
 
-def lossless(headroom: int, **port: object) -> Port:
+def lossless(headroom: int, **port: Any) -> Port:
     group = Group(TC, Account(pool=0, limit=20 * FULL_FRAME), lossless=(headroom, 10 * FULL_FRAME, 0))
-    return Port(delay_ns=DELAY_NS, pools={0: (1_000_000, 0)}, pfc=PFC, groups=[group], **port)  # type: ignore[arg-type]
+    return Port(delay_ns=DELAY_NS, pools={0: (1_000_000, 0)}, pfc=PFC, groups=[group], **port)
 
 
 BURSTS, BURST_SPACING_NS = 1_000, 3_000_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from functools import partial
 
 import polars as pl
 import pytest
@@ -96,6 +97,10 @@ def test_interval_of_a_mean_of_many_agrees_with_resampling_them() -> None:
     assert_close(expanded, one_by_one.low, one_by_one.high, 0.05)
 
 
+def percentile_of(percent: float, drawn: list[float]) -> float:
+    return percentile(pl.Series(drawn), percent) or 0
+
+
 def test_intervals_of_pools_resample_runs() -> None:
     # Each run has its own level: flows of one run are alike, and the spread is that between runs.
     runs = [[value + 2_000_000 * (number % 5) for value in heavy(60 + number, number)] for number in range(12)]
@@ -103,7 +108,7 @@ def test_intervals_of_pools_resample_runs() -> None:
     assert pool.run_count == 12
     assert_close(mean_estimate(pool), *resampled_runs(runs, mean), 0.1)
     for percent in (50, 99):
-        low, high = resampled_runs(runs, lambda drawn, percent=percent: percentile(pl.Series(drawn), percent) or 0)  # type: ignore[misc]
+        low, high = resampled_runs(runs, partial(percentile_of, percent))
         assert_close(percentile_estimate(pool, percent), low, high, 0.1)
 
 

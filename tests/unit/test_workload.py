@@ -70,7 +70,8 @@ def test_the_seed_changes_the_draws() -> None:
 
 
 def arrivals(process: str, **changes: object) -> ArrivalsTraffic:
-    of_process = Arrivals(process=process, interval_ns=MS, jitter_ns=5000 if process == "jittered" else 0, burst_flows=4)  # type: ignore[arg-type]
+    jitter_ns = 5000 if process == "jittered" else 0
+    of_process = Arrivals.model_validate({"process": process, "interval_ns": MS, "jitter_ns": jitter_ns, "burst_flows": 4})
     traffic = ArrivalsTraffic(
         name="a", pairs=EVERYONE, size=FixedSize(size_bytes=1000), arrivals=of_process, start_ns=2 * MS, stop_ns=4000 * MS
     )
@@ -117,7 +118,7 @@ def test_the_load_asked_is_got_over_a_long_run(name: str) -> None:
 
 
 def receivers(pattern: str, sender: str, **changes: object) -> Counter[str]:
-    pairs = Pairs(pattern=pattern, senders=HOSTS, receivers=HOSTS, **changes)  # type: ignore[arg-type]
+    pairs = Pairs.model_validate({"pattern": pattern, "senders": HOSTS, "receivers": HOSTS, **changes})
     flows = flows_of(arrivals("fixed", pairs=pairs))
     return Counter(flows.filter(pl.col("src") == sender)["dst"])
 
