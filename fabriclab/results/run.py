@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from fabriclab.results.coflows import coflow_completion_table, coflow_table
-from fabriclab.results.completion import DEFAULT_BINS, Value, completion_cdf, completion_table
 from fabriclab.results.ingest import SUMMARY_FORMAT, ingest_run, read_json, read_manifest, read_plan
 from fabriclab.results.summary import Measured, Metrics
+from fabriclab.results.tables import FlowTables
 
 Scalar = str | int | float | bool
 
 
 @dataclass(frozen=True)
-class Results:
+class Results(FlowTables):
     """What one run measured. Tables are lazy; their columns are those of the formats (README files of traffic and probes)."""
 
     directory: Path
@@ -34,24 +32,6 @@ class Results:
     def flows(self) -> pl.LazyFrame:
         """One row a flow (`fabriclab.results.flows`)."""
         return self.measured.flows
-
-    def completion_table(
-        self, by: Sequence[str] = ("class", "size_bin"), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns"
-    ) -> pl.DataFrame:
-        """Return completion times or slowdowns by class and size (`fabriclab.results.completion`)."""
-        return completion_table(self.flows, by=by, bins=bins, of=of)
-
-    def completion_cdf(self, by: Sequence[str] = ("class",), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns") -> pl.DataFrame:
-        """Return distributions of completion times or slowdowns (`fabriclab.results.completion`)."""
-        return completion_cdf(self.flows, by=by, bins=bins, of=of)
-
-    def coflows(self) -> pl.DataFrame:
-        """Return rounds, queries, phases of jobs and jobs, one row each (`fabriclab.results.coflows`)."""
-        return coflow_table(self.flows)
-
-    def coflow_completion_table(self, by: Sequence[str] = ("class",)) -> pl.DataFrame:
-        """Return completion times of rounds, queries and phases of jobs by class (`fabriclab.results.coflows`)."""
-        return coflow_completion_table(self.flows, by=by)
 
     @property
     def status(self) -> str:

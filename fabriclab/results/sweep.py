@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,11 @@ from typing import Any
 import polars as pl
 
 from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate, standard_deviation
-from fabriclab.results.coflows import coflow_completion_table, coflow_table
-from fabriclab.results.completion import DEFAULT_BINS, Value, completion_cdf, completion_table
 from fabriclab.results.flows import FLOW_SCHEMA, scan_flows
 from fabriclab.results.formats import ResultsError
 from fabriclab.results.ingest import read_json
 from fabriclab.results.run import Results, Scalar, read_run
+from fabriclab.results.tables import FlowTables
 
 SWEEP_FORMAT = "fabriclab-sweep-1"
 SEED = "seed"
@@ -70,7 +68,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Pool:
+class Pool(FlowTables):
     """The points of a sweep that differ only in their seed: one experiment, repeated. Intervals resample its runs."""
 
     settings: dict[str, Scalar]
@@ -106,24 +104,6 @@ class Pool:
             for name, values in columns.items()
         ]
         return flows.with_columns(known).drop(_FILE)
-
-    def completion_table(
-        self, by: Sequence[str] = ("class", "size_bin"), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns"
-    ) -> pl.DataFrame:
-        """Return `fabriclab.results.completion.completion_table` of all runs' flows."""
-        return completion_table(self.flows, by=by, bins=bins, of=of)
-
-    def completion_cdf(self, by: Sequence[str] = ("class",), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns") -> pl.DataFrame:
-        """Return `fabriclab.results.completion.completion_cdf` of all runs' flows."""
-        return completion_cdf(self.flows, by=by, bins=bins, of=of)
-
-    def coflows(self) -> pl.DataFrame:
-        """Return `fabriclab.results.coflows.coflow_table` of all runs' flows."""
-        return coflow_table(self.flows)
-
-    def coflow_completion_table(self, by: Sequence[str] = ("class",)) -> pl.DataFrame:
-        """Return `fabriclab.results.coflows.coflow_completion_table` of all runs' flows."""
-        return coflow_completion_table(self.flows, by=by)
 
     def metric(self, name: str) -> Spread:
         """Return mean and spread over the runs of one metric of the summary; runs that did not measure it don't count."""
