@@ -5,9 +5,12 @@ Bare numbers carry their unit in their name. Nothing here knows how a node is cr
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import model_validator
+
+from fabriclab.plan.record import Frozen
+from fabriclab.plan.switch import Switch, SwitchPort
 
 PLAN_FORMAT = "fabriclab-plan-1"
 
@@ -15,10 +18,16 @@ Role = Literal["host", "switch"]
 Scalar = str | int | float | bool
 
 
-class Frozen(BaseModel):
-    """An immutable record that refuses unknown keys."""
+class Aqm(Frozen):
+    """Active queue management by a stock qdisc (RFC 8289 CoDel, RFC 8290 FQ-CoDel, RFC 8033 PIE)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    kind: Literal["codel", "fq_codel", "pie"]
+    target_ns: int
+    """Queueing delay that it aims at."""
+    interval_ns: int
+    """CoDel: the time in which the delay must fall below the target at least once; PIE: from one update to the next."""
+    ecn: bool
+    """Packets that can be marked are marked instead of dropped."""
 
 
 class Queue(Frozen):
@@ -28,6 +37,8 @@ class Queue(Frozen):
     ecn_threshold_bytes: int | None = None
     non_ect: Literal["drop", "queue"] = "drop"
     """What happens above the threshold to a packet that cannot be marked: RED hardware drops it (RFC 8257, section 4.4)."""
+    aqm: Aqm | None = None
+    """Instead of the threshold."""
 
 
 class Port(Frozen):
@@ -46,7 +57,15 @@ class Port(Frozen):
     delay_ns: int
     """One-way propagation delay of the link."""
     mtu: int
-    queue: Queue
+    queue: Queue | None = None
+    """Exactly one of queue (a buffer of its own, out of stock qdiscs) and switch_port is given."""
+    switch_port: SwitchPort | None = None
+
+    @model_validator(mode="after")
+    def _has_one_buffer(self) -> Self:
+        if (self.queue is None) == (self.switch_port is None):
+            raise ValueError(f"{self.interface}: exactly one of queue and switch_port is wanted")
+        return self
 
 
 class Mptcp(Frozen):
@@ -94,6 +113,8 @@ class Node(Frozen):
     name: str
     role: Role
     ports: tuple[Port, ...]
+    switch: Switch | None = None
+    """What its ports share, of a switch with a profile."""
     transport: Transport | None = None
     """Hosts only."""
     asn: int | None = None
@@ -144,6 +165,17 @@ class Event(Frozen):
     delay_ns: int | None = None
     loss_ppm: int | None = None
     """Random loss, packets of a million."""
+
+
+class PauseStorm(Frozen):
+    """A host's broken NIC: from at_ns to until_ns its port pauses the given priorities of its neighbour without a break."""
+
+    name: str
+    at_ns: int
+    until_ns: int
+    host: str
+    interface: str
+    priorities: tuple[int, ...]
 
 
 class Carrier(Frozen):
@@ -369,6 +401,10 @@ class Probes(Frozen):
     tcp_classes: tuple[str, ...]
     """Traffic whose flows are sampled, by name."""
     interface_interval_ns: int | None
+    switch_interval_ns: int | None = None
+    """Queues, priority groups, pools and pauses of the ports below."""
+    switch_ports: tuple[str, ...] = ()
+    """Ports that have a switch_port, hosts' among them."""
 
 
 class Check(Frozen):
@@ -400,6 +436,9 @@ class Plan(Frozen):
     """How switches learn their routes; None: from static routes alone."""
     events: tuple[Event, ...] = ()
     """In the order of time."""
+    pause_storms: tuple[PauseStorm, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What can be run and is probably not meant, a sentence each; it names switch, field, value and bound."""
     groups: dict[str, tuple[str, ...]] = {}
     """The experiment's groups of hosts, those drawn by the seed among them."""
     traffic: tuple[Traffic, ...]

@@ -1,0 +1,1 @@
+"""A switch's section of an experiment, and switch profiles: shared buffer, queues, priority groups, maps, PFC."""
