@@ -15,7 +15,7 @@ WHOLE_METRICS = (
     *("flows_with_timeouts", "flows_with_setup_timeouts", "flows_fast_retransmit", "bytes", "goodput_bps"),
     *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns", "fct_max_ns"),
     *("slowdown_mean", "slowdown_median", "slowdown_p95", "slowdown_p99", "slowdown_p999"),
-    *("coflow_mean_ns", "coflow_median_ns", "coflow_p95_ns", "coflow_p99_ns"),
+    *("coflow_mean_ns", "coflow_median_ns", "coflow_p95_ns", "coflow_p99_ns", "job_ns"),
     *("deadline_flows", "deadline_misses", "rounds_complete", "round_mean_ns"),
     *(
         "timeouts",
@@ -46,7 +46,7 @@ TRAFFIC_METRICS = (
     *("timeouts", "retransmits", "marks"),
     *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns"),
     *("slowdown_mean", "slowdown_median", "slowdown_p99", "coflow_mean_ns", "coflow_median_ns", "coflow_p95_ns", "coflow_p99_ns"),
-    *("deadline_flows", "deadline_misses"),
+    *("deadline_flows", "deadline_misses", "job_ns"),
 )
 
 

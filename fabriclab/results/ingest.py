@@ -14,6 +14,7 @@ from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
 from fabriclab.results.formats import FLOW_LOG, INTERFACES, QUEUES, TCP, TRACE, WHOLE_SUFFIX, Format, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.routing import routing_metrics
 from fabriclab.results.summary import Measured, summarize
+from fabriclab.results.switch_formats import SWITCH_TABLES
 
 Outcome = TypeVar("Outcome")
 
@@ -21,7 +22,14 @@ SUMMARY_FORMAT = "fabriclab-summary-1"
 # The options of every Parquet file; fixed, so that the same rows give the same bytes.
 _COMPRESSION_LEVEL = 3
 _ROW_GROUP = 1 << 18
-_SERIES: dict[str, Format] = {"queues": QUEUES, "tcp": TCP, "interfaces": INTERFACES}
+_SERIES: dict[str, Format] = {"queues": QUEUES, "tcp": TCP, "interfaces": INTERFACES, **SWITCH_TABLES}
+_INTERVALS = {
+    "queues": "queue_interval_ns",
+    "tcp": "tcp_interval_ns",
+    "interfaces": "interface_interval_ns",
+    **dict.fromkeys(SWITCH_TABLES, "switch_interval_ns"),
+}
+"""The key of the plan's probes that says whether a table was sampled."""
 
 
 def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
@@ -128,8 +136,7 @@ def _explain(run_dir: Path) -> str | None:
 
 
 def _is_sampled(plan: dict[str, Any], name: str) -> bool:
-    key = {"queues": "queue_interval_ns", "tcp": "tcp_interval_ns", "interfaces": "interface_interval_ns"}[name]
-    return plan.get("probes", {}).get(key) is not None
+    return plan.get("probes", {}).get(_INTERVALS[name]) is not None
 
 
 def _old_notes(run_dir: Path) -> list[str]:

@@ -10,6 +10,7 @@ import polars as pl
 
 from fabriclab.results.ingest import SUMMARY_FORMAT, ingest_run, read_json, read_manifest, read_plan
 from fabriclab.results.summary import Measured, Metrics
+from fabriclab.results.switch_tables import SwitchTables
 from fabriclab.results.tables import FlowTables
 
 Scalar = str | int | float | bool
@@ -32,6 +33,11 @@ class Results(FlowTables):
     def flows(self) -> pl.LazyFrame:
         """One row a flow (`fabriclab.results.flows`)."""
         return self.measured.flows
+
+    @property
+    def switches(self) -> SwitchTables:
+        """What was sampled of switches with a shared buffer."""
+        return self.measured.switches
 
     @property
     def status(self) -> str:

@@ -16,6 +16,7 @@ Flows
                         (`fabriclab.results.ideal`)
   coflow_mean_ns, coflow_median_ns, coflow_p95_ns, coflow_p99_ns   completion times of complete coflows: rounds, queries, phases of a job
                         (`fabriclab.results.coflows`, level `coflow`)
+  job_ns                completion time of a shuffle, all its phases; `job_ns[NAME]` of each, the bare name is the experiment's first one's
   deadline_flows, deadline_misses   sized flows that have a deadline, those of them that missed it, incomplete ones included
   rounds_complete       groups of the trace of which every flow is complete
   round_mean_ns         mean over those of (last byte read - first start)
@@ -40,6 +41,22 @@ TCP samples
                         and more; needs two flows (`fabriclab.results.fairness`)
   fair_after_mean_ns    mean over those phases of the time after which what each has got since the phase began stays fair (index 0.95);
                         the whole phase counts where that never comes
+Switches with a shared buffer, counted by the switch from time 0 on; the bare name is the sum over all sampled switch ports, `name[s1:eth1]`
+is a port's (a host's too: its pauses are in no sum, for its switch counts them at the other end), `name[s1:eth1:3]` that of its queue 3
+  queue_drops           packets that a queue's own limit, the end of its pool, or the limit of its virtual output queue refused
+  wred_drops, storm_drops   packets dropped early, and by the pause watchdog
+  ecn_marks             packets marked by WRED and by the phantom queue
+  pauses_received       pause frames that arrived; of a queue: times that it was stopped
+  paused_ns             time that queues were stopped, summed over them
+  storms                pause storms that the watchdog found
+Of ports, not of queues
+  pauses_sent           pause frames sent
+  ingress_discards      packets that came in there and found their priority group at its limit, headroom and all
+  xoff_ns               time that priority groups held their neighbour in XOFF, summed over them
+  congestion_events     times that a queue reached its `event` length
+Memory, by the switch's own watermarks, which no sample misses; bare: the first sampled switch's first pool, `name[s1:shared]` each
+  pool_max_bytes        most that was in use of the pool beyond what is reserved
+  headroom_max_bytes    most that was in use of its priority groups' headroom, summed over them
 A metric that was not measured is None.
 """
 
@@ -54,12 +71,15 @@ import polars as pl
 from fabriclab.results.fairness import fairness_metrics
 from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics
 from fabriclab.results.flows import is_done, scan_flows
+from fabriclab.results.jobs import job_metrics
 from fabriclab.results.statistics import (
     hold_until_next,
     time_weighted_distribution,
     time_weighted_mean,
     time_weighted_percentile,
 )
+from fabriclab.results.switch_metrics import switch_metrics
+from fabriclab.results.switch_tables import SwitchTables
 
 __all__ = ["Measured", "Metric", "Metrics", "busy_interval", "is_finished", "summarize"]
 
@@ -79,6 +99,7 @@ class Measured:
     queues: pl.LazyFrame | None
     tcp: pl.LazyFrame | None
     interfaces: pl.LazyFrame | None
+    switches: SwitchTables
 
     @classmethod
     def open(cls, run_dir: Path) -> Measured:
@@ -88,18 +109,19 @@ class Measured:
             path = run_dir / f"{name}.parquet"
             return pl.scan_parquet(path) if path.exists() else None
 
-        return cls(scan_flows([run_dir]), table("queues"), table("tcp"), table("interfaces"))
+        return cls(scan_flows([run_dir]), table("queues"), table("tcp"), table("interfaces"), SwitchTables.open(run_dir))
 
 
 def summarize(measured: Measured, plan: dict[str, Any], manifest: dict[str, Any]) -> Metrics:
     """Return every metric of a run."""
     flows = measured.flows.with_columns(is_finished(manifest).alias("finished"))
-    metrics = flow_metrics(flows)
+    metrics = flow_metrics(flows) | job_metrics(flows, plan)
     begin, end = busy_interval(measured)
     ports = tuple(plan.get("probes", {}).get("queue_ports", ()))
     metrics |= _queues(measured.queues, ports, begin, end)
     metrics["srtt_mean_us"] = _srtt_mean(measured, begin, end)
-    return metrics | fairness_metrics(measured.flows, measured.tcp)
+    metrics |= fairness_metrics(measured.flows, measured.tcp)
+    return metrics | switch_metrics(measured.switches, plan)
 
 
 def is_finished(manifest: dict[str, Any]) -> pl.Expr:

@@ -13,6 +13,7 @@ from fabriclab.results.flows import FLOW_SCHEMA, scan_flows
 from fabriclab.results.formats import ResultsError
 from fabriclab.results.ingest import read_json
 from fabriclab.results.run import Results, Scalar, read_run
+from fabriclab.results.switch_tables import SwitchTables, joined
 from fabriclab.results.tables import FlowTables
 
 SWEEP_FORMAT = "fabriclab-sweep-1"
@@ -104,6 +105,11 @@ class Pool(FlowTables):
             for name, values in columns.items()
         ]
         return flows.with_columns(known).drop(_FILE)
+
+    @property
+    def switches(self) -> SwitchTables:
+        """What all runs sampled of switches with a shared buffer: with the columns `run` (position in `runs`) and `seed`."""
+        return joined([(int(run.plan.get("seed", 0)), run.switches) for run in self.runs])
 
     def metric(self, name: str) -> Spread:
         """Return mean and spread over the runs of one metric of the summary; runs that did not measure it don't count."""

@@ -1,0 +1,23 @@
+"""How long whole jobs took: all phases of a shuffle together (`fabriclab.results.coflows`, level `job`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from fabriclab.results.coflows import coflow_table
+from fabriclab.results.flow_metrics import Metrics
+
+
+def job_metrics(flows: pl.LazyFrame, plan: dict[str, Any]) -> Metrics:
+    """Return `job_ns` of each shuffle of the plan, and without brackets the first one's; None of a job that is not complete.
+
+    `flows` has a column `finished`, whether a flow did all that it was meant to do.
+    """
+    names = [traffic["name"] for traffic in plan.get("traffic", []) if traffic.get("kind") == "shuffle"]
+    if not names:
+        return {"job_ns": None}
+    jobs = coflow_table(flows.filter(pl.col("class").is_in(names))).filter(pl.col("level") == "job")
+    times = dict(zip(jobs["group"], jobs["completion_ns"], strict=True))
+    return {"job_ns": times.get(names[0])} | {f"job_ns[{name}]": times.get(name) for name in names}
