@@ -63,7 +63,7 @@ class Wred:
     flags: int = ECN
 
     def pack(self) -> bytes:
-        return struct.pack("=QQIBBH", self.min, self.max, int(self.probability * (2**32 - 1)), self.weight_log, self.flags, 0)
+        return struct.pack("=QQIBBH", self.min, self.max, round(self.probability * (2**32 - 1)), self.weight_log, self.flags, 0)
 
 
 @dataclass(frozen=True)

@@ -67,9 +67,9 @@ pub fn lines(lab: &Lab, node: &str, tool: Tool, lines: &[String]) -> Result<()> 
     apply_batch(&lab.machine, lab.node(node)?, tool, &text).map_err(|failure| failure.in_node(node))
 }
 
-/// By netlink where the whole file can be, else by the real tool.
+/// By netlink where the whole file can be or must be, else by the real tool.
 fn apply_batch(machine: &Machine, node: &Node, tool: Tool, text: &str) -> Result<()> {
-    let interpreted = !machine.batch_by_tools
+    let interpreted = (!machine.batch_by_tools || tool.lacks_words_of(text))
         && machine.inside(node, CloneFlags::CLONE_NEWNET, || {
             iproute::apply(tool, text)
         })?;

@@ -2,13 +2,15 @@
 //!
 //! A process costs milliseconds in the machine and a large lab has a hundred of these files. The requests are those that iproute2 6.15
 //! (Debian trixie) makes of the same words. What is not known here exactly, be it an abbreviation, a unit or a mistake, belongs to the
-//! real tool: a file with one such line is not interpreted at all.
+//! real tool: a file with one such line is not interpreted at all. The exception is a file that names our own qdisc, which the real tool
+//! does not know: there a mistake is told here.
 
 mod ip;
 mod mptcp;
 mod red;
 mod route;
 mod rule;
+mod switch_port;
 mod tc;
 mod words;
 
@@ -63,11 +65,17 @@ impl Tool {
             Self::Tc => tc::compile(words, interfaces).map(Request::Route),
         }
     }
+
+    /// Must this batch file be interpreted, because the real tool does not know a kind of qdisc in it?
+    pub fn lacks_words_of(self, text: &str) -> bool {
+        self == Self::Tc && switch_port::is_named_in(text)
+    }
 }
 
 /// Applies a batch file's text in the current network namespace; `false` when it is one for the real tool, and nothing was done.
+/// A failure has the line; no line has an effect when one can't be understood.
 pub fn apply(tool: Tool, text: &str) -> Result<bool> {
-    let Some(requests) = compile(tool, text, &mut Interfaces::default()) else {
+    let Some(requests) = compile(tool, text, &mut Interfaces::default())? else {
         return Ok(false);
     };
     let mut sockets = Sockets {
@@ -108,21 +116,62 @@ impl Sockets {
     }
 }
 
-/// The requests of all lines with their numbers, or nothing if a single line is not of the part that is known here.
+/// A request with the number of its line, from 1, and the line.
+type Numbered<'a> = (usize, &'a str, Request);
+
+/// The requests of all lines, or nothing if a single line is not of the part that is known here.
 fn compile<'a>(
     tool: Tool,
     text: &'a str,
     interfaces: &mut Interfaces,
-) -> Option<Vec<(usize, &'a str, Request)>> {
+) -> Result<Option<Vec<Numbered<'a>>>> {
+    let must_be_known = tool.lacks_words_of(text);
     let mut requests = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
-        let Some(mut words) = Words::of_line(line)? else {
-            continue;
-        };
-        requests.push((index + 1, line, tool.compile(&mut words, interfaces)?));
+        match compile_line(tool, line, interfaces) {
+            Ok(Some(request)) => requests.push((index + 1, line, request)),
+            Ok(None) => {}
+            Err(Strange::Wrong(message)) => {
+                return Err(Failure::new(message).at_line(index + 1, line))
+            }
+            Err(Strange::Unknown) if must_be_known => {
+                return Err(Failure::new(UNKNOWN_BESIDE_OURS).at_line(index + 1, line))
+            }
+            Err(Strange::Unknown) => return Ok(None),
+        }
     }
-    Some(requests)
+    Ok(Some(requests))
+}
+
+const UNKNOWN_BESIDE_OURS: &str = "not one of the forms that this program knows (images/machine/README.md), and tc can't be asked, \
+    because another line of the file is a switch_port, which tc does not know";
+
+/// Why there is no request for a line.
+enum Strange {
+    /// It is a matter for the real tool.
+    Unknown,
+    /// Nobody could understand it, for the reason told.
+    Wrong(String),
+}
+
+/// The request of one line; nothing for an empty one and a comment.
+fn compile_line(
+    tool: Tool,
+    line: &str,
+    interfaces: &mut Interfaces,
+) -> std::result::Result<Option<Request>, Strange> {
+    let Some(mut words) = Words::of_line(line).ok_or(Strange::Unknown)? else {
+        return Ok(None);
+    };
+    if tool == Tool::Tc && switch_port::is_named(line) {
+        let request = switch_port::compile(&mut words, interfaces).map_err(Strange::Wrong)?;
+        return Ok(Some(Request::Route(request)));
+    }
+    let request = tool
+        .compile(&mut words, interfaces)
+        .ok_or(Strange::Unknown)?;
+    Ok(Some(request))
 }
 
 /// What the real tools print about a refusal.

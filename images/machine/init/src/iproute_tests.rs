@@ -8,7 +8,7 @@ fn interfaces() -> Interfaces {
 }
 
 fn is_interpreted(tool: Tool, text: &str) -> bool {
-    compile(tool, text, &mut interfaces()).is_some()
+    compile(tool, text, &mut interfaces()).unwrap().is_some()
 }
 
 #[test]
@@ -111,4 +111,35 @@ fn a_refusal_reads_as_the_tools_print_it() {
         words_of_tool(&refusal(Some("Exclusivity flag on, cannot modify"))),
         "Error: Exclusivity flag on, cannot modify."
     );
+}
+
+#[test]
+fn a_file_with_our_own_qdisc_is_never_left_to_the_tool() {
+    let port = "qdisc add dev eth1 root handle 1: switch_port rate 1gbit";
+    let failure = |text: &str| compile(Tool::Tc, text, &mut interfaces()).err().unwrap();
+    let strange = failure(&format!(
+        "{port}\n# a comment\nqdisc add dev eth2 root fq\n"
+    ));
+    assert_eq!(
+        (strange.line, strange.text.as_deref()),
+        (Some(3), Some("qdisc add dev eth2 root fq"))
+    );
+    assert!(strange.message.contains("tc can't be asked"));
+    let wrong = failure(&format!(
+        "{port}\n  qdisc add dev eth2 root switch_port rate 1 \n"
+    ));
+    assert_eq!(
+        wrong.text.as_deref(),
+        Some("qdisc add dev eth2 root switch_port rate 1")
+    );
+    assert_eq!(
+        (wrong.line, wrong.message.as_str()),
+        (Some(2), "rate \"1\": must be a rate such as 1000000000bit")
+    );
+    assert!(failure(&format!("{port} # a comment behind words\n"))
+        .message
+        .contains("tc can't be asked"));
+    assert!(is_interpreted(Tool::Tc, port));
+    assert!(Tool::Tc.lacks_words_of(port) && !Tool::Ip.lacks_words_of(port));
+    assert!(!Tool::Tc.lacks_words_of("# switch_port\nqdisc add dev eth1 root fq\n"));
 }

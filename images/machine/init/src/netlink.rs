@@ -90,7 +90,7 @@ impl Message {
         self.0.resize(self.0.len().next_multiple_of(4), 0);
     }
 
-    fn finish(&mut self, sequence: u32) -> &[u8] {
+    pub fn finish(&mut self, sequence: u32) -> &[u8] {
         let length = self.0.len() as u32;
         self.0[0..4].copy_from_slice(&length.to_ne_bytes());
         self.0[8..12].copy_from_slice(&sequence.to_ne_bytes());

@@ -1,13 +1,13 @@
-//! `tc qdisc`: tbf, netem's delay, red and fifos. Source: iproute2 6.15, tc/{tc_qdisc,q_tbf,q_netem,q_red,q_fifo}.c; the structures'
+//! `tc qdisc`: tbf, netem's delay, red and fifos; what stands before the kind of any. Source: iproute2 6.15, tc/{tc_qdisc,q_tbf,q_netem,q_red,q_fifo}.c; the structures'
 //! layout: Linux, include/uapi/linux/pkt_sched.h.
 
 use super::red::{self, TABLE};
 use super::words::{self, Words};
-use super::{verb_flags, Interfaces};
+use super::Interfaces;
 use crate::netlink::Message;
 
 const TCA_KIND: u16 = 1;
-const TCA_OPTIONS: u16 = 2;
+pub(super) const TCA_OPTIONS: u16 = 2;
 const TC_H_ROOT: u32 = 0xffff_ffff;
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RTAB: u16 = 2;
@@ -25,31 +25,90 @@ const LINKLAYER_ETHERNET: u8 = 1;
 const RATE_TABLE_MTU: u32 = 2047;
 const NETEM_LIMIT_PACKETS: u32 = 1000;
 
-/// `qdisc add|replace dev INTERFACE root|parent A:B [handle C:] KIND ...`
+/// What is to be done with a qdisc.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Add,
+    Replace,
+    Change,
+}
+
+/// A line's words before the qdisc's kind.
+pub(super) struct Head {
+    pub(super) verb: Verb,
+    index: u32,
+    parent: u32,
+    handle: u32,
+}
+
+impl Head {
+    /// `qdisc add|replace|change dev INTERFACE root|parent A:B [handle C:]`, the last three in any order. What is wrong is told in words.
+    pub(super) fn read(words: &mut Words, interfaces: &mut Interfaces) -> Result<Self, String> {
+        let verb = match (words.next(), words.next()) {
+            (Some("qdisc"), Some("add")) => Verb::Add,
+            (Some("qdisc"), Some("replace")) => Verb::Replace,
+            (Some("qdisc"), Some("change")) => Verb::Change,
+            _ => return Err("must begin with qdisc add, qdisc replace or qdisc change".to_owned()),
+        };
+        let (mut index, mut parent, mut handle) = (None, None, None);
+        while let Some(word) = words.next_if(&["dev", "root", "parent", "handle"]) {
+            let argument = match word {
+                "root" => "",
+                _ => words.next().unwrap_or_default(),
+            };
+            let (slot, value, right) = match word {
+                "dev" => (
+                    &mut index,
+                    interfaces.index(argument),
+                    "an interface of this node",
+                ),
+                "handle" => (&mut handle, major(argument), "a handle such as 1:"),
+                "parent" => (&mut parent, class(argument), "a class such as 1:1"),
+                _ => (&mut parent, Some(TC_H_ROOT), ""),
+            };
+            let value = value.ok_or_else(|| format!("{word} \"{argument}\": must be {right}"))?;
+            if slot.replace(value).is_some() {
+                return Err(format!("{word}: given twice"));
+            }
+        }
+        Ok(Self {
+            verb,
+            index: index.ok_or("there must be dev and an interface")?,
+            parent: parent.ok_or("there must be root, or parent and a class")?,
+            handle: handle.unwrap_or(0),
+        })
+    }
+
+    pub(super) fn is_root(&self) -> bool {
+        self.parent == TC_H_ROOT
+    }
+
+    /// The request without the kind's options.
+    pub(super) fn message(&self, kind: &str) -> Message {
+        // struct tcmsg
+        let mut header = vec![0; 4];
+        for field in [self.index, self.handle, self.parent, 0] {
+            header.extend_from_slice(&field.to_ne_bytes());
+        }
+        let flags = match self.verb {
+            Verb::Add => libc::NLM_F_CREATE | libc::NLM_F_EXCL,
+            Verb::Replace => libc::NLM_F_CREATE | libc::NLM_F_REPLACE,
+            Verb::Change => 0,
+        };
+        let mut message = Message::new(libc::RTM_NEWQDISC, flags, &header);
+        message.attribute_string(TCA_KIND, kind);
+        message
+    }
+}
+
+/// `qdisc add|replace ... KIND ...`, of the kinds that the real tool has too
 pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
-    if words.next()? != "qdisc" {
+    let head = Head::read(words, interfaces).ok()?;
+    if head.verb == Verb::Change {
         return None;
     }
-    let flags = verb_flags(words.next()?)?;
-    let (mut index, mut parent, mut handle) = (None, None, 0);
-    let kind = loop {
-        match words.next()? {
-            "dev" if index.is_none() => index = Some(interfaces.index(words.next()?)?),
-            "root" if parent.is_none() => parent = Some(TC_H_ROOT),
-            "parent" if parent.is_none() => parent = Some(class(words.next()?)?),
-            "handle" if handle == 0 => {
-                handle = words::handle_part(words.next()?.strip_suffix(':')?)? << 16
-            }
-            kind => break kind,
-        }
-    };
-    // struct tcmsg
-    let mut header = vec![0; 4];
-    for field in [index?, handle, parent?, 0] {
-        header.extend_from_slice(&field.to_ne_bytes());
-    }
-    let mut message = Message::new(libc::RTM_NEWQDISC, flags, &header);
-    message.attribute_string(TCA_KIND, kind);
+    let kind = words.next()?;
+    let mut message = head.message(kind);
     match kind {
         "tbf" => tbf(words, &mut message)?,
         "netem" => netem(words, &mut message)?,
@@ -58,6 +117,10 @@ pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<
         _ => return None,
     }
     Some(message)
+}
+
+fn major(word: &str) -> Option<u32> {
+    Some(words::handle_part(word.strip_suffix(':')?)? << 16)
 }
 
 fn class(word: &str) -> Option<u32> {

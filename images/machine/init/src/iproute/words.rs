@@ -25,6 +25,20 @@ impl<'a> Words<'a> {
         self.0.next_if_eq(&word).is_some()
     }
 
+    /// Takes the next word if it is one of these.
+    pub fn next_if(&mut self, accepted: &[&str]) -> Option<&'a str> {
+        self.0.next_if(|word| accepted.contains(word))
+    }
+
+    /// Takes the next word, if there is one, unless it ends what is being read.
+    pub fn next_unless(&mut self, ends: fn(&str) -> bool) -> Option<&'a str> {
+        self.0.next_if(|word| !ends(word))
+    }
+
+    pub fn peek(&mut self) -> Option<&'a str> {
+        self.0.peek().copied()
+    }
+
     pub fn next_number(&mut self) -> Option<u32> {
         number(self.next()?)?.try_into().ok()
     }
@@ -51,6 +65,11 @@ fn with_unit(word: &str, units: &[(&str, u64)]) -> Option<u64> {
 
 /// A rate in bytes a second; tc rounds down to whole bytes.
 pub fn rate(word: &str) -> Option<u64> {
+    rate_bits(word).map(|bits| bits / 8)
+}
+
+/// A rate in bits a second.
+pub fn rate_bits(word: &str) -> Option<u64> {
     with_unit(
         word,
         &[
@@ -60,7 +79,6 @@ pub fn rate(word: &str) -> Option<u64> {
             ("gbit", 1_000_000_000),
         ],
     )
-    .map(|bits| bits / 8)
 }
 
 /// A time in nanoseconds.
@@ -89,6 +107,21 @@ pub fn probability(word: &str) -> Option<f64> {
     word.parse()
         .ok()
         .filter(|value| plain && (0.0..=1.0).contains(value))
+}
+
+/// A percentage with at most four decimals, 0 to 100 %, in parts of a million.
+pub fn percent_ppm(word: &str) -> Option<u32> {
+    let (whole, decimals) = match word.strip_suffix('%')?.split_once('.') {
+        Some((whole, decimals)) => (whole, decimals),
+        None => (word.strip_suffix('%')?, "0"),
+    };
+    let plain =
+        (1..=4).contains(&decimals.len()) && decimals.bytes().all(|byte| byte.is_ascii_digit());
+    let parts =
+        number(whole)?.checked_mul(10_000)? + format!("{decimals:0<4}").parse::<u64>().ok()?;
+    u32::try_from(parts)
+        .ok()
+        .filter(|parts| plain && *parts <= 1_000_000)
 }
 
 /// A hexadecimal part of a qdisc's handle, 1 to 4 digits.

@@ -1,0 +1,249 @@
+//! `tc qdisc` of the kind `switch_port`: one line describes a port of a switch with a shared buffer. No tool knows it but this program.
+//!
+//! ```text
+//! rate RATEbit [delay TIMEns] [overhead BYTES] [mpu BYTES] [loss PERCENT%] [cell BYTES] [memory POOL BYTES [HEADROOM]]...
+//! [dscp_to_tc N,... (64)] [tc_to_queue N,... (8)] [tc_to_group ...] [priority_to_queue ...] [priority_to_group ...]
+//! [pfc PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
+//! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES] [cir RATEbit BYTES] [pir RATEbit BYTES]
+//!     [wred MIN MAX PERCENT% [weight LOG2] [ecn] [keep_non_ect]] [phantom RATEbit BYTES] [voq_limit BYTES] [event BYTES]]...
+//! [group INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [lossless HEADROOM XON XON_OFFSET]]...
+//! ```
+//!
+//! Each word once, in any order; a queue and a group reach to the next one. WRED's MIN and MAX count bytes, or with `ns` a frame's time in
+//! the queue. What is left out is not sent: the kernel's default for a new port, the old value for one that is changed. What the values mean:
+//! `images/machine/kernel/switch/uapi/switch_port.h`. Checked here is what the kernel could refuse in general terms only; the rest it names itself.
+
+mod options;
+mod queue;
+
+use super::tc::{Head, Verb};
+use super::words::{self, Words};
+use super::Interfaces;
+use crate::netlink::Message;
+use options::{Pfc, Pool, Port};
+
+/// The kind's name.
+pub(super) const KIND: &str = "switch_port";
+
+/// Linux, images/machine/kernel/switch/uapi/switch_port.h.
+const QUEUES: u64 = 8;
+const POOLS: u64 = 4;
+const CODEPOINTS: usize = 64;
+const OVERHEAD_MAX: u64 = 1024;
+const MPU_MAX: u64 = 16384;
+const CELL_MAX: u64 = 32767;
+const QUANTA_MIN: u64 = 2;
+const QUANTA_DEFAULT: u16 = u16::MAX;
+
+/// What is wrong with a line: the word, and what would be right.
+type Parsed<T> = Result<T, String>;
+
+/// Does a batch file have lines of this kind? Such a file can't be left to the real tool.
+pub(super) fn is_named_in(text: &str) -> bool {
+    text.lines().any(is_named)
+}
+
+/// Is this line of this kind?
+pub(super) fn is_named(line: &str) -> bool {
+    !line.trim_start().starts_with('#') && line.split_ascii_whitespace().any(|word| word == KIND)
+}
+
+/// The request of a line that names the kind.
+pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Parsed<Message> {
+    let head = Head::read(words, interfaces)?;
+    if !words.take(KIND) {
+        let word = words.next().unwrap_or_default();
+        return Err(format!("\"{word}\": must be dev, root, handle or {KIND}"));
+    }
+    if !head.is_root() {
+        return Err(format!("{KIND} must be the root of its device"));
+    }
+    let port = read(words)?;
+    if port.rate_bps.is_none() && head.verb != Verb::Change {
+        return Err(format!(
+            "{KIND}: a port needs a rate, such as \"rate 1000000000bit\""
+        ));
+    }
+    Ok(options::message(head.message(KIND), &port))
+}
+
+fn read(words: &mut Words) -> Parsed<Port> {
+    let mut port = Port::default();
+    while let Some(word) = words.next() {
+        match word {
+            "rate" => once(word, &mut port.rate_bps, rate(words, word)?)?,
+            "delay" => once(word, &mut port.delay_ns, time(words, word)?)?,
+            "overhead" => once(
+                word,
+                &mut port.overhead,
+                number(words, word, 0, OVERHEAD_MAX)? as u32,
+            )?,
+            "mpu" => once(word, &mut port.mpu, number(words, word, 0, MPU_MAX)? as u32)?,
+            "loss" => once(word, &mut port.loss, percent(words, word)?)?,
+            "cell" => once(
+                word,
+                &mut port.cell,
+                number(words, word, 1, CELL_MAX)? as u32,
+            )?,
+            "memory" => memory(words, &mut port.pools)?,
+            "pfc" => once(word, &mut port.pfc, pfc(words)?)?,
+            "queue" => queue::queue(words, &mut port.queues)?,
+            "group" => queue::group(words, &mut port.groups)?,
+            _ => match port.maps.slot(word) {
+                Some((slot, entries)) => once(word, slot, map(words, word, entries)?)?,
+                None => return Err(unknown(word, "a port")),
+            },
+        }
+    }
+    Ok(port)
+}
+
+/// `POOL BYTES [HEADROOM]`
+fn memory(words: &mut Words, pools: &mut Vec<Pool>) -> Parsed<()> {
+    let index = number(words, "memory", 0, POOLS - 1)? as u32;
+    let place = format!("memory {index}");
+    if pools.iter().any(|pool| pool.index == index) {
+        return Err(format!("{place}: named twice"));
+    }
+    let size = bytes(words, &place)?;
+    let headroom = match words.peek().and_then(words::number) {
+        Some(_) => bytes(words, &place)?,
+        None => 0,
+    };
+    pools.push(Pool {
+        index,
+        size,
+        headroom,
+    });
+    Ok(())
+}
+
+/// `N,N,...`, one for each of `entries`
+fn map(words: &mut Words, name: &str, entries: usize) -> Parsed<Vec<u8>> {
+    let what = format!(
+        "{entries} numbers from 0 to {}, with commas between",
+        QUEUES - 1
+    );
+    value(words, name, &what, |word| {
+        list(word).filter(|map| map.len() == entries)
+    })
+}
+
+/// `PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]`
+fn pfc(words: &mut Words) -> Parsed<Pfc> {
+    let what = "priorities from 0 to 7, each once, with commas between";
+    let priorities = value(words, "pfc", what, |word| bit_mask(&list(word)?))?;
+    let (mut quanta, mut reaction_ns, mut watchdog) = (None, None, None);
+    while let Some(word) = words.next_if(&["quanta", "reaction", "watchdog"]) {
+        match word {
+            "quanta" => once(
+                word,
+                &mut quanta,
+                number(words, word, QUANTA_MIN, u16::MAX.into())? as u16,
+            )?,
+            "reaction" => once(word, &mut reaction_ns, time(words, word)?)?,
+            _ => once(word, &mut watchdog, self::watchdog(words)?)?,
+        }
+    }
+    let (detection_ns, restoration_ns, storm_action) = watchdog.unwrap_or_default();
+    Ok(Pfc {
+        reaction_ns: reaction_ns.unwrap_or(0),
+        detection_ns,
+        restoration_ns,
+        quanta: quanta.unwrap_or(QUANTA_DEFAULT),
+        priorities,
+        storm_action,
+    })
+}
+
+/// Detection and restoration in nanoseconds, and `enum tc_switch_storm_action`.
+fn watchdog(words: &mut Words) -> Parsed<(u64, u64, u8)> {
+    let name = "watchdog";
+    let (detection_ns, restoration_ns) = (time(words, name)?, time(words, name)?);
+    let action = value(words, name, "drop or forward", |word| match word {
+        "drop" => Some(0),
+        "forward" => Some(1),
+        _ => None,
+    })?;
+    Ok((detection_ns, restoration_ns, action))
+}
+
+/* -- Values ------------------------------------------------------------------------------------------ */
+
+/// The next word, as `read` understands it.
+fn value<T>(
+    words: &mut Words,
+    name: &str,
+    what: &str,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> Parsed<T> {
+    let word = words
+        .next()
+        .ok_or_else(|| format!("{name}: nothing behind it: must be {what}"))?;
+    read(word).ok_or_else(|| format!("{name} \"{word}\": must be {what}"))
+}
+
+fn number(words: &mut Words, name: &str, least: u64, most: u64) -> Parsed<u64> {
+    let what = format!("a whole number from {least} to {most}");
+    value(words, name, &what, |word| {
+        words::number(word).filter(|number| (least..=most).contains(number))
+    })
+}
+
+fn bytes(words: &mut Words, name: &str) -> Parsed<u64> {
+    value(words, name, "a whole number of bytes", words::number)
+}
+
+fn rate(words: &mut Words, name: &str) -> Parsed<u64> {
+    value(
+        words,
+        name,
+        "a rate such as 1000000000bit",
+        words::rate_bits,
+    )
+}
+
+fn time(words: &mut Words, name: &str) -> Parsed<u64> {
+    value(words, name, "a time such as 25000ns", words::time_ns)
+}
+
+/// Parts of 2^32 - 1.
+fn percent(words: &mut Words, name: &str) -> Parsed<u32> {
+    let what = "0 to 100 with a % and at most four decimals, such as 0.1000%";
+    value(words, name, what, |word| {
+        let parts_per_million = words::percent_ppm(word)?;
+        let scaled = u64::from(parts_per_million) * u64::from(u32::MAX);
+        Some(((scaled + 500_000) / 1_000_000) as u32)
+    })
+}
+
+fn list(word: &str) -> Option<Vec<u8>> {
+    word.split(',')
+        .map(|entry| words::number(entry).filter(|number| *number < QUEUES))
+        .map(|entry| entry.map(|number| number as u8))
+        .collect()
+}
+
+/// Nothing when a number stands twice.
+fn bit_mask(numbers: &[u8]) -> Option<u8> {
+    numbers.iter().try_fold(0, |mask: u8, number| {
+        let bit = 1 << number;
+        (mask & bit == 0).then_some(mask | bit)
+    })
+}
+
+/// Stores the value of a word that may stand once.
+fn once<T>(name: &str, slot: &mut Option<T>, value: T) -> Parsed<()> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(format!("{name}: given twice")),
+    }
+}
+
+fn unknown(word: &str, of: &str) -> String {
+    format!("\"{word}\": {of} has no such word")
+}
+
+#[cfg(test)]
+#[path = "switch_port/tests.rs"]
+mod tests;

@@ -1,0 +1,119 @@
+"""The words by which a batch file describes a port (images/machine/init/src/iproute/switch_port.rs), and what they are in netlink.
+
+The golden file holds words and bytes in turn. Here the bytes are those that `switch_port.py` packs, in the tests of PID 1 those that its
+words give; in the machine both must make the same port. `FABRICLAB_ACCEPT=1 pytest tests/kernel/test_switch_port_words.py` writes the file.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+
+import pytest
+from machine import Boot, Device, Star
+from switch_port import BY_DELAY, DWRR, ECN, KEEP_NON_ECT, STORM_FORWARD, WRR, Account, Group, Pfc, Port, Queue, Wred, attributes
+
+GOLDEN = Path(__file__).parents[1] / "golden/switch_port.txt"
+GIGABIT = 1_000_000_000
+PARTS = 2**32 - 1
+EIGHT = tuple(range(8))
+BACKWARDS = EIGHT[::-1]
+DSCP_TO_TC = tuple(dscp % 8 for dscp in range(64))
+TCA_OPTIONS = 2
+DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_GROUP_MAP, PRIORITY_TO_QUEUE_MAP, PRIORITY_TO_GROUP_MAP = range(7, 12)
+
+
+def parts(percent: float) -> int:
+    """What PID 1 makes of a percentage with at most four decimals: of 2^32 - 1, the half up."""
+    return (round(percent * 10_000) * PARTS + 500_000) // 1_000_000
+
+
+def wred(low: int, high: int, percent: float = 100, weight_log: int = 0, flags: int = 0) -> Wred:
+    return Wred(low, high, parts(percent) / PARTS, weight_log, flags)
+
+
+def numbers(entries: tuple[int, ...]) -> str:
+    return ",".join(map(str, entries))
+
+
+MAPS = {
+    DSCP_TO_TC_MAP: DSCP_TO_TC,
+    TC_TO_QUEUE_MAP: BACKWARDS,
+    TC_TO_GROUP_MAP: EIGHT,
+    PRIORITY_TO_QUEUE_MAP: BACKWARDS,
+    PRIORITY_TO_GROUP_MAP: (7,) * 8,
+}
+PORTS = {
+    "rate 1gbit": Port(),
+    "rate 2500000000bit delay 25000ns overhead 20 mpu 64 loss 0.1000%": Port(2_500_000_000, 25_000, 20, 64, parts(0.1)),
+    "rate 1000000000bit loss 10.0000%": Port(loss=parts(10)),
+    "delay 0ns loss 100%": Port(None, 0, loss=PARTS),
+    "rate 1000000000bit cell 256 memory 0 32000000 memory 3 4000000 200000": Port(
+        cell=256, pools={0: (32_000_000, 0), 3: (4_000_000, 200_000)}
+    ),
+    "rate 1000000000bit memory 1 9007199254740991": Port(pools={1: (2**53 - 1, 0)}),
+    f"rate 1000000000bit dscp_to_tc {numbers(DSCP_TO_TC)} tc_to_queue {numbers(BACKWARDS)} tc_to_group {numbers(EIGHT)}"
+    f" priority_to_queue {numbers(BACKWARDS)} priority_to_group 7,7,7,7,7,7,7,7": Port(maps=MAPS),
+    "rate 1000000000bit pfc 3": Port(pfc=Pfc(1 << 3)),
+    "rate 1000000000bit pfc 3,4 quanta 1000 reaction 500ns watchdog 200000000ns 300000000ns forward": Port(
+        pfc=Pfc(1 << 3 | 1 << 4, 1_000, 500, 200_000_000, 300_000_000, STORM_FORWARD)
+    ),
+    "rate 1000000000bit pfc 7,0 watchdog 1ms 2ms drop": Port(pfc=Pfc(1 << 7 | 1, detection_ns=1_000_000, restoration_ns=2_000_000)),
+    "rate 1000000000bit queue 0 queue 7 strict": Port(queues=[Queue(0), Queue(7)]),
+    "rate 1000000000bit queue 0 limit 64000": Port(queues=[Queue(0, Account(limit=64_000))]),
+    "rate 1000000000bit cell 1 memory 0 1000000 queue 1 pool 0 reserved 3000 alpha -8 dwrr 1538 queue 2 pool 0 alpha 7 dwrr 3076": Port(
+        cell=1,
+        pools={0: (1_000_000, 0)},
+        queues=[
+            Queue(1, Account(0, 3_000, alpha_log=-8), DWRR, 1538),
+            Queue(2, Account(0, alpha_log=7), DWRR, 3076),
+        ],
+    ),
+    "rate 1000000000bit queue 5 wrr 3 cir 100000000bit 3028 pir 200000000bit 6056": Port(
+        queues=[Queue(5, scheduling=WRR, quantum=3, cir=(100_000_000, 3_028), pir=(200_000_000, 6_056))]
+    ),
+    "rate 1000000000bit queue 3 wred 30000 30000 100.0000% ecn queue 4 wred 1000 90000 5.0000% weight 9 ecn keep_non_ect": Port(
+        queues=[
+            Queue(3, wred=wred(30_000, 30_000, flags=ECN)),
+            Queue(4, wred=wred(1_000, 90_000, 5, 9, ECN | KEEP_NON_ECT)),
+        ]
+    ),
+    "rate 1000000000bit queue 6 wred 50000ns 100000ns 0.0001%": Port(queues=[Queue(6, wred=wred(50_000, 100_000, 0.0001, flags=BY_DELAY))]),
+    "rate 1000000000bit queue 2 phantom 950000000bit 3000 voq_limit 12000000 event 100000": Port(
+        queues=[Queue(2, phantom=(950_000_000, 3_000), voq_limit=12_000_000, event=100_000)]
+    ),
+    "rate 1000000000bit memory 2 500000 group 0 group 3 pool 2 reserved 1518 alpha 0 lossless 20000 18000 2000 group 4 limit 9000": Port(
+        pools={2: (500_000, 0)},
+        groups=[Group(0), Group(3, Account(2, 1_518, alpha_log=0), (20_000, 18_000, 2_000)), Group(4, Account(limit=9_000))],
+    ),
+}
+"""Words, and the port that they describe."""
+
+CHANGED = ["rate 1000000000bit delay 5000ns queue 0 limit 9000", "delay 0ns loss 100%"]
+"""A port's words, and those of its change, which leave the rest as it is."""
+
+
+def test_the_golden_bytes_are_those_of_the_header() -> None:
+    text = "".join(f"{words}\n{port.pack().hex()}\n" for words, port in PORTS.items())
+    if os.environ.get("FABRICLAB_ACCEPT"):
+        GOLDEN.write_text(text)
+    assert GOLDEN.read_text() == text
+
+
+def options(run: Path, node: str) -> dict[int, bytes]:
+    """What the kernel says that a host's port, its queues and groups are, by handle."""
+    messages = [bytes.fromhex(line) for line in (run / "collect" / f"{node}-port").read_text().splitlines()]
+    return {struct.unpack_from("=I", message, 24)[0]: dict(attributes(message[36:]))[TCA_OPTIONS] for message in messages}
+
+
+@pytest.mark.vm
+def test_in_the_machine_words_make_the_port_that_bytes_make(boot: Boot) -> None:
+    cases = {words: ([f"add {words}"], port) for words, port in PORTS.items() if port.rate_bps}
+    cases["change"] = ([f"add {CHANGED[0]}", f"change {CHANGED[1]}"], Port(delay_ns=0, loss=PARTS, queues=[Queue(0, Account(limit=9_000))]))
+    by_words = [[line.replace(" ", " dev DEV root handle 1: switch_port ", 1) for line in lines] for lines, _ in cases.values()]
+    hosts: list[Device] = [*([f"qdisc {line}" for line in lines] for lines in by_words), *(port for _, port in cases.values())]
+    collect = [(f"h{n}", (f"h{n}-port", "/job/port-tool", "show", "eth1")) for n in range(1, len(hosts) + 1)]
+    run = boot.run(Star(hosts, [Port()] * len(hosts)), [], collect=collect)
+    for number, words in enumerate(cases, start=1):
+        assert options(run, f"h{number}") == options(run, f"h{number + len(cases)}"), words
