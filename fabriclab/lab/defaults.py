@@ -34,6 +34,23 @@ MPTCP_ADD_ADDR_ACCEPTED = 8
 NON_ECT = "drop"
 """RED hardware drops above the threshold what it cannot mark (RFC 8257, section 4.4)."""
 
+AQM_TARGET_NS = {"codel": 5_000_000, "fq_codel": 5_000_000, "pie": 15_000_000}
+AQM_INTERVAL_NS = {"codel": 100_000_000, "fq_codel": 100_000_000, "pie": 15_000_000}
+"""RFC 8289, section 4.3 and 4.4 (so RFC 8290); RFC 8033, section 4.2 (QDELAY_REF, T_UPDATE). Linux has the same: tc-codel(8), tc-pie(8)."""
+AQM_ECN = False
+
+WRED_PROBABILITY_PPM = 1_000_000
+"""sonic-wred-profile.yang: drop probability 100 %."""
+WRED_WEIGHT_LOG = 0
+"""The queue of the moment, as DCTCP wants it (RFC 8257, section 4.1)."""
+WRED_ECN = True
+PFC_QUANTA = 65_535
+"""The most that a pause says; it is repeated, and ended by one of no quanta."""
+PFC_REACTION_NS = 0
+WATCHDOG_ACTION = "drop"
+WATCHDOG_RESTORATION_FACTOR = 2
+"""Of the detection time: sonic-utilities, pfcwd/main.py, where no restoration time is given."""
+
 START_NS = 0
 STAGGER_NS = 0
 FLOW_COUNT = 1
@@ -65,6 +82,7 @@ CONVERGENCE_LIMIT_NS = 30 * 10**9
 QUEUE_INTERVAL_NS = 100_000
 TCP_INTERVAL_NS = 1_000_000
 INTERFACE_INTERVAL_NS = 10_000_000
+SWITCH_INTERVAL_NS = 10_000_000
 
 LIMIT_NS = 60 * 10**9
 """Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""

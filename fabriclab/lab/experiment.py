@@ -16,9 +16,11 @@ from fabriclab.lab.groups import read_groups
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
 from fabriclab.lab.names import Names, read_ports, read_words_of
 from fabriclab.lab.problems import Place, Problems, shown
-from fabriclab.lab.profiles import SWITCH_KEYS, WrittenSwitchProfile, WrittenTransport, read_hosts, read_switches
+from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport, read_hosts
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.section import Section, Written, first_line, mistyped
+from fabriclab.lab.switch.read import SWITCH_KEYS, read_switches
+from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Topology
 from fabriclab.lab.traffic import LONGEST_NS, Scope, WrittenTraffic, read_traffic
 from fabriclab.units import format_duration
@@ -63,6 +65,9 @@ class Experiment:
     study: str | None
     links: LinkOverrides
     switches: Mapping[str, WrittenSwitchProfile]
+    """Those whose ports have a buffer each."""
+    shared_switches: Mapping[str, WrittenSwitch]
+    """Those whose ports share a buffer: all the others."""
     groups: Mapping[str, tuple[str, ...]]
     """The hosts of each group, those drawn by the seed among them."""
     hosts: Mapping[str, WrittenTransport]
@@ -83,11 +88,13 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
     names = read_groups(root, names, seed)
     traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory))
     limit_ns = _read_limit(root, traffic)
+    switches = read_switches(_section_or_empty(root, "switches"), names, directory)
     experiment = Experiment(
         title=first_line(title.value) if title else "",
         study=first_line(study.value) if study else None,
         links=links,
-        switches=read_switches(_section_or_empty(root, "switches"), names),
+        switches=switches.with_port_buffers,
+        shared_switches=switches.with_shared_buffer,
         groups=names.groups,
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
         routing=read_routing(root, defaults.KEEPALIVE_S, defaults.HOLD_S),

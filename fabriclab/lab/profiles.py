@@ -1,13 +1,15 @@
-"""Switch profiles and host transports as written: which keys there are, their bounds, and how `default`, ranges and names combine."""
+"""The buffers of ports and the transports of hosts as written: which keys there are, their bounds, and how `default`, ranges and names
+combine. Switches whose ports share a buffer are in `fabriclab.lab.switch`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
+from fabriclab.lab.aqm import WrittenAqm, override_aqm, read_aqm
 from fabriclab.lab.mptcp import WrittenMptcp, override_mptcp, read_mptcp
 from fabriclab.lab.names import Names, expand_hosts
-from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.problems import shown
 from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, Section, Written
 from fabriclab.units import parse_size
 
@@ -17,7 +19,7 @@ CONGESTION_CONTROLS = (
 )
 """The congestion controls of the machine's kernel (net/ipv4/Kconfig), and `lia` (net/mptcp/lia.c, a patch of ours)."""
 
-SWITCH_KEYS = ("buffer", "ecn_threshold", "non_ect")
+PORT_BUFFER_KEYS = ("buffer", "ecn_threshold", "non_ect", "aqm")
 HOST_KEYS = (
     *("congestion_control", "ecn", "rto_min", "delayed_ack", "initial_window", "window_limit"),
     *("receive_buffer", "send_buffer", "queue", "mptcp"),
@@ -35,11 +37,12 @@ _SMALLEST_SOCKET_BUFFER = 4096
 
 @dataclass(frozen=True)
 class WrittenSwitchProfile:
-    """What an experiment says of a switch's ports; None: nothing."""
+    """What an experiment says of a switch whose ports have a buffer each; None: nothing."""
 
     buffer: Written[int] | None = None
     ecn_threshold: Written[int | None] | None = None
     non_ect: Written[str] | None = None
+    aqm: WrittenAqm | None = None
 
 
 @dataclass(frozen=True)
@@ -58,22 +61,9 @@ class WrittenTransport:
     mptcp: WrittenMptcp | None = None
 
 
-def read_switches(switches: Section, names: Names) -> Mapping[str, WrittenSwitchProfile]:
-    """Return the profile of every switch: `default`, overridden key by key by what stands below its name."""
-    written = {}
-    for name in switches.names():
-        if name != "default" and name not in names.switches:
-            place = switches.mapping.key_place(name)
-            message = f"{shown(name)} is no switch; {did_you_mean(name, ['default', *names.switches])}"
-            switches.problems.add(place, switches.path(name), message, name)
-        section = switches.section(name, SWITCH_KEYS)
-        if section is not None:
-            written[name] = _read_switch(section)
-    default = written.get("default", WrittenSwitchProfile())
-    return {name: _override_switch(default, written.get(name)) for name in names.switches}
+def read_port_buffer(section: Section) -> WrittenSwitchProfile:
+    """Return what stands below `default` or a switch's name."""
 
-
-def _read_switch(section: Section) -> WrittenSwitchProfile:
     def threshold(text: str) -> int | None:
         return None if text == NO_LIMIT else _size(text)
 
@@ -81,6 +71,7 @@ def _read_switch(section: Section) -> WrittenSwitchProfile:
         buffer=section.size("buffer", 1, _LARGEST_BUFFER),
         ecn_threshold=section.read("ecn_threshold", f"a size such as '30 KB', or '{NO_LIMIT}'", threshold),
         non_ect=section.choice("non_ect", ("drop", "queue")),
+        aqm=read_aqm(section),
     )
 
 
@@ -91,10 +82,10 @@ def _size(text: str) -> int:
     return size
 
 
-def _override_switch(base: WrittenSwitchProfile, over: WrittenSwitchProfile | None) -> WrittenSwitchProfile:
-    if over is None:
-        return base
-    return replace(base, **{field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None})
+def override_port_buffer(base: WrittenSwitchProfile, over: WrittenSwitchProfile) -> WrittenSwitchProfile:
+    """Return `base` overridden key by key."""
+    written = {field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None}
+    return replace(base, **{**written, "aqm": override_aqm(base.aqm, over.aqm)})
 
 
 def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:

@@ -17,9 +17,10 @@ from fabriclab.lab.mptcp import MPTCP_KEYS
 from fabriclab.lab.names import Names, expand_range
 from fabriclab.lab.percent import format_percent, parse_percent
 from fabriclab.lab.problems import did_you_mean, shown
-from fabriclab.lab.profiles import HOST_KEYS, SWITCH_KEYS
+from fabriclab.lab.profiles import HOST_KEYS
 from fabriclab.lab.routing import ROUTING_KEYS
 from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, WHOLE_NUMBER
+from fabriclab.lab.switch.read import SWITCH_KEYS
 from fabriclab.lab.traffic import KEYS_OF_KIND
 from fabriclab.lab.traffic.size import SIZE_KEYS
 from fabriclab.units import DURATION, RATE, SIZE, UnitError, format_quantity, parse_quantity

@@ -1,6 +1,7 @@
 """What an experiment and its profile say of a switch with a shared buffer; None: nothing. The words are those of `fabriclab.plan.switch`.
 
-Each value knows the file it was written in: those of the profile's file (`WrittenSwitch.file`) are scaled, those of the experiment are meant.
+Each value knows the file it was written in: those of the profile's (`WrittenSwitch.file`) are scaled, those of the experiment are meant.
+Where a part is given up with `none` (`is_none`), nothing of what stands below remains; a `WrittenSwitch` that was read holds no such part.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from fabriclab.lab.problems import Place
 from fabriclab.lab.section import Written
 
 Scale = Literal["bandwidth", "none"] | Fraction
@@ -43,14 +45,25 @@ class WrittenAccount:
 
 @dataclass(frozen=True)
 class WrittenWred:
-    """`wred` of a queue."""
+    """`wred` of a queue; without `max` it is `min`: a step."""
 
+    is_none: bool = False
     min: Written[Threshold] | None = None
     max: Written[Threshold] | None = None
     probability_ppm: Written[int] | None = None
     weight_log: Written[int] | None = None
     ecn: Written[bool] | None = None
     non_ect: Written[str] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenPhantom:
+    """`phantom` of a queue."""
+
+    is_none: bool = False
+    rate_ppm: Written[int] | None = None
+    """Of the line's rate."""
+    threshold: Written[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,12 +78,10 @@ class WrittenQueue:
     pir: Written[int] | None = None
     pbs: Written[int] | None = None
     wred: WrittenWred | None = None
-    phantom_rate_ppm: Written[int] | None = None
-    """Of the line's rate."""
-    phantom_threshold: Written[int] | None = None
-    voq_limit: Written[Threshold] | None = None
-    """A size, or the time at the line's rate."""
-    event: Written[int] | None = None
+    phantom: WrittenPhantom | None = None
+    voq_limit: Written[Threshold | None] | None = None
+    """A size, or the time at the line's rate; None: none."""
+    event: Written[int | None] | None = None
 
 
 @dataclass(frozen=True)
@@ -97,16 +108,52 @@ class WrittenMaps:
 
 
 @dataclass(frozen=True)
-class WrittenPfc:
-    """`pfc`; `watchdog: none` gives no detection time."""
+class WrittenWatchdog:
+    """`pfc.watchdog`."""
 
-    priorities: Written[tuple[int, ...]] | None = None
-    quanta: Written[int] | None = None
-    reaction: Written[int] | None = None
-    watchdog_is_off: bool = False
+    is_none: bool = False
     detection: Written[int] | None = None
     restoration: Written[int] | None = None
     action: Written[str] | None = None
+
+
+@dataclass(frozen=True)
+class WrittenPfc:
+    """`pfc`."""
+
+    is_none: bool = False
+    priorities: Written[tuple[int, ...]] | None = None
+    quanta: Written[int] | None = None
+    reaction: Written[int] | None = None
+    watchdog: WrittenWatchdog | None = None
+
+
+@dataclass(frozen=True)
+class WrittenBuffer:
+    """The keys of a shared buffer in one mapping: a profile's file, `switches.default`, a switch's name; or what these are together."""
+
+    cell: Written[int] | None = None
+    pools: Mapping[str, WrittenPool] = field(default_factory=dict)
+    queues: Mapping[int, WrittenQueue] = field(default_factory=dict)
+    groups: Mapping[int, WrittenGroup] = field(default_factory=dict)
+    maps: WrittenMaps = field(default_factory=WrittenMaps)
+    pfc: WrittenPfc | None = None
+    """None also where no priority is written: no PFC."""
+
+
+@dataclass(frozen=True)
+class WrittenProfile:
+    """A profile's file."""
+
+    name: str
+    file: str
+    """As `Place.file` names it."""
+    title: str = ""
+    bandwidth: Written[int] | None = None
+    """Bits per second of all its ports, that the pools are made for."""
+    port_rate: Written[int] | None = None
+    """Bits per second of a port, that reserved sizes and thresholds are made for."""
+    buffer: WrittenBuffer = field(default_factory=WrittenBuffer)
 
 
 @dataclass(frozen=True)
@@ -114,19 +161,18 @@ class WrittenSwitch:
     """A switch with a profile, or with pools of its own."""
 
     key: str
-    """Where it stands in the experiment: `switches.leaf1`."""
-    profile: Written[str] | None = None
-    file: str = ""
-    """The profile's file, as `Place.file` names it; empty without a profile."""
-    title: str = ""
-    scale: Scale = "bandwidth"
-    bandwidth: Written[int] | None = None
-    """Bits per second of all its ports, that the profile's pools are made for."""
-    port_rate: Written[int] | None = None
-    """Bits per second of a port, that the profile's reserved sizes and thresholds are made for."""
-    cell: Written[int] | None = None
-    pools: Mapping[str, WrittenPool] = field(default_factory=dict)
-    queues: Mapping[int, WrittenQueue] = field(default_factory=dict)
-    groups: Mapping[int, WrittenGroup] = field(default_factory=dict)
-    maps: WrittenMaps = field(default_factory=WrittenMaps)
-    pfc: WrittenPfc | None = None
+    """Where it stands in the experiment: `switches.leaf1`, or `switches.default`."""
+    place: Place
+    profile: WrittenProfile | None = None
+    """None: there is none. Its values are part of `buffer`."""
+    scale: Scale = "none"
+    """`bandwidth` only where the profile has one."""
+    buffer: WrittenBuffer = field(default_factory=WrittenBuffer)
+    """Of the profile, `switches.default` and the switch's own name together."""
+    dormant_groups: tuple[int, ...] = ()
+    """Groups that are lossless in the profile's file, and lossy here, because no PFC priority of this switch belongs to them."""
+
+    @property
+    def file(self) -> str:
+        """The profile's file, whose values are scaled; empty without a profile."""
+        return "" if self.profile is None else self.profile.file

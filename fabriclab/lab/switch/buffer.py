@@ -1,0 +1,53 @@
+"""The keys of a shared buffer in one mapping: a profile's file, `switches.default` or a switch's name."""
+
+from __future__ import annotations
+
+import re
+
+from fabriclab.lab.problems import shown
+from fabriclab.lab.section import Section
+from fabriclab.lab.switch.account import LARGEST_BYTES
+from fabriclab.lab.switch.maps import MAP_KEYS, read_maps
+from fabriclab.lab.switch.part import NONE
+from fabriclab.lab.switch.pfc import read_pfc
+from fabriclab.lab.switch.priority_groups import read_groups
+from fabriclab.lab.switch.queues import read_queues
+from fabriclab.lab.switch.written import WrittenBuffer, WrittenMaps, WrittenPool
+
+BUFFER_KEYS = ("cell", "pools", "maps", "queues", "priority_groups", "pfc")
+POOL_KEYS = ("size", "headroom")
+LARGEST_CELL_BYTES = 32_767
+"""images/machine/kernel/switch/parse.c."""
+POOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
+
+
+def read_buffer(layer: Section) -> WrittenBuffer:
+    """Return what a mapping says; what is wrong is recorded."""
+    maps = layer.section("maps", MAP_KEYS)
+    queues, groups = layer.section("queues", None), layer.section("priority_groups", None)
+    return WrittenBuffer(
+        cell=layer.size("cell", 1, LARGEST_CELL_BYTES),
+        pools=_read_pools(layer),
+        queues={} if queues is None else read_queues(queues),
+        groups={} if groups is None else read_groups(groups),
+        maps=WrittenMaps() if maps is None else read_maps(maps),
+        pfc=read_pfc(layer),
+    )
+
+
+def _read_pools(layer: Section) -> dict[str, WrittenPool]:
+    pools = layer.section("pools", None)
+    written = {}
+    for name in pools.names() if pools else ():
+        if pools is None or (pool := pools.section(name, POOL_KEYS)) is None:
+            continue
+        if not is_pool_name(name):
+            message = f"{shown(name)} cannot name a pool; write letters, digits, '-' and '_', other than '{NONE}'"
+            pools.problems.add(pools.mapping.key_place(name), pools.path(name), message, name)
+        written[name] = WrittenPool(size=pool.size("size", 1, LARGEST_BYTES), headroom=pool.size("headroom", 0, LARGEST_BYTES))
+    return written
+
+
+def is_pool_name(name: str) -> bool:
+    """Return whether a pool may have this name."""
+    return name != NONE and POOL_NAME.fullmatch(name) is not None

@@ -1,0 +1,144 @@
+"""What the values of a switch say together: what contradicts, or would do nothing, is recorded.
+
+What needs rates or the topology (sums of reserved memory, headroom, thresholds that are out of reach) is checked with the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabriclab.lab.problems import Problems, did_you_mean, shown
+from fabriclab.lab.section import Written
+from fabriclab.lab.switch.finish import active_pfc
+from fabriclab.lab.switch.written import WrittenAccount, WrittenGroup, WrittenPhantom, WrittenQueue, WrittenSwitch, WrittenWred
+
+MOST_POOLS = 4
+"""TC_SWITCH_POOLS, images/machine/kernel/switch/uapi/switch_port.h."""
+
+
+def check_switch(switch: WrittenSwitch, problems: Problems) -> None:
+    """Record what is wrong with a switch that was read, before `finish`."""
+    _check_pools(switch, problems)
+    for account in _accounts(switch):
+        _check_account(account, switch, problems)
+    for queue in switch.buffer.queues.values():
+        _check_queue(queue, problems)
+    _check_schedulers(switch, problems)
+    for group in switch.buffer.groups.values():
+        _check_group(group, switch, problems)
+    _check_pfc(switch, problems)
+
+
+def _accounts(switch: WrittenSwitch) -> Iterator[WrittenAccount]:
+    yield from (queue.account for queue in switch.buffer.queues.values())
+    yield from (group.account for group in switch.buffer.groups.values())
+
+
+def _add(switch: WrittenSwitch, problems: Problems, key: str, message: str) -> None:
+    problems.add(switch.place, f"{switch.key}.{key}", message)
+
+
+def _check_pools(switch: WrittenSwitch, problems: Problems) -> None:
+    pools = switch.buffer.pools
+    if len(pools) > MOST_POOLS:
+        _add(switch, problems, "pools", f"{len(pools)} pools, {', '.join(pools)}; a switch has at most {MOST_POOLS}")
+    used = {account.pool.value for account in _accounts(switch) if account.pool is not None}
+    for name, pool in pools.items():
+        others = [other for other in pools if other != name]
+        if pool.size is None:
+            hint = f" or, if it is another pool, {did_you_mean(name, others)}" if others else ""
+            _add(switch, problems, f"pools.{name}", f"no size; write size: 32 MB{hint}")
+        elif used and name not in used and pool.size.place.file != switch.file:
+            pool.size.complain(problems, f"no queue and no priority group is of pool {shown(name)}; {did_you_mean(name, others)}")
+
+
+def _check_account(account: WrittenAccount, switch: WrittenSwitch, problems: Problems) -> None:
+    pool, pools = account.pool, switch.buffer.pools
+    if pool is None:
+        return
+    if pool.value is not None and pool.value not in pools:
+        pool.complain(problems, f"{shown(pool.value)} is no pool; {did_you_mean(pool.value, (*pools, 'none'))}")
+    if pool.value is None and account.alpha_log is not None:
+        account.alpha_log.complain(problems, "a share of a pool's free memory, but pool is none; write limit, such as limit: 64 KB")
+    elif pool.value is None and (account.limit is None or account.limit.value is None):
+        pool.complain(problems, "memory of its own without a bound; write limit, such as limit: 64 KB")
+
+
+def _check_queue(queue: WrittenQueue, problems: Problems) -> None:
+    if queue.weight is not None and (queue.scheduler is None or queue.scheduler.value == "strict"):
+        queue.weight.complain(problems, "a strict queue has no weight; write scheduler: dwrr (or wrr), or leave it out")
+    if queue.cir is not None and queue.pir is not None and queue.pir.value < queue.cir.value:
+        queue.pir.complain(problems, f"{shown(queue.pir.text)} is below cir, {queue.cir.text}; no queue gets more than its peak rate")
+    for burst, rate, name in ((queue.cbs, queue.cir, "cir"), (queue.pbs, queue.pir, "pir")):
+        if burst is not None and rate is None:
+            burst.complain(problems, f"the burst of a rate that is not there; write {name}: 100 Mbps, too")
+    if queue.wred is not None and not queue.wred.is_none:
+        _check_wred(queue.wred, problems)
+    if queue.phantom is not None and not queue.phantom.is_none:
+        _check_phantom(queue.phantom, problems)
+
+
+def _check_wred(wred: WrittenWred, problems: Problems) -> None:
+    least, most = wred.min, wred.max
+    if least is None:
+        anything = most or wred.probability_ppm or wred.weight_log or wred.ecn or wred.non_ect
+        if anything is not None:
+            anything.complain(problems, "WRED without min; write where it begins, such as min: 30 KB (without max it is a step there)")
+        return
+    if most is not None and most.value.unit != least.value.unit:
+        most.complain(problems, f"{shown(most.text)} beside min {shown(least.text)}: both are sizes, or both are durations")
+    elif most is not None and most.value.value < least.value.value:
+        most.complain(problems, f"{shown(most.text)} is below min, {least.text}")
+    elif (most or least).value.value == 0:
+        (most or least).complain(problems, "would mark or drop every frame; write a threshold such as '30 KB', or wred: none")
+    keeps = wred.non_ect is not None and wred.non_ect.value == "queue"
+    if wred.ecn is not None and not wred.ecn.value and keeps:
+        wred.ecn.complain(problems, "nothing would be marked (ecn: false) and nothing dropped (non_ect: queue); write wred: none")
+
+
+def _check_phantom(phantom: WrittenPhantom, problems: Problems) -> None:
+    if phantom.rate_ppm is None and phantom.threshold is not None:
+        phantom.threshold.complain(problems, "a phantom queue without rate; write rate: 95 % (of the line's)")
+    if phantom.threshold is None and phantom.rate_ppm is not None:
+        phantom.rate_ppm.complain(problems, "a phantom queue without threshold; write threshold: 3 KB")
+
+
+def _check_schedulers(switch: WrittenSwitch, problems: Problems) -> None:
+    weighted: dict[str, tuple[int, Written[str]]] = {}
+    for number, queue in switch.buffer.queues.items():
+        if queue.scheduler is not None and queue.scheduler.value != "strict":
+            weighted.setdefault(queue.scheduler.value, (number, queue.scheduler))
+    if len(weighted) > 1:
+        (first, one), (second, other) = weighted["dwrr"], weighted["wrr"]
+        message = f"queue {first} is dwrr (bytes) and queue {second} wrr (frames); the queues of a port share by one of them"
+        max((one, other), key=lambda written: (written.place.file != switch.file, written.place.line or 0)).complain(problems, message)
+
+
+def _check_group(group: WrittenGroup, switch: WrittenSwitch, problems: Problems) -> None:
+    if group.lossless is None or not group.lossless.value:
+        for name, written in (("headroom", group.headroom), ("xon", group.xon), ("xon_offset", group.xon_offset)):
+            if written is not None:
+                written.complain(problems, f"{name} of a lossy group; write lossless: true, too")
+        return
+    if group.lossless.place.file != switch.file and active_pfc(switch.buffer.pfc) is None:
+        group.lossless.complain(problems, "lossless, but nothing is paused; write pfc: {priorities: [3, 4]}, too")
+    limit = group.account.limit
+    if group.xon is None or limit is None or limit.value is None or group.xon.place.file != limit.place.file:
+        return  # of two files, one of them scaled, the plan compares them
+    if group.xon.value > limit.value:
+        group.xon.complain(problems, f"{shown(group.xon.text)} is above the limit, {limit.text}, at which it pauses; write less")
+
+
+def _check_pfc(switch: WrittenSwitch, problems: Problems) -> None:
+    pfc = switch.buffer.pfc
+    if pfc is None or pfc.is_none:
+        return
+    if pfc.priorities is None:
+        own = next((one for one in (pfc.quanta, pfc.reaction) if one is not None and one.place.file != switch.file), None)
+        if own is not None:
+            own.complain(problems, "of no priority; write priorities: [3, 4] beside it")
+    watchdog = pfc.watchdog
+    if watchdog is not None and not watchdog.is_none and watchdog.detection is None:
+        one = watchdog.restoration or watchdog.action
+        if one is not None:
+            one.complain(problems, "a watchdog without detection; write how long a queue is paused on end, such as detection: 200 ms")

@@ -1,0 +1,59 @@
+"""`pfc` of a switch: which priorities pause and are paused (IEEE 802.1Qbb), and the watchdog against pause storms."""
+
+from __future__ import annotations
+
+from fabriclab.lab.problems import shown
+from fabriclab.lab.section import Section, Written, as_words, duplicates
+from fabriclab.lab.switch.numbered import QUEUES
+from fabriclab.lab.switch.part import read_part
+from fabriclab.lab.switch.written import WrittenPfc, WrittenWatchdog
+
+PFC_KEYS = ("priorities", "quanta", "reaction", "watchdog")
+WATCHDOG_KEYS = ("detection", "restoration", "action")
+WATCHDOG_ACTIONS = ("drop", "forward")
+SMALLEST_QUANTA, LARGEST_QUANTA = 2, 65_535
+"""A pause is repeated at half its time; 16 bits on the wire (IEEE 802.1Qbb)."""
+LONGEST_REACTION_NS = 10**9
+SHORTEST_WATCH_NS, LONGEST_WATCH_NS = 1_000, 60 * 10**9
+"""SONiC polls, and takes 100 ms to 5 s and 100 ms to 60 s (sonic-pfcwd.yang); the machine's watchdog is exact, and may be faster."""
+
+
+def read_pfc(layer: Section) -> WrittenPfc | None:
+    """Return the `pfc` of a switch's section; None when it is absent."""
+    return read_part(layer, "pfc", PFC_KEYS, _read_pfc, WrittenPfc(is_none=True))
+
+
+def _read_pfc(section: Section) -> WrittenPfc:
+    return WrittenPfc(
+        priorities=read_priorities(section),
+        quanta=section.count("quanta", SMALLEST_QUANTA, LARGEST_QUANTA, "512 bit times each; 16 bits of a pause frame"),
+        reaction=section.duration("reaction", 0, LONGEST_REACTION_NS),
+        watchdog=read_part(section, "watchdog", WATCHDOG_KEYS, _read_watchdog, WrittenWatchdog(is_none=True)),
+    )
+
+
+def read_priorities(section: Section) -> Written[tuple[int, ...]] | None:
+    """Return the priorities that `priorities` lists, in the order of their numbers; None when it is absent or wrong."""
+    value = section.get("priorities")
+    if value is None:
+        return None
+    words = as_words(value, section.path("priorities"), section.problems)
+    if words is None:
+        return None
+    wrong = [word for word in words if word.value not in map(str, range(QUEUES))]
+    for word in wrong:
+        word.complain(section.problems, f"{shown(word.value)} is no priority; write numbers from 0 to {QUEUES - 1}, such as [3, 4]")
+    for again in duplicates(words):
+        again.complain(section.problems, f"priority {again.value} stands twice")
+    if wrong:
+        return None
+    numbers = tuple(sorted({int(word.value) for word in words}))
+    return Written(numbers, section.path("priorities"), ", ".join(map(str, numbers)), value.place)
+
+
+def _read_watchdog(section: Section) -> WrittenWatchdog:
+    return WrittenWatchdog(
+        detection=section.duration("detection", SHORTEST_WATCH_NS, LONGEST_WATCH_NS),
+        restoration=section.duration("restoration", SHORTEST_WATCH_NS, LONGEST_WATCH_NS),
+        action=section.choice("action", WATCHDOG_ACTIONS),
+    )

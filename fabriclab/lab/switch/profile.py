@@ -1,0 +1,100 @@
+"""Switch profiles: files of `fabriclab/switches`, or of the lab's directory, in the words of a switch's section."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from pathlib import Path
+
+from fabriclab.lab.document import SequenceValue, parse_document
+from fabriclab.lab.problems import Place, Problems, listed, nearest, shown
+from fabriclab.lab.section import Section, Written, as_text, first_line
+from fabriclab.lab.switch.buffer import BUFFER_KEYS, read_buffer
+from fabriclab.lab.switch.queues import FASTEST_BPS, SLOWEST_BPS
+from fabriclab.lab.switch.written import WrittenProfile
+
+PROFILE_FORMAT = "fabriclab-switch-1"
+DIRECTORY = Path(__file__).resolve().parents[2] / "switches"
+_SHOWN_DIRECTORY = "fabriclab/switches"
+"""How messages name it: the same on every machine."""
+_HEAD_KEYS = ("format", "title", "source", "bandwidth", "port_rate")
+_EXPERIMENT_KEYS = ("profile", "scale")
+"""What a profile's file may not say: it is one switch, and the experiment scales it."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,126}")
+_LARGEST_BANDWIDTH_BPS = 10**15
+
+
+@cache
+def profile_names() -> tuple[str, ...]:
+    """Return the names of the profiles that come with fabriclab, sorted."""
+    return tuple(sorted(path.stem for path in DIRECTORY.glob("*.yml")))
+
+
+def read_profile(written: Written[str], directory: Path, problems: Problems) -> WrittenProfile | None:
+    """Return the profile of a name: NAME.yml of the lab's directory, else the one that comes with fabriclab. None if there is none."""
+    name = written.value.removesuffix(".yml")
+    own = directory / f"{name}.yml"
+    if _NAME.fullmatch(name) is None:
+        written.complain(problems, f"{shown(written.value)} cannot name a profile; write a name of letters, digits, '.', '-' and '_'")
+        return None
+    if own.is_file():
+        path, file = own, str(own)
+    elif name in profile_names():
+        path, file = DIRECTORY / f"{name}.yml", f"{_SHOWN_DIRECTORY}/{name}.yml"
+    else:
+        near = nearest(name, profile_names())
+        hint = f"did you mean {near!r}? " if near else ""
+        where = f"{listed(profile_names())} (they come with fabriclab), or a file {name}.yml beside experiment.yml"
+        written.complain(problems, f"{shown(written.value)} is no switch profile; {hint}valid here: {where}")
+        return None
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        problems.add(Place(file), "", f"cannot be read: {reason}")
+        return None
+    profile, found = parse_profile(text, name, file)
+    problems.add_all(found)
+    return profile
+
+
+@lru_cache(maxsize=64)  # every point of a matrix reads the same few files
+def parse_profile(text: str, name: str, file: str) -> tuple[WrittenProfile | None, Problems]:
+    """Return the profile that a file holds, and all that is wrong with it."""
+    problems = Problems()
+    document = parse_document(text, file, problems)
+    if document is None:
+        return None, problems
+    root = Section(document, "", problems, (*_HEAD_KEYS, *BUFFER_KEYS, *_EXPERIMENT_KEYS))
+    title = _read_head(root)
+    bandwidth, port_rate = _read_speeds(root)
+    return WrittenProfile(name, file, title, bandwidth, port_rate, read_buffer(root)), problems
+
+
+def _read_head(root: Section) -> str:
+    """Return the title; the version and the sources are checked."""
+    for key in _EXPERIMENT_KEYS:
+        if key in root:
+            root.complain(key, "belongs to an experiment; a profile's file describes one switch by itself")
+    root.require("format", example=f"format: {PROFILE_FORMAT}")
+    root.choice("format", (PROFILE_FORMAT,))
+    root.require("title", example="title: the switch in one line")
+    root.require("source", example="source: where the figures come from, a text or a list")
+    title, source = root.scalar("title", "a title"), root.get("source")
+    for index, item in enumerate(source.items if isinstance(source, SequenceValue) else ()):
+        as_text(item, f"source[{index}]", root.problems, "a text")
+    if source is not None and not isinstance(source, SequenceValue):
+        as_text(source, "source", root.problems, "a text or a list of texts")
+    return first_line(title.value) if title else ""
+
+
+def _read_speeds(root: Section) -> tuple[Written[int] | None, Written[int] | None]:
+    """Return what the figures are made for: bits per second of all ports, and of one."""
+    bandwidth = root.rate("bandwidth", SLOWEST_BPS, _LARGEST_BANDWIDTH_BPS)
+    port_rate = root.rate("port_rate", SLOWEST_BPS, FASTEST_BPS)
+    if ("bandwidth" in root) != ("port_rate" in root):
+        missing = "port_rate" if "bandwidth" in root else "bandwidth"
+        root.complain(missing, "missing; a profile that is scaled has both: bandwidth (all ports together) and port_rate (of one)")
+    if bandwidth is not None and port_rate is not None and bandwidth.value < port_rate.value:
+        bandwidth.complain(root.problems, f"{shown(bandwidth.text)} is less than port_rate, {port_rate.text}; write the sum of all ports")
+    return bandwidth, port_rate

@@ -1,0 +1,150 @@
+"""The `switches` section: a buffer for each port, or one that all ports share, out of a profile, `default` and the switch's name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from fabriclab.lab.fraction import parse_fraction
+from fabriclab.lab.names import Names
+from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.profiles import PORT_BUFFER_KEYS, WrittenSwitchProfile, override_port_buffer, read_port_buffer
+from fabriclab.lab.section import Section, Written
+from fabriclab.lab.switch.buffer import BUFFER_KEYS, read_buffer
+from fabriclab.lab.switch.consistency import check_switch
+from fabriclab.lab.switch.finish import finish
+from fabriclab.lab.switch.override import override_buffer
+from fabriclab.lab.switch.profile import read_profile
+from fabriclab.lab.switch.written import Scale, WrittenBuffer, WrittenProfile, WrittenSwitch
+
+SHARED_KEYS = ("profile", "scale", *BUFFER_KEYS)
+SWITCH_KEYS = (*PORT_BUFFER_KEYS, *SHARED_KEYS)
+_SMALLEST_FACTOR, _LARGEST_FACTOR = Fraction(1, 10**6), Fraction(1000)
+
+
+@dataclass(frozen=True)
+class WrittenSwitches:
+    """Every switch is in one of the two, but for those that have problems."""
+
+    with_port_buffers: Mapping[str, WrittenSwitchProfile] = field(default_factory=dict)
+    """Each port has a buffer of its own."""
+    with_shared_buffer: Mapping[str, WrittenSwitch] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """What stands below `default` or below a switch's name."""
+
+    section: Section
+    port_buffer: WrittenSwitchProfile
+    profile: Written[str] | None
+    scale: Written[Scale] | None
+    buffer: WrittenBuffer
+
+
+def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSwitches:
+    """Return every switch: `default`, overridden key by key by what stands below its name. `directory` may hold profiles."""
+    layers = {}
+    for name in switches.names():
+        if name != "default" and name not in names.switches:
+            place = switches.mapping.key_place(name)
+            message = f"{shown(name)} is no switch; {did_you_mean(name, ['default', *names.switches])}"
+            switches.problems.add(place, switches.path(name), message, name)
+        section = switches.section(name, SWITCH_KEYS)
+        if section is not None:
+            layers[name] = _read_layer(section)
+    with_port_buffers, with_shared_buffer = {}, {}
+    for name in names.switches:
+        own = [layers[key] for key in ("default", name) if key in layers]
+        if _is_shared(own):
+            with_shared_buffer[name] = _shared(own, directory)
+        else:
+            with_port_buffers[name] = _port_buffer(own)
+    return WrittenSwitches(with_port_buffers, with_shared_buffer)
+
+
+def _read_layer(section: Section) -> _Layer:
+    return _Layer(
+        section=section,
+        port_buffer=read_port_buffer(section),
+        profile=section.scalar("profile", "a switch profile's name"),
+        scale=section.read("scale", "'bandwidth', 'none' or a factor such as 1/100", _scale),
+        buffer=read_buffer(section),
+    )
+
+
+def _scale(text: str) -> Scale:
+    if text == "bandwidth":
+        return "bandwidth"
+    if text == "none":
+        return "none"
+    factor = parse_fraction(text)
+    if factor is None or not _SMALLEST_FACTOR <= factor <= _LARGEST_FACTOR:
+        raise ValueError(f"{shown(text)} is no scale; write bandwidth, none, or a factor from 1/1000000 to 1000 such as 1/100")
+    return factor
+
+
+def _is_shared(layers: list[_Layer]) -> bool:
+    return any(key in layer.section for layer in layers for key in ("profile", "pools"))
+
+
+def _port_buffer(layers: list[_Layer]) -> WrittenSwitchProfile:
+    """Return the buffer of each port; keys of a shared buffer are recorded."""
+    profile = WrittenSwitchProfile()
+    for layer in layers:
+        profile = override_port_buffer(profile, layer.port_buffer)
+        for key in SHARED_KEYS:
+            if key in layer.section:
+                layer.section.complain(key, "belongs to a shared buffer; write a profile (such as profile: trident-3) or pools, too")
+    return profile
+
+
+def _shared(layers: list[_Layer], directory: Path) -> WrittenSwitch:
+    """Return a switch with a shared buffer; keys of ports' own buffers are recorded."""
+    for layer in layers:
+        for key in PORT_BUFFER_KEYS:
+            if key in layer.section:
+                layer.section.complain(key, _why_not_beside(key, layers))
+    last = layers[-1].section
+    profile = _profile(layers, directory)
+    buffer = WrittenBuffer() if profile is None else profile.buffer
+    for layer in layers:
+        buffer = override_buffer(buffer, layer.buffer)
+    written = WrittenSwitch(last.key, last.place, profile, _resolve_scale(layers, profile), buffer)
+    check_switch(written, last.problems)
+    return finish(written)
+
+
+def _why_not_beside(key: str, layers: list[_Layer]) -> str:
+    """Say which of the two to write."""
+    stands = next((layer, word) for layer in layers for word in ("profile", "pools") if word in layer.section)
+    place = stands[0].section.mapping.key_place(stands[1])
+    instead = {
+        "buffer": "remove it, or name the switches that have a profile one by one",
+        "ecn_threshold": "write queues: {default: {wred: {min: 30 KB, max: 30 KB}}}",
+        "non_ect": "write queues: {default: {wred: {non_ect: queue}}}",
+        "aqm": "write queues: {default: {wred: ...}}",
+    }[key]
+    return f"is of ports with a buffer each; with {stands[1]} (line {place.line}) the ports share one: {instead}"
+
+
+def _profile(layers: list[_Layer], directory: Path) -> WrittenProfile | None:
+    written = [layer.profile for layer in layers if layer.profile is not None]
+    return read_profile(written[-1], directory, layers[-1].section.problems) if written else None
+
+
+def _resolve_scale(layers: list[_Layer], profile: WrittenProfile | None) -> Scale:
+    """Return how the profile's figures are scaled: by bandwidth, where it has one and nothing else is written."""
+    has_bandwidth = profile is not None and profile.bandwidth is not None
+    written = [layer.scale for layer in layers if layer.scale is not None]
+    if not written:
+        return "bandwidth" if has_bandwidth else "none"
+    scale = written[-1]
+    if scale.value == "bandwidth" and profile is not None and not has_bandwidth:
+        message = f"profile {shown(profile.name)} says no bandwidth to scale by; write none, or a factor such as 1/100"
+        scale.complain(layers[-1].section.problems, message)
+    elif scale.value != "none" and profile is None and not any("profile" in layer.section for layer in layers):
+        scale.complain(layers[-1].section.problems, "only a profile's figures are scaled; there is no profile here, so leave scale out")
+    return scale.value
