@@ -6,10 +6,10 @@ The formats are those of `images/machine/README.md`, `traffic/README.md` and `pr
 from fabriclab.compile.machine import (
     compile_job,
     compile_machine_sysctl,
-    compile_sampler,
     machine_memory_bytes,
 )
 from fabriclab.compile.node import NodeFiles, compile_node
+from fabriclab.compile.sampler import compile_sampler
 from fabriclab.compile.trace import compile_hosts, compile_trace, compiled_flows
 from fabriclab.workload import TraceError, trace_text
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from fabriclab.compile.convergence import compile_reconvergence, routes_without
 from fabriclab.compile.frr import speaks_bgp
-from fabriclab.compile.qdisc import compile_delay_change, compile_rate_change
+from fabriclab.compile.port import Line, compile_line_change
 from fabriclab.compile.routing import compile_neighbour, compile_port_routes, compile_route
 from fabriclab.plan.model import Event, Plan, Port
 
@@ -52,8 +52,8 @@ def impaired_ports(plan: Plan) -> frozenset[str]:
     )
 
 
-def compile_events(plan: Plan) -> list[dict[str, Any]]:
-    """Return the job's `events`."""
+def compile_events(plan: Plan, *, stock: bool = False) -> list[dict[str, Any]]:
+    """Return the job's `events`; `stock`: for a kernel without the machine's own qdisc."""
     links = dict.fromkeys((link for event in plan.events for link in event.links), _Link())
     routes = routes_without(plan, ())
     compiled = []
@@ -61,7 +61,7 @@ def compile_events(plan: Plan) -> list[dict[str, Any]]:
         before = dict(links)
         links |= {link: _after(links[link], event) for link in event.links}
         following = routes_without(plan, _dead(links))
-        entry: dict[str, Any] = {"name": event.name, "at_ns": event.at_ns, "steps": _steps(plan, event, before, links)}
+        entry: dict[str, Any] = {"name": event.name, "at_ns": event.at_ns, "steps": _steps(plan, event, before, links, stock)}
         reconvergence = compile_reconvergence(plan, routes, following)
         if reconvergence is not None:
             entry["reconvergence"] = reconvergence
@@ -90,10 +90,10 @@ def _dead(links: Links) -> list[str]:
     return [port for link, state in links.items() if state.is_dead for port in link]
 
 
-def _steps(plan: Plan, event: Event, before: Links, after: Links) -> list[dict[str, Any]]:
+def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -> list[dict[str, Any]]:
     """Return what the nodes do: first the qdiscs, so that a link comes up as it is to be, then the links, then what they need."""
     ports = [(name, link) for link in event.links for name in link]
-    qdiscs = [(name, line) for name, link in ports for line in _qdisc_lines(_port(plan, name), before[link], after[link])]
+    qdiscs = [(name, line) for name, link in ports for line in _line_changes(plan, name, before[link], after[link], stock)]
     switched = [(name, after[link].is_up) for name, link in ports if before[link].is_up != after[link].is_up]
     links = [(name, f"link set dev {name.partition(':')[2]} {'up' if is_up else 'down'}") for name, is_up in switched]
     restored = [(name, line) for name, is_up in switched if is_up for line in _restoring_lines(plan, name, after)]
@@ -109,13 +109,17 @@ def _by_node(tool: str, lines: Iterable[tuple[str, str]]) -> list[dict[str, Any]
     return [{"node": node, "tool": tool, "lines": list(dict.fromkeys(found))} for node, found in of_node.items()]
 
 
-def _qdisc_lines(port: Port, before: _Link, after: _Link) -> Iterator[str]:
-    if after.rate_bps is not None and after.rate_bps != before.rate_bps:
-        yield compile_rate_change(port.model_copy(update={"rate_bps": after.rate_bps}))
-    if (after.delay_ns, after.all_lost, after.loss_ppm) != (before.delay_ns, before.all_lost, before.loss_ppm):
-        delay_ns = port.delay_ns if after.delay_ns is None else after.delay_ns
-        loss_ppm = _ALL_LOST_PPM if after.all_lost else after.loss_ppm
-        yield compile_delay_change(port.model_copy(update={"delay_ns": delay_ns}), loss_ppm)
+def _line_changes(plan: Plan, name: str, before: _Link, after: _Link, stock: bool) -> list[str]:
+    node, port = plan.node(name.partition(":")[0]), _port(plan, name)
+    return compile_line_change(node, port, _line(port, before), _line(port, after), stock=stock)
+
+
+def _line(port: Port, link: _Link) -> Line:
+    return Line(
+        rate_bps=port.rate_bps if link.rate_bps is None else link.rate_bps,
+        delay_ns=port.delay_ns if link.delay_ns is None else link.delay_ns,
+        loss_ppm=_ALL_LOST_PPM if link.all_lost else link.loss_ppm,
+    )
 
 
 def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What the virtual machine itself needs: its job, its own sysctls, the sampler's configuration, and how much memory."""
+"""What the virtual machine itself needs: its job, its own sysctls, and how much memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fabriclab.compile.convergence import compile_ready
 from fabriclab.compile.events import compile_events
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
-from fabriclab.compile.qdisc import LEAF_HANDLE
+from fabriclab.compile.pause_storm import compile_pause_storms
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
 from fabriclab.plan.model import (
     ArrivalsTraffic,
@@ -30,7 +30,6 @@ from fabriclab.workload.sizes import mean_size
 MIB = 1 << 20
 
 JOB_FORMAT = "fabriclab-job-1"
-SAMPLER_FORMAT = "fabriclab-sampler-1"
 
 _BASE_MEMORY_BYTES = 256 * MIB
 _NODE_MEMORY_BYTES = 6 * MIB
@@ -84,8 +83,10 @@ def _carriers_algorithms(plan: Plan) -> set[str]:
     return algorithms
 
 
-def compile_job(plan: Plan, flows: pl.DataFrame | None = None) -> dict[str, Any]:
+def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = False) -> dict[str, Any]:
     """Return the machine's job (`machine/job.json`). `flows` is the table of the plan's flows; iperf3's have processes of their own.
+
+    `stock`: for a kernel without the machine's own qdisc, where nobody would listen to pauses.
 
     Raises TraceError for more flows of iperf3 than can be.
     """
@@ -97,16 +98,16 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None) -> dict[str, Any]
         "nodes": [{"name": node.name, "files": f"nodes/{node.name}"} for node in plan.nodes],
         "links": _links(plan),
         "daemons": [daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)],
-        **_routing(plan),
+        **_routing(plan, stock),
         "probes": _probes(plan),
-        "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)),
+        "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)) + ([] if stock else compile_pause_storms(plan)),
         "collect": _collect(plan),
     }
 
 
-def _routing(plan: Plan) -> dict[str, Any]:
+def _routing(plan: Plan, stock: bool) -> dict[str, Any]:
     """Return the job's parts about routes and changes of links, each only where there is something to say."""
-    parts = {"ready": compile_ready(plan), "events": compile_events(plan)}
+    parts = {"ready": compile_ready(plan), "events": compile_events(plan, stock=stock)}
     return {name: part for name, part in parts.items() if part}
 
 
@@ -124,7 +125,8 @@ def _links(plan: Plan) -> list[dict[str, Any]]:
 
 def _probes(plan: Plan) -> list[dict[str, Any]]:
     probes = plan.probes
-    if probes.queue_interval_ns is None and probes.tcp_interval_ns is None and probes.interface_interval_ns is None:
+    intervals = (probes.queue_interval_ns, probes.tcp_interval_ns, probes.interface_interval_ns, probes.switch_interval_ns)
+    if all(interval is None for interval in intervals):
         return []
     return [{"name": "sampler", "node": None, "argv": ["/tools/sampler", "--config", "/job/machine/sampler.json"]}]
 
@@ -173,50 +175,30 @@ def _collect(plan: Plan) -> list[dict[str, Any]]:
     return collect
 
 
-def compile_sampler(plan: Plan, flows: pl.DataFrame) -> dict[str, Any]:
-    """Return the sampler's configuration (`machine/sampler.json`). `flows` is the table of the plan's flows (`compiled_flows`)."""
-    probes = plan.probes
-    config: dict[str, Any] = {"format": SAMPLER_FORMAT}
-    if probes.queue_interval_ns is not None:
-        ports = [{**_sampled_port(name), "handle": LEAF_HANDLE} for name in probes.queue_ports]
-        config["queues"] = {"interval_ns": probes.queue_interval_ns, "output": "/job/raw/queues.csv", "ports": ports}
-    if probes.tcp_interval_ns is not None:
-        config["tcp"] = {"interval_ns": probes.tcp_interval_ns, "output": "/job/raw/tcp.csv", **_sampled_flows(plan, flows)}
-    if probes.interface_interval_ns is not None:
-        ports = [_sampled_port(f"{node.name}:{port.interface}") for node in plan.nodes for port in node.ports]
-        config["interfaces"] = {"interval_ns": probes.interface_interval_ns, "output": "/job/raw/interfaces.csv", "ports": ports}
-    return config
-
-
-def _sampled_port(name: str) -> dict[str, str]:
-    node, _, interface = name.partition(":")
-    return {"name": name, "netns": _namespace(node), "interface": interface}
-
-
-def _namespace(node: str) -> str:
-    return f"/run/netns/{node}"
-
-
-def _sampled_flows(plan: Plan, flows: pl.DataFrame) -> dict[str, Any]:
-    """Return the sending nodes and the marks of the sampled traffic. A kept connection carries its first flow's number only."""
-    sampled = flows.filter(pl.col("traffic").cast(pl.String).is_in(plan.probes.tcp_classes))
-    first = pl.col("connection").is_null() | pl.struct("src", "dst", "mode", "connection").is_first_distinct()
-    sources = set(sampled["src"].cast(pl.String).unique())
-    nodes = [{"name": node.name, "netns": _namespace(node.name)} for node in plan.nodes if node.name in sources]
-    return {"nodes": nodes, "flows": sampled.filter(first)["flow"].to_list()}
-
-
 def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
     """Return the memory that the machine needs, a whole number of 64 MiB; `trace_bytes` is the length of the flow trace.
 
     Of nothing else: the kernel's defaults follow its memory, and must be the same on every host.
     """
-    queues = sum(port.queue.limit_bytes for node in plan.nodes if node.role == "switch" for port in node.ports)
+    switches = [node for node in plan.nodes if node.role == "switch"]
+    queues = _PACKET_MEMORY_FACTOR * sum(port.queue.limit_bytes for node in switches for port in node.ports if port.queue is not None)
+    queues += min(_PACKET_MEMORY_FACTOR * sum(map(_buffer_bytes, switches)), _LARGEST_BACKLOG_BYTES)
     sockets = sum(_socket_bytes(node) for node in plan.nodes if node.name in _playing(plan)) + _backlog_bytes(plan)
     routers = sum(speaks_bgp(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
-    need = _BASE_MEMORY_BYTES + processes + _PACKET_MEMORY_FACTOR * queues + sockets + _replay_bytes(plan, trace_bytes)
+    need = _BASE_MEMORY_BYTES + processes + queues + sockets + _replay_bytes(plan, trace_bytes)
     return -(-need // (64 * MIB)) * 64 * MIB
+
+
+def _buffer_bytes(switch: Node) -> int:
+    """Return what a switch with a shared buffer may hold: its pools, their headroom, and what is in no pool. No host's queues: what stands
+    there is in the send buffers of its sockets."""
+    buffers = [port.switch_port for port in switch.ports if port.switch_port is not None]
+    groups = [group for buffer in buffers for group in buffer.groups]
+    accounts = [queue.account for buffer in buffers for queue in buffer.queues] + [group.account for group in groups]
+    own = sum(account.reserved_bytes + (account.limit_bytes or 0) for account in accounts if account.pool is None)
+    headroom = sum(group.lossless.headroom_bytes for group in groups if group.lossless is not None)
+    return own + headroom + sum(pool.size_bytes for pool in (switch.switch.pools if switch.switch is not None else ()))
 
 
 def _replay_bytes(plan: Plan, trace_bytes: int) -> int:

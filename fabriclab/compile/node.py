@@ -1,4 +1,4 @@
-"""The files of one node, the same for both engines."""
+"""The files of one node, the same for both engines but for the qdisc that only the machine's kernel has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fabriclab.compile.events import impaired_ports
 from fabriclab.compile.frr import compile_frr, speaks_bgp
-from fabriclab.compile.qdisc import compile_tc
+from fabriclab.compile.port import compile_port
 from fabriclab.compile.routing import compile_ip
 from fabriclab.compile.transport import compile_sysctl
 from fabriclab.plan.model import Node, Plan
@@ -27,9 +27,10 @@ class NodeFiles(NamedTuple):
         return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **below_root}
 
 
-def compile_node(node: Node, plan: Plan) -> NodeFiles:
-    """Return the node's files."""
+def compile_node(node: Node, plan: Plan, *, stock: bool = False) -> NodeFiles:
+    """Return the node's files; `stock`: for a kernel without the machine's own qdisc (`fabriclab.compile.stock_switch`)."""
     impaired = impaired_ports(plan)
-    tc = "".join(line + "\n" for port in node.ports for line in compile_tc(port, impaired=f"{node.name}:{port.interface}" in impaired))
+    ports = [(port, f"{node.name}:{port.interface}" in impaired) for port in node.ports]
+    tc = "".join(line + "\n" for port, is_impaired in ports for line in compile_port(node, port, impaired=is_impaired, stock=stock))
     root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
     return NodeFiles(sysctl=compile_sysctl(node, plan), ip=compile_ip(node, plan), tc=tc, root=root)

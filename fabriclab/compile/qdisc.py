@@ -1,8 +1,8 @@
-"""A port's queue as traffic control: line rate, propagation delay, buffer with its drop or mark rule.
+"""A port's queue out of stock qdiscs: line rate, propagation delay, buffer with its drop or mark rule.
 
     tbf 1:  the line rate; preamble, FCS and inter-frame gap count
      └ netem 2:  the propagation delay, when there is one
-        └ bfifo 3:  or  red 3:   the buffer; the sampler reads this one
+        └ bfifo 3:, red 3:, codel 3:, fq_codel 3: or pie 3:   the buffer; the sampler reads this one
 
 tbf peeks its child, so the delay line stands before the buffer: the same for a path, and one qdisc less than an own delay stage.
 A token bucket lets a packet that finds the line idle leave at once; it is the packets behind it that wait. So an idle line's
@@ -12,8 +12,9 @@ serialisation time is not part of a packet's delay, a busy line's is.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from fabriclab.plan.model import Port, Queue
+from fabriclab.plan.model import Aqm, Port, Queue
 
 ETHERNET_HEADER_BYTES = 14
 """What a packet's length in the kernel has on top of the MTU."""
@@ -31,54 +32,97 @@ LEAF_HANDLE = "3:"
 """The handle of the qdisc whose backlog is the port's queue."""
 
 _RED_PACKET_BYTES = 1000
+_FQ_CODEL_MEMORY_FACTOR = 4
+"""fq_codel bounds the kernel's memory too, 32 MB unless told otherwise. Only its bound of packets is to count: a full frame takes less
+than twice its length."""
+_LARGEST_NUMBER = 2**31
 
 
-def compile_tc(port: Port, *, impaired: bool = False) -> list[str]:
+def compile_queue(port: Port, queue: Queue, *, impaired: bool = False) -> list[str]:
     """Return the `tc -batch` lines of a port. One that is `impaired` later has a delay line even for no delay: it is what loses packets."""
+    lines, parent = compile_line(port, queue.limit_bytes, impaired=impaired)
+    return [*lines, f"qdisc add dev {port.interface} parent {parent} handle {LEAF_HANDLE} {_buffer(queue, port)}"]
+
+
+def compile_line(port: Port, limit_bytes: int, *, impaired: bool) -> tuple[list[str], str]:
+    """Return the lines of a port's rate and delay, and the parent of what is to stand below them."""
     device = f"qdisc add dev {port.interface}"
-    lines = [f"{device} root handle 1: {_line_rate(port)}"]
-    parent = "1:1"
-    if port.delay_ns > 0 or impaired:
-        lines.append(f"{device} parent {parent} handle 2: {_delay_line(port.delay_ns)}")
-        parent = "2:1"
-    lines.append(f"{device} parent {parent} handle {LEAF_HANDLE} {_buffer(port.queue, port.rate_bps)}")
-    return lines
+    lines = [f"{device} root handle 1: {_line_rate(port, limit_bytes)}"]
+    if port.delay_ns == 0 and not impaired:
+        return lines, "1:1"
+    return [*lines, f"{device} parent 1:1 handle 2: {_delay_line(port.delay_ns)}"], "2:1"
 
 
-def compile_rate_change(port: Port) -> str:
+def compile_rate_change(port: Port, limit_bytes: int) -> str:
     """Return the line that gives the port's line the rate that `port` says; what is queued stays."""
-    return f"qdisc change dev {port.interface} root handle 1: {_line_rate(port)}"
+    return f"qdisc change dev {port.interface} root handle 1: {_line_rate(port, limit_bytes)}"
 
 
 def compile_delay_change(port: Port, loss_ppm: int) -> str:
     """Return the line that changes the delay line of an impaired port; packets on their way keep their time."""
-    loss = f" loss {loss_ppm / 10_000:.4f}%" if loss_ppm else ""
+    loss = f" loss {loss_percent(loss_ppm)}" if loss_ppm else ""
     return f"qdisc change dev {port.interface} parent 1:1 handle 2: {_delay_line(port.delay_ns)}{loss}"
+
+
+def loss_percent(ppm: int) -> str:
+    """Return a share in millionths as tc reads it."""
+    return f"{ppm / 10_000:.4f}%"
+
+
+def frame_bytes(port: Port) -> int:
+    """Return the length of the port's largest frame as the kernel counts it."""
+    return port.mtu + ETHERNET_HEADER_BYTES
+
+
+def wire_bytes(port: Port) -> int:
+    """Return the room on the wire of the port's largest frame."""
+    return frame_bytes(port) + FRAMING_BYTES
+
+
+def shaper(rate_bps: int, burst_bytes: int, limit_bytes: int) -> str:
+    """Return a token bucket that counts what a line counts."""
+    return f"tbf rate {rate_bps}bit burst {burst_bytes} limit {limit_bytes} overhead {FRAMING_BYTES} mpu {MINIMUM_FRAME_BYTES}"
 
 
 def _delay_line(delay_ns: int) -> str:
     return f"netem limit {DELAY_LINE_PACKETS} delay {delay_ns}ns"
 
 
-def _line_rate(port: Port) -> str:
+def _line_rate(port: Port, limit_bytes: int) -> str:
     # The bucket holds one frame, the least with which every packet passes: a larger one would let a burst leave above the line rate.
-    # tbf's own limit belongs to a child that the next line replaces.
-    burst = port.mtu + ETHERNET_HEADER_BYTES
-    return f"tbf rate {port.rate_bps}bit burst {burst} limit {port.queue.limit_bytes} overhead {FRAMING_BYTES} mpu {MINIMUM_FRAME_BYTES}"
+    # tbf's own limit belongs to a child that the next line replaces; a change sets that of a bfifo child.
+    return shaper(port.rate_bps, frame_bytes(port), limit_bytes)
 
 
-def _buffer(queue: Queue, rate_bps: int) -> str:
+def _buffer(queue: Queue, port: Port) -> str:
+    if queue.aqm is not None:
+        return _aqm(queue.aqm, queue.limit_bytes, frame_bytes(port))
     if queue.ecn_threshold_bytes is None:
         return f"bfifo limit {queue.limit_bytes}"
-    threshold = queue.ecn_threshold_bytes
-    average_packet, burst = red_average(threshold)
-    words = [
-        f"red limit {queue.limit_bytes} min {threshold} max {threshold + 1} probability 1",
-        f"avpkt {average_packet} burst {burst} bandwidth {rate_bps}bit ecn",
-    ]
-    if queue.non_ect == "queue":
-        words.append("nodrop")
-    return " ".join(words)
+    threshold, flags = queue.ecn_threshold_bytes, ["ecn", *(["nodrop"] if queue.non_ect == "queue" else [])]
+    return red(queue.limit_bytes, (threshold, threshold + 1), "1", port.rate_bps, flags)
+
+
+def red(limit_bytes: int, thresholds: tuple[int, int], probability: str, rate_bps: int, flags: Sequence[str]) -> str:
+    """Return RED whose average is as instantaneous as tc allows: the newest length weighs 1/2."""
+    low, high = thresholds
+    average_packet, burst = red_average(low)
+    words = f"red limit {limit_bytes} min {low} max {high} probability {probability}"
+    return " ".join([words, f"avpkt {average_packet} burst {burst} bandwidth {rate_bps}bit", *flags])
+
+
+def _aqm(aqm: Aqm, limit_bytes: int, largest_frame_bytes: int) -> str:
+    """Return a qdisc whose limit counts packets: as many frames of full size as the bytes hold; a small one takes the same room."""
+    packets = max(1, limit_bytes // largest_frame_bytes)
+    memory = f" memory_limit {min(_FQ_CODEL_MEMORY_FACTOR * limit_bytes, _LARGEST_NUMBER)}" if aqm.kind == "fq_codel" else ""
+    interval = "tupdate" if aqm.kind == "pie" else "interval"
+    times = f"target {_microseconds(aqm.target_ns)} {interval} {_microseconds(aqm.interval_ns)}"
+    return f"{aqm.kind} limit {packets}{memory} {times} {'ecn' if aqm.ecn else 'noecn'}"
+
+
+def _microseconds(time_ns: int) -> str:
+    """Return a time as these qdiscs have it, in whole microseconds, at least one."""
+    return f"{max(1, round(time_ns / 1000))}us"
 
 
 def red_average(threshold_bytes: int) -> tuple[int, int]:

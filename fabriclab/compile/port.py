@@ -1,0 +1,52 @@
+"""A port as traffic control, whatever it is made of: stock qdiscs, or the machine's own where it belongs to a switch with a shared buffer.
+
+`stock`: for a kernel that has none but the stock ones, such as the host's that containers run on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fabriclab.compile.qdisc import LEAF_HANDLE, compile_delay_change, compile_queue, compile_rate_change
+from fabriclab.compile.stock_switch import compile_stock_switch_port, default_limit_bytes
+from fabriclab.compile.switch_port import SWITCH_HANDLE, compile_switch_port, compile_switch_port_change
+from fabriclab.plan.model import Node, Port, Queue
+
+
+def compile_port(node: Node, port: Port, *, impaired: bool, stock: bool) -> list[str]:
+    """Return the `tc -batch` lines of a port. `impaired`: it changes its delay or loses packets at some time."""
+    if port.switch_port is None:
+        return compile_queue(port, _queue(port), impaired=impaired)
+    if stock:
+        return compile_stock_switch_port(node, port, port.switch_port, impaired=impaired)
+    return [compile_switch_port(node, port, port.switch_port)]
+
+
+class Line(NamedTuple):
+    """What a port's line is at some time."""
+
+    rate_bps: int
+    delay_ns: int
+    loss_ppm: int
+
+
+def compile_line_change(node: Node, port: Port, before: Line, after: Line, *, stock: bool) -> list[str]:
+    """Return the lines that make of a port's line what it is to be; none where nothing changes. What is queued stays queued."""
+    if before == after:
+        return []
+    port = port.model_copy(update={"rate_bps": after.rate_bps, "delay_ns": after.delay_ns})
+    if port.switch_port is not None and not stock:
+        return [compile_switch_port_change(port, after.loss_ppm)]
+    limit_bytes = _queue(port).limit_bytes if port.switch_port is None else default_limit_bytes(node, port.switch_port)
+    rate = [compile_rate_change(port, limit_bytes)] if before.rate_bps != after.rate_bps else []
+    return rate + ([compile_delay_change(port, after.loss_ppm)] if before[1:] != after[1:] else [])
+
+
+def queue_handle(port: Port, *, stock: bool) -> str:
+    """Return the handle of the qdisc whose backlog is what waits at the port."""
+    return SWITCH_HANDLE if port.switch_port is not None and not stock else LEAF_HANDLE
+
+
+def _queue(port: Port) -> Queue:
+    assert port.queue is not None, "a port has a queue or a switch_port"
+    return port.queue

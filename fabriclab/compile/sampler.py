@@ -1,0 +1,61 @@
+"""The configuration of the sampler (`machine/sampler.json`, `probes/README.md`): which ports, connections and switches, and how often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from fabriclab.compile.port import queue_handle
+from fabriclab.plan.model import Plan
+
+SAMPLER_FORMAT = "fabriclab-sampler-1"
+
+_SWITCH_OUTPUTS = {
+    "ports": "switch_ports",
+    "queues": "switch_queues",
+    "groups": "priority_groups",
+    "pools": "pools",
+    "events": "congestion_events",
+}
+
+
+def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> dict[str, Any]:
+    """Return the configuration. `flows` is the table of the plan's flows (`compiled_flows`).
+
+    `stock`: of a kernel without the machine's own qdisc, whose ports have queue lengths only.
+    """
+    probes = plan.probes
+    config: dict[str, Any] = {"format": SAMPLER_FORMAT}
+    if probes.queue_interval_ns is not None:
+        handles = {f"{node.name}:{port.interface}": queue_handle(port, stock=stock) for node in plan.nodes for port in node.ports}
+        ports = [{**_sampled_port(name), "handle": handles[name]} for name in probes.queue_ports]
+        config["queues"] = {"interval_ns": probes.queue_interval_ns, "output": "/job/raw/queues.csv", "ports": ports}
+    if probes.tcp_interval_ns is not None:
+        config["tcp"] = {"interval_ns": probes.tcp_interval_ns, "output": "/job/raw/tcp.csv", **_sampled_flows(plan, flows)}
+    if probes.interface_interval_ns is not None:
+        ports = [_sampled_port(f"{node.name}:{port.interface}") for node in plan.nodes for port in node.ports]
+        config["interfaces"] = {"interval_ns": probes.interface_interval_ns, "output": "/job/raw/interfaces.csv", "ports": ports}
+    if probes.switch_interval_ns is not None and probes.switch_ports and not stock:
+        outputs = {part: f"/job/raw/{name}.csv" for part, name in _SWITCH_OUTPUTS.items()}
+        ports = [_sampled_port(name) for name in probes.switch_ports]
+        config["switches"] = {"interval_ns": probes.switch_interval_ns, "outputs": outputs, "ports": ports}
+    return config
+
+
+def _sampled_port(name: str) -> dict[str, str]:
+    node, _, interface = name.partition(":")
+    return {"name": name, "netns": _namespace(node), "interface": interface}
+
+
+def _namespace(node: str) -> str:
+    return f"/run/netns/{node}"
+
+
+def _sampled_flows(plan: Plan, flows: pl.DataFrame) -> dict[str, Any]:
+    """Return the sending nodes and the marks of the sampled traffic. A kept connection carries its first flow's number only."""
+    sampled = flows.filter(pl.col("traffic").cast(pl.String).is_in(plan.probes.tcp_classes))
+    first = pl.col("connection").is_null() | pl.struct("src", "dst", "mode", "connection").is_first_distinct()
+    sources = set(sampled["src"].cast(pl.String).unique())
+    nodes = [{"name": node.name, "netns": _namespace(node.name)} for node in plan.nodes if node.name in sources]
+    return {"nodes": nodes, "flows": sampled.filter(first)["flow"].to_list()}

@@ -1,0 +1,134 @@
+"""A port of a switch with a shared buffer as traffic control: one line for the machine's qdisc `switch_port`.
+
+The words stand in the order in which the machine's PID 1 reads them; what they mean is in `images/machine/kernel/switch/README.md`.
+What is the qdisc's default is left out, but for the line's framing and a queue's scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import gcd
+
+from fabriclab.compile.qdisc import FRAMING_BYTES, MINIMUM_FRAME_BYTES, loss_percent, wire_bytes
+from fabriclab.plan.model import Node, Port
+from fabriclab.plan.switch import Account, Pfc, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
+
+SWITCH_HANDLE = "1:"
+"""The qdisc's handle; its backlog is that of all the port's queues."""
+
+_DEFAULT_MAPS = QosMaps()
+
+
+def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
+    """Return the line that makes a device a port. The switch's first one carries what all share."""
+    pools = {} if node.switch is None else {pool.name: index for index, pool in enumerate(node.switch.pools)}
+    quanta = quanta_of(buffer.queues, wire_bytes(port))
+    words = [f"qdisc add dev {port.interface} root handle {SWITCH_HANDLE} switch_port"]
+    words += [f"rate {port.rate_bps}bit delay {port.delay_ns}ns overhead {FRAMING_BYTES} mpu {MINIMUM_FRAME_BYTES}"]
+    if node.switch is not None and port.interface == node.ports[0].interface:
+        words += _memory(node.switch)
+    words += _maps(buffer.maps)
+    words += [] if buffer.pfc is None else _pfc(buffer.pfc)
+    for queue in buffer.queues:
+        words += _queue(queue, quanta, pools)
+    for group in buffer.groups:
+        words += _group(group, pools)
+    return " ".join(words)
+
+
+def compile_switch_port_change(port: Port, loss_ppm: int) -> str:
+    """Return the line that gives a port's line the rate and delay that `port` says, and a loss. All else, and what is queued, stays."""
+    line = f"rate {port.rate_bps}bit delay {port.delay_ns}ns loss {loss_percent(loss_ppm)}"
+    return f"qdisc change dev {port.interface} root handle {SWITCH_HANDLE} switch_port {line}"
+
+
+def quanta_of(queues: Sequence[SwitchQueue], frame_bytes: int) -> dict[int, int]:
+    """Return the quantum of each weighted queue by its number: frames (WRR), bytes on the wire (DWRR).
+
+    The quanta are the weights, cancelled down, times one whole number, so that shares are exactly the weights'. WRR: times 1. DWRR: times
+    the least with which the lightest queue sends a frame of `frame_bytes` (the largest on the wire) in every round, the condition of
+    Shreedhar and Varghese (1996) for serving a frame in constant time: a shorter round would pass it over, a longer one is needless burst.
+    """
+    weighted = {queue.index: queue.scheduler for queue in queues if queue.scheduler.kind != "strict"}
+    if not weighted:
+        return {}
+    divisor = gcd(*(scheduler.weight for scheduler in weighted.values()))
+    shares = {index: scheduler.weight // divisor for index, scheduler in weighted.items()}
+    unit = -(-frame_bytes // min(shares.values()))
+    return {index: share * (unit if weighted[index].kind == "dwrr" else 1) for index, share in shares.items()}
+
+
+def _memory(switch: Switch) -> Iterator[str]:
+    yield f"cell {switch.cell_bytes}"
+    for index, pool in enumerate(switch.pools):
+        yield f"memory {index} {pool.size_bytes}" + (f" {pool.headroom_bytes}" if pool.headroom_bytes else "")
+
+
+def _maps(maps: QosMaps) -> Iterator[str]:
+    for name in QosMaps.model_fields:
+        values: tuple[int, ...] = getattr(maps, name)
+        if values != getattr(_DEFAULT_MAPS, name):
+            yield f"{name} {_listed(values)}"
+
+
+def _pfc(pfc: Pfc) -> Iterator[str]:
+    yield f"pfc {_listed(pfc.priorities)} quanta {pfc.quanta}"
+    if pfc.reaction_ns:
+        yield f"reaction {pfc.reaction_ns}ns"
+    if pfc.watchdog is not None:
+        yield f"watchdog {pfc.watchdog.detection_ns}ns {pfc.watchdog.restoration_ns}ns {pfc.watchdog.action}"
+
+
+def _queue(queue: SwitchQueue, quanta: dict[int, int], pools: dict[str, int]) -> Iterator[str]:
+    yield f"queue {queue.index}"
+    yield from _account(queue.account, pools)
+    yield from _scheduler(queue.scheduler, quanta.get(queue.index))
+    if queue.wred is not None:
+        yield from _wred(queue.wred)
+    if queue.phantom is not None:
+        yield f"phantom {queue.phantom.rate_bps}bit {queue.phantom.threshold_bytes}"
+    if queue.voq_limit_bytes is not None:
+        yield f"voq_limit {queue.voq_limit_bytes}"
+    if queue.event_bytes is not None:
+        yield f"event {queue.event_bytes}"
+
+
+def _account(account: Account, pools: dict[str, int]) -> Iterator[str]:
+    if account.pool is not None:
+        yield f"pool {pools[account.pool]}"
+    if account.reserved_bytes:
+        yield f"reserved {account.reserved_bytes}"
+    if account.alpha_log is not None:
+        yield f"alpha {account.alpha_log}"
+    elif account.limit_bytes is not None:
+        yield f"limit {account.limit_bytes}"
+
+
+def _scheduler(scheduler: Scheduler, quantum: int | None) -> Iterator[str]:
+    yield "strict" if quantum is None else f"{scheduler.kind} {quantum}"
+    if scheduler.cir_bps:
+        yield f"cir {scheduler.cir_bps}bit {scheduler.cbs_bytes}"
+    if scheduler.pir_bps:
+        yield f"pir {scheduler.pir_bps}bit {scheduler.pbs_bytes}"
+
+
+def _wred(wred: Wred) -> Iterator[str]:
+    unit = "ns" if wred.unit == "ns" else ""
+    yield f"wred {wred.min}{unit} {wred.max}{unit} {wred.probability_ppm / 10_000:.4f}%"
+    if wred.weight_log:
+        yield f"weight {wred.weight_log}"
+    if wred.ecn:
+        yield "ecn"
+    if wred.non_ect == "queue":
+        yield "keep_non_ect"
+
+
+def _group(group: PriorityGroup, pools: dict[str, int]) -> Iterator[str]:
+    yield f"group {group.index}"
+    yield from _account(group.account, pools)
+    if group.lossless is not None:
+        yield f"lossless {group.lossless.headroom_bytes} {group.lossless.xon_bytes} {group.lossless.xon_offset_bytes}"
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))
