@@ -66,7 +66,14 @@ qdisc replace dev eth2 parent 2:1 handle 3: red limit 64000 min 5000 max 15000 a
 qdisc add dev eth3 root pfifo limit 100
 qdisc replace dev eth3 root handle 5: bfifo limit 777
 qdisc add dev eth4 root handle 1: red limit 400000 min 30000 max 90000 probability 0.1 avpkt 1500 burst 55 bandwidth 1gbit
+qdisc add dev eth5 root handle 1: codel limit 42 target 5000us interval 100000us ecn
+qdisc replace dev eth5 root handle 3: codel target 1ms noecn
+qdisc add dev eth6 root handle 3: fq_codel limit 42 memory_limit 256000 target 5ms interval 1s noecn flows 64 quantum 300
+qdisc add dev eth7 root handle 1: tbf rate 10gbit burst 1514 limit 64000
+qdisc add dev eth7 parent 1:1 handle 3: pie limit 42 target 14999us tupdate 15ms ecn
 """
+
+PORT, PORT2 = (f"qdisc add dev eth{number} root handle 1: switch_port rate 1000000000bit" for number in (1, 2))
 
 SHOWN = {
     "address": ["ip", "-d", "-j", "address"],
@@ -92,6 +99,10 @@ def program(name: str, node: str | None, *argv: str) -> dict[str, object]:
     return {"name": name, "node": node, "argv": list(argv)}
 
 
+LINKS = 7
+"""Between a and b: a device of a for each stack of qdiscs in TC_BATCH."""
+
+
 def link(number: int) -> dict[str, object]:
     def end(node: str, half: int) -> dict[str, str]:
         return {"node": node, "interface": f"eth{number}", "mac": f"02:fa:00:00:0{half}:0{number}"}
@@ -100,12 +111,12 @@ def link(number: int) -> dict[str, object]:
 
 
 def job(**parts: object) -> dict[str, object]:
-    """Two nodes, a with files, four links between them, traffic that ends at once."""
+    """Two nodes, a with files, LINKS links between them, traffic that ends at once."""
     return {
         "format": "fabriclab-job-1",
         "limit_ns": 1_000_000_000,
         "nodes": [{"name": "a", "files": "nodes/a"}, {"name": "b"}],
-        "links": [link(number) for number in range(1, 5)],
+        "links": [link(number) for number in range(1, LINKS + 1)],
         "traffic": [program("nothing", "a", "true")],
         **parts,
     }
@@ -167,6 +178,9 @@ def test_batch_files_mean_what_the_real_tools_make_of_them(artefacts: Artefacts,
             "Error: NLM_F_REPLACE needed to override.",
         ),
         ("tc.batch", "qdisc add dev eth1 root pfifo\nqdisc add dev eth2 root netem delay 25parsecs\n", 2, 'Illegal "latency"'),
+        ("tc.batch", f"{PORT} cell 256\n{PORT2} memory 1 1000 queue 3 pool 0\n", 2, "Error: pool 0 has no size."),
+        ("tc.batch", f"{PORT}\n\n{PORT2} queue 3 pool 4\n", 3, 'queue 3: pool "4": must be a whole number from 0 to 3'),
+        ("tc.batch", f"{PORT}\nqdisc add dev eth2 root fq\n", 2, "tc can't be asked"),
         ("ip.batch", 2 * "mptcp endpoint add 10.0.0.1 dev eth1 id 1 subflow\n", 2, "Error: too many addresses or duplicate one: -16."),
         ("ip.batch", 2 * "rule add from 10.0.0.0/24 table 7 priority 7\n", 2, "File exists"),
         ("ip.batch", "address add 10.0.0.1/24 dev eth9\n", 1, 'Cannot find device "eth9"'),
@@ -202,7 +216,7 @@ def test_nodes_are_separate_machines(artefacts: Artefacts, run_directory: Path) 
     )
     events = boot(artefacts, run_directory, described, files={"nodes/a/root/etc/from-root": "copied\n"})
     assert collected(run_directory, "a").startswith("a\n")
-    assert "eth1 eth2 eth3 eth4 lo" in collected(run_directory, "a")
+    assert "eth1 eth2 eth3 eth4 eth5 eth6 eth7 lo" in collected(run_directory, "a")
     assert collected(run_directory, "a").endswith("a b ")
     assert collected(run_directory, "files") == "copied\nmine\n"
     assert error(events)["node"] == "b", "b has no file of a's root/"

@@ -5,6 +5,7 @@
 //! real tool: a file with one such line is not interpreted at all. The exception is a file that names our own qdisc, which the real tool
 //! does not know: there a mistake is told here.
 
+mod aqm;
 mod ip;
 mod mptcp;
 mod red;

@@ -3,7 +3,7 @@
 
 use super::red::{self, TABLE};
 use super::words::{self, Words};
-use super::Interfaces;
+use super::{aqm, Interfaces};
 use crate::netlink::Message;
 
 const TCA_KIND: u16 = 1;
@@ -113,6 +113,9 @@ pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<
         "tbf" => tbf(words, &mut message)?,
         "netem" => netem(words, &mut message)?,
         "red" => red(words, &mut message)?,
+        "codel" => aqm::codel(words, &mut message)?,
+        "fq_codel" => aqm::fq_codel(words, &mut message)?,
+        "pie" => aqm::pie(words, &mut message)?,
         "bfifo" | "pfifo" => fifo(words, &mut message)?,
         _ => return None,
     }
@@ -134,7 +137,7 @@ fn class(word: &str) -> Option<u32> {
 }
 
 /// Stores the value of a word that may stand once.
-fn once<T>(slot: &mut Option<T>, value: Option<T>) -> Option<()> {
+pub(super) fn once<T>(slot: &mut Option<T>, value: Option<T>) -> Option<()> {
     let first = slot.is_none();
     *slot = Some(value?);
     first.then_some(())

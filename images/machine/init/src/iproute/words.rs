@@ -94,6 +94,11 @@ pub fn time_ns(word: &str) -> Option<u64> {
     )
 }
 
+/// A time in microseconds, of those words of tc that know no shorter unit.
+pub fn time_us(word: &str) -> Option<u64> {
+    with_unit(word, &[("us", 1), ("ms", 1_000), ("s", 1_000_000)])
+}
+
 /// A route's time in milliseconds.
 pub fn time_ms(word: &str) -> Option<u32> {
     with_unit(word, &[("ms", 1), ("s", 1_000)])?.try_into().ok()

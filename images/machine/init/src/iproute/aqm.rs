@@ -1,0 +1,193 @@
+//! `tc qdisc`: codel, fq_codel and pie. Source: iproute2 6.15, tc/q_{codel,fq_codel,pie}.c; Linux, include/uapi/linux/pkt_sched.h.
+
+use super::tc::{once, TCA_OPTIONS};
+use super::words::{self, Words};
+use crate::netlink::Message;
+
+#[derive(Clone, Copy)]
+enum Unit {
+    /// Packets, flows, or bytes.
+    Count,
+    /// Sent in microseconds.
+    Time,
+}
+
+/// The words of a kind: name, attribute, unit; in the order in which tc sends them. `ecn` and `noecn` are one attribute.
+struct Kind {
+    before_ecn: &'static [(&'static str, u16, Unit)],
+    ecn: u16,
+    behind_ecn: &'static [(&'static str, u16, Unit)],
+}
+
+const CODEL: Kind = Kind {
+    before_ecn: &[
+        ("limit", 2, Unit::Count),
+        ("interval", 3, Unit::Time),
+        ("target", 1, Unit::Time),
+    ],
+    ecn: 4,
+    behind_ecn: &[],
+};
+const FQ_CODEL: Kind = Kind {
+    before_ecn: &[
+        ("limit", 2, Unit::Count),
+        ("flows", 5, Unit::Count),
+        ("quantum", 6, Unit::Count),
+        ("interval", 3, Unit::Time),
+        ("target", 1, Unit::Time),
+    ],
+    ecn: 4,
+    behind_ecn: &[("memory_limit", 9, Unit::Count)],
+};
+const PIE: Kind = Kind {
+    before_ecn: &[
+        ("limit", 2, Unit::Count),
+        ("tupdate", 3, Unit::Time),
+        ("target", 1, Unit::Time),
+    ],
+    ecn: 6,
+    behind_ecn: &[],
+};
+
+/// `[limit PACKETS] [target TIME] [interval TIME] [ecn|noecn]`
+pub(super) fn codel(words: &mut Words, message: &mut Message) -> Option<()> {
+    CODEL.compile(words, message)
+}
+
+/// codel's words and `[flows N] [quantum BYTES] [memory_limit BYTES]`
+pub(super) fn fq_codel(words: &mut Words, message: &mut Message) -> Option<()> {
+    FQ_CODEL.compile(words, message)
+}
+
+/// `[limit PACKETS] [target TIME] [tupdate TIME] [ecn|noecn]`
+pub(super) fn pie(words: &mut Words, message: &mut Message) -> Option<()> {
+    PIE.compile(words, message)
+}
+
+impl Kind {
+    fn compile(&self, words: &mut Words, message: &mut Message) -> Option<()> {
+        let known = || self.before_ecn.iter().chain(self.behind_ecn);
+        let (mut values, mut ecn) = (vec![None; known().count()], None);
+        while let Some(word) = words.next() {
+            match word {
+                "ecn" => once(&mut ecn, Some(1))?,
+                "noecn" => once(&mut ecn, Some(0))?,
+                _ => {
+                    let place = known().position(|(name, ..)| *name == word)?;
+                    let (.., unit) = known().nth(place)?;
+                    once(&mut values[place], unit.read(words.next()?))?;
+                }
+            }
+        }
+        let (before, behind) = values.split_at(self.before_ecn.len());
+        message.nest(TCA_OPTIONS, |options| {
+            add(options, self.before_ecn, before);
+            if let Some(ecn) = ecn {
+                options.attribute_u32(self.ecn, ecn);
+            }
+            add(options, self.behind_ecn, behind);
+        });
+        Some(())
+    }
+}
+
+impl Unit {
+    /// Zero is left to tc, to which it means several things.
+    fn read(self, word: &str) -> Option<u32> {
+        let number = match self {
+            Self::Count => words::number(word),
+            Self::Time => words::time_us(word),
+        };
+        number?.try_into().ok().filter(|number| *number != 0)
+    }
+}
+
+fn add(options: &mut Message, known: &[(&str, u16, Unit)], values: &[Option<u32>]) {
+    for ((_, kind, _), value) in known.iter().zip(values) {
+        if let Some(value) = value {
+            options.attribute_u32(*kind, *value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tc;
+    use super::super::Interfaces;
+    use super::*;
+
+    /// Headers of netlink and of a qdisc.
+    const BEFORE_KIND: usize = 16 + 20;
+
+    /// What stands behind the headers, in words of 32 bits.
+    fn attributes(line: &str) -> Vec<u32> {
+        let mut interfaces = Interfaces([("eth1".to_owned(), 1)].into());
+        let mut words = Words::of_line(line).unwrap().unwrap();
+        let mut message = tc::compile(&mut words, &mut interfaces).unwrap();
+        let bytes = message.finish(1)[BEFORE_KIND..].to_vec();
+        let words = bytes.chunks_exact(4);
+        words
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+            .collect()
+    }
+
+    /// Recorded by strace from tc of iproute2 6.15.
+    #[test]
+    fn the_bytes_are_those_of_tc() {
+        let codel =
+            "qdisc add dev eth1 root handle 3: codel limit 42 target 5000us interval 100000us ecn";
+        let recorded = [
+            0x0001_000a,
+            0x6564_6f63,
+            0x0000_006c, // kind
+            0x0002_0024,
+            0x0002_0008,
+            42,
+            0x0003_0008,
+            100_000,
+            0x0001_0008,
+            5_000,
+            0x0004_0008,
+            1,
+        ];
+        assert_eq!(attributes(codel), recorded);
+        let fq_codel = "qdisc add dev eth1 root handle 3: fq_codel limit 42 memory_limit 256000 target 5ms interval 1s noecn flows 64 quantum 300";
+        let recorded = [
+            0x0001_000d,
+            0x635f_7166,
+            0x6c65_646f,
+            0x0000_0000, // kind
+            0x0002_003c,
+            0x0002_0008,
+            42,
+            0x0005_0008,
+            64,
+            0x0006_0008,
+            300,
+            0x0003_0008,
+            1_000_000,
+            0x0001_0008,
+            5_000,
+            0x0004_0008,
+            0,
+            0x0009_0008,
+            256_000,
+        ];
+        assert_eq!(attributes(fq_codel), recorded);
+        let pie = "qdisc add dev eth1 root handle 3: pie limit 42 target 14999us tupdate 15ms ecn";
+        let recorded = [
+            0x0001_0008,
+            0x0065_6970, // kind
+            0x0002_0024,
+            0x0002_0008,
+            42,
+            0x0003_0008,
+            15_000,
+            0x0001_0008,
+            14_999,
+            0x0006_0008,
+            1,
+        ];
+        assert_eq!(attributes(pie), recorded);
+    }
+}
