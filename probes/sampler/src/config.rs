@@ -22,6 +22,7 @@ pub struct Config {
     pub queues: Option<Queues>,
     pub tcp: Option<Tcp>,
     pub interfaces: Option<Interfaces>,
+    pub switches: Option<Switches>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,6 +62,44 @@ pub struct InterfacePort {
     pub name: Label,
     pub netns: Option<PathBuf>,
     pub interface: InterfaceName,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switches {
+    pub interval_ns: Interval,
+    pub outputs: SwitchOutputs,
+    pub ports: Vec<InterfacePort>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchOutputs {
+    pub ports: PathBuf,
+    pub queues: PathBuf,
+    pub groups: PathBuf,
+    pub pools: PathBuf,
+    pub events: PathBuf,
+}
+
+impl SwitchOutputs {
+    fn all(&self) -> [(&'static str, &PathBuf); 5] {
+        [
+            ("switches.outputs.ports", &self.ports),
+            ("switches.outputs.queues", &self.queues),
+            ("switches.outputs.groups", &self.groups),
+            ("switches.outputs.pools", &self.pools),
+            ("switches.outputs.events", &self.events),
+        ]
+    }
+}
+
+impl InterfacePort {
+    /// The name of the switch in `SWITCH:INTERFACE`; the whole name if it is not of that form.
+    pub fn switch(&self) -> &str {
+        let Label(name) = &self.name;
+        name.rsplit_once(':').map_or(name, |(switch, _)| switch)
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -214,7 +253,7 @@ fn describe(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
 fn check_whole(config: &Config) -> Result<(), String> {
     let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
     if let Some(queues) = &config.queues {
-        outputs.push(("queues", &queues.output));
+        outputs.push(("queues.output", &queues.output));
         check_names(
             "queues.ports",
             "port",
@@ -222,17 +261,26 @@ fn check_whole(config: &Config) -> Result<(), String> {
         )?;
     }
     if let Some(tcp) = &config.tcp {
-        outputs.push(("tcp", &tcp.output));
+        outputs.push(("tcp.output", &tcp.output));
         check_names("tcp.nodes", "node", tcp.nodes.iter().map(|node| &node.name))?;
         check_flows(tcp.flows.as_deref())?;
     }
     if let Some(interfaces) = &config.interfaces {
-        outputs.push(("interfaces", &interfaces.output));
+        outputs.push(("interfaces.output", &interfaces.output));
         check_names(
             "interfaces.ports",
             "port",
             interfaces.ports.iter().map(|port| &port.name),
         )?;
+    }
+    if let Some(switches) = &config.switches {
+        outputs.extend(switches.outputs.all());
+        check_names(
+            "switches.ports",
+            "port",
+            switches.ports.iter().map(|port| &port.name),
+        )?;
+        check_switches(&switches.ports)?;
     }
     check_outputs(&outputs)
 }
@@ -256,6 +304,22 @@ fn check_names<'a>(
     }
 }
 
+/// The ports of a namespace are one switch's, and bear its name.
+fn check_switches(ports: &[InterfacePort]) -> Result<(), String> {
+    for (index, port) in ports.iter().enumerate() {
+        let other = ports[..index]
+            .iter()
+            .find(|other| (other.netns == port.netns) != (other.switch() == port.switch()));
+        if let Some(other) = other {
+            return Err(format!(
+                "switches.ports[{index}].name: `{}` beside `{}`: the ports of one namespace, and no others, have the same switch before the colon",
+                port.name.0, other.name.0
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn check_flows(flows: Option<&[Flow]>) -> Result<(), String> {
     match flows {
         Some([]) => Err("tcp.flows: [] names nothing: name at least one flow, or leave the key out to sample every socket that carries a mark".to_owned()),
@@ -266,13 +330,16 @@ fn check_flows(flows: Option<&[Flow]>) -> Result<(), String> {
 fn check_outputs(outputs: &[(&str, &PathBuf)]) -> Result<(), String> {
     if outputs.is_empty() {
         return Err(
-            "there is nothing to sample: write at least one of `queues`, `tcp`, `interfaces`"
+            "there is nothing to sample: write at least one of `queues`, `tcp`, `interfaces`, `switches`"
                 .to_owned(),
         );
     }
-    for (index, (part, path)) in outputs.iter().enumerate() {
+    for (index, (key, path)) in outputs.iter().enumerate() {
         if let Some((first, _)) = outputs[..index].iter().find(|(_, other)| other == path) {
-            return Err(format!("{part}.output: `{}` is the output of `{first}` already: give each part a file of its own", path.display()));
+            return Err(format!(
+                "{key}: `{}` is `{first}` already: give each output a file of its own",
+                path.display()
+            ));
         }
     }
     Ok(())

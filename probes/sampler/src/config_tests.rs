@@ -117,7 +117,7 @@ fn an_error_names_key_value_and_what_is_right() {
         (
             "\"i.csv\"",
             "\"q.csv\"",
-            &["interfaces.output: `q.csv`", "`queues`"],
+            &["interfaces.output: `q.csv`", "`queues.output`"],
         ),
         (
             "\"handle\"",
@@ -150,7 +150,10 @@ fn an_error_names_key_value_and_what_is_right() {
 #[test]
 fn nothing_to_sample_is_an_error() {
     let error = parse_config(r#"{"format": "fabriclab-sampler-1"}"#).unwrap_err();
-    assert!(error.contains("`queues`, `tcp`, `interfaces`"), "{error}");
+    assert!(
+        error.contains("`queues`, `tcp`, `interfaces`, `switches`"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Interfaces and qdiscs that exist, by rtnetlink: asked at the start, and for an interface that has vanished.
 
 use std::io;
+use std::path::Path;
 
+use crate::config::Handle;
+use crate::namespace::describe;
 use crate::netlink::{
     attributes, find_attribute, messages, text, u32_at, Inbox, Reply, RequestBuilder, Socket,
 };
@@ -51,6 +54,26 @@ pub fn list(socket: &Socket) -> io::Result<Vec<Link>> {
     Ok(links)
 }
 
+/// The index of an interface that must exist; `key` is where it stands in the configuration.
+pub fn find(
+    socket: &Socket,
+    netns: Option<&Path>,
+    interface: &str,
+    key: &str,
+) -> Result<u32, String> {
+    let existing = list(socket)
+        .map_err(|error| format!("{key}: interfaces of {}: {error}", describe(netns)))?;
+    if let Some(link) = existing.iter().find(|link| link.name == interface) {
+        return Ok(link.index);
+    }
+    let names: Vec<&str> = existing.iter().map(|link| link.name.as_str()).collect();
+    Err(format!(
+        "{key}.interface: `{interface}` does not exist in {}; there are: {}",
+        describe(netns),
+        names.join(", ")
+    ))
+}
+
 /// The qdiscs of one interface that have a handle.
 pub fn list_qdiscs(socket: &Socket, interface_index: u32) -> io::Result<Vec<Qdisc>> {
     let mut qdiscs = Vec::new();
@@ -75,6 +98,18 @@ pub fn list_qdiscs(socket: &Socket, interface_index: u32) -> io::Result<Vec<Qdis
         },
     )?;
     Ok(qdiscs)
+}
+
+/// As an error message names them: `1: (tbf), 2: (netem)`.
+pub fn describe_qdiscs(qdiscs: &[Qdisc]) -> String {
+    let existing: Vec<String> = qdiscs
+        .iter()
+        .map(|qdisc| format!("{} ({})", Handle(qdisc.handle), qdisc.kind))
+        .collect();
+    match existing.is_empty() {
+        true => "none".to_owned(),
+        false => existing.join(", "),
+    }
 }
 
 pub fn qdisc_header(interface_index: u32, handle: u32) -> [u8; QDISC_HEADER_BYTES] {

@@ -1,4 +1,4 @@
-//! Samples queues, TCP connections and interfaces over netlink at fixed times and writes CSV. The file formats stand in `probes/README.md`.
+//! Samples queues, TCP connections, interfaces and switches over netlink at fixed times and writes CSV. The file formats stand in `probes/README.md`.
 //!
 //! One process, one thread: a machine in virtual time has one CPU, and each system call in it costs microseconds of wall clock time. So
 //! requests are built once, sent in batches, answered in batches, and nothing is allocated for a sample.
@@ -15,6 +15,7 @@ mod queue;
 mod schedule;
 mod series;
 mod subflow;
+mod switch;
 mod tcp;
 mod tcp_info;
 
@@ -28,12 +29,13 @@ use interface::InterfaceQuery;
 use ports::{PortSampler, PortSpec};
 use queue::QueueQuery;
 use schedule::{common_period, DueTimes, Punctuality, Timer, Wake};
+use switch::SwitchSampler;
 use tcp::TcpSampler;
 
 /// The epoch, from which all times count: CLOCK_MONOTONIC in nanoseconds (see `images/machine/README.md`).
 const EPOCH_VARIABLE: &str = "FABRICLAB_EPOCH_NS";
 
-/// Samples queues, TCP connections and interfaces over netlink at fixed times and writes CSV.
+/// Samples queues, TCP connections, interfaces and switches over netlink at fixed times and writes CSV.
 ///
 /// The epoch comes in FABRICLAB_EPOCH_NS (CLOCK_MONOTONIC, nanoseconds). SIGTERM takes a last sample and ends with 0; a wrong
 /// configuration ends with 2, an error while sampling with 1.
@@ -91,8 +93,8 @@ fn fail(error: &str, status: u8) -> ExitCode {
 fn start(arguments: &Arguments) -> Result<(Vec<Part>, Timer), String> {
     let epoch_ns = read_epoch(std::env::var(EPOCH_VARIABLE).ok().as_deref())?;
     let config = config::read_config(&arguments.config)?;
-    let parts =
-        open_parts(&config).map_err(|error| format!("{}: {error}", arguments.config.display()))?;
+    let parts = open_parts(&config, epoch_ns)
+        .map_err(|error| format!("{}: {error}", arguments.config.display()))?;
     let period_ns = common_period(parts.iter().map(|part| part.interval_ns));
     let timer = Timer::start(epoch_ns, period_ns).map_err(|error| format!("timer: {error}"))?;
     Ok((parts, timer))
@@ -109,7 +111,7 @@ fn read_epoch(value: Option<&str>) -> Result<u64, String> {
         .ok_or_else(|| format!("{EPOCH_VARIABLE} is `{value}`: {wanted}"))
 }
 
-fn open_parts(config: &Config) -> Result<Vec<Part>, String> {
+fn open_parts(config: &Config, epoch_ns: u64) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     if let Some(queues) = &config.queues {
         let probe = PortSampler::open(queue_ports(queues), &queues.output)?;
@@ -121,6 +123,10 @@ fn open_parts(config: &Config) -> Result<Vec<Part>, String> {
     if let Some(interfaces) = &config.interfaces {
         let probe = PortSampler::open(interface_ports(interfaces), &interfaces.output)?;
         parts.push(Part::new(probe, interfaces.interval_ns.0));
+    }
+    if let Some(switches) = &config.switches {
+        let probe = SwitchSampler::open(switches, epoch_ns)?;
+        parts.push(Part::new(probe, switches.interval_ns.0));
     }
     Ok(parts)
 }

@@ -184,23 +184,14 @@ impl<Q: Query<N>, const N: usize> Port<Q, N> {
             interface,
             query,
         } = spec;
-        let existing = links::list(socket)
-            .map_err(|error| format!("{key}: interfaces of {}: {error}", describe(netns)))?;
-        let Some(link) = existing.iter().find(|link| link.name == interface) else {
-            let names: Vec<&str> = existing.iter().map(|link| link.name.as_str()).collect();
-            return Err(format!(
-                "{key}.interface: `{interface}` does not exist in {}; there are: {}",
-                describe(netns),
-                names.join(", ")
-            ));
-        };
+        let index = links::find(socket, netns, interface, &key)?;
         query
-            .check(socket, link.index)
+            .check(socket, index)
             .map_err(|error| format!("{key}{error}; port {interface} of {}", describe(netns)))?;
         Ok(Self {
             name: name.to_owned(),
             interface: interface.to_owned(),
-            interface_index: Some(link.index),
+            interface_index: Some(index),
             query,
             samples: Vec::new(),
             written: None,

@@ -1,7 +1,7 @@
 //! A qdisc's queue and counters: RTM_GETQDISC for its handle.
 
 use crate::config::Handle;
-use crate::links::{list_qdiscs, qdisc_header, QDISC_HEADER_BYTES};
+use crate::links::{describe_qdiscs, list_qdiscs, qdisc_header, QDISC_HEADER_BYTES};
 use crate::netlink::{attributes, u32_at, u64_at, Socket};
 use crate::ports::{append_request, Query, Values};
 
@@ -24,6 +24,9 @@ const MARK_COUNTERS: &[(&[u8], &[usize])] = &[
     ("pie".as_bytes(), &[36]),          // ecn_mark
     ("fq_pie".as_bytes(), &[16]),       // ecn_mark
 ];
+
+/// The one whose marks are 64 bits wide: the first word of `struct tc_switch_port_xstats`.
+const SWITCH_PORT: &[u8] = crate::switch::KIND.as_bytes();
 
 /// Qdiscs that never mark.
 const WITHOUT_MARKS: &[&[u8]] = &[
@@ -71,18 +74,10 @@ impl Query<VALUES> for QueueQuery {
         if qdiscs.iter().any(|qdisc| qdisc.handle == self.handle.0) {
             return Ok(());
         }
-        let existing: Vec<String> = qdiscs
-            .iter()
-            .map(|qdisc| format!("{} ({})", Handle(qdisc.handle), qdisc.kind))
-            .collect();
-        let existing = if existing.is_empty() {
-            "none".to_owned()
-        } else {
-            existing.join(", ")
-        };
         Err(format!(
-            ".handle: no qdisc {}; there are: {existing}",
-            self.handle
+            ".handle: no qdisc {}; there are: {}",
+            self.handle,
+            describe_qdiscs(&qdiscs)
         ))
     }
 }
@@ -126,6 +121,9 @@ fn read_queue(payload: &[u8]) -> Option<Values<VALUES>> {
 fn marks(kind: &[u8], own: &[u8]) -> Option<u64> {
     if kind == b"netem" || WITHOUT_MARKS.contains(&kind) {
         return Some(0);
+    }
+    if kind == SWITCH_PORT {
+        return u64_at(own, 0);
     }
     let (_, offsets) = MARK_COUNTERS.iter().find(|(name, _)| *name == kind)?;
     offsets

@@ -10,7 +10,7 @@ const FLUSH_BYTES: usize = 256 * 1024;
 const FLUSH_INTERVAL_NS: u64 = 250_000_000;
 
 /// One row is longer than any that the sampler writes, so that the buffer never grows.
-const ROW_BYTES: usize = 4096;
+const ROW_BYTES: usize = 8192;
 
 pub struct Series {
     file: File,
@@ -44,6 +44,12 @@ impl Series {
         self.buffer
             .extend_from_slice(self.format.format(time_ns).as_bytes());
         self.text(name);
+    }
+
+    /// Starts a row of what may have happened before the epoch.
+    pub fn signed_row(&mut self, time_ns: i64) {
+        self.buffer
+            .extend_from_slice(self.format.format(time_ns).as_bytes());
     }
 
     pub fn number(&mut self, value: u64) {

@@ -1,14 +1,19 @@
 //! A netlink socket, and an inbox that takes many datagrams in one system call.
 
 use std::io;
-use std::mem::zeroed;
+use std::mem::{size_of_val, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Protocol {
     Route,
     SockDiag,
+    Generic,
 }
+
+/// Of `include/uapi/linux/netlink.h` and `include/uapi/linux/sock_diag.h`; `libc` has none of these for our target.
+const SK_MEMINFO_DROPS: usize = 8;
+const SK_MEMINFO_VALUES: usize = 9;
 
 /// A netlink socket to the kernel, bound to the network namespace in which it was opened, for as long as it is open.
 pub struct Socket(OwnedFd);
@@ -18,6 +23,7 @@ impl Socket {
         let protocol = match protocol {
             Protocol::Route => libc::NETLINK_ROUTE,
             Protocol::SockDiag => libc::NETLINK_SOCK_DIAG,
+            Protocol::Generic => libc::NETLINK_GENERIC,
         };
         // SAFETY: no pointers are passed; the result is checked before it is used.
         let fd = unsafe {
@@ -48,6 +54,58 @@ impl Socket {
         match sent {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),
+        }
+    }
+
+    /// Takes part in a multicast group.
+    pub fn join(&self, group: u32) -> io::Result<()> {
+        self.set_option(libc::SOL_NETLINK, libc::NETLINK_ADD_MEMBERSHIP, group)
+    }
+
+    /// From here on a multicast message for which there is no room is counted, and no error of `receive`.
+    pub fn count_losses_silently(&self) -> io::Result<()> {
+        self.set_option(libc::SOL_NETLINK, libc::NETLINK_NO_ENOBUFS, 1)
+    }
+
+    /// Bytes of kernel memory that may wait in the socket, beyond what the system allows unprivileged users (CAP_NET_ADMIN).
+    pub fn set_receive_buffer(&self, bytes: u32) -> io::Result<()> {
+        self.set_option(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)
+    }
+
+    fn set_option(&self, level: i32, option: i32, value: u32) -> io::Result<()> {
+        // SAFETY: the pointer and the length are those of a number that outlives the call.
+        let set = unsafe {
+            libc::setsockopt(
+                self.0.as_raw_fd(),
+                level,
+                option,
+                (&raw const value).cast(),
+                size_of_val(&value) as libc::socklen_t,
+            )
+        };
+        match set {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// How many messages the kernel dropped because there was no room.
+    pub fn losses(&self) -> io::Result<u32> {
+        let mut values = [0u32; SK_MEMINFO_VALUES];
+        let mut length = size_of_val(&values) as libc::socklen_t;
+        // SAFETY: the pointers are to a buffer of that length and to the length, both of which outlive the call.
+        let got = unsafe {
+            libc::getsockopt(
+                self.0.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_MEMINFO,
+                values.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        };
+        match got {
+            0 => Ok(values[SK_MEMINFO_DROPS]),
+            _ => Err(io::Error::last_os_error()),
         }
     }
 }

@@ -1,0 +1,130 @@
+//! Listens to the congestion events of one network namespace, without waiting.
+
+use std::io;
+use std::path::Path;
+
+use crate::namespace::{describe, open_socket};
+use crate::netlink::{
+    attributes, find_attribute, messages, text, u16_at, u32_at, Inbox, Protocol, Reply,
+    RequestBuilder, Socket,
+};
+use crate::switch::event::{read_event, Event};
+
+/// `SWITCH_PORT_GENL_NAME`, `SWITCH_PORT_GENL_EVENTS`
+const FAMILY: &str = "switch_port";
+const GROUP: &str = "events";
+
+/// `struct genlmsghdr` of a request to the controller: CTRL_CMD_GETFAMILY, version 1.
+const GET_FAMILY: [u8; 4] = [libc::CTRL_CMD_GETFAMILY as u8, 1, 0, 0];
+
+/// A message fits a page (`NLMSG_GOODSIZE`).
+const MESSAGE_BYTES: usize = 4096;
+
+/// Room for what comes between two samples. A message takes about a kilobyte of it, so this is some thousand events.
+const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
+
+pub struct Listener {
+    socket: Socket,
+    family: u16,
+}
+
+impl Listener {
+    pub fn open(netns: Option<&Path>) -> Result<Self, String> {
+        let socket = open_socket(netns, Protocol::Generic)?;
+        Self::join(socket)
+            .map_err(|error| format!("congestion events of {}: {error}", describe(netns)))
+    }
+
+    fn join(socket: Socket) -> io::Result<Self> {
+        let (family, group) = find_family(&socket)?;
+        socket.set_receive_buffer(RECEIVE_BUFFER_BYTES)?;
+        socket.count_losses_silently()?;
+        socket.join(group)?;
+        Ok(Self { socket, family })
+    }
+
+    pub fn new_inbox() -> Inbox {
+        Inbox::new(Inbox::MAX_SLOTS, MESSAGE_BYTES)
+    }
+
+    /// Hands on all events that have come, in the order in which they happened.
+    pub fn drain(&self, inbox: &mut Inbox, mut each: impl FnMut(Event)) -> io::Result<()> {
+        loop {
+            inbox.receive(&self.socket, Inbox::MAX_SLOTS)?;
+            for message in inbox.datagrams().flat_map(messages) {
+                let message = message?;
+                if message.kind == self.family {
+                    read_event(message.payload).into_iter().for_each(&mut each);
+                }
+            }
+            if inbox.len() < Inbox::MAX_SLOTS {
+                return Ok(());
+            }
+        }
+    }
+
+    /// How many messages the kernel had no room for.
+    pub fn lost(&self) -> io::Result<u32> {
+        self.socket.losses()
+    }
+}
+
+/// The numbers of the family and of its multicast group.
+fn find_family(socket: &Socket) -> io::Result<(u16, u32)> {
+    let mut request = Vec::new();
+    RequestBuilder::new(&mut request, libc::GENL_ID_CTRL as u16, 0, 0)
+        .bytes(&GET_FAMILY)
+        .attribute(
+            libc::CTRL_ATTR_FAMILY_NAME as u16,
+            &[FAMILY.as_bytes(), &[0]].concat(),
+        )
+        .finish();
+    socket.send(&request)?;
+    let mut inbox = Listener::new_inbox();
+    inbox.receive(socket, 1)?;
+    for message in inbox.datagrams().flat_map(messages) {
+        match message?.reply() {
+            Reply::Data(payload) => {
+                return read_family(payload).ok_or_else(|| {
+                    io::Error::other(format!(
+                        "the kernel's `{FAMILY}` has no multicast group `{GROUP}`"
+                    ))
+                })
+            }
+            Reply::Refused(libc::ENOENT) => break,
+            Reply::Refused(errno) => return Err(io::Error::from_raw_os_error(errno)),
+            Reply::Done => {}
+        }
+    }
+    Err(io::Error::other(format!(
+        "this kernel has no generic netlink family `{FAMILY}`: it lacks the qdisc of that name"
+    )))
+}
+
+fn read_family(payload: &[u8]) -> Option<(u16, u32)> {
+    let (mut family, mut group) = (None, None);
+    for (attribute, value) in attributes(payload.get(GET_FAMILY.len()..)?) {
+        match i32::from(attribute) {
+            libc::CTRL_ATTR_FAMILY_ID => family = u16_at(value, 0),
+            libc::CTRL_ATTR_MCAST_GROUPS => group = attributes(value).find_map(read_group),
+            _ => {}
+        }
+    }
+    Some((family?, group?))
+}
+
+/// The number of a multicast group, if it is ours.
+fn read_group((_, nest): (u16, &[u8])) -> Option<u32> {
+    let name = find_attribute(nest, libc::CTRL_ATTR_MCAST_GRP_NAME as u16)?;
+    match text(name) == GROUP {
+        true => u32_at(
+            find_attribute(nest, libc::CTRL_ATTR_MCAST_GRP_ID as u16)?,
+            0,
+        ),
+        false => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "listener_tests.rs"]
+mod tests;

@@ -1,0 +1,106 @@
+//! The statistics of a switch port, as `images/machine/kernel/switch/uapi/switch_port.h` lays them out: 64-bit words, in structures that
+//! grow at their ends. What an older kernel does not have is `None`.
+
+use crate::links::QDISC_HEADER_BYTES;
+use crate::netlink::{attributes, find_attribute, u32_at, u64_at};
+use crate::ports::Values;
+
+pub const KIND: &str = "switch_port";
+
+/// `TC_SWITCH_QUEUES`: as many queues as priority groups.
+pub const QUEUES: usize = 8;
+/// `TC_SWITCH_POOLS`
+pub const POOLS: usize = 4;
+
+pub const PORT_VALUES: usize = 5;
+pub const QUEUE_VALUES: usize = 17;
+pub const GROUP_VALUES: usize = 8;
+pub const POOL_VALUES: usize = 6;
+
+/// Of `include/uapi/linux/gen_stats.h`, which `libc` does not have.
+const TCA_STATS_APP: u16 = 4;
+
+/// `TC_SWITCH_QUEUE_CLASS`, `TC_SWITCH_GROUP_CLASS`: the class of queue 0, of priority group 0.
+const QUEUE_CLASS: usize = 0x01;
+const GROUP_CLASS: usize = 0x11;
+
+/// `tcm_handle` of `struct tcmsg`; a class's number is its low half.
+const HANDLE_OFFSET: usize = 8;
+const MINOR_MASK: u32 = 0xffff;
+
+/// Places in `struct tc_switch_port_xstats`: marks, drops, lost, pauses_sent, pauses_received.
+const PORT_WORDS: [usize; PORT_VALUES] = [0, 1, 5, 2, 3];
+/// Where its pools begin, each of `struct tc_switch_pool_xstats`.
+const FIRST_POOL_WORD: usize = 7;
+/// Places in `struct tc_switch_queue_xstats`: all but `cells`, the third.
+const QUEUE_WORDS: [usize; QUEUE_VALUES] =
+    [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
+
+/// What one port told in one sample; `None`: it did not.
+#[derive(Debug, Default, PartialEq)]
+pub struct Reading {
+    pub port: Option<Values<PORT_VALUES>>,
+    pub queues: [Option<Values<QUEUE_VALUES>>; QUEUES],
+    pub groups: [Option<Values<GROUP_VALUES>>; QUEUES],
+    /// Those of the switch; a pool without a size does not exist.
+    pub pools: [Option<Values<POOL_VALUES>>; POOLS],
+}
+
+impl Reading {
+    /// Takes RTM_NEWQDISC; nothing if the qdisc is another one.
+    pub fn take_qdisc(&mut self, payload: &[u8]) {
+        let Some(words) = own_statistics(payload) else {
+            return;
+        };
+        self.port = Some(PORT_WORDS.map(|place| word(words, place)));
+        for (index, pool) in self.pools.iter_mut().enumerate() {
+            let values = consecutive(words, FIRST_POOL_WORD + index * POOL_VALUES);
+            *pool = Some(values).filter(|values| values[0].is_some_and(|size| size > 0));
+        }
+    }
+
+    /// Takes RTM_NEWTCLASS: a queue or a priority group.
+    pub fn take_class(&mut self, payload: &[u8]) {
+        let class = u32_at(payload, HANDLE_OFFSET).map(|handle| (handle & MINOR_MASK) as usize);
+        let (Some(class), Some(words)) = (class, own_statistics(payload)) else {
+            return;
+        };
+        if let Some(queue) = slot(&mut self.queues, class, QUEUE_CLASS) {
+            *queue = Some(QUEUE_WORDS.map(|place| word(words, place)));
+        } else if let Some(group) = slot(&mut self.groups, class, GROUP_CLASS) {
+            *group = Some(consecutive(words, 0));
+        }
+    }
+}
+
+fn slot<T>(slots: &mut [T], class: usize, first: usize) -> Option<&mut T> {
+    slots.get_mut(class.checked_sub(first)?)
+}
+
+fn word(words: &[u8], place: usize) -> Option<u64> {
+    u64_at(words, place * 8)
+}
+
+fn consecutive<const N: usize>(words: &[u8], first: usize) -> Values<N> {
+    std::array::from_fn(|place| word(words, first + place))
+}
+
+/// A switch port's own statistics in the message of its qdisc or of one of its classes.
+fn own_statistics(payload: &[u8]) -> Option<&[u8]> {
+    let (mut kind, mut statistics) = (&[][..], None);
+    for (attribute, value) in attributes(payload.get(QDISC_HEADER_BYTES..)?) {
+        match attribute {
+            libc::TCA_KIND => kind = value.strip_suffix(&[0]).unwrap_or(value),
+            libc::TCA_STATS2 => statistics = Some(value),
+            _ => {}
+        }
+    }
+    match kind == KIND.as_bytes() {
+        true => find_attribute(statistics?, TCA_STATS_APP),
+        false => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "xstats_tests.rs"]
+mod tests;
