@@ -1,0 +1,89 @@
+"""What a config_db.json holds and a lab does not have: told table by table, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fabriclab.lab.sonic.config_db import LeftOut
+from fabriclab.lab.sonic.entries import Tables
+
+READ = (
+    *("DEVICE_METADATA", "PORT", "INTERFACE", "LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE"),
+    *("PORTCHANNEL", "PORTCHANNEL_MEMBER", "PORTCHANNEL_INTERFACE", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "CABLE_LENGTH"),
+    *("BGP_NEIGHBOR", "BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_PEER_GROUP"),
+    *("BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"),
+    *("QUEUE", "SCHEDULER", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD"),
+    *("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+)
+"""The tables that are read."""
+
+_HARDLY_ANYTHING = "the switch port has no limit of a port beside those of its queues and groups"
+_ROUTING = "a lab's routes follow from its topology and `routing`"
+_NO_TAGS = "frames in a lab have no VLAN tag, so no 802.1p priority"
+_WHY = {
+    "BUFFER_PORT_INGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
+    "BUFFER_PORT_EGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
+    "LOSSLESS_TRAFFIC_PATTERN": "the headroom is taken as it stands in the profiles, or computed for full frames",
+    "DOT1P_TO_TC_MAP": _NO_TAGS,
+    "TC_TO_DOT1P_MAP": _NO_TAGS,
+    "TC_TO_DSCP_MAP": "the switch port does not rewrite DSCPs",
+    "DSCP_TO_FC_MAP": "forwarding classes are not emulated",
+    "EXP_TO_FC_MAP": "forwarding classes are not emulated",
+    "MPLS_TO_TC_MAP": "there is no MPLS in a lab",
+    "SWITCH_TRIMMING": "the switch port drops whole frames",
+    "STATIC_ROUTE": _ROUTING,
+    "ROUTE_MAP": _ROUTING,
+    "ROUTE_MAP_SET": _ROUTING,
+    "BGP_NEIGHBOR_AF": _ROUTING,
+    "BGP_PEER_GROUP_AF": _ROUTING,
+    "BGP_PEER_RANGE": _ROUTING,
+    "BGP_MONITORS": _ROUTING,
+    "BGP_GLOBALS_AF_NETWORK": _ROUTING,
+    "ACL_TABLE": "packets are not filtered",
+    "ACL_RULE": "packets are not filtered",
+    "POLICER": "traffic is not policed",
+    "STORM_CONTROL": "traffic is not policed",
+    "SFLOW": "telemetry is the sampler's",
+    "FLEX_COUNTER_TABLE": "telemetry is the sampler's",
+    "CRM": "tables of the chip are not emulated",
+    "VERSIONS": "the switch's software",
+    "FEATURE": "the switch's software",
+    "LOGGER": "the switch's software",
+}
+_MANAGEMENT = (
+    "MGMT_",
+    "NTP",
+    "SNMP",
+    "SYSLOG",
+    "TACPLUS",
+    "RADIUS",
+    "LDAP",
+    "AAA",
+    "SSH",
+    "AUTO_TECHSUPPORT",
+    "DNS",
+    "BANNER",
+    "KDUMP",
+    "TELEMETRY",
+)
+_FIELDS = {
+    ("PORT_QOS_MAP", "dot1p_to_tc_map"): _NO_TAGS,
+    ("PORT_QOS_MAP", "tc_to_dscp_map"): _WHY["TC_TO_DSCP_MAP"],
+    ("PORT_QOS_MAP", "scheduler"): "queues have schedulers, a port has its line rate",
+    ("SCHEDULER", "priority"): "strict queues are served by their numbers, the higher one first",
+    ("BUFFER_PROFILE", "packet_discard_action"): "what is not admitted is dropped whole",
+    ("BUFFER_POOL", "percentage"): "a pool's size has to be written in bytes",
+}
+
+
+def left_out(tables: Tables, fields: Mapping[tuple[str, str], int]) -> tuple[LeftOut, ...]:
+    """Return what was not read: whole tables, and fields (by table and name) that stood in so many entries."""
+    whole = [LeftOut(table, tables.count(table), _why(table)) for table in tables.names() if table not in READ]
+    partly = [LeftOut(f"{table}: {name}", count, _FIELDS.get((table, name), "unknown field")) for (table, name), count in fields.items()]
+    return (*whole, *partly)
+
+
+def _why(table: str) -> str:
+    if table.startswith(_MANAGEMENT):
+        return "management of the switch"
+    return _WHY.get(table, "not emulated")

@@ -1,0 +1,122 @@
+"""Reading a `config_db.json`: all its mistakes at once, each with line, table|key|field, value and what would be right."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from fabriclab.lab.problems import Place, Problems
+from fabriclab.lab.sonic.bgp_tables import read_bgp
+from fabriclab.lab.sonic.config_db import ConfigDb
+from fabriclab.lab.sonic.entries import Fields, Tables, TooManyProblemsError
+from fabriclab.lab.sonic.json_text import LARGEST_BYTES, parse_json
+from fabriclab.lab.sonic.left_out import left_out
+from fabriclab.lab.sonic.network_tables import (
+    read_addresses,
+    read_cables,
+    read_device_neighbours,
+    read_port_channels,
+    read_ports,
+    read_vlans,
+)
+from fabriclab.lab.sonic.qos_tables import QosReader
+
+
+def read_config_db(path: Path) -> ConfigDb:
+    """Return the typed tables of a file. Raises LabErrors."""
+    problems = Problems()
+    data = _read_bytes(path, problems)
+    problems.raise_if_any()
+    return parse_config_db(data, str(path))
+
+
+def _read_bytes(path: Path, problems: Problems) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_BYTES + 1)  # one byte more shows that it is too large
+    except FileNotFoundError:
+        problems.add(Place(str(path)), "", "no such file; give a switch's config_db.json")
+    except OSError as error:
+        problems.add(Place(str(path)), "", f"cannot be read: {error.strerror}")
+    return b""
+
+
+def parse_config_db(data: bytes, file: str) -> ConfigDb:
+    """Return the typed tables of a file's bytes. Raises LabErrors."""
+    problems = Problems()
+    json = parse_json(data, file, problems)
+    problems.raise_if_any()
+    if json is None:
+        raise AssertionError("a file that cannot be read leaves a problem")
+    tables = Tables(json, problems)
+    config = None
+    with suppress(TooManyProblemsError):
+        tables.check_shape()
+        config = _read(tables)
+    problems.raise_if_any()
+    if config is None:
+        raise AssertionError("too many problems are problems")
+    return config
+
+
+def _read(tables: Tables) -> ConfigDb:
+    ports = read_ports(tables)
+    qos = QosReader(tables, ports)
+    bgp = read_bgp(tables, ports)
+    metres, cable_origin = read_cables(tables, ports)
+    addresses, ipv6 = {}, 0
+    for table, names in (
+        ("INTERFACE", ports),
+        ("PORTCHANNEL_INTERFACE", tables.keys("PORTCHANNEL")),
+        ("VLAN_INTERFACE", tables.keys("VLAN")),
+    ):
+        found, others = read_addresses(tables, table, names)
+        addresses.update(found)
+        ipv6 += others
+    loopbacks, others = read_addresses(tables, "LOOPBACK_INTERFACE", None)
+    if ipv6 + others:
+        tables.note(f"{ipv6 + others} IPv6 addresses were left out; a lab has IPv4 only")
+    pools = qos.named("BUFFER_POOL", qos.pool)
+    profiles = qos.named("BUFFER_PROFILE", lambda fields: qos.profile(fields, pools))
+    schedulers, wreds, maps = qos.named("SCHEDULER", qos.scheduler), qos.named("WRED_PROFILE", qos.wred), qos.maps()
+    lossless = qos.named("DEFAULT_LOSSLESS_BUFFER_PARAMETER", qos.lossless_defaults)
+    config = ConfigDb(
+        file=tables.json.file,
+        hostname=_hostname(tables),
+        asn=bgp.asn,
+        router_id=bgp.router_id,
+        frrcfgd=bgp.frrcfgd,
+        max_paths=bgp.max_paths,
+        ports=ports,
+        addresses=addresses,
+        loopbacks=loopbacks,
+        port_channels=read_port_channels(tables, ports),
+        vlans=read_vlans(tables, ports),
+        bgp_neighbours=bgp.neighbours,
+        device_neighbours=read_device_neighbours(tables, ports),
+        cable_metres=metres,
+        cable_origin=cable_origin,
+        pools=pools,
+        profiles=profiles,
+        buffer_pgs=qos.buffer_bindings("BUFFER_PG", profiles),
+        buffer_queues=qos.buffer_bindings("BUFFER_QUEUE", profiles),
+        queues=qos.queue_bindings(schedulers, wreds),
+        schedulers=schedulers,
+        wred_profiles=wreds,
+        maps=maps,
+        port_qos=qos.port_qos(maps),
+        watchdogs=qos.watchdogs(),
+        lossless_defaults=next(iter(lossless.values()), None),
+        left_out=left_out(tables, qos.unread),
+        notes=tuple(tables.notes),
+    )
+    if not ports and not tables.problems:
+        tables.complain(("PORT",), "missing, or empty; a switch has ports, such as Ethernet0")
+    return config
+
+
+def _hostname(tables: Tables) -> str:
+    for entry in tables.entries("DEVICE_METADATA"):
+        if entry.key == "localhost":
+            return Fields(tables, entry).text("hostname") or ""
+    return ""
