@@ -6,12 +6,12 @@ It is read anew for every point of a matrix, with that point's settings in place
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabriclab.lab import defaults
 from fabriclab.lab.document import MappingValue
-from fabriclab.lab.failures import WrittenEvent, read_events
+from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
 from fabriclab.lab.names import Names, read_ports, read_words_of
@@ -19,6 +19,8 @@ from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport, read_hosts
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.section import Section, Written, first_line, mistyped
+from fabriclab.lab.switch.facing import check_pause_storm, shared_ports
+from fabriclab.lab.switch.part import read_part
 from fabriclab.lab.switch.read import SWITCH_KEYS, read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Topology
@@ -29,7 +31,12 @@ FILE_NAME = "experiment.yml"
 RUN_KEYS = ("title", "study", "links", "switches", "groups", "hosts", "routing", "traffic", "events", "probes", "limit", "seed")
 STUDY_KEYS = ("parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")
-PROBE_KEYS = {"queues": ("interval", "ports"), "tcp": ("interval", "traffic"), "interfaces": ("interval",)}
+PROBE_KEYS = {
+    "queues": ("interval", "ports"),
+    "tcp": ("interval", "traffic"),
+    "interfaces": ("interval",),
+    "switches": ("interval", "ports"),
+}
 SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = 10_000, 10**9
 """Bounds of the sampler (probes/README.md)."""
 LARGEST_SEED = 2**31 - 1
@@ -55,6 +62,9 @@ class WrittenProbes:
     tcp_interval_ns: int | None = None
     tcp_traffic: tuple[str, ...] = ()
     interface_interval_ns: int | None = None
+    switch_interval_ns: int | None = None
+    switch_ports: tuple[str, ...] | None = None
+    """None: all that belong to a shared buffer (`fabriclab.lab.switch.facing.shared_ports`)."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,7 @@ class Experiment:
     routing: WrittenRouting
     traffic: tuple[WrittenTraffic, ...]
     events: tuple[WrittenEvent, ...]
+    pause_storms: tuple[WrittenPauseStorm, ...]
     probes: WrittenProbes
     limit_ns: int
     seed: int
@@ -89,6 +100,7 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
     traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory))
     limit_ns = _read_limit(root, traffic)
     switches = read_switches(_section_or_empty(root, "switches"), names, directory)
+    events = read_events(root, names, limit_ns)
     experiment = Experiment(
         title=first_line(title.value) if title else "",
         study=first_line(study.value) if study else None,
@@ -99,8 +111,9 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
         routing=read_routing(root, defaults.KEEPALIVE_S, defaults.HOLD_S),
         traffic=traffic,
-        events=read_events(root, names, limit_ns),
-        probes=_read_probes(root, names, _traffic_names(root)),
+        events=events.changes,
+        pause_storms=events.pause_storms,
+        probes=_read_probes(root, names, _traffic_names(root), bool(switches.with_shared_buffer)),
         limit_ns=limit_ns,
         seed=seed,
     )
@@ -108,6 +121,7 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
     if topology is not None:
         _check_links(experiment, topology, root)
         _check_buffers(experiment, topology, root)
+        _check_shared(experiment, topology, root)
     _check_ecn(experiment, problems)
     return experiment
 
@@ -142,12 +156,14 @@ def _traffic_names(root: Section) -> tuple[str, ...]:
     return tuple(section.entries) if isinstance(section, MappingValue) else ()
 
 
-def _read_probes(root: Section, names: Names, traffic: tuple[str, ...]) -> WrittenProbes:
+def _read_probes(root: Section, names: Names, traffic: tuple[str, ...], has_shared: bool) -> WrittenProbes:
     probes = root.section("probes", tuple(PROBE_KEYS))
+    switches_by_default = WrittenProbes(switch_interval_ns=defaults.SWITCH_INTERVAL_NS if has_shared else None)
     if probes is None:
-        return WrittenProbes()
+        return switches_by_default
     queue_ports: tuple[str, ...] | None = None
-    queues, tcp, interfaces = (probes.section(name, keys) for name, keys in PROBE_KEYS.items())
+    queues, tcp, interfaces = (probes.section(name, PROBE_KEYS[name]) for name in ("queues", "tcp", "interfaces"))
+    switches = read_part(probes, "switches", PROBE_KEYS["switches"], lambda section: _read_switch_probe(section, names), WrittenProbes())
     if queues is not None:
         queues.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
         queue_ports = read_ports(queues, "ports", names)
@@ -155,13 +171,19 @@ def _read_probes(root: Section, names: Names, traffic: tuple[str, ...]) -> Writt
     chosen = tcp.get("traffic") if tcp is not None else None
     if tcp is not None and chosen is not None:
         tcp_traffic = read_words_of(chosen, tcp, "traffic", traffic, "traffic") or ()
-    return WrittenProbes(
+    return replace(
+        switches_by_default if switches is None else switches,
         queue_interval_ns=_read_interval(queues, defaults.QUEUE_INTERVAL_NS),
         queue_ports=queue_ports or (),
         tcp_interval_ns=_read_interval(tcp, defaults.TCP_INTERVAL_NS),
         tcp_traffic=tcp_traffic if tcp is not None else (),
         interface_interval_ns=_read_interval(interfaces, defaults.INTERFACE_INTERVAL_NS),
     )
+
+
+def _read_switch_probe(section: Section, names: Names) -> WrittenProbes:
+    ports = read_ports(section, "ports", names) if "ports" in section and section.get("ports") else None
+    return WrittenProbes(switch_interval_ns=_read_interval(section, defaults.SWITCH_INTERVAL_NS), switch_ports=ports)
 
 
 def _read_interval(probe: Section | None, default_ns: int) -> int | None:
@@ -217,6 +239,18 @@ def _check_buffers(experiment: Experiment, topology: Topology, root: Section) ->
     for host, transport in experiment.hosts.items():
         if transport.queue is not None:
             _check_frame(transport.queue, frames.get(host, 0), root.problems)
+
+
+def _check_shared(experiment: Experiment, topology: Topology, root: Section) -> None:
+    """A pause storm meets a switch that takes pauses; what is sampled of shared buffers is there."""
+    for storm in experiment.pause_storms:
+        check_pause_storm(storm, topology, experiment.shared_switches, root.problems)
+    ports = shared_ports(topology, experiment.shared_switches)
+    probes = root.section("probes", None)
+    section = probes.section("switches", None) if probes and isinstance(probes.get("switches"), MappingValue) else None
+    for port in experiment.probes.switch_ports or ():
+        if section is not None and port in topology.ports and port not in ports:
+            section.complain("ports", f"{port} is of no switch with a shared buffer (a profile, or pools), and faces none")
 
 
 def _is_written(root: Section, part: str, name: str, key: str) -> bool:

@@ -1,9 +1,11 @@
-"""The `events` section of an experiment: links and nodes that go down and come back, rates, delays and losses that change, at set times.
+"""The `events` section of an experiment: links and nodes that go down and come back, rates, delays and losses that change, hosts whose
+broken NICs pause their switch, at set times.
 
     events:
       spine-dies: {at: 1 s, node: spine1, action: down}
       cut:        {at: 2 s, link: 'leaf1:eth5', action: blackhole}
       slower:     {at: 3 s, link: 'leaf2:eth5', rate: 100 Mbps, loss: 0.1 %}
+      storm:      {at: 4 s, node: h3, action: pause-storm, priorities: [3], until: 5 s}
 
 A list of the same mappings does as well; its events are called 1, 2 and so on, and no setting reaches them.
 """
@@ -21,12 +23,15 @@ from fabriclab.lab.names import Names
 from fabriclab.lab.percent import WHOLE_PPM, parse_percent
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.section import Section, Written
+from fabriclab.lab.switch.pfc import read_priorities
 from fabriclab.units import format_duration
 
 T = TypeVar("T")
-EVENT_KEYS = ("at", "link", "node", "action", "rate", "delay", "loss")
+_STORM_KEYS = ("priorities", "until")
+EVENT_KEYS = ("at", "link", "node", "action", "rate", "delay", "loss", *_STORM_KEYS)
 LINK_ACTIONS = ("down", "up", "blackhole")
-NODE_ACTIONS = ("down", "up")
+PAUSE_STORM = "pause-storm"
+NODE_ACTIONS = ("down", "up", PAUSE_STORM)
 _CHANGES = ("rate", "delay", "loss")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 
@@ -45,16 +50,42 @@ class WrittenEvent:
     loss_ppm: int | None
 
 
-def read_events(root: Section, names: Names, limit_ns: int) -> tuple[WrittenEvent, ...]:
-    """Return the events in the order of time; what is wrong is recorded."""
-    events = []
+@dataclass(frozen=True)
+class WrittenPauseStorm:
+    """A host that pauses its switch from one time to another."""
+
+    name: str
+    at_ns: int
+    until_ns: int
+    host: str
+    priorities: Written[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class WrittenEvents:
+    """The events in the order of time."""
+
+    changes: tuple[WrittenEvent, ...]
+    pause_storms: tuple[WrittenPauseStorm, ...]
+
+
+def read_events(root: Section, names: Names, limit_ns: int) -> WrittenEvents:
+    """Return the events; what is wrong is recorded."""
+    changes: list[WrittenEvent] = []
+    storms: list[WrittenPauseStorm] = []
     for name, key, value in _named(root):
         if _NAME.fullmatch(name) is None:
             root.problems.add(value.place, key, f"{shown(name)} cannot name an event; write letters, digits, '-' and '_'", name)
         event = _read_event(name, Section(value, key, root.problems, EVENT_KEYS), names, limit_ns)
-        if event is not None:
-            events.append(event)
-    return tuple(sorted(events, key=lambda event: event.at_ns))
+        if isinstance(event, WrittenPauseStorm):
+            storms.append(event)
+        elif event is not None:
+            changes.append(event)
+    return WrittenEvents(tuple(sorted(changes, key=_time)), tuple(sorted(storms, key=_time)))
+
+
+def _time(event: WrittenEvent | WrittenPauseStorm) -> int:
+    return event.at_ns
 
 
 def _named(root: Section) -> Iterator[tuple[str, str, Value]]:
@@ -68,7 +99,7 @@ def _named(root: Section) -> Iterator[tuple[str, str, Value]]:
             yield name, section.path(name), entry
 
 
-def _read_event(name: str, section: Section, names: Names, limit_ns: int) -> WrittenEvent | None:
+def _read_event(name: str, section: Section, names: Names, limit_ns: int) -> WrittenEvent | WrittenPauseStorm | None:
     section.require("at", example="at: 1 s")
     at = section.duration("at", 0)
     if at is not None and at.value >= limit_ns:
@@ -81,6 +112,11 @@ def _read_event(name: str, section: Section, names: Names, limit_ns: int) -> Wri
     delay = section.duration("delay", 0, LARGEST_DELAY_NS)
     loss = section.read("loss", "a share such as '0.1 %'", parse_loss)
     _check_effect(section)
+    if action is not None and action.value == PAUSE_STORM:
+        return None if at is None or node is None else _read_storm(name, section, at, node, names, limit_ns)
+    for key in _STORM_KEYS:
+        if key in section:
+            section.complain(key, f"is of a pause storm; write action: {PAUSE_STORM}, or leave it out")
     if at is None or (link is None and node is None):
         return None
     return WrittenEvent(
@@ -93,6 +129,23 @@ def _read_event(name: str, section: Section, names: Names, limit_ns: int) -> Wri
         delay_ns=_value(delay),
         loss_ppm=_value(loss),
     )
+
+
+def _read_storm(name: str, section: Section, at: Written[int], node: Written[str], names: Names, limit_ns: int) -> WrittenPauseStorm | None:
+    """Return a pause storm; None after recording what is wrong."""
+    section.require("priorities", example="priorities: [3]")
+    section.require("until", example="until: when it ends, such as 600 ms")
+    priorities = read_priorities(section)
+    until = section.duration("until", 1)
+    if node.value not in names.hosts:
+        node.complain(section.problems, f"{shown(node.value)} is no host; {did_you_mean(node.value, names.hosts)}")
+    if until is not None and until.value <= at.value:
+        until.complain(section.problems, f"{shown(until.text)} is not after the start, {at.text}")
+    elif until is not None and until.value > limit_ns:
+        until.complain(section.problems, f"{shown(until.text)} is after the limit of the run, {format_duration(limit_ns)}")
+    if priorities is None or until is None:
+        return None
+    return WrittenPauseStorm(name, at.value, until.value, node.value, priorities)
 
 
 def _place(section: Section, names: Names) -> tuple[Written[str] | None, Written[str] | None]:
