@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from switch_runs import switch_run
 from synthetic_run import incast_run, long_run
 
-from fabriclab.lab.metrics import PORT_METRICS, TRAFFIC_METRICS, WHOLE_METRICS, check_metric, parse_metric_value
+from fabriclab.lab.metrics import POOL_METRICS, PORT_METRICS, TRAFFIC_METRICS, WHOLE_METRICS, check_metric, parse_metric_value
 from fabriclab.lab.names import Names
 from fabriclab.results import ingest_run, read_run
 
 NAMES = Names(hosts=("h1", "h2"), switches=("s1",), ports=("h1:eth1", "s1:eth1"), switch_ports=("s1:eth1",))
 
+SWITCHES = ("queue_drops", "pauses_received[h1:eth1]", "ecn_marks[s1:eth1:7]", "pauses_sent[s1:eth1]", "pool_max_bytes[s1:shared]")
+
 
 def test_they_are_the_summarys(tmp_path: Path) -> None:
-    runs = [incast_run(tmp_path / "incast", 4), long_run(tmp_path / "long")]
+    runs = [incast_run(tmp_path / "incast", 4), long_run(tmp_path / "long"), switch_run(tmp_path / "switch")]
     whole: set[str] = set()
     bracketed: set[str] = set()
     for run in runs:
@@ -23,12 +27,28 @@ def test_they_are_the_summarys(tmp_path: Path) -> None:
         for name in read_run(run).summary:
             (bracketed if "[" in name else whole).add(name.partition("[")[0])
     assert whole == set(WHOLE_METRICS)
-    assert bracketed == {*PORT_METRICS, *TRAFFIC_METRICS}
+    assert bracketed == {*PORT_METRICS, *TRAFFIC_METRICS, *POOL_METRICS}
 
 
-@pytest.mark.parametrize("name", ["goodput_bps", "drops", "drops[s1:eth1]", "throughput_bps[long]"])
+@pytest.mark.parametrize("name", ["goodput_bps", "drops", "drops[s1:eth1]", "throughput_bps[long]", *SWITCHES])
 def test_good_metrics(name: str) -> None:
     assert check_metric(name, NAMES, ("long",)) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("queue_drops[s1:eth1:8]", "'8' is no queue; write a number from 0 to 7"),
+        ("queue_drops[s1:eth9:1]", "'s1:eth9' is no port; did you mean 's1:eth1'?"),
+        ("pauses_sent[s1:eth1:3]", "'pauses_sent' is of a port, not of a queue; write pauses_sent[s1:eth1]"),
+        ("drops[s1:eth1:3]", "'drops' is of a port, not of a queue; write drops[s1:eth1]"),
+        ("pool_max_bytes[shared]", "'shared' is no pool; write the switch and the pool, such as s1:shared"),
+        ("headroom_max_bytes[s2:shared]", "'s2' is no switch; valid here: s1"),
+    ],
+)
+def test_bad_switch_metrics(name: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        check_metric(name, NAMES, ("long",))
 
 
 def test_a_trace_brings_its_own_classes() -> None:
