@@ -3,19 +3,17 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use clap::Args;
 
-use crate::sys::{self, Timer};
+use crate::sys;
+use crate::wait::{Waiter, Wake};
 use crate::{system, Failure};
 
 const LOG_HEAD: &str = "# fabriclab-exec-1\nstart_ns,end_ns,ended_by,status\n";
-/// `poll` passes over such a descriptor.
-const NO_DESCRIPTOR: RawFd = -1;
 const READ_BYTES: usize = 1 << 16;
 
 #[derive(Args)]
@@ -32,16 +30,6 @@ pub struct ExecArgs {
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     argv: Vec<String>,
-}
-
-/// What came first.
-enum Wake {
-    /// The time of the timer.
-    Due,
-    /// SIGTERM or SIGINT.
-    Signal,
-    /// The program wrote something, or closed its output.
-    Output,
 }
 
 /// When a program ran, in nanoseconds after the epoch, and how it ended.
@@ -71,14 +59,9 @@ fn create_with_parents(path: &Path) -> io::Result<File> {
 
 /// `None`: a signal came before its time.
 fn supervise(arguments: &ExecArgs, epoch_ns: i64) -> io::Result<Option<Record>> {
-    let mut waiter = Waiter {
-        signals: sys::termination_signals()?,
-        timer: Timer::new()?,
-        armed: false,
-    };
+    let mut waiter = Waiter::new()?;
     if let Some(at_ns) = arguments.at_ns {
-        waiter.arm(epoch_ns.saturating_add(at_ns))?;
-        if matches!(waiter.wait(NO_DESCRIPTOR)?, Wake::Signal) {
+        if !waiter.sleep_until(epoch_ns.saturating_add(at_ns))? {
             return Ok(None);
         }
     }
@@ -133,10 +116,10 @@ fn follow(
     let mut output = Vec::new();
     let mut buffer = vec![0; READ_BYTES];
     loop {
-        let by = match waiter.wait(stdout.as_raw_fd())? {
+        let by = match waiter.wait(stdout)? {
             Wake::Due => "until",
             Wake::Signal => "signal",
-            Wake::Output => match stdout.read(&mut buffer)? {
+            Wake::Readable => match stdout.read(&mut buffer)? {
                 0 => {
                     let (by, at_ns) = told.unwrap_or_else(|| ("itself", sys::monotonic_ns()));
                     return Ok((by, at_ns, output));
@@ -160,66 +143,6 @@ fn interrupt(child: &Child) -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
-}
-
-/// The timer and the signals that one waits for beside the program's output.
-struct Waiter {
-    signals: OwnedFd,
-    timer: Timer,
-    armed: bool,
-}
-
-impl Waiter {
-    /// Sets the timer, on CLOCK_MONOTONIC; the time before, if any, has passed.
-    fn arm(&mut self, at_ns: i64) -> io::Result<()> {
-        self.timer.expired();
-        self.armed = true;
-        self.timer.arm(at_ns)
-    }
-
-    /// Waits for whatever comes first. The timer and a signal are told once.
-    fn wait(&mut self, output: RawFd) -> io::Result<Wake> {
-        let timer = match self.armed {
-            true => self.timer.as_raw_fd(),
-            false => NO_DESCRIPTOR,
-        };
-        loop {
-            let ready = poll([self.signals.as_raw_fd(), timer, output])?;
-            match ready {
-                [true, _, _] => return self.take_signal().map(|()| Wake::Signal),
-                [_, true, _] => {
-                    self.armed = false;
-                    return Ok(Wake::Due);
-                }
-                [_, _, true] => return Ok(Wake::Output),
-                [false, false, false] => {}
-            }
-        }
-    }
-
-    fn take_signal(&self) -> io::Result<()> {
-        let mut signal = File::from(self.signals.try_clone()?);
-        signal
-            .read_exact(&mut [0; size_of::<libc::signalfd_siginfo>()])
-            .map(drop)
-    }
-}
-
-/// Waits without a limit; which of the descriptors are readable or at their end.
-fn poll<const N: usize>(descriptors: [RawFd; N]) -> io::Result<[bool; N]> {
-    let mut entries = descriptors.map(|fd| libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    });
-    // SAFETY: `entries` is valid for reading and writing, and has N entries.
-    if unsafe { libc::poll(entries.as_mut_ptr(), N as libc::nfds_t, -1) } < 0 {
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
-    }
-    Ok(entries.map(|entry| entry.revents != 0))
 }
 
 fn write_record(log: &mut File, record: Option<&Record>) -> io::Result<()> {

@@ -3,6 +3,7 @@
 mod clock;
 mod connection;
 mod errno;
+mod ethernet;
 mod exec;
 mod flows;
 mod head;
@@ -10,6 +11,7 @@ mod hosts;
 mod log;
 mod mptcp;
 mod network;
+mod pause_storm;
 mod player;
 mod problems;
 mod receiver;
@@ -20,6 +22,7 @@ mod sys;
 mod table;
 mod tcp_info;
 mod trace;
+mod wait;
 mod window;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +36,7 @@ use flows::Flows;
 use hosts::Hosts;
 use log::FlowLog;
 use network::{Local, Network};
+use pause_storm::PauseStormArgs;
 use player::Player;
 use problems::Problems;
 use rendezvous::Rendezvous;
@@ -69,6 +73,8 @@ enum Command {
     Check(Inputs),
     /// Runs a program from one time after the epoch to another, and logs when that was and what it wrote
     Exec(ExecArgs),
+    /// Sends pause frames of priority flow control from one time after the epoch to another, as a broken NIC does
+    PauseStorm(PauseStormArgs),
 }
 
 #[derive(Args)]
@@ -121,6 +127,9 @@ fn main() -> ExitCode {
         (Some(Command::Check(inputs)), _) => check(&inputs),
         (Some(Command::Exec(arguments)), _) => {
             read_epoch().and_then(|epoch_ns| exec::exec(&arguments, epoch_ns))
+        }
+        (Some(Command::PauseStorm(arguments)), _) => {
+            read_epoch().and_then(|epoch_ns| pause_storm::pause_storm(&arguments, epoch_ns))
         }
         (None, Some(arguments)) => play(&arguments),
         (None, None) => Err(Failure::WrongInput(

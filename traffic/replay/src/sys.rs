@@ -1,4 +1,5 @@
-//! The system calls that the standard library and socket2 do not have. All unsafe code but that of TCP_INFO and of exec is here.
+//! The system calls that the standard library and socket2 do not have. All unsafe code but that of TCP_INFO, of exec,
+//! of waiting and of raw frames is here.
 
 use std::io;
 use std::mem::{size_of, zeroed};

@@ -1,17 +1,11 @@
 //! `replay exec`: programs that are started and ended by time. No test depends on how fast this host is.
 
+mod process;
+
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-fn monotonic_ns() -> i64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the pointer is to a timespec that outlives the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
-}
+use process::{monotonic_ns, terminate, wait_for_signal_mask};
 
 fn start(options: &[&str], log: &Path, argv: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_replay"))
@@ -107,26 +101,6 @@ fn a_signal_ends_it_before_its_time_and_while_it_runs() {
     assert!(running.wait_with_output().unwrap().status.success());
     let (_, _, ended_by, status, _) = read(&log);
     assert_eq!((&*ended_by, &*status), ("signal", "signal 2"));
-}
-
-fn terminate(child: &Child) {
-    // SAFETY: a system call without pointers; the process is our child, which has not been waited for.
-    let sent = unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
-    assert_eq!(sent, 0);
-}
-
-/// Waits until the process takes SIGTERM itself.
-fn wait_for_signal_mask(child: &Child) {
-    let path = format!("/proc/{}/status", child.id());
-    loop {
-        let status = std::fs::read_to_string(&path).unwrap();
-        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
-        let mask = u64::from_str_radix(blocked.unwrap().trim(), 16).unwrap();
-        if mask & (1 << (libc::SIGTERM - 1)) != 0 {
-            return;
-        }
-        std::thread::yield_now();
-    }
 }
 
 #[test]
