@@ -7,35 +7,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from fabriclab.lab.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.experiment import LINK_KEYS, PROBE_KEYS
 from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.groups import GROUP_KEYS
+from fabriclab.lab.meanings import Meaning, canonical
 from fabriclab.lab.mptcp import MPTCP_KEYS
 from fabriclab.lab.names import Names, expand_range
-from fabriclab.lab.percent import format_percent, parse_percent
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.profiles import HOST_KEYS
 from fabriclab.lab.routing import ROUTING_KEYS
-from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, WHOLE_NUMBER
-from fabriclab.lab.switch.read import SWITCH_KEYS
+from fabriclab.lab.switch import keys as switch_keys
 from fabriclab.lab.traffic import KEYS_OF_KIND
 from fabriclab.lab.traffic.size import SIZE_KEYS
-from fabriclab.units import DURATION, RATE, SIZE, UnitError, format_quantity, parse_quantity
-
-Meaning = Literal["rate", "size", "duration", "percent", "count", "flag", "word"]
 
 _SINGLE_DOT = re.compile(r"(?<!\.)\.(?!\.)")
 """Separates the words of a key; the two dots of a range do not."""
 _SECTIONS = ("links", "switches", "groups", "hosts", "routing", "traffic", "events", "probes", "limit", "seed")
 _VALUES = ("limit", "seed")
 """Keys of the file that hold a value themselves."""
-_DIMENSIONS = {"rate": RATE, "size": SIZE, "duration": DURATION}
 _MEANINGS: dict[str, Meaning] = {
     **{"rate": "rate", "delay": "duration", "mtu": "count"},
-    **{"buffer": "size", "ecn_threshold": "size", "non_ect": "word"},
     **{"congestion_control": "word", "ecn": "word", "rto_min": "duration", "delayed_ack": "flag", "initial_window": "count"},
     **{"window_limit": "count", "receive_buffer": "size", "send_buffer": "size", "queue": "size"},
     **{"mptcp": "word", "subflows": "count", "scheduler": "word", "path_manager": "word", "add_addr_accepted": "count"},
@@ -43,6 +36,7 @@ _MEANINGS: dict[str, Meaning] = {
     **{"stagger": "duration", "count": "count", "interval": "duration", "connection": "word", "mode": "word", "file": "word"},
     **{"protocol": "word", "max_paths": "count", "keepalive": "duration", "hold": "duration", "bfd": "duration"},
     **{"bfd_multiplier": "count", "convergence_limit": "duration", "at": "duration", "action": "word", "loss": "word"},
+    **{"priorities": "counts", "until": "duration"},
     **{"ports": "word", "traffic": "word", "limit": "duration", "seed": "count"},
     **{"receivers": "count", "pairs": "word", "hot_spots": "count", "hot_share": "percent", "jitter": "duration", "load": "percent"},
     **{"arrival": "word", "burst": "count", "deadline": "duration", "transport": "word", "dscp": "count"},
@@ -84,7 +78,7 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "links":
         return [LINK_KEYS]
     if first == "switches":
-        return [("default", *names.switches), SWITCH_KEYS]
+        return [("default", *names.switches), *switch_keys.levels(rest[1:])]
     if first == "groups":
         return [_names_in(document, "groups"), GROUP_KEYS]
     if first == "hosts":
@@ -96,7 +90,9 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "events":
         return [_names_in(document, "events"), EVENT_KEYS]
     if first == "probes":
-        return [tuple(PROBE_KEYS), PROBE_KEYS.get(rest[0], ("interval",)) if rest else ("interval",)]
+        # `switches` is a section, and a value where it is `none`.
+        below = [PROBE_KEYS.get(rest[0], ("interval",))] if rest else [("interval",)]
+        return [tuple(PROBE_KEYS), *(below if rest[:1] != ["switches"] or len(rest) > 1 else [])]
     traffic = document.entries.get("traffic")
     by_name = traffic.entries if isinstance(traffic, MappingValue) else {}
     kind = _kind(by_name.get(rest[0]) if rest else None)
@@ -149,20 +145,9 @@ def look_up(document: MappingValue, dotted: str) -> Value | None:
 def normalise(dotted: str, text: str) -> str | int | bool:
     """Return a value in the one form that values of this key are compared in: counts as numbers, `0.064 MB` as `64 KB`.
 
-    A text that is no such value is returned as it is: the reader of the key complains about it.
+    A text that is no such value is returned as it is: the reader of the key complains about it. The same word may mean two things:
+    `limit` is a duration, a queue's is a size.
     """
-    meaning = _MEANINGS.get(split_key(dotted)[-1], "word")
-    text = text.strip()
-    if meaning == "count" and WHOLE_NUMBER.fullmatch(text):
-        return int(text)
-    if meaning == "flag" and text.lower() in TRUE_WORDS + FALSE_WORDS:
-        return text.lower() in TRUE_WORDS
-    if meaning == "percent" and (ppm := parse_percent(text)) is not None:
-        return format_percent(ppm)
-    if meaning in _DIMENSIONS:
-        dimension = _DIMENSIONS[meaning]
-        try:
-            return format_quantity(parse_quantity(text, dimension), dimension)
-        except UnitError:
-            return text
-    return text
+    first, *rest = split_key(dotted)
+    meaning = switch_keys.meaning(rest[1:]) if first == "switches" else _MEANINGS.get([first, *rest][-1], "word")
+    return canonical(text, meaning)
