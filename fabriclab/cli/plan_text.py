@@ -14,6 +14,7 @@ from fabriclab.plan.model import (
     Pairs,
     Plan,
     QueryTraffic,
+    Queue,
     RoundsTraffic,
     ShuffleTraffic,
     TraceTraffic,
@@ -174,9 +175,15 @@ def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else plural}"
 
 
+def _marks(queue: Queue) -> bool:
+    return queue.ecn_threshold_bytes is not None or (queue.aqm is not None and queue.aqm.ecn)
+
+
 def _notes(plan: Plan) -> Iterator[str]:
     """Yield what runs, and probably was not meant so."""
-    marking = any(port.queue.ecn_threshold_bytes is not None for node in plan.nodes if node.role == "switch" for port in node.ports)
+    switch_ports = [port for node in plan.nodes if node.role == "switch" for port in node.ports]
+    # Of a shared buffer the plan's own warnings tell, class by class.
+    marking = any(port.queue is None or _marks(port.queue) for port in switch_ports)
     hosts = [node for node in plan.nodes if node.transport is not None]
     without = sum(node.transport is not None and node.transport.mptcp is None for node in hosts)
     for traffic in plan.traffic:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from fabriclab.plan.record import Frozen
 from fabriclab.plan.switch import Switch, SwitchPort
@@ -413,7 +413,7 @@ class Check(Frozen):
     metric: str
     operator: Literal["<", "<=", ">", ">=", "=="]
     value: float
-    where: dict[str, Scalar] = {}
+    where: dict[str, Scalar] = Field(default_factory=dict)
     """Holds only for the points of the matrix that have these settings."""
 
 
@@ -425,7 +425,7 @@ class Plan(Frozen):
     title: str
     settings: dict[str, Scalar]
     """What this point of the matrix (and `--set`) changed, by the parameter's or key's name."""
-    parameters: dict[str, Scalar] = {}
+    parameters: dict[str, Scalar] = Field(default_factory=dict)
     """Every parameter of the experiment (and `variant`, when one was chosen) with its value at this point, changed or not:
     what a check's `where` and a figure's axes are compared with. Same form as `settings`."""
     seed: int
@@ -439,7 +439,7 @@ class Plan(Frozen):
     pause_storms: tuple[PauseStorm, ...] = ()
     warnings: tuple[str, ...] = ()
     """What can be run and is probably not meant, a sentence each; it names switch, field, value and bound."""
-    groups: dict[str, tuple[str, ...]] = {}
+    groups: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """The experiment's groups of hosts, those drawn by the seed among them."""
     traffic: tuple[Traffic, ...]
     probes: Probes

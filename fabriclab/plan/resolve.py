@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeVar, cast
+from typing import Literal, NamedTuple, TypeVar, cast
 
 from fabriclab.lab import Lab, LabErrors, defaults
 from fabriclab.lab.experiment import Experiment, LinkOverrides, WrittenProbes
-from fabriclab.lab.failures import WrittenEvent
+from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
 from fabriclab.lab.mptcp import WrittenMptcp
 from fabriclab.lab.problems import Problem
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
 from fabriclab.lab.routing import WrittenRouting
 from fabriclab.lab.section import Written
 from fabriclab.lab.study import WrittenCheck
+from fabriclab.lab.switch.facing import shared_ports
+from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Endpoint, Link, Topology
 from fabriclab.plan.addressing import PortAddress, assign_addresses
 from fabriclab.plan.bgp import assign_speakers, bgp_routes
+from fabriclab.plan.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.plan.model import (
     Bfd,
     Bgp,
@@ -24,6 +27,7 @@ from fabriclab.plan.model import (
     Event,
     Mptcp,
     Node,
+    PauseStorm,
     Plan,
     Port,
     Probes,
@@ -32,14 +36,32 @@ from fabriclab.plan.model import (
 )
 from fabriclab.plan.parameters import parameter_values
 from fabriclab.plan.routing import compute_routes
+from fabriclab.plan.switch import SwitchPort
 from fabriclab.plan.traffic import resolve_traffic
+from fabriclab.plan.warnings import plan_warnings
 
 T = TypeVar("T")
 _NS_PER_US = 1000
 _NS_PER_S = 10**9
 _MOST_REMEMBERED = 16
 """Variants of the nodes that a matrix alternates between."""
-_NodeInputs = tuple[LinkOverrides, Mapping[str, WrittenSwitchProfile], Mapping[str, WrittenTransport], "Bgp | None"]
+
+
+class _NodeInputs(NamedTuple):
+    """What the nodes hang on."""
+
+    links: LinkOverrides
+    switches: Mapping[str, WrittenSwitchProfile]
+    shared_switches: Mapping[str, WrittenSwitch]
+    hosts: Mapping[str, WrittenTransport]
+    bgp: Bgp | None
+
+
+class _Network(NamedTuple):
+    """The nodes, and their buffers for what is to be said of them."""
+
+    nodes: tuple[Node, ...]
+    buffers: Buffers
 
 
 def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None) -> Plan:
@@ -57,7 +79,7 @@ class Resolver:
     def __init__(self, lab: Lab) -> None:
         """Start with nothing computed."""
         self._lab = lab
-        self._computed: list[tuple[_NodeInputs, tuple[Node, ...]]] = []
+        self._computed: list[tuple[_NodeInputs, _Network]] = []
 
     def resolve(self, settings: Mapping[str, str], seed: int | None = None) -> Plan:
         """Return the plan of one run, as `resolve_plan` does."""
@@ -65,7 +87,8 @@ class Resolver:
         applied = lab.apply(settings, seed)
         experiment = applied.experiment
         bgp = _resolve_bgp(experiment.routing)
-        nodes = self._nodes(experiment, bgp)
+        nodes, buffers = self._network(experiment, bgp)
+        traffic = tuple(resolve_traffic(each) for each in experiment.traffic)
         return Plan(
             lab=lab.name,
             title=experiment.title,
@@ -76,32 +99,35 @@ class Resolver:
             nodes=nodes,
             bgp=bgp,
             events=tuple(_resolve_event(event, lab.topology) for event in experiment.events),
+            pause_storms=tuple(_resolve_storm(storm, nodes) for storm in experiment.pause_storms),
+            warnings=plan_warnings(buffers.shared, nodes, traffic),
             groups=dict(experiment.groups),
-            traffic=tuple(resolve_traffic(traffic) for traffic in experiment.traffic),
-            probes=_resolve_probes(experiment.probes),
+            traffic=traffic,
+            probes=_resolve_probes(experiment, lab.topology),
             checks=tuple(_resolve_check(check) for check in lab.study.checks),
             study=experiment.study,
         )
 
-    def _nodes(self, experiment: Experiment, bgp: Bgp | None) -> tuple[Node, ...]:
-        inputs = (experiment.links, experiment.switches, experiment.hosts, bgp)
-        for known, nodes in self._computed:
+    def _network(self, experiment: Experiment, bgp: Bgp | None) -> _Network:
+        inputs = _NodeInputs(experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, bgp)
+        for known, network in self._computed:
             if known == inputs:
-                return nodes
-        nodes = _resolve_nodes(self._lab.topology, experiment, bgp)
-        self._computed = [(inputs, nodes), *self._computed[: _MOST_REMEMBERED - 1]]
-        return nodes
+                return network
+        network = _resolve_network(self._lab.topology, experiment, bgp)
+        self._computed = [(inputs, network), *self._computed[: _MOST_REMEMBERED - 1]]
+        return network
 
 
-def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> tuple[Node, ...]:
+def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> _Network:
     transports = {host: _resolve_transport(experiment.hosts[host]) for host in topology.hosts}
     addresses = _assign_addresses(topology, transports)
+    buffers = resolve_buffers(topology, experiment)
     routes = compute_routes(topology, addresses)
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
     for link in topology.links:
         for end, peer in ((link.a, link.b), (link.b, link.a)):
-            ports[end.node].append(_resolve_port(link, end, peer, addresses[end.port], experiment))
+            ports[end.node].append(_resolve_port(link, end, peer, addresses[end.port], buffers.ports[end.port], experiment.links))
     nodes = tuple(
         Node(
             name=node.name,
@@ -109,13 +135,15 @@ def _resolve_nodes(topology: Topology, experiment: Experiment, bgp: Bgp | None) 
             loopback=speakers[node.name].loopback if node.name in speakers else None,
             role=node.role,
             ports=tuple(ports[node.name]),
+            switch=buffers.shared[node.name].switch if node.name in buffers.shared else None,
             transport=transports.get(node.name),
             routes=routes[node.name],
         )
         for node in topology.nodes
     )
     learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
-    return tuple(node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes)
+    with_learnt = tuple(node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes)
+    return _Network(with_learnt, buffers)
 
 
 def _assign_addresses(topology: Topology, transports: Mapping[str, Transport]) -> dict[str, PortAddress]:
@@ -155,11 +183,26 @@ def _resolve_event(written: WrittenEvent, topology: Topology) -> Event:
     )
 
 
-def _resolve_port(link: Link, end: Endpoint, peer: Endpoint, address: PortAddress, experiment: Experiment) -> Port:
-    over = experiment.links
-    rate = over.rate or end.rate
-    if rate is None:
-        raise AssertionError(f"{end.port} has no rate, which reading the lab refuses")
+def _resolve_storm(written: WrittenPauseStorm, nodes: tuple[Node, ...]) -> PauseStorm:
+    """Return the storm at the host's first port that has its priorities."""
+    (host,) = (node for node in nodes if node.name == written.host)
+    wanted = set(written.priorities.value)
+    pfcs = {port.interface: port.switch_port.pfc for port in host.ports if port.switch_port is not None}
+    interface = next((name for name, pfc in pfcs.items() if pfc is not None and wanted <= set(pfc.priorities)), None)
+    if interface is None:
+        raise AssertionError(f"events.{written.name}: no port of {written.host} has these priorities, which reading the lab refuses")
+    return PauseStorm(
+        name=written.name,
+        at_ns=written.at_ns,
+        until_ns=written.until_ns,
+        host=written.host,
+        interface=interface,
+        priorities=tuple(sorted(wanted)),
+    )
+
+
+def _resolve_port(link: Link, end: Endpoint, peer: Endpoint, address: PortAddress, buffer: Queue | SwitchPort, over: LinkOverrides) -> Port:
+    wire = resolve_wire(link, end, over)
     return Port(
         interface=end.interface,
         peer_node=peer.node,
@@ -167,28 +210,11 @@ def _resolve_port(link: Link, end: Endpoint, peer: Endpoint, address: PortAddres
         mac=address.mac,
         address=str(address.ipv4),
         extra_addresses=tuple(map(str, address.extra)),
-        rate_bps=rate.value,
-        delay_ns=_or(over.delay or end.delay, defaults.DELAY_NS),
-        mtu=_or(over.mtu or link.mtu, defaults.MTU_BYTES),
-        queue=_resolve_queue(end.node, experiment),
-    )
-
-
-def _resolve_queue(node: str, experiment: Experiment) -> Queue:
-    """Return a port's queue: a switch's profile, or a host's deep drop-tail queue."""
-    profile = experiment.switches.get(node)
-    if profile is None:
-        return Queue(limit_bytes=_or(experiment.hosts[node].queue, defaults.HOST_QUEUE_BYTES))
-    return _switch_queue(node, profile)
-
-
-def _switch_queue(node: str, profile: WrittenSwitchProfile) -> Queue:
-    if profile.buffer is None:
-        raise AssertionError(f"switch {node} has no buffer, which reading the lab refuses")
-    return Queue(
-        limit_bytes=profile.buffer.value,
-        ecn_threshold_bytes=_or(profile.ecn_threshold, None),
-        non_ect=cast(Literal["drop", "queue"], _or(profile.non_ect, defaults.NON_ECT)),
+        rate_bps=wire.rate_bps,
+        delay_ns=wire.delay_ns,
+        mtu=wire.mtu,
+        queue=buffer if isinstance(buffer, Queue) else None,
+        switch_port=buffer if isinstance(buffer, SwitchPort) else None,
     )
 
 
@@ -221,13 +247,19 @@ def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
     )
 
 
-def _resolve_probes(written: WrittenProbes) -> Probes:
+def _resolve_probes(experiment: Experiment, topology: Topology) -> Probes:
+    written: WrittenProbes = experiment.probes
+    switch_ports = written.switch_ports
+    if switch_ports is None and written.switch_interval_ns is not None:
+        switch_ports = shared_ports(topology, experiment.shared_switches)
     return Probes(
         queue_interval_ns=written.queue_interval_ns,
         queue_ports=written.queue_ports,
         tcp_interval_ns=written.tcp_interval_ns,
         tcp_classes=written.tcp_traffic,
         interface_interval_ns=written.interface_interval_ns,
+        switch_interval_ns=written.switch_interval_ns,
+        switch_ports=switch_ports or (),
     )
 
 

@@ -1,0 +1,48 @@
+"""What was made of a profile's figures, as sentences: the same of several queues, groups or ports is said once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fabriclab.units import format_size
+
+
+class Notes:
+    """Collects what is said of a switch, in the order in which it was said first."""
+
+    def __init__(self) -> None:
+        """Start with nothing said."""
+        self._numbers: dict[tuple[str, str], list[int]] = {}
+
+    def add(self, noun: str, number: int | None, text: str) -> None:
+        """Say `text` of queue or priority group `number`, or of the one thing that `noun` names."""
+        numbers = self._numbers.setdefault((noun, text), [])
+        if number is not None and number not in numbers:
+            numbers.append(number)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return one line for each thing that was said."""
+        return tuple(f"{_subject(noun, numbers)}: {text}" for (noun, text), numbers in self._numbers.items())
+
+
+def _subject(noun: str, numbers: list[int]) -> str:
+    if not numbers:
+        return noun
+    return f"{noun}{'s' if len(numbers) > 1 else ''} {number_ranges(numbers)}"
+
+
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Return numbers in the way the lab language writes them: `0..2, 5`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
+
+
+def size(size_bytes: int) -> str:
+    """Return a size exactly where that is short, else to four digits."""
+    exact = format_size(size_bytes)
+    return exact if len(exact) <= len("65.5 KB") else format_size(float(size_bytes), 4)
