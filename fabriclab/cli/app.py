@@ -133,6 +133,7 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Show all of the plan, every default explicit, as JSON.")] = False,
     seed: Seed = None,
     settings: Set = None,
+    engine: Engine = "vm",
 ) -> None:
     """Show what a lab comes to, without running anything: groups, traffic with what is computed for it, all of it as JSON.
 
@@ -145,7 +146,7 @@ def plan(
     from fabriclab.cli import failure, showing
 
     with failure.reported():
-        showing.plan(lab, node, seed, settings or [], as_json)
+        showing.plan(lab, node, seed, settings or [], engine, as_json)
 
 
 @app.command()

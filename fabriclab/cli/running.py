@@ -19,7 +19,7 @@ from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
 from fabriclab.report import write_report
 from fabriclab.run import RunContext, run_point
-from fabriclab.run.engines import EngineName
+from fabriclab.run.engines import EngineName, plan_for
 from fabriclab.run.point import remove_run
 from fabriclab.run.sweep import slug
 
@@ -29,7 +29,7 @@ def run(
 ) -> int:
     """Run one point; returns the exit status."""
     lab = parse_lab(lab_directory)
-    plan = resolve_plan(lab, parse_settings(settings), seed)
+    plan = plan_for(resolve_plan(lab, parse_settings(settings), seed), engine)
     directory = out or Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}"
     made_from = fit_engine(engine, lab.directory, [plan])
     _make_room(directory, force)

@@ -14,22 +14,23 @@ from fabriclab.lab import Lab, Topology, parse_lab
 from fabriclab.lab.network import read_one_topology
 from fabriclab.plan import Resolver, plan_json, resolve_plan
 from fabriclab.plan.model import Plan
+from fabriclab.run.engines import EngineName, has_stock_qdiscs_only, plan_for
 
 
-def plan(lab_directory: Path, node: str | None, seed: int | None, settings: Sequence[str], as_json: bool) -> None:
-    """Print the plan in words, all of it as JSON, or one node's files."""
-    resolved = resolve_plan(parse_lab(lab_directory), parse_settings(settings), seed)
+def plan(lab_directory: Path, node: str | None, seed: int | None, settings: Sequence[str], engine: EngineName, as_json: bool) -> None:
+    """Print the plan in words, all of it as JSON, or one node's files, as an engine will run it."""
+    resolved = plan_for(resolve_plan(parse_lab(lab_directory), parse_settings(settings), seed), engine)
     if node is not None:
-        sys.stdout.write(_node_files(resolved, node))
+        sys.stdout.write(_node_files(resolved, node, stock=has_stock_qdiscs_only(engine)))
     else:
         sys.stdout.write(plan_json(resolved) if as_json else plan_text(resolved))
 
 
-def _node_files(resolved: Plan, name: str) -> str:
+def _node_files(resolved: Plan, name: str, *, stock: bool) -> str:
     names = [node.name for node in resolved.nodes]
     if name not in names:
         raise BadInputError(f"--node {name!r}: the lab has no such node; it has {', '.join(names)}")
-    files = compile_node(resolved.node(name), resolved).by_name()
+    files = compile_node(resolved.node(name), resolved, stock=stock).by_name()
     return "\n".join(f"# nodes/{name}/{file}\n{text}" for file, text in files.items())
 
 

@@ -24,7 +24,7 @@ from fabriclab.plan.model import Plan
 from fabriclab.report import write_report
 from fabriclab.results import read_sweep
 from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
-from fabriclab.run.engines import EngineName
+from fabriclab.run.engines import EngineName, plan_for
 
 SEEDS = "seeds"
 """The name of the sweep of a lab without a matrix over `--seeds`."""
@@ -49,15 +49,16 @@ def sweep(
     if seed is not None and numbers:
         raise BadInputError("--seed and --seeds: write one of the two, one seed for all points or several for each")
     name = _matrix_name(lab, matrix, bool(numbers))
-    plans = _plans(lab, lab.points(None if not lab.matrices else name, numbers), parse_settings(settings), seed)
+    points = lab.points(None if not lab.matrices else name, numbers)
+    plans = [plan_for(plan, engine) for plan in _plans(lab, points, parse_settings(settings), seed)]
     directory = out or Path("runs") / lab.name / name
     _refuse_other_directories(directory)
     artefacts = fit_engine(engine, lab.directory, plans)
-    points = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
-    points.recall()
+    runs = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
+    runs.recall()
     context = RunContext(lab.directory, artefacts, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
-    _run(points, context, jobs or (len(usable_cpus()) if engine == "vm" else 1))
-    return _conclude(points)
+    _run(runs, context, jobs or (len(usable_cpus()) if engine == "vm" else 1))
+    return _conclude(runs)
 
 
 def parse_seeds(text: str) -> range:

@@ -10,6 +10,7 @@ from fabriclab.compile.machine import (
 )
 from fabriclab.compile.node import NodeFiles, compile_node
 from fabriclab.compile.sampler import compile_sampler
+from fabriclab.compile.shortfalls import shortfalls
 from fabriclab.compile.trace import compile_hosts, compile_trace, compiled_flows
 from fabriclab.workload import TraceError, trace_text
 
@@ -24,5 +25,6 @@ __all__ = [
     "compile_trace",
     "compiled_flows",
     "machine_memory_bytes",
+    "shortfalls",
     "trace_text",
 ]

@@ -101,7 +101,7 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
         **_routing(plan, stock),
         "probes": _probes(plan),
         "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)) + ([] if stock else compile_pause_storms(plan)),
-        "collect": _collect(plan),
+        "collect": _collect(plan, stock),
     }
 
 
@@ -158,12 +158,16 @@ def _replay(node: Node) -> dict[str, Any]:
     return {"name": f"replay@{node.name}", "node": node.name, "argv": argv}
 
 
-def _collect(plan: Plan) -> list[dict[str, Any]]:
+def _show_qdiscs(node: Node, stock: bool) -> list[str]:
+    # tc writes of a qdisc that it doesn't know what is no JSON.
+    is_known = stock or all(port.switch_port is None for port in node.ports)
+    return ["tc", "-s", *(["-j"] if is_known else []), "qdisc", "show"]
+
+
+def _collect(plan: Plan, stock: bool) -> list[dict[str, Any]]:
     collect: list[dict[str, Any]] = [{"name": "kernel", "node": None, "argv": ["uname", "-r"]}]
     collect += [
-        {"name": f"qdisc@{node.name}", "node": node.name, "argv": ["tc", "-s", "-j", "qdisc", "show"]}
-        for node in plan.nodes
-        if node.role == "switch"
+        {"name": f"qdisc@{node.name}", "node": node.name, "argv": _show_qdiscs(node, stock)} for node in plan.nodes if node.role == "switch"
     ]
     collect += [
         {"name": f"routes@{node.name}", "node": node.name, "argv": ["ip", "-j", "route", "show"]}

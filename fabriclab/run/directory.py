@@ -21,8 +21,11 @@ RUN_MARK = "manifest.json"
 """The file that makes a directory a run directory."""
 
 
-def write_inputs(plan: Plan, lab_directory: Path, directory: Path) -> None:
-    """Write all that the engine reads. Raises TraceError for a user's trace that can't be used, OSError."""
+def write_inputs(plan: Plan, lab_directory: Path, directory: Path, *, stock: bool = False) -> None:
+    """Write all that the engine reads; `stock`: one whose kernel lacks the machine's own qdisc.
+
+    Raises TraceError for a user's trace that can't be used, OSError.
+    """
     for part in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows"):
         (directory / part).mkdir(parents=True, exist_ok=True)
     (directory / "plan.json").write_text(plan.model_dump_json(indent=2) + "\n")
@@ -30,13 +33,13 @@ def write_inputs(plan: Plan, lab_directory: Path, directory: Path) -> None:
     with (directory / "traffic" / "trace.csv").open("w") as trace:
         trace.writelines(trace_text(flows))
     (directory / "traffic" / "hosts.csv").write_text(compile_hosts(plan))
-    write_json(directory / "machine" / "job.json", compile_job(plan, flows))
-    write_json(directory / "machine" / "sampler.json", compile_sampler(plan, flows))
+    write_json(directory / "machine" / "job.json", compile_job(plan, flows, stock=stock))
+    write_json(directory / "machine" / "sampler.json", compile_sampler(plan, flows, stock=stock))
     (directory / "machine" / "sysctl.conf").write_text(compile_machine_sysctl(plan))
     for node in plan.nodes:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
-        for name, text in compile_node(node, plan).by_name().items():
+        for name, text in compile_node(node, plan, stock=stock).by_name().items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             (files / name).write_text(text)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from fabriclab.compile import compile_node, machine_memory_bytes
+from fabriclab.compile import compile_node, machine_memory_bytes, shortfalls
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.containers import ContainerLab, run_containers
 from fabriclab.engine.containers.preflight import check_host
@@ -29,13 +29,25 @@ def engine_name(made_from: MadeFrom) -> EngineName:
     return "containerlab" if isinstance(made_from, ContainerLab) else "vm"
 
 
+def has_stock_qdiscs_only(name: EngineName) -> bool:
+    """Return whether an engine's kernel lacks the machine's own qdisc: containers have the host's."""
+    return name == "containerlab"
+
+
+def plan_for(plan: Plan, name: EngineName) -> Plan:
+    """Return the plan as an engine will run it: what the engine can't express is among its warnings."""
+    if not has_stock_qdiscs_only(name):
+        return plan
+    return plan.model_copy(update={"warnings": (*plan.warnings, *(f"{name}: {sentence}" for sentence in shortfalls(plan)))})
+
+
 def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
     """Look whether this host can run these plans, before anything is started. Raises EngineError that names all that is missing.
 
     The virtual machine brings its own kernel along; containers need the host's.
     """
     if isinstance(made_from, ContainerLab):
-        files = [compile_node(node, plan) for plan in plans for node in plan.nodes]
+        files = [compile_node(node, plan, stock=True) for plan in plans for node in plan.nodes]
         check_host(read_containers(made_from.topology), {node.sysctl for node in files}, [node.tc for node in files])
 
 

@@ -16,7 +16,7 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
 from fabriclab.plan.model import Plan
 from fabriclab.run.directory import RUN_MARK, write_inputs, write_json
-from fabriclab.run.engines import MadeFrom, execute
+from fabriclab.run.engines import MadeFrom, engine_name, execute, has_stock_qdiscs_only
 from fabriclab.run.manifest import hash_files, kernel_release, new_manifest, utc_now
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -62,7 +62,8 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
     manifest = new_manifest(plan, context.artefacts, context.command, context.report)
     try:
         write_json(directory / RUN_MARK, manifest)
-        write_inputs(plan, context.lab_directory, directory)
+        stock = has_stock_qdiscs_only(engine_name(context.artefacts))
+        write_inputs(plan, context.lab_directory, directory, stock=stock)
         outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s)
     except (EngineError, TraceError, OSError) as error:
         message = str(error)

@@ -13,7 +13,7 @@ from pathlib import Path
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import image_identity, server
-from fabriclab.engine.containers.needs import QDISC_TRIALS, congestion_controls_of, qdiscs_of
+from fabriclab.engine.containers.needs import QDISC_TRIALS, U32_TRIAL, congestion_controls_of, needs_u32, qdiscs_of
 from fabriclab.engine.containers.topology import NodeContainer
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
@@ -21,6 +21,7 @@ CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
 CURE_UNPRIVILEGED = "below its kind in topology.clab.yml: privileged: false, cap-add: [NET_ADMIN, NET_RAW, SYS_ADMIN, SYS_NICE]"
 
 _SYSCTLS = Path("/proc/sys/net/ipv4")
+_U32 = "u32"
 _KERNEL_OPTION = {"bfifo": "FIFO", "pfifo": "FIFO"}
 _TRIAL_S = 60.0
 _TRIAL_RIGHTS = ("--cap-add", "NET_ADMIN")
@@ -34,7 +35,7 @@ class UnfitHostError(EngineError):
         self.problems = tuple(problems)
 
 
-def check_host(containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_batches: Iterable[str]) -> None:
+def check_host(containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_batches: Sequence[str]) -> None:
     """Look for everything that runs need whose nodes have these `sysctl.conf` and `tc.batch` texts.
 
     Raises UnfitHostError with all that is missing.
@@ -49,7 +50,7 @@ def check_host(containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_b
         problems += _capabilities(containers)
         present = [container for container in containers if container.image not in missing]
         if present:
-            problems += _trial(present, qdiscs_of(tc_batches))
+            problems += _trial(present, _trial_lines(tc_batches))
     if problems:
         raise UnfitHostError(problems)
 
@@ -114,34 +115,42 @@ def _capabilities(containers: Sequence[NodeContainer]) -> Iterator[str]:
             yield f"the container of {container.node} is not privileged and lacks {', '.join(sorted(lacking))}; {CURE_UNPRIVILEGED}"
 
 
-def _trial(containers: Sequence[NodeContainer], qdiscs: Sequence[str]) -> Iterator[str]:
-    """Try the disciplines in a container like the lab's, without a network."""
-    tried = [kind for kind in qdiscs if kind in QDISC_TRIALS]
+def _trial_lines(tc_batches: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the lines that try what node files need, each with what it tries."""
+    lines = [(kind, f"qdisc replace dev lo root {QDISC_TRIALS[kind]}") for kind in qdiscs_of(tc_batches) if kind in QDISC_TRIALS]
+    return lines + [(_U32, line) for line in U32_TRIAL if needs_u32(tc_batches)]
+
+
+def _trial(containers: Sequence[NodeContainer], tried: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Try disciplines and classifiers in a container like the lab's, without a network."""
     # Privileged ones first: whether Docker can make them at all is to be known.
     container = sorted(containers, key=lambda candidate: not candidate.privileged)[0]
     try:
-        failed = _failing_qdiscs(container.image, tried, ["--privileged"] if container.privileged else _TRIAL_RIGHTS)
+        failed = _failing(container.image, tried, ["--privileged"] if container.privileged else _TRIAL_RIGHTS)
     except CommandError as error:
         yield _no_trial(container, error)
         if not container.privileged:
             return
         try:
-            failed = _failing_qdiscs(container.image, tried, _TRIAL_RIGHTS)
+            failed = _failing(container.image, tried, _TRIAL_RIGHTS)
         except CommandError:
             return
-    for kind in failed:
+    for kind in dict.fromkeys(failed):
+        if kind == _U32:
+            yield f"the host's kernel can't classify with u32: {_module('cls_u32', 'CONFIG_NET_CLS_U32')}"
+            continue
         option = f"CONFIG_NET_SCH_{_KERNEL_OPTION.get(kind, kind.upper())}"
         yield f"the host's kernel has no queueing discipline {kind}: {_module(f'sch_{kind}', option)}"
 
 
-def _failing_qdiscs(image: str, tried: Sequence[str], rights: Sequence[str]) -> list[str]:
-    """Return the disciplines that the kernel refuses. Raises CommandError when they can't be tried."""
+def _failing(image: str, tried: Sequence[tuple[str, str]], rights: Sequence[str]) -> list[str]:
+    """Return what of it the kernel refuses. Raises CommandError when it can't be tried."""
     argv = ["docker", "run", "--rm", "--interactive", "--network", "none", "--user", "0", *rights, "--entrypoint", "tc", image]
-    batch = "".join(f"qdisc replace dev lo root {QDISC_TRIALS[kind]}\n" for kind in tried)
+    batch = "".join(f"{line}\n" for _, line in tried)
     try:
         run_command([*argv, "-force", "-batch", "-"], data=batch.encode(), timeout_s=_TRIAL_S)
     except CommandError as error:
-        failed = [tried[number - 1] for number in _failed_lines(error.said) if number <= len(tried)]
+        failed = [tried[number - 1][0] for number in _failed_lines(error.said) if number <= len(tried)]
         if not failed:
             raise
         return failed
