@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from fabriclab.cli import generate
+from fabriclab.cli import generate, sonic
 
 EngineName = Literal["vm", "containerlab"]
 
@@ -47,6 +47,7 @@ Stall = Annotated[
 
 
 app.add_typer(generate.app, name="generate")
+app.add_typer(sonic.app, name="sonic")
 
 
 def _print_version(wanted: bool) -> None:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface
 from typing import Literal
 
+from fabriclab.lab.problems import Place, Problems
+from fabriclab.lab.sonic.json_text import JsonText
+
 QUEUES = 8
 """Queues, traffic classes, priorities and priority groups that fabriclab emulates, each 0 to 7."""
 
@@ -230,3 +233,12 @@ class ConfigDb:
     lossless_defaults: LosslessDefaults | None = None
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
+    json: JsonText | None = field(default=None, compare=False, repr=False)
+
+    def place(self, *path: str) -> Place:
+        """Return file and line of a table, a key or a field; of what is above it where it is not written."""
+        return Place(self.file) if self.json is None else self.json.place(path)
+
+    def complain(self, problems: Problems, path: tuple[str, ...], message: str, value: str = "") -> None:
+        """Record what is wrong at a table, a key or a field."""
+        problems.add(self.place(*path), "|".join(path), message, value)

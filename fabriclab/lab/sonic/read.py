@@ -109,6 +109,7 @@ def _read(tables: Tables) -> ConfigDb:
         lossless_defaults=next(iter(lossless.values()), None),
         left_out=left_out(tables, qos.unread),
         notes=tuple(tables.notes),
+        json=tables.json,
     )
     if not ports and not tables.problems:
         tables.complain(("PORT",), "missing, or empty; a switch has ports, such as Ethernet0")

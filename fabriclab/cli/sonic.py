@@ -1,0 +1,34 @@
+"""`fabriclab sonic`: the commands with their options. What they do lies in `sonic_files`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one.")
+
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="config_db.json", help="A switch's configuration.", show_default=False)],
+    name: Annotated[str | None, typer.Option(help="The switch's name in the lab.", show_default="its hostname")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="The lab's directory.", show_default="NAME")] = None,
+    cell: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Make a lab of a switch's configuration: its profile, its ports and neighbours; say what was taken, what was not, and why.
+
+    [bold]Example[/bold]
+
+      fabriclab sonic import config_db.json --name leaf1 -o labs/mine
+    """
+    from fabriclab.cli import failure, sonic_files
+
+    with failure.reported():
+        sonic_files.import_lab(file, name, out, cell, force)
