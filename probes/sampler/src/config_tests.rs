@@ -5,11 +5,14 @@ const WHOLE: &str = r#"{
   "queues": {"interval_ns": 100000, "output": "q.csv",
     "ports": [{"name": "s1:eth1", "netns": "/run/netns/s1", "interface": "eth1", "handle": "3:"}]},
   "tcp": {"interval_ns": 1000000, "output": "t.csv", "nodes": [{"name": "h1"}], "flows": [0, 41]},
-  "interfaces": {"interval_ns": 10000000, "output": "i.csv", "ports": [{"name": "s1:eth1", "interface": "eth1"}]}
+  "interfaces": {"interval_ns": 10000000, "output": "i.csv", "ports": [{"name": "s1:eth1", "interface": "eth1"}]},
+  "switches": {"interval_ns": 20000, "outputs": {"ports": "p.csv", "queues": "sq.csv", "groups": "g.csv", "pools": "o.csv", "events": "e.csv"},
+    "ports": [{"name": "s2:eth4", "netns": "/n/s2", "interface": "eth4"}, {"name": "s2:eth5", "netns": "/n/s2", "interface": "eth5"},
+              {"name": "s3:eth6", "netns": "/n/s3", "interface": "eth6"}]}
 }"#;
 
 #[test]
-fn reads_all_three_parts() {
+fn reads_all_four_parts() {
     let config = parse_config(WHOLE).unwrap();
     let queues = config.queues.unwrap();
     assert_eq!(queues.interval_ns, Interval(100_000));
@@ -29,6 +32,9 @@ fn reads_all_three_parts() {
         [1, 42]
     );
     assert_eq!(config.interfaces.unwrap().ports[0].interface.0, "eth1");
+    let switches = config.switches.unwrap();
+    assert_eq!(switches.outputs.events, Path::new("e.csv"));
+    assert_eq!(switches.ports[2].switch(), "s3");
 }
 
 /// Replaces `from` by `to` in a valid configuration and returns the error that follows.
@@ -128,6 +134,37 @@ fn an_error_names_key_value_and_what_is_right() {
                 "`handle`",
                 "line 4",
             ],
+        ),
+        (
+            "\"e.csv\"",
+            "\"g.csv\"",
+            &[
+                "switches.outputs.events: `g.csv`",
+                "`switches.outputs.groups`",
+            ],
+        ),
+        (
+            ", \"events\": \"e.csv\"",
+            "",
+            &["switches.outputs", "missing field `events`", "line 7"],
+        ),
+        (
+            "\"s2:eth5\"",
+            "\"s2:eth4\"",
+            &["switches.ports[1].name: `s2:eth4`", "switches.ports[0]"],
+        ),
+        (
+            "\"s2:eth5\"",
+            "\"s1:eth5\"",
+            &[
+                "switches.ports[1].name: `s1:eth5` beside `s2:eth4`",
+                "one namespace",
+            ],
+        ),
+        (
+            "\"s3:eth6\"",
+            "\"s2:eth6\"",
+            &["switches.ports[2].name: `s2:eth6` beside `s2:eth4`"],
         ),
         ("\"tcp\"", "\"tpc\"", &["unknown field `tpc`", "`tcp`"]),
         (

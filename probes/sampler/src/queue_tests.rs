@@ -74,3 +74,15 @@ fn a_request_names_interface_and_handle_and_asks_for_an_echo() {
     let flags = u32_at(&buffer, 4).unwrap() >> 16;
     assert_eq!(flags as i32, libc::NLM_F_REQUEST | libc::NLM_F_ECHO);
 }
+
+#[test]
+fn a_switch_port_counts_its_marks_in_64_bits() {
+    assert_reads(
+        &crate::switch::fixtures::QDISC,
+        [59_046, 39, 42, 25, 3_028, 2, 25],
+    );
+    assert_eq!(
+        marks(b"switch_port", &(1u64 << 40).to_ne_bytes()),
+        Some(1 << 40)
+    );
+}

@@ -405,3 +405,21 @@ fn a_missing_epoch_and_a_missing_configuration_are_refused() {
     assert!(run(Some("0")).contains("FABRICLAB_EPOCH_NS is `0`"));
     assert!(run(Some("1")).contains("/nowhere/sampler.json: No such file"));
 }
+
+#[test]
+fn a_switch_that_the_kernel_cannot_be_is_refused() {
+    if !is_inside("a_switch_that_the_kernel_cannot_be_is_refused") || !can("ip link set lo up") {
+        return;
+    }
+    let lab = Lab::new();
+    let error = lab.refusal(
+        r#""switches": {"interval_ns": 1000000, "ports": [{"name": "s1:lo", "interface": "lo"}], "outputs":
+             {"ports": "DIR/p.csv", "queues": "DIR/q.csv", "groups": "DIR/g.csv", "pools": "DIR/o.csv", "events": "DIR/e.csv"}}"#,
+    );
+    // By the kernel's lack of it or, in a kernel that has it, by what `lo` is.
+    assert!(
+        error.contains("sampler.json: switches.ports[0].") && error.contains("switch_port"),
+        "{error}"
+    );
+    assert!(!lab.path("p.csv").exists());
+}

@@ -3,6 +3,8 @@
 //! The ports of one network namespace are one switch.
 
 mod event;
+#[cfg(test)]
+pub mod fixtures;
 mod journal;
 mod listener;
 mod port;
@@ -46,6 +48,8 @@ struct Switch {
     listener: Listener,
     names: Names,
     open_events: OpenEvents,
+    /// Some queue tells of events, or did.
+    has_events: bool,
     /// What a port told of the pools in the sample that is being taken.
     told: Option<[Option<Values<POOL_VALUES>>; POOLS]>,
     pools: [Latest<POOL_VALUES>; POOLS],
@@ -91,6 +95,7 @@ impl SwitchSampler {
                 .read(&switch.socket, &mut self.answers)
                 .map_err(|error| format!("sampling {}: {error}", port.name))?;
             port.write_rows(&reading, time_ns, last, &mut self.tables)?;
+            switch.has_events |= reading.has_events;
             // Every port of a switch tells of the same pools.
             if reading.port.is_some() {
                 switch.told.get_or_insert(reading.pools);
@@ -102,10 +107,10 @@ impl SwitchSampler {
     }
 
     fn take_events(&mut self) -> Result<(), String> {
-        for switch in &mut self.switches {
-            switch.take_events(&mut self.events, &mut self.journal)?;
-        }
-        Ok(())
+        self.switches
+            .iter_mut()
+            .filter(|switch| switch.has_events)
+            .try_for_each(|switch| switch.take_events(&mut self.events, &mut self.journal))
     }
 
     /// Writes the events that are still on, and says what was lost.
@@ -149,6 +154,7 @@ impl Switch {
             listener: Listener::open(netns)?,
             names: Names::default(),
             open_events: OpenEvents::default(),
+            has_events: false,
             told: None,
             pools: Default::default(),
         };

@@ -20,6 +20,9 @@ pub const POOL_VALUES: usize = 6;
 /// Of `include/uapi/linux/gen_stats.h`, which `libc` does not have.
 const TCA_STATS_APP: u16 = 4;
 
+/// Of `enum tca_switch_queue`, among the options of a queue's class.
+const TCA_SWITCH_QUEUE_EVENT: u16 = 8;
+
 /// `TC_SWITCH_QUEUE_CLASS`, `TC_SWITCH_GROUP_CLASS`: the class of queue 0, of priority group 0.
 const QUEUE_CLASS: usize = 0x01;
 const GROUP_CLASS: usize = 0x11;
@@ -44,6 +47,8 @@ pub struct Reading {
     pub groups: [Option<Values<GROUP_VALUES>>; QUEUES],
     /// Those of the switch; a pool without a size does not exist.
     pub pools: [Option<Values<POOL_VALUES>>; POOLS],
+    /// Some queue tells of congestion events.
+    pub has_events: bool,
 }
 
 impl Reading {
@@ -67,6 +72,7 @@ impl Reading {
         };
         if let Some(queue) = slot(&mut self.queues, class, QUEUE_CLASS) {
             *queue = Some(QUEUE_WORDS.map(|place| word(words, place)));
+            self.has_events |= tells_of_events(payload);
         } else if let Some(group) = slot(&mut self.groups, class, GROUP_CLASS) {
             *group = Some(consecutive(words, 0));
         }
@@ -83,6 +89,15 @@ fn word(words: &[u8], place: usize) -> Option<u64> {
 
 fn consecutive<const N: usize>(words: &[u8], first: usize) -> Values<N> {
     std::array::from_fn(|place| word(words, first + place))
+}
+
+/// Whether a queue's options have a threshold for events.
+fn tells_of_events(payload: &[u8]) -> bool {
+    payload
+        .get(QDISC_HEADER_BYTES..)
+        .and_then(|rest| find_attribute(rest, libc::TCA_OPTIONS))
+        .and_then(|options| find_attribute(options, TCA_SWITCH_QUEUE_EVENT))
+        .is_some()
 }
 
 /// A switch port's own statistics in the message of its qdisc or of one of its classes.
