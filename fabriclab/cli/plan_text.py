@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from fabriclab.cli.switch_text import switch_lines
+from fabriclab.cli.warning_lines import warning_lines
 from fabriclab.plan.model import (
     Arrivals,
     ArrivalsTraffic,
@@ -45,7 +47,9 @@ def plan_text(plan: Plan) -> str:
     for traffic in plan.traffic:
         first, *more = _lines(traffic, plan)
         lines += [f"  {traffic.name} ({traffic.kind}): {first}", *(f"    {line}" for line in more)]
-    lines += [f"note: {note}" for note in _notes(plan)]
+    switches = switch_lines(plan)
+    lines += ["switches with a shared buffer:", *(f"  {line}" for line in switches)] if switches else []
+    lines += [*warning_lines([plan.warnings]), *(f"note: {note}" for note in _notes(plan))]
     return "\n".join([*lines, "All of it: --json; what one node is told: --node NAME."]) + "\n"
 
 

@@ -15,6 +15,7 @@ from fabriclab.cli.outcome import exit_status, ingest, read_if_possible, show_ch
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
+from fabriclab.cli.warning_lines import warning_lines
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
 from fabriclab.report import write_report
@@ -33,6 +34,8 @@ def run(
     directory = out or Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}"
     made_from = fit_engine(engine, lab.directory, [plan])
     _make_room(directory, force)
+    for line in warning_lines([plan.warnings]):
+        print(line, file=sys.stderr)
     context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
     console = Console()
     with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:

@@ -9,6 +9,7 @@ from pathlib import Path
 from fabriclab.cli.failure import BadInputError
 from fabriclab.cli.plan_text import plan_text
 from fabriclab.cli.settings import parse_settings
+from fabriclab.cli.warning_lines import warning_lines
 from fabriclab.compile import compile_node, compile_trace
 from fabriclab.lab import Lab, Topology, parse_lab
 from fabriclab.lab.network import read_one_topology
@@ -44,11 +45,13 @@ def check(path: Path) -> None:
     resolver = Resolver(lab)
     base = resolver.resolve({})
     points = {matrix: lab.points(matrix) for matrix in lab.matrices}
+    warnings = [base.warnings]
     for settings in (point for of_matrix in points.values() for point in of_matrix):
-        resolver.resolve(settings)
+        warnings.append(resolver.resolve(settings).warnings)
     for _ in compile_trace(base, lab.directory):
         pass
     sys.stdout.write(_inventory(lab, base, {matrix: len(of_matrix) for matrix, of_matrix in points.items()}))
+    sys.stdout.writelines(f"{line}\n" for line in warning_lines(warnings))
 
 
 def _size(topology: Topology) -> str:

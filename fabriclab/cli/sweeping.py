@@ -14,6 +14,7 @@ from fabriclab.cli.outcome import exit_status, ingest, show_checks, show_result,
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
+from fabriclab.cli.warning_lines import warning_lines
 from fabriclab.engine.cpu import usable_cpus
 from fabriclab.lab import Lab, parse_lab
 from fabriclab.lab.axes import MOST_POINTS, expand_numbers
@@ -56,6 +57,8 @@ def sweep(
     artefacts = fit_engine(engine, lab.directory, plans)
     runs = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
     runs.recall()
+    for line in warning_lines([plan.warnings for plan in plans]):
+        print(line, file=sys.stderr)
     context = RunContext(lab.directory, artefacts, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
     _run(runs, context, jobs or (len(usable_cpus()) if engine == "vm" else 1))
     return _conclude(runs)

@@ -140,7 +140,7 @@ def lossless_class_dropped(switch: Switch, ports: Sequence[CheckedPort]) -> Iter
                         "warning",
                         ("queues", str(index), "limit" if alpha(queue.account) is None else "alpha") if queue else (),
                         _account_shown(queue) if queue else "",
-                        f"less than priority group {group.index}, which is lossless, takes in when {who} to one",
+                        f"less than what its lossless priority group takes in when {who} to one",
                         "frames are dropped at the egress before the pause; write pool: none and a limit as large as the whole memory",
                         (port.name,),
                     )

@@ -48,11 +48,9 @@ class AccountResolver:
         return default.pool if default.pool is not None else next(iter(self._switch.buffer.pools), None)
 
     def _reserved(self, noun: str, index: int, written: WrittenAccount, rate_bps: int) -> int:
-        """Return the reserved bytes; those that are scaled in whole cells, so that their sum fits the pool that is scaled likewise."""
         if written.reserved is None:
             return 0
-        value = self._scale.port_bytes(noun, index, "reserved", written.reserved, rate_bps)
-        return value // self._cell_bytes * self._cell_bytes if self._scale.is_scaled(written.reserved) else value
+        return self._scale.reserved_bytes(noun, index, written.reserved, rate_bps, self._cell_bytes)
 
     def _complain_unbounded(self, noun: str, index: int, written: WrittenAccount) -> None:
         message = f"{noun} {index} has no pool, so nothing bounds it; write limit: a size such as 64 KB"

@@ -77,7 +77,7 @@ def counted_twice(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Find
                 "warning",
                 ("priority_groups", str(group.index), "pool"),
                 queue.account.pool,
-                f"the pool of queue {queue.index}, too",
+                "the pool of its queue, too",
                 "each frame is charged to it as it comes in and as it goes out, so the pool holds half as many; write a pool for each side",
                 (port.name,),
             )

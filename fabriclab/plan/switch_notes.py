@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from fabriclab.units import format_size
 
+_DIGITS = 4
+
 
 class Notes:
     """Collects what is said of a switch, in the order in which it was said first."""
@@ -43,6 +45,7 @@ def number_ranges(numbers: Iterable[int]) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """Return a size exactly where that is short, else to four digits."""
+    """Return a size exactly where that is short (a decimal unit, four digits), else rounded to four digits."""
     exact = format_size(size_bytes)
-    return exact if len(exact) <= len("65.5 KB") else format_size(float(size_bytes), 4)
+    number, unit = exact.split()
+    return exact if unit in ("B", "KB", "MB", "GB") and len(number) <= _DIGITS else format_size(float(size_bytes), _DIGITS)

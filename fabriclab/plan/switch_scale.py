@@ -45,6 +45,16 @@ class Scale:
         value = int(written.value * factor)
         return self._noted(noun, number, f"{field}: {size(written.value)} x {words}", written.value, value, least) if words else value
 
+    def reserved_bytes(self, noun: str, number: int, written: Written[int], rate_bps: int, cell_bytes: int) -> int:
+        """Return reserved bytes; those that are scaled in whole cells, so that their sum fits the pool that is scaled likewise."""
+        factor, words = self._port_factor(written, rate_bps)
+        if not words:
+            return written.value
+        value = int(written.value * factor) // cell_bytes * cell_bytes
+        cells = f" in whole cells of {cell_bytes} B" if cell_bytes > 1 else ""
+        self._notes.add(noun, number, f"reserved: {size(written.value)} x {words} = {size(value)}{cells}")
+        return value
+
     def port_rate_bps(self, noun: str, number: int, field: str, written: Written[int], rate_bps: int) -> int:
         """Return a rate of a queue."""
         factor, words = self._port_factor(written, rate_bps)
@@ -52,10 +62,6 @@ class Scale:
         if words:
             self._notes.add(noun, number, f"{field}: {format_rate(written.value)} x {words} = {format_rate(value, 4)}")
         return value
-
-    def is_scaled(self, written: Written[int]) -> bool:
-        """Return whether a figure is the profile's, and profiles are scaled here."""
-        return self._written.scale != "none" and bool(self._written.file) and written.place.file == self._written.file
 
     def _pool(self, noun: str, written: Written[int], least: int) -> int:
         profile = self._written.profile
@@ -69,7 +75,7 @@ class Scale:
 
     def _factor(self, written: Written[int], rate_bps: int, of: Written[int] | None) -> tuple[Fraction, str]:
         """Return the factor and how it is said; no words where nothing is scaled."""
-        if not self.is_scaled(written):
+        if self._written.scale == "none" or not self._written.file or written.place.file != self._written.file:
             return Fraction(1), ""
         if isinstance(self._written.scale, Fraction):
             return self._written.scale, str(self._written.scale)
@@ -79,6 +85,6 @@ class Scale:
 
     def _noted(self, noun: str, number: int | None, product: str, before: int, value: int, least: int) -> int:
         kept = max(value, min(before, least))
-        more = "" if kept == value else f", and {size(kept)} so that what must fit does"
+        more = "" if kept == value else f", too little for what must fit: {size(kept)}"
         self._notes.add(noun, number, f"{product} = {size(value)}{more}")
         return kept

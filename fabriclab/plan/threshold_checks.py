@@ -69,12 +69,14 @@ def _groups_of(queue: SwitchQueue, port: CheckedPort) -> list[PriorityGroup]:
 
 
 def _ingress(queue: SwitchQueue, wred: Wred, group: PriorityGroup, port: CheckedPort, memory: Memory, ports: int) -> Iterator[Finding]:
-    stops = _stops_at(_in_bytes(wred.min, wred, port), group.account, port, memory, ports)
-    if stops is None:
+    threshold = _in_bytes(wred.min, wred, port)
+    stops, at_egress = (_stops_at(threshold, account, port, memory, ports) for account in (group.account, queue.account))
+    # Where the egress does not let it happen either, that is said already.
+    if stops is None or (at_egress is not None and at_egress <= stops):
         return
     least = memory.holds_bytes(group.account, stops, port.line.frame_bytes)
-    busy = "ever" if stops == 1 else f"with {stops} of {ports} ports busy"
-    what = f"priority group {group.index} holds {busy} ({_limit(group.account, memory)})"
+    busy = "" if stops == 1 else f" with {stops} of {ports} ports busy"
+    what = f"its priority group holds below its limit{busy} ({_limit(group.account, memory)})"
     if group.lossless is not None:
         rule, fate = "wred-above-xoff", f"PFC pauses the sender before anything is {_act(wred)}"
     else:
