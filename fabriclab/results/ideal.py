@@ -1,15 +1,22 @@
 """How long a flow would take on an idle path: what its slowdown is measured against. Needs the plan's JSON alone.
 
-    ideal = set-up + request + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate
+  ideal = set-up + request + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate + store and forward
 
   set-up      a connection of its own: the base round trip (SYN, SYN-ACK); one that is kept: nothing
   request     a pull: the one-way delay from the receiver to the sender
   one-way delay, base round trip   sums of the links' propagation delays, of the path and of both paths
   bytes on the wire   data + 90 bytes for each frame: 40 of IPv4 and TCP and 12 of TCP's timestamps (RFC 7323), 14 of Ethernet's header,
               24 of preamble, frame check sequence and gap. A frame carries MTU - 52 bytes of data
-  first frame  of full size at most; it costs nothing because a port of the emulation is a token bucket that holds one frame
-              (`fabriclab/compile/qdisc.py`): what finds the line idle leaves at once, on every hop. For the same reason no hop adds a
-              store-and-forward delay: frames that the slowest line has spaced find the faster ones idle
+  first frame  of full size at most; it is not among the bytes that the slowest line has to send after one another
+
+Store and forward: what a frame that finds every line idle takes to be sent, hop by hop. It depends on what a port is made of.
+
+  stock qdiscs   (`queue` in the plan) nothing: a token bucket that holds one frame (`fabriclab/compile/qdisc.py`) lets what finds the
+              line idle leave at once. Frames that the slowest line has spaced find the faster ones idle
+  `switch_port`  8 x bytes / rate at every hop, as in hardware (`images/machine/kernel/switch`). Of the data: the first frame on the hops
+              up to the slowest (of several the last); behind it the last frame, when the slowest line has sent it, or the last but one
+              and then the last at the last hop, whichever comes later. Of the set-up: SYN and SYN-ACK, 98 bytes each with 20 of
+              options. Of a request: its first frame, 90 bytes and what it carries
 
 The path is the shortest through the plan's nodes; of several the one with the fastest slowest line, then the least delay. Slow start,
 acknowledgements and the options of MPTCP are no part of it: a lone flow has a slowdown of 1 when it fits into the initial window,
@@ -27,18 +34,37 @@ TCP_HEADER_BYTES = 52
 """IPv4, TCP and timestamps."""
 FRAME_BYTES = 38
 """Ethernet header, preamble, frame check sequence and inter-frame gap."""
+SYN_WIRE_BYTES = 98
+"""IPv4 and TCP 40, its options 20 (largest segment, SACK, timestamps, window scale), FRAME_BYTES."""
+LEAST_REQUEST_BYTES = 4
+"""Of a pull whose trace says nothing (`traffic/README.md`)."""
+_BITS_NS = 8e9
+"""Nanoseconds of a byte at 1 bit/s."""
 
 
 class Path(NamedTuple):
-    """What a path offers: rate of its slowest line, sum of its delays, smallest MTU."""
+    """What a path, or a link, offers."""
 
     rate_bps: int
+    """Of its slowest line."""
     delay_ns: int
     mtu: int
+    head_ns: float = 0.0
+    """Time that its hops up to the slowest, the last such, need for a byte that they store and forward."""
+    tail_ns: float = 0.0
+    """The same of the hops behind that."""
+    last_bps: int = 0
+    """Rate of the last line."""
+
+    @property
+    def stored_ns(self) -> float:
+        """Return the time that all hops need for a byte."""
+        return self.head_ns + self.tail_ns
 
     def is_dominated_by(self, other: Path) -> bool:
         """Return whether another path is as good in everything."""
-        return other.rate_bps >= self.rate_bps and other.delay_ns <= self.delay_ns and other.mtu >= self.mtu
+        not_slower = other.rate_bps >= self.rate_bps and other.delay_ns <= self.delay_ns and other.stored_ns <= self.stored_ns
+        return not_slower and other.mtu >= self.mtu
 
 
 _PATH_COLUMNS = {
@@ -48,13 +74,17 @@ _PATH_COLUMNS = {
     "delay_ns": pl.Int64,
     "return_delay_ns": pl.Int64,
     "mtu": pl.Int64,
+    "head_ns": pl.Float64,
+    "tail_ns": pl.Float64,
+    "last_bps": pl.Int64,
+    "return_stored_ns": pl.Float64,
 }
 
 
 def path_table(plan: dict[str, Any], pairs: Iterable[tuple[str, str]]) -> pl.LazyFrame:
-    """Return one row for each pair of sender and receiver that a path joins, with the columns of _PATH_COLUMNS.
+    """Return one row for each pair of sender and receiver that a path joins, with the columns of _PATH_COLUMNS, which are those of Path.
 
-    `return_delay_ns` is that of the receiver's own path to the sender.
+    `return_delay_ns` and `return_stored_ns` are those of the receiver's own path to the sender.
     """
     links = {node["name"]: [_link(port) for port in node["ports"]] for node in plan.get("nodes", [])}
     switches = {node["name"] for node in plan.get("nodes", []) if node["role"] == "switch"}
@@ -62,7 +92,7 @@ def path_table(plan: dict[str, Any], pairs: Iterable[tuple[str, str]]) -> pl.Laz
     ends = {name for pair in wanted for name in pair if name in links}
     paths = {source: shortest_paths(links, switches, source) for source in sorted(ends)}
     rows = [
-        (src, dst, path.rate_bps, path.delay_ns, back.delay_ns, min(path.mtu, back.mtu))
+        (src, dst, path.rate_bps, path.delay_ns, back.delay_ns, min(path.mtu, back.mtu), *path[3:], back.stored_ns)
         for src, dst in wanted
         if (path := paths.get(src, {}).get(dst)) and (back := paths.get(dst, {}).get(src))
     ]
@@ -80,7 +110,7 @@ def shortest_paths(links: dict[str, list[tuple[str, Path]]], switches: set[str],
                 if peer in links and peer not in seen:
                     joined = (_joined(path, link) for path in so_far)
                     following[peer] = _undominated([*following.get(peer, []), *joined])
-        best |= {node: max(paths, key=lambda path: (path.rate_bps, -path.delay_ns, path.mtu)) for node, paths in following.items()}
+        best |= {node: max(paths, key=_goodness) for node, paths in following.items()}
         seen |= following.keys()
         frontier = {node: paths for node, paths in following.items() if node in switches}
     return best
@@ -89,25 +119,58 @@ def shortest_paths(links: dict[str, list[tuple[str, Path]]], switches: set[str],
 def ideal_columns() -> Iterator[pl.Expr]:
     """Yield `base_rtt_ns` and `ideal_ns` of flows that are joined with their paths; null without a path, ideal_ns of long flows too."""
     base_rtt = pl.col("delay_ns") + pl.col("return_delay_ns")
-    payload = pl.col("mtu") - TCP_HEADER_BYTES
-    overhead = TCP_HEADER_BYTES + FRAME_BYTES
-    frames = (pl.col("size_bytes") + payload - 1) // payload
-    wire = pl.col("size_bytes") + frames * overhead
-    first = pl.min_horizontal(pl.col("size_bytes"), payload) + overhead
-    # A terabyte in nanoseconds of bits is beyond 64-bit integers; divisions of floats are the same everywhere.
-    behind = ((wire - first).cast(pl.Float64) * 8e9 / pl.col("rate_bps")).round().cast(pl.Int64)
-    set_up = pl.when(pl.col("connection").is_null()).then(base_rtt).otherwise(0)
-    request = pl.when(pl.col("mode") == "pull").then("return_delay_ns").otherwise(0)
+    syns = SYN_WIRE_BYTES * (pl.col("head_ns") + pl.col("tail_ns") + pl.col("return_stored_ns"))
+    set_up = pl.when(pl.col("connection").is_null()).then(base_rtt + syns).otherwise(0)
+    request_bytes = pl.min_horizontal(pl.col("request_bytes").fill_null(LEAST_REQUEST_BYTES), _payload()) + TCP_HEADER_BYTES + FRAME_BYTES
+    asked = pl.col("return_delay_ns") + request_bytes * pl.col("return_stored_ns")
+    request = pl.when(pl.col("mode") == "pull").then(asked).otherwise(0)
     yield base_rtt.alias("base_rtt_ns")
-    yield (set_up + request + pl.col("delay_ns") + behind).alias("ideal_ns")
+    # A terabyte in nanoseconds of bits is beyond 64-bit integers; sums and divisions of floats are the same everywhere.
+    yield (set_up + request + pl.col("delay_ns") + _transmission()).round().cast(pl.Int64).alias("ideal_ns")
+
+
+def _payload() -> pl.Expr:
+    return pl.col("mtu") - TCP_HEADER_BYTES
+
+
+def _transmission() -> pl.Expr:
+    """Return from the first bit's departure to the last one's arrival, but for the propagation."""
+    overhead = TCP_HEADER_BYTES + FRAME_BYTES
+    size, payload = pl.col("size_bytes"), _payload()
+    frames = (size + payload - 1) // payload
+    first = (pl.min_horizontal(size, payload) + overhead).cast(pl.Float64)
+    last = (size - (frames - 1) * payload + overhead).cast(pl.Float64)
+    behind = (size + frames * overhead).cast(pl.Float64) - first
+    behind_the_slowest = _sent(behind, "rate_bps") + first * pl.col("head_ns") + last * pl.col("tail_ns")
+    # The last frame but one is as long as the first.
+    behind_its_forerunner = _sent(behind - last, "rate_bps") + first * (pl.col("head_ns") + pl.col("tail_ns")) + _sent(last, "last_bps")
+    return pl.max_horizontal(behind_the_slowest, behind_its_forerunner)
+
+
+def _sent(wire_bytes: pl.Expr, rate: str) -> pl.Expr:
+    return wire_bytes * _BITS_NS / pl.col(rate)
 
 
 def _link(port: dict[str, Any]) -> tuple[str, Path]:
-    return str(port["peer_node"]), Path(int(port["rate_bps"]), int(port["delay_ns"]), int(port["mtu"]))
+    rate_bps = int(port["rate_bps"])
+    stored_ns = 0.0 if port.get("switch_port") is None else _BITS_NS / rate_bps
+    return str(port["peer_node"]), Path(rate_bps, int(port["delay_ns"]), int(port["mtu"]), stored_ns, 0.0, rate_bps)
 
 
 def _joined(path: Path, link: Path) -> Path:
-    return Path(min(path.rate_bps, link.rate_bps), path.delay_ns + link.delay_ns, min(path.mtu, link.mtu))
+    is_slowest = link.rate_bps <= path.rate_bps
+    return Path(
+        rate_bps=min(path.rate_bps, link.rate_bps),
+        delay_ns=path.delay_ns + link.delay_ns,
+        mtu=min(path.mtu, link.mtu),
+        head_ns=path.stored_ns + link.stored_ns if is_slowest else path.head_ns,
+        tail_ns=0.0 if is_slowest else path.tail_ns + link.stored_ns,
+        last_bps=link.rate_bps,
+    )
+
+
+def _goodness(path: Path) -> tuple[float, ...]:
+    return path.rate_bps, -path.delay_ns, -path.stored_ns, path.mtu
 
 
 def _undominated(paths: list[Path]) -> list[Path]:

@@ -13,12 +13,13 @@ GBPS = 10**9
 US = 1000
 
 
-def plan(*links: tuple[str, str, int, int], mtu: int = 1500) -> dict[str, Any]:
-    """Nodes and their links: two ends, rate, delay; what begins with h is a host."""
+def plan(*links: tuple[str, str, int, int], mtu: int = 1500, stored: str = "") -> dict[str, Any]:
+    """Nodes and their links: two ends, rate, delay; what begins with h is a host. The ports of nodes in `stored` are switch_ports."""
     nodes: dict[str, list[dict[str, Any]]] = {}
     for one, other, rate_bps, delay_ns in links:
         for node, peer in ((one, other), (other, one)):
-            port = {"peer_node": peer, "rate_bps": rate_bps, "delay_ns": delay_ns, "mtu": mtu}
+            port: dict[str, Any] = {"peer_node": peer, "rate_bps": rate_bps, "delay_ns": delay_ns, "mtu": mtu}
+            port["switch_port"] = {} if node in stored.split() else None
             nodes.setdefault(node, []).append(port)
     return {"nodes": [{"name": name, "role": "host" if name[0] == "h" else "switch", "ports": ports} for name, ports in nodes.items()]}
 
@@ -26,13 +27,13 @@ def plan(*links: tuple[str, str, int, int], mtu: int = 1500) -> dict[str, Any]:
 STAR = plan(("h1", "s1", GBPS, 10 * US), ("h2", "s1", GBPS, 15 * US))
 
 
-def ideal(lab: dict[str, Any], size_bytes: int | None, mode: str = "push", connection: str | None = None) -> tuple[int, int]:
+def ideal(
+    lab: dict[str, Any], size_bytes: int | None, mode: str = "push", connection: str | None = None, request_bytes: int | None = None
+) -> tuple[int | None, int | None]:
     """Base round trip and ideal of one flow from h1 to h2."""
-    flow = pl.LazyFrame(
-        [("h1", "h2", size_bytes, mode, connection)],
-        schema={"src": pl.String, "dst": pl.String, "size_bytes": pl.Int64, "mode": pl.String, "connection": pl.String},
-        orient="row",
-    )
+    row = {"src": "h1", "dst": "h2", "size_bytes": size_bytes, "mode": mode, "connection": connection, "request_bytes": request_bytes}
+    numbers = ("size_bytes", "request_bytes")
+    flow = pl.LazyFrame([row], schema={name: pl.Int64 if name in numbers else pl.String for name in row})
     joined = flow.join(path_table(lab, [("h1", "h2")]), on=["src", "dst"], how="left").select(*ideal_columns()).collect()
     return joined.row(0)
 
@@ -72,7 +73,7 @@ def test_of_shortest_paths_the_fastest_then_the_nearest_is_taken() -> None:
     spines = [("a", 1, 1), ("b", 10, 9), ("c", 10, 7)]
     links = [(leaf, name, rate * GBPS, delay * US) for name, rate, delay in spines for leaf in ("s1", "s2")]
     lab = plan(("h1", "s1", 10 * GBPS, 0), ("h2", "s2", 10 * GBPS, 0), *links)
-    assert path_table(lab, [("h1", "h2")]).collect().row(0) == ("h1", "h2", 10 * GBPS, 14 * US, 14 * US, 1500)
+    assert path_table(lab, [("h1", "h2")]).collect().row(0)[:6] == ("h1", "h2", 10 * GBPS, 14 * US, 14 * US, 1500)
 
 
 def test_a_slow_last_line_makes_the_nearer_of_two_paths_the_better() -> None:
@@ -94,3 +95,55 @@ def test_hosts_pass_nothing_on_and_fewer_hops_win() -> None:
     assert set(links) == {"h1", "h2", "h3", "s1", "s2", "s3"}
     assert path_table(lab, [("h1", "h2"), ("h1", "h3")]).collect()["delay_ns"].to_list() == [100, 0]
     assert shortest_paths({"h1": []}, set(), "h1") == {}
+
+
+STORED = plan(("h1", "s1", GBPS, 10 * US), ("h2", "s1", GBPS, 15 * US), stored="h1 s1 h2")
+FRAME_NS = 1538 * 8
+"""Of a full frame at 1 Gbps."""
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "connection", "expected"),
+    [
+        # The one frame is sent twice; the SYN and the SYN-ACK of 98 bytes twice each.
+        (1448, None, 3 * 25 * US + 4 * 98 * 8 + 2 * FRAME_NS),
+        (1448, "c", 25 * US + 2 * FRAME_NS),
+        (1, "c", 25 * US + 2 * 91 * 8),
+        # All frames on the last line behind each other, the first one on the first line too.
+        (10 * 1448 + 100, "c", 25 * US + 11 * FRAME_NS + 190 * 8),
+    ],
+)
+def test_a_switch_port_stores_and_forwards(size_bytes: int, connection: str | None, expected: int) -> None:
+    assert ideal(STORED, size_bytes, "push", connection) == (50 * US, expected)
+
+
+@pytest.mark.parametrize(("request_bytes", "carried"), [(None, 4), (1000, 1000), (5000, 1448)])
+def test_a_request_is_stored_and_forwarded_too(request_bytes: int | None, carried: int) -> None:
+    expected = 2 * 25 * US + 2 * (carried + 90) * 8 + 2 * FRAME_NS
+    assert ideal(STORED, 1448, "pull", "c", request_bytes)[1] == expected
+
+
+def completion_of_each_frame(sizes: list[int], rates: list[int]) -> float:
+    """When the last of some frames has passed lines in a row, each of which begins with a frame when it has all of it and is idle."""
+    free = [0.0] * len(rates)
+    for size in sizes:
+        arrival = 0.0
+        for index, rate in enumerate(rates):
+            arrival = free[index] = max(arrival, free[index]) + size * 8e9 / rate
+    return free[-1]
+
+
+@pytest.mark.parametrize("rates", [(1, 10), (10, 1), (1, 10, 10, 1), (10, 1, 10), (10, 1, 40, 10), (1, 10, 10, 10), (1, 1), (10, 40, 10)])
+@pytest.mark.parametrize("size_bytes", [1, 1448, 1449, 3 * 1448, 3 * 1448 + 700, 50_000])
+def test_lines_in_a_row_are_frame_by_frame_what_the_formula_says(rates: tuple[int, ...], size_bytes: int) -> None:
+    nodes = ["h1", *(f"s{number}" for number in range(1, len(rates))), "h2"]
+    links = [(one, other, rate * GBPS, 0) for one, other, rate in zip(nodes, nodes[1:], rates, strict=False)]
+    sizes = [1538] * (size_bytes // 1448) + ([size_bytes % 1448 + 90] if size_bytes % 1448 else [])
+    expected = completion_of_each_frame(sizes, [rate * GBPS for rate in rates])
+    assert ideal(plan(*links, stored=" ".join(nodes)), size_bytes, "push", "c")[1] == round(expected)
+
+
+def test_only_the_hops_that_store_are_charged() -> None:
+    lab = plan(("h1", "s1", GBPS, 0), ("s1", "s2", GBPS, 0), ("s2", "h2", GBPS, 0), stored="s2")
+    assert ideal(lab, 1448, "push", "c")[1] == FRAME_NS
+    assert ideal(lab, 2 * 1448, "push", "c")[1] == 2 * FRAME_NS

@@ -22,7 +22,8 @@ from fabriclab.results.completion import DEFAULT_BINS, completion_table, size_bi
 STATISTICS = {"median": "median", "p99": "99th percentile"}
 IDEAL_FORMULA = (
     "Slowdown is the completion time over that on an idle path: set-up (a base round trip, nothing on a kept connection) "
-    "+ request (a pull's: a one-way delay) + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate of the path."
+    "+ request (a pull's: a one-way delay) + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate of the path "
+    "+ store and forward (on ports of switches with a shared buffer and of hosts that face them: a frame's own time at every hop)."
 )
 """In words what `fabriclab.results.ideal` computes."""
 MOST_POOLS = 6
