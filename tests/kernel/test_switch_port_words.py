@@ -11,8 +11,12 @@ import struct
 from pathlib import Path
 
 import pytest
-from machine import Boot, Device, Star
+from machine import FULL_WIRE, Boot, Device, Star
 from switch_port import BY_DELAY, DWRR, ECN, KEEP_NON_ECT, STORM_FORWARD, WRR, Account, Group, Pfc, Port, Queue, Wred, attributes
+
+from fabriclab.compile.switch_port import compile_switch_port
+from fabriclab.plan import model
+from fabriclab.plan import switch as plan
 
 GOLDEN = Path(__file__).parents[1] / "golden/switch_port.txt"
 GIGABIT = 1_000_000_000
@@ -21,6 +25,7 @@ EIGHT = tuple(range(8))
 BACKWARDS = EIGHT[::-1]
 DSCP_TO_TC = tuple(dscp % 8 for dscp in range(64))
 TCA_OPTIONS = 2
+HANDLE = 0x10000
 DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_GROUP_MAP, PRIORITY_TO_QUEUE_MAP, PRIORITY_TO_GROUP_MAP = range(7, 12)
 
 
@@ -107,13 +112,64 @@ def options(run: Path, node: str) -> dict[int, bytes]:
     return {struct.unpack_from("=I", message, 24)[0]: dict(attributes(message[36:]))[TCA_OPTIONS] for message in messages}
 
 
+def compiled() -> tuple[str, Port]:
+    """A port with everything, as the plan has it: the line that the compiler writes, and the same in netlink."""
+    pools = (plan.Pool(name="lossy", size_bytes=2_000_000), plan.Pool(name="lossless", size_bytes=1_000_000, headroom_bytes=50_000))
+    queues = (
+        plan.SwitchQueue(
+            index=1,
+            account=plan.Account(pool="lossy", reserved_bytes=2_000, alpha_log=-2),
+            scheduler=plan.Scheduler(kind="dwrr", weight=3),
+            event_bytes=50_000,
+        ),
+        plan.SwitchQueue(
+            index=3,
+            account=plan.Account(pool="lossless"),
+            wred=plan.Wred(unit="ns", min=50_000, max=90_000, probability_ppm=123_456, weight_log=2, non_ect="queue"),
+            phantom=plan.Phantom(rate_bps=950_000_000, threshold_bytes=3_000),
+            voq_limit_bytes=200_000,
+        ),
+        plan.SwitchQueue(index=7, account=plan.Account(limit_bytes=9_000), scheduler=plan.Scheduler(cir_bps=10**8, cbs_bytes=3_000)),
+    )
+    group = plan.PriorityGroup(
+        index=3, account=plan.Account(pool="lossless", alpha_log=0), lossless=plan.Lossless(headroom_bytes=20_000, xon_bytes=9_000)
+    )
+    pfc = plan.Pfc(priorities=(3,), quanta=1_000, watchdog=plan.Watchdog(detection_ns=200_000_000, restoration_ns=300_000_000))
+    buffer = plan.SwitchPort(queues=queues, groups=(group,), maps=plan.QosMaps(tc_to_queue=BACKWARDS), pfc=pfc)
+    port = model.Port.model_construct(interface="DEV", rate_bps=GIGABIT, delay_ns=5_000, mtu=1_500, switch_port=buffer)
+    node = model.Node.model_construct(ports=(port,), switch=plan.Switch(profile="all", cell_bytes=1, pools=pools))
+    return compile_switch_port(node, port, buffer), Port(
+        delay_ns=5_000,
+        maps={TC_TO_QUEUE_MAP: BACKWARDS},
+        pfc=Pfc(1 << 3, 1_000, 0, 200_000_000, 300_000_000),
+        cell=1,
+        pools={0: (2_000_000, 0), 1: (1_000_000, 50_000)},
+        queues=[
+            Queue(1, Account(0, 2_000, alpha_log=-2), DWRR, FULL_WIRE, event=50_000),
+            Queue(
+                3,
+                Account(1),
+                wred=wred(50_000, 90_000, 12.3456, 2, ECN | KEEP_NON_ECT | BY_DELAY),
+                phantom=(950_000_000, 3_000),
+                voq_limit=200_000,
+            ),
+            Queue(7, Account(limit=9_000), cir=(10**8, 3_000)),
+        ],
+        groups=[Group(3, Account(1, alpha_log=0), (20_000, 9_000, 0))],
+    )
+
+
 @pytest.mark.vm
 def test_in_the_machine_words_make_the_port_that_bytes_make(boot: Boot) -> None:
     cases = {words: ([f"add {words}"], port) for words, port in PORTS.items() if port.rate_bps}
     cases["change"] = ([f"add {CHANGED[0]}", f"change {CHANGED[1]}"], Port(delay_ns=0, loss=PARTS, queues=[Queue(0, Account(limit=9_000))]))
+    compiled_line, compiled_port = compiled()
+    cases["compiled"] = ([compiled_line.replace("qdisc add dev DEV root handle 1: switch_port", "add")], compiled_port)
     by_words = [[line.replace(" ", " dev DEV root handle 1: switch_port ", 1) for line in lines] for lines, _ in cases.values()]
     hosts: list[Device] = [*([f"qdisc {line}" for line in lines] for lines in by_words), *(port for _, port in cases.values())]
     collect = [(f"h{n}", (f"h{n}-port", "/job/port-tool", "show", "eth1")) for n in range(1, len(hosts) + 1)]
     run = boot.run(Star(hosts, [Port()] * len(hosts)), [], collect=collect)
     for number, words in enumerate(cases, start=1):
-        assert options(run, f"h{number}") == options(run, f"h{number + len(cases)}"), words
+        ours = options(run, f"h{number}")
+        assert ours[HANDLE]
+        assert ours == options(run, f"h{number + len(cases)}"), words
