@@ -16,12 +16,16 @@ Figure = Mapping[str, str | int | float | bool | list[str] | list[int]]
 
 FIGURE_KEYS = {
     "metric": ("kind", "metric", "x", "series", "log_x"),
-    **dict.fromkeys(("queue", "queue-distribution", "drops"), ("kind", "port")),
+    **dict.fromkeys(("queue", "queue-distribution"), ("kind", "port", "queue")),
+    "drops": ("kind", "port"),
     **dict.fromkeys(("fct-cdf", "deadlines"), ("kind", "traffic")),
     **dict.fromkeys(("fct-table", "slowdown"), ("kind", "traffic", "bins")),
-    **dict.fromkeys(("throughput", "cwnd"), ("kind",)),
+    "buffer": ("kind", "switch"),
+    **dict.fromkeys(("pauses", "switch-ports", "congestion-events", "throughput", "cwnd"), ("kind",)),
 }
 FIGURE_KINDS = tuple(FIGURE_KEYS)
+HIGHEST_QUEUE = 7
+"""Of a port of a switch with a shared buffer."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +57,20 @@ def _read_figure(value: Value, key: str, problems: Problems, scope: FigureScope)
     if kind.value == "metric":
         section.require("metric", example="metric: a number of the summary, such as goodput_bps")
         section.require("x", example="x: a parameter, the horizontal axis")
-    parameter, port = _one_of(scope.parameters, "parameter"), _one_of(scope.names.ports, "port")
+    parameter = _one_of(scope.parameters, "parameter")
     figure: dict[str, str | int | float | bool | list[str] | list[int]] = {"kind": kind.value}
     texts: list[tuple[str, Written[str] | None]] = [
         ("metric", section.read("metric", "a metric's name", scope.metric)),
         ("x", section.read("x", "a parameter", parameter)),
-        ("port", section.read("port", "a port, node:interface", port) if scope.names.complete else section.scalar("port", "a port")),
+        ("port", _place(section, "port", "a port, node:interface", scope.names.ports, scope)),
+        ("switch", _place(section, "switch", "a switch", scope.names.switches, scope)),
     ]
     figure.update({name: written.value for name, written in texts if written is not None})
-    log_x = section.flag("log_x")
-    if log_x is not None:
-        figure["log_x"] = log_x.value
+    others: list[tuple[str, Written[int] | Written[bool] | None]] = [
+        ("queue", section.count("queue", 0, HIGHEST_QUEUE)),
+        ("log_x", section.flag("log_x")),
+    ]
+    figure.update({name: written.value for name, written in others if written is not None})
     traffic = _one_of(scope.traffic, "traffic") if scope.traffic is not None else str
     lists: list[tuple[str, list[str] | list[int]]] = [
         ("series", _words(section, "series", parameter)),
@@ -72,6 +79,11 @@ def _read_figure(value: Value, key: str, problems: Problems, scope: FigureScope)
     ]
     figure.update({name: values for name, values in lists if values})
     return figure
+
+
+def _place(section: Section, name: str, wanted: str, valid: Sequence[str], scope: FigureScope) -> Written[str] | None:
+    """Return a name of the topology's, whatever it is where the topology has problems of its own."""
+    return section.read(name, wanted, _one_of(valid, name)) if scope.names.complete else section.scalar(name, wanted)
 
 
 def _words(section: Section, name: str, convert: Callable[[str], str]) -> list[str]:

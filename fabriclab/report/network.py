@@ -1,9 +1,12 @@
-"""What a plan says of the place that is measured: the sampled port's buffer, threshold and rate, and the goodput that its link allows."""
+"""What a plan says of the place that is measured: the sampled port's buffer, thresholds and rate, and the goodput that its link allows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+from fabriclab.report.buffers import queue_limit
 from fabriclab.results import Results
 
 IP_AND_TCP_BYTES = 20 + 20 + 12
@@ -13,15 +16,37 @@ ETHERNET_BYTES = 14 + 4 + 8 + 12
 """Header, frame check sequence, preamble, inter-frame gap: what a full packet takes on the line besides itself (IEEE 802.3)."""
 
 
+class Level(NamedTuple):
+    """A length of the queue that means something: `name` and the length with its unit are its label."""
+
+    bytes: int
+    name: str
+    is_limit: bool = False
+
+
 @dataclass(frozen=True)
 class PortFacts:
-    """A sampled port as the plan has it."""
+    """A sampled port, or one queue of it, as the plan has it."""
 
     name: str
-    limit_bytes: int
-    threshold_bytes: int | None
+    queue: int | None
+    limit_bytes: int | None
+    """What one busy queue can get; None: nothing bounds it."""
+    levels: tuple[Level, ...]
     rate_bps: int
     mtu: int
+    has_own_buffer: bool = True
+    """Whether the port has a buffer of its own, rather than a part of a shared one."""
+
+    @property
+    def title(self) -> str:
+        """What a figure of it is called."""
+        return f"Queue at {self.name}" if self.queue is None else f"Queue {self.queue} at {self.name}"
+
+    @property
+    def threshold_bytes(self) -> int | None:
+        """Length at which marks begin, where there is one."""
+        return next((level.bytes for level in self.levels if not level.is_limit), None)
 
     @property
     def goodput_limit_bps(self) -> float:
@@ -29,16 +54,44 @@ class PortFacts:
         return self.rate_bps * (self.mtu - IP_AND_TCP_BYTES) / (self.mtu + ETHERNET_BYTES)
 
 
-def port_facts(results: Results, name: str | None = None) -> PortFacts | None:
-    """Return the facts of a port `node:interface`, by default of the first sampled one; None when the plan has no such port."""
+def port_facts(results: Results, name: str | None = None, queue: int | None = None) -> PortFacts | None:
+    """Return the facts of a port `node:interface`, by default of the first sampled one; None when the plan has no such port.
+
+    With `queue` they are those of that queue. A port of a switch with a shared buffer has several: its limit is then the largest one's,
+    and its thresholds are those that all queues which have any have.
+    """
     sampled = results.plan.get("probes", {}).get("queue_ports") or []
     wanted = name if name is not None else (sampled[0] if sampled else None)
     for node in results.plan.get("nodes", []):
         for port in node.get("ports", []):
             if f"{node['name']}:{port['interface']}" == wanted:
-                queue = port["queue"]
-                return PortFacts(wanted, queue["limit_bytes"], queue.get("ecn_threshold_bytes"), port["rate_bps"], port["mtu"])
+                own = port["queue"] is not None
+                levels = _buffer_levels(port["queue"]) if own else _switch_levels(node, port["switch_port"], queue)
+                limit = next((level.bytes for level in levels if level.is_limit), None)
+                return PortFacts(str(wanted), queue, limit, tuple(levels), port["rate_bps"], port["mtu"], own)
     return None
+
+
+def _buffer_levels(queue: Mapping[str, Any]) -> list[Level]:
+    threshold = queue.get("ecn_threshold_bytes")
+    return [Level(queue["limit_bytes"], "buffer", is_limit=True)] + ([Level(threshold, "K =")] if threshold is not None else [])
+
+
+def _switch_levels(node: Mapping[str, Any], switch_port: Mapping[str, Any], queue: int | None) -> list[Level]:
+    queues = [each for each in switch_port["queues"] if queue is None or each["index"] == queue]
+    limits = [queue_limit(node, each["account"]) for each in queues]
+    if not limits or any(limit is None for limit in limits):
+        return _wred_levels(queues)
+    largest = max((limit for limit in limits if limit is not None), key=lambda limit: limit.bytes)
+    return [Level(largest.bytes, largest.name, is_limit=True), *_wred_levels(queues)]
+
+
+def _wred_levels(queues: Sequence[Mapping[str, Any]]) -> list[Level]:
+    curves = {(wred["min"], wred["max"]) for queue in queues if (wred := queue.get("wred")) and wred["unit"] == "bytes"}
+    if len(curves) != 1:
+        return []
+    low, high = curves.pop()
+    return [Level(low, "K =")] if low == high else [Level(low, "WRED min"), Level(high, "WRED max")]
 
 
 def receiver_port(results: Results) -> PortFacts | None:

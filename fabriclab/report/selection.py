@@ -19,7 +19,9 @@ from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
 from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings, with_looks
 from fabriclab.report.quantities import setting_number
+from fabriclab.report.samples import longest_queue
 from fabriclab.report.studies import Study
+from fabriclab.report.switch_selection import SWITCH_KINDS, counts_drops, switch_exhibits, switch_point_exhibits
 from fabriclab.report.traffic import headline_metric
 from fabriclab.results import Results, ResultsError, Sweep
 from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
@@ -27,6 +29,7 @@ from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
 FIGURE_KINDS = (
     *("metric", "queue", "queue-distribution", "drops", "fct-cdf", "cwnd", "throughput"),
     *("fct-table", "slowdown", "deadlines"),
+    *SWITCH_KINDS,
 )
 """What `report.figures` of an experiment may name as `kind`."""
 
@@ -35,8 +38,11 @@ MOST_POINTS = 4
 MOST_TABLED = 12
 """A sweep of more pools has a table of completion times where the experiment asks for it."""
 
-_RUN_DEFAULT = ("deadlines", "fct-cdf", "fct-table", "slowdown", "queue", "queue-distribution", "drops", "throughput", "cwnd")
-_SWEEP_DEFAULT = ("metric", "deadlines", "fct-cdf", "fct-table", "slowdown", "queue", "queue-distribution", "throughput")
+_RUN_DEFAULT = (
+    *("deadlines", "fct-cdf", "fct-table", "slowdown", "queue", "queue-distribution", "buffer", "drops", "pauses"),
+    *("switch-ports", "congestion-events", "throughput", "cwnd"),
+)
+_SWEEP_DEFAULT = ("metric", "deadlines", "fct-cdf", "fct-table", "slowdown", "switch-ports", "queue", "queue-distribution", "throughput")
 
 Figure = dict[str, Any]
 
@@ -47,7 +53,7 @@ def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KI
     exhibits: list[Exhibit | None] = []
     for index, figure in enumerate(wanted_figures(results.manifest, _RUN_DEFAULT, kinds)):
         name = f"{prefix}-{index}"
-        exhibits += _completion_exhibits([pool], [pool], figure, name) or [_run_picture(pool.curve, figure, name)]
+        exhibits += _completion_exhibits([pool], [pool], figure, name) or _run_exhibits(pool.curve, figure, name)
     return [exhibit for exhibit in exhibits if exhibit is not None]
 
 
@@ -63,6 +69,8 @@ def sweep_exhibits(
     pools, varied = pools_of(sweep) if pools is None else pools, varied_settings(sweep)
     telling = telling_pools(pools, varied)
     default = [kind for kind in _SWEEP_DEFAULT if kind != "fct-table" or len(pools) <= MOST_TABLED]
+    if counts_drops(sweep.runs[:1], None):
+        default.insert(default.index("switch-ports") + 1, "drops")
     exhibits: list[Exhibit | None] = []
     for index, figure in enumerate(wanted_figures(sweep.runs[0].manifest, default, kinds)):
         name = f"{prefix}-{index}"
@@ -71,7 +79,8 @@ def sweep_exhibits(
         elif figure["kind"] == "slowdown" and (against := _slowdown_against(pools, varied, figure, name)):
             exhibits.append(against)
         else:
-            exhibits += _completion_exhibits(pools, telling, figure, name) or _detail_pictures(telling, figure, name)
+            of_points = _completion_exhibits(pools, telling, figure, name) or switch_point_exhibits(pools, figure, name)
+            exhibits += of_points or _detail_exhibits(telling, figure, name)
     return [exhibit for exhibit in exhibits if exhibit is not None]
 
 
@@ -181,42 +190,48 @@ def _slowdown_against(pools: Sequence[PooledRuns], varied: Sequence[str], figure
     return slowdown_against(slowdowns, x, name, bins)
 
 
-def _run_picture(curve: Curve, figure: Figure, name: str) -> Picture | None:
-    port = _port_of(curve, figure.get("port"))
+def _run_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | None]:
+    """Return what is shown of one run over time."""
+    found = switch_exhibits(curve, figure, name)
+    if found:
+        return found
+    port, queue = _place_of([curve], figure)
     draw: dict[str, Callable[[], Picture | None]] = {
-        "queue": lambda: queue_picture(curve, name, port),
-        "queue-distribution": lambda: queue_distribution([curve], name, port),
+        "queue": lambda: queue_picture(curve, name, port, queue),
+        "queue-distribution": lambda: queue_distribution([curve], name, port, queue),
         "drops": lambda: drops_picture(curve, name, port),
         "cwnd": lambda: cwnd_picture(curve, name),
         "throughput": lambda: throughput_picture(curve, name),
     }
-    return draw[figure["kind"]]() if figure["kind"] in draw else None
+    return [draw[figure["kind"]]()] if figure["kind"] in draw else []
 
 
-def _detail_pictures(pools: Sequence[PooledRuns], figure: Figure, name: str) -> list[Picture | None]:
-    """Return the pictures over time of the telling points, one run of each."""
+def _detail_exhibits(pools: Sequence[PooledRuns], figure: Figure, name: str) -> list[Exhibit | None]:
+    """Return what is shown of the telling points, one run of each."""
     curves = [pool.curve for pool in pools]
+    port, queue = _place_of(curves, figure)
     match figure["kind"]:
         case "queue":
-            return [_of_one_seed(pools, queue_multiples(curves, 2, name, _common_port(curves, figure.get("port"))))]
+            return [_of_one_seed(pools, queue_multiples(curves, 2, name, port, queue))]
         case "queue-distribution":
-            return [_of_one_seed(pools, queue_distribution(curves, name, _common_port(curves, figure.get("port"))))]
-    pictures = [_run_picture(curve, figure, f"{name}-{number}") for number, curve in enumerate(curves)]
-    return [_of_one_seed([pool], _of(pool.curve, picture)) for pool, picture in zip(pools, pictures, strict=True)]
+            return [_of_one_seed(pools, queue_distribution(curves, name, port, queue))]
+    exhibits = [(pool, _run_exhibits(pool.curve, figure, f"{name}-{number}")) for number, pool in enumerate(pools)]
+    return [_of_one_seed([pool], _of(pool.curve, exhibit)) for pool, each in exhibits for exhibit in each]
 
 
-def _of(curve: Curve, picture: Picture | None) -> Picture | None:
-    """Return a picture of one run among several, with the run's label in its title."""
-    return replace(picture, title=f"{picture.title}: {curve.label}") if picture is not None else None
+def _of(curve: Curve, exhibit: Exhibit | None) -> Exhibit | None:
+    """Return what is shown of one run among several, with the run's label in its title."""
+    return replace(exhibit, title=f"{exhibit.title}: {curve.label}") if exhibit is not None else None
 
 
-def _of_one_seed(pools: Sequence[PooledRuns], picture: Picture | None) -> Picture | None:
-    """Return the picture with a word on which seed is drawn, where there are several."""
-    if picture is None or all(len(pool.runs) < 2 for pool in pools):
-        return picture
+def _of_one_seed(pools: Sequence[PooledRuns], exhibit: Exhibit | None) -> Exhibit | None:
+    """Return it with a word on which seed is shown, where there are several."""
+    if exhibit is None or all(len(pool.runs) < 2 for pool in pools):
+        return exhibit
     seeds = sorted({next(point.seed for point in pool.points if point.results is not None) for pool in pools})
     noun = "seed" if len(seeds) == 1 else "seeds"
-    return replace(picture, caption=f"{picture.caption} Drawn is one run of each: {noun} {', '.join(map(str, seeds))}.")
+    word = "Drawn" if isinstance(exhibit, Picture) else "Shown"
+    return replace(exhibit, caption=f"{exhibit.caption} {word} is one run of each: {noun} {', '.join(map(str, seeds))}.")
 
 
 def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, name: str, study: Study | None) -> Picture | None:
@@ -231,12 +246,16 @@ def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, 
     return metric_picture(metric_lines(pools, metric, x, series), metric, x, name, log_x=log_x, bands=bands)
 
 
-def _port_of(curve: Curve, port: str | None) -> str | None:
-    """Return the port that a figure names when this run samples it, else None, the first sampled one."""
-    sampled = curve.results.plan.get("probes", {}).get("queue_ports") or []
-    return port if port in sampled else None
+def _place_of(curves: Sequence[Curve], figure: Figure) -> tuple[str | None, int | None]:
+    """Return the port, and the queue where it is one of a shared buffer, that a figure shows of these runs.
 
-
-def _common_port(curves: Sequence[Curve], port: str | None) -> str | None:
-    """Return the port that a figure names when every run samples it, else None, each run's first sampled one."""
-    return port if all(_port_of(curve, port) == port for curve in curves) else None
+    It is what the figure names if every run sampled it, else nothing, the first sampled port; where ports' own queues were not sampled,
+    the switch's queue that grew longest in the first run.
+    """
+    port, queue = figure.get("port"), figure.get("queue")
+    probes = [curve.results.plan.get("probes", {}) for curve in curves]
+    if queue is None and port is not None and all(port in (probe.get("queue_ports") or ()) for probe in probes):
+        return port, None
+    if queue is None and port is None and any(probe.get("queue_ports") for probe in probes):
+        return None, None
+    return longest_queue(curves[0].results, port, queue) or (None, None) if curves else (None, None)

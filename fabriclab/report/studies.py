@@ -2,11 +2,13 @@
 
 A study's file has `id`, `title`, `source`, `references` (the columns of published figures, the study's own first) and `parts`, each an
 experiment of the study: `title`, `setup`, `must_show` (the orderings that a reproduction has to have), `compare`, and optionally
-`bands` (areas of a metric figure, with `where` only of runs with these settings), `labs` (the labs that reproduce it; without it all)
-and `varied` (it is shown where one of these parameters varies, in place of the parts that have no `varied`).
+`bands` (areas of a metric figure, with `where` only of runs with these settings), `labs` (the labs that reproduce it; without it all),
+`varied` (it is shown where one of these parameters varies, in place of the parts that have no `varied`) and `references` (columns of
+its own).
 
 A row of `compare` has `text`, `metric`, `reference` (a text, or one for each column) and `where`: parameter and value, where a pair is the
-least and the greatest number, or a list of words any of them; `congestion_control` is known of every run.
+least and the greatest number, or a list of words any of them; `congestion_control` is known of every run. With `against`, settings
+too, the number is a change in per cent, from the point that has these settings and is the same otherwise.
 """
 
 from __future__ import annotations
@@ -68,6 +70,8 @@ class Part:
     rows: tuple[dict[str, Any], ...]
     labs: tuple[str, ...]
     varied: tuple[str, ...]
+    references: tuple[str, ...]
+    """Columns of published figures."""
 
     def concerns(self, lab: str, varied: Collection[str]) -> bool:
         """Return whether a report of a lab in which these settings vary is one of this experiment."""
@@ -106,7 +110,7 @@ def read_study(name: str) -> Study | None:
     data = json.loads(file.read_text(encoding="utf-8"))
     if data.get("format") != STUDY_FORMAT:
         raise ResultsError(f"studies/{name}.json: format: '{data.get('format')}'; right is '{STUDY_FORMAT}'")
-    parts = tuple(_part(part) for part in data["parts"])
+    parts = tuple(_part(part, data["references"]) for part in data["parts"])
     return Study(data["id"], data["title"], data["source"], tuple(data["references"]), parts)
 
 
@@ -116,27 +120,53 @@ def compare_with(study: Study, pools: Sequence[PooledRuns], lab: str, varied: Co
     Parts that no run matches are left out, unless none matches any: then they are all there, without rows.
     """
     parts = [part for part in study.parts if part.concerns(lab, varied)]
-    compared = [ComparedPart(part, tuple(_compare(row, pools, study.references) for row in part.rows)) for part in parts]
+    compared = [ComparedPart(part, tuple(_compare(row, pools, part.references) for row in part.rows)) for part in parts]
     matching = [each for each in compared if any(row.ours for row in each.rows)]
     special = [each for each in matching if each.part.varied]
     return special or matching or [ComparedPart(part, ()) for part in parts]
 
 
-def _part(data: Mapping[str, Any]) -> Part:
+def _part(data: Mapping[str, Any], references: Sequence[str]) -> Part:
     bands = tuple(Band(**band) for band in data.get("bands", ()))
-    texts = (tuple(data.get(name, ())) for name in ("labs", "varied"))
-    return Part(data["title"], data["setup"], tuple(data["must_show"]), bands, tuple(data["compare"]), *texts)
+    labs, varied, own = (tuple(data.get(name, ())) for name in ("labs", "varied", "references"))
+    return Part(
+        data["title"], data["setup"], tuple(data["must_show"]), bands, tuple(data["compare"]), labs, varied, own or tuple(references)
+    )
 
 
 def _compare(row: Mapping[str, Any], pools: Sequence[PooledRuns], columns: Sequence[str]) -> Comparison:
-    by_algorithm: dict[str, list[Measure]] = {}
-    for pool in pools:
-        measure = pool.measure(row["metric"]) if pool.runs and _matches(row["where"], pool) else Measure(None)
-        if measure.value is not None:
-            by_algorithm.setdefault(pool.runs[0].congestion_control, []).append(measure)
-    ours = tuple(f"{algorithm_name(name)}: {_range(row['metric'], measures)}" for name, measures in by_algorithm.items())
+    matching = [pool for pool in pools if pool.runs and _matches(row["where"], pool)]
+    by_algorithm: dict[str, list[PooledRuns]] = {}
+    for pool in matching:
+        if pool.measure(row["metric"]).value is not None:
+            by_algorithm.setdefault(pool.runs[0].congestion_control, []).append(pool)
+    ours = tuple(f"{algorithm_name(name)}: {text}" for name, alike in by_algorithm.items() if (text := _measured(row, alike, pools)))
     given = [row["reference"]] if isinstance(row["reference"], str) else list(row["reference"])
     return Comparison(str(row["text"]), tuple(given + [""] * (len(columns) - len(given))), ours)
+
+
+def _measured(row: Mapping[str, Any], matching: Sequence[PooledRuns], pools: Sequence[PooledRuns]) -> str:
+    """Return what the matching points measured, or by how much that differs from others; empty without these."""
+    measures = [pool.measure(row["metric"]) for pool in matching]
+    if "against" not in row:
+        return _range(row["metric"], measures)
+    changes = [_change(row, pool, pools) for pool in matching]
+    known = sorted(change for change in changes if change is not None)
+    if not known:
+        return ""
+    low, high = (f"{100 * change:+.1f} %" for change in (known[0], known[-1]))
+    return f"{low if low == high else f'{low} to {high}'} ({_range(row['metric'], measures)})"
+
+
+def _change(row: Mapping[str, Any], pool: PooledRuns, pools: Sequence[PooledRuns]) -> float | None:
+    """Return (value - base) / base; None without a base, the point that differs in the settings of `against` alone."""
+    others = {name: value for name, value in pool.pool.settings.items() if name not in row["against"]}
+    for other in pools:
+        alike = {name: value for name, value in other.pool.settings.items() if name not in row["against"]} == others
+        if alike and other.runs and _matches({**row["where"], **row["against"]}, other):
+            value, base = (each.measure(row["metric"]).value for each in (pool, other))
+            return (value - base) / base if value is not None and base else None
+    return None
 
 
 def _matches(where: Mapping[str, Any], pool: PooledRuns) -> bool:

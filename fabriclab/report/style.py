@@ -51,6 +51,16 @@ _DARK = {
     "#555f6b": "#aab4bf",
 }
 WARNING = _CONGESTION_CONTROL["reno"]
+CAUSES = {
+    "queue limit": "#0072b2",
+    "pool full": "#00865f",
+    "VOQ limit": "#6f5bd0",
+    "ingress": "#b4549a",
+    "WRED": "#b8860b",
+    "pause storm": "#d55e00",
+    "port down": "#555f6b",
+}
+"""Why a switch dropped a packet, in the order in which they are stacked; the colours are among those above."""
 DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (9, 3)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _NAMES = {"cubic": "CUBIC", "dctcp": "DCTCP", "reno": "Reno", "htcp": "H-TCP", "bic": "BIC", "bbr": "BBR"}

@@ -12,10 +12,12 @@ from fabriclab.report.quantities import format_metric, format_share, metric_titl
 from fabriclab.report.style import algorithm_name
 from fabriclab.report.traffic import timed_classes
 from fabriclab.results import Results
+from fabriclab.results.switch_metrics import PORT_METRICS, QUEUE_METRICS
 
 KEY_METRICS = (
-    *("goodput_bps", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes"),
-    *("drops", "stalls", "reconvergence_ns", "srtt_mean_us"),
+    *("goodput_bps", "job_ns", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes"),
+    *("drops", "pool_max_bytes", "queue_drops", "ingress_discards", "ecn_marks", "pauses_sent"),
+    *("stalls", "reconvergence_ns", "srtt_mean_us"),
 )
 MOST_KEY_FIGURES = 8
 COLUMNS = (
@@ -76,11 +78,19 @@ def point_table(
 
 
 def metric_rows(results: Results) -> list[tuple[str, str]]:
-    """Return every measured metric of a run as title and text; a port's own are left out where only one port is sampled."""
+    """Return every measured metric of a run as title and text; a port's own are left out where only one port is sampled.
+
+    So are those of a shared buffer's ports and queues: they have a table, and there are many.
+    """
     ports = results.plan.get("probes", {}).get("queue_ports") or []
     hidden = tuple(f"[{port}]" for port in ports) if len(ports) == 1 else ()
     shown = {name: value for name, value in results.summary.items() if value is not None and not (hidden and name.endswith(hidden))}
-    return [(metric_title(name), format_metric(name, value)) for name, value in shown.items()]
+    return [(metric_title(name), format_metric(name, value)) for name, value in shown.items() if not _has_table(name)]
+
+
+def _has_table(metric: str) -> bool:
+    name, bracket, _ = metric.partition("[")
+    return bool(bracket) and name in (*QUEUE_METRICS, *PORT_METRICS)
 
 
 def key_figures(results: Results) -> list[tuple[str, str, str]]:
@@ -96,15 +106,27 @@ def key_figures(results: Results) -> list[tuple[str, str, str]]:
 
 
 def _context(results: Results, name: str, value: float) -> str:
+    if name == "pool_max_bytes":
+        return _of_pool(results)
     port = receiver_port(results)
     if port is None:
         return ""
     if name == "goodput_bps":
         return f"{format_share(value / port.goodput_limit_bps)} of the link's maximum"
-    if name == "queue_max_bytes":
-        return f"of {format_metric('_bytes', port.limit_bytes)} buffer"
+    if name == "queue_max_bytes" and port.limit_bytes is not None:
+        what = "buffer" if port.has_own_buffer else "that a queue can get"
+        return f"of {format_metric('_bytes', port.limit_bytes)} {what}"
     if name == "queue_mean_bytes" and port.threshold_bytes:
         return f"threshold {format_metric('_bytes', port.threshold_bytes)}"
+    return ""
+
+
+def _of_pool(results: Results) -> str:
+    """Return the size of the pool that the bare metric is of: the first that was sampled."""
+    for node in results.plan.get("nodes", []):
+        for pool in (node.get("switch") or {}).get("pools", ()):
+            if results.summary.get(f"pool_max_bytes[{node['name']}:{pool['name']}]") is not None:
+                return f"of {format_metric('_bytes', pool['size_bytes'])}, {pool['name']} of {node['name']}"
     return ""
 
 

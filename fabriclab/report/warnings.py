@@ -1,4 +1,4 @@
-"""What a reader has to know before the figures: which runs are incomplete, and in what."""
+"""What a reader has to know before the figures: which runs are incomplete, and in what; what the plan itself warns of."""
 
 from __future__ import annotations
 
@@ -12,7 +12,32 @@ _MOST_NAMED = 6
 
 
 def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
-    """Return sentences on the points that are not whole; none when all are."""
+    """Return sentences on the points that are not whole, then those that their plans have (`Plan.warnings`)."""
+    return [*_incomplete(points), *_of_plans(points)]
+
+
+def _of_plans(points: Sequence[SweepPoint]) -> list[str]:
+    """Return each sentence of the plans once, with a point that has it where not all have."""
+    planned = [point for point in points if point.results is not None]
+    having: dict[str, list[SweepPoint]] = {}
+    for point in planned:
+        assert point.results is not None
+        for sentence in point.results.plan.get("warnings") or ():
+            having.setdefault(str(sentence), []).append(point)
+    sentences = [f"{sentence.rstrip('.')}{_some(alike, len(planned))}." for sentence, alike in having.items()]
+    more = [f"The plans have {len(sentences) - _MOST_NAMED} more warnings."] if len(sentences) > _MOST_NAMED else []
+    return sentences[:_MOST_NAMED] + more
+
+
+def _some(alike: Sequence[SweepPoint], all_points: int) -> str:
+    if len(alike) == all_points:
+        return ""
+    others = len(alike) - 1
+    noun = "point" if others == 1 else "points"
+    return f" ({_name(alike[0])}{f' and {others} more {noun}' if others else ''})"
+
+
+def _incomplete(points: Sequence[SweepPoint]) -> list[str]:
     broken = [point for point in points if not point.is_whole]
     if not broken:
         return []

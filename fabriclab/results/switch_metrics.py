@@ -10,6 +10,11 @@ import polars as pl
 from fabriclab.results.flow_metrics import Metric, Metrics
 from fabriclab.results.switch_tables import SwitchTables
 
+DROP_CAUSES = (
+    *("dropped_queue_limit", "dropped_queue_pool", "dropped_ingress", "dropped_voq"),
+    *("dropped_wred", "dropped_storm", "dropped_reset"),
+)
+"""Why a queue did not get a packet: columns of the table of queues."""
 QUEUE_DROPS = ("dropped_queue_limit", "dropped_queue_pool", "dropped_voq")
 """The causes that count as drops of a queue: its own limit, its pool's end, the limit of its ingress port's virtual output queue."""
 QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pauses_received", "paused_ns", "storms")
@@ -21,8 +26,8 @@ POOL_METRICS = ("pool_max_bytes", "headroom_max_bytes")
 _ONLY_QUEUES = tuple(name for name in QUEUE_METRICS if name != "pauses_received")
 """What a port has as the sum of its queues'; a pause that it received may stop several of them."""
 
-_Place = tuple[Any, ...]
-_Totals = dict[str, dict[_Place, int]]
+Place = tuple[Any, ...]
+Totals = dict[str, dict[Place, int]]
 """By metric, then by place: `(port,)`, or `(port, queue)`."""
 
 
@@ -42,7 +47,7 @@ def switch_metrics(tables: SwitchTables, plan: dict[str, Any]) -> Metrics:
     return metrics | _pool_metrics(tables.pools, plan)
 
 
-def queue_totals(tables: SwitchTables) -> _Totals:
+def queue_totals(tables: SwitchTables) -> Totals:
     """Return each QUEUE_METRICS by port and queue; empty without samples."""
     if tables.queues is None:
         return {}
@@ -57,7 +62,14 @@ def queue_totals(tables: SwitchTables) -> _Totals:
     return counter_totals(tables.queues, ("port", "queue"), counters)
 
 
-def counter_totals(rows: pl.LazyFrame, keys: Sequence[str], counters: Mapping[str, pl.Expr]) -> _Totals:
+def drop_totals(tables: SwitchTables) -> Totals:
+    """Return dropped packets by cause (DROP_CAUSES), then by port and queue; empty without samples."""
+    if tables.queues is None:
+        return {}
+    return counter_totals(tables.queues, ("port", "queue"), {cause: pl.col(cause) for cause in DROP_CAUSES})
+
+
+def counter_totals(rows: pl.LazyFrame, keys: Sequence[str], counters: Mapping[str, pl.Expr]) -> Totals:
     """Return by how much each counter grew from time 0 on, by name and place. What was first sampled later began at 0."""
     # Counters only grow, so that the greatest value is the last, and rows of empty values (the port was gone) don't count.
     before = {name: pl.when(pl.col("time_ns") <= 0).then(value).max().fill_null(0) for name, value in counters.items()}
@@ -67,8 +79,8 @@ def counter_totals(rows: pl.LazyFrame, keys: Sequence[str], counters: Mapping[st
     return {name: dict(zip(places, table[name].to_list(), strict=True)) for name in counters}
 
 
-def _port_totals(tables: SwitchTables, of_queues: _Totals) -> _Totals:
-    totals: _Totals = {name: _by_port(of_queues[name]) for name in _ONLY_QUEUES if name in of_queues}
+def _port_totals(tables: SwitchTables, of_queues: Totals) -> Totals:
+    totals: Totals = {name: _by_port(of_queues[name]) for name in _ONLY_QUEUES if name in of_queues}
     if tables.ports is not None:
         counters = {name: pl.col(name) for name in ("pauses_sent", "pauses_received")}
         totals |= counter_totals(tables.ports, ("port",), counters)
@@ -79,22 +91,22 @@ def _port_totals(tables: SwitchTables, of_queues: _Totals) -> _Totals:
     return totals
 
 
-def _group_totals(groups: pl.LazyFrame | None) -> _Totals:
+def _group_totals(groups: pl.LazyFrame | None) -> Totals:
     if groups is None:
         return {}
     totals = counter_totals(groups, ("port", "group"), {"ingress_discards": pl.col("discards"), "xoff_ns": pl.col("xoff_ns")})
     return {name: _by_port(total) for name, total in totals.items()}
 
 
-def _events(events: pl.LazyFrame | None) -> dict[_Place, int]:
+def _events(events: pl.LazyFrame | None) -> dict[Place, int]:
     if events is None:
         return {}
     counts = events.group_by("port").agg(pl.len().cast(pl.Int64).alias("events")).collect(engine="streaming")
     return {(row["port"],): row["events"] for row in counts.iter_rows(named=True)}
 
 
-def _by_port(totals: dict[_Place, int]) -> dict[_Place, int]:
-    ports: dict[_Place, int] = {}
+def _by_port(totals: dict[Place, int]) -> dict[Place, int]:
+    ports: dict[Place, int] = {}
     for (port, _), total in totals.items():
         ports[port,] = ports.get((port,), 0) + total
     return ports

@@ -175,7 +175,7 @@ def _client_rows(log: Log, variant: Variant, time: int, burst: int, phase: int, 
     log.add("switch_ports", time_ns=time, port=CLIENT, marks=marks, drops=drops + drops // 4)
     queue: dict[str, int] = {"bytes": queued, "packets": queued // 1514, "watermark_bytes": variant.peak}
     queue |= {"sent_bytes": time // 8, "sent_packets": time // 12_112, "marked_wred": marks}
-    queue |= {"dropped_queue_limit": drops, "dropped_queue_pool": drops // 4}
+    queue |= {"dropped_queue_limit": drops, "dropped_queue_pool": drops // 4, "dropped_ingress": _discards(variant, burst)}
     log.add("switch_queues", time_ns=time, port=CLIENT, queue=QUEUE, **queue)
     log.add("switch_queues", time_ns=time, port=CLIENT, queue=0, bytes=1514 * (phase % 2), packets=phase % 2)
     used = -(-queued // 256) * 256
@@ -186,13 +186,18 @@ def _client_rows(log: Log, variant: Variant, time: int, burst: int, phase: int, 
         log.add("pools", time_ns=time, switch="s1", **ingress, **headroom)
 
 
+def _discards(variant: Variant, burst: int) -> int:
+    """Packets of the first server that found its priority group full before this burst."""
+    return 2 * burst if variant.pfc and not variant.ecn else 0
+
+
 def _server_rows(log: Log, variant: Variant, time: int, burst: int, phase: int, fill: float) -> None:
     paused_ms = min(max(phase - 3, 0), 6) if variant.pfc and not (variant.ecn and burst) else 0
     bursts = min(burst, 1) if variant.ecn else burst
     for number in range(1, SERVERS + 1):
         port = f"s1:eth{number}"
         pauses = (bursts * 6 + paused_ms) * number if variant.pfc else 0
-        discards = 2 * burst if variant.pfc and not variant.ecn and number == 1 else 0
+        discards = _discards(variant, burst) if number == 1 else 0
         log.add("switch_ports", time_ns=time, port=port, pauses_sent=pauses)
         log.add("switch_queues", time_ns=time, port=port, queue=QUEUE, bytes=0)
         xoff = (bursts * 6 + paused_ms) * MS if variant.pfc else 0

@@ -8,13 +8,15 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from fabriclab.report.network import PortFacts
+from fabriclab.report.network import Level, PortFacts
 from fabriclab.report.quantities import Axis, Value, setting_number
 from fabriclab.report.style import GROUND, INK, MUTED, algorithm_color, algorithm_name
 from fabriclab.results import Results, SweepPoint
 from fabriclab.results.summary import busy_interval
 
 Dash = Any
+LEVEL_ROOM = 0.14
+"""Levels that are closer than this share of the axis have their names side by side."""
 
 _ACRONYMS = frozenset(("ack", "bfd", "ecn", "mtu", "rto", "sru"))
 _FLAGS = {"True": "on", "False": "off"}
@@ -64,12 +66,17 @@ def shown_interval(results: Results) -> tuple[int, int]:
     return (0 if begin < 0.02 * end else begin), end
 
 
-def draw_level(axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3)), color: str = MUTED, below: bool = False) -> None:
-    """Draw a horizontal line of reference with its name at the right end, above or below the line, over a patch of the ground."""
+def draw_level(
+    axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3)), color: str = MUTED, below: bool = False, at: float = 1
+) -> None:
+    """Draw a horizontal line of reference with its name above or below it, over a patch of the ground.
+
+    The name ends at the share `at` of the axes' width.
+    """
     axes.axhline(level, color=color, linewidth=1.0, linestyle=dash, zorder=1.5)
     axes.annotate(
         label,
-        (1, level),
+        (at, level),
         xycoords=("axes fraction", "data"),
         xytext=(-2, -2 if below else 2),
         textcoords="offset points",
@@ -107,12 +114,19 @@ def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) ->
 
 
 def draw_buffer_levels(axes: Axes, port: PortFacts | None, axis: Axis, top: float) -> None:
-    """Draw buffer limit and marking threshold of a port, as far as the axis reaches."""
+    """Draw buffer limit and marking thresholds of a port, as far as the axis reaches."""
     if port is None:
         return
-    limit = port.limit_bytes / axis.scale
-    if limit <= top:
-        draw_level(axes, limit, f"buffer {limit:g} {axis.unit}")
-    if port.threshold_bytes is not None and port.threshold_bytes / axis.scale <= top:
-        threshold = port.threshold_bytes / axis.scale
-        draw_level(axes, threshold, f"K = {threshold:g} {axis.unit}", dash=(0, (1, 1.5)), color=INK)
+    drawn: list[float] = []
+    for level in port.levels:
+        length = level.bytes / axis.scale
+        if length <= top:
+            look: dict[str, Any] = {} if level.is_limit else {"dash": (0, (1, 1.5)), "color": INK}
+            close = sum(abs(length - other) < LEVEL_ROOM * top for other in drawn)
+            draw_level(axes, length, level_label(level, axis), at=1 - close / 3, **look)
+            drawn.append(length)
+
+
+def level_label(level: Level, axis: Axis) -> str:
+    """Return `buffer 64 KB`, `K = 30 KB`."""
+    return f"{level.name} {level.bytes / axis.scale:.4g} {axis.unit}"

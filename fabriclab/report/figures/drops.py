@@ -7,9 +7,9 @@ from matplotlib.ticker import MaxNLocator
 
 from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.curves import Curve, draw_events, shown_interval
-from fabriclab.report.figures.queue import queue_rows
 from fabriclab.report.network import PortFacts
 from fabriclab.report.quantities import axis_for, axis_label, format_metric
+from fabriclab.report.samples import queue_samples
 from fabriclab.report.series import counter_at
 from fabriclab.report.style import WARNING, drawing, figure_svg, new_figure
 
@@ -18,10 +18,10 @@ _MOST_BARS = 150
 
 def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture | None:
     """Return drops and ECN marks of a port over time; None when there were neither."""
-    found = queue_rows(curve, port)
-    if found is None:
+    samples = queue_samples(curve.results, port)
+    if samples is None:
         return None
-    rows, facts = found
+    rows, facts = samples.rows, samples.facts
     begin, end = shown_interval(curve.results)
     edges = np.linspace(begin, max(end, begin + 1), _MOST_BARS + 1)
     counts = {word: np.diff(counter_at(rows, column, edges)) for word, column in (("Dropped", "drops"), ("Marked", "marks"))}

@@ -12,12 +12,11 @@ from matplotlib.axes import Axes
 
 from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.curves import Curve, draw_buffer_levels, draw_events, shown_interval
-from fabriclab.report.network import PortFacts, port_facts, rto_min_us
+from fabriclab.report.network import PortFacts, rto_min_us
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
+from fabriclab.report.samples import QueueSamples, queue_samples
 from fabriclab.report.series import Steps, only_value, read_steps
 from fabriclab.report.style import WARNING, drawing, figure_svg, new_figure
-from fabriclab.results.statistics import hold_until_next, time_weighted_distribution
-from fabriclab.results.summary import busy_interval
 
 ZOOM_SHARE = 0.05
 """The part of a run that the lower panel shows, within ZOOM_SAMPLES."""
@@ -32,31 +31,26 @@ class Panel:
     """One run's queue in a figure of several; times in ns after the epoch."""
 
     curve: Curve
-    rows: pl.LazyFrame
-    facts: PortFacts
+    samples: QueueSamples
     begin: int
     end: int
 
-
-def queue_rows(curve: Curve, port: str | None) -> tuple[pl.LazyFrame, PortFacts] | None:
-    """Return the samples of a port (by default the first sampled one) and its facts; None when there are none."""
-    facts, queues = port_facts(curve.results, port), curve.results.measured.queues
-    if facts is None or queues is None:
-        return None
-    rows = queues.filter(pl.col("port") == facts.name)
-    return (rows, facts) if only_value(rows, pl.len()) > 0 else None
+    @property
+    def facts(self) -> PortFacts:
+        """Of its port, or of its queue."""
+        return self.samples.facts
 
 
-def queue_picture(curve: Curve, name: str, port: str | None = None, *, small: bool = False) -> Picture | None:
+def queue_picture(curve: Curve, name: str, port: str | None = None, queue: int | None = None, *, small: bool = False) -> Picture | None:
     """Return the queue over the whole run and, below, over its most telling part; None when it was not sampled."""
-    found = queue_rows(curve, port)
-    if found is None:
+    samples = queue_samples(curve.results, port, queue)
+    if samples is None:
         return None
-    rows, facts = found
+    facts = samples.facts
     begin, end = shown_interval(curve.results)
-    zoom = _zoom_interval(rows, begin, end, curve)
+    zoom = _zoom_interval(samples, begin, end)
     panels = [(begin, end)] + ([zoom] if zoom is not None and not small else [])
-    steps = [read_steps(rows, "bytes", *interval) for interval in panels]
+    steps = [read_steps(samples.rows, "bytes", *interval) for interval in panels]
     axis, top = queue_scale(steps, [facts])
     with drawing():
         figure = new_figure(1.9 if len(panels) == 1 else 3.9)
@@ -69,24 +63,25 @@ def queue_picture(curve: Curve, name: str, port: str | None = None, *, small: bo
         if len(panels) == 2:
             _mark_zoom(grid[0, 0], panels[1], axis_for("ns", [end]))
         has_band = any(part.is_envelope for part in steps)
-        caption = _queue_caption(curve, facts, zoom if len(panels) == 2 else None, has_band=has_band)
-        return Picture(f"Queue at {facts.name} over time", caption, figure_svg(figure, name, caption))
+        caption = _queue_caption(curve, samples, zoom if len(panels) == 2 else None, has_band=has_band)
+        return Picture(f"{facts.title} over time", caption, figure_svg(figure, name, caption))
 
 
-def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str | None = None) -> Picture | None:
+def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str | None = None, queue: int | None = None) -> Picture | None:
     """Return the queues of several runs over the same time and on the same axes; None when none was sampled.
 
     Runs that fit in one line get a second one: a short part of each on axes of its own.
     """
-    found = [Panel(curve, *rows, *shown_interval(curve.results)) for curve in curves if (rows := queue_rows(curve, port)) is not None]
+    sampled = [(curve, queue_samples(curve.results, port, queue)) for curve in curves]
+    found = [Panel(curve, samples, *shown_interval(curve.results)) for curve, samples in sampled if samples is not None]
     if not found:
         return None
     window = _common_window(found)
-    steps = [read_steps(panel.rows, "bytes", panel.begin, min(panel.begin + window, panel.end), most=500) for panel in found]
+    steps = [read_steps(panel.samples.rows, "bytes", panel.begin, min(panel.begin + window, panel.end), most=500) for panel in found]
     axis, top = queue_scale(steps, [panel.facts for panel in found])
     columns = min(columns, len(found))
     lines = -(-len(found) // columns)
-    zooms = [_zoom_interval(panel.rows, panel.begin, panel.end, panel.curve) for panel in found] if lines == 1 else []
+    zooms = [_zoom_interval(panel.samples, panel.begin, panel.end) for panel in found] if lines == 1 else []
     zoomed = bool(zooms) and all(zoom is not None for zoom in zooms)
     with drawing():
         figure = new_figure(1.75 * (lines + zoomed) + 0.3)
@@ -106,7 +101,8 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
             assert zoom is not None
             _draw_zoom(axes, panel, zoom)
         caption = _multiples_caption(found, window, [zoom for zoom in zooms if zoom is not None] if zoomed else [])
-        return Picture("Queue over time, side by side", caption, figure_svg(figure, name, caption))
+        subject = "Queue" if found[0].facts.queue is None else found[0].facts.title
+        return Picture(f"{subject} over time, side by side", caption, figure_svg(figure, name, caption))
 
 
 def _draw_queue(axes: Axes, steps: Steps, color: str, axis: Axis, interval: tuple[float, float], top: float, from_ns: float = 0.0) -> None:
@@ -130,21 +126,20 @@ def _draw_queue(axes: Axes, steps: Steps, color: str, axis: Axis, interval: tupl
 def queue_scale(steps: Sequence[Steps], facts: Sequence[PortFacts], others: Sequence[float | int | None] = ()) -> tuple[Axis, float]:
     """Return the unit and the top of a queue axis: room for the data, and for the buffer's limit where the data comes near it."""
     highest = max([float(step.high.max()) for step in steps if len(step.high)] + [float(other or 0) for other in others], default=0.0)
-    levels = [level for port in facts for level in (port.limit_bytes, port.threshold_bytes or 0) if highest == 0 or level <= 3 * highest]
+    levels = [level.bytes for port in facts for level in port.levels if highest == 0 or level.bytes <= 3 * highest]
     reach = max([highest, *levels, 1.0])
     axis = axis_for("bytes", [reach])
     return axis, 1.16 * reach / axis.scale
 
 
-def _zoom_interval(rows: pl.LazyFrame, begin: int, end: int, curve: Curve) -> tuple[int, int] | None:
+def _zoom_interval(samples: QueueSamples, begin: int, end: int) -> tuple[int, int] | None:
     """Return the part to look at: about the first drop, else the middle of the run. None when the run is short enough to see."""
-    interval = int(curve.results.plan.get("probes", {}).get("queue_interval_ns") or 0)
-    fewest, most = (count * interval for count in ZOOM_SAMPLES)
+    fewest, most = (count * samples.interval_ns for count in ZOOM_SAMPLES)
     length = min(max(int((end - begin) * ZOOM_SHARE), fewest), most)
     if length * 2 >= end - begin:
         return None
     dropping = pl.col("drops") > pl.col("drops").first()
-    at = only_value(rows, pl.col("time_ns").filter(dropping).first())
+    at = only_value(samples.rows, pl.col("time_ns").filter(dropping).first())
     start = (begin + end - length) // 2 if at is None else int(at) - length // 5
     start = min(max(start, begin), end - length)
     return start, start + length
@@ -152,7 +147,7 @@ def _zoom_interval(rows: pl.LazyFrame, begin: int, end: int, curve: Curve) -> tu
 
 def _draw_zoom(axes: Axes, panel: Panel, zoom: tuple[int, int]) -> None:
     """Draw a short part of a run on an axis that fits it, time counted from its first start."""
-    steps = read_steps(panel.rows, "bytes", *zoom, most=500)
+    steps = read_steps(panel.samples.rows, "bytes", *zoom, most=500)
     axis = axis_for("bytes", [float(steps.high.max())] if len(steps.high) else [])
     low, high = (float(steps.low.min()), float(steps.high.max())) if len(steps.low) else (0.0, 1.0)
     low = 0.0 if low < 0.5 * high else low - 0.3 * (high - low)
@@ -190,26 +185,17 @@ def _common_window(panels: Sequence[Panel]) -> float:
     return float(min(max(lengths), max([1.2 * min(lengths), *waits])))
 
 
-def _empty_share(curve: Curve, rows: pl.LazyFrame) -> float:
-    table = time_weighted_distribution(hold_until_next(rows, "bytes", *busy_interval(curve.results.measured)))
-    return float(table["share"][0]) if table.height and table["value"][0] == 0 else 0.0
-
-
-def _queue_caption(curve: Curve, facts: PortFacts, zoom: tuple[int, int] | None, *, has_band: bool) -> str:
-    found = queue_rows(curve, facts.name)
-    assert found is not None
-    summary = curve.results.summary
-    longest, mean = (summary.get(f"queue_{word}_bytes[{facts.name}]") for word in ("max", "mean"))
+def _queue_caption(curve: Curve, samples: QueueSamples, zoom: tuple[int, int] | None, *, has_band: bool) -> str:
+    longest, limit = samples.longest_bytes, samples.facts.limit_bytes
     if longest == 0:
         return f"{curve.label}: no sample found a packet waiting; what waits does so before this port."
-    text = f"{curve.label}: the queue reaches {format_metric('queue_max_bytes', longest)} of {format_metric('_bytes', facts.limit_bytes)}"
-    text += f", its mean over time is {format_metric('queue_mean_bytes', mean)}."
-    empty = _empty_share(curve, found[0])
-    if empty >= 0.05:
-        text += f" It stands empty {format_share(empty)} of the time."
+    bound = f" of {format_metric('_bytes', limit)}" if limit is not None else ""
+    text = f"{curve.label}: the queue reaches {format_metric('queue_max_bytes', longest)}{bound}"
+    text += f", its mean over time is {format_metric('queue_mean_bytes', samples.mean_bytes)}."
+    if samples.empty_share >= 0.05:
+        text += f" It stands empty {format_share(samples.empty_share)} of the time."
     if zoom is not None:
-        drops = summary.get(f"drops[{facts.name}]")
-        place = "around the first drop" if drops else "from the middle of the run"
+        place = "around the first drop" if samples.drops else "from the middle of the run"
         text += f" Below: {format_metric('_ns', zoom[1] - zoom[0])} {place}."
     if has_band:
         text += " A band spans the least and greatest of more samples than the picture has room for; its line is the mean."
@@ -227,12 +213,11 @@ def _multiples_caption(panels: Sequence[Panel], window: float, zooms: Sequence[t
 
 
 def _describe(panel: Panel) -> str:
-    summary = panel.curve.results.summary
-    empty = _empty_share(panel.curve, panel.rows)
-    parts = [f"mean {format_metric('_bytes', summary.get(f'queue_mean_bytes[{panel.facts.name}]'))}"]
-    parts += [f"empty {format_share(empty)} of the time"] if empty >= 0.005 else []
-    parts += [f"{format_metric('drops', summary.get(f'drops[{panel.facts.name}]'))} drops"]
-    stalls = summary.get(f"stalls[{panel.facts.name}]")
+    summary, samples = panel.curve.results.summary, panel.samples
+    parts = [f"mean {format_metric('_bytes', samples.mean_bytes)}"]
+    parts += [f"empty {format_share(samples.empty_share)} of the time"] if samples.empty_share >= 0.005 else []
+    parts += [f"{format_metric('drops', samples.drops)} drops"]
+    stalls = summary.get(f"stalls[{panel.facts.name}]") if panel.facts.queue is None else None
     parts += [f"{stalls:,} stalls of 10 ms or more"] if stalls else []
     parts += [f"{summary['timeouts']:,} timeouts"] if summary.get("timeouts") is not None else []
     return f"{panel.curve.label}: {', '.join(parts)}, {format_metric('_ns', panel.end - panel.begin)} in all"

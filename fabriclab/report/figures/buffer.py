@@ -1,0 +1,221 @@
+"""A switch's packet memory over time: who holds it, how much is free, and what that leaves for the next queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from matplotlib.axes import Axes
+
+from fabriclab.report.buffers import Member, alpha, alpha_text, members, shared_bytes
+from fabriclab.report.exhibits import Picture
+from fabriclab.report.figures.curves import Curve, draw_events, draw_level, shown_interval
+from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
+from fabriclab.report.series import Steps, integral_at, read_steps
+from fabriclab.report.style import DASHES, INK, MUTED, WARNING, drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.results import Results
+
+Array = npt.NDArray[np.float64]
+MOST_STACKED = 6
+"""Queues and groups that have a colour of their own; the others are one."""
+MOST_THRESHOLDS = 2
+_BINS = 300
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A pool of a switch: its rows, and the accounts that are charged to it."""
+
+    node: Mapping[str, Any]
+    name: str
+    rows: pl.LazyFrame
+    watermark: int
+    headroom_watermark: int
+
+    @property
+    def shared(self) -> int:
+        """Bytes that are not reserved for anyone."""
+        return shared_bytes(self.node, self.name)
+
+    @property
+    def headroom_size(self) -> int:
+        """Bytes of headroom that its groups share; 0: each has its own."""
+        return int(next(pool["headroom_bytes"] for pool in self.node["switch"]["pools"] if pool["name"] == self.name))
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What one account, or several, held of a pool beyond the reserved part: the mean in each bin, bytes."""
+
+    label: str
+    held: Array
+
+
+def buffer_picture(curve: Curve, name: str, switch: str | None = None) -> Picture | None:
+    """Return the memory of a switch, by default of the one that was fullest, over time; None where none was sampled or used."""
+    pools = _used_pools(curve.results, switch)
+    if not pools:
+        return None
+    begin, end = shown_interval(curve.results)
+    headrooms = [pool for pool in pools if pool.headroom_watermark]
+    with drawing():
+        figure = new_figure(0.5 + 2.3 * len(pools) + 1.1 * len(headrooms))
+        heights = [2.0] * len(pools) + [1.0] * len(headrooms)
+        grid = figure.subplots(len(heights), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+        for axes, pool in zip(grid, pools, strict=False):
+            _draw_pool(axes, curve.results, pool, begin, end)
+        for axes, pool in zip(grid[len(pools) :], headrooms, strict=True):
+            _draw_headroom(axes, pool, begin, end)
+        time = axis_for("ns", [end])
+        for axes in grid:
+            axes.set_xlim(begin / time.scale, end / time.scale)
+            draw_events(axes, curve.results, time)
+        grid[-1].set_xlabel(axis_label("Time", time))
+        caption = f"{curve.label}: {' '.join(_describe(pool) for pool in pools)}{_explain(pools)}"
+        return Picture(f"Buffer of {pools[0].node['name']} over time", caption, figure_svg(figure, name, caption))
+
+
+def _used_pools(results: Results, switch: str | None) -> list[Memory]:
+    """Return the pools of one switch that something was in."""
+    if results.switches.pools is None:
+        return []
+    most = results.switches.pools.group_by("switch", "pool").agg(
+        pl.col("watermark_bytes", "headroom_watermark_bytes").max().fill_null(0), pl.col("size_bytes").max().alias("size")
+    )
+    found = {(row["switch"], row["pool"]): row for row in most.collect(engine="streaming").iter_rows(named=True)}
+    fullest = max(found.values(), key=lambda row: (row["watermark_bytes"] / max(row["size"] or 0, 1), row["switch"]), default=None)
+    wanted = switch if any(name == switch for name, _ in found) else (fullest or {}).get("switch")
+    nodes = [node for node in results.plan.get("nodes", []) if node["name"] == wanted and node.get("switch")]
+    pools = [
+        Memory(
+            node,
+            pool["name"],
+            results.switches.pools.filter((pl.col("switch") == node["name"]) & (pl.col("pool") == index)),
+            found[wanted, index]["watermark_bytes"],
+            found[wanted, index]["headroom_watermark_bytes"],
+        )
+        for node in nodes
+        for index, pool in enumerate(node["switch"]["pools"])
+        if (wanted, index) in found
+    ]
+    return [pool for pool in pools if pool.watermark or pool.headroom_watermark]
+
+
+def _draw_pool(axes: Axes, results: Results, pool: Memory, begin: int, end: int) -> None:
+    edges = np.linspace(begin, max(end, begin + 1), _BINS + 1)
+    layers = _layers(results, pool, edges)
+    used = read_steps(pool.rows, "used_bytes", begin, end)
+    highest = max([float(used.high.max()) if len(used.high) else 0.0, float(sum((layer.held for layer in layers), np.zeros(1)).max()), 1.0])
+    reach = max(highest, pool.shared if pool.shared <= 3 * highest else 0.0)
+    axis, time = axis_for("bytes", [reach]), axis_for("ns", [end])
+    below = np.zeros(_BINS)
+    for layer, color in zip(layers, [*ramp(MOST_STACKED), MUTED], strict=False):
+        top = below + layer.held / axis.scale
+        color = MUTED if layer.label == "others" else color
+        axes.fill_between(
+            edges / time.scale, _closed(below), _closed(top), step="post", color=color, alpha=0.55, linewidth=0, label=layer.label
+        )
+        below = top
+    _draw_used(axes, used, axis, time)
+    _draw_thresholds(axes, pool, edges, axis, time)
+    axes.set_ylim(0, 1.16 * reach / axis.scale)
+    if pool.shared <= 3 * highest:
+        draw_level(axes, pool.shared / axis.scale, f"{pool.name} {format_metric('_bytes', pool.shared)}")
+    axes.set_ylabel(axis_label(f"Pool {pool.name}", axis))
+    place_legend(axes)
+
+
+def _draw_used(axes: Axes, used: Steps, axis: Axis, time: Axis) -> None:
+    if not len(used.time_ns):
+        return
+    times = np.append(used.time_ns, used.end_ns) / time.scale
+    if used.is_envelope:
+        low, high = (_closed(values) / axis.scale for values in (used.low, used.high))
+        axes.fill_between(times, low, high, step="post", color=INK, alpha=0.15, linewidth=0)
+    axes.step(times, _closed(used.mean) / axis.scale, where="post", color=INK, linewidth=1.0, label="in use")
+
+
+def _draw_thresholds(axes: Axes, pool: Memory, edges: Array, axis: Axis, time: Axis) -> None:
+    """Draw the dynamic limit, alpha x free, of the accounts with the smallest alphas: those that meet it first."""
+    alphas = sorted({factor for member in members(pool.node, pool.name) if (factor := alpha(member.account)) is not None})
+    used = _bin_means(pool.rows.select("time_ns", pl.col("used_bytes").alias("bytes")).drop_nulls().collect(engine="streaming"), edges)
+    for factor, dash in zip(alphas[:MOST_THRESHOLDS], DASHES[1:], strict=False):
+        limit = _closed(factor * np.maximum(pool.shared - used, 0)) / axis.scale
+        label = f"dynamic limit, {alpha_text(factor)} x free"
+        axes.step(edges / time.scale, limit, where="post", color=INK, linewidth=1.1, linestyle=dash, label=label)
+
+
+def _draw_headroom(axes: Axes, pool: Memory, begin: int, end: int) -> None:
+    steps = read_steps(pool.rows, "headroom_bytes", begin, end)
+    reach = float(max(pool.headroom_watermark, pool.headroom_size if pool.headroom_size <= 3 * pool.headroom_watermark else 0))
+    axis, time = axis_for("bytes", [reach]), axis_for("ns", [end])
+    times = np.append(steps.time_ns, steps.end_ns) / time.scale
+    axes.fill_between(times, 0, _closed(steps.high) / axis.scale, step="post", color=WARNING, alpha=0.35, linewidth=0)
+    axes.step(times, _closed(steps.high) / axis.scale, where="post", color=WARNING, linewidth=1.0)
+    axes.set_ylim(0, 1.25 * reach / axis.scale)
+    if 0 < pool.headroom_size <= 3 * pool.headroom_watermark:
+        draw_level(axes, pool.headroom_size / axis.scale, f"headroom {format_metric('_bytes', pool.headroom_size)}")
+    axes.set_ylabel(axis_label("Headroom", axis))
+
+
+def _layers(results: Results, pool: Memory, edges: Array) -> list[Layer]:
+    """Return what each account held, the largest first, those beyond MOST_STACKED together; none of what was empty."""
+    layers = [Layer(_label(member), held) for member, held in _held(results, pool, edges) if held.max() > 0]
+    layers.sort(key=lambda layer: -float(layer.held.mean()))
+    rest = layers[MOST_STACKED:]
+    return layers[:MOST_STACKED] + ([Layer("others", sum((layer.held for layer in rest), np.zeros(_BINS)))] if rest else [])
+
+
+def _held(results: Results, pool: Memory, edges: Array) -> Iterator[tuple[Member, Array]]:
+    of_switch = pl.col("port").str.starts_with(f"{pool.node['name']}:")
+    tables = {"queue": results.switches.queues, "group": results.switches.groups}
+    rows = {
+        kind: table.filter(of_switch).select("time_ns", "port", kind, "bytes").drop_nulls().collect(engine="streaming")
+        for kind, table in tables.items()
+        if table is not None
+    }
+    parts = {kind: table.partition_by("port", kind, as_dict=True, maintain_order=True) for kind, table in rows.items()}
+    for member in members(pool.node, pool.name):
+        found = parts.get(member.kind, {}).get((member.port, member.index))
+        if found is not None:
+            beyond = (pl.col("bytes") - member.account["reserved_bytes"]).clip(lower_bound=0)
+            yield member, _bin_means(found.with_columns(beyond), edges)
+
+
+def _bin_means(rows: pl.DataFrame, edges: Array) -> Array:
+    """Return the mean of `bytes`, a step function, between the edges; 0 before its first row."""
+    if rows.is_empty():
+        return np.zeros(len(edges) - 1)
+    times, values = rows["time_ns"].cast(pl.Float64).to_numpy(), rows["bytes"].cast(pl.Float64).to_numpy()
+    if times[0] > edges[0]:
+        times, values = np.insert(times, 0, edges[0]), np.insert(values, 0, 0.0)
+    means: Array = np.diff(integral_at(times, values, edges)) / np.diff(edges)
+    return means
+
+
+def _label(member: Member) -> str:
+    return f"{member.port}, {member.kind} {member.index}"
+
+
+def _closed(values: Array) -> Array:
+    """Return the values with the last one once more: a step needs an end."""
+    return np.append(values, values[-1]) if len(values) else np.zeros(1)
+
+
+def _explain(pools: Sequence[Memory]) -> str:
+    dynamic = any(alpha(member.account) is not None for pool in pools for member in members(pool.node, pool.name))
+    return " A queue or group with a dynamic limit may hold alpha times what is free." if dynamic else ""
+
+
+def _describe(pool: Memory) -> str:
+    size = format_metric("_bytes", pool.shared)
+    text = f"pool {pool.name} holds at most {format_metric('_bytes', pool.watermark)} of {size}"
+    text += f" ({format_share(pool.watermark / pool.shared)})." if pool.shared else "."
+    if pool.headroom_watermark:
+        of = f" of {format_metric('_bytes', pool.headroom_size)}" if pool.headroom_size else ""
+        text += f" Headroom: at most {format_metric('_bytes', pool.headroom_watermark)}{of}."
+    return text

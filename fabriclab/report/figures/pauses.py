@@ -1,0 +1,123 @@
+"""Who pauses whom: the time that queues were stopped by their neighbours' PFC, over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from matplotlib.axes import Axes
+
+from fabriclab.report.exhibits import Picture
+from fabriclab.report.figures.curves import Curve, draw_events, shown_interval
+from fabriclab.report.quantities import axis_for, axis_label, format_metric, format_share
+from fabriclab.report.series import counter_at
+from fabriclab.report.style import drawing, figure_svg, new_figure, ramp
+from fabriclab.results import Results
+
+Array = npt.NDArray[np.float64]
+MOST_ROWS = 14
+_MOST_BINS = 250
+_ROW_HEIGHT = 0.84
+"""Of a row's place, where all of the time is paused."""
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """What one port kept another from sending; `share` is the part of each bin's time in which it did."""
+
+    label: str
+    number: int
+    """Of the queue or the group."""
+    share: Array
+    total_ns: int
+
+
+def pauses_picture(curve: Curve, name: str) -> Picture | None:
+    """Return a row for each queue that was paused, those paused longest where there are many; None where none was."""
+    begin, end = shown_interval(curve.results)
+    edges = _edges(curve.results, begin, end)
+    every = sorted(paused(curve.results, edges), key=lambda row: -row.total_ns)
+    rows = every[:MOST_ROWS]
+    if not rows:
+        return None
+    time = axis_for("ns", [end])
+    colors = dict(zip(sorted({row.number for row in rows}), ramp(8), strict=False))
+    with drawing():
+        figure = new_figure(0.6 + 0.3 * len(rows))
+        axes = figure.subplots()
+        for place, row in zip(range(len(rows))[::-1], rows, strict=True):
+            top = place + _ROW_HEIGHT * np.append(row.share, row.share[-1])
+            axes.fill_between(edges / time.scale, place, top, step="post", color=colors[row.number], alpha=0.8, linewidth=0)
+            text = f"{format_metric('_ns', row.total_ns, 3)} ({format_share(row.total_ns / (end - begin))})"
+            axes.annotate(
+                text,
+                (1, place + 0.4),
+                xycoords=("axes fraction", "data"),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8,
+            )
+        axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(-0.15, len(rows)), xlabel=axis_label("Time", time))
+        _label_rows(axes, rows)
+        draw_events(axes, curve.results, time)
+        caption = _caption(curve, rows, len(every) - len(rows))
+        return Picture("Who pauses whom", caption, figure_svg(figure, name, caption))
+
+
+def paused(results: Results, edges: Array) -> Iterator[Pauses]:
+    """Yield what was paused: as the paused port counts it, or, where nobody sampled that one, as the port does that sent the pauses."""
+    ports = {f"{node['name']}:{port['interface']}": (node, port) for node in results.plan.get("nodes", []) for port in node["ports"]}
+    ends = {name: _end(node, port) for name, (node, port) in ports.items()}
+    peers = {name: f"{port['peer_node']}:{port['peer_interface']}" for name, (_, port) in ports.items()}
+    seen = set()
+    for (port, queue), rows in _parts(results.switches.queues, "queue", "paused_ns"):
+        seen.add(port)
+        yield from _pauses(f"{ends.get(peers.get(port, ''), '?')} stops {ends.get(port, port)}, queue {queue}", queue, rows, edges)
+    for (port, group), rows in _parts(results.switches.groups, "group", "xoff_ns"):
+        if peers.get(port) not in seen:
+            yield from _pauses(f"{ends.get(port, port)} stops {ends.get(peers.get(port, ''), '?')}, group {group}", group, rows, edges)
+
+
+def _parts(table: pl.LazyFrame | None, number: str, counter: str) -> Iterator[tuple[tuple[str, int], pl.LazyFrame]]:
+    if table is None:
+        return
+    rows = table.select("time_ns", "port", number, pl.col(counter).alias("counter")).collect(engine="streaming")
+    for (port, value), part in sorted(rows.partition_by("port", number, as_dict=True, maintain_order=True).items()):
+        yield (str(port), int(value)), part.lazy()
+
+
+def _pauses(label: str, number: int, rows: pl.LazyFrame, edges: Array) -> Iterator[Pauses]:
+    counts = counter_at(rows, "counter", edges)
+    total = int(counts[-1] - counts[0])
+    if total > 0:
+        yield Pauses(label, number, np.clip(np.diff(counts) / np.diff(edges), 0, 1), total)
+
+
+def _edges(results: Results, begin: int, end: int) -> Array:
+    """Return bins that begin and end when a sample was due: a counter grew at some time since the sample before."""
+    interval = int(results.plan.get("probes", {}).get("switch_interval_ns") or 1)
+    width = interval * max(1, -(-(end - begin) // (interval * _MOST_BINS)))
+    return np.arange(begin // width, -(-end // width) + 1, dtype=np.float64) * width
+
+
+def _end(node: Mapping[str, Any], port: Mapping[str, Any]) -> str:
+    """Return a port's name; a host with one port is its own name."""
+    return str(node["name"]) if len(node["ports"]) == 1 else f"{node['name']}:{port['interface']}"
+
+
+def _label_rows(axes: Axes, rows: Sequence[Pauses]) -> None:
+    axes.set_yticks([place + 0.4 for place in range(len(rows))][::-1], [row.label for row in rows])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(False, axis="y")
+    axes.grid(True, axis="x")
+
+
+def _caption(curve: Curve, rows: Sequence[Pauses], hidden: int) -> str:
+    text = f"{curve.label}: the height of a row is the share of the time in which its queue had to wait; full height is all of the time."
+    text += " Beside it: the time in all."
+    return text + (f" {hidden} more queues were paused for less." if hidden else "")
