@@ -101,8 +101,8 @@ def _of_wred(wred: Wred, rate_bps: int) -> Iterator[tuple[str, str]]:
         low, high = wred_bytes(wred, rate_bps)
         times = f"min {format_duration(wred.min, _DIGITS)}, max {format_duration(wred.max, _DIGITS)}"
         yield f"wred by delay, {times}", f"min {_size(low)} and max {_size(high)}, what the line sends in that time"
-    newest = f"weight 1/{1 << wred.weight_log}" if wred.weight_log else "the instantaneous queue"
-    yield f"wred on {newest}", "on an average in which the newest length has weight 1/2, which is red's nearest"
+    newest = f"an average in which the newest length has weight 1/{1 << wred.weight_log}" if wred.weight_log else "the instantaneous queue"
+    yield f"wred on {newest}", "on an average with weight 1/2, which is as near as tc lets red be"
 
 
 def _of_group(group: PriorityGroup) -> Iterator[tuple[str, str]]:
@@ -146,7 +146,7 @@ def _ports(node: Node, ports: Sequence[str]) -> str:
     if not any(ports):
         return ""
     if len(ports) == 1:
-        return f":{ports[0]}"
+        return f", port {ports[0]}"
     return ", all ports" if len(ports) == len(node.ports) else f", ports {', '.join(ports)}"
 
 

@@ -45,6 +45,23 @@ RICH = SwitchPort(
 )
 """Nearly everything that a port can be told."""
 
+LOSSLESS_PORT = SwitchPort(
+    queues=(
+        SwitchQueue(index=0, account=Account(pool="shared", alpha_log=0)),
+        SwitchQueue(index=LOSSLESS, account=Account(pool="shared")),
+    ),
+    groups=(
+        PriorityGroup(index=0, account=Account(pool="shared")),
+        PriorityGroup(
+            index=LOSSLESS,
+            account=Account(pool="shared", limit_bytes=30_000),
+            lossless=Lossless(headroom_bytes=20_000, xon_bytes=20_000),
+        ),
+    ),
+    pfc=Pfc(priorities=(LOSSLESS,)),
+)
+"""Class selector 3 is lossless, all others are lossy. A headroom of 13 frames is more than 1 Gbps over 25 us asks for."""
+
 
 def shared_star(
     hosts: int = 3,
