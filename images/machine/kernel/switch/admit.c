@@ -9,7 +9,7 @@
 
 #include "switch.h"
 
-/* -- Classification --------------------------------------------------------------------------------- */
+/* -- Classification ---------------------------------------------------------------------------- */
 
 /* What is not IP (ARP, LLDP) has DSCP 0. */
 static u8 switch_dscp(struct sk_buff *skb)
@@ -54,22 +54,24 @@ static void switch_classify(struct switch_port *port, struct sk_buff *skb, u64 n
 	};
 }
 
-/* -- Accounts --------------------------------------------------------------------------------------- */
+/* -- Accounts ---------------------------------------------------------------------------------- */
 
-static struct switch_group *switch_frame_group(struct switch_port *port, const struct switch_frame *frame)
+static struct switch_group *switch_frame_group(struct switch_port *port,
+					       const struct switch_frame *frame)
 {
 	return &port->chip->ingress[frame->slot]->group[frame->group];
 }
 
-static enum switch_admission switch_ask(struct switch_chip *chip, const struct switch_account *account,
+static enum switch_admission switch_ask(struct switch_chip *chip,
+					const struct switch_account *account,
 					const struct switch_memory *memory, u32 cells)
 {
 	return switch_admit(account, &memory->account, switch_memory_pool(chip, memory), cells);
 }
 
 /* Counts a frame in; `ingress` is what its priority group said. */
-static void switch_account_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes,
-				 enum switch_admission ingress)
+static void switch_account_frame(struct switch_port *port, const struct switch_frame *frame,
+				 u32 bytes, enum switch_admission ingress)
 {
 	struct switch_queue *queue = &port->queue[frame->queue];
 	struct switch_memory *memory = &port->config.queue[frame->queue].memory;
@@ -83,7 +85,8 @@ static void switch_account_frame(struct switch_port *port, const struct switch_f
 	group->stats.received_bytes += bytes;
 	group->stats.received_packets++;
 
-	switch_charge(&queue->account, &memory->account, switch_memory_pool(port->chip, memory), frame->cells);
+	switch_charge(&queue->account, &memory->account, switch_memory_pool(port->chip, memory),
+		      frame->cells);
 	queue->bytes += bytes;
 	queue->packets++;
 	queue->stats.watermark_bytes = max(queue->stats.watermark_bytes, queue->bytes);
@@ -94,7 +97,8 @@ static void switch_account_frame(struct switch_port *port, const struct switch_f
 }
 
 /* Counts a frame out. */
-void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes, u64 now)
+void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes,
+			    u64 now)
 {
 	struct switch_chip *chip = port->chip;
 	struct switch_ingress *ingress = chip->ingress[frame->slot];
@@ -102,7 +106,8 @@ void switch_unaccount_frame(struct switch_port *port, const struct switch_frame 
 	struct switch_queue *queue = &port->queue[frame->queue];
 	struct switch_memory *memory = &port->config.queue[frame->queue].memory;
 
-	switch_release(&queue->account, &memory->account, switch_memory_pool(chip, memory), frame->cells);
+	switch_release(&queue->account, &memory->account, switch_memory_pool(chip, memory),
+		       frame->cells);
 	queue->bytes -= bytes;
 	queue->packets--;
 	if (queue->ingress_bytes)
@@ -112,19 +117,21 @@ void switch_unaccount_frame(struct switch_port *port, const struct switch_frame 
 	if (queue->event.open)
 		switch_event_departure(port, frame->queue, now);
 
-	switch_release(&group->account, &group->memory.account, switch_memory_pool(chip, &group->memory), frame->cells);
+	switch_release(&group->account, &group->memory.account,
+		       switch_memory_pool(chip, &group->memory), frame->cells);
 	if (group->xoff)
 		switch_group_check_xon(chip, ingress, frame->group, now);
 }
 
-/* -- Enqueue ---------------------------------------------------------------------------------------- */
+/* -- Enqueue ----------------------------------------------------------------------------------- */
 
 static enum tc_switch_drop switch_queue_refusal(enum switch_admission admission)
 {
-	return admission == SWITCH_REFUSE_POOL ? TC_SWITCH_DROP_QUEUE_POOL : TC_SWITCH_DROP_QUEUE_LIMIT;
+	return admission == SWITCH_REFUSE_POOL ? TC_SWITCH_DROP_QUEUE_POOL :
+						 TC_SWITCH_DROP_QUEUE_LIMIT;
 }
 
-/* Admits a frame and counts it in, or says why not (an enum tc_switch_drop); TC_SWITCH_DROPS: admitted. */
+/* Admits a frame and counts it in (TC_SWITCH_DROPS), or says why not. */
 static enum tc_switch_drop switch_port_admit(struct switch_port *port, struct sk_buff *skb)
 {
 	struct switch_frame *frame = switch_frame(skb);
@@ -144,7 +151,8 @@ static enum tc_switch_drop switch_port_admit(struct switch_port *port, struct sk
 	egress = switch_ask(port->chip, &queue->account, &config->memory, frame->cells);
 	if (egress != SWITCH_ADMIT)
 		return switch_queue_refusal(egress);
-	if (config->voq_limit != SWITCH_UNLIMITED && queue->ingress_bytes[frame->slot] + bytes > config->voq_limit)
+	if (config->voq_limit != SWITCH_UNLIMITED &&
+	    queue->ingress_bytes[frame->slot] + bytes > config->voq_limit)
 		return TC_SWITCH_DROP_VOQ;
 	if (!switch_aqm_arrival(port, frame->queue, skb))
 		return TC_SWITCH_DROP_WRED;
@@ -158,7 +166,10 @@ void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop 
 	port->stats.drops++;
 }
 
-/* Takes a frame in. Returns NET_XMIT_SUCCESS, _CN (early drop) or _DROP: then the frame is still the caller's. */
+/*
+ * Takes a frame in. Returns NET_XMIT_SUCCESS, _CN (early drop) or _DROP: then the frame
+ * is still the caller's.
+ */
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	struct switch_frame *frame = switch_frame(skb);

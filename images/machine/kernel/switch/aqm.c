@@ -9,12 +9,13 @@
 #include "switch.h"
 
 /* A length (bytes or ns) on the queue's WRED curve. False: the frame is to be dropped. */
-static bool switch_wred_passes(struct switch_port *port, int number, struct sk_buff *skb, u64 length)
+static bool switch_wred_passes(struct switch_port *port, int number, struct sk_buff *skb,
+			       u64 length)
 {
 	const struct switch_queue_config *config = &port->config.queue[number];
 	struct switch_queue *queue = &port->queue[number];
-	u64 probability = switch_wred_probability(&config->wred,
-						  switch_wred_sample(&config->wred, &queue->average, length));
+	u64 probability = switch_wred_probability(
+		&config->wred, switch_wred_sample(&config->wred, &queue->average, length));
 
 	if (!probability || (probability < SWITCH_WRED_CERTAIN && get_random_u32() >= probability))
 		return true;
@@ -39,7 +40,8 @@ bool switch_aqm_arrival(struct switch_port *port, int number, struct sk_buff *sk
 	       switch_wred_passes(port, number, skb, port->queue[number].bytes);
 }
 
-static void switch_phantom_mark(struct switch_port *port, int number, struct sk_buff *skb, u64 now, u32 bytes)
+static void switch_phantom_mark(struct switch_port *port, int number, struct sk_buff *skb, u64 now,
+				u32 bytes)
 {
 	struct switch_queue *queue = &port->queue[number];
 
@@ -52,7 +54,8 @@ static void switch_phantom_mark(struct switch_port *port, int number, struct sk_
 }
 
 /* A frame is about to leave its queue. False: it is to be dropped. */
-bool switch_aqm_departure(struct switch_port *port, int number, struct sk_buff *skb, u64 now, u32 wire_bytes)
+bool switch_aqm_departure(struct switch_port *port, int number, struct sk_buff *skb, u64 now,
+			  u32 wire_bytes)
 {
 	const struct switch_queue_config *config = &port->config.queue[number];
 

@@ -15,15 +15,17 @@ struct switch_net {
 	struct switch_chip *chip;	/* under RTNL */
 };
 
-/* -- Time ------------------------------------------------------------------------------------------- */
+/* -- Time -------------------------------------------------------------------------------------- */
 
 static void switch_chip_advance(struct switch_chip *chip)
 {
 	struct timerqueue_node *next;
 
 	chip->kicked = false;
-	while ((next = timerqueue_getnext(&chip->events)) && ktime_to_ns(next->expires) <= chip->now)
-		switch_port_run(container_of(next, struct switch_port, event), ktime_to_ns(next->expires));
+	while ((next = timerqueue_getnext(&chip->events)) &&
+	       ktime_to_ns(next->expires) <= chip->now)
+		switch_port_run(container_of(next, struct switch_port, event),
+				ktime_to_ns(next->expires));
 }
 
 /* Takes the lock, brings all ports up to the present and returns what that is. */
@@ -67,14 +69,15 @@ static enum hrtimer_restart switch_chip_timer(struct hrtimer *timer)
 static void switch_chip_setup_timer(struct switch_chip *chip)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
-	hrtimer_setup(&chip->timer, switch_chip_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_SOFT);
+	hrtimer_setup(&chip->timer, switch_chip_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
 #else
 	hrtimer_init(&chip->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_PINNED_SOFT);
 	chip->timer.function = switch_chip_timer;
 #endif
 }
 
-/* -- Ingress ports ---------------------------------------------------------------------------------- */
+/* -- Ingress ports ----------------------------------------------------------------------------- */
 
 static struct switch_ingress *switch_ingress_new(void)
 {
@@ -102,7 +105,7 @@ static bool switch_ingress_in_use(const struct switch_ingress *ingress)
 	return false;
 }
 
-/* A slot for another port, or 0. What a port that is gone and has no more frames here leaves is taken anew. */
+/* A slot for another port, or 0. That of a port that is gone with all its frames is taken anew. */
 static int switch_chip_find_slot(struct switch_chip *chip)
 {
 	int slot;
@@ -113,7 +116,8 @@ static int switch_chip_find_slot(struct switch_chip *chip)
 	return 0;
 }
 
-static int switch_chip_add_ingress(struct switch_chip *chip, struct switch_port *port, struct netlink_ext_ack *extack)
+static int switch_chip_add_ingress(struct switch_chip *chip, struct switch_port *port,
+				   struct netlink_ext_ack *extack)
 {
 	struct switch_ingress *ingress = switch_ingress_new(), *before;
 	int slot, error;
@@ -145,7 +149,7 @@ static int switch_chip_add_ingress(struct switch_chip *chip, struct switch_port 
 	return 0;
 }
 
-/* -- Life ------------------------------------------------------------------------------------------- */
+/* -- Life -------------------------------------------------------------------------------------- */
 
 static struct switch_chip *switch_chip_new(struct net *net)
 {
@@ -213,7 +217,8 @@ void switch_chip_leave(struct switch_port *port)
 	WRITE_ONCE(port->chip, NULL);
 	switch_chip_unlock(chip);
 	/* The device may have a new port already. */
-	xa_cmpxchg(&chip->slots, port->ingress->ifindex, xa_mk_value(port->ingress->slot), NULL, GFP_KERNEL);
+	xa_cmpxchg(&chip->slots, port->ingress->ifindex, xa_mk_value(port->ingress->slot), NULL,
+		   GFP_KERNEL);
 	if (--chip->ports)
 		return;
 	here->chip = NULL;

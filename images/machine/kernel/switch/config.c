@@ -7,7 +7,7 @@
 
 #include "switch.h"
 
-/* -- Defaults --------------------------------------------------------------------------------------- */
+/* -- Defaults ---------------------------------------------------------------------------------- */
 
 static void switch_default_memory(struct switch_memory *memory)
 {
@@ -19,7 +19,8 @@ static void switch_default_memory(struct switch_memory *memory)
 
 void switch_default_queue(struct switch_port_config *config, int queue)
 {
-	config->share[queue] = (struct switch_queue_share) { .scheduling = SWITCH_STRICT, .quantum = 1 };
+	config->share[queue] =
+		(struct switch_queue_share) { .scheduling = SWITCH_STRICT, .quantum = 1 };
 	config->queue[queue] = (struct switch_queue_config) {
 		.voq_limit = SWITCH_UNLIMITED,
 		.event_threshold = SWITCH_UNLIMITED,
@@ -51,7 +52,7 @@ static void switch_default_port(struct switch_port_config *config)
 	}
 }
 
-/* -- Checks of the whole ---------------------------------------------------------------------------- */
+/* -- Checks of the whole ----------------------------------------------------------------------- */
 
 /* What the port's queues and groups reserve of a pool, in cells. */
 static u64 switch_port_reserved(const struct switch_port_config *config, u8 pool)
@@ -78,8 +79,8 @@ static int switch_check_pools(struct switch_change *change)
 		pool->reserved += switch_port_reserved(&change->config, number) -
 				  switch_port_reserved(&change->port->config, number);
 		if (pool->reserved > pool->size)
-			return switch_refuse(change, "pool %d: %llu cells reserved of %llu", number, pool->reserved,
-					     pool->size);
+			return switch_refuse(change, "pool %d: %llu cells reserved of %llu", number,
+					     pool->reserved, pool->size);
 	}
 	return 0;
 }
@@ -106,11 +107,11 @@ static void switch_summarise(struct switch_port_config *config)
 			config->shaped = true;
 }
 
-/* -- In force --------------------------------------------------------------------------------------- */
+/* -- In force ---------------------------------------------------------------------------------- */
 
 /* Gives an account, with what it holds, another place and limit. */
-void switch_memory_move(struct switch_chip *chip, struct switch_account *account, struct switch_memory *from,
-			const struct switch_memory *to)
+void switch_memory_move(struct switch_chip *chip, struct switch_account *account,
+			struct switch_memory *from, const struct switch_memory *to)
 {
 	struct switch_pool *pool = switch_memory_pool(chip, from);
 
@@ -136,9 +137,11 @@ static void switch_commit_memory(struct switch_port *port, struct switch_port_co
 	for (number = 0; number < SWITCH_QUEUES; number++) {
 		struct switch_group *group = &port->ingress->group[number];
 
-		switch_memory_move(chip, &port->queue[number].account, &port->config.queue[number].memory,
+		switch_memory_move(chip, &port->queue[number].account,
+				   &port->config.queue[number].memory,
 				   &config->queue[number].memory);
-		switch_memory_move(chip, &group->account, &group->memory, &config->group[number].memory);
+		switch_memory_move(chip, &group->account, &group->memory,
+				   &config->group[number].memory);
 		group->pfc = config->group[number].pfc;
 	}
 }
@@ -164,10 +167,12 @@ static int switch_allocate(struct switch_port *port, const struct switch_port_co
 		u64 *bytes;
 
 		if (events && !queue->event.ingress_bytes)
-			queue->event.ingress_bytes = kvcalloc(SWITCH_SLOTS, sizeof(u64), GFP_KERNEL);
+			queue->event.ingress_bytes =
+				kvcalloc(SWITCH_SLOTS, sizeof(u64), GFP_KERNEL);
 		if (events && !queue->event.ingress_bytes)
 			return -ENOMEM;
-		if (queue->ingress_bytes || !(events || config->queue[number].voq_limit != SWITCH_UNLIMITED))
+		if (queue->ingress_bytes ||
+		    !(events || config->queue[number].voq_limit != SWITCH_UNLIMITED))
 			continue;
 		bytes = kvcalloc(SWITCH_SLOTS, sizeof(u64), GFP_KERNEL);
 		if (!bytes)
@@ -200,7 +205,8 @@ static void switch_commit(struct switch_change *change)
 }
 
 /* Applies a request's options; `first`: to a port that has none yet. */
-int switch_port_configure(struct switch_port *port, struct nlattr *options, bool first, struct netlink_ext_ack *extack)
+int switch_port_configure(struct switch_port *port, struct nlattr *options, bool first,
+			  struct netlink_ext_ack *extack)
 {
 	struct switch_change *change;
 	int error;
@@ -218,7 +224,8 @@ int switch_port_configure(struct switch_port *port, struct nlattr *options, bool
 	change->config = port->config;
 	change->cell_bytes = port->chip->cell_bytes;
 	memcpy(change->pool, port->chip->pool, sizeof(change->pool));
-	error = switch_parse(change, options, first) ?: switch_check_pools(change) ?: switch_check_scheduling(change);
+	error = switch_parse(change, options, first) ?: switch_check_pools(change) ?:
+		switch_check_scheduling(change);
 	if (!error) {
 		switch_summarise(&change->config);
 		error = switch_allocate(port, &change->config);
@@ -235,10 +242,11 @@ void switch_port_set_defaults(struct switch_port *port)
 	switch_default_port(&port->config);
 }
 
-/* Gives back what the port has reserved; frames of its priority groups may still be in the switch. */
+/* Gives back what the port has reserved; frames of its groups may still be in the switch. */
 void switch_port_unconfigure(struct switch_port *port)
 {
-	struct switch_port_config *defaults = kvzalloc(sizeof(*defaults), GFP_KERNEL | __GFP_NOFAIL);
+	struct switch_port_config *defaults =
+		kvzalloc(sizeof(*defaults), GFP_KERNEL | __GFP_NOFAIL);
 	int number;
 
 	switch_default_port(defaults);

@@ -6,7 +6,7 @@
 
 #include "switch.h"
 
-/* -- Configuration ---------------------------------------------------------------------------------- */
+/* -- Configuration ----------------------------------------------------------------------------- */
 
 static int switch_put_pools(struct sk_buff *skb, const struct switch_chip *chip)
 {
@@ -30,7 +30,8 @@ static int switch_put_buffer(struct sk_buff *skb, const struct switch_chip *chip
 {
 	struct nlattr *nest = nla_nest_start(skb, TCA_SWITCH_PORT_BUFFER);
 
-	if (!nest || nla_put_u32(skb, TCA_SWITCH_BUFFER_CELL, chip->cell_bytes) || switch_put_pools(skb, chip))
+	if (!nest || nla_put_u32(skb, TCA_SWITCH_BUFFER_CELL, chip->cell_bytes) ||
+	    switch_put_pools(skb, chip))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -38,11 +39,14 @@ static int switch_put_buffer(struct sk_buff *skb, const struct switch_chip *chip
 
 static int switch_put_maps(struct sk_buff *skb, const struct switch_maps *maps)
 {
-	return nla_put(skb, TCA_SWITCH_PORT_DSCP_TO_TC, sizeof(maps->dscp_to_tc), maps->dscp_to_tc) ?:
+	const u8 *to_queue = maps->priority_to_queue, *to_group = maps->priority_to_group;
+
+	return nla_put(skb, TCA_SWITCH_PORT_DSCP_TO_TC, sizeof(maps->dscp_to_tc),
+		       maps->dscp_to_tc) ?:
 	       nla_put(skb, TCA_SWITCH_PORT_TC_TO_QUEUE, SWITCH_QUEUES, maps->tc_to_queue) ?:
 	       nla_put(skb, TCA_SWITCH_PORT_TC_TO_PG, SWITCH_QUEUES, maps->tc_to_group) ?:
-	       nla_put(skb, TCA_SWITCH_PORT_PRIORITY_TO_QUEUE, SWITCH_QUEUES, maps->priority_to_queue) ?:
-	       nla_put(skb, TCA_SWITCH_PORT_PRIORITY_TO_PG, SWITCH_QUEUES, maps->priority_to_group);
+	       nla_put(skb, TCA_SWITCH_PORT_PRIORITY_TO_QUEUE, SWITCH_QUEUES, to_queue) ?:
+	       nla_put(skb, TCA_SWITCH_PORT_PRIORITY_TO_PG, SWITCH_QUEUES, to_group);
 }
 
 /* The port's own options; those of queues and groups are their classes'. */
@@ -50,8 +54,10 @@ int switch_port_dump_config(struct switch_port *port, struct sk_buff *skb)
 {
 	const struct switch_port_config *config = &port->config;
 
-	return nla_put_u64_64bit(skb, TCA_SWITCH_PORT_RATE, config->rate_bps, TCA_SWITCH_PORT_PAD) ?:
-	       nla_put_u64_64bit(skb, TCA_SWITCH_PORT_DELAY, config->delay_ns, TCA_SWITCH_PORT_PAD) ?:
+	return nla_put_u64_64bit(skb, TCA_SWITCH_PORT_RATE, config->rate_bps,
+				 TCA_SWITCH_PORT_PAD) ?:
+	       nla_put_u64_64bit(skb, TCA_SWITCH_PORT_DELAY, config->delay_ns,
+				 TCA_SWITCH_PORT_PAD) ?:
 	       nla_put_u32(skb, TCA_SWITCH_PORT_OVERHEAD, config->overhead) ?:
 	       nla_put_u32(skb, TCA_SWITCH_PORT_MPU, config->mpu) ?:
 	       nla_put_u32(skb, TCA_SWITCH_PORT_LOSS, config->loss) ?:
@@ -67,7 +73,8 @@ static struct tc_switch_account switch_account_options(const struct switch_chip 
 
 	return (struct tc_switch_account) {
 		.reserved = memory->account.reserved * chip->cell_bytes,
-		.limit = limit->cells == SWITCH_UNLIMITED ? SWITCH_UNLIMITED : limit->cells * chip->cell_bytes,
+		.limit = limit->cells == SWITCH_UNLIMITED ? SWITCH_UNLIMITED :
+							    limit->cells * chip->cell_bytes,
 		.pool = memory->pool,
 		.dynamic = limit->dynamic,
 		.alpha_log = limit->alpha_log,
@@ -104,14 +111,19 @@ static int switch_put_wred(struct sk_buff *skb, const struct switch_queue_config
 
 static int switch_put_phantom(struct sk_buff *skb, const struct switch_phantom_config *phantom)
 {
-	struct tc_switch_phantom dump = { .rate_bps = phantom->rate_bps, .threshold = phantom->threshold_bytes };
+	struct tc_switch_phantom dump = {
+		.rate_bps = phantom->rate_bps,
+		.threshold = phantom->threshold_bytes,
+	};
 
 	return phantom->rate_bps ? nla_put(skb, TCA_SWITCH_QUEUE_PHANTOM, sizeof(dump), &dump) : 0;
 }
 
 static int switch_put_limit(struct sk_buff *skb, int attribute, u64 bytes)
 {
-	return bytes == SWITCH_UNLIMITED ? 0 : nla_put_u64_64bit(skb, attribute, bytes, TCA_SWITCH_QUEUE_PAD);
+	if (bytes == SWITCH_UNLIMITED)
+		return 0;
+	return nla_put_u64_64bit(skb, attribute, bytes, TCA_SWITCH_QUEUE_PAD);
 }
 
 int switch_queue_dump_config(struct switch_port *port, int number, struct sk_buff *skb)
@@ -142,10 +154,12 @@ int switch_group_dump_config(struct switch_port *port, int number, struct sk_buf
 	if (nla_put_u8(skb, TCA_SWITCH_GROUP_INDEX, number) ||
 	    nla_put(skb, TCA_SWITCH_GROUP_ACCOUNT, sizeof(account), &account))
 		return -EMSGSIZE;
-	return lossless.headroom ? nla_put(skb, TCA_SWITCH_GROUP_LOSSLESS, sizeof(lossless), &lossless) : 0;
+	if (!lossless.headroom)
+		return 0;
+	return nla_put(skb, TCA_SWITCH_GROUP_LOSSLESS, sizeof(lossless), &lossless);
 }
 
-/* -- Statistics ------------------------------------------------------------------------------------- */
+/* -- Statistics -------------------------------------------------------------------------------- */
 
 /* What every qdisc tells: the qdisc core's counters follow the port's. */
 void switch_port_sync_stats(struct switch_port *port)
@@ -180,7 +194,8 @@ void switch_port_read_stats(struct switch_port *port, struct tc_switch_port_xsta
 		switch_pool_read_stats(port->chip, &port->chip->pool[number], &stats->pool[number]);
 }
 
-void switch_queue_read_stats(struct switch_port *port, int number, u64 now, struct tc_switch_queue_xstats *stats)
+void switch_queue_read_stats(struct switch_port *port, int number, u64 now,
+			     struct tc_switch_queue_xstats *stats)
 {
 	const struct switch_queue *queue = &port->queue[number];
 
@@ -192,7 +207,8 @@ void switch_queue_read_stats(struct switch_port *port, int number, u64 now, stru
 		stats->paused_ns += now - queue->paused_since;
 }
 
-void switch_group_read_stats(struct switch_port *port, int number, u64 now, struct tc_switch_group_xstats *stats)
+void switch_group_read_stats(struct switch_port *port, int number, u64 now,
+			     struct tc_switch_group_xstats *stats)
 {
 	const struct switch_group *group = &port->ingress->group[number];
 	u32 cell = port->chip->cell_bytes;

@@ -59,9 +59,13 @@ static inline u64 switch_round_cost(const struct switch_queue_share *share, u32 
 	return share->scheduling == SWITCH_WRR ? 1 : bytes;
 }
 
-/* How many rounds pass before some queue can send: no loop for each where quanta are small against frames. */
-static inline u64 switch_rounds_to_wait(const struct switch_round *round, const struct switch_queue_share *shares,
-					u32 ready, const u32 *head_bytes)
+/*
+ * How many rounds pass before some queue can send: no loop for each where quanta are
+ * small against frames.
+ */
+static inline u64 switch_rounds_to_wait(const struct switch_round *round,
+					const struct switch_queue_share *shares, u32 ready,
+					const u32 *head_bytes)
 {
 	u64 least = ~0ULL;
 	int queue;
@@ -71,14 +75,17 @@ static inline u64 switch_rounds_to_wait(const struct switch_round *round, const 
 
 		if (!(ready & BIT(queue)))
 			continue;
-		lacking = switch_excess(switch_round_cost(&shares[queue], head_bytes[queue]), round->deficit[queue]);
-		least = switch_min(least, div64_u64(lacking + shares[queue].quantum - 1, shares[queue].quantum));
+		lacking = switch_excess(switch_round_cost(&shares[queue], head_bytes[queue]),
+					round->deficit[queue]);
+		least = switch_min(least, div64_u64(lacking + shares[queue].quantum - 1,
+						    shares[queue].quantum));
 	}
 	return least;
 }
 
-static inline void switch_round_top_up(struct switch_round *round, const struct switch_queue_share *shares,
-				       u32 ready, u64 rounds)
+static inline void switch_round_top_up(struct switch_round *round,
+				       const struct switch_queue_share *shares, u32 ready,
+				       u64 rounds)
 {
 	int queue;
 
@@ -93,8 +100,12 @@ static inline void switch_round_next_turn(struct switch_round *round)
 	round->topped_up = false;
 }
 
-/* The round robin among `ready` (not empty, none of them strict); `head_bytes` are the sizes of their first frames. */
-static inline int switch_round_pick(struct switch_round *round, const struct switch_queue_share *shares, u32 ready,
+/*
+ * The round robin among `ready` (not empty, none of them strict); `head_bytes` are the
+ * sizes of their first frames.
+ */
+static inline int switch_round_pick(struct switch_round *round,
+				    const struct switch_queue_share *shares, u32 ready,
 				    const u32 *head_bytes)
 {
 	u64 rounds;
@@ -116,7 +127,7 @@ static inline int switch_round_pick(struct switch_round *round, const struct swi
 		switch_round_next_turn(round);
 		if (tries != SWITCH_QUEUES)
 			continue;
-		/* A whole round and nobody could send: skip all rounds but the one in which somebody can. */
+		/* A whole round and nobody could send: on to the round in which somebody can. */
 		rounds = switch_rounds_to_wait(round, shares, ready, head_bytes);
 		if (rounds > 1)
 			switch_round_top_up(round, shares, ready, rounds - 1);
@@ -124,7 +135,8 @@ static inline int switch_round_pick(struct switch_round *round, const struct swi
 }
 
 /* The queue to serve; `ready` is not 0. */
-static inline int switch_schedule(struct switch_round *round, const struct switch_queue_share *shares, u32 ready,
+static inline int switch_schedule(struct switch_round *round,
+				  const struct switch_queue_share *shares, u32 ready,
 				  const u32 *head_bytes)
 {
 	u32 strict = switch_strict_ready(shares, ready);

@@ -32,31 +32,39 @@ static int switch_event_put_one_ingress(struct sk_buff *message, u32 ifindex, u6
 	return 0;
 }
 
-static int switch_event_put_ingress(struct sk_buff *message, const struct switch_port *port, int queue)
+static int switch_event_put_ingress(struct sk_buff *message, const struct switch_port *port,
+				    int queue)
 {
 	const u64 *bytes = port->queue[queue].event.ingress_bytes;
 	int slot;
 
 	for (slot = 0; slot < SWITCH_SLOTS; slot++)
 		if (bytes[slot] &&
-		    switch_event_put_one_ingress(message, port->chip->ingress[slot]->ifindex, bytes[slot]))
+		    switch_event_put_one_ingress(message, port->chip->ingress[slot]->ifindex,
+						 bytes[slot]))
 			return -EMSGSIZE;
 	return 0;
 }
 
 /* `end_ns` is 0 while the event goes on. */
-static int switch_event_fill(struct sk_buff *message, const struct switch_port *port, int number, u64 end_ns)
+static int switch_event_fill(struct sk_buff *message, const struct switch_port *port, int number,
+			     u64 end_ns)
 {
 	const struct switch_queue *queue = &port->queue[number];
 	void *header = genlmsg_put(message, 0, 0, &switch_event_family, 0, SWITCH_PORT_CMD_EVENT);
 
-	if (!header || nla_put_u32(message, SWITCH_PORT_EVENT_IFINDEX, qdisc_dev(port->sch)->ifindex) ||
+	if (!header ||
+	    nla_put_u32(message, SWITCH_PORT_EVENT_IFINDEX, qdisc_dev(port->sch)->ifindex) ||
 	    nla_put_u8(message, SWITCH_PORT_EVENT_QUEUE, number) ||
-	    nla_put_u64_64bit(message, SWITCH_PORT_EVENT_START, queue->event.start_ns, SWITCH_PORT_EVENT_PAD) ||
-	    nla_put_u64_64bit(message, SWITCH_PORT_EVENT_BYTES, queue->bytes, SWITCH_PORT_EVENT_PAD) ||
-	    nla_put_u64_64bit(message, SWITCH_PORT_EVENT_PEAK, queue->event.peak_bytes, SWITCH_PORT_EVENT_PAD))
+	    nla_put_u64_64bit(message, SWITCH_PORT_EVENT_START, queue->event.start_ns,
+			      SWITCH_PORT_EVENT_PAD) ||
+	    nla_put_u64_64bit(message, SWITCH_PORT_EVENT_BYTES, queue->bytes,
+			      SWITCH_PORT_EVENT_PAD) ||
+	    nla_put_u64_64bit(message, SWITCH_PORT_EVENT_PEAK, queue->event.peak_bytes,
+			      SWITCH_PORT_EVENT_PAD))
 		return -EMSGSIZE;
-	if (end_ns && nla_put_u64_64bit(message, SWITCH_PORT_EVENT_END, end_ns, SWITCH_PORT_EVENT_PAD))
+	if (end_ns &&
+	    nla_put_u64_64bit(message, SWITCH_PORT_EVENT_END, end_ns, SWITCH_PORT_EVENT_PAD))
 		return -EMSGSIZE;
 	if (switch_event_put_ingress(message, port, number))
 		return -EMSGSIZE;
@@ -64,7 +72,10 @@ static int switch_event_fill(struct sk_buff *message, const struct switch_port *
 	return 0;
 }
 
-/* Without memory, or to a listener that doesn't keep up, an event is lost; netlink tells the listener so (ENOBUFS). */
+/*
+ * Without memory, or to a listener that doesn't keep up, an event is lost; netlink tells
+ * the listener so (ENOBUFS).
+ */
 static void switch_event_tell(const struct switch_port *port, int number, u64 end_ns)
 {
 	struct net *net = port->chip->net;

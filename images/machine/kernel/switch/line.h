@@ -17,7 +17,7 @@ struct switch_line {
 	u64 remainder;	/* what free_ns lacks, in 1/rate ns */
 };
 
-/* Bytes that a frame takes on the line. IEEE 802.3: preamble 8, FCS 4, gap 12, least frame 84 with them. */
+/* What a frame takes on the line. IEEE 802.3: preamble 8, FCS 4, gap 12, at least 84 with them. */
 static inline u32 switch_wire_bytes(u32 frame_bytes, u32 overhead, u32 mpu)
 {
 	u32 bytes = frame_bytes + overhead;

@@ -8,7 +8,7 @@
 
 #define SWITCH_RATE_MIN 8000ULL
 #define SWITCH_RATE_MAX 1000000000000ULL
-#define SWITCH_BYTES_MAX ((1ULL << 31) - 1)	/* of bursts and thresholds that are turned into times */
+#define SWITCH_BYTES_MAX ((1ULL << 31) - 1)	/* of what is turned into times */
 #define SWITCH_LENGTH_MAX (1ULL << 48)		/* of WRED: bytes or ns */
 #define SWITCH_QUANTUM_MIN 64
 
@@ -50,7 +50,7 @@ static const struct nla_policy switch_group_policy[TCA_SWITCH_GROUP_MAX + 1] = {
 	[TCA_SWITCH_GROUP_LOSSLESS] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_lossless)),
 };
 
-/* -- Parts ------------------------------------------------------------------------------------------ */
+/* -- Parts ------------------------------------------------------------------------------------- */
 
 static int switch_parse_memory(struct switch_change *change, const struct nlattr *attribute,
 			       struct switch_memory *memory)
@@ -62,24 +62,28 @@ static int switch_parse_memory(struct switch_change *change, const struct nlattr
 		return 0;
 	account = nla_data(attribute);
 	if (account->pool != TC_SWITCH_NO_POOL && account->pool >= TC_SWITCH_POOLS)
-		return switch_refuse(change, "pool %u: there are pools 0 to %d", account->pool, TC_SWITCH_POOLS - 1);
+		return switch_refuse(change, "pool %u: there are pools 0 to %d", account->pool,
+				     TC_SWITCH_POOLS - 1);
 	if (account->pool == TC_SWITCH_NO_POOL && account->dynamic)
 		return switch_refuse(change, "a dynamic limit needs a pool");
 	if (account->pool != TC_SWITCH_NO_POOL && !change->pool[account->pool].size)
 		return switch_refuse(change, "pool %u has no size", account->pool);
-	if (account->dynamic &&
-	    (account->alpha_log < SWITCH_ALPHA_LOG_MIN || account->alpha_log > SWITCH_ALPHA_LOG_MAX))
-		return switch_refuse(change, "alpha 2^%d is not in 2^-8 to 2^7", account->alpha_log);
+	if (account->dynamic && (account->alpha_log < SWITCH_ALPHA_LOG_MIN ||
+				 account->alpha_log > SWITCH_ALPHA_LOG_MAX))
+		return switch_refuse(change, "alpha 2^%d is not in 2^-8 to 2^7",
+				     account->alpha_log);
 	memory->pool = account->pool;
 	memory->account.reserved = DIV_ROUND_UP_ULL(account->reserved, cell);
 	memory->account.limit.dynamic = account->dynamic;
 	memory->account.limit.alpha_log = account->alpha_log;
-	memory->account.limit.cells = account->limit == SWITCH_UNLIMITED ? SWITCH_UNLIMITED :
-									  div_u64(account->limit, cell);
+	memory->account.limit.cells = account->limit == SWITCH_UNLIMITED ?
+					      SWITCH_UNLIMITED :
+					      div_u64(account->limit, cell);
 	return 0;
 }
 
-static int switch_parse_scheduler(struct switch_change *change, const struct nlattr *attribute, int number)
+static int switch_parse_scheduler(struct switch_change *change, const struct nlattr *attribute,
+				  int number)
 {
 	struct switch_queue_config *queue = &change->config.queue[number];
 	const struct tc_switch_scheduler *scheduler;
@@ -88,17 +92,21 @@ static int switch_parse_scheduler(struct switch_change *change, const struct nla
 		return 0;
 	scheduler = nla_data(attribute);
 	if (scheduler->scheduling > TC_SWITCH_WRR)
-		return switch_refuse(change, "queue %d: no such scheduling: %u", number, scheduler->scheduling);
+		return switch_refuse(change, "queue %d: no such scheduling: %u", number,
+				     scheduler->scheduling);
 	if (scheduler->scheduling == TC_SWITCH_DWRR && scheduler->quantum < SWITCH_QUANTUM_MIN)
-		return switch_refuse(change, "queue %d: quantum %u is below 64 bytes", number, scheduler->quantum);
+		return switch_refuse(change, "queue %d: quantum %u is below 64 bytes", number,
+				     scheduler->quantum);
 	if (scheduler->scheduling == TC_SWITCH_WRR && !scheduler->quantum)
 		return switch_refuse(change, "queue %d: a quantum of no frames", number);
 	if (scheduler->cir_bps > SWITCH_RATE_MAX || scheduler->pir_bps > SWITCH_RATE_MAX ||
 	    scheduler->cbs > SWITCH_BYTES_MAX || scheduler->pbs > SWITCH_BYTES_MAX)
-		return switch_refuse(change, "queue %d: cir or pir above 1 Tbit/s, or a burst above 2 GiB", number);
+		return switch_refuse(change,
+				     "queue %d: cir or pir above 1 Tbit/s, or a burst above 2 GiB",
+				     number);
 	if (scheduler->pir_bps && scheduler->pir_bps < scheduler->cir_bps)
-		return switch_refuse(change, "queue %d: pir %llu below cir %llu", number, scheduler->pir_bps,
-				     scheduler->cir_bps);
+		return switch_refuse(change, "queue %d: pir %llu below cir %llu", number,
+				     scheduler->pir_bps, scheduler->cir_bps);
 	change->config.share[number].scheduling = scheduler->scheduling;
 	change->config.share[number].quantum = scheduler->quantum ?: 1;
 	switch_bucket_configure(&queue->cir, scheduler->cir_bps, scheduler->cbs);
@@ -106,7 +114,8 @@ static int switch_parse_scheduler(struct switch_change *change, const struct nla
 	return 0;
 }
 
-static int switch_parse_wred(struct switch_change *change, const struct nlattr *attribute, int number)
+static int switch_parse_wred(struct switch_change *change, const struct nlattr *attribute,
+			     int number)
 {
 	struct switch_queue_config *queue = &change->config.queue[number];
 	const struct tc_switch_wred *wred;
@@ -115,22 +124,26 @@ static int switch_parse_wred(struct switch_change *change, const struct nlattr *
 		return 0;
 	wred = nla_data(attribute);
 	if (wred->min > wred->max || wred->max > SWITCH_LENGTH_MAX)
-		return switch_refuse(change, "queue %d: WRED min %llu, max %llu: min <= max <= 2^48", number, wred->min,
-				     wred->max);
+		return switch_refuse(change,
+				     "queue %d: WRED min %llu, max %llu: min <= max <= 2^48",
+				     number, wred->min, wred->max);
 	if (wred->weight_log > SWITCH_WRED_WEIGHT_LOG_MAX)
-		return switch_refuse(change, "queue %d: WRED weight 2^-%u: at least 2^-15", number, wred->weight_log);
+		return switch_refuse(change, "queue %d: WRED weight 2^-%u: at least 2^-15", number,
+				     wred->weight_log);
 	queue->has_wred = true;
 	queue->wred_flags = wred->flags;
 	queue->wred = (struct switch_wred_curve) {
 		.min = wred->min,
 		.max = wred->max,
-		.probability = wred->probability == U32_MAX ? SWITCH_WRED_CERTAIN : wred->probability,
+		.probability = wred->probability == U32_MAX ? SWITCH_WRED_CERTAIN :
+							      wred->probability,
 		.weight_log = wred->weight_log,
 	};
 	return 0;
 }
 
-static int switch_parse_phantom(struct switch_change *change, const struct nlattr *attribute, int number)
+static int switch_parse_phantom(struct switch_change *change, const struct nlattr *attribute,
+				int number)
 {
 	const struct tc_switch_phantom *phantom;
 
@@ -138,8 +151,10 @@ static int switch_parse_phantom(struct switch_change *change, const struct nlatt
 		return 0;
 	phantom = nla_data(attribute);
 	if (phantom->rate_bps > SWITCH_RATE_MAX || phantom->threshold > SWITCH_BYTES_MAX)
-		return switch_refuse(change, "queue %d: phantom queue above 1 Tbit/s or 2 GiB", number);
-	switch_phantom_configure(&change->config.queue[number].phantom, phantom->rate_bps, phantom->threshold);
+		return switch_refuse(change, "queue %d: phantom queue above 1 Tbit/s or 2 GiB",
+				     number);
+	switch_phantom_configure(&change->config.queue[number].phantom, phantom->rate_bps,
+				 phantom->threshold);
 	return 0;
 }
 
@@ -149,7 +164,8 @@ static int switch_parse_queue(struct switch_change *change, const struct nlattr 
 	struct switch_queue_config *queue;
 	int number, error;
 
-	error = nla_parse_nested(tb, TCA_SWITCH_QUEUE_MAX, nest, switch_queue_policy, change->extack);
+	error = nla_parse_nested(tb, TCA_SWITCH_QUEUE_MAX, nest, switch_queue_policy,
+				 change->extack);
 	if (error)
 		return error;
 	if (!tb[TCA_SWITCH_QUEUE_INDEX])
@@ -178,7 +194,8 @@ static int switch_parse_group(struct switch_change *change, const struct nlattr 
 	struct switch_group_config *group;
 	int number, error;
 
-	error = nla_parse_nested(tb, TCA_SWITCH_GROUP_MAX, nest, switch_group_policy, change->extack);
+	error = nla_parse_nested(tb, TCA_SWITCH_GROUP_MAX, nest, switch_group_policy,
+				 change->extack);
 	if (error)
 		return error;
 	if (!tb[TCA_SWITCH_GROUP_INDEX])
@@ -192,7 +209,8 @@ static int switch_parse_group(struct switch_change *change, const struct nlattr 
 		return error;
 	lossless = nla_data(tb[TCA_SWITCH_GROUP_LOSSLESS]);
 	if (!lossless->headroom)
-		return switch_refuse(change, "priority group %d: lossless without headroom", number);
+		return switch_refuse(change, "priority group %d: lossless without headroom",
+				     number);
 	group->memory.account.headroom = DIV_ROUND_UP_ULL(lossless->headroom, change->cell_bytes);
 	group->pfc.xon = div_u64(lossless->xon, change->cell_bytes);
 	group->pfc.xon_offset = div_u64(lossless->xon_offset, change->cell_bytes);
@@ -204,7 +222,8 @@ static int switch_parse_pool(struct switch_change *change, const struct nlattr *
 	const struct tc_switch_pool *pool = nla_data(attribute);
 
 	if (pool->index >= TC_SWITCH_POOLS)
-		return switch_refuse(change, "pool %u: there are pools 0 to %d", pool->index, TC_SWITCH_POOLS - 1);
+		return switch_refuse(change, "pool %u: there are pools 0 to %d", pool->index,
+				     TC_SWITCH_POOLS - 1);
 	change->pool[pool->index].size = div_u64(pool->size, change->cell_bytes);
 	change->pool[pool->index].headroom_size = div_u64(pool->headroom, change->cell_bytes);
 	return 0;
@@ -218,13 +237,15 @@ static int switch_parse_buffer(struct switch_change *change, const struct nlattr
 
 	if (!nest)
 		return 0;
-	error = nla_parse_nested(tb, TCA_SWITCH_BUFFER_MAX, nest, switch_buffer_policy, change->extack);
+	error = nla_parse_nested(tb, TCA_SWITCH_BUFFER_MAX, nest, switch_buffer_policy,
+				 change->extack);
 	if (error)
 		return error;
 	if (tb[TCA_SWITCH_BUFFER_CELL])
 		change->cell_bytes = nla_get_u32(tb[TCA_SWITCH_BUFFER_CELL]);
 	if (change->cell_bytes != change->chip->cell_bytes && !(first && change->chip->ports == 1))
-		return switch_refuse(change, "the switch's cells have %u bytes already", change->chip->cell_bytes);
+		return switch_refuse(change, "the switch's cells have %u bytes already",
+				     change->chip->cell_bytes);
 	nla_for_each_nested(attribute, nest, rest) {
 		if (nla_type(attribute) == TCA_SWITCH_BUFFER_POOL)
 			error = switch_parse_pool(change, attribute);
@@ -243,7 +264,8 @@ static int switch_parse_map(struct switch_change *change, const struct nlattr *a
 	for (entry = 0; entry < nla_len(attribute); entry++) {
 		map[entry] = ((const u8 *)nla_data(attribute))[entry];
 		if (map[entry] >= SWITCH_QUEUES)
-			return switch_refuse(change, "entry %d of a map is %u: 0 to 7", entry, map[entry]);
+			return switch_refuse(change, "entry %d of a map is %u: 0 to 7", entry,
+					     map[entry]);
 	}
 	return 0;
 }
@@ -255,8 +277,10 @@ static int switch_parse_maps(struct switch_change *change, struct nlattr **tb)
 	return switch_parse_map(change, tb[TCA_SWITCH_PORT_DSCP_TO_TC], maps->dscp_to_tc) ?:
 	       switch_parse_map(change, tb[TCA_SWITCH_PORT_TC_TO_QUEUE], maps->tc_to_queue) ?:
 	       switch_parse_map(change, tb[TCA_SWITCH_PORT_TC_TO_PG], maps->tc_to_group) ?:
-	       switch_parse_map(change, tb[TCA_SWITCH_PORT_PRIORITY_TO_QUEUE], maps->priority_to_queue) ?:
-	       switch_parse_map(change, tb[TCA_SWITCH_PORT_PRIORITY_TO_PG], maps->priority_to_group);
+	       switch_parse_map(change, tb[TCA_SWITCH_PORT_PRIORITY_TO_QUEUE],
+				maps->priority_to_queue) ?:
+	       switch_parse_map(change, tb[TCA_SWITCH_PORT_PRIORITY_TO_PG],
+				maps->priority_to_group);
 }
 
 static int switch_parse_pfc(struct switch_change *change, const struct nlattr *attribute)
@@ -269,7 +293,8 @@ static int switch_parse_pfc(struct switch_change *change, const struct nlattr *a
 	if (pfc->priorities && pfc->quanta < 2)
 		return switch_refuse(change, "pauses of %u quanta: at least 2", pfc->quanta);
 	if (pfc->storm_action > TC_SWITCH_STORM_FORWARD)
-		return switch_refuse(change, "no such action against pause storms: %u", pfc->storm_action);
+		return switch_refuse(change, "no such action against pause storms: %u",
+				     pfc->storm_action);
 	if (pfc->detection_ns && !pfc->restoration_ns)
 		return switch_refuse(change, "a pause watchdog without a restoration time");
 	change->config.pfc = *pfc;
@@ -285,11 +310,13 @@ static int switch_parse_line(struct switch_change *change, struct nlattr **tb)
 	if (tb[TCA_SWITCH_PORT_RATE])
 		config->rate_bps = nla_get_u64(tb[TCA_SWITCH_PORT_RATE]);
 	if (config->rate_bps < SWITCH_RATE_MIN || config->rate_bps > SWITCH_RATE_MAX)
-		return switch_refuse(change, "rate %llu is not in 8 kbit/s to 1 Tbit/s", config->rate_bps);
+		return switch_refuse(change, "rate %llu is not in 8 kbit/s to 1 Tbit/s",
+				     config->rate_bps);
 	if (tb[TCA_SWITCH_PORT_DELAY])
 		config->delay_ns = nla_get_u64(tb[TCA_SWITCH_PORT_DELAY]);
 	if (config->delay_ns > 3600 * SWITCH_NS_PER_SEC)
-		return switch_refuse(change, "delay %llu ns is more than an hour", config->delay_ns);
+		return switch_refuse(change, "delay %llu ns is more than an hour",
+				     config->delay_ns);
 	if (tb[TCA_SWITCH_PORT_OVERHEAD])
 		config->overhead = nla_get_u32(tb[TCA_SWITCH_PORT_OVERHEAD]);
 	if (tb[TCA_SWITCH_PORT_MPU])
@@ -321,7 +348,8 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 	struct nlattr *tb[TCA_SWITCH_PORT_MAX + 1];
 	int error;
 
-	error = nla_parse_nested(tb, TCA_SWITCH_PORT_MAX, options, switch_port_policy, change->extack);
+	error = nla_parse_nested(tb, TCA_SWITCH_PORT_MAX, options, switch_port_policy,
+				 change->extack);
 	if (error)
 		return error;
 	return switch_parse_line(change, tb) ?:

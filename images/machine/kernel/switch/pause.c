@@ -10,13 +10,12 @@
 #include <linux/etherdevice.h>
 #include <linux/netdevice.h>
 #include <linux/pkt_sched.h>
-#include <linux/version.h>
 
 #include "switch.h"
 
 static const u8 switch_pause_address[ETH_ALEN] = { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x01 };
 
-/* -- Sending ---------------------------------------------------------------------------------------- */
+/* -- Sending ----------------------------------------------------------------------------------- */
 
 static struct sk_buff *switch_pause_frame(struct net_device *dev, const struct switch_pause *pause)
 {
@@ -35,10 +34,7 @@ static struct sk_buff *switch_pause_frame(struct net_device *dev, const struct s
 	skb->protocol = htons(ETH_P_PAUSE);
 	skb->priority = TC_PRIO_CONTROL;
 	skb->dev = dev;
-	qdisc_skb_cb(skb)->pkt_len = skb->len;
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
-	qdisc_skb_cb(skb)->pkt_segs = 1;
-#endif
+	switch_set_frame_length(skb);
 	return skb;
 }
 
@@ -107,7 +103,8 @@ static void switch_group_forget_xoff(struct switch_chip *chip, struct switch_gro
 }
 
 /* A frame of a group in XOFF has left: may the neighbour go on? */
-void switch_group_check_xon(struct switch_chip *chip, struct switch_ingress *ingress, int number, u64 now)
+void switch_group_check_xon(struct switch_chip *chip, struct switch_ingress *ingress, int number,
+			    u64 now)
 {
 	struct switch_group *group = &ingress->group[number];
 
@@ -126,7 +123,7 @@ static void switch_pause_refresh(struct switch_port *port, u64 now)
 	switch_pause_send(port, switch_ingress_xoff(port->ingress), port->config.pfc.quanta, now);
 }
 
-/* -- Receiving -------------------------------------------------------------------------------------- */
+/* -- Receiving --------------------------------------------------------------------------------- */
 
 static void switch_queue_resume(struct switch_queue *queue, u64 now)
 {
@@ -148,18 +145,21 @@ static void switch_queue_pause(struct switch_queue *queue, u64 now, u64 duration
 
 static void switch_pause_apply(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
+	u64 rate_bps = port->config.rate_bps;
 	struct switch_pause pause;
 	int priority;
 
 	if (!switch_pause_decode(&pause, skb->data, skb_headlen(skb)))
 		return;
 	for (priority = 0; priority < SWITCH_QUEUES; priority++) {
-		struct switch_queue *queue = &port->queue[port->config.maps.priority_to_queue[priority]];
+		int number = port->config.maps.priority_to_queue[priority];
+		struct switch_queue *queue = &port->queue[number];
 
 		if (!(pause.priorities & port->config.pfc.priorities & BIT(priority)))
 			continue;
 		if (pause.quanta[priority])
-			switch_queue_pause(queue, now, switch_pause_ns(pause.quanta[priority], port->config.rate_bps));
+			switch_queue_pause(queue, now,
+					   switch_pause_ns(pause.quanta[priority], rate_bps));
 		else
 			switch_queue_resume(queue, now);
 	}
@@ -176,7 +176,8 @@ static void switch_pause_apply_due(struct switch_port *port, u64 now)
 	}
 }
 
-static void switch_pause_accept(struct switch_port *port, struct switch_chip *chip, struct sk_buff *skb)
+static void switch_pause_accept(struct switch_port *port, struct switch_chip *chip,
+				struct sk_buff *skb)
 {
 	u64 now = switch_chip_lock(chip);
 
@@ -193,8 +194,8 @@ static void switch_pause_accept(struct switch_port *port, struct switch_chip *ch
 }
 
 /* A MAC control frame has come in. Under rcu_read_lock(). */
-static int switch_pause_receive(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
-				struct net_device *original)
+static int switch_pause_receive(struct sk_buff *skb, struct net_device *dev,
+				struct packet_type *type, struct net_device *original)
 {
 	struct switch_port *port = switch_port_of_device(dev);
 	struct switch_chip *chip = port ? READ_ONCE(port->chip) : NULL;
@@ -220,7 +221,7 @@ void switch_pause_register(void)
 	dev_add_pack(&switch_pause_type);
 }
 
-/* -- Time ------------------------------------------------------------------------------------------- */
+/* -- Time -------------------------------------------------------------------------------------- */
 
 static void switch_queue_watch(struct switch_port *port, int number, u64 now)
 {
@@ -276,7 +277,8 @@ u64 switch_pause_next(const struct switch_port *port)
 
 		if (queue->paused)
 			next = min(next, queue->paused_until);
-		next = min(next, switch_watchdog_deadline(&queue->watchdog, &port->config.watchdog));
+		next = min(next,
+			   switch_watchdog_deadline(&queue->watchdog, &port->config.watchdog));
 	}
 	return next;
 }

@@ -39,8 +39,9 @@ static inline u64 switch_watchdog_deadline(const struct switch_watchdog *dog,
  * To be called at each change of `paused` and of `backlogged` (the queue has frames),
  * and at the deadline. Whether a storm has begun or ended: look at dog->storm.
  */
-static inline bool switch_watchdog_update(struct switch_watchdog *dog, const struct switch_watchdog_config *config,
-					  u64 now, bool paused, bool backlogged)
+static inline bool switch_watchdog_update(struct switch_watchdog *dog,
+					  const struct switch_watchdog_config *config, u64 now,
+					  bool paused, bool backlogged)
 {
 	bool counting = dog->storm ? !paused : paused && backlogged;
 

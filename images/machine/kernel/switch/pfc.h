@@ -19,7 +19,7 @@
 
 #define SWITCH_PAUSE_QUANTUM_BITS 512
 #define SWITCH_PAUSE_OPCODE 0x0101
-#define SWITCH_PAUSE_BODY_BYTES 20	/* opcode, class enable vector, eight times: behind the Ethernet header */
+#define SWITCH_PAUSE_BODY_BYTES 20	/* opcode, class enable vector, eight times */
 
 struct switch_pfc_config {
 	u64 xon;		/* cells */
@@ -28,7 +28,8 @@ struct switch_pfc_config {
 
 /* The cells at which a paused group lets its neighbour go on. */
 static inline u64 switch_xon_threshold(const struct switch_pfc_config *pfc,
-				       const struct switch_account_config *config, const struct switch_pool *pool)
+				       const struct switch_account_config *config,
+				       const struct switch_pool *pool)
 {
 	u64 limit;
 
@@ -40,8 +41,10 @@ static inline u64 switch_xon_threshold(const struct switch_pfc_config *pfc,
 	return switch_max(pfc->xon, switch_excess(limit + config->reserved, pfc->xon_offset));
 }
 
-static inline bool switch_may_resume(const struct switch_account *account, const struct switch_pfc_config *pfc,
-				     const struct switch_account_config *config, const struct switch_pool *pool)
+static inline bool switch_may_resume(const struct switch_account *account,
+				     const struct switch_pfc_config *pfc,
+				     const struct switch_account_config *config,
+				     const struct switch_pool *pool)
 {
 	return !account->headroom && account->used <= switch_xon_threshold(pfc, config, pool);
 }

@@ -31,8 +31,8 @@ static inline void switch_phantom_configure(struct switch_phantom_config *phanto
 }
 
 /* A frame leaves the port at `now`; whether it is to be marked. */
-static inline bool switch_phantom_send(const struct switch_phantom_config *phantom, struct switch_line *line,
-				       u64 now, u32 bytes)
+static inline bool switch_phantom_send(const struct switch_phantom_config *phantom,
+				       struct switch_line *line, u64 now, u32 bytes)
 {
 	if (!phantom->rate_bps)
 		return false;

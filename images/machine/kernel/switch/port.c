@@ -7,7 +7,7 @@
 
 #include "switch.h"
 
-/* -- Service ---------------------------------------------------------------------------------------- */
+/* -- Service ----------------------------------------------------------------------------------- */
 
 static u32 switch_port_wire_bytes(const struct switch_port *port, const struct sk_buff *skb)
 {
@@ -19,9 +19,12 @@ static u32 switch_port_in_rate(const struct switch_port *port, u32 queues, u64 n
 {
 	unsigned int number;
 
-	for (number = 0; number < SWITCH_QUEUES; number++)
-		if (switch_bucket_ready(&port->config.queue[number].pir, &port->queue[number].pir) > now)
+	for (number = 0; number < SWITCH_QUEUES; number++) {
+		const struct switch_bucket_config *pir = &port->config.queue[number].pir;
+
+		if (switch_bucket_ready(pir, &port->queue[number].pir) > now)
 			queues &= ~BIT(number);
+	}
 	return queues;
 }
 
@@ -66,7 +69,8 @@ static int switch_port_pick(struct switch_port *port, u64 now)
 		return ready ? __ffs(ready) : -1;
 	for (number = 0; number < SWITCH_QUEUES; number++)
 		if (ready & BIT(number))
-			heads[number] = switch_port_wire_bytes(port, port->queue[number].frames.head);
+			heads[number] =
+				switch_port_wire_bytes(port, port->queue[number].frames.head);
 	return switch_schedule(&port->round, port->config.share, ready, heads);
 }
 
@@ -81,7 +85,8 @@ static struct sk_buff *switch_queue_pop(struct switch_port *port, int number)
 	return skb;
 }
 
-static void switch_drop_queued(struct switch_port *port, struct sk_buff *skb, enum tc_switch_drop cause, u64 now)
+static void switch_drop_queued(struct switch_port *port, struct sk_buff *skb,
+			       enum tc_switch_drop cause, u64 now)
 {
 	struct switch_frame *frame = switch_frame(skb);
 
@@ -93,12 +98,13 @@ static void switch_drop_queued(struct switch_port *port, struct sk_buff *skb, en
 /* Puts a frame on the line; it arrives at the other end in the order in which it left. */
 static void switch_port_send(struct switch_port *port, struct sk_buff *skb, u64 now, u32 wire_bytes)
 {
-	u64 end = switch_line_send(&port->line, port->config.rate_bps, now, wire_bytes) + port->config.delay_ns;
+	u64 end = switch_line_send(&port->line, port->config.rate_bps, now, wire_bytes) +
+		  port->config.delay_ns;
 
 	if (port->wire.tail)
 		end = max(end, switch_frame(port->wire.tail)->time_ns);
 	switch_frame(skb)->time_ns = end;
-	/* Sent, for its socket: a NIC's TX completion. TCP small queues counts the queue, not the cable. */
+	/* A NIC's TX completion: TCP small queues counts the queue, not the cable. */
 	skb_orphan(skb);
 	if (!port->wire.head)
 		qdisc_watchdog_schedule_ns(&port->watchdog, end);
@@ -112,7 +118,8 @@ static void switch_port_send_control(struct switch_port *port, struct sk_buff *s
 }
 
 /* A frame leaves its queue for the line: its memory is free from now on. */
-static void switch_queue_count_sent(struct switch_port *port, struct sk_buff *skb, u64 now, u32 wire_bytes)
+static void switch_queue_count_sent(struct switch_port *port, struct sk_buff *skb, u64 now,
+				    u32 wire_bytes)
 {
 	const struct switch_frame *frame = switch_frame(skb);
 	const struct switch_queue_config *config = &port->config.queue[frame->queue];
@@ -152,7 +159,7 @@ static void switch_port_serve(struct switch_port *port, u64 now)
 	switch_port_send(port, skb, now, wire_bytes);
 }
 
-/* -- Events ----------------------------------------------------------------------------------------- */
+/* -- Events ------------------------------------------------------------------------------------ */
 
 /* When a queue that is shaped may send again. */
 static u64 switch_port_next_tokens(const struct switch_port *port)
@@ -219,7 +226,15 @@ void switch_port_run(struct switch_port *port, u64 now)
 	switch_port_schedule(port, now);
 }
 
-/* A frame that has arrived at the other end of the cable, or NULL: then the watchdog tells of the next. */
+/* Whether the wire loses a frame; U32_MAX is all of them. */
+static bool switch_wire_loses(const struct switch_port *port)
+{
+	u32 loss = port->config.loss;
+
+	return loss && (loss == U32_MAX || get_random_u32() < loss);
+}
+
+/* A frame that has arrived at the cable's end, or NULL: then the watchdog tells of the next. */
 struct sk_buff *switch_port_arrive(struct switch_port *port, u64 now)
 {
 	struct sk_buff *skb;
@@ -230,7 +245,7 @@ struct sk_buff *switch_port_arrive(struct switch_port *port, u64 now)
 			return NULL;
 		}
 		__qdisc_dequeue_head(&port->wire);
-		if (!port->config.loss || get_random_u32() >= port->config.loss)
+		if (!switch_wire_loses(port))
 			return skb;
 		port->stats.lost++;
 		kfree_skb_reason(skb, SKB_DROP_REASON_QDISC_DROP);
@@ -238,9 +253,10 @@ struct sk_buff *switch_port_arrive(struct switch_port *port, u64 now)
 	return NULL;
 }
 
-/* -- Reset ------------------------------------------------------------------------------------------ */
+/* -- Reset ------------------------------------------------------------------------------------- */
 
-static void switch_port_purge(struct switch_port *port, int queue, enum tc_switch_drop cause, u64 now)
+static void switch_port_purge(struct switch_port *port, int queue, enum tc_switch_drop cause,
+			      u64 now)
 {
 	while (port->queue[queue].frames.head)
 		switch_drop_queued(port, switch_queue_pop(port, queue), cause, now);

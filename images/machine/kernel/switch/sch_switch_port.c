@@ -7,13 +7,14 @@
 #include <linux/init.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <net/gso.h>
 #include <net/netlink.h>
 
 #include "switch.h"
 
-/* -- Data path -------------------------------------------------------------------------------------- */
+/* -- Data path --------------------------------------------------------------------------------- */
 
-static int switch_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+static int switch_enqueue_frame(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct switch_port *port = qdisc_priv(sch);
 	struct switch_chip *chip = port->chip;
@@ -25,6 +26,34 @@ static int switch_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct s
 	if (verdict != NET_XMIT_SUCCESS)
 		__qdisc_drop(skb, to_free);
 	return verdict;
+}
+
+/*
+ * A line sends frames, and TCP makes GSO frames of many whatever the device's features
+ * are (net/core/sock.c, sk_setup_caps()). As in net/sched/sch_tbf.c, tbf_segment().
+ */
+static int switch_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	netdev_features_t features = netif_skb_features(skb) & ~NETIF_F_GSO_MASK;
+	struct sk_buff *segment = skb_gso_segment(skb, features), *next;
+	int verdict = NET_XMIT_DROP;
+
+	if (IS_ERR_OR_NULL(segment))
+		return qdisc_drop(skb, sch, to_free);
+	skb_list_walk_safe(segment, segment, next) {
+		skb_mark_not_on_list(segment);
+		switch_set_frame_length(segment);
+		if (switch_enqueue_frame(segment, sch, to_free) == NET_XMIT_SUCCESS)
+			verdict = NET_XMIT_SUCCESS;
+	}
+	consume_skb(skb);
+	return verdict;
+}
+
+static int switch_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	return skb_is_gso(skb) ? switch_enqueue_segments(skb, sch, to_free) :
+				 switch_enqueue_frame(skb, sch, to_free);
 }
 
 static struct sk_buff *switch_qdisc_dequeue(struct Qdisc *sch)
@@ -56,9 +85,10 @@ static void switch_qdisc_reset(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&port->watchdog);
 }
 
-/* -- Life ------------------------------------------------------------------------------------------- */
+/* -- Life -------------------------------------------------------------------------------------- */
 
-static int switch_qdisc_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
+static int switch_qdisc_init(struct Qdisc *sch, struct nlattr *options,
+			     struct netlink_ext_ack *extack)
 {
 	struct switch_port *port = qdisc_priv(sch);
 	struct switch_chip *chip;
@@ -78,7 +108,8 @@ static int switch_qdisc_init(struct Qdisc *sch, struct nlattr *options, struct n
 	return switch_port_configure(port, options, true, extack);
 }
 
-static int switch_qdisc_change(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
+static int switch_qdisc_change(struct Qdisc *sch, struct nlattr *options,
+			       struct netlink_ext_ack *extack)
 {
 	return switch_port_configure(qdisc_priv(sch), options, false, extack);
 }
@@ -97,7 +128,7 @@ static void switch_qdisc_destroy(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&port->watchdog);
 }
 
-/* -- Netlink ---------------------------------------------------------------------------------------- */
+/* -- Netlink ----------------------------------------------------------------------------------- */
 
 static int switch_qdisc_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
@@ -125,7 +156,7 @@ static int switch_qdisc_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 	return gnet_stats_copy_app(dump, &stats, sizeof(stats));
 }
 
-/* -- Classes: a queue's or a priority group's number is the low part of the class id -------------------- */
+/* -- Classes: a queue's or a priority group's number is the low part of the class id ----------- */
 
 static int switch_class_queue(unsigned long class)
 {
@@ -159,7 +190,8 @@ static bool switch_class_in_use(struct switch_port *port, unsigned long class)
 	if (queue >= 0)
 		return port->config.queue[queue].configured || port->queue[queue].account.watermark;
 	if (group >= 0)
-		return port->config.group[group].configured || port->ingress->group[group].account.watermark;
+		return port->config.group[group].configured ||
+		       port->ingress->group[group].account.watermark;
 	return false;
 }
 
@@ -170,11 +202,13 @@ static void switch_class_walk(struct Qdisc *sch, struct qdisc_walker *walker)
 	if (walker->stop)
 		return;
 	for (class = TC_SWITCH_QUEUE_CLASS; class < TC_SWITCH_GROUP_CLASS + SWITCH_QUEUES; class++)
-		if (switch_class_in_use(qdisc_priv(sch), class) && !tc_qdisc_stats_dump(sch, class, walker))
+		if (switch_class_in_use(qdisc_priv(sch), class) &&
+		    !tc_qdisc_stats_dump(sch, class, walker))
 			break;
 }
 
-static int switch_class_dump(struct Qdisc *sch, unsigned long class, struct sk_buff *skb, struct tcmsg *message)
+static int switch_class_dump(struct Qdisc *sch, unsigned long class, struct sk_buff *skb,
+			     struct tcmsg *message)
 {
 	struct switch_port *port = qdisc_priv(sch);
 	struct nlattr *nest = nla_nest_start(skb, TCA_OPTIONS);
@@ -200,8 +234,8 @@ static u64 switch_sum_drops(const struct tc_switch_queue_xstats *stats)
 	return drops;
 }
 
-static int switch_class_copy(struct gnet_dump *dump, u64 sent_bytes, u64 sent_packets, struct gnet_stats_queue *queue,
-			     void *stats, int size)
+static int switch_class_copy(struct gnet_dump *dump, u64 sent_bytes, u64 sent_packets,
+			     struct gnet_stats_queue *queue, void *stats, int size)
 {
 	struct gnet_stats_basic_sync basic;
 
@@ -223,7 +257,8 @@ static int switch_queue_class_stats(struct switch_port *port, int number, struct
 	queue.qlen = stats.packets;
 	queue.backlog = stats.bytes;
 	queue.drops = switch_sum_drops(&stats);
-	return switch_class_copy(dump, stats.sent_bytes, stats.sent_packets, &queue, &stats, sizeof(stats));
+	return switch_class_copy(dump, stats.sent_bytes, stats.sent_packets, &queue, &stats,
+				 sizeof(stats));
 }
 
 static int switch_group_class_stats(struct switch_port *port, int number, struct gnet_dump *dump)
@@ -235,7 +270,8 @@ static int switch_group_class_stats(struct switch_port *port, int number, struct
 	switch_chip_unlock(port->chip);
 	queue.backlog = stats.bytes;
 	queue.drops = stats.discards;
-	return switch_class_copy(dump, stats.received_bytes, stats.received_packets, &queue, &stats, sizeof(stats));
+	return switch_class_copy(dump, stats.received_bytes, stats.received_packets, &queue, &stats,
+				 sizeof(stats));
 }
 
 static int switch_class_dump_stats(struct Qdisc *sch, unsigned long class, struct gnet_dump *dump)
@@ -281,7 +317,8 @@ struct switch_port *switch_port_of_device(struct net_device *dev)
 
 static int __init switch_port_register(void)
 {
-	int error = switch_chips_register() ?: switch_events_register() ?: register_qdisc(&switch_qdisc_ops);
+	int error = switch_chips_register() ?: switch_events_register() ?:
+		    register_qdisc(&switch_qdisc_ops);
 
 	if (!error)
 		switch_pause_register();

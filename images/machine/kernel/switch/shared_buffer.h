@@ -31,7 +31,7 @@ struct switch_pool {
 	u64 size;		/* cells: reserved and shared */
 	u64 reserved;		/* the sum of the accounts' reserved cells */
 	u64 shared;		/* in use beyond what is reserved */
-	u64 headroom_size;	/* headroom that its priority groups share; 0: they have their own */
+	u64 headroom_size; /* headroom that its priority groups share; 0: they have their own */
 	u64 headroom;		/* in use of it */
 	u64 watermark;		/* the most of `shared` */
 	u64 headroom_watermark;
@@ -93,8 +93,8 @@ static inline u64 switch_account_shared(const struct switch_account *account,
  * Whether `shared` cells are below the limit: a dynamic one looks at the account without
  * the frame, a static one never is exceeded.
  */
-static inline bool switch_below_limit(const struct switch_limit *limit, const struct switch_pool *pool, u64 shared,
-				      u64 cells)
+static inline bool switch_below_limit(const struct switch_limit *limit,
+				      const struct switch_pool *pool, u64 shared, u64 cells)
 {
 	u64 now = switch_limit_now(limit, pool);
 
@@ -102,15 +102,18 @@ static inline bool switch_below_limit(const struct switch_limit *limit, const st
 }
 
 static inline bool switch_headroom_fits(const struct switch_account *account,
-					const struct switch_account_config *config, const struct switch_pool *pool,
-					u64 cells)
+					const struct switch_account_config *config,
+					const struct switch_pool *pool, u64 cells)
 {
 	if (account->headroom + cells > config->headroom)
 		return false;
 	return !pool || !pool->headroom_size || pool->headroom + cells <= pool->headroom_size;
 }
 
-/* What happens to a frame of `cells`; nothing is counted yet. Without a pool (NULL) the memory is the account's own. */
+/*
+ * What happens to a frame of `cells`; nothing is counted yet. Without a pool (NULL) the
+ * memory is the account's own.
+ */
 static inline enum switch_admission switch_admit(const struct switch_account *account,
 						 const struct switch_account_config *config,
 						 const struct switch_pool *pool, u64 cells)
@@ -137,7 +140,8 @@ static inline void switch_pool_follow(struct switch_pool *pool, u64 before, u64 
 	pool->watermark = switch_max(pool->watermark, pool->shared);
 }
 
-static inline void switch_charge(struct switch_account *account, const struct switch_account_config *config,
+static inline void switch_charge(struct switch_account *account,
+				 const struct switch_account_config *config,
 				 struct switch_pool *pool, u64 cells)
 {
 	u64 before = switch_account_shared(account, config);
@@ -148,7 +152,8 @@ static inline void switch_charge(struct switch_account *account, const struct sw
 		switch_pool_follow(pool, before, switch_account_shared(account, config));
 }
 
-static inline void switch_charge_headroom(struct switch_account *account, struct switch_pool *pool, u64 cells)
+static inline void switch_charge_headroom(struct switch_account *account, struct switch_pool *pool,
+					  u64 cells)
 {
 	account->headroom += cells;
 	account->watermark = switch_max(account->watermark, account->used + account->headroom);
@@ -159,7 +164,8 @@ static inline void switch_charge_headroom(struct switch_account *account, struct
 }
 
 /* A frame of `cells` has left. */
-static inline void switch_release(struct switch_account *account, const struct switch_account_config *config,
+static inline void switch_release(struct switch_account *account,
+				  const struct switch_account_config *config,
 				  struct switch_pool *pool, u64 cells)
 {
 	u64 before = switch_account_shared(account, config);

@@ -20,6 +20,7 @@
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/timerqueue.h>
+#include <linux/version.h>
 #include <linux/xarray.h>
 #include <net/pkt_sched.h>
 
@@ -38,7 +39,7 @@
 
 struct switch_port;
 
-/* -- Configuration: what netlink sets, checked ------------------------------------------------------- */
+/* -- Configuration: what netlink sets, checked ------------------------------------------------- */
 
 struct switch_memory {
 	u8 pool;			/* TC_SWITCH_NO_POOL: none */
@@ -103,11 +104,11 @@ struct switch_change {
 	-EINVAL;									\
 })
 
-/* -- State ------------------------------------------------------------------------------------------ */
+/* -- State ------------------------------------------------------------------------------------- */
 
 /* What a frame in the switch carries along. */
 struct switch_frame {
-	u64 time_ns;			/* arrival: in the queue, or at the wire's end; of a pause its effect */
+	u64 time_ns;			/* of arrival: queue, or wire's end; of a pause's effect */
 	u32 cells;
 	u16 slot;			/* of the ingress port */
 	u8 group;
@@ -118,6 +119,15 @@ static inline struct switch_frame *switch_frame(const struct sk_buff *skb)
 {
 	qdisc_cb_private_validate(skb, sizeof(struct switch_frame));
 	return (struct switch_frame *)qdisc_skb_cb(skb)->data;
+}
+
+/* What the qdisc core keeps of a frame's length, for a frame that it has not seen. */
+static inline void switch_set_frame_length(struct sk_buff *skb)
+{
+	qdisc_skb_cb(skb)->pkt_len = skb->len;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+	qdisc_skb_cb(skb)->pkt_segs = 1;
+#endif
 }
 
 /* A priority group of an ingress port. */
@@ -171,7 +181,7 @@ struct switch_port {
 	struct switch_port_config config;
 
 	struct switch_line line;
-	bool waiting;			/* the line is free, and yet something will be sent later without being asked */
+	bool waiting;			/* the line is free, and yet it will send unasked */
 	u8 guaranteed_turn;
 	u32 backlogged;			/* bit mask: queues with frames that wait */
 	u32 stopped;			/* bit mask: queues that are paused or in a storm */
@@ -180,7 +190,7 @@ struct switch_port {
 
 	struct qdisc_skb_head control;	/* pauses to send */
 	struct qdisc_skb_head received;	/* pauses to take effect */
-	u64 refresh_ns;			/* when to repeat the pauses of groups that are in XOFF; 0: none is */
+	u64 refresh_ns;			/* when to repeat pauses of groups in XOFF; 0: none is */
 	struct qdisc_skb_head wire;
 	struct qdisc_watchdog watchdog;	/* at the wire's end */
 	struct timerqueue_node event;	/* when the port's state changes by itself */
@@ -198,14 +208,15 @@ struct switch_chip {
 	struct hrtimer timer;
 	u64 now;			/* while it is locked */
 	bool kicked;			/* a port has something to do now */
-	unsigned int urgent;		/* ports that wait and groups in XOFF: events must happen on time */
+	unsigned int urgent;		/* ports that wait and groups in XOFF: be on time */
 	unsigned int ports;
 	struct xarray slots;		/* ifindex to slot */
 	struct switch_ingress *ingress[SWITCH_SLOTS];
 	struct rcu_head rcu;
 };
 
-static inline struct switch_pool *switch_memory_pool(struct switch_chip *chip, const struct switch_memory *memory)
+static inline struct switch_pool *switch_memory_pool(struct switch_chip *chip,
+						     const struct switch_memory *memory)
 {
 	return memory->pool == TC_SWITCH_NO_POOL ? NULL : &chip->pool[memory->pool];
 }
@@ -225,12 +236,14 @@ int switch_chips_register(void);
 
 /* admit.c */
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now);
-void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes, u64 now);
+void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes,
+			    u64 now);
 void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop cause);
 
 /* aqm.c */
 bool switch_aqm_arrival(struct switch_port *port, int number, struct sk_buff *skb);
-bool switch_aqm_departure(struct switch_port *port, int number, struct sk_buff *skb, u64 now, u32 wire_bytes);
+bool switch_aqm_departure(struct switch_port *port, int number, struct sk_buff *skb, u64 now,
+			  u32 wire_bytes);
 
 /* port.c */
 struct sk_buff *switch_port_arrive(struct switch_port *port, u64 now);
@@ -241,7 +254,8 @@ void switch_port_drop_queue(struct switch_port *port, int queue, u64 now);
 
 /* pause.c */
 void switch_group_xoff(struct switch_ingress *ingress, int group, u64 now);
-void switch_group_check_xon(struct switch_chip *chip, struct switch_ingress *ingress, int group, u64 now);
+void switch_group_check_xon(struct switch_chip *chip, struct switch_ingress *ingress, int group,
+			    u64 now);
 void switch_pause_run(struct switch_port *port, u64 now);
 u64 switch_pause_next(const struct switch_port *port);
 u32 switch_pause_held(const struct switch_port *port);
@@ -254,11 +268,12 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 /* config.c */
 void switch_default_queue(struct switch_port_config *config, int queue);
 void switch_default_group(struct switch_port_config *config, int group);
-int switch_port_configure(struct switch_port *port, struct nlattr *options, bool first, struct netlink_ext_ack *extack);
+int switch_port_configure(struct switch_port *port, struct nlattr *options, bool first,
+			  struct netlink_ext_ack *extack);
 void switch_port_unconfigure(struct switch_port *port);
 void switch_port_set_defaults(struct switch_port *port);
-void switch_memory_move(struct switch_chip *chip, struct switch_account *account, struct switch_memory *from,
-			const struct switch_memory *to);
+void switch_memory_move(struct switch_chip *chip, struct switch_account *account,
+			struct switch_memory *from, const struct switch_memory *to);
 
 /* dump.c */
 int switch_port_dump_config(struct switch_port *port, struct sk_buff *skb);
@@ -266,8 +281,10 @@ int switch_queue_dump_config(struct switch_port *port, int queue, struct sk_buff
 int switch_group_dump_config(struct switch_port *port, int group, struct sk_buff *skb);
 void switch_port_sync_stats(struct switch_port *port);
 void switch_port_read_stats(struct switch_port *port, struct tc_switch_port_xstats *stats);
-void switch_queue_read_stats(struct switch_port *port, int queue, u64 now, struct tc_switch_queue_xstats *stats);
-void switch_group_read_stats(struct switch_port *port, int group, u64 now, struct tc_switch_group_xstats *stats);
+void switch_queue_read_stats(struct switch_port *port, int queue, u64 now,
+			     struct tc_switch_queue_xstats *stats);
+void switch_group_read_stats(struct switch_port *port, int group, u64 now,
+			     struct tc_switch_group_xstats *stats);
 
 /* event.c */
 void switch_event_arrival(struct switch_port *port, int queue, u16 slot, u32 bytes, u64 now);

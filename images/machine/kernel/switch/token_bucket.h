@@ -22,7 +22,8 @@ struct switch_bucket_config {
 	u64 burst_ns;		/* the burst's time at the rate */
 };
 
-static inline void switch_bucket_configure(struct switch_bucket_config *bucket, u64 rate_bps, u64 burst_bytes)
+static inline void switch_bucket_configure(struct switch_bucket_config *bucket, u64 rate_bps,
+					   u64 burst_bytes)
 {
 	bucket->rate_bps = rate_bps;
 	bucket->burst_bytes = burst_bytes;
@@ -30,14 +31,15 @@ static inline void switch_bucket_configure(struct switch_bucket_config *bucket, 
 }
 
 /* The first time at which a frame conforms. */
-static inline u64 switch_bucket_ready(const struct switch_bucket_config *bucket, const struct switch_line *line)
+static inline u64 switch_bucket_ready(const struct switch_bucket_config *bucket,
+				      const struct switch_line *line)
 {
 	return bucket->rate_bps ? switch_excess(line->free_ns, bucket->burst_ns) : 0;
 }
 
 /* Takes a frame's tokens. */
-static inline void switch_bucket_take(const struct switch_bucket_config *bucket, struct switch_line *line,
-				      u64 now, u32 bytes)
+static inline void switch_bucket_take(const struct switch_bucket_config *bucket,
+				      struct switch_line *line, u64 now, u32 bytes)
 {
 	if (bucket->rate_bps)
 		switch_line_send(line, bucket->rate_bps, now, bytes);

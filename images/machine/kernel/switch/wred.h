@@ -31,8 +31,9 @@ struct switch_wred_curve {
 	u8 weight_log;
 };
 
-/* The average after a sample; `average` is kept in units of 2^-weight_log. Samples are below 2^48. */
-static inline u64 switch_wred_sample(const struct switch_wred_curve *curve, u64 *average, u64 length)
+/* The average after a sample below 2^48; `average` is kept in units of 2^-weight_log. */
+static inline u64 switch_wred_sample(const struct switch_wred_curve *curve, u64 *average,
+				     u64 length)
 {
 	if (!length)
 		*average = 0;

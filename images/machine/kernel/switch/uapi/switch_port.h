@@ -14,7 +14,7 @@
 
 #include <linux/types.h>
 
-#define TC_SWITCH_QUEUES 8		/* queues, traffic classes, priorities and priority groups alike */
+#define TC_SWITCH_QUEUES 8		/* and traffic classes, priorities, priority groups */
 #define TC_SWITCH_POOLS 4
 #define TC_SWITCH_NO_POOL 255		/* memory of its own, up to the static limit */
 #define TC_SWITCH_PORTS 256		/* the most ports of one switch */
@@ -30,12 +30,12 @@ enum tca_switch_port {
 	TCA_SWITCH_PORT_DSCP_TO_TC,	/* 64 u8; default: class selector, dscp / 8 */
 	TCA_SWITCH_PORT_TC_TO_QUEUE,	/* 8 u8; default: the same number; so are the next three */
 	TCA_SWITCH_PORT_TC_TO_PG,	/* 8 u8: priority group of frames that come in here */
-	TCA_SWITCH_PORT_PRIORITY_TO_QUEUE,	/* 8 u8: queue that a received pause of a priority stops */
-	TCA_SWITCH_PORT_PRIORITY_TO_PG,	/* 8 u8: group whose state a sent pause of a priority tells */
+	TCA_SWITCH_PORT_PRIORITY_TO_QUEUE,	/* 8 u8: queue that a received pause stops */
+	TCA_SWITCH_PORT_PRIORITY_TO_PG,	/* 8 u8: group whose state a sent pause tells */
 	TCA_SWITCH_PORT_PFC,		/* struct tc_switch_pfc; default: no PFC */
 	TCA_SWITCH_PORT_BUFFER,		/* nest of enum tca_switch_buffer: the whole switch's */
-	TCA_SWITCH_PORT_QUEUE,		/* nest of enum tca_switch_queue; up to eight. Replaces all of that queue */
-	TCA_SWITCH_PORT_GROUP,		/* nest of enum tca_switch_group; up to eight. Replaces all of that group */
+	TCA_SWITCH_PORT_QUEUE,		/* nests of enum tca_switch_queue: whole queues, up to 8 */
+	TCA_SWITCH_PORT_GROUP,		/* nests of enum tca_switch_group: whole groups, up to 8 */
 	__TCA_SWITCH_PORT_MAX,
 };
 
@@ -47,10 +47,10 @@ enum tc_switch_storm_action {
 };
 
 struct tc_switch_pfc {
-	__u64 reaction_ns;	/* from a pause's arrival to its effect, beside the frame in service */
+	__u64 reaction_ns;	/* from arrival to effect, beside the frame in service */
 	__u64 detection_ns;	/* of a pause storm; 0: no watchdog */
 	__u64 restoration_ns;
-	__u16 quanta;		/* of a pause that is sent; it is repeated at half its time; at least 2 */
+	__u16 quanta;		/* of a pause sent, at least 2; repeated at half its time */
 	__u8 priorities;	/* bit mask: those that pause and are paused */
 	__u8 storm_action;
 	__u32 reserved;
@@ -58,7 +58,7 @@ struct tc_switch_pfc {
 
 enum tca_switch_buffer {
 	TCA_SWITCH_BUFFER_UNSPEC,
-	TCA_SWITCH_BUFFER_CELL,		/* u32: bytes of a cell; default 1. Only before the switch has another port */
+	TCA_SWITCH_BUFFER_CELL,		/* u32: bytes, default 1; with the first port only */
 	TCA_SWITCH_BUFFER_POOL,		/* struct tc_switch_pool; several */
 	__TCA_SWITCH_BUFFER_MAX,
 };
@@ -75,7 +75,7 @@ struct tc_switch_pool {
 /* Memory of a queue or a priority group. */
 struct tc_switch_account {
 	__u64 reserved;		/* bytes */
-	__u64 limit;		/* bytes beyond the reserved ones; ~0: the pool's; ignored if dynamic */
+	__u64 limit;		/* bytes beyond the reserved; ~0: the pool's; unless dynamic */
 	__u8 pool;		/* index, or TC_SWITCH_NO_POOL */
 	__u8 dynamic;		/* 1: the limit is 2^alpha_log of the pool's free bytes */
 	__s8 alpha_log;		/* -8 to 7 */
@@ -97,7 +97,7 @@ enum tca_switch_queue {
 	TCA_SWITCH_QUEUE_WRED,		/* struct tc_switch_wred; default: none */
 	TCA_SWITCH_QUEUE_PHANTOM,	/* struct tc_switch_phantom; default: none */
 	TCA_SWITCH_QUEUE_VOQ_LIMIT,	/* u64: bytes from one ingress port; default: no limit */
-	TCA_SWITCH_QUEUE_EVENT,		/* u64: bytes at which a congestion event begins; default: no events */
+	TCA_SWITCH_QUEUE_EVENT,		/* u64: bytes at which an event begins; default: none */
 	__TCA_SWITCH_QUEUE_MAX,
 };
 
@@ -115,7 +115,7 @@ struct tc_switch_scheduler {
 
 #define TC_SWITCH_WRED_ECN 1		/* ECT is marked and queued instead of dropped */
 #define TC_SWITCH_WRED_KEEP_NON_ECT 2	/* non-ECT is queued instead of dropped */
-#define TC_SWITCH_WRED_DELAY 4		/* min and max are ns that a frame was in the queue, when it leaves */
+#define TC_SWITCH_WRED_DELAY 4		/* min and max are a leaving frame's ns in the queue */
 
 struct tc_switch_wred {
 	__u64 min;		/* bytes or ns */
@@ -145,7 +145,7 @@ enum tca_switch_group {
 struct tc_switch_lossless {
 	__u64 headroom;		/* bytes behind the limit; more than 0 */
 	__u64 xon;		/* bytes at which the neighbour goes on */
-	__u64 xon_offset;	/* bytes below the limit at which it does, if that is more; 0: xon alone */
+	__u64 xon_offset;	/* or at so many below the limit, if that is more; 0: no */
 };
 
 /*
@@ -176,7 +176,8 @@ enum tc_switch_mark {
 };
 
 struct tc_switch_pool_xstats {
-	__u64 size, reserved, used, watermark, headroom, headroom_watermark;	/* bytes; used: beyond the reserved */
+	/* bytes; used: beyond the reserved */
+	__u64 size, reserved, used, watermark, headroom, headroom_watermark;
 };
 
 struct tc_switch_port_xstats {
@@ -232,7 +233,7 @@ enum switch_port_event_attribute {
 	SWITCH_PORT_EVENT_END,		/* u64; not there: the event begins */
 	SWITCH_PORT_EVENT_BYTES,	/* u64: in the queue now */
 	SWITCH_PORT_EVENT_PEAK,		/* u64: the most since it began */
-	SWITCH_PORT_EVENT_INGRESS,	/* nest, several: bytes of the event so far by ingress port */
+	SWITCH_PORT_EVENT_INGRESS,	/* nests: bytes of the event so far by ingress port */
 	SWITCH_PORT_EVENT_IIF,		/* in INGRESS: u32, ifindex; 0: the switch itself */
 	SWITCH_PORT_EVENT_IIF_BYTES,	/* in INGRESS: u64 */
 	__SWITCH_PORT_EVENT_MAX,
