@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from fabriclab.plan.headroom import cells
 from fabriclab.plan.switch import Account, Pool, Switch
@@ -45,19 +46,25 @@ class Memory:
 
     def share_cells(self, account: Account, busy: int) -> Fraction:
         """Return what an account holds beyond its reserved cells while `busy` alike are full."""
-        limit = None if account.limit_bytes is None else Fraction(account.limit_bytes // self.cell_bytes)
-        if account.pool is None:
-            return limit or Fraction(0)
-        free = Fraction(self.free_cells(account.pool))
-        share = alpha(account)
-        if share is not None:
-            return share * free / (1 + share * busy)
-        return free / busy if limit is None else min(limit, free / busy)
+        limit = None if account.limit_bytes is None else account.limit_bytes // self.cell_bytes
+        return _share(None if account.pool is None else self.free_cells(account.pool), limit, account.alpha_log, busy)
 
     def holds_bytes(self, account: Account, busy: int, frame_bytes: int) -> int:
         """Return the bytes of frames of that size in an account while `busy` alike are full."""
         held = cells(account.reserved_bytes, self.cell_bytes) + self.share_cells(account, busy)
-        return int(held * frame_bytes / cells(frame_bytes, self.cell_bytes))
+        return held.numerator * frame_bytes // (held.denominator * cells(frame_bytes, self.cell_bytes))
+
+
+@lru_cache(maxsize=1 << 12)
+def _share(free: int | None, limit: int | None, alpha_log: int | None, busy: int) -> Fraction:
+    """Return the cells of `Memory.share_cells`; a fabric asks for the same of every port."""
+    if free is None:
+        return Fraction(limit or 0)
+    if alpha_log is not None:
+        share = Fraction(2) ** alpha_log
+        return share * free / (1 + share * busy)
+    fair = Fraction(free, busy)
+    return fair if limit is None else min(Fraction(limit), fair)
 
 
 def _accounts(ports: Iterable[CheckedPort]) -> Iterable[Account]:

@@ -12,6 +12,7 @@ from fabriclab.plan.switch_checks import unmarked
 from fabriclab.plan.switch_findings import Finding, merged
 from fabriclab.plan.switch_notes import number_ranges
 
+_MOST_NAMED = 6
 _NUMBERED = ("queues", "priority_groups")
 
 
@@ -23,7 +24,11 @@ def plan_warnings(shared: Mapping[str, SharedBuffer], nodes: Sequence[Node], tra
         findings = [*buffer.warnings, *merged(unmarked(buffer.switch, buffer.ports, codepoints))]
         for finding in _with_ranges(findings):
             switches.setdefault((_at(finding, buffer), finding.sentence), []).append(name)
-    return tuple(f"{listed(names)}{at}: {sentence}" for (at, sentence), names in switches.items())
+    return tuple(f"{_switches(names)}{at}: {sentence}" for (at, sentence), names in switches.items())
+
+
+def _switches(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} switches ({names[0]} to {names[-1]})"
 
 
 def _at(finding: Finding, buffer: SharedBuffer) -> str:
