@@ -111,7 +111,7 @@ def _by_node(tool: str, lines: Iterable[tuple[str, str]]) -> list[dict[str, Any]
 
 def _line_changes(plan: Plan, name: str, before: _Link, after: _Link, stock: bool) -> list[str]:
     node, port = plan.node(name.partition(":")[0]), _port(plan, name)
-    return compile_line_change(node, port, _line(port, before), _line(port, after), stock=stock)
+    return compile_line_change(plan, node, port, _line(port, before), _line(port, after), stock=stock)
 
 
 def _line(port: Port, link: _Link) -> Line:

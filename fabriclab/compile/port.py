@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fabriclab.compile.qdisc import LEAF_HANDLE, compile_delay_change, compile_queue, compile_rate_change
-from fabriclab.compile.stock_switch import compile_stock_switch_port, default_limit_bytes
+from fabriclab.compile.stock_switch import compile_stock_switch_port, default_limit_bytes, stock_memory
 from fabriclab.compile.switch_port import SWITCH_HANDLE, compile_switch_port, compile_switch_port_change
-from fabriclab.plan.model import Node, Port, Queue
+from fabriclab.plan.model import Node, Plan, Port, Queue
 
 
-def compile_port(node: Node, port: Port, *, impaired: bool, stock: bool) -> list[str]:
+def compile_port(plan: Plan, node: Node, port: Port, *, impaired: bool, stock: bool) -> list[str]:
     """Return the `tc -batch` lines of a port. `impaired`: it changes its delay or loses packets at some time."""
     if port.switch_port is None:
         return compile_queue(port, _queue(port), impaired=impaired)
     if stock:
-        return compile_stock_switch_port(node, port, port.switch_port, impaired=impaired)
+        return compile_stock_switch_port(stock_memory(plan, node), port, port.switch_port, impaired=impaired)
     return [compile_switch_port(node, port, port.switch_port)]
 
 
@@ -30,14 +30,14 @@ class Line(NamedTuple):
     loss_ppm: int
 
 
-def compile_line_change(node: Node, port: Port, before: Line, after: Line, *, stock: bool) -> list[str]:
+def compile_line_change(plan: Plan, node: Node, port: Port, before: Line, after: Line, *, stock: bool) -> list[str]:
     """Return the lines that make of a port's line what it is to be; none where nothing changes. What is queued stays queued."""
     if before == after:
         return []
     port = port.model_copy(update={"rate_bps": after.rate_bps, "delay_ns": after.delay_ns})
     if port.switch_port is not None and not stock:
         return [compile_switch_port_change(port, after.loss_ppm)]
-    limit_bytes = _queue(port).limit_bytes if port.switch_port is None else default_limit_bytes(node, port.switch_port)
+    limit_bytes = _limit_bytes(plan, node, port)
     rate = [compile_rate_change(port, limit_bytes)] if before.rate_bps != after.rate_bps else []
     return rate + ([compile_delay_change(port, after.loss_ppm)] if before[1:] != after[1:] else [])
 
@@ -45,6 +45,12 @@ def compile_line_change(node: Node, port: Port, before: Line, after: Line, *, st
 def queue_handle(port: Port, *, stock: bool) -> str:
     """Return the handle of the qdisc whose backlog is what waits at the port."""
     return SWITCH_HANDLE if port.switch_port is not None and not stock else LEAF_HANDLE
+
+
+def _limit_bytes(plan: Plan, node: Node, port: Port) -> int:
+    if port.switch_port is None:
+        return _queue(port).limit_bytes
+    return default_limit_bytes(stock_memory(plan, node), port, port.switch_port)
 
 
 def _queue(port: Port) -> Queue:

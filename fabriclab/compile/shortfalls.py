@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from fabriclab.compile.stock_switch import static_limit_bytes, used_queues, wred_bytes
+from fabriclab.compile.stock_switch import static_limit_bytes, stock_memory, used_queues, wred_bytes
 from fabriclab.plan.model import Node, Plan, Port
 from fabriclab.plan.switch import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch_memory import Memory
 from fabriclab.units import format_duration, format_rate, format_size
 
 _DIGITS = 4
@@ -32,7 +33,7 @@ class _Shortfall(NamedTuple):
 
 def shortfalls(plan: Plan) -> tuple[str, ...]:
     """Return what stock qdiscs can't express of a plan, a sentence each; none of a plan without shared buffers."""
-    found = [shortfall for node in plan.nodes for shortfall in _of_node(node)]
+    found = [shortfall for node in plan.nodes for shortfall in _of_node(plan, node)]
     sentences = [*_sentences(plan, found)]
     storms = "nobody listens to pauses, so none are sent"
     sentences += [f"events.{storm.name}: pause-storm of {storm.host}:{storm.interface}: {storms}" for storm in plan.pause_storms]
@@ -41,12 +42,13 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _of_node(node: Node) -> Iterator[_Shortfall]:
+def _of_node(plan: Plan, node: Node) -> Iterator[_Shortfall]:
     buffers = [(port, port.switch_port) for port in node.ports if port.switch_port is not None]
     for what, instead in _of_switch(node, [buffer for _, buffer in buffers]):
         yield _Shortfall(node.name, "", "", None, what, instead)
+    memory = stock_memory(plan, node)
     for port, buffer in buffers:
-        for part, number, (what, instead) in _of_port(node, port, buffer):
+        for part, number, (what, instead) in _of_port(memory, port, buffer):
             yield _Shortfall(node.name, port.interface, part, number, what, instead)
 
 
@@ -55,15 +57,18 @@ def _of_switch(node: Node, buffers: Sequence[SwitchPort]) -> Iterator[tuple[str,
         names = ", ".join(f"{pool.name} of {_size(pool.size_bytes)}" for pool in node.switch.pools)
         yield f"pools {names}", "every queue has memory of its own; what one holds no other one lacks, and all may be full at once"
     if node.switch is not None and node.switch.cell_bytes > 1:
-        yield f"cell {_size(node.switch.cell_bytes)}", "a frame takes its length, not whole cells"
+        yield (
+            f"cell {_size(node.switch.cell_bytes)}",
+            "limits have room for as many full frames; a smaller one takes its length, not whole cells",
+        )
     if len({buffer.maps.dscp_to_tc for buffer in buffers}) > 1:
         yield "dscp_to_tc that differs by port", "the port that a frame leaves by says its class, not the one that it came in by"
 
 
-def _of_port(node: Node, port: Port, buffer: SwitchPort) -> Iterator[tuple[str, int | None, tuple[str, str]]]:
+def _of_port(memory: Memory, port: Port, buffer: SwitchPort) -> Iterator[tuple[str, int | None, tuple[str, str]]]:
     queues = used_queues(buffer)
     for queue in queues:
-        for shortfall in _of_queue(node, port, queue):
+        for shortfall in _of_queue(memory, port, queue):
             yield "queue", queue.index, shortfall
     for group in buffer.groups:
         for shortfall in _of_group(group):
@@ -74,8 +79,8 @@ def _of_port(node: Node, port: Port, buffer: SwitchPort) -> Iterator[tuple[str, 
         yield "", None, ("marks in the queues' samples", "0; those of each queue are in collect/qdisc")
 
 
-def _of_queue(node: Node, port: Port, queue: SwitchQueue) -> Iterator[tuple[str, str]]:
-    account, limit = queue.account, _size(static_limit_bytes(node, queue.account))
+def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[str, str]]:
+    account, limit = queue.account, _size(static_limit_bytes(memory, queue.account, port))
     if account.alpha_log is not None:
         alone = "what one busy queue gets, alpha B / (1 + alpha)"
         yield f"alpha {_alpha(account.alpha_log)} of pool {account.pool}", f"a static limit of {limit}, {alone}"

@@ -15,8 +15,10 @@ from collections.abc import Iterator
 
 from fabriclab.compile.qdisc import LEAF_HANDLE, compile_line, frame_bytes, red, shaper, wire_bytes
 from fabriclab.compile.switch_port import quanta_of
-from fabriclab.plan.model import Node, Port
-from fabriclab.plan.switch import Account, QosMaps, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.model import Node, Plan, Port
+from fabriclab.plan.switch import Account, QosMaps, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch_memory import Memory
+from fabriclab.plan.switch_ports import checked_ports
 
 PRIORITIES = 16
 """Entries of a `priomap`."""
@@ -28,18 +30,18 @@ _TOS_SHIFT = 2
 """The code point is the upper six bits of the byte (RFC 2474)."""
 
 
-def compile_stock_switch_port(node: Node, port: Port, buffer: SwitchPort, *, impaired: bool) -> list[str]:
+def compile_stock_switch_port(memory: Memory, port: Port, buffer: SwitchPort, *, impaired: bool) -> list[str]:
     """Return the `tc -batch` lines of a port."""
-    lines, parent = compile_line(port, default_limit_bytes(node, buffer), impaired=impaired)
+    lines, parent = compile_line(port, default_limit_bytes(memory, port, buffer), impaired=impaired)
     queues = used_queues(buffer)
     device = f"dev {port.interface}"
     if len(queues) == 1:
-        return [*lines, *_queue_lines(node, port, queues[0], parent, LEAF_HANDLE)]
+        return [*lines, *_queue_lines(memory, port, queues[0], parent, LEAF_HANDLE)]
     bands = [*(queue for queue in reversed(queues) if not _is_weighted(queue)), *(queue for queue in queues if _is_weighted(queue))]
     classes = {queue.index: f"{LEAF_HANDLE}{number:x}" for number, queue in enumerate(bands, start=1)}
     lines.append(f"qdisc add {device} parent {parent} handle {LEAF_HANDLE} {_scheduler(bands, port, buffer.maps)}")
     lines += [f"filter add {device} parent {LEAF_HANDLE} {match}" for match in _filters(buffer.maps, classes)]
-    return lines + [line for queue in bands for line in _queue_lines(node, port, queue, classes[queue.index], f"1{queue.index}:")]
+    return lines + [line for queue in bands for line in _queue_lines(memory, port, queue, classes[queue.index], f"1{queue.index}:")]
 
 
 def used_queues(buffer: SwitchPort) -> list[SwitchQueue]:
@@ -54,25 +56,22 @@ def queue_of(maps: QosMaps, dscp: int) -> int:
     return maps.tc_to_queue[maps.dscp_to_tc[dscp]]
 
 
-def static_limit_bytes(node: Node, account: Account) -> int:
-    """Return what a queue may hold when it is the only busy one: alpha B / (1 + alpha) of a pool whose unreserved size is B, or its limit.
-
-    Source of the dynamic threshold: Choudhury and Hahne, ToN 6(2), 1998.
-    """
-    limit = _UNLIMITED_BYTES if account.limit_bytes is None else account.limit_bytes
-    if account.pool is None or node.switch is None:
-        return min(account.reserved_bytes + limit, _UNLIMITED_BYTES)
-    free = max(0, next(pool.size_bytes for pool in node.switch.pools if pool.name == account.pool) - _reserved_bytes(node, account.pool))
-    if account.alpha_log is None:
-        return account.reserved_bytes + min(limit, free)
-    alpha, one = (1 << account.alpha_log, 1) if account.alpha_log >= 0 else (1, 1 << -account.alpha_log)
-    return account.reserved_bytes + free * alpha // (alpha + one)
+def stock_memory(plan: Plan, node: Node) -> Memory:
+    """Return the memory whose shares become the static limits of a node's ports; a host's has no pools."""
+    return Memory(node.switch or Switch(profile=""), checked_ports(node, plan))
 
 
-def default_limit_bytes(node: Node, buffer: SwitchPort) -> int:
+def static_limit_bytes(memory: Memory, account: Account, port: Port) -> int:
+    """Return what a queue may hold when it is the only busy one, of full frames: alpha B / (1 + alpha) of its pool, or its limit."""
+    if account.pool is None and account.limit_bytes is None:
+        return _UNLIMITED_BYTES
+    return max(frame_bytes(port), memory.holds_bytes(account, 1, frame_bytes(port)))
+
+
+def default_limit_bytes(memory: Memory, port: Port, buffer: SwitchPort) -> int:
     """Return what the queue of DSCP 0 may hold: what the line's own limit is where that queue stands right below it."""
     queue = next(queue for queue in used_queues(buffer) if queue.index == queue_of(buffer.maps, 0))
-    return static_limit_bytes(node, queue.account)
+    return static_limit_bytes(memory, queue.account, port)
 
 
 def wred_bytes(wred: Wred, rate_bps: int) -> tuple[int, int]:
@@ -80,15 +79,6 @@ def wred_bytes(wred: Wred, rate_bps: int) -> tuple[int, int]:
     low, high = (wred.min, wred.max) if wred.unit == "bytes" else (value * rate_bps // (8 * 10**9) for value in (wred.min, wred.max))
     low = max(low, _LEAST_THRESHOLD_BYTES)
     return low, max(high, low + 1)
-
-
-def _reserved_bytes(node: Node, pool: str) -> int:
-    """Return what all queues and priority groups of a switch have reserved of a pool."""
-    buffers = [port.switch_port for port in node.ports if port.switch_port is not None]
-    accounts = [queue.account for buffer in buffers for queue in buffer.queues] + [
-        group.account for buffer in buffers for group in buffer.groups
-    ]
-    return sum(account.reserved_bytes for account in accounts if account.pool == pool)
 
 
 def _is_weighted(queue: SwitchQueue) -> bool:
@@ -134,17 +124,17 @@ def dscp_prefixes(queues: list[int]) -> list[tuple[int, int, int]]:
     return found
 
 
-def _queue_lines(node: Node, port: Port, queue: SwitchQueue, parent: str, handle: str) -> Iterator[str]:
-    limit = static_limit_bytes(node, queue.account)
+def _queue_lines(memory: Memory, port: Port, queue: SwitchQueue, parent: str, handle: str) -> Iterator[str]:
+    limit = static_limit_bytes(memory, queue.account, port)
     if queue.scheduler.pir_bps:
         above = f"2{queue.index}:"
         burst = max(queue.scheduler.pbs_bytes, frame_bytes(port))
         yield f"qdisc add dev {port.interface} parent {parent} handle {above} {shaper(queue.scheduler.pir_bps, burst, limit)}"
         parent = f"{above}1"
-    yield f"qdisc add dev {port.interface} parent {parent} handle {handle} {_memory(queue, limit, port.rate_bps)}"
+    yield f"qdisc add dev {port.interface} parent {parent} handle {handle} {_leaf(queue, limit, port.rate_bps)}"
 
 
-def _memory(queue: SwitchQueue, limit_bytes: int, rate_bps: int) -> str:
+def _leaf(queue: SwitchQueue, limit_bytes: int, rate_bps: int) -> str:
     wred = queue.wred
     if wred is None:
         return f"bfifo limit {limit_bytes}"

@@ -12,7 +12,7 @@ from sample_plans import GBPS, star
 from sample_switch_plans import LOSSLESS_PORT, PORT, QUEUE, RICH, SHARED, sampled, shared_star
 
 from fabriclab.compile import compile_job, compile_node, compile_sampler, compiled_flows, machine_memory_bytes, shortfalls
-from fabriclab.compile.stock_switch import dscp_prefixes, static_limit_bytes, used_queues
+from fabriclab.compile.stock_switch import dscp_prefixes, static_limit_bytes, stock_memory, used_queues
 from fabriclab.compile.switch_port import quanta_of
 from fabriclab.plan.model import Aqm, Event, PauseStorm, Plan, Queue
 from fabriclab.plan.switch import Account, Phantom, Pool, QosMaps, Scheduler, SwitchPort, SwitchQueue, Watchdog
@@ -90,6 +90,11 @@ def test_strict_queues_have_no_quantum() -> None:
     assert quanta_of([QUEUE, *weighted("dwrr", [2])], FRAME_BYTES) == {0: FRAME_BYTES}
 
 
+def limit_of(plan: Plan, account: Account) -> int:
+    switch = plan.node("s1")
+    return static_limit_bytes(stock_memory(plan, switch), account, switch.ports[0])
+
+
 @pytest.mark.parametrize(
     ("account", "expected"),
     [
@@ -104,13 +109,18 @@ def test_strict_queues_have_no_quantum() -> None:
     ],
 )
 def test_a_static_limit_is_what_one_busy_queue_gets(account: Account, expected: int) -> None:
-    assert static_limit_bytes(shared_star(2).node("s1"), account) == expected
+    assert limit_of(shared_star(2), account) == expected
 
 
 def test_what_is_reserved_is_not_shared() -> None:
     account = Account(pool="shared", alpha_log=0, reserved_bytes=10_000)
     plan = shared_star(4, buffer=SwitchPort(queues=(SwitchQueue(index=0, account=account),)))
-    assert static_limit_bytes(plan.node("s1"), account) == 10_000 + (400_000 - 4 * 10_000) // 2
+    assert limit_of(plan, account) == 10_000 + (400_000 - 4 * 10_000) // 2
+
+
+def test_what_frames_leave_of_their_cells_is_lost_to_a_static_limit_too() -> None:
+    # 1514 bytes take 8 cells of 208.
+    assert limit_of(shared_star(2, cell_bytes=208), Account(pool="shared", alpha_log=0)) == 400_000 // 208 * 1514 // (2 * 8)
 
 
 @given(st.lists(st.integers(0, 7), min_size=64, max_size=64), st.integers(1, 64))
