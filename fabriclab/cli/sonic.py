@@ -32,3 +32,33 @@ def import_(
 
     with failure.reported():
         sonic_files.import_lab(file, name, out, cell, force)
+
+
+@app.command()
+def export(
+    lab: Annotated[Path, typer.Argument(metavar="LAB", help="A lab's directory.", show_default=False)],
+    node: Annotated[list[str] | None, typer.Option(help="This switch only. Repeatable.", show_default="all switches")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where DIR/NODE/config_db.json goes.", show_default="sonic/LAB")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the lab, as for a run. Repeatable.", show_default=False)
+    ] = None,
+    yang_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="SONiC's YANG models: validate each file by them (needs yanglint).", show_default=False),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a complete config_db.json for every switch of a lab; say what CONFIG_DB has no word for.
+
+    [bold]Examples[/bold]
+
+      fabriclab sonic export labs/leaf-spine -o configs
+
+      fabriclab sonic export labs/leaf-spine --node leaf1 --yang-dir sonic-yang-models
+    """
+    from fabriclab.cli import failure, sonic_files
+
+    with failure.reported():
+        raise typer.Exit(sonic_files.export(lab, node or [], out, settings or [], yang_dir, force))

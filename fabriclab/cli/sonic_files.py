@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fabriclab.cli.failure import BadInputError, say
+from fabriclab.cli.failure import FAILED, OK, BadInputError, say
+from fabriclab.cli.settings import parse_settings
+from fabriclab.compile.sonic import Exported, export_switch, yang_data
+from fabriclab.engine.yanglint import validate
+from fabriclab.lab import parse_lab
+from fabriclab.lab.problems import did_you_mean
 from fabriclab.lab.sonic import ImportedLab, read_config_db
 from fabriclab.lab.sonic import import_lab as lab_of
+from fabriclab.plan import resolve_plan
+from fabriclab.plan.model import Node, Plan
 from fabriclab.units import UnitError, format_size, parse_size
+
+FILE_NAME = "config_db.json"
 
 
 def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None, force: bool) -> None:
@@ -49,3 +58,45 @@ def _summary(lab: ImportedLab, directory: Path) -> Iterator[str]:
         yield "not in the lab:"
     for one in lab.left_out:
         yield f"  {one.what} ({one.entries} {'entry' if one.entries == 1 else 'entries'}): {one.why}"
+
+
+def export(
+    lab_directory: Path, nodes: Sequence[str], out: Path | None, settings: Sequence[str], yang_directory: Path | None, force: bool
+) -> int:
+    """Write the config_db.json of each switch; say what it cannot say. Return the exit status: FAILED where YANG finds a mistake."""
+    plan = resolve_plan(parse_lab(lab_directory), parse_settings(settings))
+    directory = out or Path("sonic") / plan.lab
+    exported = {node.name: _export_one(node, plan) for node in _switches(plan, nodes)}
+    write_files({directory / name / FILE_NAME: one.text for name, one in exported.items()}, force)
+    failed = False
+    for name, one in exported.items():
+        say(f"{directory / name / FILE_NAME}: {len(one.tables)} tables")
+        for sentence in one.unsaid:
+            say(f"  not said: {sentence}")
+        for problem in _yang_problems(one, yang_directory):
+            say(f"  YANG: {problem}")
+            failed = True
+    return FAILED if failed else OK
+
+
+def _switches(plan: Plan, wanted: Sequence[str]) -> list[Node]:
+    switches = [node for node in plan.nodes if node.role == "switch"]
+    names = [node.name for node in switches]
+    for name in wanted:
+        if name not in names:
+            raise BadInputError(f"--node {name!r}: the lab has no such switch; {did_you_mean(name, names)}")
+    return [node for node in switches if not wanted or node.name in wanted]
+
+
+def _export_one(node: Node, plan: Plan) -> Exported:
+    try:
+        return export_switch(node, plan)
+    except ValueError as error:
+        raise BadInputError(f"{node.name}: {error}") from error
+
+
+def _yang_problems(exported: Exported, directory: Path | None) -> tuple[str, ...]:
+    if directory is None:
+        return ()
+    data = yang_data(exported.tables)
+    return validate(data.xml, data.modules, directory)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from fabriclab.compile.sonic.tables import Names, Tables, index_keys
 from fabriclab.lab.sonic.accounts import UNSHARED, Side
@@ -16,44 +16,99 @@ class _Profile:
 
     side: Side
     account: Account
-    lossless: Lossless | None = None
+    lossless: Lossless | None
+    wish: str
+    """The name that it would like to have."""
+
+    @property
+    def pool(self) -> str:
+        """The pool's name in CONFIG_DB, in which everything has one."""
+        return self.account.pool or UNSHARED[self.side]
 
 
-@dataclass
-class _Unshared:
-    """The memory that queues or groups of one side have to themselves."""
+@dataclass(frozen=True)
+class _Binding:
+    """A queue or a priority group of a port."""
 
-    size_bytes: int = 0
+    table: str
+    port: str
+    index: int
+    profile: _Profile
 
 
-@dataclass
-class BufferTables:
-    """Writes the buffer tables of one switch."""
+def write_buffers(switch: Switch, ports: Mapping[str, SwitchPort], cables: Mapping[str, str], tables: Tables) -> None:
+    """Write the four tables.
 
-    switch: Switch
-    tables: Tables
-    _names: Names[_Profile] = field(default_factory=Names)
-    _users: dict[str, set[Side]] = field(default_factory=dict)
-    _dynamic: set[str] = field(default_factory=set)
-    _headroom: dict[str, int] = field(default_factory=dict)
-    """Of each pool, what its groups have to themselves."""
-    _unshared: dict[Side, int] = field(default_factory=dict)
+    `ports` have SONiC's names; `cables` is each one's speed and cable as the names of lossless profiles have them: `40000_5m`.
+    """
+    bindings = [binding for name, port in ports.items() for binding in _bindings(name, port, cables[name])]
+    if switch.cell_bytes != 1:
+        tables.leave_unsaid("memory", f"cells of {switch.cell_bytes} B")
+    _write_pools(switch.pools, bindings, tables)
+    names: Names[_Profile] = Names()
+    used: dict[tuple[str, str, str], list[int]] = {}
+    for binding in bindings:
+        name, is_new = names.of(binding.profile, binding.profile.wish)
+        if is_new:
+            tables.put("BUFFER_PROFILE", name, _profile_fields(binding.profile, switch.pools, tables))
+        used.setdefault((binding.table, binding.port, name), []).append(binding.index)
+    for (table, port, name), numbers in used.items():
+        for key in index_keys(numbers):
+            tables.put(table, f"{port}|{key}", {"profile": name})
 
-    def write(self, ports: Mapping[str, SwitchPort], wishes: Mapping[str, str]) -> None:
-        """Write all tables. `wishes` are names for the profiles of the ports' lossless groups, by port (SONiC's name)."""
-        profiles: dict[str, dict[_Profile, list[int]]] = {}
-        for name, port in ports.items():
-            profiles[f"BUFFER_PG|{name}"] = self._gather(
-                (group.index, _Profile("ingress", group.account, group.lossless)) for group in port.groups
-            )
-            profiles[f"BUFFER_QUEUE|{name}"] = self._gather((queue.index, _Profile("egress", queue.account)) for queue in port.queues)
-        self._count(profiles)
-        self._pools()
-        for key, used in profiles.items():
-            table, _, port_name = key.partition("|")
-            for profile, numbers in used.items():
-                pfc = ports[port_name].pfc
-                lossless = set() if pfc is None else {ports[port_name].maps.priority_to_queue[priority] for priority in pfc.priorities}
-                name = self._profile(profile, wishes[port_name], not lossless.isdisjoint(numbers))
-                for numbers_key in index_keys(numbers):
-                    self.tables.put(table, f"{port_name}|{numbers_key}", {"profile": name})
+
+def _bindings(name: str, port: SwitchPort, cable: str) -> Iterator[_Binding]:
+    for group in port.groups:
+        wish = "ingress_lossy_profile" if group.lossless is None else f"pg_lossless_{cable}_profile"
+        yield _Binding("BUFFER_PG", name, group.index, _Profile("ingress", group.account, group.lossless, wish))
+    paused = set() if port.pfc is None else {port.maps.priority_to_queue[priority] for priority in port.pfc.priorities}
+    for queue in port.queues:
+        wish = f"egress_{'lossless' if queue.index in paused else 'lossy'}_profile"
+        yield _Binding("BUFFER_QUEUE", name, queue.index, _Profile("egress", queue.account, None, wish))
+
+
+def _write_pools(pools: Sequence[Pool], bindings: Sequence[_Binding], tables: Tables) -> None:
+    for pool in pools:
+        users = [binding.profile for binding in bindings if binding.profile.pool == pool.name]
+        sides = {profile.side for profile in users}
+        kind = "both" if len(sides) > 1 else next(iter(sides), "ingress" if pool.headroom_bytes else "egress")
+        own = 0 if pool.headroom_bytes else sum(profile.lossless.headroom_bytes for profile in users if profile.lossless is not None)
+        _write_pool(pool.name, kind, users, pool.size_bytes + pool.headroom_bytes + own, pool.headroom_bytes, tables)
+        if kind == "both":
+            message = "queues and groups take from it, so the lab counts a frame at both; SONiC counts it once in a pool of type both"
+            tables.leave_unsaid(f"pool {pool.name}", message)
+        if kind == "egress" and pool.headroom_bytes:
+            tables.leave_unsaid(f"pool {pool.name}", "headroom of a pool that no priority group takes from")
+    for name in UNSHARED.values():
+        users = [binding.profile for binding in bindings if binding.profile.pool == name]
+        if users:
+            _write_pool(name, users[0].side, users, sum(map(_most_bytes, users)), 0, tables)
+
+
+def _write_pool(name: str, kind: str, users: Sequence[_Profile], size_bytes: int, xoff_bytes: int, tables: Tables) -> None:
+    is_dynamic = any(profile.account.alpha_log is not None for profile in users)
+    fields = {"type": kind, "mode": "dynamic" if is_dynamic else "static", "size": str(size_bytes)}
+    tables.put("BUFFER_POOL", name, {**fields, "xoff": str(xoff_bytes)} if xoff_bytes else fields)
+
+
+def _most_bytes(profile: _Profile) -> int:
+    """Return the most that a queue or a group with memory of its own takes."""
+    headroom = 0 if profile.lossless is None else profile.lossless.headroom_bytes
+    return profile.account.reserved_bytes + headroom + (profile.account.limit_bytes or 0)
+
+
+def _profile_fields(profile: _Profile, pools: Sequence[Pool], tables: Tables) -> dict[str, str]:
+    account, lossless = profile.account, profile.lossless
+    shares_headroom = any(pool.name == profile.pool and pool.headroom_bytes for pool in pools)
+    own = lossless.headroom_bytes if lossless is not None and not shares_headroom else 0
+    fields = {"pool": profile.pool, "size": str(account.reserved_bytes + own)}
+    if account.alpha_log is not None:
+        fields["dynamic_th"] = str(account.alpha_log)
+    else:
+        if account.limit_bytes == 0:
+            tables.leave_unsaid(profile.wish, "no memory beyond the reserved bytes; static_th 0 means no limit, so 1 byte is written")
+        fields["static_th"] = str(0 if account.limit_bytes is None else max(1, account.limit_bytes))
+    if lossless is not None:
+        fields["xon"], fields["xoff"] = str(lossless.xon_bytes), str(lossless.headroom_bytes)
+        fields["xon_offset"] = str(lossless.xon_offset_bytes)
+    return fields
