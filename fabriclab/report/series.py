@@ -76,6 +76,16 @@ def counter_at(rows: pl.LazyFrame, counter: str, edges: Array) -> Array:
     return result
 
 
+def sampled_bins(interval_ns: int, begin_ns: int, end_ns: int, most: int) -> Array:
+    """Return the edges of at most about `most` bins, all of them times at which a sample was due; they cover the interval.
+
+    A counter that was sampled grew at some time since the sample before: bins of other widths would have one sample more or less by turns.
+    """
+    width = interval_ns * max(1, -(-(end_ns - begin_ns) // (interval_ns * most)))
+    first, last = begin_ns // width, -(-end_ns // width)
+    return np.arange(first, max(last, first + 1) + 1, dtype=np.float64) * width
+
+
 def only_value(rows: pl.LazyFrame, expression: pl.Expr) -> Any:
     """Return the one value that an expression gives."""
     return rows.select(expression).collect(engine="streaming").item()

@@ -155,7 +155,7 @@ def _measured(row: Mapping[str, Any], matching: Sequence[PooledRuns], pools: Seq
     if not known:
         return ""
     low, high = (f"{100 * change:+.1f} %" for change in (known[0], known[-1]))
-    return f"{low if low == high else f'{low} to {high}'} ({_range(row['metric'], measures)})"
+    return f"{low if low == high else f'{low} to {high}'}, {_range(row['metric'], measures)}"
 
 
 def _change(row: Mapping[str, Any], pool: PooledRuns, pools: Sequence[PooledRuns]) -> float | None:

@@ -11,6 +11,7 @@ from fabriclab.report.exhibits import Cell, DataTable, RowGroup
 from fabriclab.report.pools import Measure, PooledRuns, format_interval, format_measure
 from fabriclab.report.quantities import format_metric, format_share
 from fabriclab.results import Results
+from fabriclab.results.switch_metrics import POOL_METRICS
 from fabriclab.results.switch_tables import SwitchTables
 
 MOST_PORTS = 64
@@ -66,7 +67,7 @@ def switch_port_table(results: Results) -> DataTable:
 def switch_point_table(pools: Sequence[PooledRuns]) -> DataTable:
     """Return a row for each pool: all its switches together; without rows where nobody sampled or nothing happened."""
     sampled = [pool for pool in pools if any(run.switches.is_sampled for run in pool.runs)]
-    measures = {(place, name): pool.measure(name) for place, pool in enumerate(sampled) for name in _OF_POINTS}
+    measures = {(place, name): _measure(pool, name) for place, pool in enumerate(sampled) for name in _OF_POINTS}
     columns = {name: title for name, title in _OF_POINTS.items() if any(measures[place, name].value for place in range(len(sampled)))}
     rows = []
     for place, pool in enumerate(sampled if columns else ()):
@@ -76,8 +77,18 @@ def switch_point_table(pools: Sequence[PooledRuns]) -> DataTable:
     repeated = (
         " Means over the seeds. Small: 95 % intervals, which resample the runs." if any(len(pool.runs) > 1 for pool in sampled) else ""
     )
-    caption = f"All sampled switch ports together. {_EXPLAINED}{repeated}"
+    memory = " Pool, headroom: of the pool that held most." if "pool_max_bytes" in columns else ""
+    caption = f"All sampled switch ports together. {_EXPLAINED}{memory}{repeated}"
     return DataTable("What the switches did", caption, ["", *columns.values()], [False, *[True] * len(columns)], [RowGroup("", rows)])
+
+
+def _measure(pool: PooledRuns, metric: str) -> Measure:
+    """Return a metric of all switches together; of memory that of the pool that held most."""
+    if metric not in POOL_METRICS:
+        return pool.measure(metric)
+    names = dict.fromkeys(name for run in pool.runs for name in run.summary if name.startswith(f"{metric}["))
+    known = [measure for name in names if (measure := pool.measure(name)).value is not None]
+    return max(known, key=lambda measure: measure.value or 0.0, default=Measure(None))
 
 
 def _interval(metric: str, measure: Measure) -> str:

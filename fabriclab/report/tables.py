@@ -16,9 +16,11 @@ from fabriclab.results.switch_metrics import PORT_METRICS, QUEUE_METRICS
 
 KEY_METRICS = (
     *("goodput_bps", "job_ns", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes"),
-    *("drops", "pool_max_bytes", "queue_drops", "ingress_discards", "ecn_marks", "pauses_sent"),
+    *("drops", "pool_max_bytes", "queue_drops", "pauses_sent", "ingress_discards", "ecn_marks"),
     *("stalls", "reconvergence_ns", "srtt_mean_us"),
 )
+_ONLY_WHERE_ANY = ("ingress_discards", "ecn_marks", "pauses_sent")
+"""Key figures of switches that tell nothing where they are 0: it has no such queues or groups."""
 MOST_KEY_FIGURES = 8
 COLUMNS = (
     ("goodput_bps", "Goodput"),
@@ -98,7 +100,7 @@ def key_figures(results: Results) -> list[tuple[str, str, str]]:
     summary, figures = results.summary, []
     for name in KEY_METRICS:
         value = summary.get(name)
-        if value is not None:
+        if value is not None and (value or name not in _ONLY_WHERE_ANY):
             figures.append((metric_title(name), format_metric(name, value), _context(results, name, float(value))))
     flows = f"{format_metric('flows', summary.get('flows_complete'))} of {format_metric('flows', summary.get('flows'))}"
     figures.insert(1, ("Flows complete", flows, ""))

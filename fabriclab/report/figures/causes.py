@@ -15,7 +15,7 @@ from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.curves import Curve, draw_events, shown_interval
 from fabriclab.report.pools import PooledRuns
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric
-from fabriclab.report.series import counter_at
+from fabriclab.report.series import counter_at, sampled_bins
 from fabriclab.report.style import CAUSES, drawing, figure_svg, new_figure, place_legend
 from fabriclab.results import Results
 from fabriclab.results.switch_metrics import drop_totals
@@ -137,7 +137,8 @@ def _label_bars(axes: Axes, bars: Sequence[Bar], places: Sequence[int]) -> None:
 def drops_over_time(curve: Curve, name: str, port: str) -> Picture | None:
     """Return the drops of a port stacked by cause, and its ECN marks, over time; None when there were neither."""
     begin, end = shown_interval(curve.results)
-    edges = np.linspace(begin, max(end, begin + 1), _MOST_BARS + 1)
+    interval = int(curve.results.plan.get("probes", {}).get("switch_interval_ns") or 1)
+    edges = sampled_bins(interval, begin, end, _MOST_BARS)
     drops, marks = _counts(curve.results, port, edges)
     panels = [(word, counts) for word, counts in (("Dropped", drops), ("Marked", marks)) if counts]
     if not panels:
@@ -151,8 +152,9 @@ def drops_over_time(curve: Curve, name: str, port: str) -> Picture | None:
             axes.set_xlim(begin / time.scale, end / time.scale)
             draw_events(axes, curve.results, time)
         axes.set_xlabel(axis_label("Time", time))
-        caption = _time_caption(drops, marks, port, (end - begin) / _MOST_BARS)
-        return Picture(f"Drops and marks at {port}", caption, figure_svg(figure, name, caption))
+        caption = _time_caption(drops, marks, port, float(edges[1] - edges[0]))
+        subject = " and ".join(word for word, counts in (("drops", drops), ("marks", marks)) if counts)
+        return Picture(f"{subject.capitalize()} at {port}", caption, figure_svg(figure, name, caption))
 
 
 def _counts(results: Results, port: str, edges: Array) -> tuple[dict[str, Array], dict[str, Array]]:

@@ -90,9 +90,12 @@ def draw_level(
 
 
 def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) -> None:
-    """Draw a vertical line with its name at each event of the run that the axis, whose limits are set and whose 0 is `from_ns`, shows."""
+    """Draw a vertical line with its name at each event of the run that the axis, whose limits are set and whose 0 is `from_ns`, shows.
+
+    Pause storms are among them, by their beginning.
+    """
     left, right = axes.get_xlim()
-    for event in results.plan.get("events") or ():
+    for event in (*(results.plan.get("events") or ()), *(results.plan.get("pause_storms") or ())):
         at = (event["at_ns"] - from_ns) / time.scale
         if not left <= at <= right:
             continue

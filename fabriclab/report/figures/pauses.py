@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.curves import Curve, draw_events, shown_interval
 from fabriclab.report.quantities import axis_for, axis_label, format_metric, format_share
-from fabriclab.report.series import counter_at
+from fabriclab.report.series import counter_at, sampled_bins
 from fabriclab.report.style import drawing, figure_svg, new_figure, ramp
 from fabriclab.results import Results
 
@@ -39,7 +39,7 @@ class Pauses:
 def pauses_picture(curve: Curve, name: str) -> Picture | None:
     """Return a row for each queue that was paused, those paused longest where there are many; None where none was."""
     begin, end = shown_interval(curve.results)
-    edges = _edges(curve.results, begin, end)
+    edges = sampled_bins(_interval_ns(curve.results), begin, end, _MOST_BINS)
     every = sorted(paused(curve.results, edges), key=lambda row: -row.total_ns)
     rows = every[:MOST_ROWS]
     if not rows:
@@ -98,11 +98,8 @@ def _pauses(label: str, number: int, rows: pl.LazyFrame, edges: Array) -> Iterat
         yield Pauses(label, number, np.clip(np.diff(counts) / np.diff(edges), 0, 1), total)
 
 
-def _edges(results: Results, begin: int, end: int) -> Array:
-    """Return bins that begin and end when a sample was due: a counter grew at some time since the sample before."""
-    interval = int(results.plan.get("probes", {}).get("switch_interval_ns") or 1)
-    width = interval * max(1, -(-(end - begin) // (interval * _MOST_BINS)))
-    return np.arange(begin // width, -(-end // width) + 1, dtype=np.float64) * width
+def _interval_ns(results: Results) -> int:
+    return int(results.plan.get("probes", {}).get("switch_interval_ns") or 1)
 
 
 def _end(node: Mapping[str, Any], port: Mapping[str, Any]) -> str:

@@ -1,0 +1,350 @@
+"""Figures and tables of switches with a shared buffer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, switch_plan, switch_run, switch_sweep
+from synthetic_run import MS, incast_run
+
+from fabriclab.lab.figures import FIGURE_KINDS as KINDS_OF_THE_LANGUAGE
+from fabriclab.report import write_report
+from fabriclab.report.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
+from fabriclab.report.exhibits import DataTable, Exhibit, Picture
+from fabriclab.report.figures.buffer import buffer_picture
+from fabriclab.report.figures.causes import dropped, drops_of_points, drops_of_ports, drops_over_time
+from fabriclab.report.figures.curves import Curve, curve_of
+from fabriclab.report.figures.pauses import paused, pauses_picture
+from fabriclab.report.network import Level, port_facts
+from fabriclab.report.pools import pools_of
+from fabriclab.report.quantities import metric_title
+from fabriclab.report.samples import longest_queue, queue_samples
+from fabriclab.report.selection import FIGURE_KINDS, run_exhibits, sweep_exhibits
+from fabriclab.report.series import sampled_bins
+from fabriclab.report.style import CAUSES
+from fabriclab.report.switch_tables import congestion_event_table, switch_point_table, switch_port_table
+from fabriclab.report.tables import key_figures, metric_rows
+from fabriclab.results import Results, read_run, read_sweep
+from fabriclab.results.summary import Measured
+from fabriclab.results.switch_metrics import POOL_METRICS, PORT_METRICS, QUEUE_METRICS
+from fabriclab.results.switch_tables import SwitchTables
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
+    directory = tmp_path_factory.mktemp("runs")
+    return {name: read_run(switch_run(directory / name, name)) for name in ("deep", "shallow", "shallow-ecn", "shallow-pfc")}
+
+
+@pytest.fixture(scope="module")
+def sweep_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return switch_sweep(tmp_path_factory.mktemp("sweep"))
+
+
+def switch(plan: dict[str, Any]) -> dict[str, Any]:
+    node: dict[str, Any] = plan["nodes"][-1]
+    assert node["name"] == "s1"
+    return node
+
+
+def account(**values: Any) -> dict[str, Any]:
+    return {"pool": "shared", "reserved_bytes": 0, "limit_bytes": None, "alpha_log": None} | values
+
+
+def titles(exhibits: list[Exhibit]) -> list[str]:
+    return [exhibit.title for exhibit in exhibits]
+
+
+def texts(table: DataTable) -> list[list[str]]:
+    return [[cell.text for cell in row] for group in table.groups for row in group.rows]
+
+
+@pytest.mark.parametrize(
+    ("values", "limit"),
+    [
+        ({"alpha_log": 0}, Limit(320_000, "alone at most")),
+        ({"alpha_log": 3}, Limit(568_888, "alone at most")),
+        ({"alpha_log": -3}, Limit(71_111, "alone at most")),
+        ({"limit_bytes": 64_000}, Limit(64_000, "limit")),
+        ({"limit_bytes": 64_000, "reserved_bytes": 1_000}, Limit(65_000, "limit")),
+        ({"limit_bytes": 900_000}, Limit(640_000, "pool")),
+        ({}, Limit(640_000, "pool")),
+        ({"pool": None, "limit_bytes": 5_000}, Limit(5_000, "limit")),
+        ({"pool": None}, None),
+    ],
+)
+def test_what_one_busy_queue_can_get(values: dict[str, Any], limit: Limit | None) -> None:
+    assert queue_limit(switch(switch_plan()), account(**values)) == limit
+
+
+def test_reserved_bytes_are_not_shared() -> None:
+    node = switch(switch_plan())
+    for port in node["ports"]:
+        port["switch_port"]["queues"][0]["account"]["reserved_bytes"] = 10_000
+    assert shared_bytes(node, "shared") == 640_000 - (SERVERS + 1) * 10_000
+    assert queue_limit(node, account(alpha_log=0, reserved_bytes=10_000)) == Limit(10_000 + 290_000, "alone at most")
+
+
+def test_members_are_those_of_one_pool() -> None:
+    node = switch(switch_plan("shallow-pfc"))
+    assert {(member.kind, member.index) for member in members(node, "ingress")} == {("group", QUEUE)}
+    assert len(list(members(node, "shared"))) == 2 * (SERVERS + 1)
+
+
+@pytest.mark.parametrize(("factor", "text"), [(1.0, "1"), (8.0, "8"), (0.5, "1/2"), (2.0**-8, "1/256")])
+def test_alphas_as_people_write_them(factor: float, text: str) -> None:
+    assert alpha_text(factor) == text
+
+
+def test_levels_are_those_of_the_queue(runs: dict[str, Results]) -> None:
+    wred = (Level(30_000, "WRED min"), Level(150_000, "WRED max"))
+    facts = {queue: port_facts(runs["shallow-ecn"], CLIENT, queue) for queue in (None, 0, QUEUE)}
+    levels = {queue: fact.levels for queue, fact in facts.items() if fact is not None}
+    assert levels == {
+        0: (Level(64_000, "limit", is_limit=True),),
+        QUEUE: (Level(320_000, "alone at most", is_limit=True), *wred),
+        None: (Level(320_000, "alone at most", is_limit=True), *wred),
+    }
+    own = facts[QUEUE]
+    assert own is not None and (own.title, own.limit_bytes, own.threshold_bytes) == (f"Queue 3 at {CLIENT}", 320_000, 30_000)
+
+
+def test_a_host_that_faces_such_a_switch_has_a_limit_of_its_own(runs: dict[str, Results]) -> None:
+    facts = port_facts(runs["shallow"], "h1:eth1")
+    assert facts is not None and facts.levels == (Level(15_000_000, "limit", is_limit=True),)
+
+
+def test_a_step_is_called_k() -> None:
+    plan = switch_plan("shallow-ecn")
+    for port in switch(plan)["ports"]:
+        port["switch_port"]["queues"][1]["wred"]["max"] = 30_000
+    facts = port_facts(_planned(plan), CLIENT, QUEUE)
+    assert facts is not None and facts.levels[1:] == (Level(30_000, "K ="),)
+
+
+def _planned(plan: dict[str, Any]) -> Results:
+    """A run of which only the plan is known."""
+    return Results(Path(), {}, plan, {}, (), Measured(pl.LazyFrame(), None, None, None, SwitchTables()))
+
+
+def test_samples_of_a_queue_are_the_switchs(runs: dict[str, Results]) -> None:
+    samples = queue_samples(runs["shallow"], CLIENT, QUEUE)
+    assert samples is not None
+    assert (samples.longest_bytes, samples.drops, samples.interval_ns) == (320_000 // 1514 * 1514, 50 * BURSTS, MS)
+    levels = [int(320_000 * max(0.0, 1 - abs(phase - 6) / 6)) // 1514 * 1514 for phase in range(20)]
+    # The last burst is cut when its last byte is read, 3 ms before it would end.
+    mean = (BURSTS * sum(levels)) / (BURSTS * 20 - 3)
+    assert samples.mean_bytes == pytest.approx(mean, rel=1e-9)
+
+
+def test_without_a_place_it_is_the_queue_that_grew_longest(runs: dict[str, Results]) -> None:
+    run = runs["shallow"]
+    assert longest_queue(run) == (CLIENT, QUEUE)
+    assert longest_queue(run, "s1:eth2") == ("s1:eth2", QUEUE)
+    assert longest_queue(run, queue=0) == (CLIENT, 0)
+    assert longest_queue(run, "s1:eth99", 7) == (CLIENT, QUEUE)
+
+
+def test_page_of_a_run_shows_the_switch(tmp_path: Path) -> None:
+    run = switch_run(tmp_path / "run", "shallow-pfc", warnings=["s1: queue 3: wred.min 700 KB is above the 320 KB that it can get"])
+    write_report([run], tmp_path / "report.html")
+    html = (tmp_path / "report.html").read_text()
+    shown = [
+        f"Queue 3 at {CLIENT} over time",
+        "Buffer of s1 over time",
+        "Drops by port",
+        "Who pauses whom",
+        "Switch ports",
+        "Congestion events",
+    ]
+    assert [title for title in shown if f">{title}</h2>" not in html] == []
+    assert "s1: queue 3: wred.min 700 KB is above the 320 KB that it can get." in html.replace("\u00a0", " ")
+
+
+def test_page_of_other_runs_does_not(tmp_path: Path) -> None:
+    found = titles(run_exhibits(read_run(incast_run(tmp_path / "run", 4)), "x"))
+    assert not {"Who pauses whom", "Switch ports", "Congestion events"} & set(found)
+    assert not any(title.startswith("Buffer") or "by cause" in title for title in found)
+
+
+def test_what_is_asked_for_is_shown(tmp_path: Path) -> None:
+    asked: list[dict[str, Any]] = [
+        {"kind": "queue", "port": CLIENT, "queue": 0},
+        {"kind": "drops", "port": CLIENT},
+        {"kind": "buffer", "switch": "s1"},
+    ]
+    found = run_exhibits(read_run(switch_run(tmp_path / "run", "shallow", report=asked)), "x")
+    assert titles(found)[:3] == [f"Queue 0 at {CLIENT} over time", f"Drops at {CLIENT}", "Buffer of s1 over time"]
+
+
+def test_kinds_are_those_of_the_language() -> None:
+    assert set(FIGURE_KINDS) == set(KINDS_OF_THE_LANGUAGE)
+
+
+def test_drops_are_by_cause(runs: dict[str, Results]) -> None:
+    counts = dropped(runs["shallow"])
+    assert list(counts) == [f"s1:eth{number}" for number in range(1, SERVERS + 2)], "hosts' ports are none of a switch"
+    assert counts[CLIENT] == dict.fromkeys(CAUSES, 0.0) | {"queue limit": 400.0, "pool full": 100.0}
+    assert not any(counts["s1:eth1"].values())
+    assert dropped(runs["shallow-pfc"])[CLIENT]["ingress"] == 18
+
+
+def test_bars_of_ports_are_those_that_dropped(runs: dict[str, Results]) -> None:
+    picture = drops_of_ports(runs["shallow"], "x")
+    assert picture is not None and f">{CLIENT}<" in picture.svg and ">s1:eth1<" not in picture.svg and ">500<" in picture.svg
+    assert picture.caption == "Queue limit: the queue was at its limit; pool full: nothing was left of the pool."
+    assert drops_of_ports(runs["deep"], "x") is None
+
+
+def test_drops_over_time_are_all_drops(runs: dict[str, Results]) -> None:
+    picture = drops_over_time(curve_of(runs["shallow"]), "x", CLIENT)
+    assert picture is not None and picture.caption.startswith("400 packets dropped (queue limit: ")
+    assert "; 100 packets dropped (pool full: " in picture.caption and picture.caption.endswith("a bar is 2 ms.")
+    marked = drops_over_time(curve_of(runs["shallow-ecn"]), "x", CLIENT)
+    assert marked is not None and marked.title == f"Marks at {CLIENT}"
+    assert drops_over_time(curve_of(runs["deep"]), "x", CLIENT) is None
+
+
+def test_bars_of_points_are_means_over_seeds(sweep_dir: Path) -> None:
+    pools = pools_of(read_sweep(sweep_dir))
+    picture = drops_of_points(pools, "x")
+    assert picture is not None and [word for word in (">500<", ">18<", ">none<") if word not in picture.svg] == []
+    assert picture.caption.endswith("At all sampled switch ports together. Means over the seeds.")
+
+
+def test_bins_begin_and_end_when_a_sample_was_due() -> None:
+    assert sampled_bins(10, 0, 100, 5).tolist() == [0, 20, 40, 60, 80, 100]
+    assert sampled_bins(10, 15, 95, 4).tolist() == [0, 20, 40, 60, 80, 100]
+    assert sampled_bins(10, 0, 4, 5).tolist() == [0, 10]
+
+
+def test_who_pauses_whom(runs: dict[str, Results]) -> None:
+    run, edges = runs["shallow-pfc"], np.arange(0, BURSTS * PERIOD + 1, MS, dtype=np.float64)
+    rows = {row.label: row for row in paused(run, edges)}
+    # Only the first server's port was sampled; of the others the switch tells what it asked for.
+    expected = ["s1:eth1 stops h1, queue 3"] + [f"s1:eth{number} stops h{number}, group 3" for number in range(2, SERVERS + 1)]
+    assert list(rows) == expected
+    assert {row.total_ns for row in rows.values()} == {BURSTS * 6 * MS}
+    shares = rows["s1:eth1 stops h1, queue 3"].share
+    assert shares[:20].tolist() == [0.0] * 3 + [1.0] * 6 + [0.0] * 11
+
+
+def test_pauses_need_some(runs: dict[str, Results]) -> None:
+    assert pauses_picture(curve_of(runs["shallow"]), "x") is None
+    picture = pauses_picture(curve_of(runs["shallow-pfc"]), "x")
+    assert picture is not None and "60 ms (30 %)" in picture.svg
+
+
+def test_memory_is_drawn_with_its_bounds(runs: dict[str, Results]) -> None:
+    picture = buffer_picture(curve_of(runs["shallow-pfc"]), "x")
+    assert picture is not None
+    labels = [f"{CLIENT}, queue 3", "s1:eth1, group 3", "dynamic limit, 1 x free", "dynamic limit, 1/4 x free", "shared 640 KB", "in use"]
+    assert [label for label in [*labels, "Headroom (KB)"] if label not in picture.svg] == []
+    assert "Headroom: at most 9 KB of 100 KB." in picture.caption
+
+
+def test_a_large_pool_is_told_not_drawn(runs: dict[str, Results]) -> None:
+    picture = buffer_picture(curve_of(runs["deep"]), "x")
+    assert picture is not None and "shared 40 MB" not in picture.svg
+    assert "pool shared holds at most 1.9 MB of 40 MB (4.8 %)." in picture.caption
+
+
+def test_a_switch_that_nobody_sampled_is_not_drawn(tmp_path: Path) -> None:
+    run = read_run(incast_run(tmp_path / "run", 2))
+    assert buffer_picture(Curve(run, "x", "#000000"), "x") is None
+
+
+def test_port_table(runs: dict[str, Results]) -> None:
+    table = switch_port_table(runs["shallow-pfc"])
+    assert table.headings == [
+        *("Port", "Leads to", "Longest queue", "Queue drops", "Ingress discards", "Pauses sent", "Pauses received", "Queues paused"),
+        *("Congestion events", "Headroom, most sampled"),
+    ]
+    rows = {row[0]: row[1:] for row in texts(table)}
+    assert rows["s1:eth1"] == ["h1", "0 B", "0", "18", "60", "0", "0 ns", "0", "4 KB"]
+    assert rows["h1:eth1"] == ["s1", "0 B", "0", "0", "0", "60", "60 ms", "0", "–"]
+    assert rows[CLIENT] == ["client", "320 KB", "0", "0", "0", "0", "0 ns", "10", "–"]
+    assert "h1:eth1" not in {row[0] for row in texts(switch_port_table(runs["shallow"]))}, "a host that was never paused tells nothing"
+
+
+def test_point_table(sweep_dir: Path) -> None:
+    table = switch_point_table(pools_of(read_sweep(sweep_dir)))
+    counts = ["Queue drops", "Ingress discards", "ECN marks", "Pauses sent", "Congestion events"]
+    assert table.headings == ["", *counts, "In XOFF", "Pool, most", "Headroom, most"]
+    rows = {row[0]: row[1:] for row in texts(table)}
+    assert rows["shallow"] == ["500", "0", "0", "0", "10", "0 ns", "320 KB", "0 B"]
+    assert rows["shallow-pfc"] == ["0", "18", "0", "900", "10", "300 ms", "320 KB", "9 KB"]
+
+
+def test_event_table(runs: dict[str, Results]) -> None:
+    table = congestion_event_table(runs["shallow"])
+    rows = texts(table)
+    assert rows[0] == ["3 ms", "5 ms", CLIENT, "3", "320 KB", "eth5 (h5) 33 %, eth4 (h4) 27 %, eth3 (h3) 20 %, and 2 more"]
+    assert (len(rows), rows[-1][1]) == (BURSTS, "to the end")
+    assert congestion_event_table(runs["deep"]).row_count == 0
+
+
+def test_key_figures_are_those_that_tell_something(runs: dict[str, Results]) -> None:
+    shallow = {title: (text, context) for title, text, context in key_figures(runs["shallow"])}
+    assert shallow["Buffer pool in use, most"] == ("320 KB", "of 640 KB, shared of s1")
+    assert shallow["Packets dropped by queues"][0] == "500" and "Pause frames sent" not in shallow
+    assert ("Pause frames sent", "900", "") in key_figures(runs["shallow-pfc"])
+
+
+def test_metrics_of_ports_and_queues_are_in_the_tables_alone(runs: dict[str, Results]) -> None:
+    shown = [title for title, _ in metric_rows(runs["shallow-pfc"])]
+    assert "Pause frames sent" in shown and "Buffer pool in use, most (s1:shared)" in shown
+    assert not any(CLIENT in title for title in shown)
+
+
+def test_metrics_have_titles() -> None:
+    names = (*QUEUE_METRICS, *PORT_METRICS, *POOL_METRICS, "job_ns")
+    assert [name for name in names if metric_title(name) == name.replace("_", " ")] == []
+
+
+def test_a_warning_names_the_points_that_have_it(tmp_path: Path) -> None:
+    directory = switch_sweep(tmp_path, ("deep", "shallow"))
+    for path in directory.glob("points/shallow-*/plan.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"warnings": ["s1: alpha 8 leaves nothing for others."]}))
+    write_report([directory], tmp_path / "report.html")
+    html = (tmp_path / "report.html").read_text().replace("\u00a0", " ")
+    assert "s1: alpha 8 leaves nothing for others (shallow, background none and 1 more point)." in html
+
+
+def test_sweep_shows_points_side_by_side(sweep_dir: Path) -> None:
+    found = titles(sweep_exhibits(read_sweep(sweep_dir), "x", None))
+    expected = [
+        "What the switches did",
+        "Drops by cause",
+        f"Queue 3 at {CLIENT} over time, side by side",
+        f"How long queue 3 at {CLIENT} was",
+    ]
+    assert [title for title in found if title in expected] == expected
+
+
+def test_sweep_shows_what_is_asked_of_each_point(tmp_path: Path) -> None:
+    directory = switch_sweep(tmp_path, ("shallow", "shallow-pfc"))
+    for path in directory.glob("points/*/manifest.json"):
+        figures = [{"kind": "pauses"}, {"kind": "congestion-events"}, {"kind": "drops", "port": CLIENT}]
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"report": {"figures": figures}}))
+    found = sweep_exhibits(read_sweep(directory), "x", None)
+    expected = [
+        "Who pauses whom: shallow-pfc",
+        "Congestion events: shallow",
+        "Congestion events: shallow-pfc",
+        f"Drops at {CLIENT} by cause",
+    ]
+    assert titles(found)[:4] == expected
+    assert all("one run of each: seed 1" in exhibit.caption for exhibit in found[:3])
+
+
+def test_same_run_same_pictures(runs: dict[str, Results]) -> None:
+    first, second = (run_exhibits(runs["shallow-pfc"], "x") for _ in range(2))
+    assert [exhibit.svg for exhibit in first if isinstance(exhibit, Picture)] == [
+        exhibit.svg for exhibit in second if isinstance(exhibit, Picture)
+    ]
