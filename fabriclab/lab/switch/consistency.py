@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from fabriclab.lab.problems import Problems, did_you_mean, shown
 from fabriclab.lab.section import Written
-from fabriclab.lab.switch.finish import active_pfc
+from fabriclab.lab.switch.finish import active_pfc, is_boundless, lossless_queues
 from fabriclab.lab.switch.written import WrittenAccount, WrittenGroup, WrittenPhantom, WrittenQueue, WrittenSwitch, WrittenWred
 
 MOST_POOLS = 4
@@ -21,6 +21,7 @@ def check_switch(switch: WrittenSwitch, problems: Problems) -> None:
     _check_pools(switch, problems)
     for account in _accounts(switch):
         _check_account(account, switch, problems)
+    _check_bounds(switch, problems)
     for queue in switch.buffer.queues.values():
         _check_queue(queue, problems)
     _check_schedulers(switch, problems)
@@ -60,8 +61,15 @@ def _check_account(account: WrittenAccount, switch: WrittenSwitch, problems: Pro
         pool.complain(problems, f"{shown(pool.value)} is no pool; {did_you_mean(pool.value, (*pools, 'none'))}")
     if pool.value is None and account.alpha_log is not None:
         account.alpha_log.complain(problems, "a share of a pool's free memory, but pool is none; write limit, such as limit: 64 KB")
-    elif pool.value is None and (account.limit is None or account.limit.value is None):
-        pool.complain(problems, "memory of its own without a bound; write limit, such as limit: 64 KB")
+
+
+def _check_bounds(switch: WrittenSwitch, problems: Problems) -> None:
+    """Memory of its own is bounded, but for queues of lossless classes: what they take is decided when a frame comes in."""
+    buffer, lossless = switch.buffer, lossless_queues(switch.buffer)
+    queues = [queue.account for number, queue in buffer.queues.items() if number not in lossless]
+    for account in (*queues, *(group.account for group in buffer.groups.values())):
+        if account.pool is not None and is_boundless(account):
+            account.pool.complain(problems, "memory of its own without a bound; write limit, such as limit: 64 KB")
 
 
 def _check_queue(queue: WrittenQueue, problems: Problems) -> None:

@@ -1,34 +1,70 @@
-"""The last step of reading a switch: what was given up is left out, and lossless groups of a profile wait for PFC."""
+"""The last step of reading a switch: which classes are lossless, and what was given up is left out."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
-from fabriclab.lab.switch.written import WrittenBuffer, WrittenGroup, WrittenPfc, WrittenQueue, WrittenSwitch
+from fabriclab.lab.section import Written
+from fabriclab.lab.switch.numbered import QUEUES
+from fabriclab.lab.switch.written import WrittenAccount, WrittenBuffer, WrittenGroup, WrittenMaps, WrittenPfc, WrittenQueue, WrittenSwitch
+
+T = TypeVar("T")
+
+
+def dormant_groups(switch: WrittenSwitch) -> tuple[int, ...]:
+    """Return the groups that are lossless by the profile's file and that no PFC priority of this switch belongs to.
+
+    So that one profile serves experiments with PFC and without, these are lossy: a lossless group that pauses nobody would only lose later.
+    """
+    paused = _paused_groups(switch.buffer)
+    return tuple(
+        number
+        for number, group in switch.buffer.groups.items()
+        if group.lossless is not None and group.lossless.value and group.lossless.place.file == switch.file and number not in paused
+    )
+
+
+def without_lossless(profile: WrittenBuffer, groups: tuple[int, ...], maps: WrittenMaps) -> WrittenBuffer:
+    """Return a profile in which these groups, and the queues of their classes, have what stands at `default`."""
+    classes = [number for number in range(QUEUES) if _mapped(maps.tc_to_group, number) in groups]
+    queues = [_mapped(maps.tc_to_queue, number) for number in classes]
+    return replace(
+        profile,
+        queues=_by_default(profile.queues, queues, profile.default_queue),
+        groups=_by_default(profile.groups, groups, profile.default_group),
+    )
 
 
 def finish(switch: WrittenSwitch) -> WrittenSwitch:
-    """Return the switch without parts that are `none`.
-
-    A group that is lossless by the profile's file needs a PFC priority of this switch: without one it is lossy, so that a profile with
-    lossless groups also serves an experiment without PFC.
-    """
+    """Return the switch without parts that are `none`, and without thresholds of dormant groups."""
     buffer = switch.buffer
-    dormant = tuple(
-        number
-        for number, group in buffer.groups.items()
-        if group.lossless is not None and group.lossless.value and _is_of(switch.file, group) and number not in paused_groups(buffer)
+    dormant = switch.dormant_groups
+    lossless = lossless_queues(buffer)
+    queues = {number: _by_ingress(queue) if number in lossless else queue for number, queue in buffer.queues.items()}
+    finished = replace(
+        buffer,
+        queues={number: _finish_queue(queue) for number, queue in queues.items()},
+        groups={number: _lossy(group) if number in dormant else group for number, group in buffer.groups.items()},
+        pfc=active_pfc(buffer.pfc),
     )
-    return replace(
-        switch,
-        buffer=replace(
-            buffer,
-            queues={number: _finish_queue(queue) for number, queue in buffer.queues.items()},
-            groups={number: _lossy(group) if number in dormant else group for number, group in buffer.groups.items()},
-            pfc=active_pfc(buffer.pfc),
-        ),
-        dormant_groups=dormant,
-    )
+    return replace(switch, buffer=finished)
+
+
+def lossless_queues(buffer: WrittenBuffer) -> frozenset[int]:
+    """Return the queues that have classes, all of them of lossless groups."""
+    lossless = {number for number, group in buffer.groups.items() if group.lossless is not None and group.lossless.value}
+    groups: dict[int, set[int]] = {}
+    for number in range(QUEUES):
+        groups.setdefault(_mapped(buffer.maps.tc_to_queue, number), set()).add(_mapped(buffer.maps.tc_to_group, number))
+    return frozenset(queue for queue, of_queue in groups.items() if of_queue <= lossless)
+
+
+def is_boundless(account: WrittenAccount) -> bool:
+    """Return whether an account is written to have memory of its own without a limit."""
+    no_pool = account.pool is not None and account.pool.value is None
+    return no_pool and account.alpha_log is None and (account.limit is None or account.limit.value is None)
 
 
 def active_pfc(pfc: WrittenPfc | None) -> WrittenPfc | None:
@@ -38,16 +74,26 @@ def active_pfc(pfc: WrittenPfc | None) -> WrittenPfc | None:
     return replace(pfc, watchdog=None) if pfc.watchdog is not None and pfc.watchdog.is_none else pfc
 
 
-def paused_groups(buffer: WrittenBuffer) -> frozenset[int]:
+def _paused_groups(buffer: WrittenBuffer) -> frozenset[int]:
     """Return the priority groups that a PFC priority belongs to."""
     pfc = active_pfc(buffer.pfc)
     priorities = () if pfc is None or pfc.priorities is None else pfc.priorities.value
-    to_group = buffer.maps.priority_to_group
-    return frozenset(to_group[priority].value if priority in to_group else priority for priority in priorities)
+    return frozenset(_mapped(buffer.maps.priority_to_group, priority) for priority in priorities)
 
 
-def _is_of(file: str, group: WrittenGroup) -> bool:
-    return group.lossless is not None and group.lossless.place.file == file
+def _mapped(entries: Mapping[int, Written[int]], number: int) -> int:
+    """Return what a map says of a number; where it is silent, the same number."""
+    return entries[number].value if number in entries else number
+
+
+def _by_default(every: Mapping[int, T], numbers: list[int] | tuple[int, ...], default: T | None) -> dict[int, T]:
+    others = {number: value for number, value in every.items() if number not in numbers}
+    return others if default is None else {**others, **{number: default for number in numbers if number in every}}
+
+
+def _by_ingress(queue: WrittenQueue) -> WrittenQueue:
+    """Return a lossless queue; without any limit of its own it has no account: the ingress side alone decides."""
+    return replace(queue, account=WrittenAccount()) if is_boundless(queue.account) else queue
 
 
 def _lossy(group: WrittenGroup) -> WrittenGroup:

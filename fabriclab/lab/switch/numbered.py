@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.section import Section
@@ -35,7 +36,15 @@ def parse_numbers(text: str, count: int, names: Mapping[str, int] | None = None)
     return range(first, last + 1)
 
 
-def read_numbered(section: Section, what: str, read: Callable[[str], T | None]) -> dict[int, T]:
+@dataclass(frozen=True)
+class Numbered(Generic[T]):
+    """What stands at each number, and at `default` alone."""
+
+    every: dict[int, T]
+    default: T | None = None
+
+
+def read_numbered(section: Section, what: str, read: Callable[[str], T | None]) -> Numbered[T]:
     """Return what each number has: `default`, overridden by the range that holds it, overridden by what stands at the number itself.
 
     `read` returns what stands below a key; `what` is what the numbers count, for errors.
@@ -45,12 +54,13 @@ def read_numbered(section: Section, what: str, read: Callable[[str], T | None]) 
     keys = [key for key in section.names() if key != DEFAULT]
     for number, value in _by_exactness(section, keys, what, QUEUES, None, read):
         every[number] = override(every[number], value) if number in every else value
-    return dict(sorted(every.items()))
+    return Numbered(dict(sorted(every.items())), default)
 
 
 def read_map(section: Section, what: str, count: int, names: Mapping[str, int] | None, read: Callable[[str], T | None]) -> dict[int, T]:
     """Return the entries of a map by number; a number or a name wins over a range."""
-    return dict(sorted(_by_exactness(section, section.names(), what, count, names, read)))
+    entries = dict(_by_exactness(section, section.names(), what, count, names, read))
+    return {number: entries[number] for number in sorted(entries)}
 
 
 def _by_exactness(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabriclab.lab.section import Section, Written
 from fabriclab.lab.switch.account import ACCOUNT_KEYS, LARGEST_BYTES, read_account
-from fabriclab.lab.switch.numbered import read_numbered
+from fabriclab.lab.switch.numbered import Numbered, read_numbered
 from fabriclab.lab.switch.written import WrittenGroup
 from fabriclab.units import parse_size
 
@@ -12,7 +12,7 @@ AUTO = "auto"
 GROUP_KEYS = (*ACCOUNT_KEYS, "lossless", "headroom", "xon", "xon_offset")
 
 
-def read_groups(section: Section) -> dict[int, WrittenGroup]:
+def read_groups(section: Section) -> Numbered[WrittenGroup]:
     """Return the groups by number."""
 
     def read(key: str) -> WrittenGroup | None:

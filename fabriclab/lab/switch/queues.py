@@ -6,7 +6,7 @@ from fabriclab.lab.percent import WHOLE_PPM
 from fabriclab.lab.problems import shown
 from fabriclab.lab.section import Section
 from fabriclab.lab.switch.account import ACCOUNT_KEYS, read_account, read_optional_size
-from fabriclab.lab.switch.numbered import read_numbered
+from fabriclab.lab.switch.numbered import Numbered, read_numbered
 from fabriclab.lab.switch.part import NONE, read_part
 from fabriclab.lab.switch.written import Threshold, WrittenPhantom, WrittenQueue, WrittenWred
 from fabriclab.units import DURATION, SIZE, UnitError, parse_duration, parse_size
@@ -26,7 +26,7 @@ LARGEST_LENGTH = 10**12
 """Of a threshold: bytes, or nanoseconds."""
 
 
-def read_queues(section: Section) -> dict[int, WrittenQueue]:
+def read_queues(section: Section) -> Numbered[WrittenQueue]:
     """Return the queues by number."""
 
     def read(key: str) -> WrittenQueue | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from fabriclab.lab.profiles import PORT_BUFFER_KEYS, WrittenSwitchProfile, overr
 from fabriclab.lab.section import Section, Written
 from fabriclab.lab.switch.buffer import BUFFER_KEYS, read_buffer
 from fabriclab.lab.switch.consistency import check_switch
-from fabriclab.lab.switch.finish import finish
+from fabriclab.lab.switch.finish import dormant_groups, finish, without_lossless
 from fabriclab.lab.switch.override import override_buffer
 from fabriclab.lab.switch.profile import read_profile
 from fabriclab.lab.switch.written import Scale, WrittenBuffer, WrittenProfile, WrittenSwitch
@@ -109,12 +109,20 @@ def _shared(layers: list[_Layer], directory: Path) -> WrittenSwitch:
                 layer.section.complain(key, _why_not_beside(key, layers))
     last = layers[-1].section
     profile = _profile(layers, directory)
-    buffer = WrittenBuffer() if profile is None else profile.buffer
+    written = WrittenSwitch(last.key, last.place, profile, _resolve_scale(layers, profile), _together(profile, layers))
+    check_switch(written, last.problems)
+    dormant = dormant_groups(written)
+    if profile is not None and dormant:
+        lossy = replace(profile, buffer=without_lossless(profile.buffer, dormant, written.buffer.maps))
+        written = replace(written, buffer=_together(lossy, layers), dormant_groups=dormant)
+    return finish(written)
+
+
+def _together(profile: WrittenProfile | None, layers: list[_Layer]) -> WrittenBuffer:
+    buffer = WrittenBuffer() if profile is None else replace(profile.buffer, default_queue=None, default_group=None)
     for layer in layers:
         buffer = override_buffer(buffer, layer.buffer)
-    written = WrittenSwitch(last.key, last.place, profile, _resolve_scale(layers, profile), buffer)
-    check_switch(written, last.problems)
-    return finish(written)
+    return buffer
 
 
 def _why_not_beside(key: str, layers: list[_Layer]) -> str:

@@ -139,6 +139,9 @@ class WrittenBuffer:
     maps: WrittenMaps = field(default_factory=WrittenMaps)
     pfc: WrittenPfc | None = None
     """None also where no priority is written: no PFC."""
+    default_queue: WrittenQueue | None = None
+    default_group: WrittenGroup | None = None
+    """What stands at `default` in one mapping; of several mappings together, None."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,8 @@ class WrittenSwitch:
     buffer: WrittenBuffer = field(default_factory=WrittenBuffer)
     """Of the profile, `switches.default` and the switch's own name together."""
     dormant_groups: tuple[int, ...] = ()
-    """Groups that are lossless in the profile's file, and lossy here, because no PFC priority of this switch belongs to them."""
+    """Groups that are lossless in the profile's file, and lossy here, because no PFC priority of this switch belongs to them. They, and
+    the queues of their classes, have of the profile what its `default` says."""
 
     @property
     def file(self) -> str:
