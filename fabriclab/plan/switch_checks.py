@@ -12,7 +12,7 @@ from fabriclab.plan.pfc_checks import PFC_RULES
 from fabriclab.plan.switch import CODEPOINTS, QUEUES, Account, QosMaps, Switch, SwitchQueue
 from fabriclab.plan.switch_findings import CheckedPort, Finding, merged
 from fabriclab.plan.switch_memory import Memory
-from fabriclab.plan.switch_notes import number_ranges, size
+from fabriclab.plan.switch_notes import number_ranges, size, told_apart
 from fabriclab.plan.threshold_checks import THRESHOLD_RULES
 from fabriclab.units import format_rate
 
@@ -29,12 +29,13 @@ def reserved_above_pool(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
     for pool in switch.pools:
         reserved = memory.reserved_bytes(pool.name)
         if reserved > pool.size_bytes // switch.cell_bytes * switch.cell_bytes:
+            value, wanted = told_apart(pool.size_bytes, reserved)
             yield Finding(
                 "reserved-above-pool",
                 "error",
                 ("pools", pool.name, "size"),
-                size(pool.size_bytes),
-                f"less than the {size(reserved)} that queues and priority groups of {len(ports)} ports reserve of it",
+                value,
+                f"less than the {wanted} that queues and priority groups of {len(ports)} ports reserve of it",
                 "the switch can't be made; write a larger pool, or smaller reserved sizes",
             )
 

@@ -49,3 +49,9 @@ def size(size_bytes: int) -> str:
     exact = format_size(size_bytes)
     number, unit = exact.split()
     return exact if unit in ("B", "KB", "MB", "GB") and len(number) <= _DIGITS else format_size(float(size_bytes), _DIGITS)
+
+
+def told_apart(one: int, other: int) -> tuple[str, str]:
+    """Return two different sizes as texts that differ."""
+    texts = size(one), size(other)
+    return texts if texts[0] != texts[1] else (f"{one} B", f"{other} B")

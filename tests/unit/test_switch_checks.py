@@ -1,0 +1,358 @@
+"""Checks of a switch: each rule with a switch that breaks it, what it says, and that what is right is found right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shared_labs import plan_of, two_tiers
+
+from fabriclab.plan.headroom import Line
+from fabriclab.plan.switch import (
+    Account,
+    Lossless,
+    Pfc,
+    Phantom,
+    Pool,
+    PriorityGroup,
+    QosMaps,
+    Scheduler,
+    Switch,
+    SwitchPort,
+    SwitchQueue,
+    Wred,
+)
+from fabriclab.plan.switch_checks import check_switch, unmarked
+from fabriclab.plan.switch_findings import CheckedPort, Finding
+from fabriclab.plan.switch_memory import Memory
+
+GBPS = 10**9
+LINE = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(3,))
+SHARED = Account(pool="shared", alpha_log=0)
+OWN = Account(limit_bytes=1_000_000)
+"""Of a lossless class: as much as the whole memory."""
+ONE_CLASS = QosMaps(dscp_to_tc=(0,) * 64)
+TWO_CLASSES = QosMaps(dscp_to_tc=tuple(3 if dscp == 24 else 0 for dscp in range(64)))
+LOSSLESS = Lossless(headroom_bytes=20_000, xon_bytes=3_000)
+
+
+def switch(size_bytes: int = 480_000, *more: Pool, cell_bytes: int = 1) -> Switch:
+    return Switch(profile="hand", cell_bytes=cell_bytes, pools=(Pool(name="shared", size_bytes=size_bytes), *more))
+
+
+def queue(index: int = 0, account: Account = SHARED, **changes: object) -> SwitchQueue:
+    return SwitchQueue.model_validate({"index": index, "account": account, **changes})
+
+
+def wred(low: int, high: int | None = None, **changes: object) -> Wred:
+    return Wred.model_validate({"min": low, "max": low if high is None else high, **changes})
+
+
+def lossless_port(
+    group: PriorityGroup, account: Account = OWN, maps: QosMaps = TWO_CLASSES, priorities: tuple[int, ...] = (3,)
+) -> SwitchPort:
+    pfc = Pfc(priorities=priorities) if priorities else None
+    return SwitchPort(queues=(queue(), queue(3, account)), groups=(group,), maps=maps, pfc=pfc)
+
+
+def group(account: Account = SHARED, lossless: Lossless | None = LOSSLESS) -> PriorityGroup:
+    return PriorityGroup(index=3, account=account, lossless=lossless)
+
+
+def check(switch: Switch, port: SwitchPort, count: int = 4, line: Line = LINE) -> Mapping[str, Finding]:
+    """Return the findings of a switch of ports alike by rule."""
+    findings = check_switch(switch, [CheckedPort(f"eth{number}", line, port) for number in range(1, count + 1)])
+    by_rule = {finding.rule: finding for finding in findings}
+    assert len(by_rule) == len(findings), findings
+    return by_rule
+
+
+GOOD = SwitchPort(queues=(queue(wred=wred(30_000)),), maps=ONE_CLASS)
+
+
+def test_nothing_is_found_where_nothing_is_wrong() -> None:
+    assert check(switch(), GOOD) == {}
+    assert check(switch(), lossless_port(group())) == {}
+
+
+def test_reserved_above_the_pool() -> None:
+    """4 ports x (9 + 1 cells of 256 bytes); a reserved size takes whole cells."""
+    reserving = Account(pool="shared", reserved_bytes=2_100, limit_bytes=10_000)
+    port = SwitchPort(queues=(queue(account=reserving), queue(1, Account(pool="shared", reserved_bytes=1))), maps=ONE_CLASS)
+    fits = switch(4 * 10 * 256, cell_bytes=256)
+    assert "reserved-above-pool" not in check(fits, port)
+    finding = check(switch(4 * 10 * 256 - 1, cell_bytes=256), port)["reserved-above-pool"]
+    assert (finding.severity, finding.path, finding.ports) == ("error", ("pools", "shared", "size"), ())
+    assert finding.sentence == (
+        "pools.shared.size: 10239 B is less than the 10240 B that queues and priority groups of 4 ports reserve of it; "
+        "the switch can't be made; write a larger pool, or smaller reserved sizes"
+    )
+
+
+@pytest.mark.parametrize(
+    ("account", "path"),
+    [
+        (Account(pool="shared", limit_bytes=1_513), ("queues", "0", "limit")),
+        (Account(limit_bytes=1_000, reserved_bytes=513), ("queues", "0", "limit")),
+        (Account(pool="small", alpha_log=7), ("pools", "small", "size")),
+    ],
+)
+def test_below_a_frame(account: Account, path: tuple[str, ...]) -> None:
+    port = SwitchPort(queues=(queue(account=account),), maps=ONE_CLASS)
+    finding = check(switch(480_000, Pool(name="small", size_bytes=1_513)), port)["account-below-frame"]
+    assert (finding.severity, finding.path) == ("error", path)
+    assert "1514 B at MTU 1500" in finding.bound
+
+
+def test_a_frame_exactly_is_enough() -> None:
+    port = SwitchPort(queues=(queue(account=Account(limit_bytes=1_000, reserved_bytes=514)),), maps=ONE_CLASS)
+    assert check(switch(), port) == {}
+
+
+def test_wred_that_a_static_limit_never_lets_a_queue_reach_is_an_error() -> None:
+    static = Account(pool="shared", reserved_bytes=10_000, limit_bytes=20_000)
+    finding = check(switch(), SwitchPort(queues=(queue(account=static, wred=wred(30_000)),), maps=ONE_CLASS))["wred-unreachable"]
+    assert (finding.severity, finding.path, finding.value) == ("error", ("queues", "0", "wred", "min"), "30 KB")
+    assert check(switch(), SwitchPort(queues=(queue(account=static, wred=wred(29_999)),), maps=ONE_CLASS)) == {}
+
+
+@given(alpha_log=st.integers(-8, 7), size_bytes=st.integers(20_000, 10_000_000), busy=st.integers(1, 256))
+def test_what_n_busy_queues_hold(alpha_log: int, size_bytes: int, busy: int) -> None:
+    """alpha B / (1 + alpha N), and all together never more than the pool."""
+    share = Fraction(2) ** alpha_log
+    account = Account(pool="shared", alpha_log=alpha_log)
+    held = Memory(switch(size_bytes), []).holds_bytes(account, busy, 1514)
+    assert held == int(share * size_bytes / (1 + share * busy))
+    assert held * busy <= size_bytes
+
+
+def test_what_a_queue_holds_by_hand() -> None:
+    """Trident 3 at 48 x 1 Gbps: 480 KB, 1875 cells; alpha 1: 937.5 cells alone, 38.3 with 48; a frame of 1514 bytes takes six."""
+    memory = Memory(switch(480_000, cell_bytes=256), [])
+    assert memory.holds_bytes(SHARED, 1, 1514) == 1875 * 1514 // 12
+    assert memory.holds_bytes(SHARED, 48, 1514) == 1875 * 1514 // (49 * 6)
+    assert memory.holds_bytes(Account(pool="shared", limit_bytes=100_000), 10, 1514) == 1875 * 1514 // 60
+    assert memory.holds_bytes(Account(pool="shared"), 1, 1514) == 1875 * 1514 // 6
+    assert memory.holds_bytes(Account(limit_bytes=15_360, reserved_bytes=1), 48, 1514) == 61 * 1514 // 6
+
+
+def test_wred_that_a_dynamic_limit_never_lets_a_queue_reach() -> None:
+    port = SwitchPort(queues=(queue(wred=wred(240_000)),), maps=ONE_CLASS)
+    finding = check(switch(), port)["wred-unreachable"]
+    assert finding.severity == "warning"
+    assert finding.sentence == (
+        "queues.0.wred.min: 240 KB is not below 240 KB, the most that the queue ever holds (alpha 1 of pool shared, 480 KB); "
+        "NOTHING IS EVER MARKED: frames are dropped at the limit first; write less than 240 KB, or a higher limit"
+    )
+
+
+@pytest.mark.parametrize(("ports", "stops"), [(14, None), (15, 15), (48, 15)])
+def test_wred_that_is_reached_until_n_ports_are_busy(ports: int, stops: int | None) -> None:
+    """480 KB / (1 + N) > 30 KB up to N = 14."""
+    finding = check(switch(), GOOD, count=ports).get("wred-unreachable-when-busy")
+    assert (finding is None) == (stops is None)
+    if finding is not None:
+        assert finding.sentence == (
+            f"queues.0.wred.min: 30 KB is not below 30 KB, what the queue holds with 15 of {ports} ports busy (alpha 1 of pool shared, "
+            "480 KB); from then on nothing is marked, frames are dropped first"
+        )
+
+
+def test_the_end_of_a_curve_that_is_out_of_reach() -> None:
+    """140 KB of 100 KB to 500 KB: the queue alone gets 240 KB, 35 % of 20 %."""
+    port = SwitchPort(queues=(queue(wred=wred(100_000, 500_000, probability_ppm=200_000, ecn=False)),), maps=ONE_CLASS)
+    finding = check(switch(), port, count=1)["wred-max-unreachable"]
+    assert (finding.path[-1], finding.value) == ("max", "500 KB")
+    assert finding.consequence == "at most 7 % of the frames are dropped early, then frames are dropped at the limit"
+
+
+def test_a_threshold_by_delay_is_what_the_line_takes() -> None:
+    """480 KB alone is 240 KB, 1.92 ms at 1 Gbps."""
+    by_delay = SwitchPort(queues=(queue(wred=wred(1_920_000, unit="ns")),), maps=ONE_CLASS)
+    finding = check(switch(), by_delay)["wred-unreachable"]
+    assert (finding.severity, finding.value) == ("warning", "1920 us")
+    within = SwitchPort(queues=(queue(wred=wred(300_000, unit="ns")),), maps=ONE_CLASS)
+    assert check(switch(), within) == {}
+
+
+def ingress(lossless: Lossless | None, limit_bytes: int) -> SwitchPort:
+    account = Account(pool="in", limit_bytes=limit_bytes)
+    return SwitchPort(
+        queues=(queue(), queue(3, OWN, wred=wred(30_000))),
+        groups=(group(account, lossless),),
+        maps=TWO_CLASSES,
+        pfc=Pfc(priorities=(3,)) if lossless else None,
+    )
+
+
+@pytest.mark.parametrize(("lossless", "rule"), [(LOSSLESS, "wred-above-xoff"), (None, "wred-above-ingress-limit")])
+def test_wred_that_the_ingress_side_never_lets_a_queue_reach(lossless: Lossless | None, rule: str) -> None:
+    memory = switch(480_000, Pool(name="in", size_bytes=480_000))
+    finding = check(memory, ingress(lossless, 30_000))[rule]
+    assert "all that its priority group holds below its limit (limit 30 KB, pool in, 480 KB)" in finding.bound
+    assert ("PFC pauses the sender" in finding.consequence) == (lossless is not None)
+    assert check(memory, ingress(lossless, 40_000)) == {}
+    busy = check(memory, ingress(lossless, 40_000), count=16)[rule]
+    assert "with 16 of 16 ports busy" in busy.bound
+
+
+def test_a_frame_counted_twice() -> None:
+    both = SwitchPort(queues=(queue(),), groups=(PriorityGroup(index=0, account=SHARED),), maps=ONE_CLASS)
+    assert check(switch(), both)["counted-twice"].path == ("priority_groups", "0", "pool")
+    other_class = SwitchPort(queues=(queue(),), groups=(PriorityGroup(index=1, account=SHARED),), maps=ONE_CLASS)
+    assert check(switch(), other_class) == {}
+
+
+STRICT, WEIGHTED = Scheduler(kind="strict"), Scheduler(kind="dwrr", weight=3)
+
+
+@pytest.mark.parametrize(
+    ("high", "low", "is_found"),
+    [
+        (STRICT, WEIGHTED, True),
+        (STRICT.model_copy(update={"pir_bps": GBPS // 10}), WEIGHTED, False),
+        (STRICT, WEIGHTED.model_copy(update={"cir_bps": GBPS // 10}), False),
+        (STRICT, STRICT, False),
+        (WEIGHTED, WEIGHTED, False),
+    ],
+)
+def test_starvation(high: Scheduler, low: Scheduler, is_found: bool) -> None:
+    port = SwitchPort(queues=(queue(scheduler=low), queue(3, scheduler=high)), maps=TWO_CLASSES)
+    found = check(switch(), port)
+    assert list(found) == (["starvation"] if is_found else [])
+    unreachable = port.model_copy(update={"maps": ONE_CLASS})
+    assert check(switch(), unreachable) == {}
+
+
+@pytest.mark.parametrize(("cir_bps", "is_found"), [(GBPS // 2, False), (GBPS // 2 + 1, True)])
+def test_guarantees_above_the_line(cir_bps: int, is_found: bool) -> None:
+    guaranteed = WEIGHTED.model_copy(update={"cir_bps": cir_bps})
+    port = SwitchPort(queues=(queue(scheduler=guaranteed), queue(3, scheduler=guaranteed)), maps=TWO_CLASSES)
+    assert list(check(switch(), port)) == (["cir-above-line"] if is_found else [])
+
+
+def test_a_pfc_priority_of_a_lossy_group() -> None:
+    port = lossless_port(group(), priorities=(3, 4))
+    line = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(3, 4))
+    finding = check(switch(), port, line=line)["pfc-lossy-group"]
+    assert (finding.field, finding.value, finding.bound) == ("pfc.priorities", "4", "of priority group 4, which is lossy")
+
+
+def test_a_lossless_group_that_pauses_nobody() -> None:
+    assert list(check(switch(), lossless_port(group(), priorities=()))) == ["lossless-without-pfc"]
+
+
+def test_a_neighbour_that_does_not_stop() -> None:
+    deaf = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(4,))
+    assert list(check(switch(), lossless_port(group()), line=deaf)) == ["pause-ignored"]
+
+
+@pytest.mark.parametrize(
+    ("headroom", "found"),
+    [
+        (1_513, {"headroom-below-frame": "error"}),
+        (3_027, {"headroom-below-need": "warning"}),
+        (3_028, {"headroom-for-full-frames": "warning"}),
+        (5_855, {}),
+    ],
+)
+def test_headroom(headroom: int, found: dict[str, str]) -> None:
+    """1 Gbps, 5 us: two full frames, 3,028 bytes, where nothing is sent against them; 5,855 whatever comes."""
+    lossless = LOSSLESS.model_copy(update={"headroom_bytes": headroom})
+    findings = check(switch(), lossless_port(group(lossless=lossless)))
+    assert {rule: finding.severity for rule, finding in findings.items()} == found
+
+
+@pytest.mark.parametrize(
+    ("shared_bytes", "found"),
+    [
+        (3_027, "shared-headroom-too-small"),
+        (3_028, "headroom-oversubscribed"),
+        (79_999, "headroom-oversubscribed"),
+        (80_000, None),
+        (0, None),
+    ],
+)
+def test_shared_headroom(shared_bytes: int, found: str | None) -> None:
+    """Four groups of 20 KB each; 0: each has its own."""
+    pools = Switch(profile="hand", pools=(Pool(name="shared", size_bytes=480_000, headroom_bytes=shared_bytes),))
+    findings = check(pools, lossless_port(group()))
+    assert list(findings) == ([found] if found else [])
+    if found == "headroom-oversubscribed" and shared_bytes == 79_999:
+        assert findings[found].consequence == "when more than 3 of them fill theirs at once, frames are lost"
+
+
+def test_xon_above_a_static_limit() -> None:
+    static = Account(pool="shared", reserved_bytes=1_000, limit_bytes=10_000)
+    above, at = (LOSSLESS.model_copy(update={"xon_bytes": xon}) for xon in (11_001, 11_000))
+    assert check(switch(), lossless_port(group(static, above)))["xon-above-limit"].severity == "error"
+    assert check(switch(), lossless_port(group(static, at))) == {}
+
+
+def test_a_pause_that_stops_another_queue() -> None:
+    maps = TWO_CLASSES.model_copy(update={"tc_to_queue": (0, 1, 2, 5, 4, 5, 6, 7)})
+    port = SwitchPort(queues=(queue(), queue(5, OWN)), groups=(group(),), maps=maps, pfc=Pfc(priorities=(3,)))
+    finding = check(switch(), port)["pause-stops-other-queue"]
+    assert finding.bound == "what stops queue 3, while frames of group 3 leave by queue 5"
+    mended = maps.model_copy(update={"priority_to_queue": (0, 1, 2, 5, 4, 3, 6, 7)})
+    assert check(switch(), port.model_copy(update={"maps": mended})) == {}
+
+
+@pytest.mark.parametrize(
+    ("account", "senders"),
+    [
+        (Account(limit_bytes=220_000), None),
+        (Account(limit_bytes=100_000), 1),
+        (Account(limit_bytes=179_999), 2),
+        (Account(pool="out", alpha_log=3), None),
+        (Account(pool="out", alpha_log=-2), 1),
+    ],
+)
+def test_a_lossless_class_whose_queue_is_full_before_everybody_has_paused(account: Account, senders: int | None) -> None:
+    """100 KB and 20 KB of headroom from one port; from two 2 x (200 / 3 + 20) = 173.3 KB; from three 3 x (200 / 4 + 20) = 210 KB."""
+    memory = Switch(profile="hand", pools=(Pool(name="shared", size_bytes=200_000), Pool(name="out", size_bytes=300_000)))
+    found = check(memory, lossless_port(group(), account)).get("lossless-queue-drops")
+    if senders is None:
+        assert found is None
+    else:
+        assert found is not None and ("one port sends" if senders == 1 else "ports send") in found.bound
+
+
+def test_dctcp_on_a_queue_that_marks_nothing() -> None:
+    marking = {"wred": wred(30_000), "phantom": Phantom(rate_bps=950_000_000, threshold_bytes=3_000), "neither": None}
+    for name, mark in marking.items():
+        plain = queue() if mark is None else queue().model_copy(update={name: mark})
+        port = CheckedPort("eth1", LINE, SwitchPort(queues=(plain,), maps=TWO_CLASSES))
+        found = [finding.path for finding in unmarked(switch(), [port], (0,))]
+        assert found == ([("queues", "0", "wred")] if mark is None else [])
+        assert [finding.path for finding in unmarked(switch(), [port], (24,))] == [("queues", "3", "wred")]
+    dropping = CheckedPort("eth1", LINE, SwitchPort(queues=(queue(wred=wred(30_000, ecn=False)),), maps=TWO_CLASSES))
+    assert list(unmarked(switch(), [dropping], (0,)))
+
+
+def test_ports_alike_are_one_finding_and_others_are_named() -> None:
+    slow = Line(GBPS // 10, 5_000, GBPS // 10, 5_000, 9000, honoured=(3,))
+    lines: Sequence[Line] = (LINE, LINE, slow)
+    few = Account(limit_bytes=3_000)
+    ports = [CheckedPort(f"eth{n}", line, SwitchPort(queues=(queue(account=few),), maps=ONE_CLASS)) for n, line in enumerate(lines, 1)]
+    (finding,) = check_switch(switch(), ports)
+    assert (finding.rule, finding.ports) == ("account-below-frame", ("eth3",))
+
+
+DCTCP = "traffic: {one: {kind: flows, senders: [h1], receiver: h4, size: 1 KB, congestion_control: dctcp, dscp: 24}}\n"
+
+
+def test_a_plan_warns_once_of_all_switches_alike(tmp_path: Path) -> None:
+    switches = "{default: {pools: {shared: {size: 100 KB}}, queues: {0..2: {wred: {min: 60 KB}}}}}"
+    plan = plan_of(tmp_path, switches, topology=two_tiers(), more=DCTCP)
+    names = ", ".join(node.name for node in plan.nodes if node.role == "switch")
+    assert plan.warnings == (
+        f"{names}: queues.0..2.wred.min: 60 KB is not below 50 KB, the most that the queue ever holds (alpha 1 of pool shared, 100 KB); "
+        "NOTHING IS EVER MARKED: frames are dropped at the limit first; write less than 50 KB, or a higher limit",
+        f"{names}: queues.3.wred: none is what DCTCP with DSCP 24 meets; nothing is marked, so it fills the buffer as Reno does; "
+        "write wred: {min: 30 KB} or a phantom queue",
+    )
