@@ -21,12 +21,14 @@ FILE_NAME = "config_db.json"
 
 
 def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None, force: bool) -> None:
-    """Write the lab of a config_db.json; say what is in it."""
+    """Write the lab of a config_db.json; say what is in it, and what `fabriclab check` finds wrong or doubtful."""
     lab = lab_of(read_config_db(file), name, _cell(cell))
     directory = out or Path(lab.name)
     write_files({directory / file_name: text for file_name, text in lab.files.items()}, force)
     for line in _summary(lab, directory):
         say(line)
+    for warning in resolve_plan(parse_lab(directory), {}).warnings:
+        say(f"warning: {warning}")
 
 
 def _cell(text: str | None) -> str | None:

@@ -1,0 +1,339 @@
+"""A config_db.json as a lab: what each table becomes, and what cannot be."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from fabriclab.cli.app import app
+from fabriclab.lab import LabErrors, parse_lab
+from fabriclab.lab.sonic import ImportedLab, import_lab, parse_config_db, read_config_db
+from fabriclab.plan import resolve_plan
+from fabriclab.plan.model import Plan, Port
+from fabriclab.plan.switch import Account, Lossless, Pfc, Pool, PriorityGroup, Scheduler, SwitchQueue, Watchdog, Wred
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "sonic"
+PLATFORMS = {"trident-2": "td2", "trident-3": "td3", "jericho-2": "j2"}
+NAMES = ("Ethernet0", "Ethernet4")
+SMALL: dict[str, Any] = {
+    "PORT": {name: {"speed": "1000", "admin_status": "up", "mtu": "1500"} for name in NAMES},
+    "BUFFER_POOL": {
+        "ingress": {"type": "ingress", "mode": "dynamic", "size": "1000000"},
+        "egress": {"type": "egress", "mode": "dynamic", "size": "1000000"},
+    },
+    "BUFFER_PROFILE": {
+        "lossy": {"pool": "egress", "size": "0", "dynamic_th": "1"},
+        "in": {"pool": "ingress", "size": "0", "static_th": "0"},
+    },
+    "BUFFER_QUEUE": {f"{name}|0": {"profile": "lossy"} for name in NAMES},
+    "BUFFER_PG": {f"{name}|0": {"profile": "in"} for name in NAMES},
+    "SCHEDULER": {"s": {"type": "DWRR", "weight": "10"}},
+    "QUEUE": {f"{name}|0": {"scheduler": "s"} for name in NAMES},
+}
+
+
+def imported(changes: dict[str, Any], name: str | None = None) -> ImportedLab:
+    return import_lab(parse_config_db(json.dumps({**SMALL, **changes}, indent=1).encode(), "c.json"), name)
+
+
+def plan_of(lab: ImportedLab, directory: Path) -> Plan:
+    for file, text in lab.files.items():
+        (directory / file).write_text(text, encoding="utf-8")
+    return resolve_plan(parse_lab(directory), {})
+
+
+def port_of(changes: dict[str, Any], directory: Path) -> Port:
+    return plan_of(imported(changes), directory).node("switch").ports[0]
+
+
+def queue_of(changes: dict[str, Any], directory: Path, index: int = 0) -> SwitchQueue:
+    switch_port = port_of(changes, directory).switch_port
+    assert switch_port is not None
+    return next(queue for queue in switch_port.queues if queue.index == index)
+
+
+def both(table: str, number: str, fields: dict[str, str]) -> dict[str, Any]:
+    """Return a table with one more entry for each port."""
+    return {table: {**SMALL.get(table, {}), **{f"{name}|{number}": fields for name in NAMES}}}
+
+
+def complaint(changes: dict[str, Any]) -> str:
+    with pytest.raises(LabErrors) as caught:
+        imported(changes)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_a_platform_s_file_becomes_a_lab(platform: str, tmp_path: Path) -> None:
+    plan = plan_of(import_lab(read_config_db(GOLDEN / f"{platform}.json")), tmp_path)
+    node = plan.node(PLATFORMS[platform])
+    assert [port.interface for port in node.ports] == ["Ethernet0", "Ethernet4", "Ethernet8", "Ethernet12"]
+    assert node.loopback is None or node.loopback == "10.1.0.32"
+    assert all(port.mtu == 9100 for port in node.ports)
+
+
+def test_trident_3(tmp_path: Path) -> None:
+    plan = plan_of(import_lab(read_config_db(GOLDEN / "trident-3.json")), tmp_path)
+    node = plan.node("td3")
+    port = node.ports[0].switch_port
+    assert node.switch is not None
+    assert port is not None
+    assert node.switch.pools[0] == Pool(name="ingress_lossless_pool", size_bytes=32732160 - 1622016, headroom_bytes=1622016)
+    assert node.ports[0].delay_ns == 25  # 5 m
+    assert node.ports[0].rate_bps == 100 * 10**9
+    assert port.queues[3] == SwitchQueue(
+        index=3,
+        account=Account(pool="egress_lossless_pool", limit_bytes=32599040),
+        scheduler=Scheduler(kind="dwrr", weight=15),
+        wred=Wred(min=2**20, max=2**21, probability_ppm=50_000),
+    )
+    assert port.groups[1] == PriorityGroup(
+        index=3,
+        account=Account(pool="ingress_lossless_pool", reserved_bytes=4608, alpha_log=0),
+        lossless=Lossless(headroom_bytes=160_000, xon_bytes=4608, xon_offset_bytes=4608),
+    )
+    assert port.maps.dscp_to_tc[46] == 5
+    assert port.maps.tc_to_group == (0, 0, 0, 3, 4, 0, 0, 7)
+    assert port.pfc == Pfc(priorities=(3, 4), watchdog=Watchdog(detection_ns=200_000_000, restoration_ns=200_000_000))
+
+
+def test_the_headroom_of_trident_2_is_in_the_size_of_its_profile(tmp_path: Path) -> None:
+    plan = plan_of(import_lab(read_config_db(GOLDEN / "trident-2.json")), tmp_path)
+    node = plan.node("td2")
+    assert node.switch is not None
+    assert node.ports[0].switch_port is not None
+    group = node.ports[0].switch_port.groups[1]
+    assert (group.account.reserved_bytes, group.lossless) == (
+        56368 - 55120,
+        Lossless(headroom_bytes=55120, xon_bytes=18432, xon_offset_bytes=2496),
+    )
+    # Two lossless groups on each of four ports.
+    assert node.switch.pools[0].size_bytes == 12766208 - 8 * 55120
+
+
+def test_a_pool_of_both_sides_is_seen_from_each(tmp_path: Path) -> None:
+    plan = plan_of(import_lab(read_config_db(GOLDEN / "jericho-2.json")), tmp_path)
+    switch = plan.node("j2").switch
+    assert switch is not None
+    assert [(pool.name, pool.size_bytes, pool.headroom_bytes) for pool in switch.pools] == [
+        ("ingress_lossless_pool", 6441610000 - 1056256819, 1056256819),
+        ("ingress_lossless_pool_egress", 6441610000, 0),
+    ]
+
+
+def test_what_ports_outside_the_lab_reserve_is_taken_off(tmp_path: Path) -> None:
+    ports = {**SMALL["PORT"], "Ethernet8": {"speed": "1000", "admin_status": "down"}}
+    profiles = {**SMALL["BUFFER_PROFILE"], "reserving": {"pool": "egress", "size": "1000", "dynamic_th": "1"}}
+    queues = {**SMALL["BUFFER_QUEUE"], "Ethernet8|0-4": {"profile": "reserving"}}
+    plan = plan_of(imported({"PORT": ports, "BUFFER_PROFILE": profiles, "BUFFER_QUEUE": queues}), tmp_path)
+    switch = plan.node("switch").switch
+    assert switch is not None
+    assert [pool.size_bytes for pool in switch.pools] == [1_000_000, 995_000]
+
+
+def test_wred_needs_to_be_enabled(tmp_path: Path) -> None:
+    profile = {"green_min_threshold": "10000", "green_max_threshold": "30000", "green_drop_probability": "10", "ecn": "ecn_all"}
+    queues = both("QUEUE", "0", {"scheduler": "s", "wred_profile": "w"})
+    off = {"WRED_PROFILE": {"w": profile}, **queues}
+    assert queue_of(off, tmp_path).wred is None
+    assert any("wred_green_enable" in note for note in imported(off).notes)
+    on = {"WRED_PROFILE": {"w": {**profile, "wred_green_enable": "true"}}, **queues}
+    assert queue_of(on, tmp_path).wred == Wred(min=10_000, max=30_000, probability_ppm=100_000)
+    drops = {"WRED_PROFILE": {"w": {**profile, "wred_green_enable": "true", "ecn": "ecn_yellow_red"}}, **queues}
+    assert queue_of(drops, tmp_path).wred == Wred(min=10_000, max=30_000, probability_ppm=100_000, ecn=False)
+
+
+def test_cir_is_in_bytes(tmp_path: Path) -> None:
+    scheduler = {"type": "STRICT", "cir": "12500000", "pir": "25000000", "cbs": "8000", "pbs": "16000"}
+    expected = Scheduler(kind="strict", cir_bps=100_000_000, cbs_bytes=8000, pir_bps=200_000_000, pbs_bytes=16_000)
+    assert queue_of({"SCHEDULER": {"s": scheduler}}, tmp_path).scheduler == expected
+
+
+def test_what_has_no_map_is_of_class_0(tmp_path: Path) -> None:
+    switch_port = port_of({}, tmp_path).switch_port
+    assert switch_port is not None
+    assert set(switch_port.maps.dscp_to_tc) == {0}
+    assert [queue.index for queue in switch_port.queues] == [0]
+
+
+def test_a_global_map_holds_where_a_port_has_none(tmp_path: Path) -> None:
+    changes = {"DSCP_TO_TC_MAP": {"A": {"8": "2"}}, "PORT_QOS_MAP": {"global": {"dscp_to_tc_map": "A"}}}
+    switch_port = port_of(changes, tmp_path).switch_port
+    assert switch_port is not None
+    assert switch_port.maps.dscp_to_tc[8] == 2
+    assert any(note.startswith("DSCP_TO_TC_MAP|A: 0, 1, 2") for note in imported(changes).notes)
+
+
+def test_a_profile_that_sonic_computes_is_computed(tmp_path: Path) -> None:
+    changes = {
+        **both("BUFFER_PG", "3", {"profile": "NULL"}),
+        "PORT_QOS_MAP": {name: {"pfc_enable": "3"} for name in NAMES},
+        "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "-2"}},
+    }
+    switch_port = port_of(changes, tmp_path).switch_port
+    assert switch_port is not None
+    group = switch_port.groups[1]
+    assert group.account == Account(pool="ingress", alpha_log=-2)
+    assert group.lossless is not None
+    assert group.lossless.headroom_bytes > 2 * 1514
+
+
+def test_a_queue_without_a_profile_has_all_the_memory(tmp_path: Path) -> None:
+    queue = queue_of({"BUFFER_QUEUE": {}}, tmp_path)
+    assert queue.account == Account(limit_bytes=1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("action", "expected"),
+    [("drop", "drop"), ("forward", "forward"), ("alert", None)],
+)
+def test_the_watchdog(action: str, expected: str | None, tmp_path: Path) -> None:
+    changes = {
+        "PORT_QOS_MAP": {name: {"pfc_enable": "3"} for name in NAMES},
+        "PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "100"}, **{name: {"action": action, "detection_time": "300"} for name in NAMES}},
+    }
+    switch_port = port_of(changes, tmp_path).switch_port
+    assert switch_port is not None
+    assert switch_port.pfc is not None
+    watchdog = switch_port.pfc.watchdog
+    assert (None if watchdog is None else (watchdog.action, watchdog.detection_ns, watchdog.restoration_ns)) == (
+        None if expected is None else (expected, 300_000_000, 600_000_000)
+    )
+
+
+def test_neighbours_by_bgp_become_switches(tmp_path: Path) -> None:
+    plan = plan_of(import_lab(read_config_db(GOLDEN / "trident-2.json")), tmp_path)
+    assert plan.bgp is not None
+    assert (plan.bgp.keepalive_s, plan.bgp.hold_s) == (3, 10)
+    assert (plan.node("td2").asn, plan.node("ARISTA03T1").asn) == (65100, 64602)
+    assert plan.node("Servers0").role == "host"
+    assert plan.node("td2").ports[2].address == "10.0.0.4/31"
+    assert plan.peer_of(plan.node("td2").ports[2]).address == "10.0.0.5/31"
+
+
+def test_vlans_and_port_channels(tmp_path: Path) -> None:
+    changes = {
+        "PORTCHANNEL": {"PortChannel1": {}},
+        "PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {}, "PortChannel1|Ethernet4": {}},
+        "PORTCHANNEL_INTERFACE": {"PortChannel1": {}, "PortChannel1|10.9.0.0/31": {}},
+    }
+    lab = imported(changes)
+    assert "PortChannel1: LACP is not emulated; Ethernet0 has its address, the other members are links of their own" in lab.notes
+    assert plan_of(lab, tmp_path).node("switch").ports[0].address == "10.9.0.0/31"
+    vlans = {"VLAN": {"Vlan10": {}}, "VLAN_MEMBER": {"Vlan10|Ethernet0": {}, "Vlan10|Ethernet4": {}}}
+    assert any(note.startswith("Vlan10: not bridged in the lab") for note in imported(vlans).notes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"BUFFER_POOL": {}, "BUFFER_PROFILE": {}, "BUFFER_PG": {}, "BUFFER_QUEUE": {}}, "c.json:14: BUFFER_POOL: missing, or empty"),
+        ({"BUFFER_POOL": {**SMALL["BUFFER_POOL"], "x": {"type": "egress", "mode": "static"}}}, "BUFFER_POOL|x|size: missing"),
+        (
+            both("BUFFER_QUEUE", "0-1", {"profile": "in"}),
+            "BUFFER_QUEUE|Ethernet0|0-1: overlaps BUFFER_QUEUE|Ethernet0|0, which says something else",
+        ),
+        (
+            both("BUFFER_PG", "0", {"profile": "lossy"}),
+            "BUFFER_PROFILE|lossy|pool: egress is an egress pool, but BUFFER_PG refers to this profile",
+        ),
+        (
+            {"BUFFER_PROFILE": {**SMALL["BUFFER_PROFILE"], "lossy": {"pool": "egress", "size": "0", "dynamic_th": "1", "static_th": "5"}}},
+            "BUFFER_PROFILE|lossy|static_th: stands beside dynamic_th; keep one of the two",
+        ),
+        ({"SCHEDULER": {"s": {"cir": "100", "meter_type": "packets"}}}, "SCHEDULER|s|meter_type: packets: a lab's rates are bits a second"),
+        ({"SCHEDULER": {"s": {"cir": "100"}}}, "SCHEDULER|s|cir: 100 bytes/s are 800 bps; a lab's queue is shaped to 8 kbps at least"),
+        (
+            {"SCHEDULER": {"s": {"type": "DWRR"}, "w": {"type": "WRR"}}, **both("QUEUE", "1", {"scheduler": "w"})},
+            "a port with DWRR and WRR queues",
+        ),
+        (
+            {"WRED_PROFILE": {"w": {"wred_green_enable": "true"}}, **both("QUEUE", "0", {"wred_profile": "w"})},
+            "WRED_PROFILE|w|green_max_threshold: missing, and wred_green_enable is true",
+        ),
+        ({"QUEUE": {"Ethernet0|0": {"scheduler": "s"}}}, "PORT|Ethernet4: Ethernet4 differ from Ethernet0 in queues"),
+        (
+            {"PORT": {"Ethernet0": {"speed": "1000"}}, "QUEUE": {}, "BUFFER_QUEUE": {}, "BUFFER_PG": {}},
+            "PORT: 1 port(s) in use; a lab needs two",
+        ),
+        ({"PORT": {name: {"speed": "800000"} for name in NAMES}}, "PORT|Ethernet0|speed: 800 Gbps are more than a lab's links carry"),
+        ({"PORT": {name: {"speed": "1000", "mtu": "500"} for name in NAMES}}, "PORT|Ethernet0|mtu: 500 is out of range"),
+    ],
+)
+def test_what_a_lab_cannot_say_is_told(changes: dict[str, Any], message: str) -> None:
+    assert message in complaint(changes)
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_every_figure_says_where_it_is_from(platform: str) -> None:
+    lab = import_lab(read_config_db(GOLDEN / f"{platform}.json"))
+    profile = lab.files[f"{PLATFORMS[platform]}.yml"]
+    figures = [line for line in profile.splitlines() if ": " in line and not line.startswith(("format", "title", "source"))]
+    assert all("  # " in line for line in figures)
+    assert len(figures) > 30
+
+
+def test_the_command_writes_a_lab_that_checks(tmp_path: Path) -> None:
+    runner = CliRunner()
+    result = runner.invoke(
+        app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "leaf1", "-o", str(tmp_path / "lab"), "--cell", "256 B"]
+    )
+    assert result.exit_code == 0, result.output
+    assert "leaf1 with 4 ports" in result.output
+    assert "NTP_SERVER (1 entry): management of the switch" in result.output
+    assert "cell: 256 B" in (tmp_path / "lab" / "leaf1.yml").read_text()
+    assert runner.invoke(app, ["check", str(tmp_path / "lab")]).exit_code == 0
+    again = runner.invoke(app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "leaf1", "-o", str(tmp_path / "lab")])
+    assert (again.exit_code, "is there already; --force replaces it" in again.output) == (2, True)
+
+
+def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "config_db.json"
+    file.write_text('{"PORT": {"Ethernet0": {"speed": "fast"}}}', encoding="utf-8")
+    result = CliRunner().invoke(app, ["sonic", "import", str(file), "-o", str(tmp_path / "lab")])
+    assert (result.exit_code, "PORT|Ethernet0|speed: 'fast'" in result.output) == (2, True)
+    assert not (tmp_path / "lab").exists()
+
+
+NUMBERS = st.integers(0, 2**40).map(str)
+TABLES_TO_CHANGE = [
+    "BUFFER_POOL",
+    "BUFFER_PROFILE",
+    "SCHEDULER",
+    "WRED_PROFILE",
+    "PORT",
+    "PORT_QOS_MAP",
+    "CABLE_LENGTH",
+    "BGP_NEIGHBOR",
+    "INTERFACE",
+]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(sorted(PLATFORMS)), st.data())
+def test_a_changed_file_is_a_lab_or_a_complaint(platform: str, data: st.DataObject) -> None:
+    """Any number leads to a lab that has a plan, or to a complaint: about this file, or by the language about the lab's."""
+    config = json.loads((GOLDEN / f"{platform}.json").read_text())
+    table = data.draw(st.sampled_from([name for name in TABLES_TO_CHANGE if config.get(name)]))
+    key = data.draw(st.sampled_from(sorted(config[table])))
+    fields = config[table][key]
+    field = data.draw(st.sampled_from(sorted(fields) or ["x"]))
+    if data.draw(st.booleans()):
+        fields[field] = data.draw(NUMBERS)
+    else:
+        fields.pop(field, None)
+    try:
+        lab = import_lab(parse_config_db(json.dumps(config).encode(), "c.json"))
+    except LabErrors as error:
+        assert all(problem.file == "c.json" for problem in error.problems)
+        return
+    with tempfile.TemporaryDirectory() as name, contextlib.suppress(LabErrors):
+        plan_of(lab, Path(name))
