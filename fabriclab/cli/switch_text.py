@@ -119,18 +119,21 @@ def _group(group: PriorityGroup, port: CheckedPort, memory: Memory, ports: int) 
     if group.lossless is None:
         return f"{text}; lossy"
     lossless = group.lossless
-    offset = f" or {size(lossless.xon_offset_bytes)} below the limit" if lossless.xon_offset_bytes else ""
-    return f"{text}; lossless: headroom {size(lossless.headroom_bytes)}, goes on at {size(lossless.xon_bytes)}{offset}"
+    xon = f"at {size(lossless.xon_bytes)}"
+    if lossless.xon_offset_bytes:
+        least = f" ({size(lossless.xon_bytes)} at least)" if lossless.xon_bytes else ""
+        xon = f"{size(lossless.xon_offset_bytes)} below the limit{least}"
+    return f"{text}; lossless: headroom {size(lossless.headroom_bytes)}, goes on {xon}"
 
 
 def _maps(maps: QosMaps) -> Iterator[str]:
-    """Yield the maps that are not the default ones, entry by entry that differs."""
+    """Yield the maps that are not the default ones: that of DSCPs as a whole, of the others what differs."""
     default = QosMaps()
     for name in QosMaps.model_fields:
         here, usual = getattr(maps, name), getattr(default, name)
         targets: dict[int, list[int]] = {}
         for index, (value, before) in enumerate(zip(here, usual, strict=True)):
-            if value != before:
+            if value != before or (name == "dscp_to_tc" and here != usual):
                 targets.setdefault(value, []).append(index)
         if targets:
             yield f"  {name}: {'; '.join(f'{number_ranges(indices)} to {value}' for value, indices in sorted(targets.items()))}"

@@ -158,7 +158,8 @@ def _overflows_at(queue: SwitchQueue, group: PriorityGroup, lossless: Lossless, 
             limit = held / group_alpha * own_alpha
         else:
             limit = memory.share_cells(queue.account, 1)
-        filled = senders * (held + cells(group.account.reserved_bytes + lossless.headroom_bytes, memory.cell_bytes))
+        headroom = cells(memory.headroom_bytes(group.account, lossless, senders), memory.cell_bytes)
+        filled = senders * (held + cells(group.account.reserved_bytes, memory.cell_bytes)) + headroom
         if filled > room + limit:
             return senders
     return None

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from fabriclab.plan.headroom import cells
-from fabriclab.plan.switch import Account, Pool, Switch
+from fabriclab.plan.switch import Account, Lossless, Pool, Switch
 from fabriclab.plan.switch_findings import CheckedPort
 
 
@@ -43,6 +43,12 @@ class Memory:
     def free_cells(self, pool: str) -> int:
         """Return the cells that nobody has reserved."""
         return max(0, self.pools[pool].size_bytes // self.cell_bytes - self._reserved[pool])
+
+    def headroom_bytes(self, account: Account, lossless: Lossless, groups: int) -> int:
+        """Return the headroom that so many groups alike can fill together: their own, or what their pool has for them."""
+        own = groups * lossless.headroom_bytes
+        shared = 0 if account.pool is None else self.pools[account.pool].headroom_bytes
+        return min(own, shared) if shared else own
 
     def share_cells(self, account: Account, busy: int) -> Fraction:
         """Return what an account holds beyond its reserved cells while `busy` alike are full."""

@@ -23,8 +23,9 @@ class Notes:
             numbers.append(number)
 
     def sentences(self) -> tuple[str, ...]:
-        """Return one line for each thing that was said."""
-        return tuple(f"{_subject(noun, numbers)}: {text}" for (noun, text), numbers in self._numbers.items())
+        """Return one line for each thing that was said, of pools first."""
+        pools_first = sorted(self._numbers.items(), key=lambda said: not said[0][0].startswith("pool"))
+        return tuple(f"{_subject(noun, numbers)}: {text}" for (noun, text), numbers in pools_first)
 
 
 def _subject(noun: str, numbers: list[int]) -> str:

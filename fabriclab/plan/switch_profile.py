@@ -12,8 +12,9 @@ What holds where nothing is written:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, TypeVar, cast
 
 from fabriclab.lab import defaults
@@ -50,7 +51,7 @@ def resolve_switch(written: WrittenSwitch, lines: Mapping[str, Line], problems: 
     groups = GroupResolver(written, scale, notes, cell_bytes, first_pool, pfc, problems)
     # Ports alike are one value: a fabric has hundreds.
     groups_of = {line: groups.resolve(line) for line in dict.fromkeys(lines.values())}
-    pools = _pools(written, scale, cell_bytes, list(groups_of), [group for each in groups_of.values() for group in each])
+    pools = _pools(written, scale, cell_bytes, [(line, groups_of[line]) for line in lines.values()])
     memory = _memory(pools, [groups_of[line] for line in lines.values()])
     queues = QueueResolver(written, scale, _class_accounts(maps, groups_of, first_pool, memory), problems)
     ports = {line: SwitchPort(queues=queues.resolve(line), groups=groups_of[line], maps=maps, pfc=pfc) for line in groups_of}
@@ -112,16 +113,36 @@ def reachable_queues(maps: QosMaps) -> tuple[int, ...]:
     return tuple(queue for queue in range(QUEUES) if any(maps.tc_to_queue[tc] == queue for tc in classes))
 
 
-def _pools(written: WrittenSwitch, scale: Scale, cell_bytes: int, lines: list[Line], groups: list[PriorityGroup]) -> tuple[Pool, ...]:
-    frame_bytes = max((line.frame_bytes for line in lines), default=defaults.MTU_BYTES)
+_PortGroups = Sequence[tuple[Line, tuple[PriorityGroup, ...]]]
+
+
+def _pools(written: WrittenSwitch, scale: Scale, cell_bytes: int, ports: _PortGroups) -> tuple[Pool, ...]:
+    frame_bytes = max((line.frame_bytes for line, _ in ports), default=defaults.MTU_BYTES)
     pools = []
     for name, pool in written.buffer.pools.items():
         if pool.size is None:
             raise AssertionError(f"{written.key}: pool {name} has no size, which reading the lab refuses")
-        needed = max((group.lossless.headroom_bytes for group in groups if group.lossless and group.account.pool == name), default=0)
-        headroom = 0 if pool.headroom is None else scale.pool_headroom_bytes(name, pool.headroom, cell_bytes, needed)
-        pools.append(Pool(name=name, size_bytes=scale.pool_bytes(name, pool.size, cell_bytes, frame_bytes), headroom_bytes=headroom))
+        size_bytes = scale.pool_bytes(name, pool.size, cell_bytes, frame_bytes)
+        headroom = 0 if pool.headroom is None else _shared_headroom(written, name, pool.headroom, scale, cell_bytes, ports)
+        pools.append(Pool(name=name, size_bytes=size_bytes, headroom_bytes=headroom))
     return tuple(pools)
+
+
+def _shared_headroom(written: WrittenSwitch, pool: str, shared: Written[int], scale: Scale, cell_bytes: int, ports: _PortGroups) -> int:
+    """Return a pool's headroom; `raised` is what its groups have over what the profile's figures come to at the lab's rates."""
+    own = [
+        (line, group.index, group.lossless.headroom_bytes)
+        for line, groups in ports
+        for group in groups
+        if group.lossless is not None and group.account.pool == pool
+    ]
+    before = Fraction(0)
+    for line, index, headroom_bytes in own:
+        said = written.buffer.groups[index].headroom
+        figure = None if said is None or said.value is None else Written(said.value, said.key, said.text, said.place)
+        before += headroom_bytes if figure is None else scale.scaled(figure, line.in_rate_bps)
+    raised = sum(headroom_bytes for *_, headroom_bytes in own) / before if before else Fraction(1)
+    return scale.pool_headroom_bytes(pool, shared, cell_bytes, max((each for *_, each in own), default=0), max(raised, Fraction(1)))
 
 
 def _memory(pools: tuple[Pool, ...], groups_of_ports: list[tuple[PriorityGroup, ...]]) -> int:

@@ -28,16 +28,33 @@ class Scale:
     def pool_bytes(self, name: str, written: Written[int], cell_bytes: int, frame_bytes: int) -> int:
         """Return a pool's size, whole cells; a pool that is scaled holds at least a frame."""
         least = cells(frame_bytes, cell_bytes) * cell_bytes
-        wanted = self._pool(f"pool {name}", written, min(least, written.value))
+        factor, words = self._pool_factor(written)
+        wanted = int(written.value * factor)
+        if words:
+            wanted = self._noted(f"pool {name}", None, f"{size(written.value)} x {words}", written.value, wanted, least)
         whole = wanted // cell_bytes * cell_bytes
         if whole != wanted:
             self._notes.add(f"pool {name}", None, f"in whole cells of {cell_bytes} B: {whole} B")
         return whole
 
-    def pool_headroom_bytes(self, name: str, written: Written[int], cell_bytes: int, needed_bytes: int) -> int:
-        """Return the headroom that a pool's groups share; where it is scaled, one group's at least (`needed_bytes`)."""
-        wanted = self._pool(f"pool {name} headroom", written, min(needed_bytes, written.value))
-        return wanted // cell_bytes * cell_bytes
+    def pool_headroom_bytes(self, name: str, written: Written[int], cell_bytes: int, least: int, raised: Fraction) -> int:
+        """Return the headroom that a pool's groups share, whole cells.
+
+        Where it is scaled it is one group's (`least`) at least, and raised as the groups' own were, which hang on cable and frames: so it
+        is oversubscribed as on the real switch.
+        """
+        factor, words = self._pool_factor(written)
+        if not words:
+            return written.value // cell_bytes * cell_bytes
+        value = int(written.value * factor)
+        kept = max(int(written.value * factor * raised), least) // cell_bytes * cell_bytes
+        more = "" if kept <= value else f", raised as the headroom of its groups is: {size(kept)}"
+        self._notes.add(f"pool {name} headroom", None, f"{size(written.value)} x {words} = {size(value)}{more}")
+        return kept
+
+    def scaled(self, written: Written[int], rate_bps: int) -> Fraction:
+        """Return a figure of a port before anything is made to fit."""
+        return written.value * self._port_factor(written, rate_bps)[0]
 
     def port_bytes(self, noun: str, number: int, field: str, written: Written[int], rate_bps: int, least: int = 0) -> int:
         """Return a size of a queue or a group; what is scaled is not made smaller than `least`."""
@@ -63,11 +80,9 @@ class Scale:
             self._notes.add(noun, number, f"{field}: {format_rate(written.value)} x {words} = {format_rate(value, 4)}")
         return value
 
-    def _pool(self, noun: str, written: Written[int], least: int) -> int:
+    def _pool_factor(self, written: Written[int]) -> tuple[Fraction, str]:
         profile = self._written.profile
-        factor, words = self._factor(written, self._bandwidth_bps, None if profile is None else profile.bandwidth)
-        value = int(written.value * factor)
-        return self._noted(noun, None, f"{size(written.value)} x {words}", written.value, value, least) if words else value
+        return self._factor(written, self._bandwidth_bps, None if profile is None else profile.bandwidth)
 
     def _port_factor(self, written: Written[int], rate_bps: int) -> tuple[Fraction, str]:
         profile = self._written.profile

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,68 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shared_labs import plan_of, two_tiers
+from switch_by_hand import GBPS, GOOD, LINE, LOSSLESS, ONE_CLASS, OWN, SHARED, TWO_CLASSES, check, group, lossless_port, queue, switch, wred
 
 from fabriclab.plan.headroom import Line
-from fabriclab.plan.switch import (
-    Account,
-    Lossless,
-    Pfc,
-    Phantom,
-    Pool,
-    PriorityGroup,
-    QosMaps,
-    Scheduler,
-    Switch,
-    SwitchPort,
-    SwitchQueue,
-    Wred,
-)
+from fabriclab.plan.switch import Account, Lossless, Pfc, Phantom, Pool, PriorityGroup, Scheduler, SwitchPort
 from fabriclab.plan.switch_checks import check_switch, unmarked
-from fabriclab.plan.switch_findings import CheckedPort, Finding
+from fabriclab.plan.switch_findings import CheckedPort
 from fabriclab.plan.switch_memory import Memory
-
-GBPS = 10**9
-LINE = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(3,))
-SHARED = Account(pool="shared", alpha_log=0)
-OWN = Account(limit_bytes=1_000_000)
-"""Of a lossless class: as much as the whole memory."""
-ONE_CLASS = QosMaps(dscp_to_tc=(0,) * 64)
-TWO_CLASSES = QosMaps(dscp_to_tc=tuple(3 if dscp == 24 else 0 for dscp in range(64)))
-LOSSLESS = Lossless(headroom_bytes=20_000, xon_bytes=3_000)
-
-
-def switch(size_bytes: int = 480_000, *more: Pool, cell_bytes: int = 1) -> Switch:
-    return Switch(profile="hand", cell_bytes=cell_bytes, pools=(Pool(name="shared", size_bytes=size_bytes), *more))
-
-
-def queue(index: int = 0, account: Account = SHARED, **changes: object) -> SwitchQueue:
-    return SwitchQueue.model_validate({"index": index, "account": account, **changes})
-
-
-def wred(low: int, high: int | None = None, **changes: object) -> Wred:
-    return Wred.model_validate({"min": low, "max": low if high is None else high, **changes})
-
-
-def lossless_port(
-    group: PriorityGroup, account: Account = OWN, maps: QosMaps = TWO_CLASSES, priorities: tuple[int, ...] = (3,)
-) -> SwitchPort:
-    pfc = Pfc(priorities=priorities) if priorities else None
-    return SwitchPort(queues=(queue(), queue(3, account)), groups=(group,), maps=maps, pfc=pfc)
-
-
-def group(account: Account = SHARED, lossless: Lossless | None = LOSSLESS) -> PriorityGroup:
-    return PriorityGroup(index=3, account=account, lossless=lossless)
-
-
-def check(switch: Switch, port: SwitchPort, count: int = 4, line: Line = LINE) -> Mapping[str, Finding]:
-    """Return the findings of a switch of ports alike by rule."""
-    findings = check_switch(switch, [CheckedPort(f"eth{number}", line, port) for number in range(1, count + 1)])
-    by_rule = {finding.rule: finding for finding in findings}
-    assert len(by_rule) == len(findings), findings
-    return by_rule
-
-
-GOOD = SwitchPort(queues=(queue(wred=wred(30_000)),), maps=ONE_CLASS)
 
 
 def test_nothing_is_found_where_nothing_is_wrong() -> None:
@@ -233,93 +178,6 @@ def test_guarantees_above_the_line(cir_bps: int, is_found: bool) -> None:
     guaranteed = WEIGHTED.model_copy(update={"cir_bps": cir_bps})
     port = SwitchPort(queues=(queue(scheduler=guaranteed), queue(3, scheduler=guaranteed)), maps=TWO_CLASSES)
     assert list(check(switch(), port)) == (["cir-above-line"] if is_found else [])
-
-
-def test_a_pfc_priority_of_a_lossy_group() -> None:
-    port = lossless_port(group(), priorities=(3, 4))
-    line = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(3, 4))
-    finding = check(switch(), port, line=line)["pfc-lossy-group"]
-    assert (finding.field, finding.value, finding.bound) == ("pfc.priorities", "4", "of priority group 4, which is lossy")
-
-
-def test_a_lossless_group_that_pauses_nobody() -> None:
-    assert list(check(switch(), lossless_port(group(), priorities=()))) == ["lossless-without-pfc"]
-
-
-def test_a_neighbour_that_does_not_stop() -> None:
-    deaf = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(4,))
-    assert list(check(switch(), lossless_port(group()), line=deaf)) == ["pause-ignored"]
-
-
-@pytest.mark.parametrize(
-    ("headroom", "found"),
-    [
-        (1_513, {"headroom-below-frame": "error"}),
-        (3_027, {"headroom-below-need": "warning"}),
-        (3_028, {"headroom-for-full-frames": "warning"}),
-        (5_855, {}),
-    ],
-)
-def test_headroom(headroom: int, found: dict[str, str]) -> None:
-    """1 Gbps, 5 us: two full frames, 3,028 bytes, where nothing is sent against them; 5,855 whatever comes."""
-    lossless = LOSSLESS.model_copy(update={"headroom_bytes": headroom})
-    findings = check(switch(), lossless_port(group(lossless=lossless)))
-    assert {rule: finding.severity for rule, finding in findings.items()} == found
-
-
-@pytest.mark.parametrize(
-    ("shared_bytes", "found"),
-    [
-        (3_027, "shared-headroom-too-small"),
-        (3_028, "headroom-oversubscribed"),
-        (79_999, "headroom-oversubscribed"),
-        (80_000, None),
-        (0, None),
-    ],
-)
-def test_shared_headroom(shared_bytes: int, found: str | None) -> None:
-    """Four groups of 20 KB each; 0: each has its own."""
-    pools = Switch(profile="hand", pools=(Pool(name="shared", size_bytes=480_000, headroom_bytes=shared_bytes),))
-    findings = check(pools, lossless_port(group()))
-    assert list(findings) == ([found] if found else [])
-    if found == "headroom-oversubscribed" and shared_bytes == 79_999:
-        assert findings[found].consequence == "when more than 3 of them fill theirs at once, frames are lost"
-
-
-def test_xon_above_a_static_limit() -> None:
-    static = Account(pool="shared", reserved_bytes=1_000, limit_bytes=10_000)
-    above, at = (LOSSLESS.model_copy(update={"xon_bytes": xon}) for xon in (11_001, 11_000))
-    assert check(switch(), lossless_port(group(static, above)))["xon-above-limit"].severity == "error"
-    assert check(switch(), lossless_port(group(static, at))) == {}
-
-
-def test_a_pause_that_stops_another_queue() -> None:
-    maps = TWO_CLASSES.model_copy(update={"tc_to_queue": (0, 1, 2, 5, 4, 5, 6, 7)})
-    port = SwitchPort(queues=(queue(), queue(5, OWN)), groups=(group(),), maps=maps, pfc=Pfc(priorities=(3,)))
-    finding = check(switch(), port)["pause-stops-other-queue"]
-    assert finding.bound == "what stops queue 3, while frames of group 3 leave by queue 5"
-    mended = maps.model_copy(update={"priority_to_queue": (0, 1, 2, 5, 4, 3, 6, 7)})
-    assert check(switch(), port.model_copy(update={"maps": mended})) == {}
-
-
-@pytest.mark.parametrize(
-    ("account", "senders"),
-    [
-        (Account(limit_bytes=220_000), None),
-        (Account(limit_bytes=100_000), 1),
-        (Account(limit_bytes=179_999), 2),
-        (Account(pool="out", alpha_log=3), None),
-        (Account(pool="out", alpha_log=-2), 1),
-    ],
-)
-def test_a_lossless_class_whose_queue_is_full_before_everybody_has_paused(account: Account, senders: int | None) -> None:
-    """100 KB and 20 KB of headroom from one port; from two 2 x (200 / 3 + 20) = 173.3 KB; from three 3 x (200 / 4 + 20) = 210 KB."""
-    memory = Switch(profile="hand", pools=(Pool(name="shared", size_bytes=200_000), Pool(name="out", size_bytes=300_000)))
-    found = check(memory, lossless_port(group(), account)).get("lossless-queue-drops")
-    if senders is None:
-        assert found is None
-    else:
-        assert found is not None and ("one port sends" if senders == 1 else "ports send") in found.bound
 
 
 def test_dctcp_on_a_queue_that_marks_nothing() -> None:

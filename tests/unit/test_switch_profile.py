@@ -11,7 +11,10 @@ from shared_labs import PROFILE, TRAFFIC, plan_of, port_of, queue_of, star, swit
 import fabriclab
 from fabriclab.lab import LabErrors
 from fabriclab.plan import parse_plan_json, plan_json
+from fabriclab.plan.headroom import headroom_bytes
 from fabriclab.plan.switch import Account, QosMaps, Scheduler, Watchdog
+from fabriclab.plan.switch_memory import Memory
+from fabriclab.plan.switch_ports import checked_ports
 
 SHIPPED = sorted(file.stem for file in (Path(fabriclab.__file__).parent / "switches").glob("*.yml"))
 OWN = "{default: {pools: {shared: {size: 200 KB}}, "
@@ -30,6 +33,28 @@ def test_a_profile_is_scaled_to_the_rates_of_the_lab(tmp_path: Path) -> None:
         "pool shared: 32 MB x 48 Gbps / 3.2 Tbps = 480 KB",
         "queues 0..7: reserved: 51.2 KB x 1 Gbps / 100 Gbps = 512 B in whole cells of 256 B",
     )
+
+
+def test_trident_3_at_one_gigabit_by_hand(tmp_path: Path) -> None:
+    """48 of 3,200 Gbps: 31,110,144 B are 466,652, 1822 cells; 24,709,632 B are 370,644, 1447 cells. Alpha 8 gives 8/9 to one busy queue.
+
+    Headroom of 160,000 B at 100 Gbps would be 1,600 B; 50 us of cable and frames of 1,514 bytes take more (`test_switch_headroom`). The
+    32 x 2 groups of the real switch share 1,622,016 B, a sixth of theirs, and so do the 48 x 2 of this one.
+    """
+    switches = "{default: {profile: trident-3, pfc: {priorities: [3, 4]}}}"
+    plan = plan_of(tmp_path, switches, topology=star(48, delay="25 us"))
+    ingress, egress = switch_of(plan).pools
+    assert (ingress.size_bytes, egress.size_bytes) == (1822 * 256, 1447 * 256)
+    ports = checked_ports(plan.node("s1"), plan)
+    memory = Memory(switch_of(plan), ports)
+    account = queue_of(plan, "s1:eth1").account
+    assert [memory.holds_bytes(account, busy, 1514) for busy in (1, 48)] == [1447 * 8 * 1514 // (9 * 6), 1447 * 8 * 1514 // (385 * 6)]
+    groups = [group for group in port_of(plan, "s1:eth1").groups if group.lossless is not None]
+    assert [group.index for group in groups] == [3, 4]
+    needed = headroom_bytes(ports[0].line, 256, priorities=2)
+    assert {group.lossless.headroom_bytes for group in groups if group.lossless} == {needed}
+    assert ingress.headroom_bytes == 1_622_016 * 48 // 3200 * needed // 1600 // 256 * 256
+    assert 96 * needed / ingress.headroom_bytes == pytest.approx(64 * 160_000 / 1_622_016, rel=0.002)
 
 
 @pytest.mark.parametrize(
