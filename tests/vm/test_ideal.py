@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sample_plans import CUBIC, GBPS, star
+from sample_switch_plans import shared_star
 from vm import Vm
 
 from fabriclab.plan.model import FlowsTraffic, Plan, Queue, RoundsTraffic
@@ -52,3 +53,26 @@ def test_lone_flows_take_their_ideal(vm: Vm, receiver_bps: int) -> None:
     most_ns = 8_000 + 90 * 8e9 / min(receiver_bps, GBPS)
     assert all(flow["ideal_ns"] <= flow["fct_ns"] <= flow["ideal_ns"] + most_ns for flow in flows), flows
     assert len(flows) == 12
+
+
+@pytest.mark.parametrize("receiver_bps", [GBPS, GBPS // 10, 10 * GBPS])
+def test_lone_flows_through_switch_ports_take_their_ideal_to_some_acknowledgements(vm: Vm, receiver_bps: int) -> None:
+    traffic = (
+        lone_flows("least", 4, 10_000_000),
+        lone_flows("frame", PAYLOAD_BYTES, 20_000_000),
+        lone_flows("odd", 9 * PAYLOAD_BYTES + 200, 30_000_000),
+        lone_flows("larger", 100_000, 40_000_000),
+        lone_flows("pull", 100_000, 60_000_000, mode="pull"),
+        RoundsTraffic(
+            name="kept", senders=("h1",), receiver="h2", size_bytes=100_000, rounds=1, start_ns=80_000_000, connection="kept", mode="pull"
+        ),
+    )
+    at_once = CUBIC.model_copy(update={"initial_window_segments": 80})
+    plan = shared_star(2, delay_ns=50_000, transport=at_once, traffic=traffic)
+    assert vm.run(with_line(plan, "h2", receiver_bps, 20_000)).status == "complete"
+    # What is more: acknowledgements that go ahead of the data or the request, the handshake's last one and that of the request, on the
+    # slower line; and clock readings of the programs.
+    most_ns = 2 * 90 * 8e9 / min(receiver_bps, GBPS) + 1_000
+    flows = vm.flows()
+    assert all(flow["ideal_ns"] <= flow["fct_ns"] <= flow["ideal_ns"] + most_ns for flow in flows), flows
+    assert len(flows) == 11
