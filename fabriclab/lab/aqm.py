@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from fabriclab.lab.document import ScalarValue
-from fabriclab.lab.problems import listed, shown
+from fabriclab.lab.problems import Problems, listed, shown
 from fabriclab.lab.section import Section, Written
 
 AQM_KEYS = ("kind", "target", "interval", "ecn")
@@ -53,6 +53,24 @@ def _microseconds(section: Section, name: str) -> Written[int] | None:
     if written is not None and written.value % _NS_PER_US:
         written.complain(section.problems, f"{shown(written.text)} is no whole number of microseconds, in which the qdisc is told")
     return written
+
+
+def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:
+    """Record what a port's queue management contradicts; `marks` says whether a threshold marks, too."""
+    if aqm is None or aqm.is_none:
+        return
+    written = aqm.kind or aqm.target or aqm.interval or aqm.ecn
+    if written is None:
+        return
+    if aqm.kind is None:
+        written.complain(problems, f"of no queue management; write kind: one of {listed(AQM_KINDS)}")
+    elif marks:
+        aqm.kind.complain(problems, "stands beside ecn_threshold; write one of them (aqm: {ecn: true} marks, too)")
+    elif aqm.kind.value != "pie" and aqm.target and aqm.interval and aqm.target.value >= aqm.interval.value:
+        message = (
+            f"{shown(aqm.target.text)} is not below interval, {aqm.interval.text}; CoDel wants 5 % to 10 % of it (RFC 8289, section 4.4)"
+        )
+        aqm.target.complain(problems, message)
 
 
 def override_aqm(base: WrittenAqm | None, over: WrittenAqm | None) -> WrittenAqm | None:

@@ -21,7 +21,7 @@ from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.section import Section, Written, first_line, mistyped
 from fabriclab.lab.switch.facing import check_pause_storm, shared_ports
 from fabriclab.lab.switch.part import read_part
-from fabriclab.lab.switch.read import SWITCH_KEYS, read_switches
+from fabriclab.lab.switch.read import SHARED_KEYS, SWITCH_KEYS, read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Topology
 from fabriclab.lab.traffic import LONGEST_NS, Scope, WrittenTraffic, read_traffic
@@ -228,7 +228,7 @@ def _check_buffers(experiment: Experiment, topology: Topology, root: Section) ->
     for switch, profile in experiment.switches.items():
         if profile.buffer is None:
             if not _is_written(root, "switches", switch, "buffer"):
-                message = f"missing for switch {shown(switch)}; write the buffer of a port, such as 64 KB"
+                message = f"missing for switch {shown(switch)}; write the buffer of a port, such as 64 KB, or a profile, such as trident-3"
                 root.problems.add(_section_or_empty(root, "switches").place, "switches.default.buffer", message)
             continue
         _check_frame(profile.buffer, frames[switch], root.problems)
@@ -254,11 +254,13 @@ def _check_shared(experiment: Experiment, topology: Topology, root: Section) -> 
 
 
 def _is_written(root: Section, part: str, name: str, key: str) -> bool:
-    """Return whether a value stands there, be it a wrong one (then that is the problem to show)."""
+    """Return whether a value stands there, be it a wrong one, or one of a shared buffer (then that is the problem to show)."""
     section = root.get(part)
     for layer in (name, "default"):
         value = section.entries.get(layer) if isinstance(section, MappingValue) else None
-        if value is not None and (not isinstance(value, MappingValue) or key in value.entries or mistyped(key, value, SWITCH_KEYS)):
+        if value is not None and not isinstance(value, MappingValue):
+            return True
+        if value is not None and (not {key, *SHARED_KEYS}.isdisjoint(value.entries) or mistyped(key, value, SWITCH_KEYS)):
             return True
     return section is not None and not isinstance(section, MappingValue)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from fabriclab.lab.document import SequenceValue, Value
+from fabriclab.lab.document import ScalarValue, SequenceValue, Value
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS
 from fabriclab.lab.names import Names
 from fabriclab.lab.percent import WHOLE_PPM, parse_percent
@@ -107,6 +107,9 @@ def _read_event(name: str, section: Section, names: Names, limit_ns: int) -> Wri
             section.problems, f"{shown(at.text)} is not before the limit of the run, {format_duration(limit_ns)}; it would not happen"
         )
     link, node = _place(section, names)
+    if "link" in section and _text(section, "action") == PAUSE_STORM:
+        section.complain("action", "a storm of pauses is of a host; write node: instead of link:")
+        return None
     action = section.choice("action", NODE_ACTIONS if node is not None else LINK_ACTIONS)
     rate = section.rate("rate", SMALLEST_RATE_BPS, LARGEST_RATE_BPS)
     delay = section.duration("delay", 0, LARGEST_DELAY_NS)
@@ -143,7 +146,7 @@ def _read_storm(name: str, section: Section, at: Written[int], node: Written[str
         until.complain(section.problems, f"{shown(until.text)} is not after the start, {at.text}")
     elif until is not None and until.value > limit_ns:
         until.complain(section.problems, f"{shown(until.text)} is after the limit of the run, {format_duration(limit_ns)}")
-    if priorities is None or until is None:
+    if priorities is None or until is None or node.value not in names.hosts:
         return None
     return WrittenPauseStorm(name, at.value, until.value, node.value, priorities)
 
@@ -175,6 +178,11 @@ def _check_effect(section: Section) -> None:
         section.complain(changes[0], "a node has no such thing; name a link")
     if "action" in section and changes:
         section.complain(changes[0], "stands beside an action; write two events")
+
+
+def _text(section: Section, name: str) -> str:
+    value = section.get(name)
+    return value.text.strip() if isinstance(value, ScalarValue) else ""
 
 
 def parse_loss(text: str) -> int:

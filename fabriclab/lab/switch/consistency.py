@@ -6,12 +6,14 @@ What needs rates or the topology (sums of reserved memory, headroom, thresholds 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeVar
 
-from fabriclab.lab.problems import Problems, did_you_mean, shown
+from fabriclab.lab.problems import Problems, did_you_mean, nearest, shown
 from fabriclab.lab.section import Written
 from fabriclab.lab.switch.finish import active_pfc, is_boundless, lossless_queues
 from fabriclab.lab.switch.written import WrittenAccount, WrittenGroup, WrittenPhantom, WrittenQueue, WrittenSwitch, WrittenWred
 
+T = TypeVar("T")
 MOST_POOLS = 4
 """TC_SWITCH_POOLS, images/machine/kernel/switch/uapi/switch_port.h."""
 
@@ -23,7 +25,7 @@ def check_switch(switch: WrittenSwitch, problems: Problems) -> None:
         _check_account(account, switch, problems)
     _check_bounds(switch, problems)
     for queue in switch.buffer.queues.values():
-        _check_queue(queue, problems)
+        _check_queue(queue, switch, problems)
     _check_schedulers(switch, problems)
     for group in switch.buffer.groups.values():
         _check_group(group, switch, problems)
@@ -43,14 +45,16 @@ def _check_pools(switch: WrittenSwitch, problems: Problems) -> None:
     pools = switch.buffer.pools
     if len(pools) > MOST_POOLS:
         _add(switch, problems, "pools", f"{len(pools)} pools, {', '.join(pools)}; a switch has at most {MOST_POOLS}")
-    used = {account.pool.value for account in _accounts(switch) if account.pool is not None}
+    # What names no pool is of the first one.
+    used = {next(iter(pools), None), *(account.pool.value for account in _accounts(switch) if account.pool is not None)}
     for name, pool in pools.items():
-        others = [other for other in pools if other != name]
+        near = nearest(name, [other for other in pools if other != name])
+        hint = f" (did you mean {near!r}?)" if near else ""
         if pool.size is None:
-            hint = f" or, if it is another pool, {did_you_mean(name, others)}" if others else ""
             _add(switch, problems, f"pools.{name}", f"no size; write size: 32 MB{hint}")
-        elif used and name not in used and pool.size.place.file != switch.file:
-            pool.size.complain(problems, f"no queue and no priority group is of pool {shown(name)}; {did_you_mean(name, others)}")
+        elif name not in used and pool.size.place.file != switch.file:
+            message = f"no queue and no priority group is of pool {shown(name)}; write pool: {name} below one, or leave it out{hint}"
+            pool.size.complain(problems, message)
 
 
 def _check_account(account: WrittenAccount, switch: WrittenSwitch, problems: Problems) -> None:
@@ -72,21 +76,21 @@ def _check_bounds(switch: WrittenSwitch, problems: Problems) -> None:
             account.pool.complain(problems, "memory of its own without a bound; write limit, such as limit: 64 KB")
 
 
-def _check_queue(queue: WrittenQueue, problems: Problems) -> None:
+def _check_queue(queue: WrittenQueue, switch: WrittenSwitch, problems: Problems) -> None:
     if queue.weight is not None and (queue.scheduler is None or queue.scheduler.value == "strict"):
         queue.weight.complain(problems, "a strict queue has no weight; write scheduler: dwrr (or wrr), or leave it out")
     if queue.cir is not None and queue.pir is not None and queue.pir.value < queue.cir.value:
-        queue.pir.complain(problems, f"{shown(queue.pir.text)} is below cir, {queue.cir.text}; no queue gets more than its peak rate")
+        _complain_of_two(queue.cir, "cir", queue.pir, "pir", switch, problems)
     for burst, rate, name in ((queue.cbs, queue.cir, "cir"), (queue.pbs, queue.pir, "pir")):
         if burst is not None and rate is None:
             burst.complain(problems, f"the burst of a rate that is not there; write {name}: 100 Mbps, too")
     if queue.wred is not None and not queue.wred.is_none:
-        _check_wred(queue.wred, problems)
+        _check_wred(queue.wred, switch, problems)
     if queue.phantom is not None and not queue.phantom.is_none:
         _check_phantom(queue.phantom, problems)
 
 
-def _check_wred(wred: WrittenWred, problems: Problems) -> None:
+def _check_wred(wred: WrittenWred, switch: WrittenSwitch, problems: Problems) -> None:
     least, most = wred.min, wred.max
     if least is None:
         anything = most or wred.probability_ppm or wred.weight_log or wred.ecn or wred.non_ect
@@ -96,12 +100,22 @@ def _check_wred(wred: WrittenWred, problems: Problems) -> None:
     if most is not None and most.value.unit != least.value.unit:
         most.complain(problems, f"{shown(most.text)} beside min {shown(least.text)}: both are sizes, or both are durations")
     elif most is not None and most.value.value < least.value.value:
-        most.complain(problems, f"{shown(most.text)} is below min, {least.text}")
+        _complain_of_two(least, "min", most, "max", switch, problems)
     elif (most or least).value.value == 0:
         (most or least).complain(problems, "would mark or drop every frame; write a threshold such as '30 KB', or wred: none")
     keeps = wred.non_ect is not None and wred.non_ect.value == "queue"
     if wred.ecn is not None and not wred.ecn.value and keeps:
         wred.ecn.complain(problems, "nothing would be marked (ecn: false) and nothing dropped (non_ect: queue); write wred: none")
+
+
+def _complain_of_two(
+    least: Written[T], its_name: str, most: Written[T], other_name: str, switch: WrittenSwitch, problems: Problems
+) -> None:
+    """Record that the greater of two values is the smaller one: at the experiment's where the other is the profile's."""
+    if most.place.file == switch.file and least.place.file != switch.file:
+        least.complain(problems, f"{shown(least.text)} is above {other_name}, {most.text} ({most.place})")
+    else:
+        most.complain(problems, f"{shown(most.text)} is below {its_name}, {least.text}")
 
 
 def _check_phantom(phantom: WrittenPhantom, problems: Problems) -> None:

@@ -7,8 +7,18 @@ from dataclasses import replace
 from typing import TypeVar
 
 from fabriclab.lab.section import Written
-from fabriclab.lab.switch.numbered import QUEUES
-from fabriclab.lab.switch.written import WrittenAccount, WrittenBuffer, WrittenGroup, WrittenMaps, WrittenPfc, WrittenQueue, WrittenSwitch
+from fabriclab.lab.switch.written import (
+    QUEUES,
+    Numbered,
+    WrittenAccount,
+    WrittenBuffer,
+    WrittenGroup,
+    WrittenLayer,
+    WrittenMaps,
+    WrittenPfc,
+    WrittenQueue,
+    WrittenSwitch,
+)
 
 T = TypeVar("T")
 
@@ -26,15 +36,11 @@ def dormant_groups(switch: WrittenSwitch) -> tuple[int, ...]:
     )
 
 
-def without_lossless(profile: WrittenBuffer, groups: tuple[int, ...], maps: WrittenMaps) -> WrittenBuffer:
-    """Return a profile in which these groups, and the queues of their classes, have what stands at `default`."""
+def without_lossless(profile: WrittenLayer, groups: tuple[int, ...], maps: WrittenMaps) -> WrittenLayer:
+    """Return a profile that says nothing of these groups, nor of the queues of their classes, but what its `default` says of all."""
     classes = [number for number in range(QUEUES) if _mapped(maps.tc_to_group, number) in groups]
-    queues = [_mapped(maps.tc_to_queue, number) for number in classes]
-    return replace(
-        profile,
-        queues=_by_default(profile.queues, queues, profile.default_queue),
-        groups=_by_default(profile.groups, groups, profile.default_group),
-    )
+    queues = tuple(_mapped(maps.tc_to_queue, number) for number in classes)
+    return replace(profile, queues=_silent_of(queues, profile.queues), groups=_silent_of(groups, profile.groups))
 
 
 def finish(switch: WrittenSwitch) -> WrittenSwitch:
@@ -86,9 +92,11 @@ def _mapped(entries: Mapping[int, Written[int]], number: int) -> int:
     return entries[number].value if number in entries else number
 
 
-def _by_default(every: Mapping[int, T], numbers: list[int] | tuple[int, ...], default: T | None) -> dict[int, T]:
-    others = {number: value for number, value in every.items() if number not in numbers}
-    return others if default is None else {**others, **{number: default for number in numbers if number in every}}
+def _silent_of(numbers: tuple[int, ...], numbered: Numbered[T]) -> Numbered[T]:
+    def others(entries: Mapping[int, T]) -> dict[int, T]:
+        return {number: value for number, value in entries.items() if number not in numbers}
+
+    return Numbered(numbered.default, others(numbered.ranges), others(numbered.single))
 
 
 def _by_ingress(queue: WrittenQueue) -> WrittenQueue:

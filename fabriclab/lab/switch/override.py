@@ -7,22 +7,38 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from fabriclab.lab.section import Written
-from fabriclab.lab.switch.written import WrittenAccount, WrittenBuffer, WrittenGroup, WrittenMaps, WrittenQueue
+from fabriclab.lab.switch.written import QUEUES, Numbered, WrittenAccount, WrittenGroup, WrittenLayer, WrittenMaps, WrittenQueue
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
-def override_buffer(base: WrittenBuffer, over: WrittenBuffer) -> WrittenBuffer:
+def override_layer(base: WrittenLayer, over: WrittenLayer) -> WrittenLayer:
     """Return `base` with what `over` says in its place."""
-    return WrittenBuffer(
+    return WrittenLayer(
         cell=over.cell or base.cell,
         pools=override_each(base.pools, over.pools),
-        queues=override_each(base.queues, over.queues),
-        groups=override_each(base.groups, over.groups),
+        queues=_override_numbered(base.queues, over.queues),
+        groups=_override_numbered(base.groups, over.groups),
         maps=_override_maps(base.maps, over.maps),
-        pfc=over.pfc if base.pfc is None else base.pfc if over.pfc is None else override(base.pfc, over.pfc),
+        pfc=_override_optional(base.pfc, over.pfc),
     )
+
+
+def by_number(numbered: Numbered[V]) -> dict[int, V]:
+    """Return what holds for each number: what is more exact wins, whatever mapping it stands in, key by key."""
+    every: dict[int, V] = {} if numbered.default is None else dict.fromkeys(range(QUEUES), numbered.default)
+    return dict(sorted(override_each(override_each(every, numbered.ranges), numbered.single).items()))
+
+
+def _override_numbered(base: Numbered[V], over: Numbered[V]) -> Numbered[V]:
+    return Numbered(
+        _override_optional(base.default, over.default), override_each(base.ranges, over.ranges), override_each(base.single, over.single)
+    )
+
+
+def _override_optional(base: V | None, over: V | None) -> V | None:
+    return (base if over is None else over) if base is None or over is None else override(base, over)
 
 
 def override_each(base: Mapping[K, V], over: Mapping[K, V]) -> dict[K, V]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fabriclab.lab.section import Section, Written
 from fabriclab.lab.switch.account import ACCOUNT_KEYS, LARGEST_BYTES, read_account
-from fabriclab.lab.switch.numbered import Numbered, read_numbered
-from fabriclab.lab.switch.written import WrittenGroup
+from fabriclab.lab.switch.numbered import read_numbered
+from fabriclab.lab.switch.written import Numbered, WrittenGroup
 from fabriclab.units import parse_size
 
 AUTO = "auto"
@@ -23,18 +23,13 @@ def read_groups(section: Section) -> Numbered[WrittenGroup]:
 
 
 def _read_group(section: Section) -> WrittenGroup:
-    group = WrittenGroup(
+    return WrittenGroup(
         account=read_account(section),
         lossless=section.flag("lossless"),
         headroom=_read_headroom(section),
         xon=section.size("xon", 0, LARGEST_BYTES),
         xon_offset=section.size("xon_offset", 0, LARGEST_BYTES),
     )
-    if group.lossless is not None and not group.lossless.value:
-        for name in ("headroom", "xon", "xon_offset"):
-            if name in section:
-                section.complain(name, "stands beside lossless: false; only a lossless group has it")
-    return group
 
 
 def _read_headroom(section: Section) -> Written[int | None] | None:

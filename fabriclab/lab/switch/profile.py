@@ -6,10 +6,10 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-from fabriclab.lab.document import SequenceValue, parse_document
+from fabriclab.lab.document import MappingValue, SequenceValue, parse_document
 from fabriclab.lab.problems import Place, Problems, listed, nearest, shown
 from fabriclab.lab.section import Section, Written, as_text, first_line
-from fabriclab.lab.switch.buffer import BUFFER_KEYS, read_buffer
+from fabriclab.lab.switch.layer import BUFFER_KEYS, read_layer
 from fabriclab.lab.switch.queues import FASTEST_BPS, SLOWEST_BPS
 from fabriclab.lab.switch.written import WrittenProfile
 
@@ -65,17 +65,25 @@ def parse_profile(text: str, name: str, file: str) -> tuple[WrittenProfile | Non
     document = parse_document(text, file, problems)
     if document is None:
         return None, problems
-    root = Section(document, "", problems, (*_HEAD_KEYS, *BUFFER_KEYS, *_EXPERIMENT_KEYS))
+    root = Section(_without_experiment_keys(document, problems), "", problems, (*_HEAD_KEYS, *BUFFER_KEYS))
     title = _read_head(root)
     bandwidth, port_rate = _read_speeds(root)
-    return WrittenProfile(name, file, title, bandwidth, port_rate, read_buffer(root)), problems
+    layer = read_layer(root)
+    return WrittenProfile(name, file, not problems, title, bandwidth, port_rate, layer), problems
+
+
+def _without_experiment_keys(document: MappingValue, problems: Problems) -> MappingValue:
+    """Return the document without what belongs to an experiment, after recording that it does."""
+    for key in _EXPERIMENT_KEYS:
+        if key in document.entries:
+            message = "belongs to an experiment; a profile's file describes one switch by itself"
+            problems.add(document.key_place(key), key, message, key)
+    entries = {key: value for key, value in document.entries.items() if key not in _EXPERIMENT_KEYS}
+    return MappingValue(entries, document.key_places, document.place)
 
 
 def _read_head(root: Section) -> str:
     """Return the title; the version and the sources are checked."""
-    for key in _EXPERIMENT_KEYS:
-        if key in root:
-            root.complain(key, "belongs to an experiment; a profile's file describes one switch by itself")
     root.require("format", example=f"format: {PROFILE_FORMAT}")
     root.choice("format", (PROFILE_FORMAT,))
     root.require("title", example="title: the switch in one line")

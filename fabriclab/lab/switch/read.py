@@ -7,17 +7,18 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
+from fabriclab.lab.aqm import check_aqm
 from fabriclab.lab.fraction import parse_fraction
 from fabriclab.lab.names import Names
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.profiles import PORT_BUFFER_KEYS, WrittenSwitchProfile, override_port_buffer, read_port_buffer
 from fabriclab.lab.section import Section, Written
-from fabriclab.lab.switch.buffer import BUFFER_KEYS, read_buffer
 from fabriclab.lab.switch.consistency import check_switch
 from fabriclab.lab.switch.finish import dormant_groups, finish, without_lossless
-from fabriclab.lab.switch.override import override_buffer
+from fabriclab.lab.switch.layer import BUFFER_KEYS, read_layer
+from fabriclab.lab.switch.override import by_number, override_layer
 from fabriclab.lab.switch.profile import read_profile
-from fabriclab.lab.switch.written import Scale, WrittenBuffer, WrittenProfile, WrittenSwitch
+from fabriclab.lab.switch.written import Scale, WrittenBuffer, WrittenLayer, WrittenProfile, WrittenSwitch
 
 SHARED_KEYS = ("profile", "scale", *BUFFER_KEYS)
 SWITCH_KEYS = (*PORT_BUFFER_KEYS, *SHARED_KEYS)
@@ -41,12 +42,13 @@ class _Layer:
     port_buffer: WrittenSwitchProfile
     profile: Written[str] | None
     scale: Written[Scale] | None
-    buffer: WrittenBuffer
+    shared: WrittenLayer
 
 
 def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSwitches:
     """Return every switch: `default`, overridden key by key by what stands below its name. `directory` may hold profiles."""
-    layers = {}
+    layers: dict[str, _Layer] = {}
+    before = len(switches.problems)
     for name in switches.names():
         if name != "default" and name not in names.switches:
             place = switches.mapping.key_place(name)
@@ -55,11 +57,12 @@ def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSw
         section = switches.section(name, SWITCH_KEYS)
         if section is not None:
             layers[name] = _read_layer(section)
+    are_good = len(switches.problems) == before
     with_port_buffers, with_shared_buffer = {}, {}
     for name in names.switches:
         own = [layers[key] for key in ("default", name) if key in layers]
         if _is_shared(own):
-            with_shared_buffer[name] = _shared(own, directory)
+            with_shared_buffer[name] = _shared(own, directory, are_good)
         else:
             with_port_buffers[name] = _port_buffer(own)
     return WrittenSwitches(with_port_buffers, with_shared_buffer)
@@ -71,7 +74,7 @@ def _read_layer(section: Section) -> _Layer:
         port_buffer=read_port_buffer(section),
         profile=section.scalar("profile", "a switch profile's name"),
         scale=section.read("scale", "'bandwidth', 'none' or a factor such as 1/100", _scale),
-        buffer=read_buffer(section),
+        shared=read_layer(section),
     )
 
 
@@ -98,31 +101,40 @@ def _port_buffer(layers: list[_Layer]) -> WrittenSwitchProfile:
         for key in SHARED_KEYS:
             if key in layer.section:
                 layer.section.complain(key, "belongs to a shared buffer; write a profile (such as profile: trident-3) or pools, too")
+    threshold = profile.ecn_threshold
+    for layer in layers[-1:]:
+        check_aqm(profile.aqm, threshold is not None and threshold.value is not None, layer.section.problems)
     return profile
 
 
-def _shared(layers: list[_Layer], directory: Path) -> WrittenSwitch:
-    """Return a switch with a shared buffer; keys of ports' own buffers are recorded."""
+def _shared(layers: list[_Layer], directory: Path, are_good: bool) -> WrittenSwitch:
+    """Return a switch with a shared buffer; keys of ports' own buffers are recorded.
+
+    What its values say together is checked only where none of them was wrong by itself.
+    """
+    last = layers[-1].section
+    profile = _profile(layers, directory)
+    written = WrittenSwitch(last.key, last.place, profile, buffer=_together(profile, layers))
+    if are_good and (profile.is_good if profile is not None else not any("profile" in layer.section for layer in layers)):
+        check_switch(written, last.problems)
     for layer in layers:
         for key in PORT_BUFFER_KEYS:
             if key in layer.section:
                 layer.section.complain(key, _why_not_beside(key, layers))
-    last = layers[-1].section
-    profile = _profile(layers, directory)
-    written = WrittenSwitch(last.key, last.place, profile, _resolve_scale(layers, profile), _together(profile, layers))
-    check_switch(written, last.problems)
+    written = replace(written, scale=_resolve_scale(layers, profile))
     dormant = dormant_groups(written)
     if profile is not None and dormant:
-        lossy = replace(profile, buffer=without_lossless(profile.buffer, dormant, written.buffer.maps))
+        lossy = replace(profile, layer=without_lossless(profile.layer, dormant, written.buffer.maps))
         written = replace(written, buffer=_together(lossy, layers), dormant_groups=dormant)
     return finish(written)
 
 
 def _together(profile: WrittenProfile | None, layers: list[_Layer]) -> WrittenBuffer:
-    buffer = WrittenBuffer() if profile is None else replace(profile.buffer, default_queue=None, default_group=None)
+    """Return what profile, `default` and name say together, each over those before it."""
+    one = WrittenLayer() if profile is None else profile.layer
     for layer in layers:
-        buffer = override_buffer(buffer, layer.buffer)
-    return buffer
+        one = override_layer(one, layer.shared)
+    return WrittenBuffer(one.cell, one.pools, by_number(one.queues), by_number(one.groups), one.maps, one.pfc)
 
 
 def _why_not_beside(key: str, layers: list[_Layer]) -> str:
@@ -133,7 +145,7 @@ def _why_not_beside(key: str, layers: list[_Layer]) -> str:
         "buffer": "remove it, or name the switches that have a profile one by one",
         "ecn_threshold": "write queues: {default: {wred: {min: 30 KB, max: 30 KB}}}",
         "non_ect": "write queues: {default: {wred: {non_ect: queue}}}",
-        "aqm": "write queues: {default: {wred: ...}}",
+        "aqm": "write queues: {default: {wred: {min: 50 us, max: 50 us}}}",
     }[key]
     return f"is of ports with a buffer each; with {stands[1]} (line {place.line}) the ports share one: {instead}"
 

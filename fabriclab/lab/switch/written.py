@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from fabriclab.lab.problems import Place
 from fabriclab.lab.section import Written
 
+T = TypeVar("T")
+QUEUES = 8
+"""Queues, traffic classes, priorities and priority groups alike (`images/machine/kernel/switch/uapi/switch_port.h`)."""
 Scale = Literal["bandwidth", "none"] | Fraction
 """By the switch's bandwidth in this lab over that of the profile, not at all, or by a factor."""
 
@@ -68,7 +71,7 @@ class WrittenPhantom:
 
 @dataclass(frozen=True)
 class WrittenQueue:
-    """A queue: `default`, a range or a number, merged key by key, so that every queue stands for itself."""
+    """A queue: what stands at a key, or what holds for a number."""
 
     account: WrittenAccount = WrittenAccount()
     scheduler: Written[str] | None = None
@@ -86,7 +89,7 @@ class WrittenQueue:
 
 @dataclass(frozen=True)
 class WrittenGroup:
-    """A priority group, merged likewise."""
+    """A priority group likewise."""
 
     account: WrittenAccount = WrittenAccount()
     lossless: Written[bool] | None = None
@@ -129,8 +132,29 @@ class WrittenPfc:
 
 
 @dataclass(frozen=True)
+class Numbered(Generic[T]):
+    """Queues or groups as their keys name them: what stands at ranges and at single numbers is by number."""
+
+    default: T | None = None
+    ranges: Mapping[int, T] = field(default_factory=dict)
+    single: Mapping[int, T] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class WrittenLayer:
+    """The keys of a shared buffer in one mapping: a profile's file, `switches.default` or a switch's name."""
+
+    cell: Written[int] | None = None
+    pools: Mapping[str, WrittenPool] = field(default_factory=dict)
+    queues: Numbered[WrittenQueue] = field(default_factory=Numbered)
+    groups: Numbered[WrittenGroup] = field(default_factory=Numbered)
+    maps: WrittenMaps = field(default_factory=WrittenMaps)
+    pfc: WrittenPfc | None = None
+
+
+@dataclass(frozen=True)
 class WrittenBuffer:
-    """The keys of a shared buffer in one mapping: a profile's file, `switches.default`, a switch's name; or what these are together."""
+    """All layers of a switch together; queues and groups by number, each with what holds for it."""
 
     cell: Written[int] | None = None
     pools: Mapping[str, WrittenPool] = field(default_factory=dict)
@@ -139,9 +163,6 @@ class WrittenBuffer:
     maps: WrittenMaps = field(default_factory=WrittenMaps)
     pfc: WrittenPfc | None = None
     """None also where no priority is written: no PFC."""
-    default_queue: WrittenQueue | None = None
-    default_group: WrittenGroup | None = None
-    """What stands at `default` in one mapping; of several mappings together, None."""
 
 
 @dataclass(frozen=True)
@@ -151,12 +172,14 @@ class WrittenProfile:
     name: str
     file: str
     """As `Place.file` names it."""
+    is_good: bool = True
+    """False where something in the file is wrong; that is recorded."""
     title: str = ""
     bandwidth: Written[int] | None = None
     """Bits per second of all its ports, that the pools are made for."""
     port_rate: Written[int] | None = None
     """Bits per second of a port, that reserved sizes and thresholds are made for."""
-    buffer: WrittenBuffer = field(default_factory=WrittenBuffer)
+    layer: WrittenLayer = field(default_factory=WrittenLayer)
 
 
 @dataclass(frozen=True)

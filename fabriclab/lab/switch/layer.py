@@ -8,12 +8,11 @@ from fabriclab.lab.problems import shown
 from fabriclab.lab.section import Section
 from fabriclab.lab.switch.account import LARGEST_BYTES
 from fabriclab.lab.switch.maps import MAP_KEYS, read_maps
-from fabriclab.lab.switch.numbered import Numbered
 from fabriclab.lab.switch.part import NONE
 from fabriclab.lab.switch.pfc import read_pfc
 from fabriclab.lab.switch.priority_groups import read_groups
 from fabriclab.lab.switch.queues import read_queues
-from fabriclab.lab.switch.written import WrittenBuffer, WrittenGroup, WrittenMaps, WrittenPool, WrittenQueue
+from fabriclab.lab.switch.written import Numbered, WrittenLayer, WrittenMaps, WrittenPool
 
 BUFFER_KEYS = ("cell", "pools", "maps", "queues", "priority_groups", "pfc")
 POOL_KEYS = ("size", "headroom")
@@ -22,22 +21,17 @@ LARGEST_CELL_BYTES = 32_767
 POOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 
 
-def read_buffer(layer: Section) -> WrittenBuffer:
+def read_layer(section: Section) -> WrittenLayer:
     """Return what a mapping says; what is wrong is recorded."""
-    maps = layer.section("maps", MAP_KEYS)
-    section = layer.section("queues", None)
-    queues: Numbered[WrittenQueue] = Numbered({}) if section is None else read_queues(section)
-    section = layer.section("priority_groups", None)
-    groups: Numbered[WrittenGroup] = Numbered({}) if section is None else read_groups(section)
-    return WrittenBuffer(
-        cell=layer.size("cell", 1, LARGEST_CELL_BYTES),
-        pools=_read_pools(layer),
-        queues=queues.every,
-        groups=groups.every,
+    queues, groups = section.section("queues", None), section.section("priority_groups", None)
+    maps = section.section("maps", MAP_KEYS)
+    return WrittenLayer(
+        cell=section.size("cell", 1, LARGEST_CELL_BYTES),
+        pools=_read_pools(section),
+        queues=Numbered() if queues is None else read_queues(queues),
+        groups=Numbered() if groups is None else read_groups(groups),
         maps=WrittenMaps() if maps is None else read_maps(maps),
-        pfc=read_pfc(layer),
-        default_queue=queues.default,
-        default_group=groups.default,
+        pfc=read_pfc(section),
     )
 
 
