@@ -10,7 +10,7 @@ const FLUSH_BYTES: usize = 256 * 1024;
 const FLUSH_INTERVAL_NS: u64 = 250_000_000;
 
 /// One row is longer than any that the sampler writes, so that the buffer never grows.
-const ROW_BYTES: usize = 8192;
+const ROW_BYTES: usize = 16 * 1024;
 
 pub struct Series {
     file: File,

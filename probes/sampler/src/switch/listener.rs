@@ -17,8 +17,8 @@ const GROUP: &str = "events";
 /// `struct genlmsghdr` of a request to the controller: CTRL_CMD_GETFAMILY, version 1.
 const GET_FAMILY: [u8; 4] = [libc::CTRL_CMD_GETFAMILY as u8, 1, 0, 0];
 
-/// A message fits a page (`NLMSG_GOODSIZE`).
-const MESSAGE_BYTES: usize = 4096;
+/// An event of the largest switch, with bytes from each of its 256 ports and its own, takes up to 8.5 KB.
+const MESSAGE_BYTES: usize = 16 * 1024;
 
 /// Room for what comes between two samples. A message takes about a kilobyte of it, so this is some thousand events.
 const RECEIVE_BUFFER_BYTES: u32 = 4 << 20;
