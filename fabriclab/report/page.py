@@ -19,6 +19,7 @@ from fabriclab.report.quantities import format_metric, keep_units, metric_title
 from fabriclab.report.selection import MOST_POINTS, run_exhibits, sweep_exhibits
 from fabriclab.report.studies import ComparedPart, Study, compare_with, read_study
 from fabriclab.report.style import css_variables, themed
+from fabriclab.report.switch_notes import SwitchNote, switch_notes
 from fabriclab.report.tables import PointTable, key_figures, metric_rows, point_table
 from fabriclab.report.traffic import cap_notes, headline_metric
 from fabriclab.report.warnings import warnings_of
@@ -52,6 +53,8 @@ class Page:
     packages: list[str]
     topology: str
     """The drawing of the network, an SVG element; empty where no run has a plan."""
+    switches: list[SwitchNote]
+    """Those with a shared buffer."""
     most_rows: int = MOST_ROWS
     light: str = field(default_factory=lambda: css_variables(dark=False))
     dark: str = field(default_factory=lambda: css_variables(dark=True))
@@ -115,6 +118,7 @@ def _run_page(results: Results) -> Page:
         environment=environment_rows(results),
         packages=package_names(results),
         topology=_topology(results),
+        switches=switch_notes([pool]),
     )
 
 
@@ -138,6 +142,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         environment=environment_rows(sweep.runs[0]) if sweep.runs else [],
         packages=package_names(sweep.runs[0]) if sweep.runs else [],
         topology=_topology(sweep.runs[0]) if sweep.runs else "",
+        switches=switch_notes(pools),
     )
 
 

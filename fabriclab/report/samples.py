@@ -57,6 +57,22 @@ class QueueSamples:
         count: int | None = only_value(self.rows, pl.col("drops").last() - pl.col("drops").first())
         return count
 
+    @cached_property
+    def telling(self) -> tuple[int | None, str]:
+        """The time, ns after the epoch, at which to look closer, and what is there: the first drop; of a switch's queue, its longest.
+
+        None is the middle of the run.
+        """
+        dropping = pl.col("drops") > pl.col("drops").first()
+        at: int | None = only_value(self.rows, pl.col("time_ns").filter(dropping).first())
+        if at is not None:
+            return at, "around the first drop"
+        if self.facts.queue is None:
+            return None, "from the middle of the run"
+        # It may be one of many and stand empty for most of a run.
+        longest: int | None = only_value(self.rows, pl.col("time_ns").get(pl.col("bytes").fill_null(0).arg_max()))
+        return longest, "where it is longest"
+
 
 def queue_samples(results: Results, port: str | None = None, queue: int | None = None) -> QueueSamples | None:
     """Return the samples of a port's qdisc, by default the first sampled one's, or of one queue of a port; None when there are none."""

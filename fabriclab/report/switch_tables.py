@@ -26,19 +26,20 @@ _OF_PORTS = {
     "storm_drops": "Storm drops",
     "ecn_marks": "ECN marks",
     "pauses_sent": "Pauses sent",
-    "pauses_received": "Pauses received",
-    "paused_ns": "Queues paused",
-    "congestion_events": "Congestion events",
+    "pauses_received": "Pauses got",
+    "paused_ns": "Paused",
+    "congestion_events": "Events",
 }
 _OF_POINTS = _OF_PORTS | {
     "xoff_ns": "In XOFF",
-    "storms": "Pause storms",
-    "pool_max_bytes": "Pool, most",
-    "headroom_max_bytes": "Headroom, most",
+    "storms": "Storms",
+    "pool_max_bytes": "Pool",
+    "headroom_max_bytes": "Headroom",
 }
 _EXPLAINED = (
     "Queue drops: at the queue's own limit, its pool's end, or the limit of its virtual output queue. Ingress discards: at the limit of "
-    "the priority group that a packet came in by, counted at that port. Paused: the time that queues were stopped, summed over them."
+    "the priority group that a packet came in by, counted at that port. Paused: the time that queues were stopped, summed over them. "
+    "Events: times that a queue reached its event length."
 )
 
 
@@ -53,15 +54,18 @@ def switch_port_table(results: Results) -> DataTable:
         values[port] = {name: results.summary.get(f"{name}[{port}]") for name in _OF_PORTS}
         values[port] |= {"longest_bytes": longest.get(port), "headroom_bytes": headroom.get(port)}
     shown = {port: row for port, row in values.items() if port.partition(":")[0] not in hosts or _has_pauses(row)}
-    columns = {"longest_bytes": "Longest queue", **_OF_PORTS, "headroom_bytes": "Headroom, most sampled"}
+    columns = {"longest_bytes": "Longest queue", **_OF_PORTS, "headroom_bytes": "Headroom"}
     columns = {name: title for name, title in columns.items() if name == "queue_drops" or any(row[name] for row in shown.values())}
-    rows = [
-        [Cell(port), Cell(peers.get(port, "–")), *(Cell(format_metric(name, row[name], _DIGITS)) for name in columns)]
+    rows = {
+        port: [Cell(port), Cell(peers.get(port, "–")), *(Cell(format_metric(name, row[name], _DIGITS)) for name in columns)]
         for port, row in list(shown.items())[:MOST_PORTS]
-    ]
-    more = f" {len(shown) - MOST_PORTS} more ports are in the data." if len(shown) > MOST_PORTS else ""
-    numbers = [False, False, *[True] * len(columns)]
-    return DataTable("Switch ports", _EXPLAINED + more, ["Port", "Leads to", *columns.values()], numbers, [RowGroup("", rows)])
+    }
+    of_hosts = [row for port, row in rows.items() if port.partition(":")[0] in hosts]
+    of_switches = [row for port, row in rows.items() if port.partition(":")[0] not in hosts]
+    groups = [RowGroup("", of_switches)] + ([RowGroup("Hosts that paused or were paused", of_hosts)] if of_hosts else [])
+    caption = _EXPLAINED + (" Headroom: the largest sample of a priority group." if "headroom_bytes" in columns else "")
+    caption += f" {len(shown) - MOST_PORTS} more ports are in the data." if len(shown) > MOST_PORTS else ""
+    return DataTable("Switch ports", caption, ["Port", "Leads to", *columns.values()], [False, False, *[True] * len(columns)], groups)
 
 
 def switch_point_table(pools: Sequence[PooledRuns]) -> DataTable:
@@ -77,7 +81,7 @@ def switch_point_table(pools: Sequence[PooledRuns]) -> DataTable:
     repeated = (
         " Means over the seeds. Small: 95 % intervals, which resample the runs." if any(len(pool.runs) > 1 for pool in sampled) else ""
     )
-    memory = " Pool, headroom: of the pool that held most." if "pool_max_bytes" in columns else ""
+    memory = " Pool, headroom: most in use, of the pool that held most." if "pool_max_bytes" in columns else ""
     caption = f"All sampled switch ports together. {_EXPLAINED}{memory}{repeated}"
     return DataTable("What the switches did", caption, ["", *columns.values()], [False, *[True] * len(columns)], [RowGroup("", rows)])
 

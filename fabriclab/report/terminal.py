@@ -16,7 +16,7 @@ from fabriclab.report.traffic import cap_notes, timed_classes
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import CheckResult, Results, Sweep, SweepPoint, evaluate_checks
 
-_LEFT_OUT = ("fct_median_ns", "srtt_mean_us", "queue_marks", "queue_max_bytes", "fct_p99_ns", "drops", "queue_mean_bytes")
+_LEFT_OUT = ("fct_median_ns", "srtt_mean_us", "queue_marks", "queue_max_bytes", "fct_p99_ns", "drops", "queue_drops", "queue_mean_bytes")
 """What a narrow terminal does without, in this order."""
 
 

@@ -27,6 +27,7 @@ from fabriclab.report.samples import longest_queue, queue_samples
 from fabriclab.report.selection import FIGURE_KINDS, run_exhibits, sweep_exhibits
 from fabriclab.report.series import sampled_bins
 from fabriclab.report.style import CAUSES
+from fabriclab.report.switch_notes import SwitchNote, switch_notes
 from fabriclab.report.switch_tables import congestion_event_table, switch_point_table, switch_port_table
 from fabriclab.report.tables import key_figures, metric_rows
 from fabriclab.results import Results, read_run, read_sweep
@@ -245,7 +246,7 @@ def test_memory_is_drawn_with_its_bounds(runs: dict[str, Results]) -> None:
     assert picture is not None
     labels = [f"{CLIENT}, queue 3", "s1:eth1, group 3", "dynamic limit, 1 x free", "dynamic limit, 1/4 x free", "shared 640 KB", "in use"]
     assert [label for label in [*labels, "Headroom (KB)"] if label not in picture.svg] == []
-    assert "Headroom: at most 9 KB of 100 KB." in picture.caption
+    assert "its groups' headroom at most 9 KB of 100 KB." in picture.caption
 
 
 def test_a_large_pool_is_told_not_drawn(runs: dict[str, Results]) -> None:
@@ -261,10 +262,9 @@ def test_a_switch_that_nobody_sampled_is_not_drawn(tmp_path: Path) -> None:
 
 def test_port_table(runs: dict[str, Results]) -> None:
     table = switch_port_table(runs["shallow-pfc"])
-    assert table.headings == [
-        *("Port", "Leads to", "Longest queue", "Queue drops", "Ingress discards", "Pauses sent", "Pauses received", "Queues paused"),
-        *("Congestion events", "Headroom, most sampled"),
-    ]
+    counts = ["Longest queue", "Queue drops", "Ingress discards", "Pauses sent", "Pauses got", "Paused", "Events", "Headroom"]
+    assert table.headings == ["Port", "Leads to", *counts]
+    assert [group.heading for group in table.groups] == ["", "Hosts that paused or were paused"]
     rows = {row[0]: row[1:] for row in texts(table)}
     assert rows["s1:eth1"] == ["h1", "0 B", "0", "18", "60", "0", "0 ns", "0", "4 KB"]
     assert rows["h1:eth1"] == ["s1", "0 B", "0", "0", "0", "60", "60 ms", "0", "–"]
@@ -274,11 +274,27 @@ def test_port_table(runs: dict[str, Results]) -> None:
 
 def test_point_table(sweep_dir: Path) -> None:
     table = switch_point_table(pools_of(read_sweep(sweep_dir)))
-    counts = ["Queue drops", "Ingress discards", "ECN marks", "Pauses sent", "Congestion events"]
-    assert table.headings == ["", *counts, "In XOFF", "Pool, most", "Headroom, most"]
+    counts = ["Queue drops", "Ingress discards", "ECN marks", "Pauses sent", "Events"]
+    assert table.headings == ["", *counts, "In XOFF", "Pool", "Headroom"]
     rows = {row[0]: row[1:] for row in texts(table)}
     assert rows["shallow"] == ["500", "0", "0", "0", "10", "0 ns", "320 KB", "0 B"]
     assert rows["shallow-pfc"] == ["0", "18", "0", "900", "10", "300 ms", "320 KB", "9 KB"]
+
+
+def test_alike_switches_are_told_once(sweep_dir: Path) -> None:
+    pools = pools_of(read_sweep(sweep_dir))
+    assert switch_notes(pools) == [SwitchNote("Trident 3", "s1", ("pools.shared: 32 MB x 6 Gbps / 3.2 Tbps",))]
+
+
+def test_other_switches_are_told_with_their_points(tmp_path: Path) -> None:
+    directory = switch_sweep(tmp_path, ("deep", "shallow"))
+    for path in directory.glob("points/deep-*/plan.json"):
+        path.write_text(path.read_text().replace("Trident 3", "Jericho 2"))
+    found = switch_notes(pools_of(read_sweep(directory)))
+    assert [(note.title, note.where) for note in found] == [("Jericho 2", "s1; deep"), ("Trident 3", "s1; shallow")]
+    write_report([directory], tmp_path / "report.html")
+    html = (tmp_path / "report.html").read_text().replace("\u00a0", " ")
+    assert "<summary>Jericho 2" in html and "32 MB x 6 Gbps / 3.2 Tbps</li>" in html
 
 
 def test_event_table(runs: dict[str, Results]) -> None:

@@ -75,7 +75,7 @@ def buffer_picture(curve: Curve, name: str, switch: str | None = None) -> Pictur
             axes.set_xlim(begin / time.scale, end / time.scale)
             draw_events(axes, curve.results, time)
         grid[-1].set_xlabel(axis_label("Time", time))
-        caption = f"{curve.label}: {' '.join(_describe(pool) for pool in pools)}{_explain(pools)}"
+        caption = f"{curve.label}: {'; '.join(_describe(pool) for pool in pools)}.{_explain(pools)}"
         return Picture(f"Buffer of {pools[0].node['name']} over time", caption, figure_svg(figure, name, caption))
 
 
@@ -172,10 +172,14 @@ def _layers(results: Results, pool: Memory, edges: Array) -> list[Layer]:
 
 def _held(results: Results, pool: Memory, edges: Array) -> Iterator[tuple[Member, Array]]:
     of_switch = pl.col("port").str.starts_with(f"{pool.node['name']}:")
-    tables = {"queue": results.switches.queues, "group": results.switches.groups}
+    # A group's bytes are those in its headroom, too, which is no part of the pool's.
+    tables = {
+        "queue": (results.switches.queues, pl.col("bytes")),
+        "group": (results.switches.groups, pl.col("bytes") - pl.col("headroom_bytes")),
+    }
     rows = {
-        kind: table.filter(of_switch).select("time_ns", "port", kind, "bytes").drop_nulls().collect(engine="streaming")
-        for kind, table in tables.items()
+        kind: table.filter(of_switch).select("time_ns", "port", kind, held.alias("bytes")).drop_nulls().collect(engine="streaming")
+        for kind, (table, held) in tables.items()
         if table is not None
     }
     parts = {kind: table.partition_by("port", kind, as_dict=True, maintain_order=True) for kind, table in rows.items()}
@@ -214,8 +218,8 @@ def _explain(pools: Sequence[Memory]) -> str:
 def _describe(pool: Memory) -> str:
     size = format_metric("_bytes", pool.shared)
     text = f"pool {pool.name} holds at most {format_metric('_bytes', pool.watermark)} of {size}"
-    text += f" ({format_share(pool.watermark / pool.shared)})." if pool.shared else "."
+    text += f" ({format_share(pool.watermark / pool.shared)})" if pool.shared else ""
     if pool.headroom_watermark:
         of = f" of {format_metric('_bytes', pool.headroom_size)}" if pool.headroom_size else ""
-        text += f" Headroom: at most {format_metric('_bytes', pool.headroom_watermark)}{of}."
+        text += f", its groups' headroom at most {format_metric('_bytes', pool.headroom_watermark)}{of}"
     return text

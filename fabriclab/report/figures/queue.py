@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from matplotlib.axes import Axes
 
 from fabriclab.report.exhibits import Picture
@@ -15,7 +14,7 @@ from fabriclab.report.figures.curves import Curve, draw_buffer_levels, draw_even
 from fabriclab.report.network import PortFacts, rto_min_us
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
 from fabriclab.report.samples import QueueSamples, queue_samples
-from fabriclab.report.series import Steps, only_value, read_steps
+from fabriclab.report.series import Steps, read_steps
 from fabriclab.report.style import WARNING, drawing, figure_svg, new_figure
 
 ZOOM_SHARE = 0.05
@@ -133,14 +132,13 @@ def queue_scale(steps: Sequence[Steps], facts: Sequence[PortFacts], others: Sequ
 
 
 def _zoom_interval(samples: QueueSamples, begin: int, end: int) -> tuple[int, int] | None:
-    """Return the part to look at: about the first drop, else the middle of the run. None when the run is short enough to see."""
+    """Return the part to look at, where something happens or in the middle of the run. None when the run is short enough to see."""
     fewest, most = (count * samples.interval_ns for count in ZOOM_SAMPLES)
     length = min(max(int((end - begin) * ZOOM_SHARE), fewest), most)
     if length * 2 >= end - begin:
         return None
-    dropping = pl.col("drops") > pl.col("drops").first()
-    at = only_value(samples.rows, pl.col("time_ns").filter(dropping).first())
-    start = (begin + end - length) // 2 if at is None else int(at) - length // 5
+    at, _ = samples.telling
+    start = (begin + end - length) // 2 if at is None else at - length // 5
     start = min(max(start, begin), end - length)
     return start, start + length
 
@@ -195,8 +193,7 @@ def _queue_caption(curve: Curve, samples: QueueSamples, zoom: tuple[int, int] | 
     if samples.empty_share >= 0.05:
         text += f" It stands empty {format_share(samples.empty_share)} of the time."
     if zoom is not None:
-        place = "around the first drop" if samples.drops else "from the middle of the run"
-        text += f" Below: {format_metric('_ns', zoom[1] - zoom[0])} {place}."
+        text += f" Below: {format_metric('_ns', zoom[1] - zoom[0])} {samples.telling[1]}."
     if has_band:
         text += " A band spans the least and greatest of more samples than the picture has room for; its line is the mean."
     return text
