@@ -9,6 +9,13 @@
 
 #include "switch.h"
 
+/*
+ * TCP keeps up to 1 ms of its rate below its socket (sk_pacing_shift). Along a cable that
+ * takes much of it a frame is no longer its socket's, which then fills this queue; so in
+ * netem (patch 0016).
+ */
+#define SWITCH_SHORT_DELAY_NS (500 * NSEC_PER_USEC)
+
 /* -- Classification ---------------------------------------------------------------------------- */
 
 /* What is not IP (ARP, LLDP) has DSCP 0. */
@@ -187,6 +194,8 @@ int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
 		switch_group_xoff(port->chip->ingress[frame->slot], frame->group, now);
 	if (port->config.queue[frame->queue].event_threshold != SWITCH_UNLIMITED)
 		switch_event_arrival(port, frame->queue, frame->slot, qdisc_pkt_len(skb), now);
+	if (port->config.delay_ns > SWITCH_SHORT_DELAY_NS)
+		skb_orphan_partial(skb);
 	__qdisc_enqueue_tail(skb, &port->queue[frame->queue].frames);
 	port->backlogged |= BIT(frame->queue);
 	/* A port that is busy and has nobody paused goes on at the time of its event. */

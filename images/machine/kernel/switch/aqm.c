@@ -3,7 +3,6 @@
  * Active queue management: WRED over a queue's bytes when a frame comes, over its delay
  * when it leaves, and phantom queues.
  */
-#include <linux/random.h>
 #include <net/inet_ecn.h>
 
 #include "switch.h"
@@ -17,7 +16,8 @@ static bool switch_wred_passes(struct switch_port *port, int number, struct sk_b
 	u64 probability = switch_wred_probability(
 		&config->wred, switch_wred_sample(&config->wred, &queue->average, length));
 
-	if (!probability || (probability < SWITCH_WRED_CERTAIN && get_random_u32() >= probability))
+	if (!probability || (probability < SWITCH_WRED_CERTAIN &&
+			     prandom_u32_state(&port->random) >= probability))
 		return true;
 	if (config->wred_flags & TC_SWITCH_WRED_ECN && INET_ECN_set_ce(skb)) {
 		queue->stats.marks[TC_SWITCH_MARK_WRED]++;

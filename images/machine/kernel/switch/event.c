@@ -21,6 +21,9 @@ static struct genl_family switch_event_family = {
 	.n_mcgrps = ARRAY_SIZE(switch_event_groups),
 };
 
+/* What a message may take, with all ingress ports of the switch. */
+#define SWITCH_EVENT_BYTES (256 + SWITCH_SLOTS * 32)
+
 static int switch_event_put_one_ingress(struct sk_buff *message, u32 ifindex, u64 bytes)
 {
 	struct nlattr *nest = nla_nest_start(message, SWITCH_PORT_EVENT_INGRESS);
@@ -83,7 +86,7 @@ static void switch_event_tell(const struct switch_port *port, int number, u64 en
 
 	if (!genl_has_listeners(&switch_event_family, net, 0))
 		return;
-	message = genlmsg_new(NLMSG_GOODSIZE, GFP_ATOMIC);
+	message = genlmsg_new(SWITCH_EVENT_BYTES, GFP_ATOMIC);
 	if (!message)
 		return;
 	if (switch_event_fill(message, port, number, end_ns))

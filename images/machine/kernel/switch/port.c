@@ -3,8 +3,6 @@
  * The way out: schedule, send, deliver; and what a port does by itself as time goes on.
  * All of it under the chip's lock.
  */
-#include <linux/random.h>
-
 #include "switch.h"
 
 /* -- Service ----------------------------------------------------------------------------------- */
@@ -95,7 +93,10 @@ static void switch_drop_queued(struct switch_port *port, struct sk_buff *skb,
 	kfree_skb_reason(skb, SKB_DROP_REASON_QDISC_DROP);
 }
 
-/* Puts a frame on the line; it arrives at the other end in the order in which it left. */
+/*
+ * Puts a frame on the line; it arrives at the other end in the order in which it left.
+ * It stays its socket's until then: when this is called depends on who looks at the chip.
+ */
 static void switch_port_send(struct switch_port *port, struct sk_buff *skb, u64 now, u32 wire_bytes)
 {
 	u64 end = switch_line_send(&port->line, port->config.rate_bps, now, wire_bytes) +
@@ -104,8 +105,6 @@ static void switch_port_send(struct switch_port *port, struct sk_buff *skb, u64 
 	if (port->wire.tail)
 		end = max(end, switch_frame(port->wire.tail)->time_ns);
 	switch_frame(skb)->time_ns = end;
-	/* A NIC's TX completion: TCP small queues counts the queue, not the cable. */
-	skb_orphan(skb);
 	if (!port->wire.head)
 		qdisc_watchdog_schedule_ns(&port->watchdog, end);
 	__qdisc_enqueue_tail(skb, &port->wire);
@@ -203,7 +202,8 @@ static void switch_port_schedule(struct switch_port *port, u64 now)
 	if (port->backlogged || port->control.head)
 		next = busy ? port->line.free_ns : switch_port_next_tokens(port);
 	next = min(next, switch_pause_next(port));
-	switch_port_set_waiting(port, !busy && port->backlogged && next != SWITCH_NEVER);
+	switch_port_set_waiting(port, next != SWITCH_NEVER &&
+				      (port->stopped || (!busy && port->backlogged)));
 	switch_port_set_event(port, next);
 }
 
@@ -227,11 +227,11 @@ void switch_port_run(struct switch_port *port, u64 now)
 }
 
 /* Whether the wire loses a frame; U32_MAX is all of them. */
-static bool switch_wire_loses(const struct switch_port *port)
+static bool switch_wire_loses(struct switch_port *port)
 {
 	u32 loss = port->config.loss;
 
-	return loss && (loss == U32_MAX || get_random_u32() < loss);
+	return loss && (loss == U32_MAX || prandom_u32_state(&port->random) < loss);
 }
 
 /* A frame that has arrived at the cable's end, or NULL: then the watchdog tells of the next. */

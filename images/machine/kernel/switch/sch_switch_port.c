@@ -6,6 +6,7 @@
  */
 #include <linux/init.h>
 #include <linux/netdevice.h>
+#include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <net/gso.h>
 #include <net/netlink.h>
@@ -99,6 +100,7 @@ static int switch_qdisc_init(struct Qdisc *sch, struct nlattr *options,
 	}
 	port->sch = sch;
 	timerqueue_init(&port->event);
+	prandom_seed_state(&port->random, get_random_u64());
 	qdisc_watchdog_init(&port->watchdog, sch);
 	switch_port_set_defaults(port);
 	chip = switch_chip_join(port, extack);

@@ -3,13 +3,14 @@
  * The switch: a chip (the packet memory and the clock of one network namespace) and
  * its ports, each the root qdisc of a device.
  *
- * Nothing runs by itself: whoever looks at the chip takes its lock, and with it
- * brings all ports up to the present, event by event in the order of their times
- * (switch_chip_lock()). A frame leaves its queue, and frees its memory, at the exact
- * time at which the line is free for it that way, without a timer. A
- * timer runs only where the outside would see that nobody looked: for the frame that
- * arrives next at a cable's end (each port's qdisc watchdog), and for ports that wait
- * and neighbours that are paused (the chip's).
+ * Nothing runs by itself: whoever looks at the chip takes its lock, and with it brings
+ * all ports up to the present, event by event in the order of their times
+ * (switch_chip_lock()). What looks must change nothing outside: what a port does then
+ * ends no wait of a socket and draws no random number of others. A frame leaves its
+ * queue, and frees its memory, at the exact time at which the line is free for it that
+ * way, without a timer. A timer runs only where the outside would see that nobody
+ * looked: for the frame that arrives next at a cable's end (each port's qdisc watchdog),
+ * and for ports that wait and neighbours that are paused (the chip's).
  *
  * Locks: a qdisc's root lock, then the chip's.
  */
@@ -17,6 +18,7 @@
 #define SWITCH_H
 
 #include <linux/hrtimer.h>
+#include <linux/prandom.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/timerqueue.h>
@@ -181,11 +183,12 @@ struct switch_port {
 	struct switch_port_config config;
 
 	struct switch_line line;
-	bool waiting;			/* the line is free, and yet it will send unasked */
+	bool waiting;			/* it will send, or end a pause or a storm, unasked */
 	u8 guaranteed_turn;
 	u32 backlogged;			/* bit mask: queues with frames that wait */
 	u32 stopped;			/* bit mask: queues that are paused or in a storm */
 	struct switch_round round;
+	struct rnd_state random;	/* its own: drawn from when somebody looks */
 	struct switch_queue queue[SWITCH_QUEUES];
 
 	struct qdisc_skb_head control;	/* pauses to send */
