@@ -69,6 +69,24 @@ def test_qdiscs_that_the_kernel_lacks(kernel: Path, commands: FakeCommands) -> N
     assert "discipline red" in red
 
 
+CLASSES = """qdisc add dev eth1 root handle 1: tbf rate 1000000000bit burst 1514 limit 64000
+qdisc add dev eth1 parent 1:1 handle 3: prio bands 2 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+filter add dev eth1 parent 3: protocol ip prio 1 u32 match ip dsfield 0x60 0xe0 flowid 3:1
+"""
+
+
+@pytest.mark.parametrize(
+    ("failed", "missing"),
+    [((3,), ["can't classify with u32"]), ((2, 3), ["discipline prio"]), ((1, 3), ["discipline tbf", "can't classify with u32"])],
+)
+def test_a_classifier_that_the_kernel_lacks(kernel: Path, commands: FakeCommands, failed: tuple[int, ...], missing: list[str]) -> None:
+    said = "".join(f"Error: Specified kind is unknown.\nCommand failed -:{line}\n" for line in failed)
+    commands.answer(["docker", "run"], err=said, status=1)
+    with pytest.raises(UnfitHostError) as caught:
+        check_host([HOST], [], [CLASSES])
+    assert [word in problem for word, problem in zip(missing, caught.value.problems, strict=True)] == [True] * len(missing)
+
+
 def test_congestion_controls(kernel: Path, commands: FakeCommands) -> None:
     (kernel / "tcp_allowed_congestion_control").write_text("reno\n")
     missing, refused = problems(congestion="cubic dctcp")

@@ -25,11 +25,10 @@ QDISC_TRIALS = {
     "cake": "cake",
     "gred": "gred setup DPs 2 default 1",
 }
-U32_TRIAL = (
-    "qdisc replace dev lo root handle 1: prio",
-    "filter replace dev lo parent 1: protocol ip prio 1 u32 match ip dsfield 0x00 0xfc flowid 1:1",
-)
-"""A classifier needs a discipline with classes; a host without the one lacks the other."""
+CLASSFUL = ("prio", "ets")
+"""Disciplines whose classes our compilers fill by a classifier, u32."""
+U32_TRIAL = "filter replace dev lo parent 1: protocol ip prio 1 u32 match ip dsfield 0x00 0xfc flowid 1:1"
+"""Tried below a classful discipline of handle 1:."""
 
 
 def qdiscs_of(texts: Iterable[str]) -> list[str]:
@@ -43,11 +42,6 @@ def qdiscs_of(texts: Iterable[str]) -> list[str]:
         if kind is not None:
             kinds[kind] = None
     return list(kinds)
-
-
-def needs_u32(texts: Iterable[str]) -> bool:
-    """Return whether `tc -batch` texts classify with u32, the only classifier that our compilers write."""
-    return any(line.startswith("filter add ") and " u32 " in line for text in texts for line in text.splitlines())
 
 
 def _first_bare(words: list[str]) -> str | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import image_identity, server
-from fabriclab.engine.containers.needs import QDISC_TRIALS, U32_TRIAL, congestion_controls_of, needs_u32, qdiscs_of
+from fabriclab.engine.containers.needs import CLASSFUL, QDISC_TRIALS, U32_TRIAL, congestion_controls_of, qdiscs_of
 from fabriclab.engine.containers.topology import NodeContainer
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
@@ -35,7 +35,7 @@ class UnfitHostError(EngineError):
         self.problems = tuple(problems)
 
 
-def check_host(containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_batches: Sequence[str]) -> None:
+def check_host(containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_batches: Iterable[str]) -> None:
     """Look for everything that runs need whose nodes have these `sysctl.conf` and `tc.batch` texts.
 
     Raises UnfitHostError with all that is missing.
@@ -115,10 +115,13 @@ def _capabilities(containers: Sequence[NodeContainer]) -> Iterator[str]:
             yield f"the container of {container.node} is not privileged and lacks {', '.join(sorted(lacking))}; {CURE_UNPRIVILEGED}"
 
 
-def _trial_lines(tc_batches: Sequence[str]) -> list[tuple[str, str]]:
+def _trial_lines(tc_batches: Iterable[str]) -> list[tuple[str, str]]:
     """Return the lines that try what node files need, each with what it tries."""
-    lines = [(kind, f"qdisc replace dev lo root {QDISC_TRIALS[kind]}") for kind in qdiscs_of(tc_batches) if kind in QDISC_TRIALS]
-    return lines + [(_U32, line) for line in U32_TRIAL if needs_u32(tc_batches)]
+    kinds = [kind for kind in qdiscs_of(tc_batches) if kind in QDISC_TRIALS]
+    lines = [(kind, f"qdisc replace dev lo root handle 1: {QDISC_TRIALS[kind]}") for kind in kinds if kind not in CLASSFUL]
+    for kind in (kind for kind in kinds if kind in CLASSFUL):
+        lines += [(kind, f"qdisc replace dev lo root handle 1: {QDISC_TRIALS[kind]}"), (_U32, U32_TRIAL)]
+    return lines
 
 
 def _trial(containers: Sequence[NodeContainer], tried: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -135,12 +138,16 @@ def _trial(containers: Sequence[NodeContainer], tried: Sequence[tuple[str, str]]
             failed = _failing(container.image, tried, _TRIAL_RIGHTS)
         except CommandError:
             return
-    for kind in dict.fromkeys(failed):
-        if kind == _U32:
-            yield f"the host's kernel can't classify with u32: {_module('cls_u32', 'CONFIG_NET_CLS_U32')}"
-            continue
-        option = f"CONFIG_NET_SCH_{_KERNEL_OPTION.get(kind, kind.upper())}"
-        yield f"the host's kernel has no queueing discipline {kind}: {_module(f'sch_{kind}', option)}"
+    # Without a discipline to stand below a classifier can't be tried.
+    tellable = [kind for kind in dict.fromkeys(failed) if kind != _U32 or not set(CLASSFUL) & set(failed)]
+    yield from map(_lacking, tellable)
+
+
+def _lacking(kind: str) -> str:
+    if kind == _U32:
+        return f"the host's kernel can't classify with u32: {_module('cls_u32', 'CONFIG_NET_CLS_U32')}"
+    option = f"CONFIG_NET_SCH_{_KERNEL_OPTION.get(kind, kind.upper())}"
+    return f"the host's kernel has no queueing discipline {kind}: {_module(f'sch_{kind}', option)}"
 
 
 def _failing(image: str, tried: Sequence[tuple[str, str]], rights: Sequence[str]) -> list[str]:
