@@ -25,6 +25,7 @@ from fabriclab.plan.model import (
     ShuffleTraffic,
     TraceTraffic,
 )
+from fabriclab.plan.switch import lossless_queues
 from fabriclab.workload.sizes import mean_size
 
 MIB = 1 << 20
@@ -196,10 +197,11 @@ def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
 
 def _buffer_bytes(switch: Node) -> int:
     """Return what a switch with a shared buffer may hold: its pools, their headroom, and what is in no pool. No host's queues: what stands
-    there is in the send buffers of its sockets."""
+    there is in the send buffers of its sockets. No lossless class's queues: what stands there has come in by its priority groups."""
     buffers = [port.switch_port for port in switch.ports if port.switch_port is not None]
     groups = [group for buffer in buffers for group in buffer.groups]
-    accounts = [queue.account for buffer in buffers for queue in buffer.queues] + [group.account for group in groups]
+    queues = [queue.account for buffer in buffers for queue in buffer.queues if queue.index not in lossless_queues(buffer)]
+    accounts = queues + [group.account for group in groups]
     own = sum(account.reserved_bytes + (account.limit_bytes or 0) for account in accounts if account.pool is None)
     headroom = sum(group.lossless.headroom_bytes for group in groups if group.lossless is not None)
     return own + headroom + sum(pool.size_bytes for pool in (switch.switch.pools if switch.switch is not None else ()))

@@ -165,3 +165,10 @@ class Switch(Frozen):
     """At most four."""
     notes: tuple[str, ...] = ()
     """How the profile's figures became these: scaling, clamping, computed headroom; a sentence each."""
+
+
+def lossless_queues(port: SwitchPort) -> frozenset[int]:
+    """Return the queues of which every class comes in by a lossless group."""
+    lossless = {group.index for group in port.groups if group.lossless is not None}
+    lossy = {port.maps.tc_to_queue[tc] for tc in IDENTITY if port.maps.tc_to_group[tc] not in lossless}
+    return frozenset(port.maps.tc_to_queue) - lossy

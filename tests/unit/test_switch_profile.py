@@ -9,10 +9,11 @@ import pytest
 from shared_labs import PROFILE, TRAFFIC, plan_of, port_of, queue_of, star, switch_of, two_tiers
 
 import fabriclab
+from fabriclab.compile import machine_memory_bytes
 from fabriclab.lab import LabErrors
 from fabriclab.plan import parse_plan_json, plan_json
 from fabriclab.plan.headroom import headroom_bytes
-from fabriclab.plan.switch import Account, QosMaps, Scheduler, Watchdog
+from fabriclab.plan.switch import Account, QosMaps, Scheduler, Watchdog, lossless_queues
 from fabriclab.plan.switch_memory import Memory
 from fabriclab.plan.switch_ports import checked_ports
 
@@ -155,6 +156,17 @@ def test_the_queue_of_a_lossless_class_is_bounded_by_the_whole_memory(tmp_path: 
     assert queue_of(plan, "s1:eth1", 3).account == Account(limit_bytes=memory)
     assert queue_of(plan, "s1:eth1", 0).account == Account(pool="shared", alpha_log=0)
     assert plan.warnings == ()
+    assert lossless_queues(port_of(plan, "s1:eth1")) == {3}
+    assert lossless_queues(port_of(plan, "h1:eth1")) == frozenset()
+
+
+def test_what_waits_in_lossless_queues_is_counted_once(tmp_path: Path) -> None:
+    """Each of 48 such queues may hold the whole memory, but all of them together hold what came in."""
+    lossy = plan_of(tmp_path, "{default: {pools: {shared: {size: 20 MB}}}}", topology=star(48))
+    groups = "priority_groups: {3: {lossless: true}}, pfc: {priorities: [3]}}}"
+    lossless = plan_of(tmp_path, "{default: {pools: {shared: {size: 20 MB}}, " + groups, topology=star(48))
+    assert queue_of(lossless, "s1:eth1", 3).account.limit_bytes == 20_000_000 + 48 * 5_937
+    assert 0 <= machine_memory_bytes(lossless) - machine_memory_bytes(lossy) <= 64 << 20
 
 
 def test_pfc_with_its_defaults(tmp_path: Path) -> None:
