@@ -165,7 +165,7 @@ def test_what_waits_in_lossless_queues_is_counted_once(tmp_path: Path) -> None:
     lossy = plan_of(tmp_path, "{default: {pools: {shared: {size: 20 MB}}}}", topology=star(48))
     groups = "priority_groups: {3: {lossless: true}}, pfc: {priorities: [3]}}}"
     lossless = plan_of(tmp_path, "{default: {pools: {shared: {size: 20 MB}}, " + groups, topology=star(48))
-    assert queue_of(lossless, "s1:eth1", 3).account.limit_bytes == 20_000_000 + 48 * 5_937
+    assert queue_of(lossless, "s1:eth1", 3).account.limit_bytes == 20_000_000 + 48 * 5_855
     assert 0 <= machine_memory_bytes(lossless) - machine_memory_bytes(lossy) <= 64 << 20
 
 
