@@ -9,6 +9,7 @@ from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.queue import queue_picture
 from fabriclab.report.pools import PooledRuns, format_interval, format_measure
 from fabriclab.report.quantities import metric_title
+from fabriclab.report.samples import default_place
 from fabriclab.report.tables import metric_rows
 
 MOST_DETAILED = 24
@@ -34,7 +35,8 @@ def details_of(pools: Sequence[PooledRuns]) -> list[Detail]:
 def _detail(pool: PooledRuns, name: str, *, with_picture: bool) -> Detail:
     if not pool.runs:
         return Detail(pool.label, pool.points[0].message or pool.points[0].status, [], None)
-    picture = queue_picture(pool.curve, name, small=True) if with_picture and len(pool.points) == 1 else None
+    is_drawn = with_picture and len(pool.points) == 1
+    picture = queue_picture(pool.curve, name, *default_place(pool.runs[0]), small=True) if is_drawn else None
     metrics = metric_rows(pool.runs[0]) if len(pool.runs) == 1 else _pooled_rows(pool)
     return Detail(pool.label, format_measure("goodput_bps", pool.measure("goodput_bps")), metrics, picture)
 

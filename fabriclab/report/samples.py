@@ -87,6 +87,14 @@ def queue_samples(results: Results, port: str | None = None, queue: int | None =
     return QueueSamples(rows, facts, int(interval or 0), busy_interval(results.measured))
 
 
+def default_place(results: Results) -> tuple[str | None, int | None]:
+    """Return port and queue that a run's figures show: None, None for the first port whose qdisc was sampled; without any, the queue of a
+    switch that grew longest."""
+    if results.plan.get("probes", {}).get("queue_ports"):
+        return None, None
+    return longest_queue(results) or (None, None)
+
+
 def longest_queue(results: Results, port: str | None = None, queue: int | None = None) -> tuple[str, int] | None:
     """Return port and number of the switch's queue that grew longest, of those named if they were sampled; None without samples."""
     if results.switches.queues is None:

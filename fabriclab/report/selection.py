@@ -19,7 +19,7 @@ from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
 from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings, with_looks
 from fabriclab.report.quantities import setting_number
-from fabriclab.report.samples import longest_queue
+from fabriclab.report.samples import default_place, longest_queue
 from fabriclab.report.studies import Study
 from fabriclab.report.switch_selection import SWITCH_KINDS, counts_drops, switch_exhibits, switch_point_exhibits
 from fabriclab.report.traffic import headline_metric
@@ -256,6 +256,6 @@ def _place_of(curves: Sequence[Curve], figure: Figure) -> tuple[str | None, int 
     probes = [curve.results.plan.get("probes", {}) for curve in curves]
     if queue is None and port is not None and all(port in (probe.get("queue_ports") or ()) for probe in probes):
         return port, None
-    if queue is None and port is None and any(probe.get("queue_ports") for probe in probes):
-        return None, None
-    return longest_queue(curves[0].results, port, queue) or (None, None) if curves else (None, None)
+    if not curves or (queue is None and port is None):
+        return default_place(curves[0].results) if curves else (None, None)
+    return longest_queue(curves[0].results, port, queue) or (None, None)

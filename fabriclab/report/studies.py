@@ -159,14 +159,23 @@ def _measured(row: Mapping[str, Any], matching: Sequence[PooledRuns], pools: Seq
 
 
 def _change(row: Mapping[str, Any], pool: PooledRuns, pools: Sequence[PooledRuns]) -> float | None:
-    """Return (value - base) / base; None without a base, the point that differs in the settings of `against` alone."""
-    others = {name: value for name, value in pool.pool.settings.items() if name not in row["against"]}
-    for other in pools:
-        alike = {name: value for name, value in other.pool.settings.items() if name not in row["against"]} == others
-        if alike and other.runs and _matches({**row["where"], **row["against"]}, other):
-            value, base = (each.measure(row["metric"]).value for each in (pool, other))
-            return (value - base) / base if value is not None and base else None
-    return None
+    """Return (value - base) / base; None without a base."""
+    base = _base(row, pool, pools)
+    if base is None:
+        return None
+    value, reference = (each.measure(row["metric"]).value for each in (pool, base))
+    return (value - reference) / reference if value is not None and reference else None
+
+
+def _base(row: Mapping[str, Any], pool: PooledRuns, pools: Sequence[PooledRuns]) -> PooledRuns | None:
+    """Return the point that differs from the pool in the settings of `against` alone, or the only one that has these."""
+
+    def others(each: PooledRuns) -> dict[str, Any]:
+        return {name: value for name, value in each.pool.settings.items() if name not in row["against"]}
+
+    having = [each for each in pools if each.runs and _matches({**row["where"], **row["against"]}, each)]
+    alike = [each for each in having if others(each) == others(pool)]
+    return next(iter(alike or (having if len(having) == 1 else [])), None)
 
 
 def _matches(where: Mapping[str, Any], pool: PooledRuns) -> bool:

@@ -74,19 +74,19 @@ def paused(results: Results, edges: Array) -> Iterator[Pauses]:
     ports = {f"{node['name']}:{port['interface']}": (node, port) for node in results.plan.get("nodes", []) for port in node["ports"]}
     ends = {name: _end(node, port) for name, (node, port) in ports.items()}
     peers = {name: f"{port['peer_node']}:{port['peer_interface']}" for name, (_, port) in ports.items()}
-    seen = set()
+    sampled = set(results.plan.get("probes", {}).get("switch_ports") or ())
     for (port, queue), rows in _parts(results.switches.queues, "queue", "paused_ns"):
-        seen.add(port)
         yield from _pauses(f"{ends.get(peers.get(port, ''), '?')} stops {ends.get(port, port)}, queue {queue}", queue, rows, edges)
     for (port, group), rows in _parts(results.switches.groups, "group", "xoff_ns"):
-        if peers.get(port) not in seen:
+        if peers.get(port) not in sampled:
             yield from _pauses(f"{ends.get(port, port)} stops {ends.get(peers.get(port, ''), '?')}, group {group}", group, rows, edges)
 
 
 def _parts(table: pl.LazyFrame | None, number: str, counter: str) -> Iterator[tuple[tuple[str, int], pl.LazyFrame]]:
     if table is None:
         return
-    rows = table.select("time_ns", "port", number, pl.col(counter).alias("counter")).collect(engine="streaming")
+    # A counter is 0 before its first row: what never was paused need not be read.
+    rows = table.filter(pl.col(counter) > 0).select("time_ns", "port", number, pl.col(counter).alias("counter")).collect(engine="streaming")
     for (port, value), part in sorted(rows.partition_by("port", number, as_dict=True, maintain_order=True).items()):
         yield (str(port), int(value)), part.lazy()
 
