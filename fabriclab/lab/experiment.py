@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabriclab.lab import defaults
-from fabriclab.lab.document import MappingValue
+from fabriclab.lab.document import MappingValue, ScalarValue
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
@@ -163,7 +163,9 @@ def _read_probes(root: Section, names: Names, traffic: tuple[str, ...], has_shar
         return switches_by_default
     queue_ports: tuple[str, ...] | None = None
     queues, tcp, interfaces = (probes.section(name, PROBE_KEYS[name]) for name in ("queues", "tcp", "interfaces"))
-    switches = read_part(probes, "switches", PROBE_KEYS["switches"], lambda section: _read_switch_probe(section, names), WrittenProbes())
+    switches = read_part(
+        probes, "switches", PROBE_KEYS["switches"], lambda section: _read_switch_probe(section, names, has_shared), WrittenProbes()
+    )
     if queues is not None:
         queues.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
         queue_ports = read_ports(queues, "ports", names)
@@ -181,9 +183,13 @@ def _read_probes(root: Section, names: Names, traffic: tuple[str, ...], has_shar
     )
 
 
-def _read_switch_probe(section: Section, names: Names) -> WrittenProbes:
-    ports = read_ports(section, "ports", names) if "ports" in section and section.get("ports") else None
-    return WrittenProbes(switch_interval_ns=_read_interval(section, defaults.SWITCH_INTERVAL_NS), switch_ports=ports)
+def _read_switch_probe(section: Section, names: Names, has_shared: bool) -> WrittenProbes:
+    """Return the probe of shared buffers; `all` are all that belong to one, hosts' ports among them."""
+    value = section.get("ports")
+    is_all = value is None or (isinstance(value, ScalarValue) and value.text.strip() == "all")
+    ports = None if is_all else read_ports(section, "ports", names)
+    interval_ns = _read_interval(section, defaults.SWITCH_INTERVAL_NS)
+    return WrittenProbes(switch_interval_ns=interval_ns if has_shared else None, switch_ports=ports)
 
 
 def _read_interval(probe: Section | None, default_ns: int) -> int | None:
@@ -250,7 +256,9 @@ def _check_shared(experiment: Experiment, topology: Topology, root: Section) -> 
     section = probes.section("switches", None) if probes and isinstance(probes.get("switches"), MappingValue) else None
     for port in experiment.probes.switch_ports or ():
         if section is not None and port in topology.ports and port not in ports:
-            section.complain("ports", f"{port} is of no switch with a shared buffer (a profile, or pools), and faces none")
+            section.complain(
+                "ports", f"{port} is of no switch with a shared buffer (a profile, or pools), and faces none; write all, or those that do"
+            )
 
 
 def _is_written(root: Section, part: str, name: str, key: str) -> bool:
