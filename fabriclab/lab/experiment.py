@@ -6,21 +6,21 @@ It is read anew for every point of a matrix, with that point's settings in place
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.lab import defaults
-from fabriclab.lab.document import MappingValue, ScalarValue
+from fabriclab.lab.document import MappingValue
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
-from fabriclab.lab.names import Names, read_ports, read_words_of
+from fabriclab.lab.names import Names
+from fabriclab.lab.probes import WrittenProbes, read_probes
 from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport, read_hosts
 from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.section import Section, Written, first_line, mistyped
 from fabriclab.lab.switch.facing import check_pause_storm, shared_ports
-from fabriclab.lab.switch.part import read_part
 from fabriclab.lab.switch.read import SHARED_KEYS, SWITCH_KEYS, read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Topology
@@ -31,14 +31,6 @@ FILE_NAME = "experiment.yml"
 RUN_KEYS = ("title", "study", "links", "switches", "groups", "hosts", "routing", "traffic", "events", "probes", "limit", "seed")
 STUDY_KEYS = ("parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")
-PROBE_KEYS = {
-    "queues": ("interval", "ports"),
-    "tcp": ("interval", "traffic"),
-    "interfaces": ("interval",),
-    "switches": ("interval", "ports"),
-}
-SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = 10_000, 10**9
-"""Bounds of the sampler (probes/README.md)."""
 LARGEST_SEED = 2**31 - 1
 FRAME_OVERHEAD_BYTES = 14
 """A queue counts the Ethernet header, not preamble, FCS and gap."""
@@ -51,20 +43,6 @@ class LinkOverrides:
     rate: Written[int] | None = None
     delay: Written[int] | None = None
     mtu: Written[int] | None = None
-
-
-@dataclass(frozen=True)
-class WrittenProbes:
-    """What is sampled: an interval in nanoseconds, or None for not at all."""
-
-    queue_interval_ns: int | None = None
-    queue_ports: tuple[str, ...] = ()
-    tcp_interval_ns: int | None = None
-    tcp_traffic: tuple[str, ...] = ()
-    interface_interval_ns: int | None = None
-    switch_interval_ns: int | None = None
-    switch_ports: tuple[str, ...] | None = None
-    """None: all that belong to a shared buffer (`fabriclab.lab.switch.facing.shared_ports`)."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +91,7 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
         traffic=traffic,
         events=events.changes,
         pause_storms=events.pause_storms,
-        probes=_read_probes(root, names, _traffic_names(root), bool(switches.with_shared_buffer)),
+        probes=read_probes(root, names, bool(switches.with_shared_buffer)),
         limit_ns=limit_ns,
         seed=seed,
     )
@@ -149,54 +127,6 @@ def _line_rates(links: LinkOverrides, topology: Topology | None) -> dict[str, in
         if rate is not None:
             rates.setdefault(end.node, rate.value)
     return rates
-
-
-def _traffic_names(root: Section) -> tuple[str, ...]:
-    section = root.get("traffic")
-    return tuple(section.entries) if isinstance(section, MappingValue) else ()
-
-
-def _read_probes(root: Section, names: Names, traffic: tuple[str, ...], has_shared: bool) -> WrittenProbes:
-    probes = root.section("probes", tuple(PROBE_KEYS))
-    switches_by_default = WrittenProbes(switch_interval_ns=defaults.SWITCH_INTERVAL_NS if has_shared else None)
-    if probes is None:
-        return switches_by_default
-    queue_ports: tuple[str, ...] | None = None
-    queues, tcp, interfaces = (probes.section(name, PROBE_KEYS[name]) for name in ("queues", "tcp", "interfaces"))
-    switches = read_part(
-        probes, "switches", PROBE_KEYS["switches"], lambda section: _read_switch_probe(section, names, has_shared), WrittenProbes()
-    )
-    if queues is not None:
-        queues.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
-        queue_ports = read_ports(queues, "ports", names)
-    tcp_traffic = traffic
-    chosen = tcp.get("traffic") if tcp is not None else None
-    if tcp is not None and chosen is not None:
-        tcp_traffic = read_words_of(chosen, tcp, "traffic", traffic, "traffic") or ()
-    return replace(
-        switches_by_default if switches is None else switches,
-        queue_interval_ns=_read_interval(queues, defaults.QUEUE_INTERVAL_NS),
-        queue_ports=queue_ports or (),
-        tcp_interval_ns=_read_interval(tcp, defaults.TCP_INTERVAL_NS),
-        tcp_traffic=tcp_traffic if tcp is not None else (),
-        interface_interval_ns=_read_interval(interfaces, defaults.INTERFACE_INTERVAL_NS),
-    )
-
-
-def _read_switch_probe(section: Section, names: Names, has_shared: bool) -> WrittenProbes:
-    """Return the probe of shared buffers; `all` are all that belong to one, hosts' ports among them."""
-    value = section.get("ports")
-    is_all = value is None or (isinstance(value, ScalarValue) and value.text.strip() == "all")
-    ports = None if is_all else read_ports(section, "ports", names)
-    interval_ns = _read_interval(section, defaults.SWITCH_INTERVAL_NS)
-    return WrittenProbes(switch_interval_ns=interval_ns if has_shared else None, switch_ports=ports)
-
-
-def _read_interval(probe: Section | None, default_ns: int) -> int | None:
-    if probe is None:
-        return None
-    interval = probe.duration("interval", SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS)
-    return default_ns if interval is None else interval.value
 
 
 def _read_limit(root: Section, traffic: tuple[WrittenTraffic, ...]) -> int:

@@ -9,12 +9,13 @@ import re
 from collections.abc import Sequence
 
 from fabriclab.lab.document import MappingValue, ScalarValue, Value
-from fabriclab.lab.experiment import LINK_KEYS, PROBE_KEYS
+from fabriclab.lab.experiment import LINK_KEYS
 from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.groups import GROUP_KEYS
 from fabriclab.lab.meanings import Meaning, canonical
 from fabriclab.lab.mptcp import MPTCP_KEYS
 from fabriclab.lab.names import Names, expand_range
+from fabriclab.lab.probes import PROBE_KEYS
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.profiles import HOST_KEYS
 from fabriclab.lab.routing import ROUTING_KEYS

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeVar, cast
 
 from fabriclab.lab import Lab, LabErrors, defaults
-from fabriclab.lab.experiment import Experiment, LinkOverrides, WrittenProbes
+from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
 from fabriclab.lab.mptcp import WrittenMptcp
+from fabriclab.lab.probes import WrittenProbes
 from fabriclab.lab.problems import Problem
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
 from fabriclab.lab.routing import WrittenRouting

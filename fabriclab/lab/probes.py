@@ -1,0 +1,85 @@
+"""The `probes` section of an experiment: what is sampled, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fabriclab.lab import defaults
+from fabriclab.lab.document import MappingValue, ScalarValue
+from fabriclab.lab.names import Names, read_ports, read_words_of
+from fabriclab.lab.section import Section
+from fabriclab.lab.switch.part import read_part
+
+PROBE_KEYS = {
+    "queues": ("interval", "ports"),
+    "tcp": ("interval", "traffic"),
+    "interfaces": ("interval",),
+    "switches": ("interval", "ports"),
+}
+SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = 10_000, 10**9
+"""Bounds of the sampler (probes/README.md)."""
+
+
+@dataclass(frozen=True)
+class WrittenProbes:
+    """What is sampled: an interval in nanoseconds, or None for not at all."""
+
+    queue_interval_ns: int | None = None
+    queue_ports: tuple[str, ...] = ()
+    tcp_interval_ns: int | None = None
+    tcp_traffic: tuple[str, ...] = ()
+    interface_interval_ns: int | None = None
+    switch_interval_ns: int | None = None
+    switch_ports: tuple[str, ...] | None = None
+    """None: all that belong to a shared buffer (`fabriclab.lab.switch.facing.shared_ports`)."""
+
+
+def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
+    """Return what is sampled; `has_shared` says whether any switch has a shared buffer, which is sampled by default."""
+    probes = root.section("probes", tuple(PROBE_KEYS))
+    switches_by_default = WrittenProbes(switch_interval_ns=defaults.SWITCH_INTERVAL_NS if has_shared else None)
+    if probes is None:
+        return switches_by_default
+    queue_ports: tuple[str, ...] | None = None
+    queues, tcp, interfaces = (probes.section(name, PROBE_KEYS[name]) for name in ("queues", "tcp", "interfaces"))
+
+    def switch_probe(section: Section) -> WrittenProbes:
+        return _read_switch_probe(section, names, has_shared)
+
+    switches = read_part(probes, "switches", PROBE_KEYS["switches"], switch_probe, WrittenProbes())
+    if queues is not None:
+        queues.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
+        queue_ports = read_ports(queues, "ports", names)
+    traffic = tcp_traffic = _traffic_names(root)
+    chosen = tcp.get("traffic") if tcp is not None else None
+    if tcp is not None and chosen is not None:
+        tcp_traffic = read_words_of(chosen, tcp, "traffic", traffic, "traffic") or ()
+    return replace(
+        switches_by_default if switches is None else switches,
+        queue_interval_ns=_read_interval(queues, defaults.QUEUE_INTERVAL_NS),
+        queue_ports=queue_ports or (),
+        tcp_interval_ns=_read_interval(tcp, defaults.TCP_INTERVAL_NS),
+        tcp_traffic=tcp_traffic if tcp is not None else (),
+        interface_interval_ns=_read_interval(interfaces, defaults.INTERFACE_INTERVAL_NS),
+    )
+
+
+def _read_switch_probe(section: Section, names: Names, has_shared: bool) -> WrittenProbes:
+    """Return the probe of shared buffers; `all` are all that belong to one, hosts' ports among them."""
+    value = section.get("ports")
+    is_all = value is None or (isinstance(value, ScalarValue) and value.text.strip() == "all")
+    ports = None if is_all else read_ports(section, "ports", names)
+    interval_ns = _read_interval(section, defaults.SWITCH_INTERVAL_NS)
+    return WrittenProbes(switch_interval_ns=interval_ns if has_shared else None, switch_ports=ports)
+
+
+def _read_interval(probe: Section | None, default_ns: int) -> int | None:
+    if probe is None:
+        return None
+    interval = probe.duration("interval", SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS)
+    return default_ns if interval is None else interval.value
+
+
+def _traffic_names(root: Section) -> tuple[str, ...]:
+    section = root.get("traffic")
+    return tuple(section.entries) if isinstance(section, MappingValue) else ()
