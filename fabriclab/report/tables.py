@@ -16,10 +16,10 @@ from fabriclab.results.switch_metrics import PORT_METRICS, QUEUE_METRICS
 
 KEY_METRICS = (
     *("goodput_bps", "job_ns", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes"),
-    *("drops", "pool_max_bytes", "queue_drops", "pauses_sent", "ingress_discards", "ecn_marks"),
+    *("drops", "pool_max_bytes", "queue_drops", "storm_drops", "pauses_sent", "ingress_discards", "ecn_marks"),
     *("stalls", "reconvergence_ns", "srtt_mean_us"),
 )
-_ONLY_WHERE_ANY = ("ingress_discards", "ecn_marks", "pauses_sent")
+_ONLY_WHERE_ANY = ("storm_drops", "pauses_sent", "ingress_discards", "ecn_marks")
 """Key figures of switches that tell nothing where they are 0: it has no such queues or groups."""
 MOST_KEY_FIGURES = 8
 COLUMNS = (

@@ -62,7 +62,9 @@ def pauses_picture(curve: Curve, name: str) -> Picture | None:
                 va="center",
                 fontsize=8,
             )
-        axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(-0.15, len(rows)), xlabel=axis_label("Time", time))
+        named = any(curve.results.plan.get(word) for word in ("events", "pause_storms"))
+        highest = len(rows) + (0.5 if named else 0.0)
+        axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(-0.15, highest), xlabel=axis_label("Time", time))
         _label_rows(axes, rows)
         draw_events(axes, curve.results, time)
         caption = _caption(curve, rows, len(every) - len(rows))
