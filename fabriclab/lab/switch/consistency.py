@@ -77,7 +77,7 @@ def _check_bounds(switch: WrittenSwitch, problems: Problems) -> None:
 
 
 def _check_queue(queue: WrittenQueue, switch: WrittenSwitch, problems: Problems) -> None:
-    if queue.weight is not None and (queue.scheduler is None or queue.scheduler.value == "strict"):
+    if queue.weight is not None and queue.scheduler is not None and queue.scheduler.value == "strict":
         queue.weight.complain(problems, "a strict queue has no weight; write scheduler: dwrr (or wrr), or leave it out")
     if queue.cir is not None and queue.pir is not None and queue.pir.value < queue.cir.value:
         _complain_of_two(queue.cir, "cir", queue.pir, "pir", switch, problems)
@@ -119,8 +119,6 @@ def _complain_of_two(
 
 
 def _check_phantom(phantom: WrittenPhantom, problems: Problems) -> None:
-    if phantom.rate_ppm is None and phantom.threshold is not None:
-        phantom.threshold.complain(problems, "a phantom queue without rate; write rate: 95 % (of the line's)")
     if phantom.threshold is None and phantom.rate_ppm is not None:
         phantom.rate_ppm.complain(problems, "a phantom queue without threshold; write threshold: 3 KB")
 
