@@ -14,8 +14,6 @@ from fabriclab.plan.model import Node, Port, Scalar
 from fabriclab.units import format_duration, format_rate, format_size
 
 _DEFAULTS: dict[str, Scalar] = {
-    "ecn_threshold": NO_LIMIT,
-    "non_ect": defaults.NON_ECT,
     "congestion_control": defaults.CONGESTION_CONTROL,
     "ecn": defaults.ECN,
     "rto_min": format_duration(defaults.RTO_MIN_NS),
@@ -53,6 +51,14 @@ _DEFAULTS: dict[str, Scalar] = {
 }
 
 
+_SWITCH_DEFAULTS: dict[tuple[str, ...], Scalar] = {
+    ("ecn_threshold",): NO_LIMIT,
+    ("non_ect",): defaults.NON_ECT,
+    ("aqm", "ecn"): defaults.AQM_ECN,
+}
+"""By the words below a switch's name. What a shared buffer's keys are where the experiment says nothing may hang on a profile: left out."""
+
+
 def parameter_values(lab: Lab, applied: AppliedSettings, nodes: Sequence[Node]) -> dict[str, Scalar]:
     """Return each parameter's value, and the variant if one was chosen; a list, or what differs from link to link, is left out."""
     values: dict[str, Scalar] = {}
@@ -80,7 +86,9 @@ def _value(dotted: str, applied: AppliedSettings, nodes: Sequence[Node]) -> Scal
     shared = look_up(applied.document, ".".join([words[0], "default", *words[2:]])) if words[0] in ("hosts", "switches") else None
     if "mptcp" in words[:-1] and not isinstance(look_up(applied.document, "hosts.default.mptcp"), MappingValue):
         return MPTCP_NONE
-    return normalise(dotted, shared.text) if isinstance(shared, ScalarValue) else _DEFAULTS.get(words[-1])
+    if isinstance(shared, ScalarValue):
+        return normalise(dotted, shared.text)
+    return _SWITCH_DEFAULTS.get(tuple(words[2:])) if words[0] == "switches" else _DEFAULTS.get(words[-1])
 
 
 def _common_link_value(key: str, ports: Sequence[Port]) -> Scalar | None:

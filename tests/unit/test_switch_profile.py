@@ -254,6 +254,20 @@ def test_points_alike_share_their_nodes_and_others_do_not(tmp_path: Path) -> Non
     assert parse_plan_json(plan_json(first)) == first
 
 
+def test_parameters_of_a_switch(tmp_path: Path) -> None:
+    """What is written, or set; of what a profile may say nothing is claimed, least of all the default of a host's key of the same name."""
+    keys = (
+        "alpha: switches.default.queues.default.alpha, marks: switches.default.queues.default.wred.ecn, size: switches.s1.pools.shared.size"
+    )
+    kinds = "served: switches.default.queues.3.scheduler"
+    plan = plan_of(tmp_path, OWN + "}}", more=f"{TRAFFIC}parameters: {{{keys}, {kinds}}}\n", settings={"alpha": "1/4"})
+    assert plan.parameters == {"alpha": "1/4", "size": "200 KB"}
+    assert queue_of(plan, "s1:eth1").account.alpha_log == -2
+    simple = "parameters: {threshold: switches.s1.ecn_threshold, other: switches.default.non_ect, marks: switches.default.aqm.ecn}\n"
+    plan = plan_of(tmp_path, "{default: {buffer: 64 KB, aqm: {kind: codel}}}", more=TRAFFIC + simple)
+    assert plan.parameters == {"threshold": "none", "other": "drop", "marks": False}
+
+
 @pytest.mark.parametrize(("profile", "tiers", "pfc"), list(product(SHIPPED, ("star", "leaf-spine"), ("none", "{priorities: [3, 4]}"))))
 def test_every_shipped_profile_resolves_as_it_is(tmp_path: Path, profile: str, tiers: str, pfc: str) -> None:
     topology = star(4) if tiers == "star" else two_tiers()
