@@ -85,7 +85,7 @@ def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line],
     findings = check_switch(resolved.switch, ports)
     for finding in findings:
         if finding.severity == "error":
-            _record(finding, name, written, problems)
+            _record(finding, name, written.of(finding.ports[0]) if finding.ports else written, problems)
     return SharedBuffer(resolved.switch, ports, tuple(finding for finding in findings if finding.severity == "warning"))
 
 
@@ -106,9 +106,10 @@ def _lines(switch: str, topology: Topology, experiment: Experiment) -> dict[str,
         if end.node != switch:
             continue
         out, back = resolve_wire(link, end, experiment.links), resolve_wire(link, peer, experiment.links)
-        # A host's NIC has the PFC of the switch that it faces.
-        pfc = experiment.shared_switches.get(peer.node if peer.node in topology.switches else switch)
-        honoured = resolve_pfc(pfc.buffer.pfc) if pfc is not None else None
+        # A host's NIC has the PFC of the switch's port that it faces.
+        decides = peer if peer.node in topology.switches else end
+        neighbour = experiment.shared_switches.get(decides.node)
+        honoured = resolve_pfc(neighbour.of(decides.interface).buffer.pfc) if neighbour is not None else None
         lines[end.interface] = Line(
             out_rate_bps=out.rate_bps,
             out_delay_ns=out.delay_ns,

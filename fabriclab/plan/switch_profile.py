@@ -44,19 +44,21 @@ def resolve_switch(written: WrittenSwitch, lines: Mapping[str, Line], problems: 
     """Return the switch whose ports have these lines (by interface); what cannot be is recorded."""
     notes = Notes()
     scale = Scale(written, sum(line.out_rate_bps for line in lines.values()), notes)
-    buffer = written.buffer
-    cell_bytes = buffer.cell.value if buffer.cell is not None else 1
-    maps, pfc = resolve_maps(buffer.maps), resolve_pfc(buffer.pfc)
-    first_pool = next(iter(buffer.pools), None)
-    groups = GroupResolver(written, scale, notes, cell_bytes, first_pool, pfc, problems)
+    cell_bytes = written.buffer.cell.value if written.buffer.cell is not None else 1
     # Ports alike are one value: a fabric has hundreds.
-    groups_of = {line: groups.resolve(line) for line in dict.fromkeys(lines.values())}
-    pools = _pools(written, scale, cell_bytes, [(line, groups_of[line]) for line in lines.values()])
-    memory = _memory(pools, [groups_of[line] for line in lines.values()])
-    queues = QueueResolver(written, scale, _class_accounts(maps, groups_of, first_pool, memory), problems)
-    ports = {line: SwitchPort(queues=queues.resolve(line), groups=groups_of[line], maps=maps, pfc=pfc) for line in groups_of}
-    for group in written.dormant_groups:
-        notes.add("priority group", group, "lossless in the profile, lossy here: no PFC priority of this switch belongs to it")
+    alike = {interface: _Alike(written.variant_of.get(interface, ""), line) for interface, line in lines.items()}
+    groups_of: dict[_Alike, tuple[PriorityGroup, ...]] = {}
+    for ports in dict.fromkeys(alike.values()):
+        variant = ports.of(written)
+        pfc = resolve_pfc(variant.buffer.pfc)
+        groups = GroupResolver(variant, scale, notes, cell_bytes, _first_pool(written), pfc, problems)
+        groups_of[ports] = groups.resolve(ports.line)
+    pools = _pools(written, scale, cell_bytes, [(ports, groups_of[ports]) for ports in alike.values()])
+    memory = _memory(pools, [groups_of[ports] for ports in alike.values()])
+    resolved = {ports: _port(ports, written, groups_of, memory, scale, problems) for ports in groups_of}
+    for one in (written, *written.variants.values()):
+        for group in one.dormant_groups:
+            notes.add("priority group", group, "lossless in the profile, lossy here: no PFC priority of this switch belongs to it")
     profile = written.profile
     switch = Switch(
         profile=profile.name if profile is not None else "",
@@ -65,7 +67,40 @@ def resolve_switch(written: WrittenSwitch, lines: Mapping[str, Line], problems: 
         pools=pools,
         notes=notes.sentences(),
     )
-    return ResolvedSwitch(switch, {interface: ports[line] for interface, line in lines.items()})
+    return ResolvedSwitch(switch, {interface: resolved[ports] for interface, ports in alike.items()})
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Ports that are one value: of one line, and of one variant of the switch (empty: as most are)."""
+
+    variant: str
+    line: Line
+
+    def of(self, written: WrittenSwitch) -> WrittenSwitch:
+        """Return the switch as these ports have it."""
+        return written.variants[self.variant] if self.variant else written
+
+
+def _first_pool(written: WrittenSwitch) -> str | None:
+    return next(iter(written.buffer.pools), None)
+
+
+def _port(
+    ports: _Alike,
+    written: WrittenSwitch,
+    groups_of: Mapping[_Alike, tuple[PriorityGroup, ...]],
+    memory: int,
+    scale: Scale,
+    problems: Problems,
+) -> SwitchPort:
+    """Return ports alike; their groups are resolved already."""
+    variant = ports.of(written)
+    maps = resolve_maps(variant.buffer.maps)
+    same = [groups for other, groups in groups_of.items() if other.variant == ports.variant]
+    queues = QueueResolver(variant, scale, _class_accounts(maps, same, _first_pool(written), memory), problems)
+    pfc = resolve_pfc(variant.buffer.pfc)
+    return SwitchPort(queues=queues.resolve(ports.line), groups=groups_of[ports], maps=maps, pfc=pfc)
 
 
 def resolve_maps(written: WrittenMaps) -> QosMaps:
@@ -113,11 +148,11 @@ def reachable_queues(maps: QosMaps) -> tuple[int, ...]:
     return tuple(queue for queue in range(QUEUES) if any(maps.tc_to_queue[tc] == queue for tc in classes))
 
 
-_PortGroups = Sequence[tuple[Line, tuple[PriorityGroup, ...]]]
+_PortGroups = Sequence[tuple[_Alike, tuple[PriorityGroup, ...]]]
 
 
 def _pools(written: WrittenSwitch, scale: Scale, cell_bytes: int, ports: _PortGroups) -> tuple[Pool, ...]:
-    frame_bytes = max((line.frame_bytes for line, _ in ports), default=defaults.MTU_BYTES)
+    frame_bytes = max((one.line.frame_bytes for one, _ in ports), default=defaults.MTU_BYTES)
     pools = []
     for name, pool in written.buffer.pools.items():
         if pool.size is None:
@@ -131,16 +166,16 @@ def _pools(written: WrittenSwitch, scale: Scale, cell_bytes: int, ports: _PortGr
 def _shared_headroom(written: WrittenSwitch, pool: str, shared: Written[int], scale: Scale, cell_bytes: int, ports: _PortGroups) -> int:
     """Return a pool's headroom; `raised` is what its groups have over what the profile's figures come to at the lab's rates."""
     own = [
-        (line, group.index, group.lossless.headroom_bytes)
-        for line, groups in ports
+        (one, group.index, group.lossless.headroom_bytes)
+        for one, groups in ports
         for group in groups
         if group.lossless is not None and group.account.pool == pool
     ]
     before = Fraction(0)
-    for line, index, headroom_bytes in own:
-        said = written.buffer.groups[index].headroom
+    for one, index, headroom_bytes in own:
+        said = one.of(written).buffer.groups[index].headroom
         figure = None if said is None or said.value is None else Written(said.value, said.key, said.text, said.place)
-        before += headroom_bytes if figure is None else scale.scaled(figure, line.in_rate_bps)
+        before += headroom_bytes if figure is None else scale.scaled(figure, one.line.in_rate_bps)
     raised = sum(headroom_bytes for *_, headroom_bytes in own) / before if before else Fraction(1)
     return scale.pool_headroom_bytes(pool, shared, cell_bytes, max((each for *_, each in own), default=0), max(raised, Fraction(1)))
 
@@ -163,10 +198,10 @@ def _memory(pools: tuple[Pool, ...], groups_of_ports: list[tuple[PriorityGroup, 
 
 
 def _class_accounts(
-    maps: QosMaps, groups_of: Mapping[Line, tuple[PriorityGroup, ...]], first_pool: str | None, memory: int
+    maps: QosMaps, groups_of_ports: Sequence[tuple[PriorityGroup, ...]], first_pool: str | None, memory: int
 ) -> Mapping[int, Account]:
     """Return the account of each queue that frames can get to, of which nothing is written."""
-    lossless = {group.index for groups in groups_of.values() for group in groups if group.lossless is not None}
+    lossless = {group.index for groups in groups_of_ports for group in groups if group.lossless is not None}
     accounts = {}
     for queue in reachable_queues(maps):
         classes = [tc for tc in range(QUEUES) if maps.tc_to_queue[tc] == queue]

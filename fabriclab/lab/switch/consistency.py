@@ -21,6 +21,12 @@ MOST_POOLS = 4
 def check_switch(switch: WrittenSwitch, problems: Problems) -> None:
     """Record what is wrong with a switch that was read, before `finish`."""
     _check_pools(switch, problems)
+    for one in (switch, *switch.variants.values()):
+        _check_ports(one, problems)
+
+
+def _check_ports(switch: WrittenSwitch, problems: Problems) -> None:
+    """Record what is wrong with queues, groups and PFC of ports alike."""
     for account in _accounts(switch):
         _check_account(account, switch, problems)
     _check_bounds(switch, problems)
@@ -46,7 +52,8 @@ def _check_pools(switch: WrittenSwitch, problems: Problems) -> None:
     if len(pools) > MOST_POOLS:
         _add(switch, problems, "pools", f"{len(pools)} pools, {', '.join(pools)}; a switch has at most {MOST_POOLS}")
     # What names no pool is of the first one.
-    used = {next(iter(pools), None), *(account.pool.value for account in _accounts(switch) if account.pool is not None)}
+    accounts = [account for one in (switch, *switch.variants.values()) for account in _accounts(one)]
+    used = {next(iter(pools), None), *(account.pool.value for account in accounts if account.pool is not None)}
     for name, pool in pools.items():
         near = nearest(name, [other for other in pools if other != name])
         hint = f" (did you mean {near!r}?)" if near else ""

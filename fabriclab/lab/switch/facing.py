@@ -21,8 +21,8 @@ def shared_ports(topology: Topology, shared: Mapping[str, WrittenSwitch]) -> tup
 
 def check_pause_storm(storm: WrittenPauseStorm, topology: Topology, shared: Mapping[str, WrittenSwitch], problems: Problems) -> None:
     """Record a storm of priorities that no neighbour of the host takes pauses for."""
-    neighbours = [peer.node for end, peer in _ends(topology) if end.node == storm.host]
-    paused = {name: _priorities(shared[name]) for name in neighbours if name in shared}
+    neighbours = [peer for end, peer in _ends(topology) if end.node == storm.host]
+    paused = {peer.node: _priorities(shared[peer.node].of(peer.interface)) for peer in neighbours if peer.node in shared}
     if any(set(storm.priorities.value) <= set(priorities) for priorities in paused.values()):
         return
     for name, priorities in paused.items():
@@ -30,7 +30,7 @@ def check_pause_storm(storm: WrittenPauseStorm, topology: Topology, shared: Mapp
             message = f"switch {name} takes pauses of priorities {', '.join(map(str, priorities))} only; write some of these"
             storm.priorities.complain(problems, message)
             return
-    names = ", ".join(dict.fromkeys(neighbours))
+    names = ", ".join(dict.fromkeys(peer.node for peer in neighbours))
     message = f"{storm.host} faces {names}, which takes no pauses; write a profile with pfc: {{priorities: [3, 4]}} for it"
     storm.priorities.complain(problems, message)
 

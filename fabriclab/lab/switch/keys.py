@@ -82,7 +82,7 @@ _MAP = Key(names=Names(Key("count"), _ONE_OF_EIGHT, _NUMBER_EXAMPLES))
 _DSCP_MAP = Key(names=Names(Key("count"), _numbers(LARGEST_DSCP + 1, DSCP_NAMES), ("0", "0..7", *DSCP_NAMES)))
 _EIGHT = ("tc_to_queue", "tc_to_group", "priority_to_queue", "priority_to_group")
 
-SWITCH = Key(
+_SHARED = Key(
     below={
         **_values(buffer="size", ecn_threshold="size", non_ect="word"),
         "aqm": _AQM,
@@ -94,6 +94,8 @@ SWITCH = Key(
         "pfc": _PFC,
     }
 )
+_PORT = Key(below={word: _SHARED.below[word] for word in ("maps", "queues", "priority_groups", "pfc")})
+SWITCH = Key(below={**_SHARED.below, "ports": Key(names=Names(_PORT, bool, ("a port's name",)))})
 """What stands below `default` or a switch's name."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from fabriclab.lab.problems import shown
 from fabriclab.lab.section import Section
@@ -10,11 +11,13 @@ from fabriclab.lab.switch.account import LARGEST_BYTES
 from fabriclab.lab.switch.maps import MAP_KEYS, read_maps
 from fabriclab.lab.switch.part import NONE
 from fabriclab.lab.switch.pfc import read_pfc
+from fabriclab.lab.switch.port_keys import check_port_key
 from fabriclab.lab.switch.priority_groups import read_groups
 from fabriclab.lab.switch.queues import read_queues
 from fabriclab.lab.switch.written import Numbered, WrittenLayer, WrittenMaps, WrittenPool
 
-BUFFER_KEYS = ("cell", "pools", "maps", "queues", "priority_groups", "pfc")
+PORT_KEYS = ("maps", "queues", "priority_groups", "pfc")
+BUFFER_KEYS = ("cell", "pools", *PORT_KEYS, "ports")
 POOL_KEYS = ("size", "headroom")
 LARGEST_CELL_BYTES = 32_767
 """images/machine/kernel/switch/parse.c."""
@@ -23,16 +26,32 @@ POOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 
 def read_layer(section: Section) -> WrittenLayer:
     """Return what a mapping says; what is wrong is recorded."""
+    return replace(
+        _read_port_layer(section),
+        cell=section.size("cell", 1, LARGEST_CELL_BYTES),
+        pools=_read_pools(section),
+        ports=_read_ports(section),
+    )
+
+
+def _read_port_layer(section: Section) -> WrittenLayer:
     queues, groups = section.section("queues", None), section.section("priority_groups", None)
     maps = section.section("maps", MAP_KEYS)
     return WrittenLayer(
-        cell=section.size("cell", 1, LARGEST_CELL_BYTES),
-        pools=_read_pools(section),
         queues=Numbered() if queues is None else read_queues(queues),
         groups=Numbered() if groups is None else read_groups(groups),
         maps=WrittenMaps() if maps is None else read_maps(maps),
         pfc=read_pfc(section),
     )
+
+
+def _read_ports(layer: Section) -> dict[str, WrittenLayer]:
+    ports = layer.section("ports", None)
+    written = {}
+    for key in ports.names() if ports else ():
+        if ports is not None and (port := ports.section(key, PORT_KEYS)) is not None and check_port_key(ports, key):
+            written[key] = _read_port_layer(port)
+    return written
 
 
 def _read_pools(layer: Section) -> dict[str, WrittenPool]:

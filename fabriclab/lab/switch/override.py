@@ -22,6 +22,10 @@ def override_layer(base: WrittenLayer, over: WrittenLayer) -> WrittenLayer:
         groups=_override_numbered(base.groups, over.groups),
         maps=_override_maps(base.maps, over.maps),
         pfc=_override_optional(base.pfc, over.pfc),
+        ports={
+            **base.ports,
+            **{key: override_layer(base.ports[key], one) if key in base.ports else one for key, one in over.ports.items()},
+        },
     )
 
 

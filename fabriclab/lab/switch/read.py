@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from fabriclab.lab.aqm import check_aqm
@@ -17,6 +18,7 @@ from fabriclab.lab.switch.consistency import check_switch
 from fabriclab.lab.switch.finish import dormant_groups, finish, without_lossless
 from fabriclab.lab.switch.layer import BUFFER_KEYS, read_layer
 from fabriclab.lab.switch.override import by_number, override_layer
+from fabriclab.lab.switch.port_keys import exactness
 from fabriclab.lab.switch.profile import read_profile
 from fabriclab.lab.switch.written import Scale, WrittenBuffer, WrittenLayer, WrittenProfile, WrittenSwitch
 
@@ -62,7 +64,7 @@ def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSw
     for name in names.switches:
         own = [layers[key] for key in ("default", name) if key in layers]
         if _is_shared(own):
-            with_shared_buffer[name] = _shared(own, directory, are_good)
+            with_shared_buffer[name] = _shared(own, directory, are_good, _interfaces(name, names))
         else:
             with_port_buffers[name] = _port_buffer(own)
     return WrittenSwitches(with_port_buffers, with_shared_buffer)
@@ -107,33 +109,80 @@ def _port_buffer(layers: list[_Layer]) -> WrittenSwitchProfile:
     return profile
 
 
-def _shared(layers: list[_Layer], directory: Path, are_good: bool) -> WrittenSwitch:
+def _interfaces(switch: str, names: Names) -> tuple[str, ...]:
+    return tuple(port.partition(":")[2] for port in names.switch_ports if port.partition(":")[0] == switch)
+
+
+def _shared(layers: list[_Layer], directory: Path, are_good: bool, interfaces: tuple[str, ...]) -> WrittenSwitch:
     """Return a switch with a shared buffer; keys of ports' own buffers are recorded.
 
     What its values say together is checked only where none of them was wrong by itself.
     """
     last = layers[-1].section
     profile = _profile(layers, directory)
-    written = WrittenSwitch(last.key, last.place, profile, buffer=_together(profile, layers))
+    keys_of = _port_keys(_all_layers(profile, layers).ports, interfaces)
+    written = replace(
+        _as_ports_have_it(profile, layers, ()),
+        variants={_variant(keys): _as_ports_have_it(profile, layers, keys) for keys in keys_of.values()},
+        variant_of={interface: _variant(keys) for interface, keys in keys_of.items()},
+    )
+    _check_port_names(layers, interfaces)
     if are_good and (profile.is_good if profile is not None else not any("profile" in layer.section for layer in layers)):
         check_switch(written, last.problems)
     for layer in layers:
         for key in PORT_BUFFER_KEYS:
             if key in layer.section:
                 layer.section.complain(key, _why_not_beside(key, layers))
-    written = replace(written, scale=_resolve_scale(layers, profile))
-    dormant = dormant_groups(written)
+    variants = {_variant(keys): _finished(written.of(interface), layers, keys) for interface, keys in keys_of.items()}
+    return replace(_finished(written, layers, ()), scale=_resolve_scale(layers, profile), variants=variants)
+
+
+def _variant(keys: tuple[str, ...]) -> str:
+    return "; ".join(keys)
+
+
+def _port_keys(ports: Mapping[str, WrittenLayer], interfaces: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Return the keys of `ports` that name each interface, the more exact ones last; interfaces that none names are left out."""
+    named = {interface: [key for key in ports if exactness(key, interface)] for interface in interfaces}
+    return {one: tuple(sorted(keys, key=partial(exactness, interface=one))) for one, keys in named.items() if keys}
+
+
+def _check_port_names(layers: list[_Layer], interfaces: tuple[str, ...]) -> None:
+    """Record ports that the switch does not have; `default` and a profile may name those of other switches."""
+    ports = layers[-1].section.section("ports", None)
+    for key in ports.names() if ports is not None and not layers[-1].section.key.endswith(".default") else ():
+        if ports is not None and interfaces and not any(exactness(key, interface) for interface in interfaces):
+            message = f"the switch has no such port; {did_you_mean(key, interfaces)}"
+            ports.problems.add(ports.mapping.key_place(key), ports.path(key), message, key)
+
+
+def _as_ports_have_it(profile: WrittenProfile | None, layers: list[_Layer], keys: tuple[str, ...]) -> WrittenSwitch:
+    """Return the switch as those ports have it that these keys of `ports` name."""
+    last = layers[-1].section
+    return WrittenSwitch(last.key, last.place, profile, buffer=_together(profile, layers, keys))
+
+
+def _finished(written: WrittenSwitch, layers: list[_Layer], keys: tuple[str, ...]) -> WrittenSwitch:
+    dormant, profile = dormant_groups(written), written.profile
     if profile is not None and dormant:
         lossy = replace(profile, layer=without_lossless(profile.layer, dormant, written.buffer.maps))
-        written = replace(written, buffer=_together(lossy, layers), dormant_groups=dormant)
+        written = replace(written, buffer=_together(lossy, layers, keys), dormant_groups=dormant)
     return finish(written)
 
 
-def _together(profile: WrittenProfile | None, layers: list[_Layer]) -> WrittenBuffer:
+def _all_layers(profile: WrittenProfile | None, layers: list[_Layer]) -> WrittenLayer:
     """Return what profile, `default` and name say together, each over those before it."""
     one = WrittenLayer() if profile is None else profile.layer
     for layer in layers:
         one = override_layer(one, layer.shared)
+    return one
+
+
+def _together(profile: WrittenProfile | None, layers: list[_Layer], keys: tuple[str, ...]) -> WrittenBuffer:
+    """Return what holds for ports that these keys of `ports` name: what is said of them wins over what is said of all."""
+    one = _all_layers(profile, layers)
+    for key in keys:
+        one = override_layer(one, one.ports[key])
     return WrittenBuffer(one.cell, one.pools, by_number(one.queues), by_number(one.groups), one.maps, one.pfc)
 
 

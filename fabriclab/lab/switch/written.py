@@ -150,6 +150,8 @@ class WrittenLayer:
     groups: Numbered[WrittenGroup] = field(default_factory=Numbered)
     maps: WrittenMaps = field(default_factory=WrittenMaps)
     pfc: WrittenPfc | None = None
+    ports: Mapping[str, WrittenLayer] = field(default_factory=dict)
+    """What holds for some ports instead, by key as written (`eth1`, `eth1..eth4`, `eth1, eth3`): queues, groups, maps and PFC."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,15 @@ class WrittenSwitch:
     dormant_groups: tuple[int, ...] = ()
     """Groups that are lossless in the profile's file, and lossy here, because no PFC priority of this switch belongs to them. They, and
     the queues of their classes, have of the profile what its `default` says."""
+
+    variants: Mapping[str, WrittenSwitch] = field(default_factory=dict)
+    """The switch as some of its ports have it; its cells and pools are those of all."""
+    variant_of: Mapping[str, str] = field(default_factory=dict)
+    """Which variant a port (interface) has; none of those that are like most."""
+
+    def of(self, interface: str) -> WrittenSwitch:
+        """Return the switch as this port has it."""
+        return self.variants[self.variant_of[interface]] if interface in self.variant_of else self
 
     @property
     def file(self) -> str:
