@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shared_labs import star
 
@@ -44,17 +45,17 @@ maps: {dscp_to_tc: {0..63: 1, 3: 3}}
 
 
 def experiment_of(
-    directory: Path, switches: str, more: str = TRAFFIC, settings: Mapping[str, str] | None = None, profile: str = PROFILE
+    directory: Path, switches: str, more: str = TRAFFIC, changes: Mapping[str, str] | None = None, profile: str = PROFILE
 ) -> Experiment:
     """Return the experiment of a star of four hosts; `profile` lies beside it as mine.yml."""
     (directory / "topology.clab.yml").write_text(star(), encoding="utf-8")
     (directory / "mine.yml").write_text(profile, encoding="utf-8")
     (directory / "experiment.yml").write_text(f"title: T\nswitches: {{{switches}}}\n{more}", encoding="utf-8")
-    return parse_lab(directory).apply(settings or {}).experiment
+    return parse_lab(directory).apply(changes or {}).experiment
 
 
-def switch_of(directory: Path, switches: str, settings: Mapping[str, str] | None = None, profile: str = PROFILE) -> WrittenSwitch:
-    return experiment_of(directory, switches, settings=settings, profile=profile).shared_switches["s1"]
+def switch_of(directory: Path, switches: str, changes: Mapping[str, str] | None = None, profile: str = PROFILE) -> WrittenSwitch:
+    return experiment_of(directory, switches, changes=changes, profile=profile).shared_switches["s1"]
 
 
 def limits(switch: WrittenSwitch, number: int) -> tuple[object, ...]:
@@ -197,7 +198,7 @@ def test_profiles_are_read_anew_when_they_change(tmp_path: Path) -> None:
 
 
 def test_settings_reach_every_depth(tmp_path: Path) -> None:
-    settings = {
+    changes = {
         "switches.default.queues.3..4.wred.min": "40 KB",
         "switches.default.queues.7.limit": "0.064 MB",
         "switches.s1.pfc.watchdog.detection": "5 ms",
@@ -206,7 +207,7 @@ def test_settings_reach_every_depth(tmp_path: Path) -> None:
         "switches.default.pools.egress.size": "2 MB",
         "switches.default.scale": "none",
     }
-    switch = switch_of(tmp_path, "default: {profile: mine}", settings)
+    switch = switch_of(tmp_path, "default: {profile: mine}", changes)
     wred = switch.buffer.queues[4].wred
     assert wred is not None and wred.min is not None and wred.min.value == Threshold(40_000, "bytes")
     assert limits(switch, 7) == ("egress", None, 64_000)
@@ -290,6 +291,50 @@ def test_other_alphas_name_their_neighbours(alpha: Fraction) -> None:
         below_text, above_text = str(error).rpartition("write ")[2].split(" or ")
         below_alpha, above_alpha = parse_fraction(below_text), parse_fraction(above_text)
         assert below_alpha is not None and above_alpha == 2 * below_alpha and below_alpha < alpha < above_alpha
+
+
+# -- Whatever stands there ---------------------------------------------------------------------------
+
+NAMES = ("default", "s1", "3", "3..4", "9", "ingress", "0..63", "ef")
+WORDS = sorted({*SWITCH_KEYS, *QUEUE_KEYS, *WRED_KEYS, *GROUP_KEYS, *PFC_KEYS, *MAP_KEYS, *NAMES})
+PIECES = (
+    "",
+    "none",
+    "auto",
+    "mine",
+    "trident-3",
+    "30 KB",
+    "5 ms",
+    "1/8",
+    "3",
+    "50 %",
+    "true",
+    "1 Gbps",
+    "ingress",
+    "dwrr",
+    "strict",
+    "[",
+    "-1",
+)
+ANYTHING = st.recursive(
+    st.sampled_from(PIECES),
+    lambda below: st.dictionaries(st.sampled_from(WORDS), below, max_size=4) | st.lists(below, max_size=3),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(default=st.dictionaries(st.sampled_from(SWITCH_KEYS), ANYTHING, max_size=5), in_the_profile=st.booleans())
+def test_whatever_stands_there_is_read_or_refused(tmp_path: Path, default: dict[str, object], in_the_profile: bool) -> None:
+    # JSON is YAML, too.
+    lines = "".join(f"{key}: {json.dumps(value)}\n" for key, value in default.items() if key != "pools")
+    profile = PROFILE.partition("queues:")[0] + lines if in_the_profile else PROFILE
+    switches = "default: {profile: mine}" if in_the_profile else f"default: {json.dumps({'profile': 'mine', **default})}"
+    try:
+        experiment_of(tmp_path, switches, profile=profile)
+    except LabErrors as errors:
+        assert errors.problems
+        assert all("\n" not in str(problem) for problem in errors.problems)
 
 
 # -- Events, probes, queue management ----------------------------------------------------------------
