@@ -36,7 +36,8 @@ u32 wire_bytes(u32 frame_bytes, u32 overhead, u32 mpu)
 }
 
 /* Frames in order, each as early as the bucket lets it, but not before `ready[i]`. */
-void bucket_starts(u64 rate_bps, u64 burst_bytes, int frames, const u64 *ready, const u32 *bytes, u64 *starts)
+void bucket_starts(u64 rate_bps, u64 burst_bytes, int frames, const u64 *ready, const u32 *bytes,
+		   u64 *starts)
 {
 	struct switch_bucket_config config;
 	struct switch_line line = {};
@@ -46,12 +47,14 @@ void bucket_starts(u64 rate_bps, u64 burst_bytes, int frames, const u64 *ready, 
 	for (i = 0; i < frames; i++) {
 		u64 before = i ? starts[i - 1] : 0;
 
-		starts[i] = switch_max(switch_max(ready[i], before), switch_bucket_ready(&config, &line));
+		starts[i] = switch_max(switch_max(ready[i], before),
+				       switch_bucket_ready(&config, &line));
 		switch_bucket_take(&config, &line, starts[i], bytes[i]);
 	}
 }
 
-void phantom_marks(u64 rate_bps, u64 threshold_bytes, int frames, const u64 *times, const u32 *bytes, u8 *marks)
+void phantom_marks(u64 rate_bps, u64 threshold_bytes, int frames, const u64 *times,
+		   const u32 *bytes, u8 *marks)
 {
 	struct switch_phantom_config config;
 	struct switch_line line = {};
@@ -83,8 +86,8 @@ void wred_averages(u8 weight_log, int samples, const u64 *lengths, u64 *averages
  * Queue q has counts[q] frames, sizes[q * longest + i], and may be served while step i has its
  * bit in masks[i]. Writes the queue that is served at each of `steps` steps, -1 for none.
  */
-void schedule(const u8 *scheduling, const u32 *quantum, int longest, const int *counts, const u32 *sizes, int steps,
-	      const u8 *masks, int *served)
+void schedule(const u8 *scheduling, const u32 *quantum, int longest, const int *counts,
+	      const u32 *sizes, int steps, const u8 *masks, int *served)
 {
 	struct switch_queue_share shares[SWITCH_QUEUES];
 	struct switch_round round = {};
@@ -137,7 +140,8 @@ void buffer_free(struct buffer *buffer)
 	free(buffer);
 }
 
-int buffer_add_account(struct buffer *buffer, u64 reserved, bool dynamic, s8 alpha_log, u64 limit, u64 headroom)
+int buffer_add_account(struct buffer *buffer, u64 reserved, bool dynamic, s8 alpha_log, u64 limit,
+		       u64 headroom)
 {
 	struct switch_account_config *config = &buffer->config[buffer->accounts];
 
@@ -169,14 +173,16 @@ int buffer_arrive(struct buffer *buffer, int number, u64 cells)
 
 void buffer_leave(struct buffer *buffer, int number, u64 cells)
 {
-	switch_release(&buffer->account[number], &buffer->config[number], buffer_pool(buffer), cells);
+	switch_release(&buffer->account[number], &buffer->config[number], buffer_pool(buffer),
+		       cells);
 }
 
 bool buffer_may_resume(struct buffer *buffer, int number, u64 xon, u64 xon_offset)
 {
 	struct switch_pfc_config pfc = { xon, xon_offset };
 
-	return switch_may_resume(&buffer->account[number], &pfc, &buffer->config[number], buffer_pool(buffer));
+	return switch_may_resume(&buffer->account[number], &pfc, &buffer->config[number],
+				 buffer_pool(buffer));
 }
 
 u64 buffer_used(const struct buffer *buffer, int number)
@@ -234,11 +240,12 @@ int pause_decode(const u8 *body, size_t length, u16 *quanta)
 }
 
 /*
- * Feeds changes (time, paused, backlogged) and the deadlines between them to a watchdog until `end`.
+ * Feeds changes (time, paused, backlogged) and the deadlines between them to a watchdog
+ * until `end`.
  * Writes the times at which a storm begins or ends, in turn, and returns how many.
  */
-int watchdog_run(u64 detection_ns, u64 restoration_ns, int changes, const u64 *times, const u8 *paused,
-		 const u8 *backlogged, u64 end, u64 *turns)
+int watchdog_run(u64 detection_ns, u64 restoration_ns, int changes, const u64 *times,
+		 const u8 *paused, const u8 *backlogged, u64 end, u64 *turns)
 {
 	struct switch_watchdog_config config = { detection_ns, restoration_ns };
 	struct switch_watchdog dog = {};
@@ -250,7 +257,8 @@ int watchdog_run(u64 detection_ns, u64 restoration_ns, int changes, const u64 *t
 		u64 deadline;
 
 		while ((deadline = switch_watchdog_deadline(&dog, &config)) <= until)
-			if (switch_watchdog_update(&dog, &config, deadline, is_paused, is_backlogged))
+			if (switch_watchdog_update(&dog, &config, deadline, is_paused,
+						   is_backlogged))
 				turns[count++] = deadline;
 		if (i == changes)
 			break;

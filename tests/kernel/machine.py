@@ -47,7 +47,7 @@ Process = tuple[str, Sequence[str]]
 def build_port_tool(directory: Path) -> Path:
     tool = directory / "port-tool"
     flags = ["-std=gnu11", "-O1", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-static", f"-I{HEADERS}"]
-    subprocess.run(["cc", *flags, "-o", str(tool), str(HERE / "port_tool.c")], check=True)
+    subprocess.run(["cc", *flags, "-o", str(tool), *map(str, sorted(HERE.glob("port_*.c")))], check=True)
     return tool
 
 

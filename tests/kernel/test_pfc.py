@@ -6,17 +6,26 @@ from random import Random
 from typing import Any
 
 import pytest
-from machine import FULL_FRAME, FULL_PAYLOAD, FULL_WIRE, START_NS, Boot, Star, datagrams, receive, send, show_at, shown
+from machine import FULL_FRAME, FULL_PAYLOAD, FULL_WIRE, START_NS, Boot, Process, Star, datagrams, receive, send, show_at, shown
 from switch_port import STORM_DROP, STORM_FORWARD, Account, Group, Pfc, Port, read_shown
 
 pytestmark = pytest.mark.vm
 TC = 3
+RATE_BPS = 1_000_000_000
 DELAY_NS = 5_000
 PAUSE_NS = 84 * 8
 FRAME_NS = FULL_WIRE * 8
-ROUND_TRIP_FRAMES = 1 + -(-(PAUSE_NS + 2 * DELAY_NS) // FRAME_NS)
-"""What a sender at the line's rate gets through after the frame that does not fit: that frame, and those that it
-starts before the pause (serialised, once along the cable) reaches it and that are still one cable away."""
+
+
+def headroom_frames(wait_ns: int) -> int:
+    """What a sender at the line's rate gets through from the frame on that does not fit: that frame, and those that it
+    starts before the pause (which waits, is serialised and takes the cable) reaches it and that are still one cable away."""
+    return 1 + -(-(wait_ns + PAUSE_NS + 2 * DELAY_NS) // FRAME_NS)
+
+
+ROUND_TRIP_FRAMES = headroom_frames(0)
+BUSY_ROUND_TRIP_FRAMES = headroom_frames(FRAME_NS)
+"""With traffic against it, a pause waits for a frame in service, at most a whole one."""
 
 PFC = Pfc(1 << TC)
 LOSSLESS_HOST = Port(delay_ns=DELAY_NS, pfc=PFC)
@@ -27,7 +36,7 @@ def lossless(headroom: int, **port: Any) -> Port:
     return Port(delay_ns=DELAY_NS, pools={0: (1_000_000, 0)}, pfc=PFC, groups=[group], **port)
 
 
-BURSTS, BURST_SPACING_NS = 1_000, 3_000_000
+BURSTS, BURST_SPACING_NS = 1_000, 8_000_000
 
 
 def random_bursts(host: int) -> str:
@@ -37,15 +46,40 @@ def random_bursts(host: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def in_cast(boot: Boot, headroom: int) -> tuple[int, int, int]:
+BEST_EFFORT = 1
+"""The class of the traffic against the bursts: lossy, and below theirs."""
+
+
+REVERSE_FRAMES = 100
+"""Of each burst against the in-cast: as long as its senders send."""
+
+
+def reverse_bursts() -> str:
+    return "".join(f"{START_NS + burst * BURST_SPACING_NS} {REVERSE_FRAMES}\n" for burst in range(BURSTS))
+
+
+def bursts(host: int, to: int, tc: int, port: int = 7000) -> Process:
+    return f"h{host}", [f"/job/port-tool bursts 10.{to}.0.2 {port} {8 * tc} {FULL_PAYLOAD} /job/bursts-{host} &"]
+
+
+def in_cast(boot: Boot, headroom: int, *, reverse: bool = False) -> tuple[int, int, int]:
     """Bursts from three hosts to one at the same time: frames sent, arrived, discarded."""
-    star = Star([LOSSLESS_HOST] * 4, [lossless(headroom)] * 4)
-    files = {f"bursts-{n}": random_bursts(n) for n in (1, 2, 3)}
-    senders = [(f"h{n}", [f"/job/port-tool bursts 10.4.0.2 7000 {8 * TC} {FULL_PAYLOAD} /job/bursts-{n} &"]) for n in (1, 2, 3)]
-    run = boot.run(star, [*senders, ("h4", [receive(BURSTS * BURST_SPACING_NS + 100_000_000)])], files=files)
+    hosts = 7 if reverse else 4
+    # What leaves while the pause is under way makes room: with a slow way out the headroom is needed to the last frame.
+    out = lossless(headroom, rate_bps=RATE_BPS // 4 if reverse else RATE_BPS)
+    star = Star([LOSSLESS_HOST] * hosts, [lossless(headroom)] * 3 + [out] + [lossless(headroom)] * (hosts - 4))
+    in_bursts = {f"bursts-{n}": random_bursts(n) for n in (1, 2, 3)}
+    # Hosts 5, 6 and 7 send to hosts 1, 2 and 3 at the line's rate.
+    against = [bursts(4 + n, n, BEST_EFFORT, 9) for n in (1, 2, 3)] if reverse else []
+    files = in_bursts | {f"bursts-{n}": reverse_bursts() for n in (5, 6, 7)}
+    receiver = ("h4", [receive(BURSTS * BURST_SPACING_NS + 100_000_000)])
+    run = boot.run(star, [*(bursts(n, 4, TC) for n in (1, 2, 3)), receiver, *against], files=files)
+    if reverse:
+        busy = [shown(run, "s1", f"eth{n}").queues[BEST_EFFORT]["sent_packets"] for n in (1, 2, 3)]
+        assert busy == [BURSTS * REVERSE_FRAMES] * 3
     groups = [shown(run, "s1", f"eth{n}").groups[TC] for n in (1, 2, 3)]
     assert all(group["xoffs"] > BURSTS // 4 for group in groups)
-    sent = sum(int(line.split()[1]) for bursts in files.values() for line in bursts.splitlines())
+    sent = sum(int(line.split()[1]) for lines in in_bursts.values() for line in lines.splitlines())
     return sent, len(datagrams(boot, run, "h4-0")), sum(group["discards"] for group in groups)
 
 
@@ -56,6 +90,18 @@ def test_a_lossless_class_loses_nothing_with_the_headroom_that_is_needed(boot: B
 
 def test_it_loses_with_one_frame_less(boot: Boot) -> None:
     sent, arrived, discarded = in_cast(boot, (ROUND_TRIP_FRAMES - 1) * FULL_FRAME)
+    assert discarded > 0
+    assert arrived == sent - discarded
+
+
+def test_with_traffic_against_it_a_lossless_class_needs_one_frame_more(boot: Boot) -> None:
+    assert BUSY_ROUND_TRIP_FRAMES == ROUND_TRIP_FRAMES + 1
+    sent, arrived, discarded = in_cast(boot, BUSY_ROUND_TRIP_FRAMES * FULL_FRAME, reverse=True)
+    assert (arrived, discarded) == (sent, 0)
+
+
+def test_with_traffic_against_it_a_lossless_class_loses_with_one_frame_less(boot: Boot) -> None:
+    sent, arrived, discarded = in_cast(boot, ROUND_TRIP_FRAMES * FULL_FRAME, reverse=True)
     assert discarded > 0
     assert arrived == sent - discarded
 
