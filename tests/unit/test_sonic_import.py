@@ -186,6 +186,23 @@ def test_a_profile_that_sonic_computes_is_computed(tmp_path: Path) -> None:
     assert group.lossless.headroom_bytes > 2 * 1514
 
 
+def test_ports_that_differ_say_so_in_the_profile(tmp_path: Path) -> None:
+    ports = {f"Ethernet{4 * number}": SMALL["PORT"]["Ethernet0"] for number in range(5)}
+    queues = {f"{name}|0": {"scheduler": "slow" if name in ("Ethernet4", "Ethernet8", "Ethernet16") else "s"} for name in ports}
+    schedulers = {**SMALL["SCHEDULER"], "slow": {"type": "DWRR", "weight": "1"}}
+    bound = {"BUFFER_QUEUE": {f"{name}|0": {"profile": "lossy"} for name in ports}, "BUFFER_PG": {}}
+    lab = imported({"PORT": ports, "QUEUE": queues, "SCHEDULER": schedulers, **bound})
+    profile = lab.files["switch.yml"].splitlines()
+    assert [line for line in profile if line.startswith("  'Ethernet")] == [
+        "  'Ethernet0, Ethernet12':",
+        "  'Ethernet4..Ethernet8, Ethernet16':",
+    ]
+    assert "queues:" not in profile  # nothing of a queue holds for all ports
+    node = plan_of(lab, tmp_path).node("switch")
+    weights = [port.switch_port.queues[0].scheduler.weight for port in node.ports if port.switch_port is not None]
+    assert weights == [10, 1, 1, 10, 1]
+
+
 def test_a_queue_without_a_profile_has_all_the_memory(tmp_path: Path) -> None:
     queue = queue_of({"BUFFER_QUEUE": {}}, tmp_path)
     assert queue.account == Account(limit_bytes=1_000_000)
@@ -259,7 +276,6 @@ def test_vlans_and_port_channels(tmp_path: Path) -> None:
             {"WRED_PROFILE": {"w": {"wred_green_enable": "true"}}, **both("QUEUE", "0", {"wred_profile": "w"})},
             "WRED_PROFILE|w|green_max_threshold: missing, and wred_green_enable is true",
         ),
-        ({"QUEUE": {"Ethernet0|0": {"scheduler": "s"}}}, "PORT|Ethernet4: Ethernet4 differ from Ethernet0 in queues"),
         (
             {"PORT": {"Ethernet0": {"speed": "1000"}}, "QUEUE": {}, "BUFFER_QUEUE": {}, "BUFFER_PG": {}},
             "PORT: 1 port(s) in use; a lab needs two",

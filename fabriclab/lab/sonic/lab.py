@@ -9,10 +9,10 @@ from fabriclab.lab import experiment, topology
 from fabriclab.lab.problems import Problems
 from fabriclab.lab.sonic.accounts import Accounts
 from fabriclab.lab.sonic.config_db import ConfigDb, LeftOut
-from fabriclab.lab.sonic.figures import joined
 from fabriclab.lab.sonic.lab_files import experiment_text, topology_text
 from fabriclab.lab.sonic.neighbours import LabLink, LinkResolver, node_name
-from fabriclab.lab.sonic.port_qos import PortResolver, PortSettings
+from fabriclab.lab.sonic.port_classes import common_and_own, ports_key
+from fabriclab.lab.sonic.port_qos import PortResolver
 from fabriclab.lab.sonic.profile_file import Profile, profile_text
 
 
@@ -42,8 +42,8 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
     port_resolver = PortResolver(config, accounts, notes, problems)
     pools = accounts.pools()
     settings = {port: port_resolver.resolve(port) for port in ports}
-    common = _common(settings, config, problems)
     problems.raise_if_any()
+    common, classes = common_and_own(settings)
     rates = {link.rate_bps for link in links}
     profile = Profile(
         title=f"{switch}, imported from SONiC",
@@ -52,6 +52,7 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
         port_rate_bps=min(rates) if len(rates) == 1 else None,
         pools=pools,
         settings=common,
+        ports=tuple((ports_key(one.ports, ports), one.settings) for one in classes),
         cell=cell,
     )
     files = {
@@ -60,27 +61,3 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
         f"{switch}.yml": profile_text(profile),
     }
     return ImportedLab(switch, files, links, tuple(notes), config.left_out)
-
-
-def _common(settings: dict[str, PortSettings], config: ConfigDb, problems: Problems) -> PortSettings:
-    """Return what holds for all ports."""
-    alike = _alike(settings)
-    common, names = max(alike, key=lambda each: len(each[1]))
-    for one, others in alike:
-        if others is not names:
-            parts = [part for part, said in one.said().items() if said != common.said()[part]]
-            message = f"{joined(others)} differ from {joined(names)} in {joined(parts)}; a profile has the same for all ports"
-            config.complain(problems, ("PORT", others[0]), message)
-    return common
-
-
-def _alike(settings: dict[str, PortSettings]) -> list[tuple[PortSettings, list[str]]]:
-    """Return the ports that say the same together."""
-    found: list[tuple[PortSettings, list[str]]] = []
-    for port, one in settings.items():
-        same = next((names for known, names in found if known.said() == one.said()), None)
-        if same is None:
-            found.append((one, [port]))
-        else:
-            same.append(port)
-    return found

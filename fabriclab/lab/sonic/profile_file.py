@@ -21,6 +21,9 @@ class Profile:
     port_rate_bps: int | None
     pools: dict[str, Block]
     settings: PortSettings
+    """Of all ports."""
+    ports: tuple[tuple[str, PortSettings], ...] = ()
+    """What holds for some of them only, by key."""
     cell: str | None = None
     """CONFIG_DB has no word for cells."""
 
@@ -41,17 +44,24 @@ def _lines(profile: Profile) -> Iterator[str]:
         yield f"cell: {profile.cell}"
     yield "pools:"
     yield from block_lines(profile.pools, 2)
-    yield from settings_lines(profile.settings, 0)
+    yield from _settings(profile.settings, 0)
+    if profile.ports:
+        yield "ports:"
+    for key, settings in profile.ports:
+        yield f"  '{key}':"
+        yield from _settings(settings, 4)
 
 
-def settings_lines(settings: PortSettings, indent: int) -> Iterator[str]:
+def _settings(settings: PortSettings, indent: int) -> Iterator[str]:
     """Yield what holds for ports: maps, queues, priority groups, PFC."""
     space = " " * indent
-    yield f"{space}maps:"
+    if settings.maps:
+        yield f"{space}maps:"
     for name, one in settings.maps.items():
         yield f"{space}  {name}: {map_text(one.values)}  # {one.origin}"
-    yield f"{space}queues:"
-    yield from numbered_lines(settings.queues, indent + 2)
+    if settings.queues:
+        yield f"{space}queues:"
+        yield from numbered_lines(settings.queues, indent + 2)
     if settings.groups:
         yield f"{space}priority_groups:"
         yield from numbered_lines(settings.groups, indent + 2)

@@ -1,0 +1,86 @@
+"""Ports that say the same together, and what all of them say: so that a profile says each thing once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from fabriclab.lab.sonic.figures import Block, texts
+from fabriclab.lab.sonic.port_qos import PortSettings
+
+K = TypeVar("K")
+V = TypeVar("V")
+_NUMBERED = re.compile(r"(.*?)([0-9]+)")
+
+
+@dataclass(frozen=True)
+class PortClass:
+    """Ports that say the same, and what is theirs alone."""
+
+    ports: tuple[str, ...]
+    settings: PortSettings
+
+
+def common_and_own(settings: Mapping[str, PortSettings]) -> tuple[PortSettings, tuple[PortClass, ...]]:
+    """Return what holds for all ports, and each class with what does not: whole queues, groups, maps, PFC. No class where all are alike."""
+    alike = _alike(settings)
+    every = [one for one, _ in alike]
+    common = PortSettings(
+        queues=_shared([one.queues for one in every]),
+        groups=_shared([one.groups for one in every]),
+        maps={name: one for name, one in every[0].maps.items() if all(other.maps[name].values == one.values for other in every)},
+        pfc=every[0].pfc if all(texts(one.pfc) == texts(every[0].pfc) for one in every) else {},
+    )
+    return common, tuple(PortClass(tuple(ports), _without(one, common)) for one, ports in alike) if len(alike) > 1 else ()
+
+
+def _alike(settings: Mapping[str, PortSettings]) -> list[tuple[PortSettings, list[str]]]:
+    found: list[tuple[PortSettings, list[str]]] = []
+    for port, one in settings.items():
+        same = next((ports for known, ports in found if known.said() == one.said()), None)
+        if same is None:
+            found.append((one, [port]))
+        else:
+            same.append(port)
+    return found
+
+
+def _shared(every: Sequence[Mapping[int, Block]]) -> dict[int, Block]:
+    first = every[0]
+    return {number: block for number, block in first.items() if all(number in one and texts(one[number]) == texts(block) for one in every)}
+
+
+def _without(one: PortSettings, common: PortSettings) -> PortSettings:
+    return PortSettings(
+        queues=_others(one.queues, common.queues),
+        groups=_others(one.groups, common.groups),
+        maps=_others(one.maps, common.maps),
+        pfc={} if common.pfc else one.pfc,
+    )
+
+
+def _others(own: Mapping[K, V], common: Mapping[K, V]) -> dict[K, V]:
+    return {key: value for key, value in own.items() if key not in common}
+
+
+def ports_key(ports: Sequence[str], every: Sequence[str]) -> str:
+    """Return ports as a key of `ports`: `Ethernet0..Ethernet12, Ethernet48`. A range holds no port of `every` that is not among them."""
+    order = sorted(every, key=_by_number)
+    runs: list[list[str]] = []
+    for port in sorted(ports, key=_by_number):
+        if runs and _stem(runs[-1][-1]) == _stem(port) and order.index(port) == order.index(runs[-1][-1]) + 1:
+            runs[-1].append(port)
+        else:
+            runs.append([port])
+    return ", ".join(run[0] if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
+
+
+def _by_number(port: str) -> tuple[str, int]:
+    match = _NUMBERED.fullmatch(port)
+    return (port, 0) if match is None else (match[1], int(match[2]))
+
+
+def _stem(port: str) -> str:
+    return _by_number(port)[0]
