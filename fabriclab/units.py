@@ -122,6 +122,12 @@ def format_duration(duration_ns: float, digits: int | None = None) -> str:
     return format_quantity(duration_ns, DURATION, digits)
 
 
+def format_count(count: int, noun: str) -> str:
+    """Return so many of something in words: `1 switch`, `1,024 queries`. The noun is regular, in the singular."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
 def format_quantity(value: float, dimension: Dimension, digits: int | None = None) -> str:
     """Return `value`, which is in the smallest unit, in the unit that reads best.
 

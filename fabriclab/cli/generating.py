@@ -13,7 +13,7 @@ from fabriclab import generate
 from fabriclab.cli.failure import BadInputError, say
 from fabriclab.generate import Fabric, FabricError, parse_ratio, topology_text
 from fabriclab.lab.topology import FILE_NAME
-from fabriclab.units import UnitError, parse_duration, parse_rate
+from fabriclab.units import UnitError, format_count, parse_duration, parse_rate
 
 
 @dataclass(frozen=True)
@@ -143,4 +143,5 @@ def _write(fabric: Fabric, common: Common) -> None:
         raise BadInputError(f"{file} is there already; --force replaces it")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
-    say(f"{file}: {len(fabric.hosts)} hosts, {len(fabric.nodes) - len(fabric.hosts)} switches, {len(fabric.links)} links")
+    hosts, switches = format_count(len(fabric.hosts), "host"), format_count(len(fabric.nodes) - len(fabric.hosts), "switch")
+    say(f"{file}: {hosts}, {switches}, {format_count(len(fabric.links), 'link')}")

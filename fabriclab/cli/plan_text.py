@@ -22,7 +22,7 @@ from fabriclab.plan.model import (
     TraceTraffic,
     Traffic,
 )
-from fabriclab.units import format_duration, format_rate, format_size
+from fabriclab.units import format_count, format_duration, format_rate, format_size
 from fabriclab.workload.sizes import mean_size
 from fabriclab.workload.summary import size_lines
 
@@ -37,11 +37,11 @@ def plan_text(plan: Plan) -> str:
     settings = ", ".join(f"{name} {value}" for name, value in plan.settings.items())
     lines = [
         f"{plan.lab}: {plan.title}",
-        f"  {_counted(len(hosts), 'host')}, {_counted(len(plan.nodes) - len(hosts), 'switch')}, {_counted(links, 'link')}",
+        f"  {format_count(len(hosts), 'host')}, {format_count(len(plan.nodes) - len(hosts), 'switch')}, {format_count(links, 'link')}",
         f"  seed {plan.seed}; ends at {_time(plan.limit_ns)} at the latest",
         *([f"  settings: {settings}"] if settings else []),
         *(["groups:"] if plan.groups else []),
-        *(f"  {name} ({_counted(len(members), 'host')}): {', '.join(members)}" for name, members in plan.groups.items()),
+        *(f"  {name} ({format_count(len(members), 'host')}): {', '.join(members)}" for name, members in plan.groups.items()),
         "traffic:",
     ]
     for traffic in plan.traffic:
@@ -67,7 +67,7 @@ def _lines(traffic: Traffic, plan: Plan) -> Iterator[str]:
     match traffic:
         case RoundsTraffic():
             yield f"{_people(traffic.senders)} to {traffic.receiver}{_over(traffic.carrier)}"
-            rounds, size = _counted(traffic.rounds, "round"), format_size(traffic.size_bytes)
+            rounds, size = format_count(traffic.rounds, "round"), format_size(traffic.size_bytes)
             yield f"{rounds} of {size} from each, from {_time(traffic.start_ns)} on{_jittered(traffic.jitter_ns)}"
         case LongTraffic():
             yield f"{_to(traffic)}{_over(traffic.carrier)}"
@@ -75,7 +75,7 @@ def _lines(traffic: Traffic, plan: Plan) -> Iterator[str]:
             yield f"long flows, {_span(traffic.start_ns, traffic.stop_ns)}{stagger}{_jittered(traffic.jitter_ns)}"
         case FlowsTraffic():
             yield f"{_people(traffic.senders)} to {traffic.receiver}{_over(traffic.carrier)}"
-            yield f"{_counted(traffic.count, 'flow')} of {format_size(traffic.size_bytes)} from each{_repeated(traffic)}"
+            yield f"{format_count(traffic.count, 'flow')} of {format_size(traffic.size_bytes)} from each{_repeated(traffic)}"
         case ArrivalsTraffic():
             yield f"{_paired(traffic.pairs)}{_over(traffic.carrier)}"
             yield from _arrivals_lines(traffic, plan)
@@ -84,7 +84,8 @@ def _lines(traffic: Traffic, plan: Plan) -> Iterator[str]:
             yield f"{_people(traffic.aggregators)} {asks} {traffic.fan_out} of {_people(traffic.workers)}{_over(traffic.carrier)}"
             yield from _query_lines(traffic)
         case ShuffleTraffic():
-            yield f"{_counted(len(traffic.mappers), 'mapper')}, {_counted(len(traffic.reducers), 'reducer')}{_over(traffic.carrier)}"
+            mappers, reducers = format_count(len(traffic.mappers), "mapper"), format_count(len(traffic.reducers), "reducer")
+            yield f"{mappers}, {reducers}{_over(traffic.carrier)}"
             yield from _shuffle_lines(traffic)
         case Iperf3Traffic():
             yield f"{_people(traffic.senders)} to {traffic.receiver}{_over(traffic.carrier)}"
@@ -117,7 +118,7 @@ def _shuffle_lines(traffic: ShuffleTraffic) -> Iterator[str]:
     partition = format_size(traffic.size_bytes / (len(traffic.mappers) * len(traffic.reducers)), 4)
     source = f"read from {_people(traffic.sources)}" if traffic.sources else "read from the mappers' own disks"
     yield f"{format_size(traffic.size_bytes)} {source}, from {_time(traffic.start_ns)} on"
-    copies = _counted(traffic.replicas, "copy")
+    copies = format_count(traffic.replicas, "copy")
     yield f"partitions of {partition}, {traffic.parallel_copies} at a time for each reducer; {copies} of the output"
 
 
@@ -174,11 +175,6 @@ def _deadline(deadline_ns: int | None) -> str:
     return f"; deadline {_time(deadline_ns)}" if deadline_ns is not None else ""
 
 
-def _counted(count: int, noun: str) -> str:
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
-
-
 def _marks(queue: Queue) -> bool:
     return queue.ecn_threshold_bytes is not None or (queue.aqm is not None and queue.aqm.ecn)
 
@@ -195,5 +191,5 @@ def _notes(plan: Plan) -> Iterator[str]:
         if carrier.congestion_control == "dctcp" and not marking:
             yield f"traffic.{traffic.name} runs over DCTCP, but no switch has an ecn_threshold: nothing is marked, it does as Reno does"
         if carrier.transport == "mptcp" and without:
-            whose = f"{without} of {_counted(len(hosts), 'host')}"
+            whose = f"{without} of {format_count(len(hosts), 'host')}"
             yield f"traffic.{traffic.name} runs over MPTCP, but {whose} have no `mptcp` section: their connections have one subflow"

@@ -16,6 +16,7 @@ from fabriclab.lab.network import read_one_topology
 from fabriclab.plan import Resolver, plan_json, resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.run.engines import EngineName, has_stock_qdiscs_only, plan_for
+from fabriclab.units import format_count
 
 
 def plan(lab_directory: Path, node: str | None, seed: int | None, settings: Sequence[str], engine: EngineName, as_json: bool) -> None:
@@ -55,7 +56,8 @@ def check(path: Path) -> None:
 
 
 def _size(topology: Topology) -> str:
-    return f"{len(topology.hosts)} hosts, {len(topology.switches)} switches, {len(topology.links)} links"
+    parts = ((topology.hosts, "host"), (topology.switches, "switch"), (topology.links, "link"))
+    return ", ".join(format_count(len(of_kind), noun) for of_kind, noun in parts)
 
 
 def _inventory(lab: Lab, base: Plan, points: dict[str, int]) -> str:

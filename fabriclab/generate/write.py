@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator
 
 from fabriclab.generate.fabric import Fabric, FabricLink, FabricNode
-from fabriclab.units import format_duration, format_rate
+from fabriclab.units import format_count, format_duration, format_rate
 
 _CAPABILITIES = ("NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_NICE")
 """What a node needs to set up links, qdiscs and its namespaces: instead of every capability, which a machine in a container cannot give."""
@@ -26,7 +26,7 @@ def topology_text(fabric: Fabric) -> str:
 def _comment(fabric: Fabric) -> Iterator[str]:
     hosts, nodes, links = len(fabric.hosts), len(fabric.nodes), len(fabric.links)
     switches = nodes - hosts
-    yield f"# {_counted(hosts, 'host')}, {_counted(switches, 'switch')}, {_counted(links, 'link')}. Made by:"
+    yield f"# {format_count(hosts, 'host')}, {format_count(switches, 'switch')}, {format_count(links, 'link')}. Made by:"
     yield "#"
     yield from _wrapped_command(fabric.command)
     yield "#"
@@ -45,11 +45,6 @@ def _wrapped_command(command: str) -> Iterator[str]:
             line = "#        "
         line += word
     yield line
-
-
-def _counted(number: int, word: str) -> str:
-    plural = f"{word}es" if word.endswith("ch") else f"{word}s"
-    return f"{number} {word if number == 1 else plural}"
 
 
 def _head(fabric: Fabric) -> Iterator[str]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from fabriclab.distributions import SMALLEST_BYTES, Distribution
 from fabriclab.plan.model import ArrivalsTraffic, DistributedSize, Plan, QueryTraffic, ShuffleTraffic, Size, Traffic
-from fabriclab.units import format_duration, format_rate, format_size
+from fabriclab.units import format_count, format_duration, format_rate, format_size
 from fabriclab.workload.site import Site, site_of
 from fabriclab.workload.sizes import mean_size
 
@@ -28,12 +28,12 @@ def trace_summary(plan: Plan, flows: pl.DataFrame) -> str:
 
 
 def _lines(traffic: Traffic, flows: pl.DataFrame, site: Site) -> Iterator[str]:
-    yield f"{_counted(flows.height, 'flow')}, {_hosts(flows, 'src')} to {_hosts(flows, 'dst')}"
+    yield f"{format_count(flows.height, 'flow')}, {_hosts(flows, 'src')} to {_hosts(flows, 'dst')}"
     if flows["size_bytes"].count():
         total = float(flows["size_bytes"].sum())
         yield f"bytes: {format_size(total, 4)}; mean size {format_size(total / flows['size_bytes'].count(), 4)}"
     if flows["stop_ns"].count():
-        yield f"{_counted(flows['stop_ns'].count(), 'long flow')} until {format_duration(max(flows['stop_ns'].drop_nulls()))}"
+        yield f"{format_count(flows['stop_ns'].count(), 'long flow')} until {format_duration(max(flows['stop_ns'].drop_nulls()))}"
     yield _starts(flows)
     if isinstance(traffic, ArrivalsTraffic):
         yield from size_lines(traffic.size)
@@ -43,10 +43,6 @@ def _lines(traffic: Traffic, flows: pl.DataFrame, site: Site) -> Iterator[str]:
         yield from size_lines(traffic.response)
     elif isinstance(traffic, ShuffleTraffic):
         yield from _phases(flows)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _hosts(flows: pl.DataFrame, side: str) -> str:
@@ -112,4 +108,4 @@ def _phases(flows: pl.DataFrame) -> Iterator[str]:
     phase = pl.col("group").str.split("/").list.get(1)
     phases = flows.group_by(phase.alias("phase"), maintain_order=True).agg(pl.len(), pl.col("size_bytes").sum())
     for name, count, size_bytes in phases.iter_rows():
-        yield f"{name}: {_counted(count, 'flow')}, {format_size(float(size_bytes), 4)}"
+        yield f"{name}: {format_count(count, 'flow')}, {format_size(float(size_bytes), 4)}"

@@ -87,7 +87,7 @@ def test_plan_of_a_node_shows_its_files(invoke: Invoke) -> None:
 def test_check_says_what_a_lab_has(invoke: Invoke) -> None:
     result = invoke("check", INCAST)
     assert result.exit_code == 0
-    assert result.stdout.startswith("incast: OK\n  49 hosts, 1 switches, 49 links\n")
+    assert result.stdout.startswith("incast: OK\n  49 hosts, 1 switch, 49 links\n")
 
 
 @pytest.mark.parametrize(
