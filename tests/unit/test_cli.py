@@ -208,7 +208,7 @@ def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -
     )
     result = invoke("check", str(file))
     assert result.exit_code == 0
-    assert result.output == "any: a topology that fabriclab can run, 2 hosts, 0 switches, 1 links\n"
+    assert result.output == "any: a topology that fabriclab can run, 2 hosts, 0 switches, 1 link\n"
     file.write_text(file.read_text().replace("a: {kind: linux}", "a: {kind: nokia_srlinux}").replace("'b:eth1'", "'host:veth1'"))
     result = invoke("check", str(file))
     assert result.exit_code == 2
