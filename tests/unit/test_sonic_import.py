@@ -236,6 +236,15 @@ def test_neighbours_by_bgp_become_switches(tmp_path: Path) -> None:
     assert plan.peer_of(plan.node("td2").ports[2]).address == "10.0.0.5/31"
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"), [("leaf 1", "leaf-1"), ("default", "node-default"), ("experiment", "node-experiment"), ("..", "node")]
+)
+def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) -> None:
+    neighbours = {"DEVICE_NEIGHBOR": {"Ethernet0": {"name": "all"}, "Ethernet4": {"name": "null"}}}
+    plan = plan_of(imported(neighbours, name), tmp_path)
+    assert [node.name for node in plan.nodes] == [expected, "node-all", "node-null"]
+
+
 def test_vlans_and_port_channels(tmp_path: Path) -> None:
     changes = {
         "PORTCHANNEL": {"PortChannel1": {}},

@@ -60,6 +60,17 @@ def test_what_is_not_emulated_is_told() -> None:
     ]
 
 
+def test_fields_that_are_not_emulated_are_told_together() -> None:
+    ports = {name: {**fields, "fec": "rs", "lanes": "1"} for name, fields in PORTS.items()}
+    addresses = {"Ethernet0": {"vrf_name": "Vrf1"}, "Ethernet0|10.0.0.0/31": {"scope": "global", "family": "IPv4"}}
+    config = parse(PORT={**ports, "Ethernet8": {**PORTS["Ethernet0"], "pfc_asym": "on"}}, INTERFACE=addresses)
+    assert [(left.what, left.entries, left.why) for left in config.left_out] == [
+        ("PORT: fec, lanes", 2, "of the front panel, the transceiver, or the chip"),
+        ("PORT: pfc_asym", 1, "PFC is the same both ways"),
+        ("INTERFACE: vrf_name", 1, "a lab has the default VRF only"),
+    ]
+
+
 def test_ranges_and_lists_of_ports() -> None:
     config = parse(
         BUFFER_POOL=POOLS, BUFFER_PROFILE=PROFILES, BUFFER_QUEUE={"Ethernet0,Ethernet4|3-4": {"profile": "[BUFFER_PROFILE|lossy]"}}
@@ -76,6 +87,16 @@ def test_both_styles_of_bgp() -> None:
     assert (by_tables.asn, str(by_tables.router_id), by_tables.max_paths) == (65200, "10.1.0.32", 32)
     spine, unnumbered = by_tables.bgp_neighbours
     assert (spine.hold_s, spine.bfd, unnumbered.interface, unnumbered.asn) == (9, True, "Ethernet12", None)
+
+
+def test_keys_of_sessions_with_and_without_a_vrf() -> None:
+    sessions = {"default|10.0.0.1": {"asn": "1"}, "10.0.0.3": {"asn": "2"}, "Vrf1|10.0.0.5": {"asn": "3"}, "fc00::1": {"asn": "4"}}
+    by_template = parse(BGP_NEIGHBOR=sessions)
+    assert [one.asn for one in by_template.bgp_neighbours] == [1, 2]
+    assert len(by_template.notes) == 2  # another VRF, IPv6
+    metadata = {"localhost": {"frr_mgmt_framework_config": "true"}}
+    by_tables = parse(BGP_NEIGHBOR=sessions, DEVICE_METADATA=metadata, BGP_GLOBALS={"default": {"local_asn": "65000"}})
+    assert ([one.asn for one in by_tables.bgp_neighbours], by_tables.asn) == ([1], 65000)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +169,7 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
         ),
         ({"BGP_NEIGHBOR": {"10.0.0.1": {}}}, "BGP_NEIGHBOR|10.0.0.1|asn: missing; write the neighbour's AS number"),
         ({"VLAN": {"Vlan10": {}}, "VLAN_MEMBER": {"Vlan10|Ethernet9": {}}}, "VLAN_MEMBER|Vlan10|Ethernet9: 'Ethernet9' is no PORT"),
+        ({"INTERFACE": {"Ethernet0": "up"}}, "INTERFACE|Ethernet0: 'up' stands here; an object of fields is wanted"),
         ({"X\ud800": 5}, "X\\ud800: the number 5 stands here"),
     ],
 )

@@ -58,7 +58,7 @@ class Accounts:
     def pool_name(self, pool: BufferPool, side: Side) -> str:
         """Return a pool's name in the lab language."""
         name = _NAME.sub("_", pool.name)
-        name = name if name[:1].isalpha() else f"pool_{name}"
+        name = name if name[:1].isalpha() and name != "none" else f"pool_{name}"
         return f"{name}{_EGRESS_SUFFIX}" if pool.kind == "both" and side == "egress" else name
 
     def memory_bytes(self) -> int:

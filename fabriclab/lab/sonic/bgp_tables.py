@@ -1,6 +1,7 @@
 """Reading BGP in either style.
 
-bgpcfgd reads DEVICE_METADATA.bgp_asn and BGP_NEIGHBOR|address; frrcfgd reads BGP_GLOBALS|vrf, BGP_NEIGHBOR|vrf|neighbour, BGP_PEER_GROUP.
+bgpcfgd reads DEVICE_METADATA.bgp_asn and BGP_NEIGHBOR, whose keys may do without the VRF; frrcfgd reads BGP_GLOBALS|vrf,
+BGP_NEIGHBOR|vrf|neighbour and BGP_PEER_GROUP|vrf|name.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ def _max_paths(tables: Tables) -> int | None:
 
 def _neighbours(tables: Tables, ports: Collection[str], by_tables: bool) -> tuple[BgpNeighbour, ...]:
     groups = {entry.key: entry.fields for entry in tables.entries("BGP_PEER_GROUP")}
+    tables.ask("BGP_PEER_GROUP", "asn", "peer_type", "name", "keepalive", "holdtime", "bfd", "admin_status")
+    tables.ask("BGP_NEIGHBOR", "local_addr")  # follows from the interface
     found = []
     for entry in tables.entries("BGP_NEIGHBOR"):
         vrf, _, peer = entry.key.rpartition("|")
@@ -76,8 +79,6 @@ def _neighbours(tables: Tables, ports: Collection[str], by_tables: bool) -> tupl
             tables.note(
                 "BGP_NEIGHBOR: keys without a VRF were left out: frr_mgmt_framework_config is true, and frrcfgd reads vrf|neighbour"
             )
-        elif vrf != "" and not by_tables:
-            tables.note("BGP_NEIGHBOR: keys with a VRF were left out: bgpcfgd does not read them unless frr_mgmt_framework_config is true")
         elif (neighbour := _neighbour(tables, entry, peer, groups, ports)) is not None:
             found.append(neighbour)
     return tuple(found)

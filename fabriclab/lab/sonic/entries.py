@@ -53,6 +53,9 @@ class Tables:
     problems: Problems
     notes: dict[str, None] = field(default_factory=dict)
     """What was read and is worth a sentence, each once."""
+    _seen: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """The entries in which a field stands, by table and field."""
+    _asked: set[tuple[str, str]] = field(default_factory=set)
 
     def names(self) -> list[str]:
         """Return the names of all tables in the order of the file."""
@@ -78,8 +81,18 @@ class Tables:
                 self.complain((table, key), f"{describe(value)} stands here; an object of fields is wanted, such as {{}}")
                 continue
             self._refuse_repeated(value, (table, key))
+            for name in value:
+                self._seen.setdefault((table, name), set()).add(key)
             fields = {name: text for name, one in value.items() if (text := self._field((table, key, name), one)) is not None}
             yield Entry(table, key, fields, frozenset(value.keys() - fields.keys()))
+
+    def ask(self, table: str, *names: str) -> None:
+        """Remember that these fields of a table are looked at."""
+        self._asked.update((table, name) for name in names)
+
+    def unasked(self) -> dict[tuple[str, str], int]:
+        """Return the fields of the tables that were read which nobody looked at, by table and field, with the number of entries."""
+        return {where: len(keys) for where, keys in self._seen.items() if where not in self._asked}
 
     def note(self, sentence: str) -> None:
         """Keep a sentence for the user."""
@@ -127,12 +140,11 @@ def printable(text: str) -> str:
 
 
 class Fields:
-    """The fields of one entry while they are read; those that nobody asked for are told in the end."""
+    """The fields of one entry while they are read; those that nobody asks for are told in the end."""
 
     def __init__(self, tables: Tables, entry: Entry) -> None:
         self.tables = tables
         self.entry = entry
-        self._asked: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
         return name in self.entry.fields or name in self.entry.malformed
@@ -141,17 +153,9 @@ class Fields:
         """Record what is wrong with a field, or with its absence."""
         self.tables.complain((self.entry.table, self.entry.key, name), message, value)
 
-    def ignore(self, *names: str) -> None:
-        """Leave fields out that mean nothing to a lab: names, pictures, telemetry."""
-        self._asked.update(names)
-
-    def unread(self) -> list[str]:
-        """Return the fields that nobody asked for."""
-        return [name for name in self.entry.fields if name not in self._asked]
-
     def text(self, name: str) -> str | None:
         """Return a text; a list of one item is that item."""
-        self._asked.add(name)
+        self.tables.ask(self.entry.table, name)
         value = self.entry.fields.get(name)
         if isinstance(value, tuple):
             if len(value) == 1:
@@ -162,7 +166,7 @@ class Fields:
 
     def words(self, name: str) -> tuple[str, ...] | None:
         """Return a leaf-list, or a text's parts between commas."""
-        self._asked.add(name)
+        self.tables.ask(self.entry.table, name)
         value = self.entry.fields.get(name)
         if value is None or isinstance(value, tuple):
             return value

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from fabriclab.lab.sonic.config_db import LeftOut
-from fabriclab.lab.sonic.entries import Tables
+from fabriclab.lab.sonic.entries import Tables, printable
 
 READ = (
     *("DEVICE_METADATA", "PORT", "INTERFACE", "LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE"),
@@ -19,6 +17,7 @@ READ = (
 
 _HARDLY_ANYTHING = "the switch port has no limit of a port beside those of its queues and groups"
 _ROUTING = "a lab's routes follow from its topology and `routing`"
+_THRESHOLDS = ("min_threshold", "max_threshold", "drop_probability")
 _NO_TAGS = "frames in a lab have no VLAN tag, so no 802.1p priority"
 _WHY = {
     "BUFFER_PORT_INGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
@@ -66,6 +65,7 @@ _MANAGEMENT = (
     "KDUMP",
     "TELEMETRY",
 )
+_COLOURS = "nothing in a lab colours frames, all are green"
 _FIELDS = {
     ("PORT_QOS_MAP", "dot1p_to_tc_map"): _NO_TAGS,
     ("PORT_QOS_MAP", "tc_to_dscp_map"): _WHY["TC_TO_DSCP_MAP"],
@@ -73,14 +73,41 @@ _FIELDS = {
     ("SCHEDULER", "priority"): "strict queues are served by their numbers, the higher one first",
     ("BUFFER_PROFILE", "packet_discard_action"): "what is not admitted is dropped whole",
     ("BUFFER_POOL", "percentage"): "a pool's size has to be written in bytes",
+    ("PORT", "pfc_asym"): "PFC is the same both ways",
+    ("PFC_WD", "POLL_INTERVAL"): "the machine's watchdog does not poll, it is exact",
+    ("INTERFACE", "vrf_name"): "a lab has the default VRF only",
+    **{("WRED_PROFILE", f"{colour}_{name}"): _COLOURS for colour in ("yellow", "red") for name in _THRESHOLDS},
+    **{("WRED_PROFILE", f"wred_{colour}_enable"): _COLOURS for colour in ("yellow", "red")},
 }
+_FIELDS_OF = {
+    "DEVICE_METADATA": "management of the switch",
+    "DEVICE_NEIGHBOR": "management of the neighbour",
+    "DEVICE_NEIGHBOR_METADATA": "management of the neighbour",
+    "PORT": "of the front panel, the transceiver, or the chip",
+    "BGP_NEIGHBOR": _ROUTING,
+    "BGP_PEER_GROUP": _ROUTING,
+    "BGP_GLOBALS": _ROUTING,
+    "BGP_GLOBALS_AF": _ROUTING,
+    "VLAN": "VLANs are not bridged in a lab",
+    "VLAN_MEMBER": "VLANs are not bridged in a lab",
+    "PORTCHANNEL": "LACP is not emulated",
+    "PFC_WD": "telemetry is the sampler's",
+}
+"""Why any other field of a table is left out."""
 
 
-def left_out(tables: Tables, fields: Mapping[tuple[str, str], int]) -> tuple[LeftOut, ...]:
-    """Return what was not read: whole tables, and fields (by table and name) that stood in so many entries."""
-    whole = [LeftOut(table, tables.count(table), _why(table)) for table in tables.names() if table not in READ]
-    partly = [LeftOut(f"{table}: {name}", count, _FIELDS.get((table, name), "unknown field")) for (table, name), count in fields.items()]
-    return (*whole, *partly)
+def left_out(tables: Tables) -> tuple[LeftOut, ...]:
+    """Return what was not read: whole tables, and fields, those of a table that are left out for one reason together."""
+    whole = [LeftOut(printable(table), tables.count(table), _why(table)) for table in tables.names() if table not in READ]
+    partly: dict[tuple[str, str], dict[str, int]] = {}
+    for (table, name), count in tables.unasked().items():
+        partly.setdefault((table, _why_field(table, name)), {})[name] = count
+    fields = [LeftOut(f"{table}: {', '.join(map(printable, names))}", max(names.values()), why) for (table, why), names in partly.items()]
+    return (*whole, *fields)
+
+
+def _why_field(table: str, name: str) -> str:
+    return _FIELDS.get((table, name)) or _FIELDS_OF.get(table) or "not emulated"
 
 
 def _why(table: str) -> str:

@@ -19,6 +19,8 @@ NS_A_METRE = 5
 _BITS_A_MBIT = 10**6
 _UNFIT = re.compile(r"[^A-Za-z0-9_-]+")
 _MOST_LETTERS = 50
+_WORDS = ("all", "default", "experiment", "none", "null", "rest")
+"""Words of the lab language, and the name of its file: no node is called so."""
 _INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
 
 
@@ -192,8 +194,8 @@ def _other(own: IPv4Interface) -> IPv4Address:
 
 def _fit(name: str) -> str:
     """Return a name that a node of a lab may have."""
-    fitting = _UNFIT.sub("-", name).strip("-_")[:_MOST_LETTERS]
-    return fitting or "node"
+    fitting = _UNFIT.sub("-", name).strip("-_")[:_MOST_LETTERS] or "node"
+    return f"node-{fitting}" if fitting.lower() in _WORDS else fitting
 
 
 def node_name(config: ConfigDb, wanted: str | None) -> str:

@@ -56,7 +56,9 @@ def read_addresses(tables: Tables, table: str, names: Collection[str] | None) ->
     """
     addresses: dict[str, tuple[IPv4Interface, ...]] = {}
     others = 0
-    for key in tables.keys(table):
+    for entry in tables.entries(table):
+        tables.ask(table, "scope", "family", "NULL")  # what the address says by itself; a placeholder of redis for an entry without fields
+        key = entry.key
         name, bar, text = key.partition("|")
         if names is not None and name not in names:
             tables.complain((table, key), f"{shown(name)} is no interface of that kind; {did_you_mean(name, names)}", name)
@@ -74,8 +76,8 @@ def read_addresses(tables: Tables, table: str, names: Collection[str] | None) ->
 def read_members(tables: Tables, table: str) -> dict[str, tuple[str, ...]]:
     """Read the ports of each PORTCHANNEL or VLAN: keys of VLAN_MEMBER are `Vlan10|Ethernet0`."""
     members: dict[str, tuple[str, ...]] = {}
-    for key in tables.keys(table):
-        name, _, port = key.partition("|")
+    for entry in tables.entries(table):
+        name, _, port = entry.key.partition("|")
         members[name] = (*members.get(name, ()), port)
     return members
 
@@ -83,13 +85,13 @@ def read_members(tables: Tables, table: str) -> dict[str, tuple[str, ...]]:
 def read_port_channels(tables: Tables, ports: Collection[str]) -> tuple[PortChannel, ...]:
     """Read PORTCHANNEL and PORTCHANNEL_MEMBER."""
     members = _checked_members(tables, "PORTCHANNEL_MEMBER", ports)
-    return tuple(PortChannel(name, members.get(name, ())) for name in tables.keys("PORTCHANNEL"))
+    return tuple(PortChannel(entry.key, members.get(entry.key, ())) for entry in tables.entries("PORTCHANNEL"))
 
 
 def read_vlans(tables: Tables, ports: Collection[str]) -> tuple[Vlan, ...]:
     """Read VLAN and VLAN_MEMBER, whose members may be port channels too."""
     members = _checked_members(tables, "VLAN_MEMBER", [*ports, *tables.keys("PORTCHANNEL")])
-    return tuple(Vlan(name, members.get(name, ())) for name in tables.keys("VLAN"))
+    return tuple(Vlan(entry.key, members.get(entry.key, ())) for entry in tables.entries("VLAN"))
 
 
 def _checked_members(tables: Tables, table: str, valid: Collection[str]) -> dict[str, tuple[str, ...]]:

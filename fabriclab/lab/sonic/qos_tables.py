@@ -50,19 +50,13 @@ class QosReader:
     def __init__(self, tables: Tables, ports: Collection[str]) -> None:
         self._tables = tables
         self._ports = ports
-        self.unread: dict[tuple[str, str], int] = {}
-        """How often a field of a table was there that is not emulated."""
 
     def named(self, table: str, read: Callable[[Fields], T]) -> dict[str, T]:
         """Return a table's entries by their key."""
         return {entry.key: self._read(entry, read) for entry in self._tables.entries(table)}
 
     def _read(self, entry: Entry, read: Callable[[Fields], T]) -> T:
-        fields = Fields(self._tables, entry)
-        value = read(fields)
-        for name in fields.unread():
-            self.unread[entry.table, name] = self.unread.get((entry.table, name), 0) + 1
-        return value
+        return read(Fields(self._tables, entry))
 
     def pool(self, fields: Fields) -> BufferPool:
         """Read an entry of BUFFER_POOL."""
@@ -76,8 +70,7 @@ class QosReader:
 
     def profile(self, fields: Fields, pools: Mapping[str, BufferPool]) -> BufferProfile:
         """Read an entry of BUFFER_PROFILE."""
-        # Both say who computed the headroom, not what it is.
-        fields.ignore("headroom_type")
+        self._tables.ask("BUFFER_PROFILE", "headroom_type")  # who computed the headroom, not what it is
         return BufferProfile(
             name=fields.entry.key,
             pool=fields.reference("pool", "BUFFER_POOL", pools),
@@ -107,7 +100,6 @@ class QosReader:
 
         def read(fields: Fields) -> QueueBinding | None:
             if fields.entry.words[0] == "CPU":
-                fields.ignore(*fields.entry.fields)
                 return None
             bound = self._bound(fields, _MOST_QUEUES)
             scheduler = fields.reference("scheduler", "SCHEDULER", schedulers)
@@ -149,8 +141,6 @@ class QosReader:
 
     def wred(self, fields: Fields) -> WredProfile:
         """Read an entry of WRED_PROFILE."""
-        for colour in ("yellow", "red"):
-            fields.ignore(*(f"{colour}_{name}" for name in ("min_threshold", "max_threshold", "drop_probability")), f"wred_{colour}_enable")
         probability = fields.number("green_drop_probability", 0, 100, "per cent")
         return WredProfile(
             name=fields.entry.key,
@@ -208,7 +198,6 @@ class QosReader:
         every: dict[str, PfcWatchdog] = {}
 
         def read(fields: Fields) -> None:
-            fields.ignore("pfc_stat_history", "POLL_INTERVAL")
             if fields.entry.key == "GLOBAL":
                 return
             names, unknown = port_list(fields.entry.key, self._ports)

@@ -107,7 +107,7 @@ def _read(tables: Tables) -> ConfigDb:
         port_qos=qos.port_qos(maps),
         watchdogs=qos.watchdogs(),
         lossless_defaults=next(iter(lossless.values()), None),
-        left_out=left_out(tables, qos.unread),
+        left_out=left_out(tables),
         notes=tuple(tables.notes),
         json=tables.json,
     )
