@@ -92,7 +92,7 @@ def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line],
 def _record(finding: Finding, name: str, written: WrittenSwitch, problems: Problems) -> None:
     """Record an error at the place where its value was written, or at the switch where a default holds."""
     at = written_at(written, finding.path)
-    message = f"{finding.value} is {finding.bound}; {finding.consequence} (switch {name})"
+    message = f"{finding.explanation} (switch {name})"
     if at is None:
         problems.add(written.place, f"{written.key}.{finding.field}", message)
     else:

@@ -11,6 +11,8 @@ from fabriclab.plan.switch_findings import CheckedPort, Finding
 from fabriclab.plan.switch_memory import Memory, alpha
 from fabriclab.plan.switch_notes import number_ranges, size
 
+_COMPUTED = "write headroom: auto"
+
 
 def lossy_priority(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
     """A PFC priority belongs to a lossless group."""
@@ -26,7 +28,8 @@ def lossy_priority(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fin
                     ("pfc", "priorities"),
                     str(priority),
                     f"of priority group {index}, which is lossy",
-                    f"it stops for its neighbours' pauses and never sends one; write priority_groups: {{{index}: {{lossless: true}}}}",
+                    "it stops for its neighbours' pauses and never sends one",
+                    f"write priority_groups: {{{index}: {{lossless: true}}}}",
                     (port.name,),
                 )
 
@@ -41,11 +44,11 @@ def unpaused_group(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fin
             if not sent:
                 bound = "without a PFC priority: none of pfc.priorities belongs to the group"
                 fate = "nobody is paused, and what exceeds limit and headroom is dropped"
-                yield Finding("lossless-without-pfc", "warning", path, "true", bound, fate, (port.name,))
+                yield Finding("lossless-without-pfc", "warning", path, "true", bound, fate, ports=(port.name,))
             elif not set(sent) & set(port.line.honoured):
                 bound = f"what the neighbour does not stop for: it has no PFC of priority {number_ranges(sent)}"
                 fate = "it sends on while it is paused, and what exceeds the headroom is dropped"
-                yield Finding("pause-ignored", "warning", path, "true", bound, fate, (port.name,))
+                yield Finding("pause-ignored", "warning", path, "true", bound, fate, ports=(port.name,))
 
 
 def headroom_below_need(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
@@ -58,16 +61,16 @@ def headroom_below_need(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
             whole = cells(lossless.headroom_bytes, switch.cell_bytes) * switch.cell_bytes
             if whole < cells(port.line.frame_bytes, switch.cell_bytes) * switch.cell_bytes:
                 bound = f"below one frame, {port.line.frame_bytes} B at MTU {port.line.mtu}"
-                fate = f"the group is never lossless; this link needs {size(safe)}: write headroom: auto"
-                yield Finding("headroom-below-frame", "error", path, value, bound, fate, (port.name,))
+                fate = f"the group is never lossless; this link needs {size(safe)}"
+                yield Finding("headroom-below-frame", "error", path, value, bound, fate, _COMPUTED, (port.name,))
             elif whole < min(full, safe):
                 bound = f"below {size(min(full, safe))}, which a sender of full frames at the line's rate fills after the pause"
-                fate = f"the class loses frames; {size(safe)} are enough for whatever comes: write headroom: auto"
-                yield Finding("headroom-below-need", "warning", path, value, bound, fate, (port.name,))
+                fate = f"the class loses frames; {size(safe)} are enough for whatever comes"
+                yield Finding("headroom-below-need", "warning", path, value, bound, fate, _COMPUTED, (port.name,))
             elif whole < safe:
                 bound = f"below {size(safe)}, enough for frames of any size and for traffic against them"
-                fate = "with small frames or a busy line back the class can lose some: write headroom: auto"
-                yield Finding("headroom-for-full-frames", "warning", path, value, bound, fate, (port.name,))
+                fate = "with small frames or a busy line back the class can lose some"
+                yield Finding("headroom-for-full-frames", "warning", path, value, bound, fate, _COMPUTED, (port.name,))
 
 
 def shared_headroom(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
@@ -84,8 +87,8 @@ def shared_headroom(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fi
         total = sum(headroom for _, headroom in each)
         if needs and max(needs) > pool.headroom_bytes:
             bound = f"below {size(max(needs))}, what a single lossless group needs"
-            fate = "no group of the pool is lossless; write more, or 0 B: then each group has its own"
-            yield Finding("shared-headroom-too-small", "error", path, value, bound, fate)
+            fate, remedy = "no group of the pool is lossless", "write more, or 0 B: then each group has its own"
+            yield Finding("shared-headroom-too-small", "error", path, value, bound, fate, remedy)
         elif total > pool.headroom_bytes:
             ratio = Fraction(total, pool.headroom_bytes)
             at_once = pool.headroom_bytes // max(headroom for _, headroom in each)
@@ -104,8 +107,8 @@ def xon_above_limit(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fi
                 stop = size(limit + group.account.reserved_bytes)
                 path = ("priority_groups", str(group.index), "xon")
                 bound = f"above {stop}, the limit (with what is reserved) at which the group stops its neighbour"
-                fate = "it would be told to go on while it must wait; write less"
-                yield Finding("xon-above-limit", "error", path, size(lossless.xon_bytes), bound, fate, (port.name,))
+                fate = "it would be told to go on while it must wait"
+                yield Finding("xon-above-limit", "error", path, size(lossless.xon_bytes), bound, fate, "write less", (port.name,))
 
 
 def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
@@ -120,9 +123,12 @@ def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator
                 bound = (
                     f"what stops queue {number_ranges(stopped)}, while frames of group {group.index} leave by queue {number_ranges(filled)}"
                 )
-                fate = "what fills the group is not stopped, and frames are lost; mend priority_to_queue, tc_to_queue or tc_to_group"
+                fate, remedy = (
+                    "what fills the group is not stopped, and frames are lost",
+                    "mend priority_to_queue, tc_to_queue or tc_to_group",
+                )
                 sent = number_ranges(_priorities_of(group, port))
-                yield Finding("pause-stops-other-queue", "warning", ("maps", "priority_to_queue"), sent, bound, fate, (port.name,))
+                yield Finding("pause-stops-other-queue", "warning", ("maps", "priority_to_queue"), sent, bound, fate, remedy, (port.name,))
 
 
 def lossless_class_dropped(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
@@ -141,7 +147,8 @@ def lossless_class_dropped(switch: Switch, ports: Sequence[CheckedPort]) -> Iter
                         ("queues", str(index), "limit" if alpha(queue.account) is None else "alpha") if queue else (),
                         _account_shown(queue) if queue else "",
                         f"less than what its lossless priority group takes in when {who} to one",
-                        "frames are dropped at the egress before the pause; write pool: none and a limit as large as the whole memory",
+                        "frames are dropped at the egress before the pause",
+                        "write pool: none and a limit as large as the whole memory",
                         (port.name,),
                     )
 

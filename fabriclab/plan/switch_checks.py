@@ -36,7 +36,8 @@ def reserved_above_pool(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
                 ("pools", pool.name, "size"),
                 value,
                 f"less than the {wanted} that queues and priority groups of {len(ports)} ports reserve of it",
-                "the switch can't be made; write a larger pool, or smaller reserved sizes",
+                "the switch can't be made",
+                "write a larger pool, or smaller reserved sizes",
             )
 
 
@@ -55,7 +56,7 @@ def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
 
 def _below_frame(path: tuple[str, ...], size_bytes: int, port: CheckedPort) -> Finding:
     bound = f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}, in whole cells and beside what is reserved"
-    return Finding("account-below-frame", "error", path, size(size_bytes), bound, "no such frame would pass", (port.name,))
+    return Finding("account-below-frame", "error", path, size(size_bytes), bound, "no such frame would pass", ports=(port.name,))
 
 
 def _accounts(port: CheckedPort) -> Iterator[tuple[tuple[str, ...], Account]]:
@@ -79,7 +80,8 @@ def counted_twice(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Find
                 ("priority_groups", str(group.index), "pool"),
                 queue.account.pool,
                 "the pool of its queue, too",
-                "each frame is charged to it as it comes in and as it goes out, so the pool holds half as many; write a pool for each side",
+                "each frame is charged to it as it comes in and as it goes out, so the pool holds half as many",
+                "write a pool for each side",
                 (port.name,),
             )
 
@@ -98,7 +100,8 @@ def starvation(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding
                 ("queues", str(greedy[0]), "scheduler"),
                 "strict",
                 f"served before the weighted {_queues(starved)} at any rate (no pir)",
-                f"while {_queues(greedy)} can fill the line nothing else leaves; write pir here, or cir there",
+                f"while {_queues(greedy)} can fill the line nothing else leaves",
+                "write pir here, or cir there",
                 (port.name,),
             )
 
@@ -117,7 +120,7 @@ def guarantees_above_line(switch: Switch, ports: Sequence[CheckedPort]) -> Itera
                 format_rate(total),
                 f"together more than the line, {format_rate(port.line.out_rate_bps)}",
                 "none of these queues gets what it is promised while all are busy",
-                (port.name,),
+                ports=(port.name,),
             )
 
 
@@ -135,7 +138,8 @@ def unmarked(switch: Switch, ports: Sequence[CheckedPort], codepoints: Iterable[
                     ("queues", str(index), "wred"),
                     "none",
                     f"what DCTCP with DSCP {codepoint} meets",
-                    "nothing is marked, so it fills the buffer as Reno does; write wred: {min: 30 KB} or a phantom queue",
+                    "nothing is marked, so it fills the buffer as Reno does",
+                    "write wred: {min: 30 KB} or a phantom queue",
                     (port.name,),
                 )
 

@@ -47,6 +47,8 @@ class Finding:
     bound: str
     """What the value is compared with, in words that go on from the value: `not below 24 KB, the most that ...`."""
     consequence: str
+    remedy: str = ""
+    """What to write instead, in the words of the lab language."""
     ports: tuple[str, ...] = ()
     """At which ports; empty: of the whole switch."""
 
@@ -57,8 +59,13 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """Field, value, bound and consequence in one line, without the ports."""
-        return f"{self.field}: {self.value} is {self.bound}; {self.consequence}"
+        """Field, what is wrong with it, in one line, without the ports."""
+        return f"{self.field}: {self.explanation}"
+
+    @property
+    def explanation(self) -> str:
+        """Value, bound, consequence and remedy."""
+        return "; ".join(filter(None, [f"{self.value} is {self.bound}", self.consequence, self.remedy]))
 
 
 def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:

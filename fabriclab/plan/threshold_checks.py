@@ -35,21 +35,20 @@ def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, p
     if stops == 1:
         is_certain = queue.account.alpha_log is None and wred.unit == "bytes"
         bound = f"not below {size(alone)}, the most that the queue ever holds ({_limit(queue.account, memory)})"
-        fate = (
-            f"NOTHING IS EVER {_act(wred).upper()}: frames are dropped at the limit first; write less than {size(alone)}, or a higher limit"
-        )
-        yield Finding("wred-unreachable", "error" if is_certain else "warning", (*path, "min"), value, bound, fate, (port.name,))
+        fate = f"NOTHING IS EVER {_act(wred).upper()}: frames are dropped at the limit first"
+        remedy = f"write less than {size(alone)}, or a higher limit"
+        yield Finding("wred-unreachable", "error" if is_certain else "warning", (*path, "min"), value, bound, fate, remedy, (port.name,))
         return
     if stops is not None:
         least = memory.holds_bytes(queue.account, stops, port.line.frame_bytes)
         bound = f"not below {size(least)}, what the queue holds with {stops} of {ports} ports busy ({_limit(queue.account, memory)})"
         fate = f"from then on nothing is {_act(wred)}, frames are dropped first"
-        yield Finding("wred-unreachable-when-busy", "warning", (*path, "min"), value, bound, fate, (port.name,))
+        yield Finding("wred-unreachable-when-busy", "warning", (*path, "min"), value, bound, fate, ports=(port.name,))
     if high > low and alone <= high:
         reached = wred.probability_ppm * (alone - low) / (high - low) / 10_000
         bound = f"not below {size(alone)}, the most that the queue ever holds ({_limit(queue.account, memory)})"
         fate = f"at most {reached:.3g} % of the frames are {_act(wred)}, then frames are dropped at the limit"
-        yield Finding("wred-max-unreachable", "warning", (*path, "max"), _shown(wred.max, wred), bound, fate, (port.name,))
+        yield Finding("wred-max-unreachable", "warning", (*path, "max"), _shown(wred.max, wred), bound, fate, ports=(port.name,))
 
 
 def wred_at_ingress(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
@@ -83,7 +82,7 @@ def _ingress(queue: SwitchQueue, wred: Wred, group: PriorityGroup, port: Checked
         rule, fate = "wred-above-ingress-limit", f"frames from one port are dropped as they come in, before any is {_act(wred)}"
     path = ("queues", str(queue.index), "wred", "min")
     bound = f"not below {size(least)}, all that {what}"
-    yield Finding(rule, "warning", path, _shown(wred.min, wred), bound, fate, (port.name,))
+    yield Finding(rule, "warning", path, _shown(wred.min, wred), bound, fate, ports=(port.name,))
 
 
 def _stops_at(threshold_bytes: int, account: Account, port: CheckedPort, memory: Memory, ports: int) -> int | None:
