@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import polars as pl
@@ -188,7 +189,8 @@ def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
     switches = [node for node in plan.nodes if node.role == "switch"]
     queues = _PACKET_MEMORY_FACTOR * sum(port.queue.limit_bytes for node in switches for port in node.ports if port.queue is not None)
     queues += min(_PACKET_MEMORY_FACTOR * sum(map(_buffer_bytes, switches)), _LARGEST_BACKLOG_BYTES)
-    sockets = sum(_socket_bytes(node) for node in plan.nodes if node.name in _playing(plan)) + _backlog_bytes(plan)
+    long_flows = _long_flows(plan)
+    sockets = sum(_socket_bytes(node, long_flows[node.name]) for node in plan.nodes if node.name in _playing(plan)) + _backlog_bytes(plan)
     routers = sum(speaks_bgp(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
     need = _BASE_MEMORY_BYTES + processes + queues + sockets + _replay_bytes(plan, trace_bytes)
@@ -231,9 +233,22 @@ def _arriving_bytes(plan: Plan, traffic: ArrivalsTraffic) -> int:
     return sum(flows * min(mean_bytes, buffer) for buffer in buffers)
 
 
-def _socket_bytes(node: Node) -> int:
+def _long_flows(plan: Plan) -> Counter[str]:
+    """Return how many long flows each host sends: all may run at once."""
+    flows: Counter[str] = Counter()
+    for traffic in plan.traffic:
+        if isinstance(traffic, LongTraffic):
+            to_all = traffic.pairs is not None and traffic.pairs.pattern == "all-to-all"
+            each = len(traffic.pairs.receivers) if traffic.pairs is not None and to_all else 1
+            flows.update(dict.fromkeys(traffic.senders, each))
+    return flows
+
+
+def _socket_bytes(node: Node, long_flows: int) -> int:
+    """Return the memory of a host's sockets. Each long flow may fill a send buffer; what it receives is read at once."""
     if node.transport is None:
         return 0
     # Each subflow of a connection has a send buffer of its own; they share the receive buffer.
     subflows = 1 if node.transport.mptcp is None else node.transport.mptcp.subflows
-    return node.transport.receive_buffer_bytes + subflows * node.transport.send_buffer_bytes
+    send_bytes = subflows * node.transport.send_buffer_bytes
+    return max(node.transport.receive_buffer_bytes + send_bytes, long_flows * send_bytes)

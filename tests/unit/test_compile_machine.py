@@ -8,7 +8,7 @@ from sample_plans import DCTCP, LONG, ROUNDS, star
 
 from fabriclab.compile import compile_job, compile_machine_sysctl, compile_sampler, compiled_flows, machine_memory_bytes
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.model import Arrivals, ArrivalsTraffic, Carrier, FixedSize, Pairs, Probes, ShuffleTraffic, TraceTraffic
+from fabriclab.plan.model import Arrivals, ArrivalsTraffic, Carrier, FixedSize, LongTraffic, Pairs, Probes, ShuffleTraffic, TraceTraffic
 
 NOWHERE = Path("/nonexistent")
 
@@ -101,3 +101,16 @@ def test_machine_allows_the_congestion_control_of_traffic() -> None:
     trace = TraceTraffic(name="mine", file="mine.csv", sha256="")
     allowed = compile_machine_sysctl(star(traffic=(trace,))).splitlines()[0].partition(" = ")[2].split()
     assert allowed == sorted(CONGESTION_CONTROLS)
+
+
+def test_memory_has_a_send_buffer_for_each_long_flow() -> None:
+    """A single one of a host lies in what the host has anyway."""
+    hosts = tuple(f"h{number}" for number in range(1, 17))
+
+    def crossing(receivers: tuple[str, ...]) -> LongTraffic:
+        pairs = Pairs(pattern="all-to-all", senders=hosts[8:], receivers=receivers)
+        return LongTraffic(name="long", senders=hosts[8:], pairs=pairs, start_ns=0, stop_ns=10**9, stagger_ns=0)
+
+    one, eight = (machine_memory_bytes(star(16, traffic=(crossing(hosts[:count]),))) for count in (1, 8))
+    # Eight senders with eight flows of 4 MiB each; with one, the receive buffer that a host has is there too. And seven playing hosts more.
+    assert eight - one >= 8 * (8 * 4 - 10) << 20
