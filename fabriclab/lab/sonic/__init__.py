@@ -2,6 +2,6 @@
 
 from fabriclab.lab.sonic.config_db import ConfigDb
 from fabriclab.lab.sonic.lab import ImportedLab, import_lab
-from fabriclab.lab.sonic.read import parse_config_db, read_config_db
+from fabriclab.lab.sonic.read import examine_config_db, parse_config_db, read_bytes, read_config_db
 
-__all__ = ["ConfigDb", "ImportedLab", "import_lab", "parse_config_db", "read_config_db"]
+__all__ = ["ConfigDb", "ImportedLab", "examine_config_db", "import_lab", "parse_config_db", "read_bytes", "read_config_db"]

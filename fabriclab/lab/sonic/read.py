@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from fabriclab.lab.problems import Place, Problems
+from fabriclab.lab.problems import LabErrors, Place, Problems
 from fabriclab.lab.sonic.bgp_tables import read_bgp
 from fabriclab.lab.sonic.config_db import ConfigDb
 from fabriclab.lab.sonic.entries import Fields, Tables, TooManyProblemsError
@@ -24,13 +24,12 @@ from fabriclab.lab.sonic.qos_tables import QosReader
 
 def read_config_db(path: Path) -> ConfigDb:
     """Return the typed tables of a file. Raises LabErrors."""
+    return parse_config_db(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what a file holds, no more than a byte above the largest that is read. Raises LabErrors."""
     problems = Problems()
-    data = _read_bytes(path, problems)
-    problems.raise_if_any()
-    return parse_config_db(data, str(path))
-
-
-def _read_bytes(path: Path, problems: Problems) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(LARGEST_BYTES + 1)  # one byte more shows that it is too large
@@ -38,11 +37,20 @@ def _read_bytes(path: Path, problems: Problems) -> bytes:
         problems.add(Place(str(path)), "", "no such file; give a switch's config_db.json")
     except OSError as error:
         problems.add(Place(str(path)), "", f"cannot be read: {error.strerror}")
-    return b""
+    raise LabErrors(problems.found())
 
 
 def parse_config_db(data: bytes, file: str) -> ConfigDb:
     """Return the typed tables of a file's bytes. Raises LabErrors."""
+    config, problems = examine_config_db(data, file)
+    problems.raise_if_any()
+    if config is None:
+        raise AssertionError("too many problems are problems")
+    return config
+
+
+def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems]:
+    """Return the typed tables without what is wrong in them, and that; no tables where nearly all is. Raises LabErrors if it is no JSON."""
     problems = Problems()
     json = parse_json(data, file, problems)
     problems.raise_if_any()
@@ -53,10 +61,7 @@ def parse_config_db(data: bytes, file: str) -> ConfigDb:
     with suppress(TooManyProblemsError):
         tables.check_shape()
         config = _read(tables)
-    problems.raise_if_any()
-    if config is None:
-        raise AssertionError("too many problems are problems")
-    return config
+    return config, problems
 
 
 def _read(tables: Tables) -> ConfigDb:
