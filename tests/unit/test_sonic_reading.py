@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fabriclab.lab import LabErrors
 from fabriclab.lab.sonic.config_db import ConfigDb
+from fabriclab.lab.sonic.entries import MOST_ENTRIES
 from fabriclab.lab.sonic.json_text import LARGEST_BYTES
 from fabriclab.lab.sonic.read import parse_config_db, read_config_db
 
@@ -198,6 +199,21 @@ def test_a_large_file_is_read_and_its_mistake_found() -> None:
     text = b'{"ACL_RULE": {' + entries + b'},\n"PORT": {"Ethernet0": {"speed": "x"}}}'
     assert 20 * 2**20 < len(text) < LARGEST_BYTES
     assert complaint(text).startswith("c.json:400001: PORT|Ethernet0|speed")
+
+
+def test_a_table_that_no_switch_has() -> None:
+    ports = {f"Ethernet{number}": {"speed": "1"} for number in range(MOST_ENTRIES + 1)}
+    assert complaint({"PORT": ports}).startswith(
+        f"c.json:2: PORT: {MOST_ENTRIES + 1} entries or fields; a switch has fewer than {MOST_ENTRIES}"
+    )
+    cables = {"AZURE": {name: "5m" for name in ports}}
+    assert "CABLE_LENGTH: 50001 entries or fields" in complaint({"CABLE_LENGTH": cables})
+
+
+def test_names_of_the_file_are_shown_on_one_line() -> None:
+    assert complaint({"BUFFER_POOL": {"a\nb": {}}, "BUFFER_PROFILE": {"p": {"pool": "x"}}}).endswith(
+        "'x' is no BUFFER_POOL; valid here: a\\nb"
+    )
 
 
 TEXTS = st.one_of(

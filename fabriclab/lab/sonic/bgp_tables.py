@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address
 
-from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.problems import shown
 from fabriclab.lab.sonic.config_db import BgpNeighbour
-from fabriclab.lab.sonic.entries import Entry, Fields, FieldValue, Tables, parse_bare_address
+from fabriclab.lab.sonic.entries import Entry, Fields, FieldValue, Tables, parse_bare_address, suggestion
 
 DEFAULT_VRF = "default"
 _LARGEST_ASN = 2**32 - 1
@@ -90,7 +90,7 @@ def _neighbour(
     fields = Fields(tables, _with_group(tables, entry, groups))
     address = parse_bare_address(peer)
     if address is None and peer not in ports and not peer.startswith(("PortChannel", "Vlan")):
-        valid = did_you_mean(peer, ports)
+        valid = suggestion(peer, ports)
         tables.complain((entry.table, entry.key), f"{shown(peer)} is neither an address nor a PORT; {valid}", peer)
         return None
     asn = fields.number("asn", 0, _LARGEST_ASN)

@@ -11,6 +11,10 @@ from fabriclab.lab.problems import Problems, did_you_mean, shown
 from fabriclab.lab.sonic.json_text import Json, JsonText, RepeatedKeys, describe
 
 SEPARATOR = "|"
+MOST_ENTRIES = 50_000
+"""Of a table that is read, and fields of an entry: ten times those of a large chassis. It bounds the time that reading takes."""
+_MOST_COMPARED = 1000
+"""Names among which a mistyped one is looked for: comparing takes long."""
 MOST_PROBLEMS = 50
 """A file that is something else altogether has a mistake a line; more than these help nobody."""
 
@@ -108,8 +112,8 @@ class Tables:
     def _root(self) -> dict[str, Json]:
         return self.json.value if isinstance(self.json.value, dict) else {}
 
-    def check_shape(self) -> None:
-        """Record what is no table, and what stands twice."""
+    def check_shape(self, read: Collection[str]) -> None:
+        """Record what is no table, what stands twice, and what is too large among the tables to `read`. Raises TooManyProblemsError."""
         if not isinstance(self.json.value, dict):
             self.complain((), f"the file holds {describe(self.json.value)}; a config_db.json is an object of tables")
         self._refuse_repeated(self._root, ())
@@ -118,6 +122,14 @@ class Tables:
                 self.complain((table,), f"{describe(entries)} stands here; a table is an object of entries")
             else:
                 self._refuse_repeated(entries, (table,))
+                if table in read:
+                    self._check_size(table, entries)
+
+    def _check_size(self, table: str, entries: Mapping[str, Json]) -> None:
+        most = max(len(entries), *(len(entry) for entry in entries.values() if isinstance(entry, dict)), 0)
+        if most > MOST_ENTRIES:
+            self.complain((table,), f"{most} entries or fields; a switch has fewer than {MOST_ENTRIES}")
+            raise TooManyProblemsError
 
     def _refuse_repeated(self, value: Mapping[str, Json], path: tuple[str, ...]) -> None:
         for key in value.repeated if isinstance(value, RepeatedKeys) else ():
@@ -137,6 +149,13 @@ def printable(text: str) -> str:
     """Return a key as a message shows it: on one line, cut where it is long."""
     short = text if len(text) <= 80 else text[:80] + "..."
     return short if short.isprintable() else repr(short)[1:-1]
+
+
+def suggestion(word: str, valid: Collection[str]) -> str:
+    """Return which of the file's names was probably meant, or which there are."""
+    if len(valid) > _MOST_COMPARED:
+        return f"none of the {len(valid)} that there are"
+    return did_you_mean(word, map(printable, valid))
 
 
 class Fields:
@@ -210,7 +229,7 @@ class Fields:
             self.tables.note(f"{self.entry.table}: references of the old form [{table}|...] were taken; SONiC writes the name alone today")
             text = old[2]
         if text not in valid:
-            self.complain(name, f"{shown(text)} is no {table}; {did_you_mean(text, valid)}", text)
+            self.complain(name, f"{shown(text)} is no {table}; {suggestion(text, valid)}", text)
             return None
         return text
 

@@ -1,16 +1,15 @@
 """JSON as it is written: every scalar as text, repeated keys seen, and the line of a value found when an error asks for it.
 
 The standard reader knows no positions, and readers that keep them are far slower. So the text is read by the standard one, in C, and a
-line is looked up only when something is wrong there, by reading the members of the objects on the way to it once more.
+line is looked up only when something is wrong there, by reading past the members of the objects on the way to it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from json.decoder import scanstring  # type: ignore[attr-defined]  # the C scanner, which typeshed leaves out
 from typing import TypeAlias
 
 from fabriclab.lab.problems import Place, Problems, shown
@@ -19,6 +18,8 @@ LARGEST_BYTES = 32 * 2**20
 """The largest file that is read: a chassis' running configuration has a few megabytes."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+_KEY = re.compile(r'[ \t\n\r]*("(?:[^"\\]|\\.)*")[ \t\n\r]*:[ \t\n\r]*')
+_COMMA = re.compile(r"[ \t\n\r]*,")
 
 
 class Number(str):
@@ -59,6 +60,31 @@ def describe(value: Json) -> str:
     return shown(value) if isinstance(value, str) else {True: "true", False: "false", None: "null"}[value]
 
 
+class _Members:
+    """Finds the members of the object at a place of a valid text, no further than it is asked for."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self._text = text
+        self._found: dict[str, tuple[int, int]] = {}
+        self._ahead = self._scan(start)
+
+    def find(self, key: str, last: bool) -> tuple[int, int] | None:
+        """Return the positions of a key and its value; None without. Of a key that stands twice the first, or the last one's."""
+        while (last or key not in self._found) and (member := next(self._ahead, None)) is not None:
+            self._found[member[0]] = member[1:]
+        return self._found.get(key)
+
+    def _scan(self, start: int) -> Iterator[tuple[str, int, int]]:
+        if self._text[start : start + 1] != "{":
+            return
+        position = start + 1
+        while (key := _KEY.match(self._text, position)) is not None:
+            yield key[1][1:-1] if "\\" not in key[1] else str(json.loads(key[1])), key.start(1), key.end()
+            _, end = _SKIP.raw_decode(self._text, key.end())
+            comma = _COMMA.match(self._text, end)
+            position = end if comma is None else comma.end()
+
+
 @dataclass
 class JsonText:
     """A file's text and its value."""
@@ -66,51 +92,27 @@ class JsonText:
     file: str
     text: str
     value: Json
-    _members: dict[tuple[str, ...], dict[str, tuple[int, int]]] = field(default_factory=dict)
-    """Positions of key and value of each member of the objects that were looked into."""
+    _members: dict[tuple[str, ...], _Members] = field(default_factory=dict)
+    """Of the objects that were looked into, by their path."""
 
     def place(self, path: Sequence[str]) -> Place:
-        """Return where the key at `path` stands, or the nearest thing above it that is there."""
-        position, start = 0, _SPACE.match(self.text, 0).end()  # type: ignore[union-attr]  # matches the empty text, too
+        """Return where the key at `path` stands, or the nearest thing above it that is there. Of a key that stands twice: the last one."""
+        space = _SPACE.match(self.text)
+        position, start = 0, 0 if space is None else space.end()
+        value: Json = self.value
         for depth, key in enumerate(path):
-            member = self._members_of(tuple(path[:depth]), start).get(key)
-            if member is None:
+            members = self._members.setdefault(tuple(path[:depth]), _Members(self.text, start))
+            member = members.find(key, last=isinstance(value, RepeatedKeys))
+            if member is None or not isinstance(value, dict):
                 break
             position, start = member
+            value = value[key]
         return Place(self.file, line_of(self.text, position))
-
-    def _members_of(self, path: tuple[str, ...], start: int) -> dict[str, tuple[int, int]]:
-        if path not in self._members:
-            self._members[path] = _members(self.text, start)
-        return self._members[path]
 
 
 def line_of(text: str, position: int) -> int:
     """Return the line, from 1, of a position."""
     return text.count("\n", 0, position) + 1
-
-
-def _members(text: str, start: int) -> dict[str, tuple[int, int]]:
-    """Return the positions of key and value of each member of the object at `start` of a valid text; none for another value."""
-    members: dict[str, tuple[int, int]] = {}
-    if text[start : start + 1] != "{":
-        return members
-    position = _skip(text, start + 1)
-    while text[position] == '"':
-        key_position = position
-        key, position = scanstring(text, position + 1, True)
-        value_position = _skip(text, _skip(text, position) + 1)
-        _, position = _DECODER.raw_decode(text, value_position)
-        members[key] = (key_position, value_position)
-        position = _skip(text, position)
-        if text[position] == ",":
-            position = _skip(text, position + 1)
-    return members
-
-
-def _skip(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return position if match is None else match.end()
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -119,6 +121,8 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=Number, parse_float=Number, parse_constant=NotANumber)
+_SKIP = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+"""Reads past a value, no matter what it is."""
 
 
 def parse_json(data: bytes, file: str, problems: Problems) -> JsonText | None:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Mapping
 from ipaddress import IPv4Interface
 
-from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.problems import shown
 from fabriclab.lab.sonic.config_db import DeviceNeighbour, Port, PortChannel, Vlan
-from fabriclab.lab.sonic.entries import Fields, Tables, parse_address
+from fabriclab.lab.sonic.entries import Fields, Tables, parse_address, suggestion
 
 _CABLE = re.compile(r"([0-9]{1,6})m")
 _LARGEST_SPEED_MBPS = 1_600_000
@@ -45,7 +45,7 @@ def read_cables(tables: Tables, ports: Collection[str]) -> tuple[dict[str, int],
             elif name in ports:
                 metres[name], origin[name] = int(match[1]), entry.origin(name)
             else:
-                fields.complain(name, f"{shown(name)} is no PORT; {did_you_mean(name, ports)}", name)
+                fields.complain(name, f"{shown(name)} is no PORT; {suggestion(name, ports)}", name)
     return metres, origin
 
 
@@ -61,7 +61,7 @@ def read_addresses(tables: Tables, table: str, names: Collection[str] | None) ->
         key = entry.key
         name, bar, text = key.partition("|")
         if names is not None and name not in names:
-            tables.complain((table, key), f"{shown(name)} is no interface of that kind; {did_you_mean(name, names)}", name)
+            tables.complain((table, key), f"{shown(name)} is no interface of that kind; {suggestion(name, names)}", name)
         elif bar:
             address = parse_address(text)
             if address is not None and "/" in text:
@@ -101,9 +101,9 @@ def _checked_members(tables: Tables, table: str, valid: Collection[str]) -> dict
     for name, ports in members.items():
         for port in ports:
             if name not in names:
-                tables.complain((table, f"{name}|{port}"), f"{shown(name)} is no {groups}; {did_you_mean(name, names)}", name)
+                tables.complain((table, f"{name}|{port}"), f"{shown(name)} is no {groups}; {suggestion(name, names)}", name)
             elif port not in valid:
-                tables.complain((table, f"{name}|{port}"), f"{shown(port)} is no PORT; {did_you_mean(port, valid)}", port)
+                tables.complain((table, f"{name}|{port}"), f"{shown(port)} is no PORT; {suggestion(port, valid)}", port)
     return members
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Literal, TypeVar, cast
 
-from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.problems import shown
 from fabriclab.lab.sonic.config_db import (
     QUEUES,
     BufferBinding,
@@ -19,7 +19,7 @@ from fabriclab.lab.sonic.config_db import (
     Scheduler,
     WredProfile,
 )
-from fabriclab.lab.sonic.entries import Entry, Fields, Tables, parse_indices, port_list
+from fabriclab.lab.sonic.entries import Entry, Fields, Tables, parse_indices, port_list, suggestion
 
 T = TypeVar("T")
 _ECN_WORDS = ("ecn_none", "ecn_green", "ecn_yellow", "ecn_red", "ecn_green_yellow", "ecn_green_red", "ecn_yellow_red", "ecn_all")
@@ -117,7 +117,7 @@ class QosReader:
             return None
         names, unknown = port_list(entry.words[-2], self._ports)
         for name in unknown if len(entry.words) == 2 else ():
-            self._tables.complain(path, f"{shown(name)} is no PORT; {did_you_mean(name, self._ports)}", name)
+            self._tables.complain(path, f"{shown(name)} is no PORT; {suggestion(name, self._ports)}", name)
         if len(names) > 1:
             self._tables.note(f"{entry.table}: keys that list ports were taken; today's YANG models want a key for each port")
         indices = parse_indices(entry.words[-1], most)
@@ -173,7 +173,7 @@ class QosReader:
             key = fields.entry.key
             names, unknown = ([key], []) if key == "global" else port_list(key, self._ports)
             for name in unknown:
-                message = f"{shown(name)} is no PORT; {did_you_mean(name, [*self._ports, 'global'])}"
+                message = f"{shown(name)} is no PORT; {suggestion(name, [*self._ports, 'global'])}"
                 self._tables.complain((fields.entry.table, key), message, name)
             named = {name: fields.reference(name, table, maps[table]) for name, table in MAP_OF_FIELD.items()}
             pfc, watched = self._priorities(fields, "pfc_enable"), self._priorities(fields, "pfcwd_sw_enable")
@@ -202,7 +202,7 @@ class QosReader:
                 return
             names, unknown = port_list(fields.entry.key, self._ports)
             for name in unknown:
-                message = f"{shown(name)} is no PORT; {did_you_mean(name, [*self._ports, 'GLOBAL'])}"
+                message = f"{shown(name)} is no PORT; {suggestion(name, [*self._ports, 'GLOBAL'])}"
                 self._tables.complain(("PFC_WD", fields.entry.key), message, name)
             action = fields.choice("action", ("drop", "forward", "alert"))
             detection, restoration = fields.number("detection_time", 100, 5000, "ms"), fields.number("restoration_time", 100, 60_000, "ms")

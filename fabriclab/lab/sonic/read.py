@@ -10,7 +10,7 @@ from fabriclab.lab.sonic.bgp_tables import read_bgp
 from fabriclab.lab.sonic.config_db import ConfigDb
 from fabriclab.lab.sonic.entries import Fields, Tables, TooManyProblemsError
 from fabriclab.lab.sonic.json_text import LARGEST_BYTES, parse_json
-from fabriclab.lab.sonic.left_out import left_out
+from fabriclab.lab.sonic.left_out import READ, left_out
 from fabriclab.lab.sonic.network_tables import (
     read_addresses,
     read_cables,
@@ -59,7 +59,7 @@ def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems
     tables = Tables(json, problems)
     config = None
     with suppress(TooManyProblemsError):
-        tables.check_shape()
+        tables.check_shape(READ)
         config = _read(tables)
     return config, problems
 
