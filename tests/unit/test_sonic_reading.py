@@ -81,6 +81,13 @@ def test_ranges_and_lists_of_ports() -> None:
     assert len(config.notes) == 2  # the old reference, the list of ports
 
 
+def test_keys_of_a_chassis() -> None:
+    keys = {"lc1|asic0|Ethernet0|3": {"profile": "lossy"}, "lc2|asic0|Ethernet80|3": {"profile": "lossy"}}
+    config = parse(BUFFER_POOL=POOLS, BUFFER_PROFILE=PROFILES, BUFFER_QUEUE=keys)
+    assert [binding.ports for binding in config.buffer_queues] == [("Ethernet0",), ()]
+    assert config.notes == ("BUFFER_QUEUE: entries of other line cards were left out; a lab has one switch",)
+
+
 def test_both_styles_of_bgp() -> None:
     by_template = parse(DEVICE_METADATA={"localhost": {"bgp_asn": "65100"}}, BGP_NEIGHBOR={"10.0.0.1": {"asn": "65200", "name": "spine"}})
     assert (by_template.asn, by_template.bgp_neighbours[0].asn, by_template.frrcfgd) == (65100, 65200, False)
@@ -206,7 +213,7 @@ def test_a_table_that_no_switch_has() -> None:
     assert complaint({"PORT": ports}).startswith(
         f"c.json:2: PORT: {MOST_ENTRIES + 1} entries or fields; a switch has fewer than {MOST_ENTRIES}"
     )
-    cables = {"AZURE": {name: "5m" for name in ports}}
+    cables = {"AZURE": dict.fromkeys(ports, "5m")}
     assert "CABLE_LENGTH: 50001 entries or fields" in complaint({"CABLE_LENGTH": cables})
 
 

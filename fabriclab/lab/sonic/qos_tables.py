@@ -118,6 +118,8 @@ class QosReader:
         names, unknown = port_list(entry.words[-2], self._ports)
         for name in unknown if len(entry.words) == 2 else ():
             self._tables.complain(path, f"{shown(name)} is no PORT; {suggestion(name, self._ports)}", name)
+        if unknown and len(entry.words) == 4:
+            self._tables.note(f"{entry.table}: entries of other line cards were left out; a lab has one switch")
         if len(names) > 1:
             self._tables.note(f"{entry.table}: keys that list ports were taken; today's YANG models want a key for each port")
         indices = parse_indices(entry.words[-1], most)
