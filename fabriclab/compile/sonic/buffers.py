@@ -68,12 +68,15 @@ def _bindings(name: str, port: SwitchPort, cable: str) -> Iterator[_Binding]:
 
 
 def _write_pools(pools: Sequence[Pool], bindings: Sequence[_Binding], tables: Tables) -> None:
+    memory_bytes = 0
     for pool in pools:
         users = [binding.profile for binding in bindings if binding.profile.pool == pool.name]
         sides = {profile.side for profile in users}
         kind = "both" if len(sides) > 1 else next(iter(sides), "ingress" if pool.headroom_bytes else "egress")
         own = 0 if pool.headroom_bytes else sum(profile.lossless.headroom_bytes for profile in users if profile.lossless is not None)
-        _write_pool(pool.name, kind, users, pool.size_bytes + pool.headroom_bytes + own, pool.headroom_bytes, tables)
+        size_bytes = pool.size_bytes + pool.headroom_bytes + own
+        memory_bytes += 0 if kind == "egress" else size_bytes
+        _write_pool(pool.name, kind, users, size_bytes, pool.headroom_bytes, tables)
         if kind == "both":
             message = "queues and groups take from it, so the lab counts a frame at both; SONiC counts it once in a pool of type both"
             tables.leave_unsaid(f"pool {pool.name}", message)
@@ -82,7 +85,9 @@ def _write_pools(pools: Sequence[Pool], bindings: Sequence[_Binding], tables: Ta
     for name in UNSHARED.values():
         users = [binding.profile for binding in bindings if binding.profile.pool == name]
         if users:
-            _write_pool(name, users[0].side, users, sum(map(_most_bytes, users)), 0, tables)
+            # As much as all of them take; where that is more than what frames come in to, no more than the largest needs.
+            needed, largest = sum(map(_most_bytes, users)), max(map(_most_bytes, users))
+            _write_pool(name, users[0].side, users, max(largest, min(needed, memory_bytes or needed)), 0, tables)
 
 
 def _write_pool(name: str, kind: str, users: Sequence[_Profile], size_bytes: int, xoff_bytes: int, tables: Tables) -> None:
