@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from fabriclab.cli import generate, sonic
+from fabriclab.cli import generate, sonic, sonic_check
 
 EngineName = Literal["vm", "containerlab"]
 
@@ -47,6 +47,7 @@ Stall = Annotated[
 
 
 app.add_typer(generate.app, name="generate")
+sonic.app.command("check")(sonic_check.check)
 app.add_typer(sonic.app, name="sonic")
 
 
