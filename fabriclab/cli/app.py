@@ -233,6 +233,41 @@ def check(lab: Lab) -> None:
 
 
 @app.command()
+def validate(
+    lab: Lab,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the findings as JUnit XML, for a pipeline.", show_default="none")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="STAGE", help="Only this stage (reach, classes, marks, lossless, failures). Repeatable.", show_default="all"),
+    ] = None,
+    seed: Seed = None,
+    settings: Set = None,
+    out: Annotated[Path | None, typer.Option(help="Directory of its runs, one a stage.", show_default="runs/LAB/validate-TIME")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace runs that are there already.")] = False,
+    engine: Engine = "vm",
+    stall: Stall = 120.0,
+) -> None:
+    """Deploy a lab and check what an operator would: sessions, routes, pairs of hosts, MTU, queues, marks, losses, failures.
+
+    What should be is the lab's own configuration, and what its section `validation` says over it (labs/README.md).
+
+    Exit status: 0 nothing failed, 1 something did, 2 bad input.
+
+    [bold]Examples[/bold]
+
+      fabriclab validate labs/leaf-spine
+
+      fabriclab validate labs/mine --junit validation.xml --only reach --only classes
+    """
+    from fabriclab.cli import failure, validating
+
+    with failure.reported():
+        raise typer.Exit(validating.validate(lab, seed, settings or [], out, force, engine, stall, junit, only or []))
+
+
+@app.command()
 def report(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Run or sweep directories; several are compared.", show_default=False)

@@ -79,6 +79,10 @@ BFD_MULTIPLIER = 3
 """FRR: bfdd, BFD_DEFDETECTMULT."""
 CONVERGENCE_LIMIT_NS = 30 * 10**9
 
+FAILURE_ACTION = "down"
+FAILURE_RECOVERY_NS = 10**9
+"""Of a validation: how long after a failure everybody must be reached again."""
+
 QUEUE_INTERVAL_NS = 100_000
 TCP_INTERVAL_NS = 1_000_000
 INTERFACE_INTERVAL_NS = 10_000_000

@@ -25,10 +25,25 @@ from fabriclab.lab.switch.read import SHARED_KEYS, SWITCH_KEYS, read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Topology
 from fabriclab.lab.traffic import LONGEST_NS, Scope, WrittenTraffic, read_traffic
+from fabriclab.lab.validation import WrittenValidation, read_validation
 from fabriclab.units import format_duration
 
 FILE_NAME = "experiment.yml"
-RUN_KEYS = ("title", "study", "links", "switches", "groups", "hosts", "routing", "traffic", "events", "probes", "limit", "seed")
+RUN_KEYS = (
+    "title",
+    "study",
+    "links",
+    "switches",
+    "groups",
+    "hosts",
+    "routing",
+    "traffic",
+    "events",
+    "probes",
+    "validation",
+    "limit",
+    "seed",
+)
 STUDY_KEYS = ("parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")
 LARGEST_SEED = 2**31 - 1
@@ -64,6 +79,7 @@ class Experiment:
     events: tuple[WrittenEvent, ...]
     pause_storms: tuple[WrittenPauseStorm, ...]
     probes: WrittenProbes
+    validation: WrittenValidation
     limit_ns: int
     seed: int
 
@@ -92,6 +108,7 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
         events=events.changes,
         pause_storms=events.pause_storms,
         probes=read_probes(root, names, bool(switches.with_shared_buffer)),
+        validation=read_validation(root),
         limit_ns=limit_ns,
         seed=seed,
     )

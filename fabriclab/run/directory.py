@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,12 @@ RUN_MARK = "manifest.json"
 """The file that makes a directory a run directory."""
 
 
-def write_inputs(plan: Plan, lab_directory: Path, directory: Path, *, stock: bool = False) -> None:
+def write_inputs(
+    plan: Plan, lab_directory: Path, directory: Path, *, stock: bool = False, collect: Sequence[tuple[str, str, Sequence[str]]] = ()
+) -> None:
     """Write all that the engine reads; `stock`: one whose kernel lacks the machine's own qdisc.
+
+    `collect`: what is asked in a node at the end besides what every run asks; the output's name, the node, the command.
 
     Raises TraceError for a user's trace that can't be used, OSError.
     """
@@ -33,7 +38,9 @@ def write_inputs(plan: Plan, lab_directory: Path, directory: Path, *, stock: boo
     with (directory / "traffic" / "trace.csv").open("w") as trace:
         trace.writelines(trace_text(flows))
     (directory / "traffic" / "hosts.csv").write_text(compile_hosts(plan))
-    write_json(directory / "machine" / "job.json", compile_job(plan, flows, stock=stock))
+    job = compile_job(plan, flows, stock=stock)
+    job["collect"] += [{"name": f"{name}@{node}", "node": node, "argv": list(argv)} for name, node, argv in collect]
+    write_json(directory / "machine" / "job.json", job)
     write_json(directory / "machine" / "sampler.json", compile_sampler(plan, flows, stock=stock))
     (directory / "machine" / "sysctl.conf").write_text(compile_machine_sysctl(plan))
     for node in plan.nodes:

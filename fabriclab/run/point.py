@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ class RunContext:
     """Turns a run directory's raw logs into results; raises IngestError."""
     report: Mapping[str, Any] = field(default_factory=dict)
     """The experiment's wishes for the report: they go with the run."""
+    collect: Sequence[tuple[str, str, Sequence[str]]] = ()
+    """What else is asked in a node at the end: the output's name, the node, the command."""
     interrupt: Interrupt = field(default_factory=Interrupt)
     stall_s: float = 120.0
 
@@ -63,7 +65,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
     try:
         write_json(directory / RUN_MARK, manifest)
         stock = has_stock_qdiscs_only(engine_name(context.artefacts))
-        write_inputs(plan, context.lab_directory, directory, stock=stock)
+        write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect)
         outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s)
     except (EngineError, TraceError, OSError) as error:
         message = str(error)

@@ -22,7 +22,8 @@ ALLOWED = {
     "run": {"engine", "compile", "plan", "lab", "units"},
     "results": {"units"},
     "report": {"results", "graph", "units"},
-    "cli": {"run", "engine", "compile", "workload", "plan", "lab", "generate", "graph", "results", "report", "units"},
+    "validation": {"results", "plan", "lab", "units"},
+    "cli": {"validation", "run", "engine", "compile", "workload", "plan", "lab", "generate", "graph", "results", "report", "units"},
     "__main__": {"cli"},
     "__init__": set(),
 }

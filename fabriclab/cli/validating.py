@@ -1,0 +1,156 @@
+"""`fabriclab validate`: the stages of a validation, one run after the other, and the table of what they found."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from fabriclab.cli.engines import fit_engine
+from fabriclab.cli.failure import FAILED, INTERRUPTED, OK, BadInputError
+from fabriclab.cli.junit import JunitCase, write_junit
+from fabriclab.cli.outcome import ingest, read_if_possible
+from fabriclab.cli.progress import RunProgress
+from fabriclab.cli.settings import parse_settings
+from fabriclab.cli.signals import interrupting
+from fabriclab.cli.warning_lines import warning_lines
+from fabriclab.lab import parse_lab
+from fabriclab.lab.problems import did_you_mean
+from fabriclab.plan import resolve_plan
+from fabriclab.results import Results
+from fabriclab.run import RunContext, run_point
+from fabriclab.run.engines import EngineName, plan_for
+from fabriclab.run.point import RunResult, remove_run
+from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, observed, reach_stage
+
+_STAGES = ("reach", "classes", "marks", "lossless", "failures")
+_STYLES = {"pass": "green", "fail": "red", "not measured": "yellow"}
+_MEASURED = ("complete", "limit")
+"""Ways for a run to end after which what it measured counts: flows that never end are findings, not accidents."""
+
+
+def validate(
+    lab_directory: Path,
+    seed: int | None,
+    settings: Sequence[str],
+    out: Path | None,
+    force: bool,
+    engine: EngineName,
+    stall_s: float,
+    junit: Path | None,
+    only: Sequence[str],
+) -> int:
+    """Run the stages and print what was found; returns the exit status."""
+    for name in only:
+        if name not in _STAGES:
+            raise BadInputError(f"--only {name!r}: no such stage; {did_you_mean(name, _STAGES)}")
+    lab = parse_lab(lab_directory)
+    chosen = parse_settings(settings)
+    plan = plan_for(resolve_plan(lab, chosen, seed), engine)
+    wanted = lab.apply(chosen, seed).experiment.validation
+    directory = out or Path("runs") / lab.name / f"validate-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    _make_room(directory, force)
+    for line in warning_lines([plan.warnings]):
+        print(line, file=sys.stderr)
+    made_from = fit_engine(engine, lab.directory, [plan])
+    context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest, stall_s=stall_s)
+    with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
+        validation = _Validation(directory, context, progress)
+        findings = list(validation.carry_out(Bench(plan, plan, wanted), only))
+    if context.interrupt.requested:
+        return INTERRUPTED
+    _show(Console(), findings)
+    if junit is not None:
+        write_junit(junit, f"{lab.name} validation", [_case(finding) for finding in findings])
+    return OK if all_pass(findings) else FAILED
+
+
+class _Validation:
+    """Runs stages, each in a directory of its own below one."""
+
+    def __init__(self, directory: Path, context: RunContext, progress: RunProgress) -> None:
+        self._directory = directory
+        self._context = context
+        self._progress = progress
+
+    def carry_out(self, bench: Bench, only: Sequence[str]) -> Iterator[Finding]:
+        """Yield what every stage finds. The first one also finds how far routing gets, where it does not get to where it should."""
+        result = self._run(reach_stage(bench))
+        results = read_if_possible(result.directory)
+        if results is not None and not _has_epoch(result.directory) and result.status == "failed":
+            bench = replace(bench, plan=observed(bench.plan, results))
+            result = self._run(replace(reach_stage(bench), name="reach-as-it-is"))
+            results = read_if_possible(result.directory)
+        if not only or "reach" in only:
+            yield from _judged(reach_stage(bench), result, results)
+        for stage in later_stages(bench):
+            if self._context.interrupt.requested:
+                return
+            if not only or stage.name in only:
+                result = self._run(stage)
+                yield from _judged(stage, result, read_if_possible(result.directory))
+
+    def _run(self, stage: Stage) -> RunResult:
+        context = replace(self._context, collect=stage.collectors)
+        return run_point(
+            stage.plan, self._directory / stage.name, context, lambda event: self._progress.show(stage.name, stage.plan, event)
+        )
+
+
+def _judged(stage: Stage, result: RunResult, results: Results | None) -> list[Finding]:
+    if results is None or result.status not in _MEASURED:
+        message = result.message.splitlines()[0] if result.message else result.status
+        return [Finding("run", stage.name, "ends by itself", message, "fail")]
+    return stage.judge(results)
+
+
+def _has_epoch(directory: Path) -> bool:
+    """Return whether the traffic began: it does not where routing never becomes what it should be."""
+    events = directory / "events.jsonl"
+    lines = events.read_text(encoding="utf-8", errors="replace").splitlines() if events.exists() else []
+    return any(json.loads(line).get("event") == "epoch" for line in lines if line.endswith("}"))
+
+
+def _make_room(directory: Path, force: bool) -> None:
+    """Make room for the stages' runs. Raises BadInputError where something else is, or where it must not be replaced."""
+    if not directory.exists():
+        return
+    if not directory.is_dir() or (any(directory.iterdir()) and not force):
+        raise BadInputError(f"--out {directory}: is there already; choose another one, or replace it with --force")
+    for entry in directory.iterdir():
+        if entry.name not in (*_STAGES, "reach-as-it-is"):
+            raise BadInputError(f"--out {directory}: holds {entry.name}, which is no run of a validation; choose another one")
+    for entry in directory.iterdir():
+        try:
+            remove_run(entry)
+        except FileExistsError as error:
+            raise BadInputError(str(error)) from error
+
+
+def _show(console: Console, findings: Sequence[Finding]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("check", "where", "expected", "measured", "verdict"):
+        table.add_column(heading, overflow="fold")
+    for finding in findings:
+        verdict = f"[{_STYLES[finding.verdict]}]{finding.verdict}[/]"
+        table.add_row(finding.check, finding.where, finding.expected, finding.measured, verdict)
+    console.print(table, highlight=False)
+    counts = {verdict: sum(finding.verdict == verdict for finding in findings) for verdict in _STYLES}
+    text = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    console.print(text, style="green" if all_pass(findings) else "red", highlight=False)
+
+
+def _case(finding: Finding) -> JunitCase:
+    told = f"expected {finding.expected}; measured {finding.measured}"
+    return JunitCase(
+        group=f"validate.{finding.check}",
+        name=f"{finding.where}: {finding.expected}",
+        failure=told if finding.verdict == "fail" else None,
+        skipped=finding.measured if finding.verdict == "not measured" else None,
+    )

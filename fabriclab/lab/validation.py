@@ -1,0 +1,85 @@
+"""The `validation` section of an experiment: what an operator wants of the network, whatever its configuration says.
+
+It is what `fabriclab validate` compares with. What is not written is taken from the lab itself: then a run shows whether the network does
+what its configuration says, and not whether that is what was wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from fabriclab.lab import defaults
+from fabriclab.lab.links import read_mtu
+from fabriclab.lab.section import Section, Written, as_words
+from fabriclab.lab.switch.numbered import read_map
+from fabriclab.lab.switch.written import QUEUES
+from fabriclab.lab.traffic.carrier import DSCP_NAMES, LARGEST_DSCP, parse_dscp
+
+T = TypeVar("T")
+VALIDATION_KEYS = ("queues", "lossless", "thresholds", "mtu", "failure")
+FAILURE_KEYS = ("action", "recovery")
+FAILURE_ACTIONS = ("down", "blackhole")
+_LONGEST_RECOVERY_NS = 3600 * 10**9
+
+
+@dataclass(frozen=True)
+class WrittenValidation:
+    """What is wanted; None or nothing: what the lab is."""
+
+    queues: Mapping[int, int] = field(default_factory=dict)
+    """The queue that a DSCP belongs in, on every switch."""
+    lossless: tuple[int, ...] | None = None
+    """The DSCPs that lose nothing; None: those of the switches' lossless priority groups."""
+    thresholds: Mapping[int, int] = field(default_factory=dict)
+    """Bytes in the queue of a DSCP at which marks begin."""
+    mtu: int | None = None
+    """Between hosts, bytes of an IP packet."""
+    failure_action: str = defaults.FAILURE_ACTION
+    """What happens to a link that fails: both ends lose the carrier, or it loses every packet in silence."""
+    recovery_ns: int = defaults.FAILURE_RECOVERY_NS
+    """How long after a failure everybody must be reached again."""
+
+
+def read_validation(root: Section) -> WrittenValidation:
+    """Return the section; what is wrong is recorded."""
+    section = root.section("validation", VALIDATION_KEYS)
+    if section is None:
+        return WrittenValidation()
+    failure = section.section("failure", FAILURE_KEYS)
+    action = failure.choice("action", FAILURE_ACTIONS) if failure else None
+    recovery = failure.duration("recovery", 0, _LONGEST_RECOVERY_NS) if failure else None
+    mtu = read_mtu(section)
+    return WrittenValidation(
+        queues=_by_dscp(section, "queues", lambda below, key: below.count(key, 0, QUEUES - 1)),
+        lossless=_dscps(section, "lossless"),
+        thresholds=_by_dscp(section, "thresholds", lambda below, key: below.size(key, 1)),
+        mtu=None if mtu is None else mtu.value,
+        failure_action=defaults.FAILURE_ACTION if action is None else action.value,
+        recovery_ns=defaults.FAILURE_RECOVERY_NS if recovery is None else recovery.value,
+    )
+
+
+def _by_dscp(section: Section, name: str, read: Callable[[Section, str], Written[int] | None]) -> dict[int, int]:
+    below = section.section(name, None)
+    if below is None:
+        return {}
+    found = read_map(below, "DSCP", LARGEST_DSCP + 1, DSCP_NAMES, lambda key: read(below, key))
+    return {dscp: written.value for dscp, written in found.items()}
+
+
+def _dscps(section: Section, name: str) -> tuple[int, ...] | None:
+    """Return a list of DSCPs; `none`, or an empty list, are none of them."""
+    value = section.get(name)
+    if value is None:
+        return None
+    found: list[int] = []
+    for word in as_words(value, section.path(name), section.problems) or ():
+        if word.value == "none":
+            continue
+        try:
+            found.append(parse_dscp(word.value))
+        except ValueError as error:
+            word.complain(section.problems, str(error))
+    return tuple(dict.fromkeys(found))

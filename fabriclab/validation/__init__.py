@@ -1,0 +1,24 @@
+"""A validation run: the checks of an operator as runs of the lab with traffic of their own, judged by what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabriclab.validation.bench import Bench, Collector, Stage
+from fabriclab.validation.classes import classes_stage
+from fabriclab.validation.failures import failures_stage
+from fabriclab.validation.finding import Finding, all_pass
+from fabriclab.validation.lossless import lossless_stage
+from fabriclab.validation.marks import marks_stage
+from fabriclab.validation.reach import reach_stage
+from fabriclab.validation.routing import judge_routing, observed
+
+__all__ = ["Bench", "Collector", "Finding", "Stage", "all_pass", "judge_routing", "later_stages", "observed", "reach_stage"]
+
+
+def later_stages(bench: Bench) -> Iterator[Stage]:
+    """Yield the stages that follow `reach_stage`, those that the lab has something for."""
+    for make in (classes_stage, marks_stage, lossless_stage, failures_stage):
+        stage = make(bench)
+        if stage is not None:
+            yield stage

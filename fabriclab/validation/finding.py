@@ -1,0 +1,60 @@
+"""What a validation says: one line of its table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["pass", "fail", "not measured"]
+
+MOST_SHOWN = 20
+"""Of failures of one kind: a fabric has a thousand pairs of hosts, and one cause."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    check: str
+    """Which check: sessions, paths, balance, reach, mtu, class, marks, lossless, failure, run."""
+    where: str
+    expected: str
+    measured: str
+    verdict: Verdict
+
+
+def judged(check: str, where: str, expected: str, measured: str, holds: bool) -> Finding:
+    """Return a finding that passes or fails."""
+    return Finding(check, where, expected, measured, "pass" if holds else "fail")
+
+
+def unmeasured(check: str, where: str, expected: str, why: str) -> Finding:
+    """Return a finding of what could not be looked at here."""
+    return Finding(check, where, expected, why, "not measured")
+
+
+def shortened(failures: Sequence[Finding]) -> list[Finding]:
+    """Return the first failures of one kind, and a line for how many more there are."""
+    if len(failures) <= MOST_SHOWN:
+        return list(failures)
+    left = len(failures) - MOST_SHOWN
+    rest = Finding(failures[0].check, f"{left} more", failures[0].expected, "failures of the same kind", "fail")
+    return [*failures[:MOST_SHOWN], rest]
+
+
+def all_pass(findings: Sequence[Finding]) -> bool:
+    """Return whether nothing failed. What could not be measured did not fail; a validation without a pass has shown nothing."""
+    verdicts = [finding.verdict for finding in findings]
+    return "fail" not in verdicts and "pass" in verdicts
+
+
+def numbers_text(numbers: Sequence[int]) -> str:
+    """Return numbers as ranges: `0..7, 10`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)

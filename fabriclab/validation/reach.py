@@ -1,0 +1,157 @@
+"""Whether every host reaches every other, with packets as large as they should be, over all the paths there are.
+
+Each pair has some flows of one segment and one of full segments. TCP sends them with DF, so a link that is narrower than both hosts' shows
+as an exception of the sender's path MTU (RFC 1191; `ip route show cache`), or as a flow that never ends where nobody tells the sender.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from fabriclab.plan.model import FlowsTraffic
+from fabriclab.results import Results
+from fabriclab.validation.bench import MS, NO_PROBES, Bench, Collector, S, Setting, Stage, collected, set_up, single_flows
+from fabriclab.validation.finding import Finding, judged, shortened, unmeasured
+from fabriclab.validation.routing import collectors as routing_collectors
+from fabriclab.validation.routing import judge_routing
+
+_SMALL, _FULL = "small", "full"
+_SMALL_BYTES = 100
+_FULL_SEGMENTS = 8
+_FLOWS_A_PATH = 16
+"""Of a switch's flows, on average: that a path is missed by chance has a probability of exp(-16)."""
+_BETWEEN_RECEIVERS_NS = 200_000
+_LEAST_SHARE = 0.1
+"""Of the mean of a switch's equal paths: below it a path is not used. What BGP itself sends is far below."""
+_CACHE = ("ip", "-j", "route", "show", "cache")
+
+
+def reach_stage(bench: Bench) -> Stage:
+    """Return the stage. It judges routing as well, at its end: sessions have then carried traffic."""
+    hosts = [host.name for host in bench.hosts]
+    count = _flows_a_pair(bench)
+    traffic: list[FlowsTraffic] = []
+    for number, receiver in enumerate(hosts):
+        senders = [host for host in hosts if host != receiver]
+        start_ns = number * _BETWEEN_RECEIVERS_NS
+        traffic.append(single_flows(f"{_SMALL}-{receiver}", senders, receiver, _SMALL_BYTES, start_ns, count=count))
+        full_bytes = _FULL_SEGMENTS * bench.plan.node(receiver).ports[0].mtu
+        traffic.append(single_flows(f"{_FULL}-{receiver}", senders, receiver, full_bytes, start_ns))
+    last_start_ns = len(hosts) * _BETWEEN_RECEIVERS_NS + count * MS
+    probes = NO_PROBES.model_copy(update={"interface_interval_ns": S})
+    plan = set_up(bench, "reach", Setting(traffic, last_start_ns, probes))
+    caches = tuple(Collector("path-mtu", host, _CACHE) for host in hosts)
+    return Stage("reach", plan, lambda results: _judge(bench, results), (*routing_collectors(bench), *caches))
+
+
+def _flows_a_pair(bench: Bench) -> int:
+    pairs = max(1, len(bench.hosts) * (len(bench.hosts) - 1))
+    return max(1, math.ceil(_FLOWS_A_PATH * _widest(bench) * len(bench.switches) / pairs))
+
+
+def _widest(bench: Bench) -> int:
+    return max((len(route.next_hops) for switch in bench.switches for route in bench.intended.node(switch.name).routes), default=1)
+
+
+def _judge(bench: Bench, results: Results) -> list[Finding]:
+    flows = results.flows.select("class", "src", "dst", "status").collect()
+    return [
+        *judge_routing(bench, results),
+        *_judge_balance(bench, results),
+        *_judge_pairs(flows.filter(pl.col("class").str.starts_with(_SMALL))),
+        *_judge_mtu(bench, results, flows.filter(pl.col("class").str.starts_with(_FULL))),
+    ]
+
+
+def _judge_pairs(flows: pl.DataFrame) -> list[Finding]:
+    pairs = flows.group_by("src", "dst", maintain_order=True).agg(
+        pl.len().alias("flows"), (pl.col("status") == "complete").sum().alias("done")
+    )
+    wrong = [
+        judged("reach", f"{pair['src']} to {pair['dst']}", f"{pair['flows']} of {pair['flows']} flows", f"{pair['done']}", holds=False)
+        for pair in pairs.sort("src", "dst").iter_rows(named=True)
+        if pair["done"] < pair["flows"]
+    ]
+    text = f"{flows.height} of {flows.height} flows"
+    return shortened(wrong) or [judged("reach", f"{pairs.height} pairs of hosts", text, text, holds=pairs.height > 0)]
+
+
+def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame) -> list[Finding]:
+    """Return the pairs whose path is narrower than it should be; one line where none is."""
+    done = {(flow["src"], flow["dst"]): flow["status"] == "complete" for flow in flows.iter_rows(named=True)}
+    caches = {host.name: _path_mtus(collected(results, "path-mtu", host.name)) for host in bench.hosts}
+    wrong, least = [], set()
+    for (source, receiver), is_done in sorted(done.items()):
+        expected = _expected_mtu(bench, source, receiver)
+        measured = _measured_mtu(bench, source, receiver, caches[source])
+        least.add(expected)
+        if measured < expected or not is_done:
+            text = f"{measured} B" if measured < expected else "full packets do not arrive"
+            wrong.append(judged("mtu", f"{source} to {receiver}", f"{expected} B", text, holds=False))
+    expected_text = " to ".join(f"{mtu} B" for mtu in sorted({min(least), max(least)})) if least else "some pair of hosts"
+    if not least:
+        return [unmeasured("mtu", "hosts", expected_text, "the lab has a single host")]
+    return shortened(wrong) or [judged("mtu", f"{len(done)} pairs of hosts", expected_text, expected_text, holds=True)]
+
+
+def _expected_mtu(bench: Bench, source: str, receiver: str) -> int:
+    if bench.wanted.mtu is not None:
+        return bench.wanted.mtu
+    return min(_own_mtu(bench, source), _own_mtu(bench, receiver))
+
+
+def _measured_mtu(bench: Bench, source: str, receiver: str, cache: dict[str, int]) -> int:
+    """Return what the sender learnt; where it learnt nothing, what both ends may send."""
+    address = bench.plan.node(receiver).ports[0].address.partition("/")[0]
+    return min(cache.get(address, _own_mtu(bench, source)), _own_mtu(bench, source), _own_mtu(bench, receiver))
+
+
+def _own_mtu(bench: Bench, host: str) -> int:
+    return bench.plan.node(host).ports[0].mtu
+
+
+def _path_mtus(output: str | None) -> dict[str, int]:
+    """Return the path MTUs that a host has learnt, by destination."""
+    try:
+        table = json.loads(output or "[]")
+    except json.JSONDecodeError:
+        return {}
+    return {route["dst"]: mtu for route in table if (mtu := _route_mtu(route)) is not None}
+
+
+def _route_mtu(route: dict[str, Any]) -> int | None:
+    mtus = [int(metric["mtu"]) for metric in route.get("metrics", ()) if "mtu" in metric]
+    return min(mtus, default=None)
+
+
+def _judge_balance(bench: Bench, results: Results) -> Iterator[Finding]:
+    """Yield, for each switch with equal paths, whether all of them carry traffic."""
+    carried = _sent_packets(results)
+    for switch in bench.switches:
+        intended = bench.intended.node(switch.name)
+        groups = sorted({tuple(hop[1] for hop in route.next_hops) for route in intended.routes if len(route.next_hops) > 1})
+        for ports in groups:
+            expected = f"{', '.join(ports)} all carry"
+            if carried is None:
+                yield unmeasured("balance", switch.name, expected, "interfaces were not sampled")
+                continue
+            sent = [carried.get(f"{switch.name}:{port}", 0) for port in ports]
+            shares = ", ".join(f"{port} {100 * packets / max(1, sum(sent)):.0f} %" for port, packets in zip(ports, sent, strict=True))
+            if sum(sent) < len(ports) * _FLOWS_A_PATH:
+                yield unmeasured("balance", switch.name, expected, "no traffic came here")
+            else:
+                yield judged("balance", switch.name, expected, shares, min(sent) >= _LEAST_SHARE * sum(sent) / len(ports))
+
+
+def _sent_packets(results: Results) -> dict[str, int] | None:
+    """Return the packets that each port sent since the epoch."""
+    interfaces = results.measured.interfaces
+    if interfaces is None:
+        return None
+    sent = interfaces.group_by("port").agg((pl.col("tx_packets").max() - pl.col("tx_packets").min()).alias("sent")).collect()
+    return {port: packets or 0 for port, packets in sent.iter_rows()}

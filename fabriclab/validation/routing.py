@@ -1,0 +1,132 @@
+"""What routing came to: BGP's sessions as each switch's bgpd tells, and the next hops that its kernel has.
+
+Words of `show bgp ipv4 unicast summary json`: FRR, bgpd/bgp_vty.c (bgp_show_summary). Routes: `ip -j route show`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fabriclab.plan.model import Node, Plan, Port, Route
+from fabriclab.results import Results
+from fabriclab.validation.bench import Bench, Collector, collected
+from fabriclab.validation.finding import Finding, judged, shortened, unmeasured
+
+_SUMMARY = ("vtysh", "-c", "show bgp ipv4 unicast summary json")
+_ROUTES = ("ip", "-j", "route", "show")
+_ESTABLISHED = "Established"
+_NOT_LIVE = {"dead", "linkdown"}
+
+
+def collectors(bench: Bench) -> tuple[Collector, ...]:
+    """Return what is asked at the end of a run, of each switch."""
+    routes = [Collector("kernel-routes", switch.name, _ROUTES) for switch in bench.switches]
+    sessions = [Collector("sessions", switch.name, _SUMMARY) for switch in bench.switches if bench.plan.bgp is not None]
+    return (*routes, *sessions)
+
+
+def judge_routing(bench: Bench, results: Results) -> list[Finding]:
+    """Return what was found of sessions and routes, a line for each switch where all is well."""
+    found: list[Finding] = []
+    for switch in bench.switches:
+        if bench.intended.bgp is not None:
+            found += _judge_sessions(bench, switch, collected(results, "sessions", switch.name))
+        found += _judge_paths(bench.intended.node(switch.name), collected(results, "kernel-routes", switch.name))
+    return sorted(found, key=lambda finding: finding.check != "sessions")
+
+
+def observed(plan: Plan, results: Results) -> Plan:
+    """Return the plan with the routes that the switches really found: what the traffic of a broken network waits for."""
+    nodes = []
+    for node in plan.nodes:
+        output = collected(results, "kernel-routes", node.name) if node.role == "switch" else None
+        live = _live_interfaces(_parsed(output))
+        routes = [_with_hops(route, live.get(_prefix(route.destination), ())) for route in node.routes]
+        nodes.append(node if output is None else node.model_copy(update={"routes": tuple(route for route in routes if route.next_hops)}))
+    return plan.model_copy(update={"nodes": tuple(nodes)})
+
+
+def _with_hops(route: Route, interfaces: Sequence[str]) -> Route:
+    return route.model_copy(update={"next_hops": tuple(hop for hop in route.next_hops if hop[1] in interfaces)})
+
+
+def _judge_sessions(bench: Bench, switch: Node, output: str | None) -> list[Finding]:
+    ports = bench.fabric_ports(bench.intended.node(switch.name))
+    expected = f"{len(ports)} {_ESTABLISHED}"
+    summary = _parsed(output)
+    if not isinstance(summary, dict):
+        return [unmeasured("sessions", switch.name, expected, "bgpd told nothing")]
+    peers = summary.get("ipv4Unicast", summary).get("peers", {})
+    states = {port.interface: _state(peers, _peer_names(bench, port)) for port in ports}
+    wrong = [
+        judged("sessions", f"{switch.name}:{port.interface} to {port.peer_node}", _ESTABLISHED, states[port.interface], holds=False)
+        for port in ports
+        if states[port.interface] != _ESTABLISHED
+    ]
+    return shortened(wrong) or [judged("sessions", switch.name, expected, expected, holds=True)]
+
+
+def _peer_names(bench: Bench, port: Port) -> tuple[str, str]:
+    """Return what a neighbour is called: its address, or, without addresses, the interface that leads to it."""
+    return bench.intended.peer_of(port).address.partition("/")[0], port.interface
+
+
+def _state(peers: Mapping[str, Any], names: Sequence[str]) -> str:
+    peer = next((peers[name] for name in names if name in peers), None)
+    return "no such neighbour" if peer is None else str(peer.get("state", "unknown"))
+
+
+def _judge_paths(switch: Node, output: str | None) -> list[Finding]:
+    widths = sorted({len(route.next_hops) for route in switch.routes}, reverse=True)
+    if output is None:
+        return [unmeasured("paths", switch.name, f"{len(switch.routes)} routes", "the kernel's routes were not collected")]
+    live = _live_interfaces(_parsed(output))
+    wrong = [
+        judged("paths", f"{switch.name} to {route.destination}", _hops_text(_interfaces(route)), _hops_text(found), holds=False)
+        for route in switch.routes
+        if sorted(found := _hops_of(route, live)) != sorted(_interfaces(route))
+    ]
+    return shortened(wrong) or list(_widths(switch, widths))
+
+
+def _widths(switch: Node, widths: Sequence[int]) -> Iterator[Finding]:
+    for width in widths:
+        networks = sum(len(route.next_hops) == width for route in switch.routes)
+        text = f"{width} next {'hop' if width == 1 else 'hops'} to {networks} {'network' if networks == 1 else 'networks'}"
+        yield judged("paths", switch.name, text, text, holds=True)
+
+
+def _interfaces(route: Route) -> list[str]:
+    return [interface for _, interface in route.next_hops]
+
+
+def _hops_of(route: Route, live: Mapping[str, Sequence[str]]) -> list[str]:
+    return list(live.get(_prefix(route.destination), ()))
+
+
+def _hops_text(interfaces: Sequence[str]) -> str:
+    return f"{len(interfaces)} next hops: {', '.join(interfaces)}" if interfaces else "no route"
+
+
+def _live_interfaces(table: Any) -> dict[str, list[str]]:
+    """Return the interfaces of the live next hops of each route, by prefix."""
+    found = {}
+    for route in table if isinstance(table, list) else ():
+        hops = route.get("nexthops") or [route]
+        found[_prefix(route["dst"])] = [hop["dev"] for hop in hops if "dev" in hop and not _NOT_LIVE & set(hop.get("flags", ()))]
+    return found
+
+
+def _prefix(destination: str) -> str:
+    return destination if "/" in destination or destination == "default" else f"{destination}/32"
+
+
+def _parsed(output: str | None) -> Any:
+    if output is None or not output.strip():
+        return [] if output is not None else None
+    try:
+        return json.loads(output)
+    except json.JSONDecodeError:
+        return None
