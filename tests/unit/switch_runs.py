@@ -83,7 +83,7 @@ def switch_plan(name: str = "shallow", **extra: Any) -> dict[str, Any]:
         "interface_interval_ns": None,
     }
     probes |= {"switch_interval_ns": MS, "switch_ports": [f"s1:eth{number}" for number in range(1, SERVERS + 2)] + ["h1:eth1"]}
-    parameters = {"variant": name, "background": "none"}
+    parameters = {"variant": name, "background": False}
     base: dict[str, Any] = {
         "format": "fabriclab-plan-1",
         "lab": "buffers",
@@ -110,7 +110,7 @@ def switch_sweep(directory: Path, names: tuple[str, ...] = tuple(VARIANTS)) -> P
         for seed in (1, 2):
             run = f"points/{name}-{seed}"
             switch_run(directory / run, name, seed=seed)
-            settings = {"variant": name, "background": "none", "seed": seed}
+            settings = {"variant": name, "background": False, "seed": seed}
             points.append({"settings": settings, "seed": seed, "run": run, "status": "complete"})
     data = {"format": "fabriclab-sweep-1", "lab": "buffers", "matrix": "study", "title": "Deep or shallow buffers", "points": points}
     (directory / "sweep.json").write_text(json.dumps(data))

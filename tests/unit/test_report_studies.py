@@ -61,8 +61,8 @@ def test_without_that_point_there_is_no_change(tmp_path: Path) -> None:
 def test_the_queues_are_compared_under_load(tmp_path: Path) -> None:
     directory = switch_sweep(tmp_path, ("shallow", "shallow-pfc"))
     for path in [directory / "sweep.json", *directory.glob("points/*/plan.json")]:
-        path.write_text(path.read_text().replace('"background": "none"', '"background": "loaded"'))
-    assert json.loads((directory / "sweep.json").read_text())["points"][0]["settings"]["background"] == "loaded"
+        path.write_text(path.read_text().replace('"background": false', '"background": true'))
+    assert json.loads((directory / "sweep.json").read_text())["points"][0]["settings"]["background"] is True
     queues = compare_with(study("S0"), pools_of(read_sweep(directory)), "buffers", ("variant",))[0]
     ours = {row.text: row.ours for row in queues.rows if row.ours}
     assert ours["Queue drops; shallow"] == ("H-TCP: 500 (500–500)",)

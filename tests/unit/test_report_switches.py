@@ -329,7 +329,7 @@ def test_a_warning_names_the_points_that_have_it(tmp_path: Path) -> None:
         path.write_text(json.dumps(json.loads(path.read_text()) | {"warnings": ["s1: alpha 8 leaves nothing for others."]}))
     write_report([directory], tmp_path / "report.html")
     html = (tmp_path / "report.html").read_text().replace("\u00a0", " ")
-    assert "s1: alpha 8 leaves nothing for others (shallow, background none and 1 more point)." in html
+    assert "s1: alpha 8 leaves nothing for others (shallow, background off and 1 more point)." in html
 
 
 def test_sweep_shows_points_side_by_side(sweep_dir: Path) -> None:
