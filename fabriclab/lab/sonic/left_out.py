@@ -15,6 +15,7 @@ READ = (
 )
 """The tables that are read."""
 
+NOT_EMULATED = "not emulated"
 _HARDLY_ANYTHING = "the switch port has no limit of a port beside those of its queues and groups"
 _ROUTING = "a lab's routes follow from its topology and `routing`"
 _THRESHOLDS = ("min_threshold", "max_threshold", "drop_probability")
@@ -107,10 +108,10 @@ def left_out(tables: Tables) -> tuple[LeftOut, ...]:
 
 
 def _why_field(table: str, name: str) -> str:
-    return _FIELDS.get((table, name)) or _FIELDS_OF.get(table) or "not emulated"
+    return _FIELDS.get((table, name)) or _FIELDS_OF.get(table) or NOT_EMULATED
 
 
 def _why(table: str) -> str:
     if table.startswith(_MANAGEMENT):
         return "management of the switch"
-    return _WHY.get(table, "not emulated")
+    return _WHY.get(table, NOT_EMULATED)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fabriclab.lab.problems import Problems
+from fabriclab.lab.problems import listed
 from fabriclab.lab.sonic import ConfigDb, examine_config_db
 from fabriclab.plan.sonic import buffer_rules, pfc_rules, scheduler_rules, text_rules, wred_rules
 from fabriclab.plan.sonic.bindings import Bindings
@@ -35,7 +35,8 @@ _TOGETHER = (pfc_rules.maps_missing, pfc_rules.unused_groups, pfc_rules.unwatche
 _UNSOUND = frozenset({"malformed", "pool-direction", "pool-percentage"})
 """What keeps a file from being a switch."""
 _ALL_WAITS = "nearly all of the file is malformed: no other rule was asked"
-_SWITCH_WAITS = "rules of the whole switch (memory, thresholds, PFC, headroom) were not asked: mend what is malformed first"
+_NOT_ASKED = "rules of the whole switch (memory, thresholds, PFC, headroom) were not asked"
+_SWITCH_WAITS = f"{_NOT_ASKED}: mend the errors first"
 _MEMORY_WAITS = "rules of thresholds, headroom and schedulers were not asked: mend what is reserved first"
 
 
@@ -52,41 +53,40 @@ class Judgement:
 
 
 def judge_config_db(data: bytes, file: str, cell_bytes: int = 1) -> Judgement:
-    """Return what is wrong with a file's bytes. Raises LabErrors if it is no JSON object.
+    """Return what is wrong with a file's bytes. Raises LabErrors if it is no JSON.
 
     `cell_bytes`: of the switch's memory, of which CONFIG_DB says nothing.
     """
     config, problems = examine_config_db(data, file)
+    found = list(text_rules.malformed(problems.found(), config))
     if config is None:
-        return Judgement(file, tuple(_malformed(problems)), 0, _ALL_WAITS)
+        return Judgement(file, tuple(found), 0, _ALL_WAITS)
     bindings = Bindings(config)
-    found = [*_malformed(problems), *_of_tables(bindings, problems)]
-    skipped = _MEMORY_WAITS
-    if any(one.rule in _UNSOUND for one in found):
-        skipped = _SWITCH_WAITS
-    else:
-        configured = SwitchBuilder(bindings, cell_bytes).build()
-        found += [one for rule in _TOGETHER for one in rule(bindings, configured.ports)]
-        over = list(buffer_rules.reserved(bindings, cell_bytes))
-        found += over
-        if not over:
-            found += switch_findings(bindings, configured)
-            skipped = ""
+    bad = {one.path[:2] for one in found}
+    found += [one for rule in _BY_THEMSELVES for one in rule(bindings) if one.path[:2] not in bad]
+    skipped = _why_no_switch(config, found)
+    if not skipped:
+        found += _of_switch(bindings, cell_bytes)
+        skipped = _MEMORY_WAITS if any(one.rule == "reserved-above-pool" for one in found) else ""
     return Judgement(file, _sorted(config, merged(found)), len(config.ports), skipped)
 
 
-def _malformed(problems: Problems) -> Iterator[SonicFinding]:
-    """Yield the reader's findings, each with its line already: what is not there has none to look up."""
-    found = problems.found()
-    for problem, one in zip(found, text_rules.malformed(found), strict=True):
-        yield replace(one, line=problem.line)
+def _why_no_switch(config: ConfigDb, found: Iterable[SonicFinding]) -> str:
+    """Return why a file is no switch; empty where it is one, and where it does not mean to be."""
+    if any(one.rule in _UNSOUND for one in found):
+        return _SWITCH_WAITS
+    unsized = [pool.name for pool in config.pools.values() if pool.size is None]
+    return f"{_NOT_ASKED}: no size in bytes of {listed(unsized)}" if unsized else ""
 
 
-def _of_tables(bindings: Bindings, problems: Problems) -> Iterator[SonicFinding]:
-    """Yield what is found of tables as they stand, but in entries that are malformed."""
-    bad = {tuple(problem.key.split("|", 2)[:2]) for problem in problems.found()}
-    for rule in _BY_THEMSELVES:
-        yield from (one for one in rule(bindings) if one.path[:2] not in bad)
+def _of_switch(bindings: Bindings, cell_bytes: int) -> Iterator[SonicFinding]:
+    configured = SwitchBuilder(bindings, cell_bytes).build()
+    for rule in _TOGETHER:
+        yield from rule(bindings, configured.ports)
+    over = list(buffer_rules.reserved(bindings, cell_bytes))
+    yield from over
+    if bindings.config.pools and not over:
+        yield from switch_findings(bindings, configured)
 
 
 def _sorted(config: ConfigDb, findings: list[SonicFinding]) -> tuple[SonicFinding, ...]:

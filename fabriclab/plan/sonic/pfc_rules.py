@@ -42,7 +42,7 @@ def unused_groups(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterato
         used = groups_in_use(port)
         for index in sorted(lossless_groups(port) - used):
             binding = bindings.groups[port.name][index]
-            bound = f"lossless, and no DSCP leads to it: classes in use are of priority group {number_ranges(used)}"
+            bound = f"lossless, and no DSCP leads to it: those in use lead to priority groups {number_ranges(used)}"
             fate = "what was to be lossless comes in by a lossy group, and is dropped"
             remedy = "mend dscp_to_tc_map or tc_to_pg_map"
             yield finding("lossless-group-unused", ("BUFFER_PG", binding.key), f"group {index}", bound, fate, remedy, (port.name,))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from fabriclab.lab.problems import Problem
 from fabriclab.lab.sonic.config_db import BufferBinding, ConfigDb, QueueBinding
-from fabriclab.lab.sonic.entries import FieldValue
+from fabriclab.lab.sonic.entries import SEPARATOR, FieldValue
+from fabriclab.lab.sonic.left_out import NOT_EMULATED
 from fabriclab.plan.sonic.bindings import Bindings
 from fabriclab.plan.sonic.findings import Severity, SonicFinding
 from fabriclab.plan.sonic.rules import finding
@@ -19,11 +21,22 @@ _PORT_TABLES = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PORT_QOS_MAP", "PFC_WD")
 """Tables whose keys begin with a port."""
 
 
-def malformed(problems: Iterable[Problem]) -> Iterator[SonicFinding]:
-    """Yield what the reader found wrong."""
+def malformed(problems: Iterable[Problem], config: ConfigDb | None) -> Iterator[SonicFinding]:
+    """Yield what the reader found wrong, each with its line: what is not there has none to look up."""
     for problem in problems:
-        # A key may hold a bar, as Ethernet0|3-4 does; nothing depends on where the field begins.
-        yield finding("malformed", tuple(problem.key.split("|", 2)), None, problem.message, "SONiC refuses it, or takes a default")
+        path = _split(problem.key, config)
+        one = finding("malformed", path, None, problem.message, "SONiC refuses it, or takes a default")
+        yield replace(one, line=problem.line)
+
+
+def _split(text: str, config: ConfigDb | None) -> tuple[str, ...]:
+    """Return table, key and field of a text in which bars part them; a key may hold bars, too, as Ethernet0|3-4 does."""
+    table, *words = text.split(SEPARATOR)
+    known = {} if config is None else entries(config, table)
+    for count in range(len(words), 0, -1):
+        if SEPARATOR.join(words[:count]) in known:
+            return table, SEPARATOR.join(words[:count]), *filter(None, [SEPARATOR.join(words[count:])])
+    return table, *filter(None, [SEPARATOR.join(words)])
 
 
 def old_references(bindings: Bindings) -> Iterator[SonicFinding]:
@@ -76,12 +89,13 @@ def _overlap(table: str, binding: B, other: B, port: str, common: list[int], is_
 
 
 def unknown_fields(bindings: Bindings) -> Iterator[SonicFinding]:
-    """Fields that the reader does not know, of tables that it reads."""
+    """Fields that mean nothing to the reader, of tables that it reads."""
     for one in bindings.config.left_out:
-        table, colon, name = one.what.partition(": ")
-        if colon and one.why == "unknown field":
-            entries = "an entry has" if one.entries == 1 else f"{one.entries} entries have"
-            yield finding("unknown-field", (table,), None, f"{entries} a field {name}", "it has no effect here; is the name right?")
+        table, colon, names = one.what.partition(": ")
+        for name in names.split(", ") if colon and one.why == NOT_EMULATED else ():
+            key = next((key for key, values in entries(bindings.config, table).items() if name in values), "")
+            fate = "it does nothing here; is the name right?"
+            yield finding("unknown-field", (table, key, name), None, "no field that fabriclab knows", fate)
 
 
 def entries(config: ConfigDb, table: str) -> Mapping[str, Mapping[str, FieldValue]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fabriclab.lab.sonic.config_db import QUEUES, WredProfile
+from fabriclab.lab.sonic.config_db import WredProfile
 from fabriclab.lab.sonic.entries import FieldValue
 from fabriclab.plan.sonic.bindings import Bindings
 from fabriclab.plan.sonic.findings import SonicFinding
@@ -12,6 +12,7 @@ from fabriclab.plan.sonic.pfc import lossless_queues
 from fabriclab.plan.sonic.rules import finding
 from fabriclab.plan.sonic.text_rules import entries
 from fabriclab.plan.switch_findings import CheckedPort
+from fabriclab.plan.switch_notes import number_ranges
 
 _COLOURS = ("green", "yellow", "red")
 
@@ -65,11 +66,14 @@ def _number(value: FieldValue | None) -> int | None:
 def lossless_drops(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
     """WRED of a queue of a lossless class without ECN drops what PFC was to save."""
     for port in ports:
-        lossless = lossless_queues(port)
-        for index in range(QUEUES):
+        queues: dict[str, list[int]] = {}
+        for index in sorted(lossless_queues(port)):
             profile = bindings.wred(port.name, index)
-            if profile is not None and profile.enabled and not profile.marks and index in lossless:
-                path = ("WRED_PROFILE", profile.name, "ecn")
-                bound = f"not ECN, and queue {index} is of a lossless class"
-                fate = f"from {profile.min_threshold or 0} B on frames of the class are dropped, before PFC pauses anybody"
-                yield finding("wred-drops-lossless", path, profile.ecn, bound, fate, "write ecn_all", (port.name,))
+            if profile is not None and profile.enabled and not profile.marks:
+                queues.setdefault(profile.name, []).append(index)
+        for name, indices in queues.items():
+            profile = bindings.config.wred_profiles[name]
+            bound = f"no ECN for green, and queues {number_ranges(indices)} are of lossless classes"
+            fate = f"from {profile.min_threshold or 0} B on frames of these classes are dropped, before PFC pauses anybody"
+            path = ("WRED_PROFILE", name, "ecn")
+            yield finding("wred-drops-lossless", path, profile.ecn, bound, fate, "write ecn_all", (port.name,))
