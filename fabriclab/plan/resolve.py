@@ -253,11 +253,14 @@ def _resolve_probes(experiment: Experiment, topology: Topology) -> Probes:
     switch_ports = written.switch_ports
     if switch_ports is None and written.switch_interval_ns is not None:
         switch_ports = shared_ports(topology, experiment.shared_switches)
+    enabled = {traffic.name for traffic in experiment.traffic}
+    tcp_classes = tuple(name for name in written.tcp_traffic if name in enabled)
     return Probes(
         queue_interval_ns=written.queue_interval_ns,
         queue_ports=written.queue_ports,
-        tcp_interval_ns=written.tcp_interval_ns,
-        tcp_classes=written.tcp_traffic,
+        # A probe of traffic that is not enabled would have nothing to look at.
+        tcp_interval_ns=written.tcp_interval_ns if tcp_classes else None,
+        tcp_classes=tcp_classes,
         interface_interval_ns=written.interface_interval_ns,
         switch_interval_ns=written.switch_interval_ns,
         switch_ports=switch_ports or (),

@@ -104,6 +104,14 @@ def test_defaults_are_explicit(tmp_path: Path) -> None:
     assert (plan.seed, plan.limit_ns, plan.probes.queue_interval_ns) == (1, 60 * 10**9, None)
 
 
+def test_connections_are_sampled_of_traffic_that_is_sent(tmp_path: Path) -> None:
+    other = "  two: {kind: flows, senders: [h2], receiver: h1, size: 100 KB}\n"
+    experiment = EXPERIMENT + other + "probes: {tcp: {interval: 5 ms, traffic: [one]}}\n"
+    assert plan_of(tmp_path, TWO_HOSTS, experiment).probes.tcp_classes == ("one",)
+    probes = plan_of(tmp_path, TWO_HOSTS, experiment, **{"traffic.one.enabled": "false"}).probes
+    assert (probes.tcp_interval_ns, probes.tcp_classes) == (None, ())
+
+
 def test_dctcp_implies_ecn(tmp_path: Path) -> None:
     transport = plan_of(tmp_path, TWO_HOSTS, **{"hosts.default.congestion_control": "dctcp"}).node("h1").transport
     assert transport is not None and transport.ecn == "on"
