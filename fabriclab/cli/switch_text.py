@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fabriclab.lab.switch.port_keys import port_key
 from fabriclab.plan.model import Plan
 from fabriclab.plan.switch import Account, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
 from fabriclab.plan.switch_findings import CheckedPort
@@ -11,8 +12,6 @@ from fabriclab.plan.switch_memory import Memory, alpha
 from fabriclab.plan.switch_notes import number_ranges, size
 from fabriclab.plan.switch_ports import checked_ports
 from fabriclab.units import format_duration, format_rate
-
-_MOST_PORTS = 6
 
 
 def switch_lines(plan: Plan) -> list[str]:
@@ -34,7 +33,9 @@ def _switch(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[str]:
         yield f"pool {pool.name}: {size(pool.size_bytes)}{cells}{headroom}"
     memory = Memory(switch, ports)
     for members in _alike(ports):
-        yield from _port(members, memory, len(ports))
+        names = port_key((port.name for port in members), [port.name for port in ports])
+        yield f"{names} ({format_rate(members[0].line.out_rate_bps)}):"
+        yield from _port(members[0], memory, len(ports))
     yield from (f"note: {note}" for note in switch.notes)
 
 
@@ -46,12 +47,8 @@ def _alike(ports: Sequence[CheckedPort]) -> list[list[CheckedPort]]:
     return list(sets.values())
 
 
-def _port(alike: Sequence[CheckedPort], memory: Memory, ports: int) -> Iterator[str]:
-    """Yield what holds for the ports of a set."""
-    first = alike[0]
-    names = [port.name for port in alike]
-    more = f", ... {names[-1]}" if len(names) > _MOST_PORTS else ""
-    yield f"{', '.join(names[:_MOST_PORTS])}{more} ({format_rate(first.line.out_rate_bps)}):"
+def _port(first: CheckedPort, memory: Memory, ports: int) -> Iterator[str]:
+    """Yield what holds for a port and those like it."""
     port = first.port
     yield from _numbered("queue", [(queue.index, _queue(queue, first, memory, ports)) for queue in port.queues])
     yield from _numbered("priority group", [(group.index, _group(group, first, memory, ports)) for group in port.groups])

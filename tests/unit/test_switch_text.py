@@ -29,7 +29,7 @@ SWITCHES = """
 LEAF = """leaf1, leaf2: pools of its own, 4 ports
   pool shared: 200 KB
   pool in: 300 KB, shared headroom 40 KB beside it
-  eth1, eth2 (1 Gbps):
+  eth1..eth2 (1 Gbps):
     queue 0: 3 KB reserved, pool shared, alpha 1 (97 KB alone, 40.6 KB with 4 busy); dwrr weight 1; \
 WRED marks (non-ECT: drop) 20 KB to 60 KB, up to 10 %, average of weight 2^-2; at most 80 KB from one port; congestion events from 50 KB on
     queue 3: 400 KB of its own; dwrr weight 1; phantom queue of 950 Mbps marks above 3 KB
@@ -40,7 +40,7 @@ lossless: headroom 15 KB, goes on 3 KB below the limit (9 KB at least)
     dscp_to_tc: 0..23, 25..45, 47..63 to 0; 24 to 3; 46 to 5
     tc_to_queue: 5 to 6
     PFC of priorities 3: 65,535 quanta, reaction 2 us; watchdog: after 100 ms: forward, until 200 ms
-  eth3, eth4 (10 Gbps):"""
+  eth3..eth4 (10 Gbps):"""
 
 
 def test_a_switch_in_words(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_profile_and_what_was_made_of_it(tmp_path: Path) -> None:
     assert lines[:4] == [
         "s1: profile mine: A switch of round figures, 4 ports",
         "  pool shared: 39.94 KB, cells of 256 B",
-        "  eth1, eth2, eth3, eth4 (1 Gbps):",
+        "  eth1..eth4 (1 Gbps):",
         "    queues 0..7: 512 B reserved, pool shared, alpha 1 (12.11 KB alone, 5147 B with 4 busy); dwrr weight 14",
     ]
     assert lines[4] == "  note: pool shared: 32 MB x 4 Gbps / 3.2 Tbps = 40 KB"

@@ -11,9 +11,10 @@ from fabriclab.lab.sonic.accounts import Accounts
 from fabriclab.lab.sonic.config_db import ConfigDb, LeftOut
 from fabriclab.lab.sonic.lab_files import experiment_text, topology_text
 from fabriclab.lab.sonic.neighbours import LabLink, LinkResolver, node_name
-from fabriclab.lab.sonic.port_classes import common_and_own, ports_key
+from fabriclab.lab.sonic.port_classes import common_and_own
 from fabriclab.lab.sonic.port_qos import PortResolver
 from fabriclab.lab.sonic.profile_file import Profile, profile_text
+from fabriclab.lab.switch.port_keys import port_key
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
         port_rate_bps=min(rates) if len(rates) == 1 else None,
         pools=pools,
         settings=common,
-        ports=tuple((ports_key(one.ports, ports), one.settings) for one in classes),
+        ports=tuple((port_key(one.ports, ports), one.settings) for one in classes),
         cell=cell,
     )
     files = {

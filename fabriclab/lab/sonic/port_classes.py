@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -12,7 +11,6 @@ from fabriclab.lab.sonic.port_qos import PortSettings
 
 K = TypeVar("K")
 V = TypeVar("V")
-_NUMBERED = re.compile(r"(.*?)([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -63,24 +61,3 @@ def _without(one: PortSettings, common: PortSettings) -> PortSettings:
 
 def _others(own: Mapping[K, V], common: Mapping[K, V]) -> dict[K, V]:
     return {key: value for key, value in own.items() if key not in common}
-
-
-def ports_key(ports: Sequence[str], every: Sequence[str]) -> str:
-    """Return ports as a key of `ports`: `Ethernet0..Ethernet12, Ethernet48`. A range holds no port of `every` that is not among them."""
-    order = sorted(every, key=_by_number)
-    runs: list[list[str]] = []
-    for port in sorted(ports, key=_by_number):
-        if runs and _stem(runs[-1][-1]) == _stem(port) and order.index(port) == order.index(runs[-1][-1]) + 1:
-            runs[-1].append(port)
-        else:
-            runs.append([port])
-    return ", ".join(run[0] if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
-
-
-def _by_number(port: str) -> tuple[str, int]:
-    match = _NUMBERED.fullmatch(port)
-    return (port, 0) if match is None else (match[1], int(match[2]))
-
-
-def _stem(port: str) -> str:
-    return _by_number(port)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from fabriclab.lab.problems import shown
 from fabriclab.lab.section import Section
@@ -26,6 +27,27 @@ def check_port_key(ports: Section, key: str) -> bool:
 def exactness(key: str, interface: str) -> int:
     """Return 2 where a key names the port itself, 1 where it stands in a range of the key, 0 where the key is of other ports."""
     return max((_exactness(word, interface) for word in _words(key)), default=0)
+
+
+def port_key(ports: Iterable[str], every: Sequence[str]) -> str:
+    """Return ports of one switch as a key: `eth1..eth4, eth9`. A range holds no port of `every` that is not among them."""
+    order = {port: rank for rank, port in enumerate(sorted(every, key=_by_number))}
+    runs: list[list[str]] = []
+    for port in sorted(ports, key=_by_number):
+        if runs and _stem(runs[-1][-1]) == _stem(port) and order[port] == order[runs[-1][-1]] + 1:
+            runs[-1].append(port)
+        else:
+            runs.append([port])
+    return ", ".join(run[0] if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
+
+
+def _by_number(port: str) -> tuple[str, int]:
+    match = _NUMBERED.fullmatch(port)
+    return (port, 0) if match is None else (match["stem"], int(match["number"]))
+
+
+def _stem(port: str) -> str:
+    return _by_number(port)[0]
 
 
 def _exactness(word: str, interface: str) -> int:
