@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,9 +20,10 @@ from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
 from fabriclab.cli.warning_lines import warning_lines
+from fabriclab.engine.events import Event
 from fabriclab.lab import parse_lab
 from fabriclab.lab.problems import did_you_mean
-from fabriclab.plan import resolve_plan
+from fabriclab.plan import Plan, resolve_plan
 from fabriclab.results import Results
 from fabriclab.run import RunContext, run_point
 from fabriclab.run.engines import EngineName, plan_for
@@ -61,8 +62,7 @@ def validate(
     made_from = fit_engine(engine, lab.directory, [plan])
     context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest, stall_s=stall_s)
     with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
-        validation = _Validation(directory, context, progress)
-        findings = list(validation.carry_out(Bench(plan, plan, wanted), only))
+        findings = list(Validation(directory, context, progress.show).carry_out(Bench(plan, plan, wanted), only))
     if context.interrupt.requested:
         return INTERRUPTED
     _show(Console(), findings)
@@ -71,13 +71,14 @@ def validate(
     return OK if all_pass(findings) else FAILED
 
 
-class _Validation:
+class Validation:
     """Runs stages, each in a directory of its own below one."""
 
-    def __init__(self, directory: Path, context: RunContext, progress: RunProgress) -> None:
+    def __init__(self, directory: Path, context: RunContext, show: Callable[[str, Plan, Event], None]) -> None:
+        """Begin with nothing run; `show` is told how the runs get on."""
         self._directory = directory
         self._context = context
-        self._progress = progress
+        self._show = show
 
     def carry_out(self, bench: Bench, only: Sequence[str]) -> Iterator[Finding]:
         """Yield what every stage finds. The first one also finds how far routing gets, where it does not get to where it should."""
@@ -98,9 +99,7 @@ class _Validation:
 
     def _run(self, stage: Stage) -> RunResult:
         context = replace(self._context, collect=stage.collectors)
-        return run_point(
-            stage.plan, self._directory / stage.name, context, lambda event: self._progress.show(stage.name, stage.plan, event)
-        )
+        return run_point(stage.plan, self._directory / stage.name, context, lambda event: self._show(stage.name, stage.plan, event))
 
 
 def _judged(stage: Stage, result: RunResult, results: Results | None) -> list[Finding]:

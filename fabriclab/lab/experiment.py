@@ -30,19 +30,8 @@ from fabriclab.units import format_duration
 
 FILE_NAME = "experiment.yml"
 RUN_KEYS = (
-    "title",
-    "study",
-    "links",
-    "switches",
-    "groups",
-    "hosts",
-    "routing",
-    "traffic",
-    "events",
-    "probes",
-    "validation",
-    "limit",
-    "seed",
+    *("title", "study", "links", "switches", "groups", "hosts", "routing", "traffic", "events"),
+    *("probes", "validation", "limit", "seed"),
 )
 STUDY_KEYS = ("parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")

@@ -25,6 +25,7 @@ _LEAST_PACKETS = 10
 _SLACK = 8
 """Of a slot: times that its packets take on the slowest line."""
 _SHORTEST_SLOT_NS = 10 * MS
+_MOST_NAMES = 4
 
 _Landed = dict[tuple[int, str], tuple[int, int]]
 """By DSCP and port: the queue that took most of the packets, and how many."""
@@ -77,9 +78,12 @@ def _judge(bench: Bench, results: Results, slot_ns: int) -> list[Finding]:
             right_dscps[queue].add(dscp)
         else:
             wrong[name, expected, queue].append(dscp)
+    alike: dict[tuple[str, int, int], list[str]] = defaultdict(list)
+    for (name, expected, queue), dscps in wrong.items():
+        alike[numbers_text(dscps), expected, queue].append(name)
     failures = [
-        judged("class", name, f"DSCP {numbers_text(dscps)} in queue {expected}", f"queue {queue}", holds=False)
-        for (name, expected, queue), dscps in wrong.items()
+        judged("class", _names(names), f"DSCP {dscps} in queue {expected}", f"queue {queue}", holds=False)
+        for (dscps, expected, queue), names in alike.items()
     ]
     passes = [
         judged(
@@ -92,6 +96,11 @@ def _judge(bench: Bench, results: Results, slot_ns: int) -> list[Finding]:
         for queue in sorted(right)
     ]
     return [*shortened(failures), *passes, *_unseen(bench, {dscp for dscp, _ in landed})]
+
+
+def _names(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES} more ports" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def _unseen(bench: Bench, seen: set[int]) -> Iterator[Finding]:

@@ -84,31 +84,34 @@ def _judge_pairs(flows: pl.DataFrame) -> list[Finding]:
 def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame) -> list[Finding]:
     """Return the pairs whose path is narrower than it should be; one line where none is."""
     done = {(flow["src"], flow["dst"]): flow["status"] == "complete" for flow in flows.iter_rows(named=True)}
+    pairs = [(one, other) for one, other in done if one < other]
+    if not pairs:
+        return [unmeasured("mtu", "hosts", "full packets arrive", "the lab has a single host")]
     caches = {host.name: _path_mtus(collected(results, "path-mtu", host.name)) for host in bench.hosts}
-    wrong, least = [], set()
-    for (source, receiver), is_done in sorted(done.items()):
-        expected = _expected_mtu(bench, source, receiver)
-        measured = _measured_mtu(bench, source, receiver, caches[source])
-        least.add(expected)
-        if measured < expected or not is_done:
-            text = f"{measured} B" if measured < expected else "full packets do not arrive"
-            wrong.append(judged("mtu", f"{source} to {receiver}", f"{expected} B", text, holds=False))
-    expected_text = " to ".join(f"{mtu} B" for mtu in sorted({min(least), max(least)})) if least else "some pair of hosts"
-    if not least:
-        return [unmeasured("mtu", "hosts", expected_text, "the lab has a single host")]
-    return shortened(wrong) or [judged("mtu", f"{len(done)} pairs of hosts", expected_text, expected_text, holds=True)]
+    expected = {pair: _expected_mtu(bench, *pair) for pair in pairs}
+    wrong = []
+    for one, other in pairs:
+        measured = _measured_mtu(bench, one, other, caches)
+        if measured < expected[one, other]:
+            wrong.append(judged("mtu", f"{one} and {other}", f"{expected[one, other]} B", f"{measured} B", holds=False))
+        elif not (done[one, other] and done[other, one]):
+            wrong.append(judged("mtu", f"{one} and {other}", f"{expected[one, other]} B", "full packets do not arrive", holds=False))
+    text = " to ".join(f"{mtu} B" for mtu in sorted({min(expected.values()), max(expected.values())}))
+    return shortened(wrong) or [judged("mtu", f"{len(pairs)} pairs of hosts", text, text, holds=True)]
 
 
-def _expected_mtu(bench: Bench, source: str, receiver: str) -> int:
-    if bench.wanted.mtu is not None:
-        return bench.wanted.mtu
-    return min(_own_mtu(bench, source), _own_mtu(bench, receiver))
+def _expected_mtu(bench: Bench, one: str, other: str) -> int:
+    return bench.wanted.mtu if bench.wanted.mtu is not None else min(_own_mtu(bench, one), _own_mtu(bench, other))
 
 
-def _measured_mtu(bench: Bench, source: str, receiver: str, cache: dict[str, int]) -> int:
-    """Return what the sender learnt; where it learnt nothing, what both ends may send."""
-    address = bench.plan.node(receiver).ports[0].address.partition("/")[0]
-    return min(cache.get(address, _own_mtu(bench, source)), _own_mtu(bench, source), _own_mtu(bench, receiver))
+def _measured_mtu(bench: Bench, one: str, other: str, caches: dict[str, dict[str, int]]) -> int:
+    """Return what either end learnt: it offers the other no larger segments then, who learns nothing. Else what both ends may send."""
+    learnt = [caches[near].get(_address(bench, far)) for near, far in ((one, other), (other, one))]
+    return min(_own_mtu(bench, one), _own_mtu(bench, other), *(mtu for mtu in learnt if mtu is not None))
+
+
+def _address(bench: Bench, host: str) -> str:
+    return bench.plan.node(host).ports[0].address.partition("/")[0]
 
 
 def _own_mtu(bench: Bench, host: str) -> int:
