@@ -16,16 +16,13 @@ from fabriclab.compile.pause_storm import compile_pause_storms
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
 from fabriclab.plan.model import (
     ArrivalsTraffic,
-    FlowsTraffic,
-    Iperf3Traffic,
     LongTraffic,
     Node,
     Plan,
-    QueryTraffic,
-    RoundsTraffic,
     ShuffleTraffic,
     TraceTraffic,
 )
+from fabriclab.plan.participants import participants
 from fabriclab.plan.switch import lossless_queues
 from fabriclab.workload.sizes import mean_size
 
@@ -134,24 +131,9 @@ def _probes(plan: Plan) -> list[dict[str, Any]]:
 
 
 def _playing(plan: Plan) -> set[str]:
-    """Return the hosts that have traffic. A user's trace may use any host."""
-    names: set[str] = set()
-    for traffic in plan.traffic:
-        match traffic:
-            case TraceTraffic():
-                return {node.name for node in plan.nodes}
-            case ArrivalsTraffic(pairs=pairs):
-                names.update(pairs.senders, pairs.receivers)
-            case LongTraffic(senders=senders, receiver=receiver, pairs=pairs):
-                names.update(senders, (receiver,) if receiver is not None else ())
-                names.update(pairs.receivers if pairs is not None else ())
-            case QueryTraffic():
-                names.update(traffic.aggregators, traffic.workers)
-            case ShuffleTraffic():
-                names.update(traffic.sources, traffic.mappers, traffic.reducers)
-            case RoundsTraffic() | FlowsTraffic() | Iperf3Traffic():
-                names.update(traffic.senders, (traffic.receiver,))
-    return names
+    """Return the hosts that have traffic."""
+    every = [node.name for node in plan.nodes]
+    return {name for traffic in plan.traffic for name in participants(traffic, every)}
 
 
 def _replay(node: Node) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fabriclab.lab.problems import listed
 from fabriclab.plan.buffers import SharedBuffer
 from fabriclab.plan.model import Node, TraceTraffic, Traffic
+from fabriclab.plan.participants import data_senders
 from fabriclab.plan.switch_checks import unmarked
 from fabriclab.plan.switch_findings import Finding, merged
 from fabriclab.plan.switch_notes import number_ranges
@@ -51,10 +52,10 @@ def _with_ranges(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _dctcp_codepoints(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[int, ...]:
     """Return the DSCPs of flows that DCTCP may carry."""
-    by_default = any(node.transport is not None and node.transport.congestion_control == "dctcp" for node in nodes)
+    by_default = frozenset(node.name for node in nodes if node.transport is not None and node.transport.congestion_control == "dctcp")
     found = set()
     for each in traffic:
         control = None if isinstance(each, TraceTraffic) else each.carrier.congestion_control
-        if control == "dctcp" or (control is None and by_default):
+        if control == "dctcp" or (control is None and by_default & data_senders(each, by_default)):
             found.add(0 if isinstance(each, TraceTraffic) else each.carrier.dscp)
     return tuple(sorted(found))

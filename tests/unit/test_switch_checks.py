@@ -214,3 +214,10 @@ def test_a_plan_warns_once_of_all_switches_alike(tmp_path: Path) -> None:
         f"{names}: queues.3.wred: none is what DCTCP with DSCP 24 meets; nothing is marked, so it fills the buffer as Reno does; "
         "write wred: {min: 30 KB} or a phantom queue",
     )
+
+
+@pytest.mark.parametrize(("host", "is_found"), [("h1", True), ("h2", False), ("h4", False)], ids=["sender", "another", "receiver"])
+def test_only_what_dctcp_hosts_send_wants_marks(tmp_path: Path, host: str, is_found: bool) -> None:
+    of_hosts = DCTCP.replace("congestion_control: dctcp, ", "") + f"hosts: {{{host}: {{congestion_control: dctcp}}}}\n"
+    plan = plan_of(tmp_path, "{default: {pools: {shared: {size: 100 KB}}}}", topology=two_tiers(), more=of_hosts)
+    assert any("what DCTCP with DSCP 24 meets" in warning for warning in plan.warnings) is is_found
