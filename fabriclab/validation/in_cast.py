@@ -33,29 +33,35 @@ class InCast:
         return self.port.switch_port
 
 
-def in_casts(bench: Bench, lines: float) -> list[InCast]:
+def in_casts(bench: Bench, lines: float, most_lines: float | None = None) -> list[InCast]:
     """Return an in-cast at one host's port of every rack (evenly chosen where there are more than eight), if the port has a shared buffer.
 
-    The senders' lines together are at least `lines` times the receiver's; racks to which the lab has not so many are left out.
+    The senders' lines together are at least `lines` times the receiver's, and what they send from elsewhere gets in by the switch's other
+    ports; racks to which the lab has not so many are left out. With `most_lines` there are more of them where the lab has them.
     """
     racks = list(bench.racks().items())
     step = max(1, -(-len(racks) // _MOST_RACKS))
-    found = [_in_cast(bench, switch, rack[0], lines) for switch, rack in racks[::step]]
+    found = [_in_cast(bench, switch, rack[0], lines, max(lines, most_lines or 0)) for switch, rack in racks[::step]]
     return [one for one in found if one is not None]
 
 
-def _in_cast(bench: Bench, switch: str, receiver: str, lines: float) -> InCast | None:
+def _in_cast(bench: Bench, switch: str, receiver: str, lines: float, most_lines: float) -> InCast | None:
     interface = bench.plan.node(receiver).ports[0].peer_interface
     port = next(port for port in bench.plan.node(switch).ports if port.interface == interface)
     if port.switch_port is None:
         return None
     senders: list[str] = []
     rate_bps = 0
+    from_elsewhere_bps = sum(uplink.rate_bps for uplink in bench.fabric_ports(bench.plan.node(switch)))
     for host in _nearest_first(bench, switch, receiver):
-        if rate_bps >= lines * port.rate_bps or len(senders) == _MOST_SENDERS:
+        if rate_bps >= most_lines * port.rate_bps or len(senders) == _MOST_SENDERS:
             break
+        line_bps = bench.plan.node(host).ports[0].rate_bps
+        if host not in bench.racks()[switch]:
+            line_bps = min(line_bps, from_elsewhere_bps)
+            from_elsewhere_bps -= line_bps
         senders.append(host)
-        rate_bps += bench.plan.node(host).ports[0].rate_bps
+        rate_bps += line_bps
     return InCast(switch, port, receiver, tuple(senders)) if rate_bps >= lines * port.rate_bps else None
 
 

@@ -20,11 +20,13 @@ from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set
 from fabriclab.validation.finding import Finding, judged, unmeasured
 from fabriclab.validation.in_cast import InCast, in_casts
 
-_LINES = 2.0
+_LINES, _MOST_LINES = 2.0, 4.0
+"""Senders to a receiver, in lines: of two only half of the burst is ever queued."""
 _FILLS = 2
 _LEAST_BYTES, _MOST_BYTES = 2_000_000, 64_000_000
 """Of a burst in all: what fills a buffer, and what a validation should take at most."""
-_FLOW_BYTES = 500_000
+_FLOW_BYTES = 64_000
+"""Of a connection: what its first window holds, for Linux offers 64 KB of receive window at first (tcp_select_initial_window)."""
 _WINDOW_SEGMENTS = 400
 _INTERVAL_NS = MS
 _SLACK = 3
@@ -47,7 +49,7 @@ class _Slot:
 def lossless_stage(bench: Bench) -> Stage | None:
     """Return the stage; None where no class is to be lossless, or no host can congest another's port."""
     dscps = lossless_dscps(bench)
-    slots = _slots(bench, in_casts(bench, _LINES), dscps)
+    slots = _slots(bench, in_casts(bench, _LINES, _MOST_LINES), dscps)
     if not slots:
         return None
     traffic = [flows for number, slot in enumerate(slots) for flows in _burst(number, slot)]

@@ -107,10 +107,12 @@ def _marking(bench: Bench, place: InCast) -> Iterator[tuple[SwitchQueue, int, in
     for index, dscp in sorted(of_queue.items()):
         queue = queues.get(index, SwitchQueue(index=index))
         dscp = next((one for one in bench.wanted.thresholds if _queue_of(place.switch_port, one) == index), dscp)
+        wred = queue.wred if queue.wred is not None and queue.wred.ecn else None
+        begin, full = (0, 0) if wred is None else (_bytes(wred, length, place.port.rate_bps) for length in (wred.min, wred.max))
         if index in wanted:
-            yield queue, dscp, wanted[index], wanted[index]
-        elif queue.wred is not None and queue.wred.ecn:
-            begin, full = (_bytes(queue.wred, length, place.port.rate_bps) for length in (queue.wred.min, queue.wred.max))
+            # A curve that rises from there on has its first mark by chance.
+            yield queue, dscp, wanted[index], max(wanted[index], full) if begin <= wanted[index] else wanted[index]
+        elif wred is not None:
             yield queue, dscp, begin, full
 
 
