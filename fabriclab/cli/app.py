@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from fabriclab.cli import generate, sonic, sonic_check
+from fabriclab.cli import arista, generate, sonic, sonic_check
 
 EngineName = Literal["vm", "containerlab"]
 
@@ -49,6 +49,7 @@ Stall = Annotated[
 app.add_typer(generate.app, name="generate")
 sonic.app.command("check")(sonic_check.check)
 app.add_typer(sonic.app, name="sonic")
+app.add_typer(arista.app, name="arista")
 
 
 def _print_version(wanted: bool) -> None:

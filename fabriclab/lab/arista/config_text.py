@@ -1,0 +1,86 @@
+"""The text of an EOS configuration (`show running-config`) as commands with the commands below them, by indentation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fabriclab.lab.problems import LabErrors, Place, Problems
+
+LARGEST_BYTES = 8 * 2**20
+_MOST_PROBLEMS = 50
+
+
+@dataclass(frozen=True)
+class Command:
+    """One line, and what is indented below it."""
+
+    line: int
+    words: tuple[str, ...]
+    below: tuple[Command, ...] = ()
+    size: int = 1
+    """Lines, with all that is below."""
+
+    @property
+    def text(self) -> str:
+        """The line without its indentation."""
+        return " ".join(self.words)
+
+    def rest(self, *head: str) -> tuple[str, ...] | None:
+        """Return the words after `head`; None for another command."""
+        return self.words[len(head) :] if self.words[: len(head)] == head else None
+
+
+@dataclass(frozen=True)
+class ConfigText:
+    """A file, and what was found wrong in it."""
+
+    file: str
+    commands: tuple[Command, ...]
+    problems: Problems = field(default_factory=Problems)
+
+    def complain(self, command: Command, message: str, value: str = "") -> None:
+        """Record what is wrong with a command. Raises LabErrors when a file has so many mistakes that reading on is of no use."""
+        self.problems.add(Place(self.file, command.line), command.text[:80], message, value)
+        if len(self.problems) >= _MOST_PROBLEMS:
+            self.problems.raise_if_any()
+
+
+def parse_config_text(data: bytes, file: str) -> ConfigText:
+    """Return the commands of a file's bytes. Raises LabErrors if it is no text, or too large."""
+    lines = [(number, len(line) - len(line.lstrip()), tuple(line.split())) for number, line in enumerate(_text(data, file).splitlines(), 1)]
+    # `!` parts sections, `!!` is a comment.
+    return ConfigText(file, _tree([one for one in lines if one[2] and not one[2][0].startswith("!")]))
+
+
+def _tree(lines: Sequence[tuple[int, int, tuple[str, ...]]]) -> tuple[Command, ...]:
+    """Return the commands of lines (number, indentation, words): a line belongs to the one above it that is indented less."""
+    levels: list[tuple[int, list[Command]]] = [(-1, [])]
+    for number, indent, words in reversed(lines):
+        # From the end: what is indented more and was met already is below this line. Each level is in reverse order.
+        below: list[Command] = []
+        while levels[-1][0] > indent:
+            below += reversed(levels.pop()[1])
+        if levels[-1][0] != indent:
+            levels.append((indent, []))
+        levels[-1][1].append(Command(number, words, tuple(below), 1 + sum(one.size for one in below)))
+    return tuple(one for _, level in reversed(levels) for one in reversed(level))
+
+
+def _text(data: bytes, file: str) -> str:
+    problems = Problems()
+    if len(data) > LARGEST_BYTES:
+        problems.add(Place(file), "", f"more than {LARGEST_BYTES >> 20} MiB; a switch's configuration is smaller")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problems.add(
+            Place(file, line), "", f"byte {data[error.start]:#04x} is not UTF-8; give the output of `show running-config` as a text"
+        )
+        text = ""
+    if not problems and not text.strip():
+        problems.add(Place(file, 1), "", "the file is empty; give the output of `show running-config`")
+    if problems:
+        raise LabErrors(problems.found())
+    return text
