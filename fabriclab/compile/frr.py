@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from fabriclab.plan.bgp import originated_prefixes
-from fabriclab.plan.model import Bgp, Node, Plan, Port
+from fabriclab.plan.model import Bgp, Node, OwnBgp, Plan, Port
 
 _CONFIG_DIRECTORY = "etc/frr"
 """Relative to the node's root."""
 _DAEMON_DIRECTORY = "/usr/lib/frr"
 _GROUP = "fabric"
-_BFD_PROFILE = "fabric"
-_CONNECT_RETRY_S = 1
+BFD_PROFILE = "fabric"
+CONNECT_RETRY_S = 1
+"""SONiC has 10: a lab need not wait so long for its traffic."""
 _NS_PER_MS = 10**6
 
 
@@ -37,11 +38,19 @@ def compile_frr(node: Node, plan: Plan) -> dict[str, str]:
     bgp = plan.bgp
     if bgp is None:
         return {}
-    sections: dict[str, list[str]] = {"zebra": [], "bgpd": list(_router(node, plan, bgp))}
+    router = _router(node, plan, bgp) if node.bgp is None else own_router(node, node.bgp, bgp)
+    sections: dict[str, list[str]] = {"zebra": [], "bgpd": list(router)}
     if bgp.bfd is not None:
         sections["bfdd"] = _bfd(bgp.bfd.interval_ns // _NS_PER_MS, bgp.bfd.multiplier)
+    elif _has_bfd(node, plan):
+        sections["bfdd"] = []
     head = ["frr defaults datacenter", f"hostname {node.name}"]
     return {_config_file(daemon): "".join(line + "\n" for line in [*head, *section]) for daemon, section in sections.items()}
+
+
+def _has_bfd(node: Node, plan: Plan) -> bool:
+    own = node.bgp is not None and any(neighbour.bfd for neighbour in node.bgp.neighbours)
+    return own or (plan.bgp is not None and plan.bgp.bfd is not None)
 
 
 def _config_file(daemon: str) -> str:
@@ -50,22 +59,27 @@ def _config_file(daemon: str) -> str:
 
 def _bfd(interval_ms: int, multiplier: int) -> list[str]:
     timers = [f"  transmit-interval {interval_ms}", f"  receive-interval {interval_ms}", f"  detect-multiplier {multiplier}"]
-    return ["bfd", f" profile {_BFD_PROFILE}", *timers, " exit", "exit"]
+    return ["bfd", f" profile {BFD_PROFILE}", *timers, " exit", "exit"]
 
 
-def _router(node: Node, plan: Plan, bgp: Bgp) -> Iterator[str]:
+def router_head(node: Node) -> Iterator[str]:
+    """Yield what every router says of itself."""
     yield f"router bgp {node.asn}"
     yield f" bgp router-id {node.loopback}"
     # Without it RFC 8212 keeps a session without policies from carrying any route.
     yield " no bgp ebgp-requires-policy"
     yield " no bgp default ipv4-unicast"
     yield " bgp bestpath as-path multipath-relax"
+
+
+def _router(node: Node, plan: Plan, bgp: Bgp) -> Iterator[str]:
+    yield from router_head(node)
     yield f" timers bgp {bgp.keepalive_s} {bgp.hold_s}"
     yield f" neighbor {_GROUP} peer-group"
     yield f" neighbor {_GROUP} remote-as external"
-    yield f" neighbor {_GROUP} timers connect {_CONNECT_RETRY_S}"
+    yield f" neighbor {_GROUP} timers connect {CONNECT_RETRY_S}"
     if bgp.bfd is not None:
-        yield f" neighbor {_GROUP} bfd profile {_BFD_PROFILE}"
+        yield f" neighbor {_GROUP} bfd profile {BFD_PROFILE}"
     for port in fabric_ports(node, plan):
         yield from _neighbour(port, plan, bgp)
     nodes = {each.name: each for each in plan.nodes}
@@ -87,9 +101,29 @@ def _neighbour(port: Port, plan: Plan, bgp: Bgp) -> Iterator[str]:
     yield f" neighbor {name} description {port.peer_node}:{port.peer_interface}"
 
 
+def own_router(node: Node, own: OwnBgp, bgp: Bgp) -> Iterator[str]:
+    """Yield the router of a switch whose own configuration says its neighbours and networks, as SONiC's templates write it."""
+    yield from router_head(node)
+    names = [neighbour.address or neighbour.interface for neighbour in own.neighbours]
+    for name, neighbour in zip(names, own.neighbours, strict=True):
+        yield f" neighbor {name}{'' if neighbour.address else ' interface v6only'} remote-as {neighbour.asn or 'external'}"
+        yield f" neighbor {name} timers {neighbour.keepalive_s} {neighbour.hold_s}"
+        yield f" neighbor {name} timers connect {CONNECT_RETRY_S}"
+        if bgp.bfd is not None:
+            yield f" neighbor {name} bfd profile {BFD_PROFILE}"
+        elif neighbour.bfd:
+            yield f" neighbor {name} bfd"
+    yield " address-family ipv4 unicast"
+    yield from (f"  network {prefix}" for prefix in own.networks)
+    yield from (f"  neighbor {name} activate" for name in names)
+    yield f"  maximum-paths {own.max_paths or bgp.max_paths}"
+    yield " exit-address-family"
+    yield "exit"
+
+
 def compile_daemons(node: Node, plan: Plan) -> list[dict[str, Any]]:
     """Return the job's entries for the node's FRR daemons, in the order in which they are started."""
-    names = ["zebra", *(["bfdd"] if plan.bgp is not None and plan.bgp.bfd is not None else []), "bgpd"]
+    names = ["zebra", *(["bfdd"] if _has_bfd(node, plan) else []), "bgpd"]
     # No terminal over TCP: vtysh comes through a socket in the file system.
     options = ["-P", "0", "--log", "stdout", "--log-level", "informational"]
     return [

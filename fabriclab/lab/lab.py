@@ -145,7 +145,13 @@ def names_of(topology: Topology, complete: bool) -> Names:
         for end, peer in ((link.a, link.b), (link.b, link.a)):
             racks.setdefault(end.node, peer.node)
     return Names(
-        hosts, switches, tuple(topology.ports), topology.switch_ports(), complete, {host: racks[host] for host in hosts if host in racks}
+        hosts,
+        switches,
+        tuple(topology.ports),
+        topology.switch_ports(),
+        complete,
+        {host: racks[host] for host in hosts if host in racks},
+        profiles={node.name: node.sonic.profile for node in topology.nodes if node.sonic is not None and node.sonic.profile},
     )
 
 

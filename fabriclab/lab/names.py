@@ -27,6 +27,8 @@ class Names:
     """The node that each host's first link leads to: its switch, or the host that it is wired to."""
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The hosts of each group; none of one that has problems of its own."""
+    profiles: Mapping[str, str] = field(default_factory=dict)
+    """Of switches that are what their own configuration says: the text of a profile."""
 
     def host_words(self) -> list[str]:
         """Return every name that stands for hosts, groups first."""

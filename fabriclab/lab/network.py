@@ -11,13 +11,14 @@ from fabriclab.lab.document import MappingValue, read_document
 from fabriclab.lab.links import read_links
 from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.section import Section
+from fabriclab.lab.sonic.bound import bind_links, bind_nodes, read_configs
 from fabriclab.lab.topology import Link, NodeReader, Topology, parse_name, settle_roles
 
 
 def read_topology(path: Path, problems: Problems) -> Topology | None:
     """Return the topology with everything in it that is whole; None when there is no readable file."""
     document = read_document(path, problems)
-    return None if document is None else parse_topology(document, problems)
+    return None if document is None else parse_topology(document, problems, path.parent)
 
 
 def read_one_topology(path: Path) -> Topology:
@@ -30,8 +31,8 @@ def read_one_topology(path: Path) -> Topology:
     return topology
 
 
-def parse_topology(document: MappingValue, problems: Problems) -> Topology:
-    """Return the topology of a Containerlab file; what is wrong is recorded."""
+def parse_topology(document: MappingValue, problems: Problems, directory: Path = Path()) -> Topology:
+    """Return the topology of a Containerlab file; what is wrong is recorded. `directory` has the files that it binds."""
     before = len(problems)
     root = Section(document, "", problems, containerlab.FILE_KEYS)
     name = parse_name(root)
@@ -45,6 +46,9 @@ def parse_topology(document: MappingValue, problems: Problems) -> Topology:
     links_before = len(problems)
     links = read_links(section, [node.name for node in written])
     nodes = settle_roles(written, links, links_before == len(problems), problems)
+    configs = read_configs(written, directory, problems)
+    links = bind_links(links, configs, problems)
+    nodes = bind_nodes(nodes, links, configs, problems)
     topology = Topology(name, nodes, links)
     if before == len(problems):
         _check_addresses(links, problems)

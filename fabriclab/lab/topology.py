@@ -9,15 +9,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from fabriclab.lab.document import MappingValue, ScalarValue
 from fabriclab.lab.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
-from fabriclab.lab.section import Section, Written
+from fabriclab.lab.section import Section, Written, as_words
 
 FILE_NAME = "topology.clab.yml"
-RUNNABLE_KINDS = ("linux",)
+LINUX, SONIC = "linux", "sonic-vs"
+RUNNABLE_KINDS = (LINUX, SONIC)
+CONFIG_PATHS = ("/etc/sonic/config_db.json", "/var/sonic/config_db.json")
+"""Where docker-sonic-vs looks for its configuration (platform/vs/docker-sonic-vs/start.sh)."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 """Of a lab or a node."""
 
@@ -60,6 +63,34 @@ class Link:
 
 
 @dataclass(frozen=True)
+class SonicSession:
+    """A BGP session as a switch's config_db.json has it."""
+
+    interface: str
+    """The port that leads to the neighbour."""
+    address: IPv4Address | None
+    """Of the neighbour; None: over the port's link-local addresses."""
+    asn: int | None
+    """Of the neighbour; None: any other than ours."""
+    keepalive_s: int
+    hold_s: int
+    bfd: bool
+
+
+@dataclass(frozen=True)
+class SonicSwitch:
+    """What a switch of kind sonic-vs is by its config_db.json (`fabriclab.lab.sonic.bound`)."""
+
+    file: str
+    profile: str
+    """Its buffers and QoS, the text of a switch profile."""
+    sessions: tuple[SonicSession, ...] = ()
+    max_paths: int | None = None
+    networks: tuple[IPv4Network, ...] = ()
+    """That it announces."""
+
+
+@dataclass(frozen=True)
 class LabNode:
     """A node and where it stands."""
 
@@ -72,6 +103,8 @@ class LabNode:
     """The address by which the node itself is known, whatever its links do."""
     tier: Written[int] | None = None
     """Level in the fabric, 1 at the top (RFC 7938 counts so)."""
+    sonic: SonicSwitch | None = None
+    """Of kind sonic-vs."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +153,9 @@ class WrittenNode:
     name: str
     place: Place
     labels: WrittenLabels
+    kind: str | None = None
+    config: Written[str] | None = None
+    """The file that is bound to where SONiC has its configuration, relative to the topology."""
 
 
 class NodeReader:
@@ -152,11 +188,24 @@ class NodeReader:
         if NAME.fullmatch(name) is None:
             message = f"{shown(name)} cannot name a node; write letters, digits, '-', '_', at most 63 (a dot separates words of a key)"
             self._problems.add(place, node.key, message, name)
-        layers = self._layers(node)
-        return WrittenNode(name, place, read_labels(layers))
+        kind, layers = self._layers(node)
+        config = self._config(node, layers) if kind == SONIC else None
+        return WrittenNode(name, place, read_labels(layers), kind, config)
 
-    def _layers(self, node: Section) -> list[Section]:
-        """Return what the node inherits from, the nearest first."""
+    def _config(self, node: Section, layers: list[Section]) -> Written[str] | None:
+        """Return the file that is bound to SONiC's place for it; the nearest layer that binds one counts."""
+        for layer in layers:
+            value = layer.get("binds")
+            for bind in as_words(value, layer.path("binds"), self._problems) or () if value is not None else ():
+                path, _, rest = bind.value.partition(":")
+                if rest.partition(":")[0] in CONFIG_PATHS:
+                    return Written(path, bind.key, bind.text, bind.place)
+        example = f"binds: ['{node.key.rpartition('.')[2]}.json:{CONFIG_PATHS[0]}']"
+        self._problems.add(node.place, node.path("binds"), f"no config_db.json; write {example}, a file beside the topology")
+        return None
+
+    def _layers(self, node: Section) -> tuple[str | None, list[Section]]:
+        """Return the node's kind, and what it inherits from, the nearest first."""
         group_name = node.scalar("group", "a group's name")
         if group_name is None and self._defaults is not None:
             group_name = self._defaults.scalar("group", "a group's name")
@@ -167,7 +216,7 @@ class NodeReader:
         kind = self._kind(node, nearest_first)
         by_kind = self._by_kind.get(kind) if kind else None
         layers = [node, group, by_kind, self._defaults]
-        return [layer for layer in layers if layer is not None]
+        return kind, [layer for layer in layers if layer is not None]
 
     def _kind(self, node: Section, layers: list[Section]) -> str | None:
         for layer in layers:
@@ -195,11 +244,14 @@ def settle_roles(nodes: list[WrittenNode], links: tuple[Link, ...], links_are_go
     settled = []
     for node in nodes:
         key = f"topology.nodes.{node.name}"
+        role = node.labels.role or ("switch" if node.kind == SONIC else None)
+        if node.kind == SONIC and role == "host":
+            problems.add(node.place, key, f"is of kind {SONIC}, a switch; remove the label {ROLE_LABEL}", node.name)
         if degree[node.name] == 0 and links_are_good:
             problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
-        elif node.labels.role is None and degree[node.name] > 1:
+        elif role is None and degree[node.name] > 1:
             message = f"has {degree[node.name]} links and no role; write labels: {{{ROLE_LABEL}: switch}} (or host)"
             problems.add(node.place, key, message, node.name)
         labels = node.labels
-        settled.append(LabNode(node.name, labels.role or "host", node.place, labels.asn, labels.loopback, labels.tier))
+        settled.append(LabNode(node.name, role or "host", node.place, labels.asn, labels.loopback, labels.tier))
     return tuple(settled)

@@ -107,6 +107,30 @@ class Route(Frozen):
     """Pairs of gateway address and interface."""
 
 
+class BgpNeighbour(Frozen):
+    """A session as a switch's own configuration has it."""
+
+    interface: str
+    """The port that leads there."""
+    address: str | None
+    """None: over link-local addresses."""
+    asn: int | None
+    """None: any other than the switch's own."""
+    keepalive_s: int
+    hold_s: int
+    bfd: bool = False
+
+
+class OwnBgp(Frozen):
+    """BGP as a switch's own configuration has it (a SONiC switch's config_db.json), where others have what follows from the topology."""
+
+    neighbours: tuple[BgpNeighbour, ...]
+    networks: tuple[str, ...]
+    """That it announces."""
+    max_paths: int | None = None
+    """None: the lab's."""
+
+
 class Node(Frozen):
     """A host or a switch."""
 
@@ -121,6 +145,8 @@ class Node(Frozen):
     """AS number of a switch that speaks BGP."""
     loopback: str | None = None
     """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one."""
+    bgp: OwnBgp | None = None
+    """Of a switch whose own configuration says it."""
     routes: tuple[Route, ...] = ()
     """Of a switch that speaks BGP: what it must have learnt when routing has converged (`fabriclab.plan.bgp`)."""
 

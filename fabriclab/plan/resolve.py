@@ -35,6 +35,7 @@ from fabriclab.plan.model import (
     Queue,
     Transport,
 )
+from fabriclab.plan.own_bgp import default_protocol, resolve_own_bgp
 from fabriclab.plan.parameters import parameter_values
 from fabriclab.plan.routing import compute_routes
 from fabriclab.plan.switch import SwitchPort
@@ -87,7 +88,7 @@ class Resolver:
         lab = self._lab
         applied = lab.apply(settings, seed)
         experiment = applied.experiment
-        bgp = _resolve_bgp(experiment.routing)
+        bgp = _resolve_bgp(experiment.routing, lab.topology)
         nodes, buffers = self._network(experiment, bgp)
         traffic = tuple(resolve_traffic(each) for each in experiment.traffic)
         return Plan(
@@ -138,6 +139,7 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
             ports=tuple(ports[node.name]),
             switch=buffers.shared[node.name].switch if node.name in buffers.shared else None,
             transport=transports.get(node.name),
+            bgp=resolve_own_bgp(node.sonic, bgp),
             routes=routes[node.name],
         )
         for node in topology.nodes
@@ -155,8 +157,8 @@ def _assign_addresses(topology: Topology, transports: Mapping[str, Transport]) -
         raise LabErrors([Problem(topology.links[0].place.file, None, "topology.links", "", str(error))]) from error
 
 
-def _resolve_bgp(written: WrittenRouting) -> Bgp | None:
-    protocol = _or(written.protocol, defaults.PROTOCOL)
+def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:
+    protocol = _or(written.protocol, default_protocol(topology))
     if protocol == "static":
         return None
     interval_ns = _or(written.bfd, None)

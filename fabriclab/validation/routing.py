@@ -11,6 +11,7 @@ from typing import Any
 
 from fabriclab.plan.model import Node, Plan, Port, Route
 from fabriclab.results import Results
+from fabriclab.units import format_count
 from fabriclab.validation.bench import Bench, Collector, collected
 from fabriclab.validation.finding import Finding, judged, shortened, unmeasured
 
@@ -94,7 +95,7 @@ def _judge_paths(switch: Node, output: str | None) -> list[Finding]:
 def _widths(switch: Node, widths: Sequence[int]) -> Iterator[Finding]:
     for width in widths:
         networks = sum(len(route.next_hops) == width for route in switch.routes)
-        text = f"{width} next {'hop' if width == 1 else 'hops'} to {networks} {'network' if networks == 1 else 'networks'}"
+        text = f"{format_count(width, 'next hop')} to {format_count(networks, 'network')}"
         yield judged("paths", switch.name, text, text, holds=True)
 
 
@@ -107,7 +108,7 @@ def _hops_of(route: Route, live: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _hops_text(interfaces: Sequence[str]) -> str:
-    return f"{len(interfaces)} next hops: {', '.join(interfaces)}" if interfaces else "no route"
+    return f"{format_count(len(interfaces), 'next hop')}: {', '.join(interfaces)}" if interfaces else "no route"
 
 
 def _live_interfaces(table: Any) -> dict[str, list[str]]:

@@ -126,7 +126,7 @@ def test_routing_that_never_gets_there_is_measured_as_it_is(vm: Vm, tmp_path: Pa
     validation = Validation(tmp_path / "out", context, lambda *_: None)
     findings = list(validation.carry_out(replace(bench, plan=plan, intended=plan), ["reach"]))
     (failed,) = failures(findings, "paths")
-    assert (failed.where, failed.expected, failed.measured) == ("leaf2 to 10.99.0.0/24", "1 next hops: eth4", "no route")
+    assert (failed.where, failed.expected, failed.measured) == ("leaf2 to 10.99.0.0/24", "1 next hop: eth4", "no route")
     assert next(finding for finding in findings if finding.check == "reach").verdict == "pass"
     assert (tmp_path / "out" / "reach-as-it-is").is_dir()
 

@@ -6,12 +6,10 @@ eth1 is Ethernet0, eth2 Ethernet4. Any other name gets the lowest multiple of fo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-LANES = 4
-_ETHERNET = re.compile(r"Ethernet(0|[1-9][0-9]{0,4})")
-_ETH = re.compile(r"eth([1-9][0-9]{0,3})")
+from fabriclab.lab.sonic.interface_names import LANES, sonic_name
+
 _FIRST_LANES = (
     *(25, 29, 33, 37, 45, 41, 1, 5, 13, 9, 17, 21, 53, 49, 57, 61),
     *(69, 65, 73, 77, 109, 105, 113, 117, 125, 121, 81, 85, 93, 89, 101, 97),
@@ -23,7 +21,7 @@ def sonic_names(interfaces: Sequence[str]) -> dict[str, str]:
     """Return SONiC's name of each interface of a switch. Raises ValueError where two would have the same."""
     names: dict[str, str] = {}
     for interface in interfaces:
-        name = _given(interface)
+        name = sonic_name(interface)
         if name is not None:
             other = next((one for one, taken in names.items() if taken == name), None)
             if other is not None:
@@ -34,13 +32,6 @@ def sonic_names(interfaces: Sequence[str]) -> dict[str, str]:
         if interface not in names:
             names[interface] = next(name for name in free if name not in names.values())
     return {interface: names[interface] for interface in interfaces}
-
-
-def _given(interface: str) -> str | None:
-    if _ETHERNET.fullmatch(interface) is not None:
-        return interface
-    match = _ETH.fullmatch(interface)
-    return None if match is None else f"Ethernet{LANES * (int(match[1]) - 1)}"
 
 
 def lanes(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv4Network
 
 from fabriclab.lab.problems import shown
 from fabriclab.lab.sonic.config_db import BgpNeighbour
@@ -27,6 +27,10 @@ class Bgp:
     frrcfgd: bool
     max_paths: int | None
     neighbours: tuple[BgpNeighbour, ...]
+    networks: tuple[IPv4Network, ...]
+    """That frrcfgd announces."""
+    announces_connected: bool
+    """frrcfgd announces the networks of all interfaces."""
 
 
 def read_bgp(tables: Tables, ports: Collection[str]) -> Bgp:
@@ -40,7 +44,15 @@ def read_bgp(tables: Tables, ports: Collection[str]) -> Bgp:
             fields = Fields(tables, entry)
             asn = fields.number("local_asn", 1, _LARGEST_ASN) or asn
             router_id = _router_id(fields, "router_id") or router_id
-    return Bgp(asn or None, router_id, by_tables, _max_paths(tables), _neighbours(tables, ports, by_tables))
+    return Bgp(
+        asn=asn or None,
+        router_id=router_id,
+        frrcfgd=by_tables,
+        max_paths=_max_paths(tables),
+        neighbours=_neighbours(tables, ports, by_tables),
+        networks=_networks(tables),
+        announces_connected=_announces_connected(tables),
+    )
 
 
 def _metadata(tables: Tables) -> Fields | None:
@@ -62,6 +74,25 @@ def _max_paths(tables: Tables) -> int | None:
         if entry.key == f"{DEFAULT_VRF}|ipv4_unicast":
             return Fields(tables, entry).number("max_ebgp_paths", 1, 256)
     return None
+
+
+def _networks(tables: Tables) -> tuple[IPv4Network, ...]:
+    found = []
+    for entry in tables.entries("BGP_GLOBALS_AF_NETWORK"):
+        vrf, _, rest = entry.key.partition("|")
+        family, _, prefix = rest.partition("|")
+        if vrf != DEFAULT_VRF or family != "ipv4_unicast":
+            continue
+        try:
+            found.append(IPv4Network(prefix))
+        except ValueError:
+            message = f"{shown(prefix)} is no network; write one such as 10.0.0.0/24"
+            tables.complain((entry.table, entry.key), message, prefix)
+    return tuple(found)
+
+
+def _announces_connected(tables: Tables) -> bool:
+    return f"{DEFAULT_VRF}|connected|bgp|ipv4" in tables.keys("ROUTE_REDISTRIBUTE")
 
 
 def _neighbours(tables: Tables, ports: Collection[str], by_tables: bool) -> tuple[BgpNeighbour, ...]:

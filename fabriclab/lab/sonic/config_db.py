@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Literal
 
 from fabriclab.lab.problems import Place, Problems
@@ -208,6 +208,10 @@ class ConfigDb:
     frrcfgd: bool = False
     """BGP is in the tables of frrcfgd rather than in bgpcfgd's."""
     max_paths: int | None = None
+    networks: tuple[IPv4Network, ...] = ()
+    """BGP_GLOBALS_AF_NETWORK."""
+    announces_connected: bool = False
+    """ROUTE_REDISTRIBUTE of connected routes into BGP."""
     ports: Mapping[str, Port] = field(default_factory=dict)
     addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     """Of INTERFACE, VLAN_INTERFACE, PORTCHANNEL_INTERFACE by the interface's name."""

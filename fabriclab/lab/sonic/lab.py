@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from fabriclab.lab import experiment, topology
 from fabriclab.lab.problems import Problems
-from fabriclab.lab.sonic.accounts import Accounts
 from fabriclab.lab.sonic.config_db import ConfigDb, LeftOut
 from fabriclab.lab.sonic.lab_files import experiment_text, topology_text
 from fabriclab.lab.sonic.neighbours import LabLink, LinkResolver, node_name
-from fabriclab.lab.sonic.port_classes import common_and_own
-from fabriclab.lab.sonic.port_qos import PortResolver
-from fabriclab.lab.sonic.profile_file import Profile, profile_text
-from fabriclab.lab.switch.port_keys import port_key
+from fabriclab.lab.sonic.profile_file import profile_text
+from fabriclab.lab.sonic.switch_profile import switch_profile
 
 
 @dataclass(frozen=True)
@@ -38,24 +34,10 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
     switch = node_name(config, name)
     resolver = LinkResolver(config, switch, notes, problems)
     links = resolver.links()
-    ports = tuple(link.interface for link in links)
-    accounts = Accounts(config, ports, problems)
-    port_resolver = PortResolver(config, accounts, notes, problems)
-    pools = accounts.pools()
-    settings = {port: port_resolver.resolve(port) for port in ports}
+    profile = switch_profile(switch, config, {link.interface: link.rate_bps for link in links}, cell, notes, problems)
     problems.raise_if_any()
-    common, classes = common_and_own(settings)
-    rates = {link.rate_bps for link in links}
-    profile = Profile(
-        title=f"{switch}, imported from SONiC",
-        source=PurePath(config.file).name,
-        bandwidth_bps=sum(link.rate_bps for link in links) if len(rates) == 1 else None,
-        port_rate_bps=min(rates) if len(rates) == 1 else None,
-        pools=pools,
-        settings=common,
-        ports=tuple((port_key(one.ports, ports), one.settings) for one in classes),
-        cell=cell,
-    )
+    if profile is None:
+        raise AssertionError("a profile that cannot be leaves a problem")
     files = {
         topology.FILE_NAME: topology_text(switch, config, links, notes),
         experiment.FILE_NAME: experiment_text(switch, config, links, notes),

@@ -92,6 +92,8 @@ def _read(tables: Tables) -> ConfigDb:
         router_id=bgp.router_id,
         frrcfgd=bgp.frrcfgd,
         max_paths=bgp.max_paths,
+        networks=bgp.networks,
+        announces_connected=bgp.announces_connected,
         ports=ports,
         addresses=addresses,
         loopbacks=loopbacks,

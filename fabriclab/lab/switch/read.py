@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from fabriclab.lab.aqm import check_aqm
+from fabriclab.lab.document import MappingValue
 from fabriclab.lab.fraction import parse_fraction
 from fabriclab.lab.names import Names
 from fabriclab.lab.problems import did_you_mean, shown
@@ -19,9 +20,10 @@ from fabriclab.lab.switch.finish import dormant_groups, finish, without_lossless
 from fabriclab.lab.switch.layer import BUFFER_KEYS, read_layer
 from fabriclab.lab.switch.override import by_number, override_layer
 from fabriclab.lab.switch.port_keys import exactness
-from fabriclab.lab.switch.profile import read_profile
+from fabriclab.lab.switch.profile import parse_profile, read_profile
 from fabriclab.lab.switch.written import Scale, WrittenBuffer, WrittenLayer, WrittenProfile, WrittenSwitch
 
+CONFIG_FILE = "config_db.json"
 SHARED_KEYS = ("profile", "scale", *BUFFER_KEYS)
 SWITCH_KEYS = (*PORT_BUFFER_KEYS, *SHARED_KEYS)
 _SMALLEST_FACTOR, _LARGEST_FACTOR = Fraction(1, 10**6), Fraction(1000)
@@ -63,7 +65,11 @@ def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSw
     with_port_buffers, with_shared_buffer = {}, {}
     for name in names.switches:
         own = [layers[key] for key in ("default", name) if key in layers]
-        if _is_shared(own):
+        if name in names.profiles:
+            # `default` is for switches that are nothing by themselves.
+            own = [layers[name] if name in layers else _empty_layer(switches, name)]
+            with_shared_buffer[name] = _shared(own, directory, are_good, _interfaces(name, names), names.profiles[name])
+        elif _is_shared(own):
             with_shared_buffer[name] = _shared(own, directory, are_good, _interfaces(name, names))
         else:
             with_port_buffers[name] = _port_buffer(own)
@@ -78,6 +84,10 @@ def _read_layer(section: Section) -> _Layer:
         scale=section.read("scale", "'bandwidth', 'none' or a factor such as 1/100", _scale),
         shared=read_layer(section),
     )
+
+
+def _empty_layer(switches: Section, name: str) -> _Layer:
+    return _read_layer(Section(MappingValue({}, {}, switches.place), switches.path(name), switches.problems, None))
 
 
 def _scale(text: str) -> Scale:
@@ -113,13 +123,16 @@ def _interfaces(switch: str, names: Names) -> tuple[str, ...]:
     return tuple(port.partition(":")[2] for port in names.switch_ports if port.partition(":")[0] == switch)
 
 
-def _shared(layers: list[_Layer], directory: Path, are_good: bool, interfaces: tuple[str, ...]) -> WrittenSwitch:
+def _shared(
+    layers: list[_Layer], directory: Path, are_good: bool, interfaces: tuple[str, ...], own_profile: str | None = None
+) -> WrittenSwitch:
     """Return a switch with a shared buffer; keys of ports' own buffers are recorded.
 
-    What its values say together is checked only where none of them was wrong by itself.
+    What its values say together is checked only where none of them was wrong by itself. `own_profile`: what the switch's own
+    configuration says, in place of a profile by name.
     """
     last = layers[-1].section
-    profile = _profile(layers, directory)
+    profile = _profile(layers, directory) if own_profile is None else _own_profile(own_profile, layers)
     keys_of = _port_keys(_all_layers(profile, layers).ports, interfaces)
     written = replace(
         _as_ports_have_it(profile, layers, ()),
@@ -202,6 +215,17 @@ def _why_not_beside(key: str, layers: list[_Layer]) -> str:
 def _profile(layers: list[_Layer], directory: Path) -> WrittenProfile | None:
     written = [layer.profile for layer in layers if layer.profile is not None]
     return read_profile(written[-1], directory, layers[-1].section.problems) if written else None
+
+
+def _own_profile(text: str, layers: list[_Layer]) -> WrittenProfile | None:
+    """Return the profile of a switch's own configuration; another one beside it is recorded."""
+    section = layers[-1].section
+    for layer in layers:
+        if layer.profile is not None:
+            layer.section.complain("profile", "the switch is what its config_db.json says; remove this, or the file")
+    profile, found = parse_profile(text, CONFIG_FILE, f"{section.key.rpartition('.')[2]}'s {CONFIG_FILE}")
+    section.problems.add_all(found)
+    return profile
 
 
 def _resolve_scale(layers: list[_Layer], profile: WrittenProfile | None) -> Scale:

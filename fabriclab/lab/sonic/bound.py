@@ -1,0 +1,250 @@
+"""Switches of kind sonic-vs: what their config_db.json says becomes the lab's, and where the lab says something else, both are named.
+
+Containerlab gives such a node interfaces `ethN`; SONiC calls them `EthernetN` (`interface_names`), and so does the lab from here on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from pathlib import Path
+from typing import TypeVar
+
+from fabriclab.lab.labels import parse_asn, parse_loopback
+from fabriclab.lab.problems import LabErrors, Place, Problems, shown
+from fabriclab.lab.section import Written
+from fabriclab.lab.sonic.config_db import BgpNeighbour, ConfigDb
+from fabriclab.lab.sonic.interface_names import port_of_link
+from fabriclab.lab.sonic.lab_files import LOOPBACK
+from fabriclab.lab.sonic.neighbours import DEFAULT_MTU, NS_A_METRE
+from fabriclab.lab.sonic.profile_file import profile_text
+from fabriclab.lab.sonic.read import examine_config_db, read_bytes
+from fabriclab.lab.sonic.switch_profile import switch_profile
+from fabriclab.lab.topology import Endpoint, LabNode, Link, SonicSession, SonicSwitch, WrittenNode
+from fabriclab.units import format_rate
+
+T = TypeVar("T")
+_BITS_A_MBIT = 10**6
+_KEEPALIVE_S, _HOLD_S = 60, 180
+"""Where BGP_NEIGHBOR says nothing: SONiC's template of bgpd.conf (dockers/docker-fpm-frr/frr/bgpd), and FRR's own defaults."""
+
+
+def read_configs(nodes: Sequence[WrittenNode], directory: Path, problems: Problems) -> dict[str, ConfigDb]:
+    """Return the configuration of each switch of kind sonic-vs; what is wrong with a file is recorded."""
+    configs = {}
+    for node in nodes:
+        if node.config is None:
+            continue
+        path = directory / node.config.value
+        if not path.is_file():
+            node.config.complain(problems, f"{node.config.value}: no such file; write one, for example by fabriclab sonic export")
+            continue
+        try:
+            config, found = examine_config_db(read_bytes(path), str(path))
+        except LabErrors as error:
+            config, found = None, _collected(error)
+        problems.add_all(found)
+        if config is not None and not found:
+            configs[node.name] = config
+    return configs
+
+
+def _collected(error: LabErrors) -> Problems:
+    found = Problems()
+    for problem in error.problems:
+        found.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
+    return found
+
+
+def bind_links(links: Iterable[Link], configs: Mapping[str, ConfigDb], problems: Problems) -> tuple[Link, ...]:
+    """Return the links with SONiC's names, and what the files say of their ports: rate, MTU, delay, addresses."""
+    return tuple(_LinkBinder(configs, problems).bind(link) for link in links)
+
+
+class _LinkBinder:
+    """Binds the ends of links that are a SONiC switch's."""
+
+    def __init__(self, configs: Mapping[str, ConfigDb], problems: Problems) -> None:
+        self._configs = configs
+        self._problems = problems
+
+    def bind(self, link: Link) -> Link:
+        bound = [self._end(end) for end in link.ends]
+        if not any(end.node in self._configs for end in bound):
+            return link
+        mtu = link.mtu
+        for end in bound:
+            mtu = self._mtu(end, mtu)
+        a, b = self._addresses(bound[0], bound[1])
+        a, b = _with_others(a, b), _with_others(b, a)
+        return replace(link, a=a, b=b, mtu=mtu)
+
+    def _end(self, end: Endpoint) -> Endpoint:
+        """Return an end under SONiC's name, with its speed and its cable's length."""
+        config = self._configs.get(end.node)
+        if config is None:
+            return end
+        name = port_of_link(end.interface)
+        if name is None:
+            message = (
+                f"{shown(end.port)}: Containerlab names the interfaces of sonic-vs eth1, eth2 and so on; SONiC has Ethernet0, Ethernet4"
+            )
+            self._problems.add(end.place, end.key, message, end.port)
+            return end
+        port = config.ports.get(name)
+        if port is None:
+            message = f"{shown(end.port)} is {name} in SONiC, and PORT of {config.file} has none of that name ({config.place('PORT')})"
+            self._problems.add(end.place, end.key, message, end.port)
+            return replace(end, interface=name)
+        metres = config.cable_metres.get(name, 0)
+        delay = end.delay or _written(metres * NS_A_METRE, f"{metres}m", config.place("CABLE_LENGTH"))
+        return replace(end, interface=name, rate=self._rate(end, config, name, port.speed_mbps), delay=delay)
+
+    def _rate(self, end: Endpoint, config: ConfigDb, name: str, speed_mbps: int | None) -> Written[int] | None:
+        if speed_mbps is None:
+            return end.rate
+        said = _written(speed_mbps * _BITS_A_MBIT, str(speed_mbps), config.place("PORT", name, "speed"))
+        if end.rate is not None and end.rate.value != said.value:
+            message = (
+                f"{end.rate.text} here, and {format_rate(said.value)} in PORT|{name}|speed ({said.place}); "
+                "write the same, or links: {rate: ...} in experiment.yml, which slows the lab down"
+            )
+            end.rate.complain(self._problems, message)
+        return end.rate or said
+
+    def _mtu(self, end: Endpoint, mtu: Written[int] | None) -> Written[int] | None:
+        config = self._configs.get(end.node)
+        port = config.ports.get(end.interface) if config is not None else None
+        if config is None or port is None:
+            return mtu
+        said = _written(DEFAULT_MTU if port.mtu is None else port.mtu, str(port.mtu or DEFAULT_MTU), config.place("PORT", port.name, "mtu"))
+        if mtu is not None and mtu.value != said.value:
+            mtu.complain(self._problems, f"{mtu.value}, and {said.value} in PORT|{port.name}|mtu ({said.place}); write the same")
+        return mtu or said
+
+    def _addresses(self, a: Endpoint, b: Endpoint) -> tuple[Endpoint, Endpoint]:
+        return self._address(a), self._address(b)
+
+    def _address(self, end: Endpoint) -> Endpoint:
+        config = self._configs.get(end.node)
+        said = config.addresses.get(end.interface) if config is not None else None
+        if config is None or not said:
+            return end
+        table = f"INTERFACE|{end.interface}|{said[0]}"
+        place = config.place("INTERFACE", f"{end.interface}|{said[0]}")
+        if end.ipv4 is not None and end.ipv4.value != said[0]:
+            end.ipv4.complain(self._problems, f"{end.ipv4.value} here, and {table} ({place}); write the same")
+        return replace(end, ipv4=end.ipv4 or Written(said[0], table, str(said[0]), place))
+
+
+def _with_others(end: Endpoint, other: Endpoint) -> Endpoint:
+    """Return an end without an address, of a network that has one more only, with that one."""
+    if end.ipv4 is not None or other.ipv4 is None:
+        return end
+    own = other.ipv4.value
+    free = [address for address in own.network.hosts() if address != own.ip] if own.network.prefixlen >= 30 else []
+    if not free:
+        return end
+    return replace(end, ipv4=Written(IPv4Interface((free[0], own.network.prefixlen)), other.ipv4.key, other.ipv4.text, other.ipv4.place))
+
+
+def bind_nodes(nodes: Sequence[LabNode], links: Sequence[Link], configs: Mapping[str, ConfigDb], problems: Problems) -> tuple[LabNode, ...]:
+    """Return the nodes with what their files say: AS number, loopback, sessions, buffers and QoS."""
+    return tuple(_NodeBinder(node, configs[node.name], links, problems).bind() if node.name in configs else node for node in nodes)
+
+
+@dataclass(frozen=True)
+class _NodeBinder:
+    """Binds one switch."""
+
+    node: LabNode
+    config: ConfigDb
+    links: Sequence[Link]
+    problems: Problems
+
+    def bind(self) -> LabNode:
+        config = self.config
+        ends = {end.interface: end for link in self.links for end in link.ends if end.node == self.node.name}
+        rates = {name: end.rate.value for name, end in ends.items() if end.rate is not None and name in config.ports}
+        profile = switch_profile(self.node.name, config, rates, None, {}, self.problems)
+        sonic = SonicSwitch(
+            file=config.file,
+            profile="" if profile is None else profile_text(profile),
+            sessions=tuple(one for neighbour in config.bgp_neighbours if (one := self._session(neighbour)) is not None),
+            max_paths=config.max_paths,
+            networks=tuple(self._networks(ends.values())),
+        )
+        return replace(self.node, asn=self._asn(), loopback=self._loopback(), sonic=sonic)
+
+    def _asn(self) -> Written[int] | None:
+        if self.config.asn is None:
+            return self.node.asn
+        table = ("BGP_GLOBALS", "default", "local_asn") if self.config.frrcfgd else ("DEVICE_METADATA", "localhost", "bgp_asn")
+        return self._same(self.node.asn, str(self.config.asn), table, parse_asn)
+
+    def _loopback(self) -> Written[IPv4Address] | None:
+        said = next(iter(self.config.loopbacks.get(LOOPBACK, ())), None)
+        if said is None:
+            return self.node.loopback
+        return self._same(self.node.loopback, str(said.ip), ("LOOPBACK_INTERFACE", f"{LOOPBACK}|{said}"), parse_loopback)
+
+    def _same(self, label: Written[T] | None, said: str, path: tuple[str, ...], parse: Callable[[str], T]) -> Written[T] | None:
+        """Return a value of the file that a label may repeat."""
+        try:
+            value = parse(said)
+        except ValueError as error:
+            self.config.complain(self.problems, path, str(error), said)
+            return label
+        place = self.config.place(*path)
+        if label is not None and label.value != value:
+            label.complain(
+                self.problems, f"{label.text} here, and {said} in {'|'.join(path)} ({place}); write the same, or remove the label"
+            )
+        return Written(value, "|".join(path), said, place)
+
+    def _session(self, neighbour: BgpNeighbour) -> SonicSession | None:
+        """Return a session over one of the lab's links; those that lead nowhere in the lab are left out. Its other end must be there."""
+        if not neighbour.up:
+            return None
+        link_ends = [(near, far) for link in self.links for near, far in (link.ends, link.ends[::-1]) if near.node == self.node.name]
+        for near, far in link_ends:
+            if neighbour.interface == near.interface or _is_behind(neighbour.address, near):
+                self._check_peer(neighbour, near, far)
+                return SonicSession(
+                    interface=near.interface,
+                    address=neighbour.address,
+                    asn=neighbour.asn,
+                    keepalive_s=neighbour.keepalive_s or _KEEPALIVE_S,
+                    hold_s=neighbour.hold_s or _HOLD_S,
+                    bfd=neighbour.bfd,
+                )
+        return None
+
+    def _check_peer(self, neighbour: BgpNeighbour, near: Endpoint, far: Endpoint) -> None:
+        if neighbour.address is None or far.ipv4 is None or far.ipv4.value.ip == neighbour.address:
+            return
+        other = f"{far.port} has {far.ipv4.value.ip} ({far.ipv4.place})"
+        message = f"{neighbour.address} is the neighbour behind {near.port}, and {other}; write the same"
+        self.config.complain(self.problems, ("BGP_NEIGHBOR", neighbour.key), message, str(neighbour.address))
+
+    def _networks(self, ends: Iterable[Endpoint]) -> list[IPv4Network]:
+        """Return what the switch announces.
+
+        bgpcfgd announces Loopback0 and the networks of VLANs only (bgpd.main.conf.j2); frrcfgd what its tables say.
+        """
+        config = self.config
+        loopbacks = [IPv4Network(address.ip) for address in config.loopbacks.get(LOOPBACK, ())[:1]]
+        if not config.frrcfgd:
+            vlans = [address.network for name, each in config.addresses.items() if name.startswith("Vlan") for address in each]
+            return [*loopbacks, *vlans]
+        connected = [end.ipv4.value.network for end in ends if end.ipv4 is not None] + loopbacks if config.announces_connected else []
+        return list(dict.fromkeys([*config.networks, *connected]))
+
+
+def _is_behind(address: IPv4Address | None, end: Endpoint) -> bool:
+    return address is not None and end.ipv4 is not None and address in end.ipv4.value.network
+
+
+def _written(value: int, text: str, place: Place) -> Written[int]:
+    return Written(value, "", text, place)

@@ -1,0 +1,40 @@
+"""A switch's buffers and QoS as a profile in the lab language, whatever its links are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from fabriclab.lab.problems import Problems
+from fabriclab.lab.sonic.accounts import Accounts
+from fabriclab.lab.sonic.config_db import ConfigDb
+from fabriclab.lab.sonic.port_classes import common_and_own
+from fabriclab.lab.sonic.port_qos import PortResolver
+from fabriclab.lab.sonic.profile_file import Profile
+from fabriclab.lab.switch.port_keys import port_key
+
+
+def switch_profile(
+    switch: str, config: ConfigDb, rates_bps: Mapping[str, int], cell: str | None, notes: dict[str, None], problems: Problems
+) -> Profile | None:
+    """Return the profile of a switch of which these ports are in the lab, each with its speed; None after recording what it cannot say."""
+    ports = tuple(rates_bps)
+    before = len(problems)
+    accounts = Accounts(config, ports, problems)
+    resolver = PortResolver(config, accounts, notes, problems)
+    pools = accounts.pools()
+    settings = {port: resolver.resolve(port) for port in ports}
+    if len(problems) > before:
+        return None
+    common, classes = common_and_own(settings)
+    rates = set(rates_bps.values())
+    return Profile(
+        title=f"{switch}, imported from SONiC",
+        source=PurePath(config.file).name,
+        bandwidth_bps=sum(rates_bps.values()) if len(rates) == 1 else None,
+        port_rate_bps=min(rates) if len(rates) == 1 else None,
+        pools=pools,
+        settings=common,
+        ports=tuple((port_key(one.ports, ports), one.settings) for one in classes),
+        cell=cell,
+    )
