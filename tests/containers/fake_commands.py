@@ -16,6 +16,8 @@ name = Path(__file__).name
 argv = sys.argv[1:]
 with (here / "calls.jsonl").open("a") as calls:
     calls.write(json.dumps([name, *argv]) + "\\n")
+if argv[-1:] == ["-"]:
+    (here / "input").write_text(sys.stdin.read())
 for words, answer in json.loads((here / "answers.json").read_text()):
     if [name, *argv][: len(words)] == words:
         sys.stdout.write(answer.get("out", ""))
@@ -45,6 +47,10 @@ class FakeCommands:
         """Answer a command line that begins with these words; later answers come before earlier ones."""
         self._answers.insert(0, (words, answer))
         (self._directory / "answers.json").write_text(json.dumps(self._answers))
+
+    def last_input(self) -> str:
+        """Return what the last command read that was told to read standard input (`-`)."""
+        return (self._directory / "input").read_text()
 
     def calls(self, *words: str) -> list[list[str]]:
         """Return the command lines so far that begin with these words."""

@@ -116,7 +116,7 @@ def leavings(directory: Path) -> list[str]:
     """Return what a run of ours may have left on the host."""
     copy = directory / "machine" / "topology.clab.yml"
     name = copy.read_text().partition("\n")[0].removeprefix("name: ")
-    found = containers_of(name) + [str(path) for path in directory.glob("clab-*")]
+    found = containers_of(name) + [str(path) for pattern in ("clab-*", "machine/rendezvous") for path in directory.glob(pattern)]
     found += [str(path) for path in Path("/run/netns").glob(f"clab-{name}-*")] if Path("/run/netns").is_dir() else []
     if name in Path("/etc/hosts").read_text():
         found.append("/etc/hosts")
@@ -188,6 +188,29 @@ def test_routing_converges_follows_a_failure_and_the_run_says_how_long_it_took(l
     assert by_name["converged"].fields["convergence_ns"] > 0
     assert by_name["change"].fields["name"] == by_name["reconverged"].fields["name"] == "dies"
     assert by_name["change"].t_ns >= 500_000_000, "never before its time"
+    assert leavings(tmp_path / "run") == []
+
+
+SHUFFLE = """title: A job whose phases wait for what other hosts receive
+switches: {default: {buffer: 64 KB}}
+hosts: {default: {congestion_control: reno}}
+traffic:
+  job: {kind: shuffle, mappers: [h1], reducers: [h2], sources: [h2], size: 200 KB, replicas: 1}
+"""
+
+
+def test_flows_wait_for_what_other_hosts_receive(lab: ContainerLab, tmp_path: Path) -> None:
+    shutil.copytree(LAB, tmp_path / "lab")
+    (tmp_path / "lab" / "experiment.yml").write_text(SHUFFLE)
+    resolved = plan(tmp_path / "lab")
+    write_inputs(resolved, tmp_path / "lab", tmp_path / "run")
+    outcome = run_containers(lab_in(tmp_path / "lab", resolved), tmp_path / "run", lambda event: None, Interrupt())
+    assert outcome.status in ("complete", "starved"), outcome.message
+    goodput_bps(tmp_path / "run", resolved, "complete")
+    first, second = read_run(tmp_path / "run").flows.collect().sort("flow").to_dicts()
+    assert (first["dst"], second["dst"]) == ("h1", "h2"), "each is received on another host"
+    assert first["status"] == second["status"] == "complete"
+    assert second["start_ns"] >= first["end_ns"]
     assert leavings(tmp_path / "run") == []
 
 

@@ -70,6 +70,30 @@ def test_the_deployed_copy_has_its_own_name_and_absolute_paths(topology: Path) -
     assert copy["topology"]["links"] == [{"endpoints": ["h1:eth1", "s1:eth1"]}]
 
 
+BINDS = ["/run/lab/rendezvous:/run/fabriclab/rendezvous"]
+
+
+@pytest.mark.parametrize(
+    ("defaults", "expected"),
+    [
+        ("", BINDS),
+        ("  defaults:\n", BINDS),
+        ("  defaults: {kind: linux}\n", BINDS),
+        ("  defaults: {binds: ['/etc/hosts:/h']}\n", ["/etc/hosts:/h", *BINDS]),
+    ],
+)
+def test_all_nodes_of_the_deployed_copy_share_a_directory(topology: Path, defaults: str, expected: list[str]) -> None:
+    topology.write_text(f"name: x\ntopology:\n{defaults}  nodes:\n    h1: {{kind: linux, binds: ['/etc/own:/own']}}\n")
+    described = YAML(typ="safe").load(deployable(topology, "fl01234567", BINDS))["topology"]
+    assert described["defaults"]["binds"] == expected
+    assert described["nodes"]["h1"]["binds"] == ["/etc/own:/own"]
+
+
+def test_a_run_directory_that_docker_cannot_mount_is_named(topology: Path, tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"a:b: Docker mounts no directory with a colon in its path"):
+        Deployment(topology, tmp_path / "a:b")
+
+
 def test_containerlab_destroys_what_it_deployed_even_after_a_failure(
     topology: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +104,7 @@ def test_containerlab_destroys_what_it_deployed_even_after_a_failure(
     with pytest.raises(EngineError, match="no luck today"), Deployment(topology, tmp_path / "run") as deployment:
         deployment.deploy()
     copy = str((tmp_path / "run" / "machine" / "topology.clab.yml").resolve())
+    assert not (tmp_path / "run" / "machine" / "rendezvous").exists()
     (deploy,), (destroy,) = commands.calls("containerlab", "deploy"), commands.calls("containerlab", "destroy")
     assert deploy[:4] == ["containerlab", "deploy", "--topo", copy]
     assert destroy[:5] == ["containerlab", "destroy", "--topo", copy, "--cleanup"]

@@ -87,6 +87,16 @@ def test_a_classifier_that_the_kernel_lacks(kernel: Path, commands: FakeCommands
     assert [word in problem for word, problem in zip(missing, caught.value.problems, strict=True)] == [True] * len(missing)
 
 
+def test_every_discipline_is_tried_under_a_handle_of_its_own(kernel: Path, commands: FakeCommands) -> None:
+    """Under a handle that there is the kernel refuses another kind, whether it has it or not."""
+    check_host([HOST], [], [TC, CLASSES])
+    tried = [line.split() for line in commands.last_input().splitlines()]
+    disciplines = {words[words.index("handle") + 2]: words[words.index("handle") + 1] for words in tried if words[0] == "qdisc"}
+    assert list(disciplines) == ["tbf", "netem", "red", "prio"]
+    assert len(set(disciplines.values())) == len(disciplines)
+    assert [words[words.index("parent") + 1] for words in tried if words[0] == "filter"] == [disciplines["prio"]]
+
+
 def test_congestion_controls(kernel: Path, commands: FakeCommands) -> None:
     (kernel / "tcp_allowed_congestion_control").write_text("reno\n")
     missing, refused = problems(congestion="cubic dctcp")

@@ -16,8 +16,10 @@ from fabriclab.engine.containers.topology import deployable
 
 _DEPLOY_S = 600.0
 _DESTROY_S = 300.0
-# When the pipe breaks before a line we have died, even of SIGKILL: the lab goes.
-_GUARD = 'read -r released || exec "$@"'
+# When the pipe breaks before a line we have died, even of SIGKILL: the lab goes. $1 is the rendezvous.
+_GUARD = 'read -r released && exit; meeting=$1; shift; "$@"; rm -rf -- "$meeting"'
+_RENDEZVOUS = "/run/fabriclab/rendezvous"
+"""Where the job's programs meet in all nodes (`images/machine/README.md`)."""
 
 
 class Deployment:
@@ -27,7 +29,10 @@ class Deployment:
         # A name of its own: the same lab may run twice on a host, and the user's own deployment of it is not ours.
         self.name = f"fl{secrets.token_hex(4)}"
         self._topology = directory.resolve() / "machine" / "topology.clab.yml"
-        self._topology.write_text(deployable(topology, self.name))
+        self._rendezvous = self._topology.with_name("rendezvous")
+        if ":" in str(self._rendezvous):
+            raise EngineError(f"{directory}: Docker mounts no directory with a colon in its path; --out names another one")
+        self._topology.write_text(deployable(topology, self.name, [f"{self._rendezvous}:{_RENDEZVOUS}"]))
         self._directory = directory
         self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}
         self._guard: subprocess.Popen[bytes] | None = None
@@ -41,8 +46,9 @@ class Deployment:
         return ["containerlab", "destroy", "--topo", str(self._topology), "--cleanup", "--log-level", "warn"]
 
     def __enter__(self) -> Deployment:
+        self._rendezvous.mkdir()
         self._guard = subprocess.Popen(
-            ["/bin/sh", "-c", _GUARD, "fabriclab-guard", *self.destroy_argv()],
+            ["/bin/sh", "-c", _GUARD, "fabriclab-guard", str(self._rendezvous), *self.destroy_argv()],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -75,7 +81,8 @@ class Deployment:
         left = containers_of(self.name)
         if left:
             remove_containers(left)
-        shutil.rmtree(self._directory / f"clab-{self.name}", ignore_errors=True)
+        for leaving in (self._directory / f"clab-{self.name}", self._rendezvous):
+            shutil.rmtree(leaving, ignore_errors=True)
         if failure is not None and left:
             raise EngineError(f"the containers were removed, but Containerlab could not destroy the lab in order: {failure}")
 

@@ -27,8 +27,11 @@ QDISC_TRIALS = {
 }
 CLASSFUL = ("prio", "ets")
 """Disciplines whose classes our compilers fill by a classifier, u32."""
-U32_TRIAL = "filter replace dev lo parent 1: protocol ip prio 1 u32 match ip dsfield 0x00 0xfc flowid 1:1"
-"""Tried below a classful discipline of handle 1:."""
+
+
+def u32_trial(handle: str) -> str:
+    """Return the line that tries a classifier below a classful discipline's handle on the loopback device."""
+    return f"filter replace dev lo parent {handle} protocol ip prio 1 u32 match ip dsfield 0x00 0xfc flowid {handle}1"
 
 
 def qdiscs_of(texts: Iterable[str]) -> list[str]:

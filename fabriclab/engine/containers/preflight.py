@@ -13,7 +13,7 @@ from pathlib import Path
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import image_identity, server
-from fabriclab.engine.containers.needs import CLASSFUL, QDISC_TRIALS, U32_TRIAL, congestion_controls_of, qdiscs_of
+from fabriclab.engine.containers.needs import CLASSFUL, QDISC_TRIALS, congestion_controls_of, qdiscs_of, u32_trial
 from fabriclab.engine.containers.topology import NodeContainer
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
@@ -116,11 +116,14 @@ def _capabilities(containers: Sequence[NodeContainer]) -> Iterator[str]:
 
 
 def _trial_lines(tc_batches: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the lines that try what node files need, each with what it tries."""
-    kinds = [kind for kind in qdiscs_of(tc_batches) if kind in QDISC_TRIALS]
-    lines = [(kind, f"qdisc replace dev lo root handle 1: {QDISC_TRIALS[kind]}") for kind in kinds if kind not in CLASSFUL]
-    for kind in (kind for kind in kinds if kind in CLASSFUL):
-        lines += [(kind, f"qdisc replace dev lo root handle 1: {QDISC_TRIALS[kind]}"), (_U32, U32_TRIAL)]
+    """Return the lines that try what node files need, each with what it tries. Every discipline has a handle of its own: the kernel refuses
+    another kind under a handle that there is."""
+    lines = []
+    for number, kind in enumerate((kind for kind in qdiscs_of(tc_batches) if kind in QDISC_TRIALS), start=1):
+        handle = f"{number:x}:"
+        lines.append((kind, f"qdisc replace dev lo root handle {handle} {QDISC_TRIALS[kind]}"))
+        if kind in CLASSFUL:
+            lines.append((_U32, u32_trial(handle)))
     return lines
 
 

@@ -6,7 +6,7 @@ Source: containerlab.dev/manual/nodes, "image", "privileged", "cap-add"; default
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,9 +57,10 @@ def _container(name: str, node: Mapping[str, Any], topology: Mapping[str, Any]) 
     )
 
 
-def deployable(topology: Path, name: str) -> str:
+def deployable(topology: Path, name: str, binds: Sequence[str] = ()) -> str:
     """Return the text of the topology under another name, with what it says of the host's files made absolute. Raises EngineError.
 
+    `binds` (`host's path:node's path`) are for all nodes, beside the lab's own: Containerlab joins those of defaults, kinds, groups, nodes.
     The same lab may run twice on a host, so name and prefix can't stay; `containerlab destroy` takes the name from the file only.
     """
     document = _load(topology)
@@ -69,6 +70,10 @@ def deployable(topology: Path, name: str) -> str:
         for key in _HOST_PATHS:
             if key in layer:
                 layer[key] = _absolute(layer[key], topology.resolve().parent)
+    if binds:
+        described = document["topology"]
+        defaults = described["defaults"] = described.get("defaults") or {}
+        defaults["binds"] = [*(defaults.get("binds") or ()), *binds]
     text = io.StringIO()
     YAML().dump(document, text)
     return text.getvalue()
