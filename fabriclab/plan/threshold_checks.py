@@ -6,6 +6,7 @@ pauses its neighbour at its limit; DCTCP wants its marks before that (K < xoff).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from fabriclab.plan.switch import QUEUES, Account, PriorityGroup, Switch, SwitchQueue, Wred
@@ -87,10 +88,11 @@ def _ingress(queue: SwitchQueue, wred: Wred, group: PriorityGroup, port: Checked
 
 def _stops_at(threshold_bytes: int, account: Account, port: CheckedPort, memory: Memory, ports: int) -> int | None:
     """Return the least number of busy accounts at which one holds no more than the threshold; None: they always do."""
-    for busy in range(1, ports + 1):
-        if memory.holds_bytes(account, busy, port.line.frame_bytes) <= threshold_bytes:
-            return busy
-    return None
+    # The more are busy, the less each holds.
+    at = bisect_left(
+        range(1, ports + 1), True, key=lambda busy: memory.holds_bytes(account, busy, port.line.frame_bytes) <= threshold_bytes
+    )
+    return at + 1 if at < ports else None
 
 
 def _in_bytes(value: int, wred: Wred, port: CheckedPort) -> int:

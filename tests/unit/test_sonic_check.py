@@ -158,6 +158,11 @@ def test_what_waits_is_said() -> None:
     assert "mend what is reserved first" in judge(trap("reserved-above-pool")).skipped
 
 
+def test_a_file_of_ports_is_no_switch() -> None:
+    judgement = judge({"PORT": {f"Ethernet{number}": {"speed": "1000"} for number in range(2049)}})
+    assert (judgement.findings, judgement.skipped.rpartition(": ")[2]) == ((), "2049 ports, and no switch has more than 2048")
+
+
 def test_a_malformed_entry_does_not_hide_the_others() -> None:
     both = patched(trap("malformed"), {"SCHEDULER": {"scheduler.0": {"pir": "5000000"}}})
     assert rules_of(both) == {"malformed", "rates-inconsistent"}

@@ -15,6 +15,7 @@ from fabriclab.plan.sonic.switch_rules import switch_findings
 
 MOST_FINDINGS = 1000
 """More of them help nobody, and finding the line of each takes time."""
+MOST_PORTS = 2048
 _BY_THEMSELVES = (
     text_rules.old_references,
     text_rules.port_lists,
@@ -75,6 +76,8 @@ def _why_no_switch(config: ConfigDb, found: Iterable[SonicFinding]) -> str:
     """Return why a file is no switch; empty where it is one, and where it does not mean to be."""
     if any(one.rule in _UNSOUND for one in found):
         return _SWITCH_WAITS
+    if len(config.ports) > MOST_PORTS:
+        return f"{_NOT_ASKED}: {len(config.ports)} ports, and no switch has more than {MOST_PORTS}"
     unsized = [pool.name for pool in config.pools.values() if pool.size is None]
     return f"{_NOT_ASKED}: no size in bytes of {listed(unsized)}" if unsized else ""
 
