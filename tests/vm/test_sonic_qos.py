@@ -1,0 +1,45 @@
+"""The lab of a SONiC leaf's configuration: as it should be, and with one mistake each, its own checks judge; shares and pauses here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from vm import fabriclab
+
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
+
+LAB = Path(__file__).parents[2] / "labs" / "sonic-qos"
+MS = 10**6
+WRITES, BACKUPS = 3, 0
+"""Queues of the congested port, leaf1:Ethernet0."""
+WEIGHTS = {WRITES: 15, BACKUPS: 14}
+
+
+def run(directory: Path, *settings: str) -> str:
+    """Run a point of the lab; return what the command says. Its checks pass, or the command would fail."""
+    words = [word for each in settings for word in ("--set", each)]
+    result = fabriclab(directory, "run", str(LAB), *words, "--out", "run", "--force")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_weights_share_the_line_and_the_lossless_class_loses_nothing(tmp_path: Path) -> None:
+    assert "pass: ingress_discards == 0: 0" in run(tmp_path)
+    flows = pl.read_parquet(tmp_path / "run" / "flows.parquet")
+    assert flows["retransmits"].sum() == 0
+    rows = pl.read_parquet(tmp_path / "run" / "switch_queues.parquet").filter(pl.col("port") == "leaf1:Ethernet0").sort("time_ns")
+    sent = {}
+    for queue in WEIGHTS:
+        ends = [rows.filter((pl.col("queue") == queue) & (pl.col("time_ns") <= end))["sent_bytes"][-1] for end in (20 * MS, 28 * MS)]
+        sent[queue] = ends[1] - ends[0]
+    # Both have a backlog all the time; the rest of the line is the queries' and between frames.
+    assert sum(sent.values()) > 0.97 * 100e9 * 8e-3 / 8
+    assert sent[WRITES] / sent[BACKUPS] == pytest.approx(WEIGHTS[WRITES] / WEIGHTS[BACKUPS], rel=0.01)
+
+
+@pytest.mark.parametrize("mistake", ["ecn-without-wred", "threshold-out-of-reach", "pfc-without-lossless-group"])
+def test_each_mistake_has_its_consequence(mistake: str, tmp_path: Path) -> None:
+    said = run(tmp_path, f"config=leaf-{mistake}")
+    assert said.count(f"(config leaf-{mistake})") >= 2 and "fail" not in said
