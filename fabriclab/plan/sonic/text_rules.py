@@ -68,15 +68,17 @@ def overlaps(bindings: Bindings) -> Iterator[SonicFinding]:
 
 
 def _overlaps(bindings: Iterable[B], table: str, said: Callable[[B], tuple[str | None, ...]]) -> Iterator[SonicFinding]:
-    first: dict[tuple[str, int], B] = {}
+    first: dict[tuple[str, str, int], B] = {}
     for binding in bindings:
+        # A chassis has keys host|asic|port|number: ports of one name on other line cards.
+        card = SEPARATOR.join(binding.key.split(SEPARATOR)[:-2])
         for port in binding.ports:
-            others = dict.fromkeys(first[port, index] for index in binding.indices if (port, index) in first)
+            others = dict.fromkeys(first[card, port, index] for index in binding.indices if (card, port, index) in first)
             for other in others:
-                common = [index for index in binding.indices if first.get((port, index)) is other]
+                common = [index for index in binding.indices if first.get((card, port, index)) is other]
                 yield _overlap(table, binding, other, port, common, said(binding) == said(other))
             for index in binding.indices:
-                first.setdefault((port, index), binding)
+                first.setdefault((card, port, index), binding)
 
 
 def _overlap(table: str, binding: B, other: B, port: str, common: list[int], is_same: bool) -> SonicFinding:
