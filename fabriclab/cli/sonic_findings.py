@@ -35,6 +35,9 @@ def _text(judgement: Judgement) -> Iterator[str]:
         yield ""
         yield f"{one.line or '':>6} {one.severity:7}  {one.rule:{width}}  {one.where}".rstrip()
         yield from textwrap.wrap(_sentence(one), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False)
+    if judgement.more:
+        yield ""
+        yield f"and {judgement.more} more"
     if judgement.skipped:
         yield ""
         yield judgement.skipped
@@ -60,6 +63,7 @@ def _document(judgement: Judgement) -> dict[str, object]:
         "ports": judgement.ports,
         "counts": _counts(judgement),
         "skipped": judgement.skipped,
+        "more": judgement.more,
         "findings": [_finding(one) for one in judgement.findings],
     }
 

@@ -179,14 +179,23 @@ def test_a_file_without_qos_has_nothing_to_find() -> None:
     assert judge({"PORT": sound()["PORT"]}) == Judgement("config_db.json", (), 5)
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"\xff", b'{"PORT": '])
+@pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"3", b"\xff", b'{"PORT": '])
 def test_what_is_no_json_object_cannot_be_judged(data: bytes) -> None:
-    try:
-        judgement = judge_config_db(data, "c.json")
-    except LabErrors as error:
-        assert str(error).startswith("c.json")
-    else:
-        assert {finding.rule for finding in judgement.findings} == {"malformed"}
+    with pytest.raises(LabErrors, match=r"^c\.json"):
+        judge_config_db(data, "c.json")
+
+
+def test_what_is_wrong_elsewhere_does_not_keep_qos_from_being_judged() -> None:
+    judgement = judge(patched(trap("starvation"), {"INTERFACE": {"Ethernet0|10.0.0.1": {}}}))
+    assert ({finding.rule for finding in judgement.findings}, judgement.skipped) == ({"malformed", "starvation"}, "")
+
+
+def test_of_very_many_findings_the_worst_are_told() -> None:
+    tables = patched(trap("starvation"), {"WRED_PROFILE": {f"w{number}": {"ecn": "ecn_all"} for number in range(1500)}})
+    judgement = judge(tables)
+    assert (len(judgement.findings), judgement.more) == (1000, 501)
+    assert {finding.severity for finding in judgement.findings} == {"error"}
+    assert as_text([judgement]).endswith("\nand 501 more\n")
 
 
 WORDS = st.sampled_from(

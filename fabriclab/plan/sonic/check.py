@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fabriclab.lab.problems import listed
+from fabriclab.lab.problems import LabErrors, listed
 from fabriclab.lab.sonic import ConfigDb, examine_config_db
+from fabriclab.lab.sonic.qos_tables import MAP_TABLES
 from fabriclab.plan.sonic import buffer_rules, pfc_rules, scheduler_rules, text_rules, wred_rules
 from fabriclab.plan.sonic.bindings import Bindings
-from fabriclab.plan.sonic.findings import SonicFinding, merged
+from fabriclab.plan.sonic.findings import SEVERITIES, SonicFinding, merged
 from fabriclab.plan.sonic.switch import SwitchBuilder
 from fabriclab.plan.sonic.switch_rules import switch_findings
 
@@ -34,7 +35,11 @@ _BY_THEMSELVES = (
 _TOGETHER = (pfc_rules.maps_missing, pfc_rules.unused_groups, pfc_rules.unwatched, pfc_rules.cables, wred_rules.lossless_drops)
 """Rules of ports with everything that is bound to them."""
 _UNSOUND = frozenset({"malformed", "pool-direction", "pool-percentage"})
-"""What keeps a file from being a switch."""
+"""What keeps a file from being a switch, in the tables that make one."""
+_SWITCH_TABLES = (
+    *("PORT", "CABLE_LENGTH", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"),
+    *("QUEUE", "SCHEDULER", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD", *MAP_TABLES),
+)
 _ALL_WAITS = "nearly all of the file is malformed: no other rule was asked"
 _NOT_ASKED = "rules of the whole switch (memory, thresholds, PFC, headroom) were not asked"
 _SWITCH_WAITS = f"{_NOT_ASKED}: mend the errors first"
@@ -51,14 +56,18 @@ class Judgement:
     """How many of them were judged together: N busy queues."""
     skipped: str = ""
     """Why rules were not asked; empty: all were."""
+    more: int = 0
+    """How many findings were left out, none worse than the others."""
 
 
 def judge_config_db(data: bytes, file: str, cell_bytes: int = 1) -> Judgement:
-    """Return what is wrong with a file's bytes. Raises LabErrors if it is no JSON.
+    """Return what is wrong with a file's bytes. Raises LabErrors if it is no JSON object.
 
     `cell_bytes`: of the switch's memory, of which CONFIG_DB says nothing.
     """
     config, problems = examine_config_db(data, file)
+    if config is not None and config.json is not None and not isinstance(config.json.value, dict):
+        raise LabErrors(problems.found())
     found = list(text_rules.malformed(problems.found(), config))
     if config is None:
         return Judgement(file, tuple(found), 0, _ALL_WAITS)
@@ -69,12 +78,13 @@ def judge_config_db(data: bytes, file: str, cell_bytes: int = 1) -> Judgement:
     if not skipped:
         found += _of_switch(bindings, cell_bytes)
         skipped = _MEMORY_WAITS if any(one.rule == "reserved-above-pool" for one in found) else ""
-    return Judgement(file, _sorted(config, merged(found)), len(config.ports), skipped)
+    every = merged(found)
+    return Judgement(file, _sorted(config, every), len(config.ports), skipped, max(0, len(every) - MOST_FINDINGS))
 
 
 def _why_no_switch(config: ConfigDb, found: Iterable[SonicFinding]) -> str:
     """Return why a file is no switch; empty where it is one, and where it does not mean to be."""
-    if any(one.rule in _UNSOUND for one in found):
+    if any(one.rule in _UNSOUND and one.path[0] in _SWITCH_TABLES for one in found):
         return _SWITCH_WAITS
     if len(config.ports) > MOST_PORTS:
         return f"{_NOT_ASKED}: {len(config.ports)} ports, and no switch has more than {MOST_PORTS}"
@@ -93,6 +103,7 @@ def _of_switch(bindings: Bindings, cell_bytes: int) -> Iterator[SonicFinding]:
 
 
 def _sorted(config: ConfigDb, findings: list[SonicFinding]) -> tuple[SonicFinding, ...]:
-    """Return the findings with their lines in the order of the file; those of one line as they were found."""
-    placed = [one if one.line is not None else replace(one, line=config.place(*one.path).line) for one in findings[:MOST_FINDINGS]]
+    """Return the worst findings with their lines in the order of the file; of one line, the worst first."""
+    worst = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))[:MOST_FINDINGS]
+    placed = [one if one.line is not None else replace(one, line=config.place(*one.path).line) for one in worst]
     return tuple(sorted(placed, key=lambda one: one.line or 0))
