@@ -13,9 +13,11 @@ from rich.table import Table
 
 from fabriclab.cli.failure import FAILED, OK
 from fabriclab.engine.artefacts import EngineError, locate_artefacts
+from fabriclab.engine.containers.docker import image_identity
 from fabriclab.engine.cpu import usable_cpus
 
 _MIB = 1 << 20
+_SONIC_IMAGE = "docker-sonic-vs"
 _MACHINE_MIB = 512
 """Memory of a machine of some fifty hosts."""
 _BUILD_MIB = 6000
@@ -69,6 +71,22 @@ def _examine() -> Iterator[Finding]:
     yield from _artefacts()
     yield _disk(Path.cwd())
     yield _containers()
+    yield _sonic()
+
+
+def _sonic() -> Finding:
+    """Whether nodes of kind sonic-vs can run in containers; in the virtual machine they always can."""
+    if shutil.which("docker") is None:
+        return Finding(_SONIC_IMAGE, "not: docker", "images/sonic/README.md", needed=False)
+    try:
+        identity = image_identity(_SONIC_IMAGE)
+    except EngineError as error:
+        return Finding(_SONIC_IMAGE, str(error).splitlines()[0], "images/sonic/README.md", needed=False)
+    if identity is None:
+        return Finding(
+            _SONIC_IMAGE, "no such image; nodes of kind sonic-vs run in the virtual machine only", "images/sonic/README.md", needed=False
+        )
+    return Finding(_SONIC_IMAGE, identity)
 
 
 def _containers() -> Finding:

@@ -32,7 +32,8 @@ class Deployment:
         self._rendezvous = self._topology.with_name("rendezvous")
         if ":" in str(self._rendezvous):
             raise EngineError(f"{directory}: Docker mounts no directory with a colon in its path; --out names another one")
-        self._topology.write_text(deployable(topology, self.name, [f"{self._rendezvous}:{_RENDEZVOUS}"]))
+        binds = [f"{self._rendezvous}:{_RENDEZVOUS}"]
+        self._topology.write_text(deployable(topology, self.name, binds, self._topology.with_name("sonic")))
         self._directory = directory
         self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}
         self._guard: subprocess.Popen[bytes] | None = None

@@ -19,7 +19,7 @@ from fabriclab.engine.containers.collect import collect_flow_logs, collect_serie
 from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container, image_identity
 from fabriclab.engine.containers.job import Job, Task, read_job
-from fabriclab.engine.containers.node import prepare_node
+from fabriclab.engine.containers.node import prepare_node, prepare_sonic_node
 from fabriclab.engine.containers.processes import Process, Processes
 from fabriclab.engine.containers.routes import missing_routes
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
@@ -114,6 +114,8 @@ class _Run:
         self._events = events
         self._interrupt = interrupt
         self._containers: dict[str, Container] = {}
+        self._sonic = {container.node: container.config for container in read_containers(lab.topology) if container.config is not None}
+        """The configuration of each SONiC node, which runs its own daemons."""
         self._timeline = Timeline((), {}, events.emit)
         self._meter = StarvationMeter()
         self._problems: list[str] = []
@@ -153,15 +155,20 @@ class _Run:
         return not self._interrupt.requested
 
     def _prepare(self, node: str) -> None:
-        if not self._interrupt.requested:
+        if self._interrupt.requested:
+            return
+        config = self._sonic.get(node)
+        if config is None:
             prepare_node(self._containers[node], self._job, self._directory, self._lab.tools)
+        else:
+            prepare_sonic_node(self._containers[node], config, self._job, self._directory, self._lab.tools, self._interrupt)
 
     def _play(self) -> Status | None:
         """Start the processes, follow the traffic, collect; returns how the traffic ended, None when it was interrupted before."""
         with Processes(self._directory) as processes:
             self._timeline = Timeline(self._job.changes, self._containers, self._events.emit)
             self._events.emit("phase", phase="daemons")
-            daemons = self._start(processes, self._job.daemons)
+            daemons = self._start(processes, [task for task in self._job.daemons if task.node not in self._sonic])
             for daemon in daemons:
                 daemon.give_epoch(0)
             if not self._await_routes(processes, daemons):

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.containers import sonic
 from fabriclab.engine.containers.collect import JOB
 from fabriclab.engine.containers.command import CommandError
 from fabriclab.engine.containers.docker import Container, copy_in, run_in
 from fabriclab.engine.containers.job import Interface, Job
 from fabriclab.engine.containers.processes import START_SCRIPT
+from fabriclab.engine.interrupt import Interrupt
 
 _CONFIGURE_SCRIPT = f"{JOB}/configure.sh"
 _SAMPLER_CONFIG = f"{JOB}/machine/sampler.json"
@@ -38,6 +40,29 @@ def prepare_node(container: Container, job: Job, directory: Path, tools: Path) -
         run_in(container, argv, timeout_s=_CONFIGURE_S)
     except CommandError as error:
         raise NodeError(f"configure {node}: {error.said or error}") from error
+
+
+def prepare_sonic_node(container: Container, config: Path, job: Job, directory: Path, tools: Path, interrupt: Interrupt) -> None:
+    """Wait until SONiC is what its configuration says, and put traffic control on its ports. Raises NodeError, SonicError."""
+    node = container.node
+    interfaces = job.interfaces[node]
+    tables = sonic.read_config(config)
+    sonic.await_databases(container, tables, [interface.name for interface in interfaces], interrupt)
+    if interrupt.requested:
+        return
+    files = directory / job.files[node]
+    inside = f"{JOB}/{job.files[node]}"
+    content = node_content(directory, files, tools, interfaces, job.samplers.get(node))
+    # SONiC's addresses, routes and daemons are its own.
+    own = [f"{inside}/sysctl.conf", f"{inside}/ip.batch", *(path for path in content if path.startswith("/etc/"))]
+    content = {path: source for path, source in content.items() if path not in own}
+    content |= {_CONFIGURE_SCRIPT: _HERE / "configure-sonic.sh", f"{inside}/links.batch": sonic.links_batch(interfaces).encode()}
+    try:
+        copy_in(container, content)
+        run_in(container, ["sh", _CONFIGURE_SCRIPT, inside, *sonic.devices(interfaces)], timeout_s=_CONFIGURE_S)
+    except CommandError as error:
+        raise NodeError(f"configure {node}: {error.said or error}") from error
+    sonic.check_kernel(container, tables, interfaces)
 
 
 def node_content(

@@ -105,6 +105,8 @@ def _module(module: str, option: str) -> str:
 
 
 def _missing_image(image: str) -> str:
+    if "sonic-vs" in image:
+        return f"there is no image {image}: no registry has it; images/sonic/README.md says where it comes from"
     return f"there is no image {image}: " + ("make images" if image.startswith("fabriclab/") else f"docker pull {image}")
 
 

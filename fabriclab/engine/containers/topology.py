@@ -6,6 +6,7 @@ Source: containerlab.dev/manual/nodes, "image", "privileged", "cap-add"; default
 from __future__ import annotations
 
 import io
+import shutil
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from ruamel.yaml.error import YAMLError
 
 from fabriclab.engine.artefacts import EngineError
 
+SONIC = "sonic-vs"
+CONFIG_PATHS = ("/etc/sonic/config_db.json", "/var/sonic/config_db.json")
+"""Where docker-sonic-vs looks for its configuration."""
 _HOST_PATHS = ("binds", "startup-config", "license", "env-files")
 """Keys whose values name files of the host, relative to the topology file."""
 
@@ -29,19 +33,23 @@ class NodeContainer:
     privileged: bool
     capabilities: frozenset[str]
     """Those that are added when it is not privileged, without the prefix `CAP_`."""
+    kind: str = "linux"
+    config: Path | None = None
+    """The file that is bound to where SONiC has its configuration."""
 
 
 def read_containers(topology: Path) -> list[NodeContainer]:
     """Return the nodes of a topology file. Raises EngineError for a file that can't be read, or a node without an image."""
     described = _mapping(_load(topology).get("topology"))
-    containers = [_container(name, _mapping(node), described) for name, node in _mapping(described.get("nodes")).items()]
+    directory, nodes = topology.resolve().parent, _mapping(described.get("nodes"))
+    containers = [_container(name, _mapping(node), described, directory) for name, node in nodes.items()]
     missing = [container.node for container in containers if not container.image]
     if missing:
         raise EngineError(f"{topology}: no image for {', '.join(missing)}: write kinds: {{linux: {{image: 'fabriclab/host:latest'}}}}")
     return containers
 
 
-def _container(name: str, node: Mapping[str, Any], topology: Mapping[str, Any]) -> NodeContainer:
+def _container(name: str, node: Mapping[str, Any], topology: Mapping[str, Any], directory: Path) -> NodeContainer:
     defaults = _mapping(topology.get("defaults"))
     group_name = node.get("group", defaults.get("group"))
     group = _mapping(_mapping(topology.get("groups")).get(group_name))
@@ -54,14 +62,27 @@ def _container(name: str, node: Mapping[str, Any], topology: Mapping[str, Any]) 
         image=str(next((layer["image"] for layer in layers if layer.get("image")), "")),
         privileged=bool(next((layer["privileged"] for layer in layers if layer.get("privileged") is not None), True)),
         capabilities=frozenset(str(word).upper().removeprefix("CAP_") for word in capabilities),
+        kind=str(kind_name or ""),
+        config=_bound_config(layers, directory) if kind_name == SONIC else None,
     )
 
 
-def deployable(topology: Path, name: str, binds: Sequence[str] = ()) -> str:
+def _bound_config(layers: Sequence[Mapping[str, Any]], directory: Path) -> Path | None:
+    """Return the file that the nearest layer binds to SONiC's configuration."""
+    for layer in layers:
+        for bind in layer.get("binds") or ():
+            path, _, rest = str(bind).partition(":")
+            if rest.partition(":")[0] in CONFIG_PATHS:
+                return directory / path
+    return None
+
+
+def deployable(topology: Path, name: str, binds: Sequence[str] = (), copies: Path | None = None) -> str:
     """Return the text of the topology under another name, with what it says of the host's files made absolute. Raises EngineError.
 
     `binds` (`host's path:node's path`) are for all nodes, beside the lab's own: Containerlab joins those of defaults, kinds, groups, nodes.
     The same lab may run twice on a host, so name and prefix can't stay; `containerlab destroy` takes the name from the file only.
+    SONiC rewrites its configuration when it starts: what is bound of it are copies, in the directory `copies`.
     """
     document = _load(topology)
     document["name"] = name
@@ -70,6 +91,8 @@ def deployable(topology: Path, name: str, binds: Sequence[str] = ()) -> str:
         for key in _HOST_PATHS:
             if key in layer:
                 layer[key] = _absolute(layer[key], topology.resolve().parent)
+        if copies is not None and "binds" in layer:
+            layer["binds"] = [_copied(str(bind), copies) for bind in layer["binds"]]
     if binds:
         described = document["topology"]
         defaults = described["defaults"] = described.get("defaults") or {}
@@ -77,6 +100,16 @@ def deployable(topology: Path, name: str, binds: Sequence[str] = ()) -> str:
     text = io.StringIO()
     YAML().dump(document, text)
     return text.getvalue()
+
+
+def _copied(bind: str, copies: Path) -> str:
+    path, _, rest = bind.partition(":")
+    if rest.partition(":")[0] not in CONFIG_PATHS or not Path(path).is_file():
+        return bind
+    copies.mkdir(parents=True, exist_ok=True)
+    copy = copies / f"{len(list(copies.iterdir()))}-{Path(path).name}"
+    shutil.copyfile(path, copy)
+    return f"{copy}:{rest}"
 
 
 def _layers(document: Mapping[str, Any]) -> Iterator[MutableMapping[str, Any]]:
