@@ -1,0 +1,47 @@
+"""Small cuts of lab shared-buffer: the dynamic threshold's formula, and who suffers under which division; its own checks are asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from vm import fabriclab
+
+pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
+
+LAB = Path(__file__).parents[2] / "labs" / "shared-buffer"
+FRAME_BYTES = 1514
+
+
+def run(directory: Path, settings: str) -> dict[str, Any]:
+    """Run the lab with some settings, separated by semicolons; every check that concerns it passes. Return the summary's metrics."""
+    words = [word for setting in settings.split("; ") for word in ("--set", setting)]
+    result = fabriclab(directory, "run", str(LAB), *words, "--out", "run", "--force")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "pass: " in result.stdout
+    metrics: dict[str, Any] = json.loads((directory / "run" / "summary.json").read_text())["metrics"]
+    assert metrics["flows_complete"] == metrics["flows"]
+    return metrics
+
+
+@pytest.mark.parametrize(("alpha", "busy"), [("1/8", 8), ("1", 8)])
+def test_saturated_queues_hold_what_the_formula_gives(tmp_path: Path, alpha: str, busy: int) -> None:
+    """alpha B / (1 + alpha N): many flows keep each queue a little below it."""
+    metrics = run(tmp_path, f"memory=4 MB; query=false; stop=200 ms; alpha={alpha}; busy={busy}")
+    factor = 1 / 8 if alpha == "1/8" else 1.0
+    share = factor * 4_000_000 / (1 + factor * busy)
+    for port in range(1, busy + 1):
+        assert 0.95 * share < metrics[f"queue_median_bytes[s1:eth{port}]"] < share + FRAME_BYTES
+        assert metrics[f"queue_drops[s1:eth{port}]"] > 0
+
+
+def test_pressure_is_worst_where_all_is_shared(tmp_path: Path) -> None:
+    """Queries under pressure by division; DCTCP's ports hold so little that there is none."""
+    times = {}
+    for variant in ("static", "dynamic", "full", "dctcp"):
+        metrics = run(tmp_path, f"variant={variant}; long=true; stop=600 ms; rounds=15")
+        times[variant] = metrics["coflow_mean_ns[query]"]
+    assert times["dctcp"] < times["dynamic"] < times["full"]
+    assert times["full"] > 2 * times["static"]
