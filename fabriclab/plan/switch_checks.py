@@ -19,7 +19,16 @@ from fabriclab.units import format_rate
 
 def check_switch(switch: Switch, ports: Sequence[CheckedPort]) -> tuple[Finding, ...]:
     """Return everything that is found; the same of several ports once."""
-    rules = (reserved_above_pool, account_below_frame, counted_twice, *THRESHOLD_RULES, *PFC_RULES, starvation, guarantees_above_line)
+    rules = (
+        reserved_above_pool,
+        account_below_frame,
+        pool_below_frames,
+        counted_twice,
+        *THRESHOLD_RULES,
+        *PFC_RULES,
+        starvation,
+        guarantees_above_line,
+    )
     return merged(finding for rule in rules for finding in rule(switch, ports))
 
 
@@ -57,6 +66,30 @@ def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
 def _below_frame(path: tuple[str, ...], size_bytes: int, port: CheckedPort) -> Finding:
     bound = f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}, in whole cells and beside what is reserved"
     return Finding("account-below-frame", "error", path, size(size_bytes), bound, "no such frame would pass", ports=(port.name,))
+
+
+def pool_below_frames(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+    """Every pool holds a frame for each port that takes from it: a scaled one may be no more than a frame for all of them."""
+    memory = Memory(switch, ports)
+    for pool in switch.pools:
+        frames = [cells(port.line.frame_bytes, switch.cell_bytes) for port in ports if _takes_from(pool.name, port, switch.cell_bytes)]
+        if max(frames, default=0) <= memory.free_cells(pool.name) < sum(frames):
+            value, wanted = told_apart(pool.size_bytes, memory.reserved_bytes(pool.name) + sum(frames) * switch.cell_bytes)
+            yield Finding(
+                "pool-below-frames",
+                "warning",
+                ("pools", pool.name, "size"),
+                value,
+                f"less than a frame for each of {len(frames)} ports, {wanted}",
+                "what waits at one port leaves no room for the others' frames",
+                "write a larger pool, or another scale",
+            )
+
+
+def _takes_from(pool: str, port: CheckedPort, cell_bytes: int) -> bool:
+    """Return whether a queue or a priority group needs the pool for a frame, because less is reserved for it."""
+    needed = cells(port.line.frame_bytes, cell_bytes)
+    return any(account.pool == pool and cells(account.reserved_bytes, cell_bytes) < needed for _, account in _accounts(port))
 
 
 def _accounts(port: CheckedPort) -> Iterator[tuple[tuple[str, ...], Account]]:

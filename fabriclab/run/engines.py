@@ -35,10 +35,12 @@ def has_stock_qdiscs_only(name: EngineName) -> bool:
 
 
 def plan_for(plan: Plan, name: EngineName) -> Plan:
-    """Return the plan as an engine will run it: what the engine can't express is among its warnings."""
+    """Return the plan as an engine will run it: what the engine can't express is among its warnings, what it can't sample is not sampled."""
     if not has_stock_qdiscs_only(name):
         return plan
-    return plan.model_copy(update={"warnings": (*plan.warnings, *(f"{name}: {sentence}" for sentence in shortfalls(plan)))})
+    warnings = (*plan.warnings, *(f"{name}: {sentence}" for sentence in shortfalls(plan)))
+    probes = plan.probes.model_copy(update={"switch_interval_ns": None, "switch_ports": ()})
+    return plan.model_copy(update={"warnings": warnings, "probes": probes})
 
 
 def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:

@@ -55,6 +55,13 @@ def test_an_engine_that_expresses_everything_adds_nothing() -> None:
     assert plan_for(shared_star(), "vm") == shared_star()
 
 
+def test_what_containers_cannot_sample_is_not_asked_for(lab: str) -> None:
+    """Else each such run would be called incomplete."""
+    probes = {engine: json.loads(printed("plan", lab, "--engine", engine, "--json"))["probes"] for engine in ("vm", "containerlab")}
+    assert probes["vm"]["switch_interval_ns"] and probes["vm"]["switch_ports"]
+    assert probes["containerlab"]["switch_interval_ns"] is None and not probes["containerlab"]["switch_ports"]
+
+
 def test_a_run_in_containers_has_its_plan_with_the_warnings_and_stock_files(tmp_path: Path) -> None:
     plan = plan_for(shared_star(), "containerlab")
     write_inputs(plan, tmp_path, tmp_path / "run", stock=True)

@@ -58,6 +58,24 @@ def test_a_frame_exactly_is_enough() -> None:
     assert check(switch(), port) == {}
 
 
+def test_a_pool_of_less_than_a_frame_for_each_port() -> None:
+    """4 ports x 6 cells of 256 bytes: a profile scaled down to slow links."""
+    port = SwitchPort(queues=(queue(account=Account(pool="shared", alpha_log=7)),), maps=ONE_CLASS)
+    assert check(switch(4 * 6 * 256, cell_bytes=256), port) == {}
+    finding = check(switch(4 * 6 * 256 - 1, cell_bytes=256), port)["pool-below-frames"]
+    assert (finding.severity, finding.path, finding.ports) == ("warning", ("pools", "shared", "size"), ())
+    assert finding.sentence == (
+        "pools.shared.size: 6143 B is less than a frame for each of 4 ports, 6.144 KB; "
+        "what waits at one port leaves no room for the others' frames; write a larger pool, or another scale"
+    )
+    assert "pool-below-frames" not in check(switch(5 * 256, cell_bytes=256), port), "that is an error of its own"
+
+
+def test_what_is_reserved_for_a_frame_needs_no_pool() -> None:
+    reserved = Account(pool="shared", reserved_bytes=1_536, alpha_log=7)
+    assert check(switch(4 * 6 * 256, cell_bytes=256), SwitchPort(queues=(queue(account=reserved),), maps=ONE_CLASS)) == {}
+
+
 def test_wred_that_a_static_limit_never_lets_a_queue_reach_is_an_error() -> None:
     static = Account(pool="shared", reserved_bytes=10_000, limit_bytes=20_000)
     finding = check(switch(), SwitchPort(queues=(queue(account=static, wred=wred(30_000)),), maps=ONE_CLASS))["wred-unreachable"]
