@@ -35,7 +35,7 @@ def has_stock_qdiscs_only(name: EngineName) -> bool:
 
 
 def plan_for(plan: Plan, name: EngineName) -> Plan:
-    """Return the plan as an engine will run it: what the engine can't express is among its warnings, what it can't sample is not sampled."""
+    """Return the plan as an engine will run it: what it can't express is among the warnings, what it can't sample is not sampled."""
     if not has_stock_qdiscs_only(name):
         return plan
     warnings = (*plan.warnings, *(f"{name}: {sentence}" for sentence in shortfalls(plan)))
