@@ -27,15 +27,15 @@ def flow(
     return f"{{kind: long, senders: {senders}, receiver: {receiver}, dscp: {dscp}, stop: 60 ms{more}}}"
 
 
-def plan_of(tables: dict[str, Any], directory: Path, traffic: dict[str, str], more: str = "") -> Plan:
-    """Return the plan of the lab that `fabriclab sonic import` makes, with other traffic."""
+def plan_of(tables: dict[str, Any], directory: Path, traffic: dict[str, str], more: str = "", probes: str = _PROBES) -> Plan:
+    """Return the plan of the lab that `fabriclab sonic import` makes, with other traffic and probes."""
     lab = import_lab(parse_config_db(text_of(tables).encode(), "config_db.json"))
     directory.mkdir()
     for file, text in lab.files.items():
         (directory / file).write_text(text, encoding="utf-8")
     experiment = lab.files["experiment.yml"].partition("traffic:")[0]
     flows = "".join(f"  {name}: {one}\n" for name, one in traffic.items())
-    (directory / "experiment.yml").write_text(f"{experiment}limit: 5 s\ntraffic:\n{flows}{_PROBES}{more}", encoding="utf-8")
+    (directory / "experiment.yml").write_text(f"{experiment}limit: 5 s\ntraffic:\n{flows}{probes}{more}", encoding="utf-8")
     return resolve_plan(parse_lab(directory), {})
 
 
