@@ -126,10 +126,11 @@ def _context(results: Results, name: str, value: float) -> str:
 
 
 def _of_pool(results: Results) -> str:
-    """Return the size of the pool that the bare metric is of: the first that was sampled."""
+    """Return the size of the pool that the bare metric is of: the first with so much in use."""
+    most = results.summary.get("pool_max_bytes")
     for node in results.plan.get("nodes", []):
         for pool in (node.get("switch") or {}).get("pools", ()):
-            if results.summary.get(f"pool_max_bytes[{node['name']}:{pool['name']}]") is not None:
+            if results.summary.get(f"pool_max_bytes[{node['name']}:{pool['name']}]") == most:
                 return f"of {format_metric('_bytes', pool['size_bytes'])}, {pool['name']} of {node['name']}"
     return ""
 

@@ -54,7 +54,7 @@ Of ports, not of queues
   ingress_discards      packets that came in there and found their priority group at its limit, headroom and all
   xoff_ns               time that priority groups held their neighbour in XOFF, summed over them
   congestion_events     times that a queue reached its `event` length
-Memory, by the switch's own watermarks, which no sample misses; bare: the first sampled switch's first pool, `name[s1:shared]` each
+Memory, by the switch's own watermarks, which no sample misses; bare: of the pool with the most, `name[s1:shared]` each
   pool_max_bytes        most that was in use of the pool beyond what is reserved
   headroom_max_bytes    most that was in use of its priority groups' headroom, summed over them
 A metric that was not measured is None.

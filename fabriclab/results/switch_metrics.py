@@ -123,8 +123,8 @@ def _pool_metrics(pools: pl.LazyFrame | None, plan: dict[str, Any]) -> Metrics:
     for switch, index, pool in plan_pools(plan):
         row = found.get((switch, index))
         if row is not None:
-            metrics |= {name: row[name] for name in POOL_METRICS if name not in metrics}
             metrics |= {f"{name}[{switch}:{pool}]": row[name] for name in POOL_METRICS}
+            metrics |= {name: max(row[name], metrics.get(name) or 0) for name in POOL_METRICS}
     return metrics
 
 

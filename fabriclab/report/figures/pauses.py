@@ -17,6 +17,7 @@ from fabriclab.report.quantities import axis_for, axis_label, format_metric, for
 from fabriclab.report.series import counter_at, sampled_bins
 from fabriclab.report.style import drawing, figure_svg, new_figure, ramp
 from fabriclab.results import Results
+from fabriclab.units import format_count
 
 Array = npt.NDArray[np.float64]
 MOST_ROWS = 14
@@ -119,4 +120,4 @@ def _label_rows(axes: Axes, rows: Sequence[Pauses]) -> None:
 def _caption(curve: Curve, rows: Sequence[Pauses], hidden: int) -> str:
     text = f"{curve.label}: the height of a row is the share of the time in which its queue had to wait; full height is all of the time."
     text += " Beside it: the time in all."
-    return text + (f" {hidden} more queues were paused for less." if hidden else "")
+    return text + (f" Of {format_count(hidden, 'queue')} more, paused for less, nothing is drawn." if hidden else "")

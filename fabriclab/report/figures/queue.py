@@ -16,6 +16,7 @@ from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metri
 from fabriclab.report.samples import QueueSamples, queue_samples
 from fabriclab.report.series import Steps, read_steps
 from fabriclab.report.style import WARNING, drawing, figure_svg, new_figure
+from fabriclab.units import format_count
 
 ZOOM_SHARE = 0.05
 """The part of a run that the lower panel shows, within ZOOM_SAMPLES."""
@@ -215,6 +216,6 @@ def _describe(panel: Panel) -> str:
     parts += [f"empty {format_share(samples.empty_share)} of the time"] if samples.empty_share >= 0.005 else []
     parts += [f"{format_metric('drops', samples.drops)} drops"]
     stalls = summary.get(f"stalls[{panel.facts.name}]") if panel.facts.queue is None else None
-    parts += [f"{stalls:,} stalls of 10 ms or more"] if stalls else []
+    parts += [f"{format_count(int(stalls), 'stall')} of 10 ms or more"] if stalls else []
     parts += [f"{summary['timeouts']:,} timeouts"] if summary.get("timeouts") is not None else []
     return f"{panel.curve.label}: {', '.join(parts)}, {format_metric('_ns', panel.end - panel.begin)} in all"
