@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from fabriclab.units import UnitError, format_duration, format_rate, format_size, parse_duration, parse_rate, parse_size
 
@@ -147,7 +148,7 @@ def axis_label(title: str, axis: Axis) -> str:
 def setting_number(value: Value) -> float | None:
     """Return a setting as a number to order or plot by, None for one that is no number.
 
-    A count or per cent is as it is, `64 KB`, `10 Gbps` and `1 ms` are in base units.
+    A count, a fraction such as `1/8` or per cent is as it is, `64 KB`, `10 Gbps` and `1 ms` are in base units.
     """
     if isinstance(value, bool) or value is None:
         return None
@@ -159,8 +160,8 @@ def setting_number(value: Value) -> float | None:
         except UnitError:
             continue
     try:
-        return float(value.removesuffix("%"))
-    except ValueError:
+        return float(Fraction(value.removesuffix("%")))
+    except (ValueError, ZeroDivisionError):
         return None
 
 
