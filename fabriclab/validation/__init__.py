@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from fabriclab.validation.bench import Bench, Collector, Stage
 from fabriclab.validation.classes import classes_stage
 from fabriclab.validation.failures import failures_stage
-from fabriclab.validation.finding import Finding, all_pass
+from fabriclab.validation.finding import Finding, all_pass, unmeasured
 from fabriclab.validation.lossless import lossless_stage
 from fabriclab.validation.marks import marks_stage
 from fabriclab.validation.reach import reach_stage
 from fabriclab.validation.routing import judge_routing, observed
 
-__all__ = ["Bench", "Collector", "Finding", "Stage", "all_pass", "judge_routing", "later_stages", "observed", "reach_stage"]
+__all__ = ["Bench", "Collector", "Finding", "Stage", "all_pass", "judge_routing", "later_stages", "not_here", "observed", "reach_stage"]
 
 
 def later_stages(bench: Bench) -> Iterator[Stage]:
@@ -22,3 +22,8 @@ def later_stages(bench: Bench) -> Iterator[Stage]:
         stage = make(bench)
         if stage is not None:
             yield stage
+
+
+def not_here(stage: Stage) -> Finding:
+    """Return what is said of a stage whose measurements an engine with stock qdiscs only can't make."""
+    return unmeasured(stage.check, "all switches with a shared buffer", "as in the virtual machine", "this engine has stock qdiscs only")

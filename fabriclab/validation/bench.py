@@ -74,6 +74,8 @@ class Stage:
     plan: Plan
     judge: Callable[[Results], list[Finding]]
     collectors: tuple[Collector, ...] = ()
+    check: str = ""
+    """What it looks for, where only the machine's own qdisc can tell; empty: any engine can."""
 
 
 @dataclass(frozen=True)

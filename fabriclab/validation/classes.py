@@ -40,7 +40,7 @@ def classes_stage(bench: Bench) -> Stage | None:
     traffic = [flows for dscp in range(CODEPOINTS) for flows in _slot(bench, dscp, dscp * slot_ns)]
     probes = NO_PROBES.model_copy(update={"switch_interval_ns": slot_ns, "switch_ports": tuple(ports)})
     plan = set_up(bench, "classes", Setting(traffic, CODEPOINTS * slot_ns, probes))
-    return Stage("classes", plan, lambda results: _judge(bench, results, slot_ns))
+    return Stage("classes", plan, lambda results: _judge(bench, results, slot_ns), check="class")
 
 
 def _slot_ns(bench: Bench) -> int:

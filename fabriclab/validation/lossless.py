@@ -57,7 +57,7 @@ def lossless_stage(bench: Bench) -> Stage | None:
     probes = NO_PROBES.model_copy(update={"switch_interval_ns": _INTERVAL_NS, "switch_ports": names})
     transport = {"congestion_control": "cubic", "ecn": "on", "initial_window_segments": _WINDOW_SEGMENTS}
     plan = set_up(bench, "lossless", Setting(traffic, slots[-1].stop_ns, probes, transport=transport))
-    return Stage("lossless", plan, lambda results: [_judge(bench, slot, results) for slot in slots])
+    return Stage("lossless", plan, lambda results: [_judge(bench, slot, results) for slot in slots], check="lossless")
 
 
 def lossless_dscps(bench: Bench) -> tuple[int, ...]:

@@ -85,7 +85,7 @@ def marks_stage(bench: Bench) -> Stage | None:
     names = tuple(dict.fromkeys(slot.in_cast.name for slot in slots))
     probes = NO_PROBES.model_copy(update={"switch_interval_ns": _INTERVAL_NS, "switch_ports": names})
     setting = Setting(traffic, slots[-1].stop_ns, probes, transport={"congestion_control": "cubic", "ecn": "on"})
-    return Stage("marks", set_up(bench, "marks", setting), lambda results: _judge(slots, results))
+    return Stage("marks", set_up(bench, "marks", setting), lambda results: _judge(slots, results), check="marks")
 
 
 def _slots(bench: Bench, places: list[InCast]) -> list[_Slot]:

@@ -15,6 +15,7 @@ import polars as pl
 
 from fabriclab.plan.model import FlowsTraffic
 from fabriclab.results import Results
+from fabriclab.units import format_count
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Collector, S, Setting, Stage, collected, set_up, single_flows
 from fabriclab.validation.finding import Finding, judged, shortened, unmeasured
 from fabriclab.validation.routing import collectors as routing_collectors
@@ -78,7 +79,8 @@ def _judge_pairs(flows: pl.DataFrame) -> list[Finding]:
         if pair["done"] < pair["flows"]
     ]
     text = f"{flows.height} of {flows.height} flows"
-    return shortened(wrong) or [judged("reach", f"{pairs.height} pairs of hosts", text, text, holds=pairs.height > 0)]
+    where = f"{format_count(pairs.height, 'ordered pair')} of hosts"
+    return shortened(wrong) or [judged("reach", where, text, text, holds=pairs.height > 0)]
 
 
 def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame) -> list[Finding]:
@@ -97,7 +99,7 @@ def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame) -> list[Find
         elif not (done[one, other] and done[other, one]):
             wrong.append(judged("mtu", f"{one} and {other}", f"{expected[one, other]} B", "full packets do not arrive", holds=False))
     text = " to ".join(f"{mtu} B" for mtu in sorted({min(expected.values()), max(expected.values())}))
-    return shortened(wrong) or [judged("mtu", f"{len(pairs)} pairs of hosts", text, text, holds=True)]
+    return shortened(wrong) or [judged("mtu", f"{format_count(len(pairs), 'pair')} of hosts", text, text, holds=True)]
 
 
 def _expected_mtu(bench: Bench, one: str, other: str) -> int:

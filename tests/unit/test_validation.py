@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fabriclab.cli import validating
 from fabriclab.cli.junit import JunitCase, junit_xml
+from fabriclab.engine.containers import ContainerLab
 from fabriclab.generate import star, topology_text
 from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.lab.validation import WrittenValidation
 from fabriclab.plan import resolve_plan
-from fabriclab.validation import Bench, Finding, all_pass, later_stages, reach_stage
+from fabriclab.run import RunContext, RunResult
+from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, reach_stage
 from fabriclab.validation.finding import MOST_SHOWN, numbers_text, shortened
 
 STOCK = "switches: {default: {buffer: 64 KB}}\n"
@@ -133,3 +137,56 @@ def test_junit_holds_any_text(name: str, message: str) -> None:
     )[0]
     assert (suite.attrib["tests"], suite.attrib["failures"], suite.attrib["skipped"]) == ("3", "1", "1")
     assert [len(case) for case in suite] == [1, 0, 1]
+
+
+class Runs:
+    """Stands for the runs of a validation: each ends as it is told, and leaves no results."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
+        self.stages: list[str] = []
+        self._status = status
+        monkeypatch.setattr(validating, "run_point", self._run)
+        monkeypatch.setattr(validating, "read_if_possible", lambda directory: SimpleNamespace(directory=directory))
+        monkeypatch.setattr(validating, "_has_epoch", lambda directory: True)
+
+    def _run(self, plan: object, directory: Path, context: object, on_event: object) -> RunResult:
+        self.stages.append(directory.name)
+        return RunResult(directory, self._status, "why")  # type: ignore[arg-type] # a test's own words
+
+
+def findings_of(
+    bench: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+    made_from: object,
+    verdicts: tuple[str, ...] = ("pass", "fail"),
+    only: tuple[str, ...] = (),
+) -> list[Finding]:
+    """Return what a validation says whose reach stage finds these verdicts."""
+    stage = reach_stage(bench)
+    found = [finding(verdict, f"{number}") for number, verdict in enumerate(verdicts)]
+    monkeypatch.setattr(validating, "reach_stage", lambda _: Stage(stage.name, stage.plan, lambda results: found))
+    context = RunContext(Path(), made_from, (), lambda directory: None)  # type: ignore[arg-type] # nothing is run
+    return list(validating.Validation(Path("out"), context, lambda *_: None).carry_out(bench, only))
+
+
+MACHINE = object()
+CONTAINERS = ContainerLab(Path("topology.clab.yml"), Path("tools"))
+
+
+def test_what_stock_qdiscs_cannot_tell_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Runs(monkeypatch, "complete")
+    found = findings_of(lab_of(tmp_path, SHARED, "validation: {lossless: [cs3]}\n"), monkeypatch, CONTAINERS)
+    assert runs.stages == ["reach"]
+    assert [(one.check, one.verdict) for one in found[2:]] == [(check, "not measured") for check in ("class", "marks", "lossless")]
+
+
+def test_a_starved_run_shows_what_arrived_and_nothing_of_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Runs(monkeypatch, "starved")
+    found = findings_of(lab_of(tmp_path, STOCK), monkeypatch, CONTAINERS)
+    assert [one.verdict for one in found] == ["pass", "not measured"] and "too busy" in found[1].measured
+
+
+def test_a_run_that_fails_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Runs(monkeypatch, "crashed")
+    (found,) = findings_of(lab_of(tmp_path, STOCK), monkeypatch, MACHINE)
+    assert (found.check, found.where, found.measured, found.verdict) == ("run", "reach", "why", "fail")
