@@ -98,17 +98,25 @@ def shared_headroom(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fi
 
 
 def xon_above_limit(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
-    """A group with a static limit goes on below the limit at which it stopped."""
-    del switch
+    """A group goes on below the limit at which it stopped; a dynamic limit is highest while the group is alone."""
+    memory = Memory(switch, ports)
     for port in ports:
         for group, lossless in _lossless(port):
             limit = group.account.limit_bytes
-            if limit is not None and lossless.xon_bytes > limit + group.account.reserved_bytes:
-                stop = size(limit + group.account.reserved_bytes)
-                path = ("priority_groups", str(group.index), "xon")
-                bound = f"above {stop}, the limit (with what is reserved) at which the group stops its neighbour"
+            if limit is None and group.account.pool is None:
+                continue
+            stop = memory.holds_bytes(group.account, 1, port.line.frame_bytes) if limit is None else limit + group.account.reserved_bytes
+            if lossless.xon_bytes <= stop:
+                continue
+            path, value = ("priority_groups", str(group.index), "xon"), size(lossless.xon_bytes)
+            if limit is None:
+                bound = f"above {size(stop)}, the most that the group ever holds when it stops its neighbour"
+                fate = "it says go on as soon as its headroom is empty, and stop again with the next frame"
+                yield Finding("xon-above-limit", "warning", path, value, bound, fate, "write less", (port.name,))
+            else:
+                bound = f"above {size(stop)}, the limit (with what is reserved) at which the group stops its neighbour"
                 fate = "it would be told to go on while it must wait"
-                yield Finding("xon-above-limit", "error", path, size(lossless.xon_bytes), bound, fate, "write less", (port.name,))
+                yield Finding("xon-above-limit", "error", path, value, bound, fate, "write less", (port.name,))
 
 
 def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:

@@ -51,7 +51,7 @@ def reserved_above_pool(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
 
 
 def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
-    """Every pool and every limit holds a frame of the port's MTU."""
+    """Every pool, every limit and every VOQ holds a frame of the port's MTU."""
     memory = Memory(switch, ports)
     for port in ports:
         needed = cells(port.line.frame_bytes, switch.cell_bytes)
@@ -61,6 +61,9 @@ def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
                 yield _below_frame((*path, "limit"), account.limit_bytes, port)
             elif account.pool is not None and memory.free_cells(account.pool) + reserved < needed:
                 yield _below_frame(("pools", account.pool, "size"), memory.pools[account.pool].size_bytes, port)
+        for queue in port.port.queues:
+            if queue.voq_limit_bytes is not None and queue.voq_limit_bytes < port.line.frame_bytes:
+                yield _voq_below_frame(queue.index, queue.voq_limit_bytes, port)
 
 
 def _below_frame(path: tuple[str, ...], size_bytes: int, port: CheckedPort) -> Finding:
@@ -90,6 +93,11 @@ def _takes_from(pool: str, port: CheckedPort, cell_bytes: int) -> bool:
     """Return whether a queue or a priority group needs the pool for a frame, because less is reserved for it."""
     needed = cells(port.line.frame_bytes, cell_bytes)
     return any(account.pool == pool and cells(account.reserved_bytes, cell_bytes) < needed for _, account in _accounts(port))
+
+
+def _voq_below_frame(index: int, limit_bytes: int, port: CheckedPort) -> Finding:
+    path, bound = ("queues", str(index), "voq_limit"), f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}"
+    return Finding("account-below-frame", "error", path, size(limit_bytes), bound, "no such frame would pass", ports=(port.name,))
 
 
 def _accounts(port: CheckedPort) -> Iterator[tuple[tuple[str, ...], Account]]:

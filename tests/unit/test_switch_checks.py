@@ -58,6 +58,13 @@ def test_a_frame_exactly_is_enough() -> None:
     assert check(switch(), port) == {}
 
 
+def test_a_voq_holds_a_frame() -> None:
+    fits, small = (SwitchPort(queues=(queue(voq_limit_bytes=limit),), maps=ONE_CLASS) for limit in (1_514, 1_513))
+    assert check(switch(), fits) == {}
+    finding = check(switch(), small)["account-below-frame"]
+    assert (finding.severity, finding.path, finding.value) == ("error", ("queues", "0", "voq_limit"), "1513 B")
+
+
 def test_a_pool_of_less_than_a_frame_for_each_port() -> None:
     """4 ports x 6 cells of 256 bytes: a profile scaled down to slow links."""
     port = SwitchPort(queues=(queue(account=Account(pool="shared", alpha_log=7)),), maps=ONE_CLASS)

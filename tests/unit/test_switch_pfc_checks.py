@@ -67,6 +67,13 @@ def test_xon_above_a_static_limit() -> None:
     assert check(switch(), lossless_port(group(static, at))) == {}
 
 
+def test_xon_above_what_a_dynamic_limit_ever_is() -> None:
+    """Alpha 1 of 480 KB: 240 KB alone."""
+    above, at = (LOSSLESS.model_copy(update={"xon_bytes": xon}) for xon in (240_001, 240_000))
+    assert check(switch(), lossless_port(group(lossless=at))) == {}
+    assert check(switch(), lossless_port(group(lossless=above)))["xon-above-limit"].severity == "warning"
+
+
 def test_a_pause_that_stops_another_queue() -> None:
     maps = TWO_CLASSES.model_copy(update={"tc_to_queue": (0, 1, 2, 5, 4, 5, 6, 7)})
     port = SwitchPort(queues=(queue(), queue(5, OWN)), groups=(group(),), maps=maps, pfc=Pfc(priorities=(3,)))

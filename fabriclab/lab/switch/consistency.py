@@ -58,7 +58,8 @@ def _check_pools(switch: WrittenSwitch, problems: Problems) -> None:
         near = nearest(name, [other for other in pools if other != name])
         hint = f" (did you mean {near!r}?)" if near else ""
         if pool.size is None:
-            _add(switch, problems, f"pools.{name}", f"no size; write size: 32 MB{hint}")
+            place = switch.place if pool.headroom is None else pool.headroom.place
+            problems.add(place, f"{switch.key}.pools.{name}", f"no size; write size: 32 MB{hint}")
         elif name not in used and pool.size.place.file != switch.file:
             message = f"no queue and no priority group is of pool {shown(name)}; write pool: {name} below one, or leave it out{hint}"
             pool.size.complain(problems, message)
