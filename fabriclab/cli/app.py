@@ -258,7 +258,7 @@ def validate(
 
     [bold]Examples[/bold]
 
-      fabriclab validate labs/leaf-spine
+      fabriclab validate labs/link-failure
 
       fabriclab validate labs/mine --junit validation.xml --only reach --only classes
     """

@@ -32,6 +32,7 @@ from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, 
 
 _STAGES = ("reach", "classes", "marks", "lossless", "failures")
 _STYLES = {"pass": "green", "fail": "red", "not measured": "yellow"}
+_LOG_WIDTH = 180
 _STARVED = "starved"
 _MEASURED = ("complete", "limit", _STARVED)
 """Ways for a run to end after which what it measured counts: flows that never end are findings, not accidents."""
@@ -66,7 +67,8 @@ def validate(
         findings = list(Validation(directory, context, progress.show).carry_out(Bench(plan, plan, wanted), only))
     if context.interrupt.requested:
         return INTERRUPTED
-    _show(Console(), findings)
+    # In a file or a pipeline's log a line may be long.
+    _show(Console() if sys.stdout.isatty() else Console(width=_LOG_WIDTH), findings)
     if junit is not None:
         write_junit(junit, f"{lab.name} validation", [_case(finding) for finding in findings])
     return OK if all_pass(findings) else FAILED
