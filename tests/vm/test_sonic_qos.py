@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import polars as pl
@@ -43,3 +44,21 @@ def test_weights_share_the_line_and_the_lossless_class_loses_nothing(tmp_path: P
 def test_each_mistake_has_its_consequence(mistake: str, tmp_path: Path) -> None:
     said = run(tmp_path, f"config=leaf-{mistake}")
     assert said.count(f"(config leaf-{mistake})") >= 2 and "fail" not in said
+
+
+@pytest.mark.parametrize(
+    ("config", "check"),
+    [
+        ("leaf", None),
+        ("leaf-ecn-without-wred", "marks"),
+        ("leaf-threshold-out-of-reach", "marks"),
+        ("leaf-pfc-without-lossless-group", "lossless"),
+    ],
+)
+def test_an_operator_s_checks_catch_each_mistake(config: str, check: str | None, tmp_path: Path) -> None:
+    stages = ("--only", "marks", "--only", "lossless")
+    result = fabriclab(tmp_path, "validate", str(LAB), "--set", f"config={config}", *stages, "--out", "out", "--junit", "out.xml")
+    cases = list(ElementTree.parse(tmp_path / "out.xml").getroot().iter("testcase"))
+    failed = {case.attrib["classname"].removeprefix("validate.") for case in cases if case.find("failure") is not None}
+    assert {case.attrib["classname"] for case in cases} == {"validate.marks", "validate.lossless"}
+    assert failed == ({check} if check else set()) and result.returncode == (1 if check else 0), result.stdout + result.stderr
