@@ -5,19 +5,17 @@ It leaves the run directory as the virtual machine does (`images/machine/README.
 
 from __future__ import annotations
 
-import json
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.collect import collect_flow_logs, collect_series, run_collect
 from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container, image_identity
+from fabriclab.engine.containers.event_log import EventLog
 from fabriclab.engine.containers.job import Job, Task, read_job
 from fabriclab.engine.containers.node import prepare_node, prepare_sonic_node
 from fabriclab.engine.containers.processes import Process, Processes
@@ -25,7 +23,7 @@ from fabriclab.engine.containers.routes import missing_routes
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
 from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import read_containers
-from fabriclab.engine.events import Event, EventCallback
+from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import STOP_PATIENCE_S, Outcome, Status
 
@@ -76,38 +74,16 @@ def run_containers(lab: ContainerLab, directory: Path, on_event: EventCallback, 
     started = time.monotonic()
     job = read_job(directory)
     with (directory / "events.jsonl").open("w", buffering=1) as events, Deployment(lab.topology, directory) as deployment:
-        run = _Run(lab, job, directory, _Events(events, on_event), interrupt)
+        run = _Run(lab, job, directory, EventLog(events, on_event), interrupt)
         status, message = run.carry_out(deployment)
     figures = {} if run.starvation is None else {"starvation": run.starvation.as_record()}
     return Outcome(status, message, run.virtual_ns, time.monotonic() - started, figures)
 
 
-class _Events:
-    """Writes and passes on events in the form of the machine's."""
-
-    def __init__(self, file: TextIO, on_event: EventCallback) -> None:
-        self._file = file
-        self._on_event = on_event
-        self._origin_ns = time.monotonic_ns()
-        self._lock = threading.Lock()
-
-    def epoch(self, epoch_ns: int) -> None:
-        self.emit("epoch")
-        self._origin_ns = epoch_ns
-
-    def emit(self, event: str, **fields: str | int) -> int:
-        with self._lock:
-            t_ns = time.monotonic_ns() - self._origin_ns
-            record = {"event": event, **fields, "t_ns": t_ns}
-            self._file.write(json.dumps(record) + "\n")
-            self._on_event(Event(event, t_ns, record))
-        return t_ns
-
-
 class _Run:
     """One run, from the deployed containers to the collected logs."""
 
-    def __init__(self, lab: ContainerLab, job: Job, directory: Path, events: _Events, interrupt: Interrupt) -> None:
+    def __init__(self, lab: ContainerLab, job: Job, directory: Path, events: EventLog, interrupt: Interrupt) -> None:
         self._lab = lab
         self._job = job
         self._directory = directory
