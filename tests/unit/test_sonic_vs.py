@@ -221,3 +221,14 @@ def test_what_is_wrong_in_a_file_is_told_with_its_line(tmp_path: Path) -> None:
     configs["leaf1"]["WRED_PROFILE"][next(iter(configs["leaf1"]["WRED_PROFILE"]))]["green_min_threshold"] = "-3"
     message = disagreement(write_lab(tmp_path / "sonic", configs))
     assert "leaf1.json:" in message and "green_min_threshold" in message
+
+
+def test_files_without_buffers_are_told_one_by_one(tmp_path: Path) -> None:
+    configs = configs_of(tmp_path / "stock")
+    for tables in configs.values():
+        for table in [name for name in tables if name.startswith(("BUFFER", "QUEUE", "WRED", "SCHEDULER", "DEFAULT_LOSSLESS"))]:
+            del tables[table]
+    message = disagreement(write_lab(tmp_path / "sonic", configs))
+    assert [line.rpartition("/")[2] for line in message.splitlines()] == [
+        f"{name}.json:1: BUFFER_POOL: missing, or empty; a lab's switch needs the size of its memory" for name in SWITCHES
+    ]

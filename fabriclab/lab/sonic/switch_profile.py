@@ -19,12 +19,13 @@ def switch_profile(
 ) -> Profile | None:
     """Return the profile of a switch of which these ports are in the lab, each with its speed; None after recording what it cannot say."""
     ports = tuple(rates_bps)
-    before = len(problems)
-    accounts = Accounts(config, ports, problems)
-    resolver = PortResolver(config, accounts, notes, problems)
+    found = Problems()  # this switch's alone: some are told only where nothing else is wrong
+    accounts = Accounts(config, ports, found)
+    resolver = PortResolver(config, accounts, notes, found)
     pools = accounts.pools()
     settings = {port: resolver.resolve(port) for port in ports}
-    if len(problems) > before:
+    problems.add_all(found)
+    if found:
         return None
     common, classes = common_and_own(settings)
     rates = set(rates_bps.values())
