@@ -36,6 +36,9 @@ _FQ_CODEL_MEMORY_FACTOR = 4
 """fq_codel bounds the kernel's memory too, 32 MB unless told otherwise. Only its bound of packets is to count: a full frame takes less
 than twice its length."""
 _LARGEST_NUMBER = 2**31
+_RED_LARGEST_RATE_BPS = (2**32 - 1) * 8
+"""tc has 32 bits for the bytes per second that RED forgets by while it is idle (iproute2, lib/utils.c, get_rate). Above 34 Gbps it forgets
+more slowly than the line is fast: half of the average each avpkt at 34 Gbps, some 0.2 us."""
 
 
 def compile_queue(port: Port, queue: Queue, *, impaired: bool = False) -> list[str]:
@@ -108,7 +111,7 @@ def red(limit_bytes: int, thresholds: tuple[int, int], probability: str, rate_bp
     low, high = thresholds
     average_packet, burst = red_average(low)
     words = f"red limit {limit_bytes} min {low} max {high} probability {probability}"
-    return " ".join([words, f"avpkt {average_packet} burst {burst} bandwidth {rate_bps}bit", *flags])
+    return " ".join([words, f"avpkt {average_packet} burst {burst} bandwidth {min(rate_bps, _RED_LARGEST_RATE_BPS)}bit", *flags])
 
 
 def _aqm(aqm: Aqm, limit_bytes: int, largest_frame_bytes: int) -> str:

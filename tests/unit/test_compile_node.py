@@ -38,6 +38,12 @@ def test_node_files_are_the_golden_ones(name: str) -> None:
     assert rendered(PLANS[name]) == (GOLDEN / f"{name}.txt").read_text()
 
 
+@pytest.mark.parametrize(("rate_bps", "bandwidth_bps"), [(34_359_738_360, 34_359_738_360), (100 * GBPS, 34_359_738_360)])
+def test_red_has_no_more_bandwidth_than_tc_can_say(rate_bps: int, bandwidth_bps: int) -> None:
+    plan = star(queue=Queue(limit_bytes=1_000_000, ecn_threshold_bytes=100_000), rate_bps=rate_bps)
+    assert f" bandwidth {bandwidth_bps}bit" in compile_node(plan.node("s1"), plan).tc
+
+
 def tc_red_wlog(minimum: int, burst: int, average_packet: int) -> int:
     """The averaging constant as iproute2 computes it (tc/tc_red.c, tc_red_eval_ewma); -1 when it refuses."""
     left = burst + 1 - minimum / average_packet
