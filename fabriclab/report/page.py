@@ -20,6 +20,7 @@ from fabriclab.report.selection import MOST_POINTS, run_exhibits, sweep_exhibits
 from fabriclab.report.studies import ComparedPart, Study, compare_with, read_study
 from fabriclab.report.style import css_variables, themed
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
+from fabriclab.report.switch_selection import unsampled_notes
 from fabriclab.report.tables import PointTable, key_figures, metric_rows, point_table
 from fabriclab.report.traffic import cap_notes, headline_metric
 from fabriclab.report.warnings import warnings_of
@@ -107,7 +108,7 @@ def _run_page(results: Results) -> Page:
         warnings=warnings_of(pool.points),
         key_figures=key_figures(results),
         settings=[(name.replace("_", " "), str(value)) for name, value in results.parameters.items()],
-        notes=cap_notes([results]),
+        notes=[*cap_notes([results]), *unsampled_notes([results])],
         exhibits=run_exhibits(results, "run"),
         study=study,
         comparison=compare_with(study, [pool], lab, results.settings) if study is not None else [],
@@ -131,7 +132,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         warnings=warnings_of(sweep.points),
         key_figures=_sweep_figures(sweep, pools),
         settings=_common_settings(sweep, varied),
-        notes=cap_notes(run for pool in pools for run in pool.runs[:1]),
+        notes=[*cap_notes(run for pool in pools for run in pool.runs[:1]), *unsampled_notes(sweep.runs)],
         exhibits=sweep_exhibits(sweep, "sweep", study, pools),
         study=study,
         comparison=compare_with(study, pools, sweep.lab, varied) if study is not None else [],

@@ -111,7 +111,7 @@ def congestion_event_table(results: Results) -> DataTable:
     shown = rows.sort("peak_bytes", *order, descending=[True, False, False, False]).head(MOST_EVENTS).sort(order)
     peers = _peers(results)
     cells = [_event_row(row, peers) for row in shown.iter_rows(named=True)]
-    caption = "An event begins when a queue reaches its `event` length and ends at half of it; its bytes by the port that they came in by."
+    caption = "An event begins when a queue is as long as event says, and ends at half of that; its bytes by the port that they came in by."
     if rows.height > MOST_EVENTS:
         caption += f" The {MOST_EVENTS} largest of {rows.height:,} events."
     return DataTable("Congestion events", caption, headings, numbers, [RowGroup("", cells)])

@@ -9,6 +9,8 @@ from fabriclab.results import SweepPoint
 from fabriclab.results.sweep import SEED
 
 _MOST_NAMED = 6
+_MOST_WARNINGS = 24
+"""Of the plans; a plan for containers has one for each thing that stock qdiscs can't express."""
 
 
 def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
@@ -25,8 +27,9 @@ def _of_plans(points: Sequence[SweepPoint]) -> list[str]:
         for sentence in point.results.plan.get("warnings") or ():
             having.setdefault(str(sentence), []).append(point)
     sentences = [f"{sentence.rstrip('.')}{_some(alike, len(planned))}." for sentence, alike in having.items()]
-    more = [f"The plans have {len(sentences) - _MOST_NAMED} more warnings."] if len(sentences) > _MOST_NAMED else []
-    return sentences[:_MOST_NAMED] + more
+    left = len(sentences) - _MOST_WARNINGS
+    more = [f"The plans have {left} more warnings; fabriclab plan shows all of a point."] if left > 0 else []
+    return sentences[:_MOST_WARNINGS] + more
 
 
 def _some(alike: Sequence[SweepPoint], all_points: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,17 @@ from fabriclab.report.figures.causes import dropped, drops_of_points, drops_of_p
 from fabriclab.report.figures.curves import Curve, curve_of
 from fabriclab.report.figures.pauses import paused, pauses_picture
 from fabriclab.report.network import Level, port_facts
-from fabriclab.report.pools import pools_of
+from fabriclab.report.pools import pool_of_run, pools_of
 from fabriclab.report.quantities import metric_title
 from fabriclab.report.samples import longest_queue, queue_samples
 from fabriclab.report.selection import FIGURE_KINDS, run_exhibits, sweep_exhibits
 from fabriclab.report.series import sampled_bins
 from fabriclab.report.style import CAUSES
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
+from fabriclab.report.switch_selection import unsampled_notes
 from fabriclab.report.switch_tables import congestion_event_table, switch_point_table, switch_port_table
 from fabriclab.report.tables import key_figures, metric_rows
+from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, read_run, read_sweep
 from fabriclab.results.summary import Measured
 from fabriclab.results.switch_metrics import POOL_METRICS, PORT_METRICS, QUEUE_METRICS
@@ -81,6 +84,24 @@ def texts(table: DataTable) -> list[list[str]]:
 )
 def test_what_one_busy_queue_can_get(values: dict[str, Any], limit: Limit | None) -> None:
     assert queue_limit(switch(switch_plan()), account(**values)) == limit
+
+
+def test_figures_that_nobody_sampled_for_are_named(runs: dict[str, Results]) -> None:
+    asked = {"report": {"figures": [{"kind": "pauses"}, {"kind": "queue"}, {"kind": "buffer", "switch": "s1"}]}}
+    sampled = replace(runs["deep"], manifest=asked)
+    blind = replace(sampled, measured=replace(sampled.measured, switches=SwitchTables()))
+    assert unsampled_notes([blind]) == ["Nothing to show of buffer, pauses: no switch with a shared buffer was sampled (probes.switches)."]
+    assert unsampled_notes([sampled]) == unsampled_notes([blind, sampled]) == []
+    assert unsampled_notes([replace(blind, manifest={})]) == []
+
+
+def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Results]) -> None:
+    sentences = [f"containerlab: s1: {number}" for number in range(20)]
+    warned = replace(runs["deep"], plan=runs["deep"].plan | {"warnings": sentences})
+    told = [warning for warning in warnings_of(pool_of_run(warned).points) if "containerlab" in warning]
+    assert told == [f"{sentence}." for sentence in sentences]
+        f"{each}." for each in sentences
+    ]
 
 
 def test_reserved_bytes_are_not_shared() -> None:
