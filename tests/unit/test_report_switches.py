@@ -100,8 +100,6 @@ def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Res
     warned = replace(runs["deep"], plan=runs["deep"].plan | {"warnings": sentences})
     told = [warning for warning in warnings_of(pool_of_run(warned).points) if "containerlab" in warning]
     assert told == [f"{sentence}." for sentence in sentences]
-        f"{each}." for each in sentences
-    ]
 
 
 def test_reserved_bytes_are_not_shared() -> None:
