@@ -133,8 +133,9 @@ def test_an_experiment_overrides_a_file_key_by_key(tmp_path: Path) -> None:
     assert {queue.wred.min for port in ports if port.switch_port for queue in port.switch_port.queues if queue.wred} == {40_000}
     slow = plan_of(write_lab(tmp_path / "sonic", {}, experiment=SONIC + "links: {rate: 100 Mbps}\n"))
     assert slow.node("leaf1").ports[0].rate_bps == 10**8
-    pools = [(one.node("leaf1").switch, one.node("leaf1").switch.pools) for one in (slow, plan) if one.node("leaf1").switch]  # type: ignore[union-attr] # checked
-    assert [pool.size_bytes * 10 for pool in pools[0][1]] == pytest.approx([pool.size_bytes for pool in pools[1][1]], rel=0.01)
+    scaled, whole = slow.node("leaf1").switch, plan.node("leaf1").switch
+    assert scaled is not None and whole is not None
+    assert [pool.size_bytes * 10 for pool in scaled.pools] == pytest.approx([pool.size_bytes for pool in whole.pools], rel=0.01)
 
 
 def disagreement(directory: Path) -> str:
