@@ -26,6 +26,7 @@ from fabriclab.engine.watch import Outcome
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
+from fabriclab.report.quantities import keep_units
 from fabriclab.results import ingest_run, read_run
 from fabriclab.run.directory import write_inputs
 
@@ -212,6 +213,34 @@ def test_flows_wait_for_what_other_hosts_receive(lab: ContainerLab, tmp_path: Pa
     assert first["status"] == second["status"] == "complete"
     assert second["start_ns"] >= first["end_ns"]
     assert leavings(tmp_path / "run") == []
+
+
+SHARED = """title: A shared buffer out of what every kernel has
+switches:
+  default:
+    pools: {shared: {size: 128 KB}}
+    maps: {dscp_to_tc: {0..63: 0}}
+hosts: {default: {congestion_control: reno}}
+traffic:
+  long: {kind: long, senders: [h1], receiver: h2, stop: 1 s}
+"""
+
+
+def test_a_shared_buffer_becomes_a_static_limit_and_the_run_says_so(lab: ContainerLab, tmp_path: Path) -> None:
+    shutil.copytree(LAB, tmp_path / "lab")
+    (tmp_path / "lab" / "experiment.yml").write_text(SHARED)
+    directory = tmp_path / "run"
+    argv = [sys.executable, "-m", "fabriclab", "run", str(tmp_path / "lab"), "--engine", "containerlab", "--out", str(directory)]
+    said = subprocess.run(argv, capture_output=True, check=False, timeout=MANY_S, text=True).stderr
+    results = read_run(directory)
+    assert results.status in ("complete", "starved") and not results.notes, "what can't be sampled is not missed"
+    sentence = "alpha 1 of pool shared; instead: a static limit of 64 KB"
+    assert sentence in said
+    assert any(sentence in warning for warning in results.plan["warnings"])
+    assert keep_units(sentence) in (directory / "report.html").read_text()
+    qdiscs = json.loads((directory / "collect" / "qdisc@s1").read_text())
+    assert {record["dev"]: record["options"]["limit"] for record in qdiscs if record["kind"] == "bfifo"} == {"eth1": 64_000, "eth2": 64_000}
+    assert leavings(directory) == []
 
 
 def lab_in(directory: Path, resolved: Plan) -> ContainerLab:
