@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ from fabriclab.results.summary import busy_interval
 
 Dash = Any
 LEVEL_ROOM = 0.14
-"""Levels that are closer than this share of the axis have their names side by side."""
+"""Levels that are closer than this share of the axis have their names side by side, above the highest."""
 
 _ACRONYMS = frozenset(("ack", "bfd", "ecn", "mtu", "rto", "sru"))
 _FLAGS = {"True": "on", "False": "off"}
@@ -66,17 +67,14 @@ def shown_interval(results: Results) -> tuple[int, int]:
     return (0 if begin < 0.02 * end else begin), end
 
 
-def draw_level(
-    axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3)), color: str = MUTED, below: bool = False, at: float = 1
-) -> None:
-    """Draw a horizontal line of reference with its name above or below it, over a patch of the ground.
-
-    The name ends at the share `at` of the axes' width.
-    """
+def draw_level(axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3)), color: str = MUTED, below: bool = False) -> None:
+    """Draw a horizontal line of reference with its name, where it has one, above or below it, over a patch of the ground."""
     axes.axhline(level, color=color, linewidth=1.0, linestyle=dash, zorder=1.5)
+    if not label:
+        return
     axes.annotate(
         label,
-        (at, level),
+        (1, level),
         xycoords=("axes fraction", "data"),
         xytext=(-2, -2 if below else 2),
         textcoords="offset points",
@@ -117,17 +115,16 @@ def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) ->
 
 
 def draw_buffer_levels(axes: Axes, port: PortFacts | None, axis: Axis, top: float) -> None:
-    """Draw buffer limit and marking thresholds of a port, as far as the axis reaches."""
-    if port is None:
-        return
-    drawn: list[float] = []
-    for level in port.levels:
-        length = level.bytes / axis.scale
-        if length <= top:
-            look: dict[str, Any] = {} if level.is_limit else {"dash": (0, (1, 1.5)), "color": INK}
-            close = sum(abs(length - other) < LEVEL_ROOM * top for other in drawn)
-            draw_level(axes, length, level_label(level, axis), at=1 - close / 3, **look)
-            drawn.append(length)
+    """Draw buffer limit and marking thresholds of a port, as far as the axis reaches; those too close for names of their own share one."""
+    room_bytes = LEVEL_ROOM * top * axis.scale
+    levels = sorted((level for level in port.levels if level.bytes <= top * axis.scale), key=lambda level: level.bytes) if port else []
+    names: list[str] = []
+    for level, above in zip_longest(levels, levels[1:]):
+        names.append(level_label(level, axis))
+        has_room = above is None or above.bytes - level.bytes >= room_bytes
+        look: dict[str, Any] = {} if level.is_limit else {"dash": (0, (1, 1.5)), "color": INK}
+        draw_level(axes, level.bytes / axis.scale, ", ".join(names) if has_room else "", **look)
+        names = [] if has_room else names
 
 
 def level_label(level: Level, axis: Axis) -> str:
