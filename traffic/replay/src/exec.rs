@@ -88,14 +88,17 @@ fn spawn(argv: &[String]) -> io::Result<Child> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
     // SAFETY: the function makes system calls only: it is async-signal-safe, as what runs between fork and exec must be.
-    unsafe { command.pre_exec(unblock_signals) };
+    unsafe { command.pre_exec(receive_signals) };
     command.spawn()
 }
 
-/// A program inherits which signals are blocked; ours are (`sys::termination_signals`).
-fn unblock_signals() -> io::Result<()> {
-    // SAFETY: all zeroes is valid storage for a signal set, sigemptyset initialises it, the old set is not asked for.
+/// A program inherits which signals are blocked (ours are: `sys::termination_signals`) and ignored: SIGINT is, where a shell put us
+/// into the background.
+fn receive_signals() -> io::Result<()> {
+    // SAFETY: the default action is no function of ours; all zeroes is valid storage for a signal set, sigemptyset initialises it, the
+    // old set is not asked for.
     let status = unsafe {
+        libc::signal(libc::SIGINT, libc::SIG_DFL);
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut())

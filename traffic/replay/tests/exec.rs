@@ -71,6 +71,28 @@ fn a_program_is_interrupted_at_its_time() {
 }
 
 #[test]
+fn a_program_is_interrupted_where_a_shell_ignores_interrupts() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("background.log");
+    let status = Command::new("sh")
+        .args([
+            "-c",
+            "trap '' INT; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_replay"),
+        ])
+        .args(["exec", "--until-ns", "0", "--log"])
+        .arg(&log)
+        .args(["--", "sleep", "60"])
+        .env("FABRICLAB_EPOCH_NS", monotonic_ns().to_string())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let (_, _, ended_by, status, _) = read(&log);
+    assert_eq!((&*ended_by, &*status), ("until", "signal 2"));
+}
+
+#[test]
 fn what_it_writes_when_it_is_interrupted_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("trap.log");
