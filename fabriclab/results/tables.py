@@ -16,7 +16,7 @@ class FlowTables:
     @property
     def flows(self) -> pl.LazyFrame:
         """One row a flow (`fabriclab.results.flows`)."""
-        raise NotImplementedError
+        raise NotImplementedError  # a run and a pool each have their own
 
     def completion_table(
         self, by: Sequence[str] = ("class", "size_bin"), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns"
