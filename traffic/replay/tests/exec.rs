@@ -97,7 +97,7 @@ fn what_it_writes_when_it_is_interrupted_is_kept() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("trap.log");
     let script = "trap 'head -c 300000 /dev/zero | tr \"\\0\" x; exit 1' INT; echo begin; while :; do sleep 0.05; done";
-    run(&["--until-ns", "300000000"], &log, &["sh", "-c", script]);
+    run(&["--until-ns", "2000000000"], &log, &["sh", "-c", script]);
     let (_, _, ended_by, status, written) = read(&log);
     assert_eq!((&*ended_by, &*status), ("until", "exit 1"));
     assert_eq!(written.len(), "begin\n".len() + 300_000);

@@ -2,7 +2,7 @@
 
 mod lab;
 
-use lab::{Lab, Row, COLUMNS};
+use lab::{Lab, Row, COLUMNS, SECOND_NS};
 
 fn assert_all_complete(rows: &[Row]) {
     for row in rows {
@@ -216,9 +216,13 @@ fn what_this_kernel_lacks_is_said() {
 #[test]
 fn a_long_flow_stops_at_its_time() {
     let lab = Lab::new(&["h1", "h2"]);
-    let flows = lab.play("0,0,h1,h2,,50000000,push,,,,\n1,0,h1,h2,,60000000,pull,,,,\n2,0,h1,h2,,40000000,push,,,,\n");
+    let stops = [2 * SECOND_NS, 5 * SECOND_NS / 2, 3 * SECOND_NS / 2];
+    let [first, second, third] = stops;
+    let flows = lab.play(&format!(
+        "0,0,h1,h2,,{first},push,,,,\n1,0,h1,h2,,{second},pull,,,,\n2,0,h1,h2,,{third},push,,,,\n"
+    ));
     assert_eq!(flows.len(), 6);
-    for (flow, stop_ns) in [(0, 50_000_000), (1, 60_000_000), (2, 40_000_000)] {
+    for (flow, stop_ns) in (0..).zip(stops) {
         let of = |side| flows.iter().find(|row| row.is(flow, side)).expect("row");
         let (sent, received) = (of("src"), of("dst"));
         assert_eq!(
@@ -264,7 +268,7 @@ fn thousands_of_flows_at_once() {
 fn what_cannot_connect_fails_with_its_reason() {
     let lab = Lab::new(&["h1", "h2"]);
     let rows = "0,0,h1,h2,4,,push,,,,\n1,0,h2,h1,4,,pull,c,g,,\n2,0,h2,h1,4,,pull,,,g,\n3,0,h2,h1,4,,pull,,,,\n";
-    let flows = lab.play_on(&["h1"], rows, &["--until-ns", "30000000"]);
+    let flows = lab.play_on(&["h1"], rows, &["--until-ns", &SECOND_NS.to_string()]);
     let expected = [
         (0, "failed: ECONNREFUSED"),
         (1, "failed: ECONNREFUSED"),
@@ -285,7 +289,7 @@ fn what_cannot_connect_fails_with_its_reason() {
 fn what_is_open_at_the_end_is_logged_as_it_stands() {
     let lab = Lab::new(&["h1", "h2"]);
     let rows = "0,0,h1,h2,,9000000000000,push,,,,\n1,0,h1,h2,1000,,push,,,,\n2,8000000000000,h1,h2,1000,,push,,,,\n";
-    let flows = lab.play_until(rows, 50_000_000);
+    let flows = lab.play_until(rows, 2 * SECOND_NS);
     let statuses = |side| {
         let mut of_side: Vec<_> = flows
             .iter()

@@ -3,20 +3,28 @@
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
 /// After the start of the processes, so that all are ready.
 const EPOCH_IN_NS: i64 = 700_000_000;
+
+/// These tests run in real time: what must have happened by some time is given seconds, as a busy machine may need them.
+pub const SECOND_NS: i64 = 1_000_000_000;
 pub const COLUMNS: &str =
     "flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class";
 
 /// Tests run at the same time in one network namespace: each has a subnet of its own, for this process and for this test.
 static SUBNETS: AtomicU16 = AtomicU16::new(0);
 
+/// One lab plays at a time: thousands of flows of one would be the weather of another.
+static PLAYING: Mutex<()> = Mutex::new(());
+
 pub struct Lab {
     directory: TempDir,
     hosts: Vec<String>,
+    _playing: MutexGuard<'static, ()>,
 }
 
 /// A row of a flow log, as column names and values.
@@ -54,6 +62,8 @@ impl Lab {
         Self {
             directory,
             hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
+            // A test that failed says nothing of the next one's lab.
+            _playing: PLAYING.lock().unwrap_or_else(PoisonError::into_inner),
         }
     }
 
