@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
 /// After the start of the processes, so that all are ready.
-const EPOCH_IN_NS: i64 = 700_000_000;
+const EPOCH_IN_NS: i64 = 2 * SECOND_NS;
 
 /// These tests run in real time: what must have happened by some time is given seconds, as a busy machine may need them.
 pub const SECOND_NS: i64 = 1_000_000_000;
