@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fabriclab.cli.switch_text import switch_lines
 from fabriclab.cli.warning_lines import warning_lines
-from fabriclab.plan.model import (
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Queue
+from fabriclab.plan.traffic_kinds import (
     Arrivals,
     ArrivalsTraffic,
     Carrier,
@@ -14,9 +16,7 @@ from fabriclab.plan.model import (
     Iperf3Traffic,
     LongTraffic,
     Pairs,
-    Plan,
     QueryTraffic,
-    Queue,
     RoundsTraffic,
     ShuffleTraffic,
     TraceTraffic,

@@ -9,7 +9,8 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.text import Text
 
 from fabriclab.engine.events import Event
-from fabriclab.plan.model import ArrivalsTraffic, Iperf3Traffic, LongTraffic, Plan, QueryTraffic
+from fabriclab.plan.model import Plan
+from fabriclab.plan.traffic_kinds import ArrivalsTraffic, Iperf3Traffic, LongTraffic, QueryTraffic
 
 _STOPPING = (LongTraffic, Iperf3Traffic, ArrivalsTraffic, QueryTraffic)
 

@@ -14,7 +14,8 @@ from fabriclab.lab.problems import did_you_mean
 from fabriclab.lab.sonic import ImportedLab, read_config_db
 from fabriclab.lab.sonic import import_lab as lab_of
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Node, Plan
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node
 from fabriclab.units import UnitError, format_size, parse_size
 
 FILE_NAME = "config_db.json"

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabriclab.plan.bgp import bgp_routes
-from fabriclab.plan.model import Bgp, Plan, Route
+from fabriclab.plan.model import Bgp, Plan
+from fabriclab.plan.node import Route
 
 READY_INTERVAL_NS = 10_000_000
 RECONVERGENCE_INTERVAL_NS = 1_000_000

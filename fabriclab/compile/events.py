@@ -14,7 +14,8 @@ from fabriclab.compile.convergence import compile_reconvergence, routes_without
 from fabriclab.compile.frr import speaks_bgp
 from fabriclab.compile.port import Line, compile_line_change
 from fabriclab.compile.routing import compile_neighbour, compile_port_routes, compile_route
-from fabriclab.plan.model import Event, Plan, Port
+from fabriclab.plan.model import Event, Plan
+from fabriclab.plan.node import Port
 
 _ALL_LOST_PPM = 1_000_000
 

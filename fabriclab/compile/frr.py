@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from fabriclab.plan.bgp import originated_prefixes
-from fabriclab.plan.model import Bgp, Node, OwnBgp, Plan, Port
+from fabriclab.plan.model import Bgp, Plan
+from fabriclab.plan.node import Node, OwnBgp, Port
 
 _CONFIG_DIRECTORY = "etc/frr"
 """Relative to the node's root."""

@@ -11,7 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.plan.model import Iperf3Traffic, Plan
+from fabriclab.plan.model import Plan
+from fabriclab.plan.traffic_kinds import Iperf3Traffic
 from fabriclab.workload import TraceError
 
 FIRST_PORT = 5201

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriclab.plan.model import Mptcp, Node, Plan, TraceTraffic
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Mptcp, Node
+from fabriclab.plan.traffic_kinds import TraceTraffic
 
 DEFAULT_SCHEDULER = "default"
 

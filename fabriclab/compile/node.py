@@ -10,7 +10,8 @@ from fabriclab.compile.frr import compile_frr, speaks_bgp
 from fabriclab.compile.port import compile_port
 from fabriclab.compile.routing import compile_ip
 from fabriclab.compile.transport import compile_sysctl
-from fabriclab.plan.model import Node, Plan
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node
 
 
 class NodeFiles(NamedTuple):

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from fabriclab.compile.qdisc import LEAF_HANDLE, compile_delay_change, compile_queue, compile_rate_change
 from fabriclab.compile.stock_switch import compile_stock_switch_port, default_limit_bytes, stock_memory
 from fabriclab.compile.switch_port import SWITCH_HANDLE, compile_switch_port, compile_switch_port_change
-from fabriclab.plan.model import Node, Plan, Port, Queue
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node, Port, Queue
 
 
 def compile_port(plan: Plan, node: Node, port: Port, *, impaired: bool, stock: bool) -> list[str]:

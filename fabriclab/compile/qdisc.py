@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fabriclab.plan.model import Aqm, Port, Queue
+from fabriclab.plan.node import Aqm, Port, Queue
 
 ETHERNET_HEADER_BYTES = 14
 """What a packet's length in the kernel has on top of the MTU."""

@@ -14,7 +14,8 @@ from fabriclab.compile.frr import speaks_bgp
 from fabriclab.compile.mptcp import compile_endpoints
 from fabriclab.plan.addressing import extra_network
 from fabriclab.plan.bgp import extra_behind
-from fabriclab.plan.model import Node, Plan, Port, Route, Transport
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node, Port, Route, Transport
 
 _HEADER_BYTES = 40
 """IPv4 and TCP. A segment's timestamps count as its data: so the client's kernel counts its window in the handshake."""

@@ -11,7 +11,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from fabriclab.compile.stock_switch import static_limit_bytes, stock_memory, used_queues, wred_bytes
-from fabriclab.plan.model import Node, Plan, Port
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node, Port
 from fabriclab.plan.switch import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred
 from fabriclab.plan.switch_memory import Memory
 from fabriclab.units import format_duration, format_rate, format_size

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 
 from fabriclab.compile.qdisc import LEAF_HANDLE, compile_line, frame_bytes, red, shaper, wire_bytes
 from fabriclab.compile.switch_port import quanta_of
-from fabriclab.plan.model import Node, Plan, Port
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node, Port
 from fabriclab.plan.switch import Account, QosMaps, Switch, SwitchPort, SwitchQueue, Wred
 from fabriclab.plan.switch_memory import Memory
 from fabriclab.plan.switch_ports import checked_ports

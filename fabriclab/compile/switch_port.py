@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 
 from fabriclab.compile.qdisc import FRAMING_BYTES, MINIMUM_FRAME_BYTES, loss_percent, wire_bytes
-from fabriclab.plan.model import Node, Port
+from fabriclab.plan.node import Node, Port
 from fabriclab.plan.switch import Account, Pfc, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
 
 SWITCH_HANDLE = "1:"

@@ -9,7 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.model import Plan, TraceTraffic
+from fabriclab.plan.model import Plan
+from fabriclab.plan.traffic_kinds import TraceTraffic
 from fabriclab.workload import TraceError, UserTrace, generate_flows, read_traces, site_of, trace_text
 
 HOSTS_VERSION = "# fabriclab-hosts-1"

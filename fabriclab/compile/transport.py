@@ -9,7 +9,8 @@ import zlib
 
 from fabriclab.compile.frr import compile_router_sysctl
 from fabriclab.compile.mptcp import compile_mptcp_sysctl
-from fabriclab.plan.model import Node, Plan, Transport
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node, Transport
 
 _TCP_ECN = {"off": 0, "on": 1, "accept": 2}
 

@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
 
 from fabriclab.lab.topology import Topology
 from fabriclab.plan.addressing import PortAddress, extra_network
-from fabriclab.plan.model import Node, Port, Route
+from fabriclab.plan.node import Node, Port, Route
 
 LOOPBACK_POOL = IPv4Network("10.255.0.0/16")
 PRIVATE_ASNS_FROM = 4_200_000_000

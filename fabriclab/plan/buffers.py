@@ -15,7 +15,7 @@ from fabriclab.lab.section import Written
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Endpoint, Link, Topology
 from fabriclab.plan.headroom import Line
-from fabriclab.plan.model import Aqm, Queue
+from fabriclab.plan.node import Aqm, Queue
 from fabriclab.plan.switch import Switch, SwitchPort
 from fabriclab.plan.switch_checks import check_switch
 from fabriclab.plan.switch_findings import CheckedPort, Finding

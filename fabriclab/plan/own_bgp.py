@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fabriclab.lab import defaults
 from fabriclab.lab.topology import SonicSession, SonicSwitch, Topology
-from fabriclab.plan.model import Bgp, BgpNeighbour, OwnBgp
+from fabriclab.plan.model import Bgp
+from fabriclab.plan.node import BgpNeighbour, OwnBgp
 
 
 def resolve_own_bgp(sonic: SonicSwitch | None, bgp: Bgp | None) -> OwnBgp | None:

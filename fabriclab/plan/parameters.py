@@ -10,7 +10,8 @@ from fabriclab.lab.mptcp import MPTCP_NONE
 from fabriclab.lab.profiles import NO_LIMIT
 from fabriclab.lab.settings import look_up, normalise, split_key
 from fabriclab.lab.study import VARIANT
-from fabriclab.plan.model import Node, Port, Scalar
+from fabriclab.plan.model import Scalar
+from fabriclab.plan.node import Node, Port
 from fabriclab.units import format_duration, format_rate, format_size
 
 _DEFAULTS: dict[str, Scalar] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fabriclab.plan.model import (
+from fabriclab.plan.traffic_kinds import (
     ArrivalsTraffic,
     FlowsTraffic,
     Iperf3Traffic,

@@ -21,20 +21,8 @@ from fabriclab.lab.topology import Endpoint, Link, Topology
 from fabriclab.plan.addressing import PortAddress, assign_addresses
 from fabriclab.plan.bgp import assign_speakers, bgp_routes
 from fabriclab.plan.buffers import Buffers, resolve_buffers, resolve_wire
-from fabriclab.plan.model import (
-    Bfd,
-    Bgp,
-    Check,
-    Event,
-    Mptcp,
-    Node,
-    PauseStorm,
-    Plan,
-    Port,
-    Probes,
-    Queue,
-    Transport,
-)
+from fabriclab.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan, Probes
+from fabriclab.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.plan.own_bgp import default_protocol, resolve_own_bgp
 from fabriclab.plan.parameters import parameter_values
 from fabriclab.plan.routing import compute_routes

@@ -15,7 +15,7 @@ from ipaddress import IPv4Network
 from fabriclab.lab.topology import Link, Topology
 from fabriclab.plan.addressing import PortAddress, extra_network
 from fabriclab.plan.aggregation import aggregate
-from fabriclab.plan.model import Route
+from fabriclab.plan.node import Route
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fabriclab.plan.headroom import Line
-from fabriclab.plan.model import Node, Plan, Port
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node, Port
 from fabriclab.plan.switch_findings import CheckedPort
 
 

@@ -19,7 +19,7 @@ from fabriclab.lab.traffic import (
     WrittenTrace,
     WrittenTraffic,
 )
-from fabriclab.plan.model import (
+from fabriclab.plan.traffic_kinds import (
     ArrivalsTraffic,
     FlowsTraffic,
     Iperf3Traffic,

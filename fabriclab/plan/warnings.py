@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from fabriclab.lab.problems import listed
 from fabriclab.plan.buffers import SharedBuffer
-from fabriclab.plan.model import Node, TraceTraffic, Traffic
+from fabriclab.plan.node import Node
 from fabriclab.plan.participants import data_senders
 from fabriclab.plan.switch_checks import unmarked
 from fabriclab.plan.switch_findings import Finding, merged
 from fabriclab.plan.switch_notes import number_ranges
+from fabriclab.plan.traffic_kinds import TraceTraffic, Traffic
 
 _MOST_NAMED = 6
 _NUMBERED = ("queues", "priority_groups")

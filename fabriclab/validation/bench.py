@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fabriclab.lab.validation import WrittenValidation
-from fabriclab.plan.model import Event, FlowsTraffic, Node, Plan, Port, Probes, Traffic
+from fabriclab.plan.model import Event, Plan, Probes
+from fabriclab.plan.node import Node, Port
+from fabriclab.plan.traffic_kinds import FlowsTraffic, Traffic
 from fabriclab.results import Results
 from fabriclab.validation.finding import Finding
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriclab.plan.model import Port
+from fabriclab.plan.node import Port
 from fabriclab.plan.switch import SwitchPort
 from fabriclab.validation.bench import Bench
 

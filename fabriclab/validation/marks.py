@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from fabriclab.plan.model import Carrier, LongTraffic
 from fabriclab.plan.switch import CODEPOINTS, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.traffic_kinds import Carrier, LongTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_count, format_size
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up

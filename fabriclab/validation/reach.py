@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.plan.model import FlowsTraffic
+from fabriclab.plan.traffic_kinds import FlowsTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_count
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Collector, S, Setting, Stage, collected, set_up, single_flows

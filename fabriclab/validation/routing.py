@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fabriclab.plan.model import Node, Plan, Port, Route
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node, Port, Route
 from fabriclab.results import Results
 from fabriclab.units import format_count
 from fabriclab.validation.bench import Bench, Collector, collected

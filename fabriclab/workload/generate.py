@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from fabriclab.plan.model import (
+from fabriclab.plan.model import Plan
+from fabriclab.plan.traffic_kinds import (
     ArrivalsTraffic,
     FlowsTraffic,
     Iperf3Traffic,
     LongTraffic,
-    Plan,
     QueryTraffic,
     RoundsTraffic,
     ShuffleTraffic,

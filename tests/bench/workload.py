@@ -22,15 +22,7 @@ from pathlib import Path
 
 from fabriclab.distributions import builtin, mean_bytes
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.model import (
-    Arrivals,
-    ArrivalsTraffic,
-    DistributedSize,
-    Pairs,
-    QueryTraffic,
-    Traffic,
-    UniformSize,
-)
+from fabriclab.plan.traffic_kinds import Arrivals, ArrivalsTraffic, DistributedSize, Pairs, QueryTraffic, Traffic, UniformSize
 from fabriclab.workload import Site, UserTrace, read_traces, trace_text
 from fabriclab.workload.flows import numbered
 from fabriclab.workload.generate import table_of

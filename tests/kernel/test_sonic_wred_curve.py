@@ -18,7 +18,8 @@ from fabriclab.compile.switch_port import compile_switch_port
 from fabriclab.lab import parse_lab
 from fabriclab.lab.sonic import import_lab, parse_config_db
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Node, Plan, Port
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node, Port
 
 pytestmark = pytest.mark.vm
 LEAF = Path(__file__).parents[2] / "labs" / "sonic-qos" / "leaf.json"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabriclab.plan.model import LongTraffic, Node, Plan, Port, Probes, Queue, RoundsTraffic, Route, Traffic, Transport
+from fabriclab.plan.model import Plan, Probes
+from fabriclab.plan.node import Node, Port, Queue, Route, Transport
+from fabriclab.plan.traffic_kinds import LongTraffic, RoundsTraffic, Traffic
 
 GBPS = 10**9
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from sample_plans import GBPS, star
 
-from fabriclab.plan.model import Plan, Port, Probes
+from fabriclab.plan.model import Plan, Probes
+from fabriclab.plan.node import Port
 from fabriclab.plan.switch import Account, Lossless, Pfc, Pool, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
 
 LOSSLESS = 3

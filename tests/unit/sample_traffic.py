@@ -5,7 +5,8 @@ from __future__ import annotations
 from sample_plans import star
 
 from fabriclab.distributions import builtin, mean_bytes
-from fabriclab.plan.model import (
+from fabriclab.plan.model import Plan
+from fabriclab.plan.traffic_kinds import (
     Arrivals,
     ArrivalsTraffic,
     Carrier,
@@ -15,7 +16,6 @@ from fabriclab.plan.model import (
     Iperf3Traffic,
     LongTraffic,
     Pairs,
-    Plan,
     QueryTraffic,
     RoundsTraffic,
     ShuffleTraffic,

@@ -10,7 +10,8 @@ from fabriclab.compile.sonic.interfaces import sonic_names
 from fabriclab.lab import parse_lab
 from fabriclab.lab.sonic import import_lab, parse_config_db
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Node, Plan
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node
 from fabriclab.units import format_size
 
 

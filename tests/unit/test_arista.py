@@ -18,7 +18,7 @@ from fabriclab.generate import star, topology_text
 from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.lab.arista import ChipError, ImportedQos, import_qos, parse_config_text, read_chip
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Port
+from fabriclab.plan.node import Port
 from fabriclab.plan.switch import Account, Pfc, Scheduler, SwitchPort, Watchdog, Wred
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "arista"

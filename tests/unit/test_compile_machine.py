@@ -8,7 +8,17 @@ from sample_plans import DCTCP, LONG, ROUNDS, star
 
 from fabriclab.compile import compile_job, compile_machine_sysctl, compile_sampler, compiled_flows, machine_memory_bytes
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.model import Arrivals, ArrivalsTraffic, Carrier, FixedSize, LongTraffic, Pairs, Probes, ShuffleTraffic, TraceTraffic
+from fabriclab.plan.model import Probes
+from fabriclab.plan.traffic_kinds import (
+    Arrivals,
+    ArrivalsTraffic,
+    Carrier,
+    FixedSize,
+    LongTraffic,
+    Pairs,
+    ShuffleTraffic,
+    TraceTraffic,
+)
 
 NOWHERE = Path("/nonexistent")
 

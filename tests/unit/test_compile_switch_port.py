@@ -14,7 +14,8 @@ from sample_switch_plans import LOSSLESS_PORT, PORT, QUEUE, RICH, SHARED, sample
 from fabriclab.compile import compile_job, compile_node, compile_sampler, compiled_flows, machine_memory_bytes, shortfalls
 from fabriclab.compile.stock_switch import dscp_prefixes, static_limit_bytes, stock_memory, used_queues
 from fabriclab.compile.switch_port import quanta_of
-from fabriclab.plan.model import Aqm, Event, PauseStorm, Plan, Queue
+from fabriclab.plan.model import Event, PauseStorm, Plan
+from fabriclab.plan.node import Aqm, Queue
 from fabriclab.plan.switch import Account, Phantom, Pool, QosMaps, Scheduler, SwitchPort, SwitchQueue, Watchdog
 
 NOWHERE = Path("/nonexistent")

@@ -13,7 +13,7 @@ from fabriclab.compile import compile_job, compile_node
 from fabriclab.lab import LabErrors
 from fabriclab.plan import Plan, parse_plan_json, plan_json
 from fabriclab.plan.addressing import EXTRA_POOLS, extra_network
-from fabriclab.plan.model import Mptcp
+from fabriclab.plan.node import Mptcp
 
 MPTCP = EXPERIMENT + "hosts: {default: {mptcp: {subflows: 8}}}\n"
 DUAL_HOMED = star(

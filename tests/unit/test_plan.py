@@ -14,7 +14,7 @@ import pytest
 
 from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.plan import Plan, Resolver, parse_plan_json, plan_json, resolve_plan
-from fabriclab.plan.model import Node
+from fabriclab.plan.node import Node
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "plan"

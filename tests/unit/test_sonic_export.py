@@ -24,7 +24,8 @@ from fabriclab.lab import parse_lab
 from fabriclab.lab.sonic import import_lab, read_config_db
 from fabriclab.lab.switch.profile import profile_names
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Aqm, Plan, Queue
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Aqm, Queue
 from fabriclab.plan.switch import (
     Account,
     Lossless,

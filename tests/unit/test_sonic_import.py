@@ -17,7 +17,8 @@ from fabriclab.cli.app import app
 from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.lab.sonic import ImportedLab, import_lab, parse_config_db, read_config_db
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Plan, Port
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Port
 from fabriclab.plan.switch import Account, Lossless, Pfc, Pool, PriorityGroup, Scheduler, SwitchQueue, Watchdog, Wred
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sonic"

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_traffic import EVERYONE, HOSTS, KINDS, MS, distributed, two_racks
 
-from fabriclab.plan.model import (
+from fabriclab.plan.traffic_kinds import (
     Arrivals,
     ArrivalsTraffic,
     FixedSize,

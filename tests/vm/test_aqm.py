@@ -7,7 +7,8 @@ import pytest
 from sample_plans import CUBIC, GBPS, star
 from vm import Vm
 
-from fabriclab.plan.model import Aqm, LongTraffic, Queue
+from fabriclab.plan.node import Aqm, Queue
+from fabriclab.plan.traffic_kinds import LongTraffic
 
 pytestmark = pytest.mark.vm
 

@@ -11,7 +11,8 @@ import pytest
 from sample_plans import CUBIC, ROUNDS, star
 from vm import Vm
 
-from fabriclab.plan.model import Plan, Queue
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Queue
 
 pytestmark = pytest.mark.vm
 

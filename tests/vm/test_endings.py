@@ -19,7 +19,9 @@ from vm import Vm, live_processes, wait_until
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.plan.model import LongTraffic, Plan, Queue
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Queue
+from fabriclab.plan.traffic_kinds import LongTraffic
 
 pytestmark = pytest.mark.vm
 

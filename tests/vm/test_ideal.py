@@ -7,7 +7,9 @@ from sample_plans import CUBIC, GBPS, star
 from sample_switch_plans import shared_star
 from vm import Vm
 
-from fabriclab.plan.model import FlowsTraffic, Plan, Queue, RoundsTraffic
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Queue
+from fabriclab.plan.traffic_kinds import FlowsTraffic, RoundsTraffic
 
 pytestmark = pytest.mark.vm
 

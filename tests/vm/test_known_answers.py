@@ -10,7 +10,9 @@ import pytest
 from sample_plans import CUBIC, DCTCP, GBPS, star
 from vm import Vm
 
-from fabriclab.plan.model import FlowsTraffic, LongTraffic, Plan, Queue, Transport
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Queue, Transport
+from fabriclab.plan.traffic_kinds import FlowsTraffic, LongTraffic
 
 pytestmark = pytest.mark.vm
 

@@ -14,7 +14,9 @@ from sample_plans import star
 from vm import Vm
 
 from fabriclab.compile import compile_job
-from fabriclab.plan.model import Mptcp, Node, Plan, Queue, Route, TraceTraffic
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Mptcp, Node, Queue, Route
+from fabriclab.plan.traffic_kinds import TraceTraffic
 
 pytestmark = pytest.mark.vm
 

@@ -15,7 +15,7 @@ from vm import Vm
 from fabriclab.cli.app import app
 from fabriclab.lab import parse_lab
 from fabriclab.plan import Plan, resolve_plan
-from fabriclab.plan.model import Route
+from fabriclab.plan.node import Route
 
 pytestmark = pytest.mark.vm
 

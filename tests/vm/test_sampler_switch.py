@@ -10,7 +10,8 @@ from sample_plans import CUBIC, DCTCP, ROUNDS
 from sample_switch_plans import SHARED, sampled, shared_star
 from vm import Vm
 
-from fabriclab.plan.model import Plan, Transport
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Transport
 from fabriclab.plan.switch import Account, Lossless, Pfc, Pool, PriorityGroup, SwitchPort, SwitchQueue, Wred
 
 pytestmark = pytest.mark.vm

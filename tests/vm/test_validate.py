@@ -15,7 +15,7 @@ from fabriclab.cli.validating import Validation
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Route
+from fabriclab.plan.node import Route
 from fabriclab.results import ingest_run, read_run
 from fabriclab.run import RunContext, run_point
 from fabriclab.validation import Bench, Finding, Stage, later_stages, reach_stage

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from fabriclab.compile.frr import fabric_ports
 from fabriclab.compile.sonic.tables import Tables
 from fabriclab.plan.bgp import originated_prefixes
-from fabriclab.plan.model import Bgp, Node, Plan
+from fabriclab.plan.model import Bgp, Plan
+from fabriclab.plan.node import Node
 
 _VRF = "default"
 _FAMILY = "ipv4_unicast"

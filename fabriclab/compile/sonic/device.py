@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from fabriclab.compile.sonic.interfaces import lanes
 from fabriclab.compile.sonic.tables import Tables
-from fabriclab.plan.model import Node, Plan, Port
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node, Port
 from fabriclab.units import format_duration, format_rate
 
 HWSKU, PLATFORM = "Force10-S6000", "x86_64-kvm_x86_64-r0"

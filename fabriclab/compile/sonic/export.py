@@ -12,7 +12,8 @@ from fabriclab.compile.sonic.maps import write_maps
 from fabriclab.compile.sonic.queues import write_queues
 from fabriclab.compile.sonic.stock import shared_buffer
 from fabriclab.compile.sonic.tables import ConfigTables, Tables, config_text
-from fabriclab.plan.model import Node, Plan
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node
 
 
 @dataclass(frozen=True)

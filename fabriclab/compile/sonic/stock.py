@@ -6,7 +6,7 @@ One queue a port, whatever the DSCP, with a static limit; the pool is as large a
 from __future__ import annotations
 
 from fabriclab.compile.sonic.tables import Tables
-from fabriclab.plan.model import Node, Port, Queue
+from fabriclab.plan.node import Node, Port, Queue
 from fabriclab.plan.switch import CODEPOINTS, QUEUES, Account, Pool, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
 
 POOL = "buffer"

@@ -1,0 +1,145 @@
+"""The nodes of the plan: hosts and switches, their ports, transport and routes."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from fabriclab.plan.record import Frozen
+from fabriclab.plan.switch import Switch, SwitchPort
+
+Role = Literal["host", "switch"]
+
+
+class Aqm(Frozen):
+    """Active queue management by a stock qdisc (RFC 8289 CoDel, RFC 8290 FQ-CoDel, RFC 8033 PIE)."""
+
+    kind: Literal["codel", "fq_codel", "pie"]
+    target_ns: int
+    """Queueing delay that it aims at."""
+    interval_ns: int
+    """CoDel: the time in which the delay must fall below the target at least once; PIE: from one update to the next."""
+    ecn: bool
+    """Packets that can be marked are marked instead of dropped."""
+
+
+class Queue(Frozen):
+    """The buffer of one egress port: a byte limit and, optionally, ECN marks above a threshold of the instantaneous queue (RFC 8257)."""
+
+    limit_bytes: int
+    ecn_threshold_bytes: int | None = None
+    non_ect: Literal["drop", "queue"] = "drop"
+    """What happens above the threshold to a packet that cannot be marked: RED hardware drops it (RFC 8257, section 4.4)."""
+    aqm: Aqm | None = None
+    """Instead of the threshold."""
+
+
+class Port(Frozen):
+    """One end of a link, as seen from its node: what leaves here is queued, serialised at the line rate, and arrives after the delay."""
+
+    interface: str
+    peer_node: str
+    peer_interface: str
+    mac: str
+    address: str
+    """IPv4 address with prefix length, e.g. `10.0.0.1/31`."""
+    extra_addresses: tuple[str, ...] = ()
+    """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through this port.
+    They begin a network of their own, of the least size that holds them (`fabriclab.plan.addressing.extra_network`)."""
+    rate_bps: int
+    delay_ns: int
+    """One-way propagation delay of the link."""
+    mtu: int
+    queue: Queue | None = None
+    """Exactly one of queue (a buffer of its own, out of stock qdiscs) and switch_port is given."""
+    switch_port: SwitchPort | None = None
+
+    @model_validator(mode="after")
+    def _has_one_buffer(self) -> Self:
+        if (self.queue is None) == (self.switch_port is None):
+            raise ValueError(f"{self.interface}: exactly one of queue and switch_port is wanted")
+        return self
+
+
+class Mptcp(Frozen):
+    """A host's MPTCP (RFC 8684; Linux Documentation/networking/mptcp.rst, mptcp-sysctl.rst, ip-mptcp(8))."""
+
+    subflows: int
+    """Of a connection, the first one included."""
+    add_addr_accepted: int
+    """Most addresses announced by the peer that a connection uses."""
+    scheduler: str
+    """`net.mptcp.scheduler`."""
+    path_manager: Literal["subflow", "fullmesh", "signal"]
+    """What the kernel's path manager does with the addresses: a connection that this host opens has a subflow from each of them to the
+    peer's first address, or to every address that the peer announces; or they are announced to the peer, which connects to them."""
+
+
+class Transport(Frozen):
+    """A host's TCP. Sources: Linux Documentation/networking/ip-sysctl.rst, ip-route(8)."""
+
+    congestion_control: str
+    ecn: Literal["off", "on", "accept"]
+    rto_min_us: int
+    delayed_ack: bool
+    initial_window_segments: int
+    window_limit_segments: int | None
+    """Most segments of full size that a connection of this host has in flight; None: no bound. It is the window that the receiver offers
+    (`window` of its route, kept by the replay), so the congestion window itself may be larger."""
+    receive_buffer_bytes: int
+    send_buffer_bytes: int
+    mptcp: Mptcp | None = None
+    """None: the host has no endpoints of MPTCP and takes no further subflows; a flow of transport mptcp has one subflow then."""
+
+
+class Route(Frozen):
+    """A route of one node: a destination and the next hops that share it."""
+
+    destination: str
+    next_hops: tuple[tuple[str, str], ...]
+    """Pairs of gateway address and interface."""
+
+
+class BgpNeighbour(Frozen):
+    """A session as a switch's own configuration has it."""
+
+    interface: str
+    """The port that leads there."""
+    address: str | None
+    """None: over link-local addresses."""
+    asn: int | None
+    """None: any other than the switch's own."""
+    keepalive_s: int
+    hold_s: int
+    bfd: bool = False
+
+
+class OwnBgp(Frozen):
+    """BGP as a switch's own configuration has it (a SONiC switch's config_db.json), where others have what follows from the topology."""
+
+    neighbours: tuple[BgpNeighbour, ...]
+    networks: tuple[str, ...]
+    """That it announces."""
+    max_paths: int | None = None
+    """None: the lab's."""
+
+
+class Node(Frozen):
+    """A host or a switch."""
+
+    name: str
+    role: Role
+    ports: tuple[Port, ...]
+    switch: Switch | None = None
+    """What its ports share, of a switch with a profile."""
+    transport: Transport | None = None
+    """Hosts only."""
+    asn: int | None = None
+    """AS number of a switch that speaks BGP."""
+    loopback: str | None = None
+    """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one."""
+    bgp: OwnBgp | None = None
+    """Of a switch whose own configuration says it."""
+    routes: tuple[Route, ...] = ()
+    """Of a switch that speaks BGP: what it must have learnt when routing has converged (`fabriclab.plan.bgp`)."""
