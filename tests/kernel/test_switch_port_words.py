@@ -15,8 +15,8 @@ from machine import FULL_WIRE, Boot, Device, Star
 from switch_port import BY_DELAY, DWRR, ECN, KEEP_NON_ECT, STORM_FORWARD, WRR, Account, Group, Pfc, Port, Queue, Wred, attributes
 
 from fabriclab.compile.switch_port import compile_switch_port
+from fabriclab.plan import node as nodes
 from fabriclab.plan import switch as plan
-from fabriclab.plan.node import Node, Port
 
 GOLDEN = Path(__file__).parents[1] / "golden/switch_port.txt"
 GIGABIT = 1_000_000_000
@@ -136,8 +136,8 @@ def compiled() -> tuple[str, Port]:
     )
     pfc = plan.Pfc(priorities=(3,), quanta=1_000, watchdog=plan.Watchdog(detection_ns=200_000_000, restoration_ns=300_000_000))
     buffer = plan.SwitchPort(queues=queues, groups=(group,), maps=plan.QosMaps(tc_to_queue=BACKWARDS), pfc=pfc)
-    port = Port.model_construct(interface="DEV", rate_bps=GIGABIT, delay_ns=5_000, mtu=1_500, switch_port=buffer)
-    node = Node.model_construct(ports=(port,), switch=plan.Switch(profile="all", cell_bytes=1, pools=pools))
+    port = nodes.Port.model_construct(interface="DEV", rate_bps=GIGABIT, delay_ns=5_000, mtu=1_500, switch_port=buffer)
+    node = nodes.Node.model_construct(ports=(port,), switch=plan.Switch(profile="all", cell_bytes=1, pools=pools))
     return compile_switch_port(node, port, buffer), Port(
         delay_ns=5_000,
         maps={TC_TO_QUEUE_MAP: BACKWARDS},
