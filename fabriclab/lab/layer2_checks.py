@@ -173,12 +173,9 @@ def _check_addresses(segment: Segment, problems: Problems) -> None:
 
 
 def _check_room(segment: Segment, network: IPv4Network, problems: Problems) -> None:
-    own = segment.ends[0].ipv4
+    own, hosts = segment.ends[0].ipv4, format_count(len(segment.ends) - 1, "host")
     if own is not None and (network.prefixlen > _SMALLEST_VLAN_PREFIX or network.num_addresses - 2 < len(segment.ends)):
-        message = (
-            f"{network} has no room for the switch and {format_count(len(segment.ends) - 1, 'host')}; write a shorter prefix, such as /24"
-        )
-        own.complain(problems, message)
+        own.complain(problems, f"{network} has no room for the switch and {hosts}; write a shorter prefix, such as /24")
 
 
 def _is_usable(address: IPv4Address, network: IPv4Network) -> bool:
