@@ -354,8 +354,13 @@ def test_a_storm_that_a_setting_turns_against_a_switch_without_pfc(tmp_path: Pat
         experiment_of(tmp_path, "default: {profile: mine, pfc: {priorities: [3]}}", TRAFFIC + STORM, {"switches.default.pfc": "none"})
 
 
+def test_a_storm_that_is_not_enabled_needs_no_switch_that_takes_pauses(tmp_path: Path) -> None:
+    off = {"switches.default.pfc": "none", "events.storm.enabled": "false"}
+    assert experiment_of(tmp_path, "default: {profile: mine, pfc: {priorities: [3]}}", TRAFFIC + STORM, off).pause_storms == ()
+
+
 def test_every_key_of_an_event_is_known_to_settings() -> None:
-    assert {"priorities", "until"} < set(EVENT_KEYS)
+    assert {"priorities", "until", "enabled"} < set(EVENT_KEYS)
 
 
 @pytest.mark.parametrize(
