@@ -323,7 +323,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(default=st.dictionaries(st.sampled_from(SWITCH_KEYS), ANYTHING, max_size=5), in_the_profile=st.booleans())
 def test_whatever_stands_there_is_read_or_refused(tmp_path: Path, default: dict[str, object], in_the_profile: bool) -> None:
     # JSON is YAML, too.
