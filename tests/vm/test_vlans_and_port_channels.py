@@ -65,6 +65,16 @@ def test_bridged_and_routed_flows_fill_their_lines(vm: Vm) -> None:
     assert vm.summary()["retransmits"] == 0
 
 
+def test_a_lone_flow_takes_its_ideal_time(vm: Vm) -> None:
+    """Bridged, or over a port channel: the path is that of one member's links."""
+    bridged, routed = (
+        f"{{kind: flows, senders: [h1], receiver: {far}, size: 5 KB, start: {ms} ms}}" for far, ms in (("h3", 1), ("far", 5))
+    )
+    assert vm.run(plan_of(vm.directory, experiment(traffic=f"traffic: {{bridged: {bridged}, routed: {routed}}}\n"))).status == "complete"
+    slowdowns = {flow["class"]: flow["slowdown"] for flow in vm.flows()}
+    assert slowdowns == {"bridged": pytest.approx(1, abs=0.01), "routed": pytest.approx(1, abs=0.01)}
+
+
 def test_marks_are_made_at_the_member_port(vm: Vm) -> None:
     """A bridged and a routed sender meet at a host of the VLAN."""
     flows = "traffic:\n  meet: {kind: long, senders: [h1, far], receiver: h2, stop: 100 ms}\n"
