@@ -65,6 +65,18 @@ def test_bridged_and_routed_flows_fill_their_lines(vm: Vm) -> None:
     assert vm.summary()["retransmits"] == 0
 
 
+def test_a_lone_flow_takes_its_ideal_time(vm: Vm) -> None:
+    """Bridged, or over a port channel: the path is that of one member's links."""
+    flows = {"bridged": ("h3", 1), "routed": ("far", 5)}
+    traffic = [
+        f"  {name}: {{kind: flows, senders: [h1], receiver: {to}, size: 5 KB, start: {ms} ms}}\n" for name, (to, ms) in flows.items()
+    ]
+    assert vm.run(plan_of(vm.directory, experiment(traffic="".join(["traffic:\n", *lines])))).status == "complete"
+    late_ns = {flow["class"]: flow["fct_ns"] - flow["ideal_ns"] for flow in vm.flows()}
+    # Less than a microsecond of system calls (images/machine/README.md).
+    assert {name: 0 <= late < 1000 for name, late in late_ns.items()} == {"bridged": True, "routed": True}
+
+
 def test_marks_are_made_at_the_member_port(vm: Vm) -> None:
     """A bridged and a routed sender meet at a host of the VLAN."""
     flows = "traffic:\n  meet: {kind: long, senders: [h1, far], receiver: h2, stop: 100 ms}\n"
