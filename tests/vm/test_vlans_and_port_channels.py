@@ -68,9 +68,7 @@ def test_bridged_and_routed_flows_fill_their_lines(vm: Vm) -> None:
 def test_a_lone_flow_takes_its_ideal_time(vm: Vm) -> None:
     """Bridged, or over a port channel: the path is that of one member's links."""
     flows = {"bridged": ("h3", 1), "routed": ("far", 5)}
-    traffic = [
-        f"  {name}: {{kind: flows, senders: [h1], receiver: {to}, size: 5 KB, start: {ms} ms}}\n" for name, (to, ms) in flows.items()
-    ]
+    lines = [f"  {name}: {{kind: flows, senders: [h1], receiver: {to}, size: 5 KB, start: {ms} ms}}\n" for name, (to, ms) in flows.items()]
     assert vm.run(plan_of(vm.directory, experiment(traffic="".join(["traffic:\n", *lines])))).status == "complete"
     late_ns = {flow["class"]: flow["fct_ns"] - flow["ideal_ns"] for flow in vm.flows()}
     # Less than a microsecond of system calls (images/machine/README.md).
