@@ -14,6 +14,18 @@ FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+_REASONS = {
+    errno.ENOENT: "no such file or directory",
+    errno.EEXIST: "is there already, and is no directory",
+    errno.ENOTDIR: "is no directory",
+    errno.EISDIR: "is a directory; a file is wanted",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.EROFS: "the file system is read-only",
+    errno.ENAMETOOLONG: "the name is too long",
+}
+"""What is wrong with a path that the user named. Any other error of the system, such as a full disk, is a failure of ours to run."""
+
 
 class BadInputError(Exception):
     """What the user wrote can't be; the text says what would be right."""
@@ -30,10 +42,11 @@ def reported() -> Iterator[None]:
     from fabriclab.compile import TraceError
     from fabriclab.engine.artefacts import EngineError
     from fabriclab.lab import LabErrors
+    from fabriclab.run.claim import InUseError
 
     try:
         yield
-    except (LabErrors, TraceError, BadInputError) as error:
+    except (LabErrors, TraceError, BadInputError, InUseError) as error:
         say(str(error))
         raise typer.Exit(BAD_INPUT) from error
     except EngineError as error:
@@ -49,5 +62,5 @@ def reported() -> Iterator[None]:
     except OSError as error:
         if error.filename is None and error.errno != errno.ENOSPC:
             raise
-        say(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror))
-        raise typer.Exit(FAILED) from error
+        say(f"{error.filename}: {_REASONS.get(error.errno or 0, error.strerror)}" if error.filename else str(error.strerror))
+        raise typer.Exit(BAD_INPUT if error.errno in _REASONS else FAILED) from error

@@ -17,11 +17,12 @@ from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
 from fabriclab.cli.warning_lines import warning_lines
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.plan import Plan, resolve_plan
 from fabriclab.report import write_report
 from fabriclab.run import RunContext, run_point
+from fabriclab.run.claim import claimed, new_directory
 from fabriclab.run.engines import EngineName, plan_for
-from fabriclab.run.point import remove_run
+from fabriclab.run.point import empty_run
 from fabriclab.run.sweep import slug
 
 
@@ -31,15 +32,20 @@ def run(
     """Run one point; returns the exit status."""
     lab = parse_lab(lab_directory)
     plan = plan_for(resolve_plan(lab, parse_settings(settings), seed), engine)
-    directory = out or Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}"
     made_from = fit_engine(engine, lab.directory, [plan])
-    _make_room(directory, force)
+    context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
+    directory = out or new_directory(Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}")
+    with claimed(directory):
+        _make_room(directory, force)
+        return _run(plan, directory, context)
+
+
+def _run(plan: Plan, directory: Path, context: RunContext) -> int:
     for line in warning_lines([plan.warnings]):
         print(line, file=sys.stderr)
-    context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
     console = Console()
     with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
-        result = run_point(plan, directory, context, lambda event: progress.show(lab.name, plan, event))
+        result = run_point(plan, directory, context, lambda event: progress.show(plan.lab, plan, event))
     results = read_if_possible(directory)
     if results is not None:
         show_summary(console, results)
@@ -51,10 +57,11 @@ def run(
 
 
 def _make_room(directory: Path, force: bool) -> None:
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        if not force:
-            raise BadInputError(f"--out {directory}: is there already; choose another one, or replace it with --force")
-        try:
-            remove_run(directory)
-        except (FileExistsError, NotADirectoryError):
-            raise BadInputError(f"--out {directory}: is no run directory, so --force does not replace it; choose another one") from None
+    if not any(directory.iterdir()):
+        return
+    if not force:
+        raise BadInputError(f"--out {directory}: is there already; choose another one, or replace it with --force")
+    try:
+        empty_run(directory)
+    except FileExistsError:
+        raise BadInputError(f"--out {directory}: is no run directory, so --force does not replace it; choose another one") from None

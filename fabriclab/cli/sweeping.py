@@ -25,6 +25,7 @@ from fabriclab.plan.model import Plan
 from fabriclab.report import write_report
 from fabriclab.results import read_sweep
 from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
+from fabriclab.run.claim import claimed
 from fabriclab.run.engines import EngineName, plan_for
 
 SEEDS = "seeds"
@@ -53,15 +54,16 @@ def sweep(
     points = lab.points(None if not lab.matrices else name, numbers)
     plans = [plan_for(plan, engine) for plan in _plans(lab, points, parse_settings(settings), seed)]
     directory = out or Path("runs") / lab.name / name
-    _refuse_other_directories(directory)
     artefacts = fit_engine(engine, lab.directory, plans)
-    runs = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
-    runs.recall()
-    for line in warning_lines([plan.warnings for plan in plans]):
-        print(line, file=sys.stderr)
     context = RunContext(lab.directory, artefacts, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
-    _run(runs, context, jobs or (len(usable_cpus()) if engine == "vm" else 1))
-    return _conclude(runs)
+    with claimed(directory):
+        _refuse_other_directories(directory)
+        runs = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
+        runs.recall()
+        for line in warning_lines([plan.warnings for plan in plans]):
+            print(line, file=sys.stderr)
+        _run(runs, context, jobs or (len(usable_cpus()) if engine == "vm" else 1))
+        return _conclude(runs)
 
 
 def parse_seeds(text: str) -> range:
@@ -103,7 +105,7 @@ def _fixed_seed(point: dict[str, str], seed: int | None) -> dict[str, str]:
 
 
 def _refuse_other_directories(directory: Path) -> None:
-    if directory.exists() and (not directory.is_dir() or (any(directory.iterdir()) and not (directory / "sweep.json").is_file())):
+    if any(directory.iterdir()) and not (directory / "sweep.json").is_file():
         raise BadInputError(f"--out {directory}: is there already and is no sweep directory; choose another one")
 
 

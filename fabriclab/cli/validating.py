@@ -26,6 +26,7 @@ from fabriclab.lab.problems import did_you_mean
 from fabriclab.plan import Plan, resolve_plan
 from fabriclab.results import Results
 from fabriclab.run import RunContext, run_point
+from fabriclab.run.claim import claimed, new_directory
 from fabriclab.run.engines import EngineName, engine_name, has_stock_qdiscs_only, plan_for
 from fabriclab.run.point import RunResult, remove_run
 from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, not_here, observed, reach_stage
@@ -57,14 +58,15 @@ def validate(
     chosen = parse_settings(settings)
     plan = plan_for(resolve_plan(lab, chosen, seed), engine)
     wanted = lab.apply(chosen, seed).experiment.validation
-    directory = out or Path("runs") / lab.name / f"validate-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    _make_room(directory, force)
-    for line in warning_lines([plan.warnings]):
-        print(line, file=sys.stderr)
     made_from = fit_engine(engine, lab.directory, [plan])
     context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest, stall_s=stall_s)
-    with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
-        findings = list(Validation(directory, context, progress.show).carry_out(Bench(plan, plan, wanted), only))
+    directory = out or new_directory(Path("runs") / lab.name / f"validate-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    with claimed(directory):
+        _make_room(directory, force)
+        for line in warning_lines([plan.warnings]):
+            print(line, file=sys.stderr)
+        with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
+            findings = list(Validation(directory, context, progress.show).carry_out(Bench(plan, plan, wanted), only))
     if context.interrupt.requested:
         return INTERRUPTED
     # In a file or a pipeline's log a line may be long.
@@ -134,9 +136,7 @@ def _has_epoch(directory: Path) -> bool:
 
 def _make_room(directory: Path, force: bool) -> None:
     """Make room for the stages' runs. Raises BadInputError where something else is, or where it must not be replaced."""
-    if not directory.exists():
-        return
-    if not directory.is_dir() or (any(directory.iterdir()) and not force):
+    if any(directory.iterdir()) and not force:
         raise BadInputError(f"--out {directory}: is there already; choose another one, or replace it with --force")
     for entry in directory.iterdir():
         if entry.name not in (*_STAGES, "reach-as-it-is"):

@@ -92,16 +92,20 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
         "nodes": [{"name": node.name, "files": f"nodes/{node.name}"} for node in plan.nodes],
         "links": _links(plan),
         "daemons": [daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)],
-        **_routing(plan, stock),
+        **_optional_parts(plan, stock),
         "probes": _probes(plan),
-        "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)) + ([] if stock else compile_pause_storms(plan)),
+        "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)),
         "collect": _collect(plan, stock),
     }
 
 
-def _routing(plan: Plan, stock: bool) -> dict[str, Any]:
-    """Return the job's parts about routes and changes of links, each only where there is something to say."""
-    parts = {"ready": compile_ready(plan), "events": compile_events(plan, stock=stock)}
+def _optional_parts(plan: Plan, stock: bool) -> dict[str, Any]:
+    """Return the job's parts about routes, changes of links and pause storms, each only where there is something to say."""
+    parts = {
+        "ready": compile_ready(plan),
+        "events": compile_events(plan, stock=stock),
+        "disturbances": [] if stock else compile_pause_storms(plan),
+    }
     return {name: part for name, part in parts.items() if part}
 
 

@@ -8,6 +8,9 @@ broken NICs pause their switch, at set times.
       storm:      {at: 4 s, node: h3, action: pause-storm, priorities: [3], until: 5 s}
 
 A list of the same mappings does as well; its events are called 1, 2 and so on, and no setting reaches them.
+
+An event with `enabled: false` does not happen, so that a variant or a matrix can choose among several. What it says is checked all the
+same; how it fits the rest of the run, its limit and who takes pauses, where it does happen.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from fabriclab.units import format_duration
 
 T = TypeVar("T")
 _STORM_KEYS = ("priorities", "until")
-EVENT_KEYS = ("at", "link", "node", "action", "rate", "delay", "loss", *_STORM_KEYS)
+EVENT_KEYS = ("at", "link", "node", "action", "rate", "delay", "loss", *_STORM_KEYS, "enabled")
 LINK_ACTIONS = ("down", "up", "blackhole")
 PAUSE_STORM = "pause-storm"
 NODE_ACTIONS = ("down", "up", PAUSE_STORM)
@@ -63,7 +66,7 @@ class WrittenPauseStorm:
 
 @dataclass(frozen=True)
 class WrittenEvents:
-    """The events in the order of time."""
+    """The events that happen, in the order of time."""
 
     changes: tuple[WrittenEvent, ...]
     pause_storms: tuple[WrittenPauseStorm, ...]
@@ -76,7 +79,12 @@ def read_events(root: Section, names: Names, limit_ns: int) -> WrittenEvents:
     for name, key, value in _named(root):
         if _NAME.fullmatch(name) is None:
             root.problems.add(value.place, key, f"{shown(name)} cannot name an event; write letters, digits, '-' and '_'", name)
-        event = _read_event(name, Section(value, key, root.problems, EVENT_KEYS), names, limit_ns)
+        section = Section(value, key, root.problems, EVENT_KEYS)
+        enabled = section.flag("enabled")
+        happens = enabled is None or enabled.value
+        event = _read_event(name, section, names, limit_ns if happens else None)
+        if not happens:
+            continue
         if isinstance(event, WrittenPauseStorm):
             storms.append(event)
         elif event is not None:
@@ -99,10 +107,11 @@ def _named(root: Section) -> Iterator[tuple[str, str, Value]]:
             yield name, section.path(name), entry
 
 
-def _read_event(name: str, section: Section, names: Names, limit_ns: int) -> WrittenEvent | WrittenPauseStorm | None:
+def _read_event(name: str, section: Section, names: Names, limit_ns: int | None) -> WrittenEvent | WrittenPauseStorm | None:
+    """Return an event; None after recording what is wrong. `limit_ns` is None for one that does not happen."""
     section.require("at", example="at: 1 s")
     at = section.duration("at", 0)
-    if at is not None and at.value >= limit_ns:
+    if at is not None and limit_ns is not None and at.value >= limit_ns:
         at.complain(
             section.problems, f"{shown(at.text)} is not before the limit of the run, {format_duration(limit_ns)}; it would not happen"
         )
@@ -134,7 +143,9 @@ def _read_event(name: str, section: Section, names: Names, limit_ns: int) -> Wri
     )
 
 
-def _read_storm(name: str, section: Section, at: Written[int], node: Written[str], names: Names, limit_ns: int) -> WrittenPauseStorm | None:
+def _read_storm(
+    name: str, section: Section, at: Written[int], node: Written[str], names: Names, limit_ns: int | None
+) -> WrittenPauseStorm | None:
     """Return a pause storm; None after recording what is wrong."""
     section.require("priorities", example="priorities: [3]")
     section.require("until", example="until: when it ends, such as 600 ms")
@@ -144,7 +155,7 @@ def _read_storm(name: str, section: Section, at: Written[int], node: Written[str
         node.complain(section.problems, f"{shown(node.value)} is no host; {did_you_mean(node.value, names.hosts)}")
     if until is not None and until.value <= at.value:
         until.complain(section.problems, f"{shown(until.text)} is not after the start, {at.text}")
-    elif until is not None and until.value > limit_ns:
+    elif until is not None and limit_ns is not None and until.value > limit_ns:
         until.complain(section.problems, f"{shown(until.text)} is after the limit of the run, {format_duration(limit_ns)}")
     if priorities is None or until is None or node.value not in names.hosts:
         return None

@@ -12,9 +12,10 @@ from fabriclab.report.figures.completion import fct_cdf
 from fabriclab.report.figures.curves import Curve
 from fabriclab.report.figures.deadlines import deadlines_picture
 from fabriclab.report.figures.drops import drops_picture
-from fabriclab.report.figures.metric import Line, collapse_of, metric_lines, metric_picture
+from fabriclab.report.figures.metric import Line, collapse_of, left_out, metric_lines, metric_picture
 from fabriclab.report.figures.queue import queue_multiples, queue_picture
 from fabriclab.report.figures.queue_distribution import queue_distribution
+from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against, slowdown_by_size
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
 from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings, with_looks
@@ -109,7 +110,8 @@ def telling_pools(pools: Sequence[PooledRuns], varied: Sequence[str]) -> list[Po
     present = [pool for pool in pools if pool.runs]
     if x is None or len(present) <= MOST_POINTS:
         return with_looks(present[:MOST_POINTS])
-    lines = [line for line in metric_lines(pools, "goodput_bps", x, [name for name in varied if name != x]) if len(line.x) > 1]
+    others = [name for name in varied if name != x]
+    lines = [line for line in metric_lines(pools, "goodput_bps", SettingAxis.of(x, pools), others) if len(line.x) > 1]
     if not lines:
         return with_looks(present[:MOST_POINTS])
     is_offered = headline_metric(present[0].runs) != "goodput_bps"
@@ -179,15 +181,15 @@ def _slowdown_against(pools: Sequence[PooledRuns], varied: Sequence[str], figure
     x = figure.get("x") or numeric_parameter(pools, varied)
     if x is None:
         return None
-    bins = bins_of(figure)
-    lines = metric_lines(pools, "flows", x, [setting for setting in varied if setting != x])
+    bins, axis = bins_of(figure), SettingAxis.of(x, pools)
+    lines = metric_lines(pools, "flows", axis, [setting for setting in varied if setting != x])
     looks = {
         id(pool): replace(pool, label=line.label, color=line.color, dash=line.dash, marker=line.marker)
         for line in lines
         for pool in line.pools
     }
     slowdowns = binned_slowdowns([looks[id(pool)] for pool in pools if id(pool) in looks], classes_of(figure), bins)
-    return slowdown_against(slowdowns, x, name, bins)
+    return slowdown_against(slowdowns, axis, name, bins)
 
 
 def _run_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | None]:
@@ -242,8 +244,10 @@ def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, 
     # What varies and is not asked for sets lines apart too: points of one line have different places.
     series = list(dict.fromkeys([*(figure.get("series") or ()), *(setting for setting in varied if setting != x)]))
     bands = [band for band in study.bands if (band.metric, band.x) == (metric, x) and band.concerns(pools)] if study is not None else []
-    log_x = bool(figure.get("log_x", x == "senders"))
-    return metric_picture(metric_lines(pools, metric, x, series), metric, x, name, log_x=log_x, bands=bands)
+    axis = SettingAxis.of(x, pools)
+    lines = metric_lines(pools, metric, axis, series)
+    log_x = bool(figure.get("log_x", x == "senders" or axis.crowds([place for line in lines for place in line.x])))
+    return metric_picture(lines, metric, axis, name, log_x=log_x, bands=bands, note=left_out(pools, lines, metric, axis))
 
 
 def _place_of(curves: Sequence[Curve], figure: Figure) -> tuple[str | None, int | None]:

@@ -1,11 +1,12 @@
-"""What a reader has to know before the figures: which runs are incomplete, and in what; what the plan itself warns of."""
+"""What a reader has to know before the figures: runs that are incomplete, events that never came, what the plan itself warns of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from fabriclab.report.figures.curves import setting_label
-from fabriclab.results import SweepPoint
+from fabriclab.report.quantities import format_metric
+from fabriclab.results import Results, SweepPoint
 from fabriclab.results.sweep import SEED
 
 _MOST_NAMED = 6
@@ -14,22 +15,36 @@ _MOST_WARNINGS = 24
 
 
 def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
-    """Return sentences on the points that are not whole, then those that their plans have (`Plan.warnings`)."""
-    return [*_incomplete(points), *_of_plans(points)]
+    """Return sentences on the points that are not whole, then on what their runs had no time for, then those of plans (`Plan.warnings`)."""
+    return [*_incomplete(points), *_each_once(points, _missed_events), *_of_plans(points)]
+
+
+def _missed_events(results: Results) -> list[str]:
+    """Return a sentence on each event that the run, which ended with its traffic, ended before."""
+    if results.status != "complete":
+        return []
+    ended_ns = float(results.manifest.get("virtual_s") or 0) * 1e9
+    events = [*(results.plan.get("events") or ()), *(results.plan.get("pause_storms") or ())]
+    missed = [event for event in events if event["at_ns"] >= ended_ns]
+    return [f"events.{event['name']}, at {format_metric('_ns', event['at_ns'])}, never came: all traffic had ended" for event in missed]
 
 
 def _of_plans(points: Sequence[SweepPoint]) -> list[str]:
-    """Return each sentence of the plans once, with a point that has it where not all have."""
-    planned = [point for point in points if point.results is not None]
-    having: dict[str, list[SweepPoint]] = {}
-    for point in planned:
-        assert point.results is not None
-        for sentence in point.results.plan.get("warnings") or ():
-            having.setdefault(str(sentence), []).append(point)
-    sentences = [f"{sentence.rstrip('.')}{_some(alike, len(planned))}." for sentence, alike in having.items()]
+    """Return each sentence of the plans, the first of many."""
+    sentences = _each_once(points, lambda results: results.plan.get("warnings") or ())
     left = len(sentences) - _MOST_WARNINGS
     more = [f"The plans have {left} more warnings; fabriclab plan shows all of a point."] if left > 0 else []
     return sentences[:_MOST_WARNINGS] + more
+
+
+def _each_once(points: Sequence[SweepPoint], of: Callable[[Results], Iterable[str]]) -> list[str]:
+    """Return each sentence that runs have once, with a point that has it where not all have."""
+    planned = [(point, point.results) for point in points if point.results is not None]
+    having: dict[str, list[SweepPoint]] = {}
+    for point, results in planned:
+        for sentence in of(results):
+            having.setdefault(str(sentence), []).append(point)
+    return [f"{sentence.rstrip('.')}{_some(alike, len(planned))}." for sentence, alike in having.items()]
 
 
 def _some(alike: Sequence[SweepPoint], all_points: int) -> str:

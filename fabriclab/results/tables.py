@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import polars as pl
@@ -10,13 +11,13 @@ from fabriclab.results.coflows import coflow_completion_table, coflow_table
 from fabriclab.results.completion import DEFAULT_BINS, Value, completion_cdf, completion_table
 
 
-class FlowTables:
-    """Has `flows`, one row a flow (`fabriclab.results.flows`); a pool's rows say which run they are of."""
+class FlowTables(ABC):
+    """What can be said of flows, wherever they come from."""
 
     @property
+    @abstractmethod
     def flows(self) -> pl.LazyFrame:
-        """One row a flow (`fabriclab.results.flows`)."""
-        raise NotImplementedError  # a run and a pool each have their own
+        """One row a flow (`fabriclab.results.flows`); a pool's rows say which run they are of."""
 
     def completion_table(
         self, by: Sequence[str] = ("class", "size_bin"), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns"

@@ -128,8 +128,17 @@ def _join(first: str, second: str) -> str:
 
 def remove_run(directory: Path) -> None:
     """Remove a run directory of ours; anything else is left alone. Raises FileExistsError for a directory that is not one."""
-    if not directory.exists():
-        return
+    if directory.exists():
+        empty_run(directory)
+        directory.rmdir()
+
+
+def empty_run(directory: Path) -> None:
+    """Remove all that a run directory of ours holds, but not itself: it may be held (`claimed`). Raises FileExistsError likewise."""
     if any(directory.iterdir()) and not (directory / RUN_MARK).is_file():
         raise FileExistsError(f"{directory} exists and is no run directory: choose another one (--out)")
-    shutil.rmtree(directory)
+    for entry in directory.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()

@@ -201,20 +201,20 @@ STORM = PauseStorm(name="storm", at_ns=10**8, until_ns=6 * 10**8, host="h2", int
 
 def test_a_pause_storm_is_told_again_at_half_of_a_full_pause() -> None:
     plan = shared_star(2, buffer=LOSSLESS_PORT, pause_storms=(STORM,))
-    storm = compile_job(plan)["traffic"][-1]
+    (storm,) = compile_job(plan)["disturbances"]
     assert (storm["name"], storm["node"]) == ("pause-storm-storm@h2", "h2")
     interval_ns = 65_535 * 512 // 2
     assert " ".join(storm["argv"]) == (
         f"/tools/replay pause-storm --interface eth1 --priorities 3,4 --at-ns 100000000 --until-ns 600000000 --interval-ns {interval_ns}"
     )
-    assert not any(entry["name"].startswith("pause-storm") for entry in compile_job(plan, stock=True)["traffic"])
+    assert "disturbances" not in compile_job(plan, stock=True)
 
 
 def test_a_storm_on_a_line_that_becomes_faster_has_the_shorter_pauses() -> None:
     faster = Event(name="faster", at_ns=1, links=(("h2:eth1", "s1:eth2"),), action="change", rate_bps=10 * GBPS)
     elsewhere = faster.model_copy(update={"links": LINK, "rate_bps": 100 * GBPS})
     plan = shared_star(2, pause_storms=(STORM,), events=(faster, elsewhere))
-    assert compile_job(plan)["traffic"][-1]["argv"][-1] == str(65_535 * 512 // 20)
+    assert compile_job(plan)["disturbances"][-1]["argv"][-1] == str(65_535 * 512 // 20)
 
 
 def test_a_switch_port_is_sampled_whole_at_its_root() -> None:

@@ -323,7 +323,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(default=st.dictionaries(st.sampled_from(SWITCH_KEYS), ANYTHING, max_size=5), in_the_profile=st.booleans())
 def test_whatever_stands_there_is_read_or_refused(tmp_path: Path, default: dict[str, object], in_the_profile: bool) -> None:
     # JSON is YAML, too.
@@ -354,8 +354,13 @@ def test_a_storm_that_a_setting_turns_against_a_switch_without_pfc(tmp_path: Pat
         experiment_of(tmp_path, "default: {profile: mine, pfc: {priorities: [3]}}", TRAFFIC + STORM, {"switches.default.pfc": "none"})
 
 
+def test_a_storm_that_is_not_enabled_needs_no_switch_that_takes_pauses(tmp_path: Path) -> None:
+    off = {"switches.default.pfc": "none", "events.storm.enabled": "false"}
+    assert experiment_of(tmp_path, "default: {profile: mine, pfc: {priorities: [3]}}", TRAFFIC + STORM, off).pause_storms == ()
+
+
 def test_every_key_of_an_event_is_known_to_settings() -> None:
-    assert {"priorities", "until"} < set(EVENT_KEYS)
+    assert {"priorities", "until", "enabled"} < set(EVENT_KEYS)
 
 
 @pytest.mark.parametrize(

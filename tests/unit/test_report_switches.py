@@ -102,6 +102,18 @@ def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Res
     assert told == [f"{sentence}." for sentence in sentences]
 
 
+def test_events_that_a_run_ended_before_are_named(runs: dict[str, Results]) -> None:
+    def told(status: str) -> list[str]:
+        storms = [{"name": "early", "at_ns": 10**6}, {"name": "late", "at_ns": 5 * 10**9}]
+        manifest = runs["deep"].manifest | {"status": status, "virtual_s": 2.5}
+        run = replace(runs["deep"], plan=runs["deep"].plan | {"pause_storms": storms}, manifest=manifest)
+        return [warning for warning in warnings_of(pool_of_run(run).points) if "events." in warning]
+
+    assert told("complete") == ["events.late, at 5 s, never came: all traffic had ended."]
+    # Of a run that was cut its status says so.
+    assert told("limit") == []
+
+
 def test_reserved_bytes_are_not_shared() -> None:
     node = switch(switch_plan())
     for port in node["ports"]:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from vm import Vm
 
+from fabriclab.engine.events import Event
 from fabriclab.generate import star, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
@@ -141,6 +142,19 @@ events:
     ports = pl.read_parquet(vm.directory / "run" / "switch_ports.parquet").filter(pl.col("port") == "s1:eth2").sort("time_ns")
     assert ports.filter(pl.col("time_ns") < 300 * MS)["lost"][-1] == 0 < ports["lost"][-1]
     assert vm.flows()[0]["status"] == "stopped"
+
+
+def test_a_run_ends_with_its_traffic_and_a_storm_with_the_run(vm: Vm, tmp_path: Path) -> None:
+    storm = "events: {storm: {at: 100 ms, node: h2, action: pause-storm, priorities: [3], until: 4 s}}\n"
+    # Class 0 is not paused: its flow ends when it has to.
+    events: list[Event] = []
+    plan = plan_of(tmp_path / "lab", LOSSLESS, PROBES, long_flow("cs0", "300 ms"), storm, hosts=2)
+    result = vm.run(plan, on_event=events.append)
+    assert (result.status, result.virtual_ns // MS) == ("complete", 300)
+    # It was under way until then, and let go when it was told to.
+    assert vm.summary()["paused_ns[s1:eth2:3]"] == pytest.approx(200 * MS, abs=MS)
+    ends = [event.fields["status"] for event in events if event.fields.get("name") == "pause-storm-storm@h2"]
+    assert ends == ["exit 0"]
 
 
 def test_a_pause_storm_stops_its_priority_for_as_long_as_it_lasts(vm: Vm, tmp_path: Path) -> None:

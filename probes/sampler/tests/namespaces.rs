@@ -131,7 +131,7 @@ fn samples_a_namespace_by_its_path() {
         return;
     }
     let mut other = in_new_namespaces(&[], "sleep".as_ref())
-        .arg("60")
+        .arg("600")
         .spawn()
         .unwrap();
     let netns = format!("/proc/{}/ns/net", other.id());

@@ -37,6 +37,9 @@ pub struct Job {
     pub probes: Vec<Program>,
     #[serde(default)]
     pub traffic: Vec<Program>,
+    /// What runs beside the traffic; nobody waits for it.
+    #[serde(default)]
+    pub disturbances: Vec<Program>,
     #[serde(default)]
     pub collect: Vec<Program>,
 }
@@ -275,12 +278,21 @@ impl Job {
         Ok(())
     }
 
+    fn programs(&self) -> impl Iterator<Item = &Program> {
+        [
+            &self.daemons,
+            &self.probes,
+            &self.traffic,
+            &self.disturbances,
+            &self.collect,
+        ]
+        .into_iter()
+        .flatten()
+    }
+
     fn check_programs(&self, nodes: &HashSet<&str>) -> std::result::Result<(), String> {
         let mut names = HashSet::new();
-        for program in [&self.daemons, &self.probes, &self.traffic, &self.collect]
-            .into_iter()
-            .flatten()
-        {
+        for program in self.programs() {
             check_file_name("name", &program.name)?;
             if !names.insert(program.name.as_str()) {
                 return Err(format!("two programs are called \"{}\"", program.name));

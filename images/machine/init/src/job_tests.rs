@@ -26,6 +26,20 @@ fn a_good_job_is_read() {
 }
 
 #[test]
+fn disturbances_are_programs_like_all_others() {
+    let storm = |name: &str, node: &str| {
+        with(&format!(
+            r#""disturbances": [{{"name": "{name}", "node": "{node}", "argv": ["/tools/replay"]}}]"#
+        ))
+    };
+    let job = parse(&storm("storm@h1", "h1")).expect("good");
+    assert_eq!((job.traffic.len(), job.disturbances.len()), (1, 1));
+    let refused = |text: &str| parse(text).expect_err("must be refused").message;
+    assert!(refused(&storm("replay@h1", "h1")).contains("two programs are called"));
+    assert!(refused(&storm("storm@h9", "h9")).contains("names the node \"h9\""));
+}
+
+#[test]
 fn an_unknown_key_names_its_line() {
     let failure = parse(&GOOD.replace("\"sysctl\"", "\"sysctls\"")).expect_err("must be refused");
     assert_eq!(failure.line, Some(4));

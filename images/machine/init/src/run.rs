@@ -88,7 +88,13 @@ impl Run<'_> {
         self.converge(job)?;
         let epoch_ns = clock::whole_millisecond_after(clock::monotonic_ns(), LEAD_NS);
         self.start_all(Phase::Probes, &job.probes, Role::Probe, Some(epoch_ns))?;
-        self.start_all(Phase::Traffic, &job.traffic, Role::Traffic, Some(epoch_ns))?;
+        events::phase(Phase::Traffic);
+        for (programs, role) in [
+            (&job.traffic, Role::Traffic),
+            (&job.disturbances, Role::Disturbance),
+        ] {
+            self.start_each(Phase::Traffic, programs, role, Some(epoch_ns))?;
+        }
         events::epoch(epoch_ns);
         let timeline = Timeline::new(&job.events, epoch_ns);
         self.watch_traffic(epoch_ns, job.limit_ns, timeline)
@@ -136,6 +142,16 @@ impl Run<'_> {
         epoch_ns: Option<i64>,
     ) -> PhaseResult<()> {
         events::phase(phase);
+        self.start_each(phase, programs, role, epoch_ns)
+    }
+
+    fn start_each(
+        &mut self,
+        phase: Phase,
+        programs: &[Program],
+        role: Role,
+        epoch_ns: Option<i64>,
+    ) -> PhaseResult<()> {
         for program in programs {
             self.supervisor
                 .start(self.lab, program, role, epoch_ns)
@@ -182,10 +198,12 @@ impl Run<'_> {
     }
 
     fn finish(&mut self, job: &Job) -> PhaseResult<()> {
-        // Traffic that is ended early may end as it likes; probes must write all they have.
-        self.supervisor
-            .terminate(Role::Traffic)
-            .map_err(|failure| (Phase::Traffic, failure))?;
+        // What is ended early may end as it likes; probes must write all they have.
+        for role in [Role::Traffic, Role::Disturbance] {
+            self.supervisor
+                .terminate(role)
+                .map_err(|failure| (Phase::Traffic, failure))?;
+        }
         let probes = self
             .supervisor
             .terminate(Role::Probe)
@@ -232,8 +250,11 @@ impl Run<'_> {
     /// During the traffic nothing may fail, no node may die, and no probe may end. A daemon that exits with 0 has gone to the background.
     fn check(&mut self, phase: Phase, ended: &[Ended]) {
         for process in ended {
-            let expected =
-                process.succeeded() && matches!(process.role, Role::Traffic | Role::Daemon);
+            let expected = process.succeeded()
+                && matches!(
+                    process.role,
+                    Role::Traffic | Role::Disturbance | Role::Daemon
+                );
             if !expected {
                 self.fail(phase, &process.failure());
             }

@@ -30,6 +30,8 @@ pub enum Role {
     Daemon,
     Probe,
     Traffic,
+    /// Runs beside the traffic and ends with it, or before.
+    Disturbance,
     Collector,
     /// A node's first process.
     Node,

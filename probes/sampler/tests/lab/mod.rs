@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const INSIDE: &str = "FABRICLAB_TEST_INSIDE";
 
 /// How long to wait for something that must happen; only a failing test waits as long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Starts the test `name` again in new user and network namespaces; true in the process that is inside.
 pub fn is_inside(name: &str) -> bool {
