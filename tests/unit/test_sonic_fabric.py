@@ -146,8 +146,8 @@ def assert_same_fabric(now: Plan, was: Plan) -> None:
             again = now.node(node.name)
             assert (again.asn, again.loopback) == (node.asn, node.loopback)
             assert again.bgp is not None and len(again.bgp.neighbours) == len(fabric_ports(node, was))
-            own = {(one.keepalive_s, one.hold_s) for one in node.bgp.neighbours} if node.bgp else {(was.bgp.keepalive_s, was.bgp.hold_s)}
-            assert {(one.keepalive_s, one.hold_s) for one in again.bgp.neighbours} == own
+            timers = {(one.keepalive_s, one.hold_s) for one in again.bgp.neighbours}
+            assert again.bgp == node.bgp if node.bgp is not None else timers == {(was.bgp.keepalive_s, was.bgp.hold_s)}
 
 
 def memory_of(node: Node, plan: Plan) -> tuple[Any, ...]:

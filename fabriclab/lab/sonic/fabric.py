@@ -100,9 +100,7 @@ def _check_whole(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[St
     hosts = hosts_of(stubs)
     if len(hosts) < 2 and not problems:
         first = next(iter(fabric.switches.values())).config.file
-        message = (
-            f"{len(hosts)} host(s) behind the ports of all files; traffic needs two (DEVICE_NEIGHBOR, VLAN_MEMBER, INTERFACE)"
-        )
+        message = f"{len(hosts)} host(s) behind the ports of all files; traffic needs two (DEVICE_NEIGHBOR, VLAN_MEMBER, INTERFACE)"
         problems.add(Place(first), "", message)
 
 
