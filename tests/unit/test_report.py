@@ -23,9 +23,10 @@ from fabriclab.report.figures.setting_axis import SettingAxis, setting_title
 from fabriclab.report.network import port_facts, receiver_port
 from fabriclab.report.pools import pools_of, varied_settings
 from fabriclab.report.quantities import format_metric, format_share, keep_units, metric_axis, setting_number
-from fabriclab.report.selection import telling_pools, wanted_figures
+from fabriclab.report.selection import wanted_figures
 from fabriclab.report.series import read_steps
 from fabriclab.report.studies import read_study
+from fabriclab.report.telling import telling_points
 from fabriclab.results import ResultsError, read_run, read_sweep
 from fabriclab.results.sweep import compare_runs
 
@@ -181,7 +182,7 @@ def test_figure_of_unknown_kind_is_an_error() -> None:
 
 def test_telling_points_are_those_around_the_collapse_and_their_like(sweep_dir: Path) -> None:
     sweep = read_sweep(sweep_dir)
-    chosen = [tuple(pool.pool.settings.values()) for pool in telling_pools(pools_of(sweep), varied_settings(sweep))]
+    chosen = [tuple(pool.pool.settings.values()) for pool in telling_points(pools_of(sweep), varied_settings(sweep)).pools]
     assert chosen == [("cubic", 4), ("cubic", 8), ("dctcp", 4), ("dctcp", 8)]
 
 

@@ -1,4 +1,4 @@
-"""Settings as horizontal axes: numbers, categories, what has no place; names of vertical axes."""
+"""Settings as horizontal axes: numbers, categories, what has no place; which points figures show; names of vertical axes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from synthetic_run import incast_sweep
 
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.setting_axis import SettingAxis
-from fabriclab.report.pools import PooledRuns, pools_of
+from fabriclab.report.pools import PooledRuns, pools_of, varied_settings
+from fabriclab.report.selection import sweep_exhibits
 from fabriclab.report.style import label_rows, new_figure
+from fabriclab.report.telling import choice_note
 from fabriclab.results import Sweep, read_sweep
 
 
@@ -71,3 +73,24 @@ def test_the_name_of_a_vertical_axis_is_no_longer_than_the_axis(sweep_dir: Path)
     label_rows(several, several.subplots(2, 2, squeeze=False), "Goodput (Mbps)")
     assert [each.get_ylabel() for each in several.axes] == [""] * 4
     assert several.get_supylabel() == "Goodput (Mbps)"
+
+
+def test_a_figure_shows_the_points_that_it_names(sweep_dir: Path) -> None:
+    sweep = read_sweep(sweep_dir)
+    figure = {"kind": "queue", "where": {"senders": [4, 16], "variant": ["dctcp"]}}
+    runs = [replace(run, manifest={**run.manifest, "report": {"figures": [figure]}}) for run in sweep.runs]
+    points = tuple(replace(point, results=run) for point, run in zip(sweep.points, runs, strict=True))
+    (queues,) = sweep_exhibits(replace(sweep, points=points), "page", None, kinds=("queue",))
+    assert "DCTCP, 4 senders" in queues.caption and "DCTCP, 16 senders" in queues.caption
+    assert "CUBIC" not in queues.caption and "8 senders" not in queues.caption
+
+
+def test_a_choice_of_points_is_told(sweep_dir: Path) -> None:
+    sweep = read_sweep(sweep_dir)
+    note = choice_note(pools_of(sweep), varied_settings(sweep))
+    assert note.startswith(
+        "Figures that show points one by one have 4 of the 8, those before and after goodput collapses with senders, of CUBIC and DCTCP: "
+        "CUBIC, 4 senders; CUBIC, 8 senders; DCTCP, 4 senders; DCTCP, 8 senders."
+    )
+    few = replace(sweep, points=sweep.points[:4])
+    assert choice_note(pools_of(few), varied_settings(few)) == ""

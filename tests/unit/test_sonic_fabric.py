@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.compile.frr import fabric_ports
 from fabriclab.compile.sonic import export_switch
 from fabriclab.compile.sonic.interfaces import sonic_names
 from fabriclab.compile.sonic.stock import shared_buffer
@@ -20,6 +19,7 @@ from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.lab.sonic import ImportedFabric, import_fabric
 from fabriclab.lab.sonic.fabric_stubs import Missing
 from fabriclab.plan import Plan, resolve_plan
+from fabriclab.plan.interfaces import fabric_neighbours
 from fabriclab.plan.node import Node
 
 LABS = Path(__file__).parents[2] / "labs"
@@ -145,7 +145,7 @@ def assert_same_fabric(now: Plan, was: Plan) -> None:
         for node in switches:
             again = now.node(node.name)
             assert (again.asn, again.loopback) == (node.asn, node.loopback)
-            assert again.bgp is not None and len(again.bgp.neighbours) == len(fabric_ports(node, was))
+            assert again.bgp is not None and len(again.bgp.neighbours) == len(fabric_neighbours(node, was.by_name()))
             timers = {(one.keepalive_s, one.hold_s) for one in again.bgp.neighbours}
             assert again.bgp == node.bgp if node.bgp is not None else timers == {(was.bgp.keepalive_s, was.bgp.hold_s)}
 

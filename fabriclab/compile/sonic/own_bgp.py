@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriclab.compile.sonic.tables import Tables
+from fabriclab.plan.interfaces import Interface, interfaces
 from fabriclab.plan.node import BgpNeighbour, Node, OwnBgp
 
 _VRF = "default"
@@ -20,7 +21,8 @@ def write_own_bgp(node: Node, bgp: OwnBgp, names: Mapping[str, str], tables: Tab
     if _fits_bgpcfgd(node, bgp):
         tables.tables["DEVICE_METADATA"]["localhost"] |= {"bgp_asn": str(node.asn), "docker_routing_config_mode": "separated"}
         for neighbour in bgp.neighbours:
-            local = {"local_addr": address} if (address := _local_address(node, neighbour)) else {}
+            interface = _interface(node, neighbour)
+            local = {} if interface is None else {"local_addr": interface.ip}
             fields = {**_fields(node, neighbour), **local, "nhopself": "0", "rrclient": "0"}
             tables.put("BGP_NEIGHBOR", str(neighbour.address), fields)
         return
@@ -40,15 +42,14 @@ def _fits_bgpcfgd(node: Node, bgp: OwnBgp) -> bool:
 
 
 def _fields(node: Node, neighbour: BgpNeighbour) -> dict[str, str]:
-    name = next((port.peer_node for port in node.ports if port.interface == neighbour.interface), "")
-    fields = {"name": name} if name else {}
+    behind = _interface(node, neighbour)
+    fields = {} if behind is None else {"name": behind.ports[0].peer_node}
     fields |= {"asn": str(neighbour.asn)} if neighbour.asn is not None else {"peer_type": "external"}
     return fields | {"keepalive": str(neighbour.keepalive_s), "holdtime": str(neighbour.hold_s), "admin_status": "up"}
 
 
-def _local_address(node: Node, neighbour: BgpNeighbour) -> str:
-    address = next((port.address for port in node.ports if port.interface == neighbour.interface), None)
-    return address.partition("/")[0] if address else ""
+def _interface(node: Node, neighbour: BgpNeighbour) -> Interface | None:
+    return next((one for one in interfaces(node) if one.name == neighbour.interface), None)
 
 
 def _write_for_frrcfgd(node: Node, neighbour: BgpNeighbour, names: Mapping[str, str], tables: Tables) -> None:
