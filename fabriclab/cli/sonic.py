@@ -31,7 +31,7 @@ def import_(
     missing: Annotated[
         Missing | None,
         typer.Option(
-            help="Of several files: what stands for a switch that no file describes. hosts: an FRR switch with a host, as for one file; "
+            help="Of several files: what stands for a switch that no file describes. hosts: an FRR switch (with a host), as for one file; "
             "left-out: nothing, it is told; error: its file must be given. Servers are hosts in any case.",
             show_default="hosts",
         ),

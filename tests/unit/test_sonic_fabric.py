@@ -492,6 +492,21 @@ def test_a_switch_without_a_file(tmp_path: Path) -> None:
     assert {node.name for node in plan.nodes if node.role == "host"} == {"h1", "h2", "spine-host"}
 
 
+def test_switches_of_one_as_number_have_no_hosts(tmp_path: Path) -> None:
+    """Neither would take the other's routes, so that hosts there would not reach each other."""
+    files = spineless()
+    for number, name in enumerate("ab"):
+        files[name]["DEVICE_NEIGHBOR"]["Ethernet12"] = neighbour("spine2", f"Ethernet{8 * number}")
+        files[name]["INTERFACE"][f"Ethernet12|10.0.1.{2 * number}/31"] = {}
+        files[name]["BGP_NEIGHBOR"][f"10.0.1.{2 * number + 1}"] = {"asn": "65100", "name": "spine2"}
+    plan = plan_of(imported(files, tmp_path), tmp_path / "lab")
+    assert {node.name: node.role for node in plan.nodes} == {
+        **dict.fromkeys(("a", "b", "spine", "spine2"), "switch"),
+        "h1": "host",
+        "h2": "host",
+    }
+
+
 def test_a_switch_without_a_file_has_one_as_number(tmp_path: Path) -> None:
     files = spineless()
     files["b"]["BGP_NEIGHBOR"]["10.0.0.3"]["asn"] = "65200"

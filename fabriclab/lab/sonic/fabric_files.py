@@ -34,7 +34,6 @@ def link_name(port: str) -> str | None:
 
 def topology_text(name: str, fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub]) -> str:
     """Return topology.clab.yml. A comment says by what each link was found."""
-    hosts = [stub.name for stub in stubs if stub.role == "host"]
     switches = [stub for stub in stubs if stub.role == "switch"]
     lines = [
         f"# Made by fabriclab sonic import: {len(fabric.switches)} switches, each what its config_db.json says.",
@@ -47,10 +46,10 @@ def topology_text(name: str, fabric: Fabric, links: Sequence[FabricLink], stubs:
         "  nodes:",
         *(f"    {switch}: {{kind: {SONIC}, binds: ['{bound_file(switch)}:{CONFIG_PATHS[0]}']}}" for switch in fabric.switches),
         *map(_switch_node, switches),
-        *(f"    {host}: {{kind: {LINUX}, labels: {{fabriclab.role: host}}}}" for host in [*hosts, *map(_host_behind, switches)]),
+        *(f"    {host}: {{kind: {LINUX}, labels: {{fabriclab.role: host}}}}" for host in hosts_of(stubs)),
         "  links:",
         *(_stub_link(link, fabric) for stub in stubs for link in stub.links),
-        *(_link_behind(stub, fabric) for stub in switches),
+        *(_link_behind(stub, fabric) for stub in switches if stub.has_host),
         *map(_link, links),
     ]
     return "".join(f"{line}\n" for line in lines)
@@ -75,7 +74,7 @@ def hosts_of(stubs: Sequence[Stub]) -> list[str]:
     """Return the hosts of the lab, in the order of the topology."""
     return [
         *(stub.name for stub in stubs if stub.role == "host"),
-        *(_host_behind(stub) for stub in stubs if stub.role == "switch"),
+        *(_host_behind(stub) for stub in stubs if stub.has_host),
     ]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface
 from typing import Literal
 
@@ -16,7 +17,7 @@ from fabriclab.lab.sonic.fabric_switches import End, Fabric, FabricSwitch
 from fabriclab.lab.sonic.neighbours import node_name
 
 Missing = Literal["hosts", "left-out", "error"]
-"""What becomes of a neighbour that no file describes and that is no host: a switch with a host behind it, nothing, an error."""
+"""What becomes of a neighbour that no file describes and that is no host: a switch (with a host behind it), nothing, an error."""
 _ETH = re.compile(r"eth[1-9][0-9]{0,3}")
 
 
@@ -40,6 +41,8 @@ class Stub:
     role: Role
     asn: int | None = None
     links: tuple[StubLink, ...] = ()
+    has_host: bool = False
+    """Of a switch: whether a host is behind it. Routers refuse paths with their own AS number: none where several switches share it."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,9 @@ class StubFinder:
         for switch in self._fabric.switches.values():
             for found in self._behind(switch):
                 groups.setdefault((found.role, self._identity(found, groups)), []).append(found)
-        return tuple(self._stub(found) for found in groups.values())
+        stubs = [self._stub(found) for found in groups.values()]
+        asns = Counter([stub.asn for stub in stubs] + [switch.config.asn for switch in self._fabric.switches.values()])
+        return tuple(replace(stub, has_host=stub.role == "switch" and (stub.asn is None or asns[stub.asn] == 1)) for stub in stubs)
 
     def _behind(self, switch: FabricSwitch) -> Iterator[_Found]:
         """Yield what is behind the ports of a switch that lead to no other file's; note those with nothing."""
