@@ -1,11 +1,13 @@
-"""What fabrics cost on this host, from the package's own engine: prints figures, judges nothing.
+"""What fabrics cost on this host, from the package's own engine: prints figures beside what they are meant to be, judges nothing.
 
     python3 tests/bench/fabric.py [--repeat N]
 
-static-start  fat-tree k=4 (36 nodes), static ECMP: wall seconds from the start of the machine's process to the epoch
-frr-start     the same with FRR on its 20 switches: wall and virtual seconds until all routes are there
-permutation   wall seconds a virtual second while every host of a fat-tree sends to another one at 100 Mbps; k=8 has 128 hosts
+start         wall seconds from the start of the machine's process to the epoch; with FRR on all switches also virtual seconds until all
+              routes are there
+permutation   wall seconds a virtual second while every host sends to another one at 100 Mbps
 packet-hop    the same wall time for each packet that a port of a host or a switch has sent, in microseconds
+
+Fat-trees: k=4 has 16 hosts and 20 switches, k=8 128 hosts and 80 switches.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import argparse
 import csv
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +30,8 @@ from fabriclab.plan import resolve_plan
 from fabriclab.run import RunContext, run_point
 
 VIRTUAL_S = 5
+START_S = {(4, "static"): 1.5, (4, "bgp-unnumbered"): 20}
+PERMUTATION_S = {(4, "static"): 0.6, (4, "bgp-unnumbered"): 0.6}
 EXPERIMENT = """
 title: A permutation
 routing: {{protocol: {protocol}}}
@@ -95,16 +99,29 @@ def least(repeat: int, make: Callable[[], Cost], cost: Callable[[Cost], float]) 
     return min((make() for _ in range(repeat)), key=cost)
 
 
+def target(most: Mapping[tuple[int, str], float], k: int, protocol: str) -> str:
+    """Return what a figure is meant to be, in brackets; nothing where nothing is."""
+    return f" (target: at most {most[k, protocol]})" if (k, protocol) in most else ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3, help="repetitions of each run; the least counts")
     repeat = parser.parse_args().repeat
+    packet_hops_us = {}
     for k, protocol in ((4, "static"), (4, "bgp-unnumbered"), (8, "static")):
         best = least(repeat, lambda k=k, protocol=protocol: measure(k, protocol), lambda cost: cost.traffic_s)  # type: ignore[misc]
+        packet_hops_us[k, protocol] = best.traffic_s / best.packets * 1e6
         print(f"k={k} {protocol}")
-        print(f"  start        {best.start_s:8.3f} s" + (f", converged after {best.converged_s:.3f} virtual s" if best.converged_s else ""))
-        print(f"  permutation  {best.traffic_s / VIRTUAL_S:8.3f} s a virtual second")
-        print(f"  packet-hop   {best.traffic_s / best.packets * 1e6:8.3f} us ({best.packets:,} packets sent by ports)")
+        print(
+            f"  start        {best.start_s:8.3f} s"
+            + (f", converged after {best.converged_s:.3f} virtual s" if best.converged_s else "")
+            + target(START_S, k, protocol)
+        )
+        print(f"  permutation  {best.traffic_s / VIRTUAL_S:8.3f} s a virtual second" + target(PERMUTATION_S, k, protocol))
+        print(f"  packet-hop   {packet_hops_us[k, protocol]:8.3f} us ({best.packets:,} packets sent by ports)", flush=True)
+    growth = packet_hops_us[8, "static"] / packet_hops_us[4, "static"]
+    print(f"packet-hop, k=8 against k=4: x {growth:.2f} (target: below 1.5)")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a lab costs on this host, from the package's own engine: prints figures, judges nothing.
+"""What a lab costs on this host, from the package's own engine: prints figures beside what they are meant to be, judges nothing.
 
     python3 tests/bench/lab.py [--repeat N]
 
@@ -57,10 +57,10 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="repetitions of each run; the least counts")
     repeat = parser.parse_args().repeat
     star = least(repeat, lambda: measure("incast", {"senders": "48"}), lambda run: run.start_s)
-    print(f"start   {star.start_s:8.3f} s")
-    print(f"memory  {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000:8.1f} MB")
+    print(f"start   {star.start_s:8.3f} s (target: at most 1.0)")
+    print(f"memory  {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000:8.1f} MB (target: below 1,000)")
     flow = least(repeat, lambda: measure("dctcp-queue", {"variant": "dctcp", "traffic.long.senders": "1"}), lambda run: run.result.wall_s)
-    print(f"flow    {flow.result.wall_s / (flow.result.virtual_ns / 1e9):8.3f} s a virtual second")
+    print(f"flow    {flow.result.wall_s / (flow.result.virtual_ns / 1e9):8.3f} s a virtual second (target: at most 0.18)")
     incast = least(repeat, lambda: measure("incast", {"senders": "48"}), lambda run: run.result.wall_s)
     print(f"incast  {incast.result.wall_s:8.3f} s for {incast.result.virtual_ns / 1e9:.3f} virtual s")
 
