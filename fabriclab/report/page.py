@@ -10,10 +10,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from fabriclab.graph import network_svg
 from fabriclab.graph.network import network_of_plan
+from fabriclab.report.changes import change_table
 from fabriclab.report.checking import CheckRow, check_rows
 from fabriclab.report.details import Detail, details_of
 from fabriclab.report.environment import environment_rows, package_names
-from fabriclab.report.exhibits import Exhibit
+from fabriclab.report.exhibits import DataTable, Exhibit
 from fabriclab.report.pools import PooledRuns, format_interval, format_measure, pool_of_run, pools_of, varied_settings
 from fabriclab.report.quantities import format_metric, keep_units, metric_title
 from fabriclab.report.selection import run_exhibits, sweep_exhibits
@@ -49,6 +50,8 @@ class Page:
     comparison: list[ComparedPart]
     checks: list[CheckRow]
     table: PointTable | None
+    changes: DataTable | None
+    """From the first variant to the others."""
     metrics: list[tuple[str, str]]
     details: list[Detail]
     environment: list[tuple[str, str]]
@@ -115,6 +118,7 @@ def _run_page(results: Results) -> Page:
         comparison=compare_with(study, [pool], lab, results.settings) if study is not None else [],
         checks=check_rows([pool]),
         table=None,
+        changes=None,
         metrics=metric_rows(results),
         details=[],
         environment=environment_rows(results),
@@ -139,6 +143,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         comparison=compare_with(study, pools, sweep.lab, varied) if study is not None else [],
         checks=check_rows(pools),
         table=point_table(pools, varied),
+        changes=change_table(pools, varied),
         metrics=[],
         details=details_of(pools),
         environment=environment_rows(sweep.runs[0]) if sweep.runs else [],

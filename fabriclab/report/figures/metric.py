@@ -237,7 +237,9 @@ def _caption(lines: Sequence[Line], metric: str, x: SettingAxis, limit: float | 
     if not all(whole for line in lines for whole in line.whole):
         caption += " Hollow marks are runs that are incomplete."
     if any(measure.low is not None for line in lines for measure in line.measures):
-        caption += " Bars are 95 % intervals over the seeds."
+        counts = sorted({len(pool.runs) for line in lines for pool in line.pools})
+        seeds = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        caption += f" Bars are 95 % intervals over {seeds} seeds: they resample the runs."
     return caption
 
 
