@@ -61,7 +61,8 @@ def _summary(fabric: ImportedFabric, directory: Path) -> Iterator[str]:
     switches = [stub for stub in fabric.stubs if stub.role == "switch"]
     yield f"{directory}: {len(fabric.switches)} switches, {len(fabric.links)} links between them, {hosts} hosts"
     ways = Counter(link.found_by.partition(" ")[0] for link in fabric.links)
-    yield f"  links found by {', '.join(f'{way} ({count})' for way, count in ways.items())}; {topology.FILE_NAME} says it of each"
+    if ways:
+        yield f"  links found by {', '.join(f'{way} ({count})' for way, count in ways.items())}; {topology.FILE_NAME} says it of each"
     for stub in switches:
         yield f"  {stub.name}: an FRR switch{' with a host' if stub.has_host else ''}, as no file describes it"
     yield from findings(fabric.notes, fabric.left_out)
