@@ -13,7 +13,8 @@ from typing import Any
 from fabriclab.compile.convergence import compile_reconvergence, routes_without
 from fabriclab.compile.frr import speaks_bgp
 from fabriclab.compile.port import Line, compile_line_change
-from fabriclab.compile.routing import compile_neighbour, compile_port_routes, compile_route
+from fabriclab.compile.routing import compile_neighbours, compile_own_routes, compile_route
+from fabriclab.plan.interfaces import Interface, interface_of_port, interfaces
 from fabriclab.plan.model import Event, Plan
 from fabriclab.plan.node import Port
 
@@ -96,8 +97,10 @@ def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -
     ports = [(name, link) for link in event.links for name in link]
     qdiscs = [(name, line) for name, link in ports for line in _line_changes(plan, name, before[link], after[link], stock)]
     switched = [(name, after[link].is_up) for name, link in ports if before[link].is_up != after[link].is_up]
-    links = [(name, f"link set dev {name.partition(':')[2]} {'up' if is_up else 'down'}") for name, is_up in switched]
-    restored = [(name, line) for name, is_up in switched if is_up for line in _restoring_lines(plan, name, after)]
+    channels = _switched_channels(plan, [name for name, _ in switched], before, after)
+    links = [(name, f"link set dev {name.partition(':')[2]} {'up' if is_up else 'down'}") for name, is_up in (*switched, *channels)]
+    whole = [(name, is_up) for name, is_up in switched if _interface(plan, name).name == name.partition(":")[2]]
+    restored = [(name, line) for name, is_up in (*whole, *channels) if is_up for line in _restoring_lines(plan, name, after)]
     return [*_by_node("tc", qdiscs), *_by_node("ip", links), *_by_node("ip", restored)]
 
 
@@ -123,18 +126,43 @@ def _line(port: Port, link: _Link) -> Line:
     )
 
 
+def _switched_channels(plan: Plan, ports: Iterable[str], before: Links, after: Links) -> list[tuple[str, bool]]:
+    """Return the port channels that lose their last member, or have one again, as its carrier would tell."""
+    found: dict[str, bool] = {}
+    for port in ports:
+        node, interface = plan.node(port.partition(":")[0]), _interface(plan, port)
+        if interface.name in [channel.name for channel in node.port_channels]:
+            members = [f"{node.name}:{member.interface}" for member in interface.ports]
+            was_up, is_up = (any(member not in _down(links) for member in members) for links in (before, after))
+            if was_up != is_up:
+                found[f"{node.name}:{interface.name}"] = is_up
+    return list(found.items())
+
+
+def _down(links: Links) -> set[str]:
+    return {end for link, state in links.items() if not state.is_up for end in link}
+
+
 def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:
-    """Yield the neighbour and the static routes that the kernel forgot when the port went down; without next hops that are down still."""
-    node, port = plan.node(name.partition(":")[0]), _port(plan, name)
-    yield compile_neighbour(port, plan)
-    yield from compile_port_routes(node, port, plan, "replace")
+    """Yield the neighbours and the static routes that the kernel forgot when the interface went down; no next hops that are down still."""
+    node = plan.node(name.partition(":")[0])
+    (interface,) = (one for one in interfaces(node) if one.name == name.partition(":")[2])
+    yield from compile_neighbours(node, interface, plan.by_name())
+    yield from compile_own_routes(node, interface, plan, "replace")
     if speaks_bgp(node, plan):
         return
-    down = {end for link, state in links.items() if not state.is_up for end in link}
+    down = _down(links)
+    dead = {one.name for one in interfaces(node) if all(f"{node.name}:{port.interface}" in down for port in one.ports)}
     for route in node.routes:
-        if any(interface == port.interface for _, interface in route.next_hops):
-            hops = tuple(hop for hop in route.next_hops if f"{node.name}:{hop[1]}" not in down)
+        if any(hop == interface.name for _, hop in route.next_hops):
+            hops = tuple(hop for hop in route.next_hops if hop[1] not in dead)
             yield from compile_route(node, route.model_copy(update={"next_hops": hops}), plan, "replace")
+
+
+def _interface(plan: Plan, port: str) -> Interface:
+    """Return the interface with an address that a port (`node:interface`) belongs to."""
+    node, _, interface = port.partition(":")
+    return interface_of_port(plan.node(node), interface)
 
 
 def _port(plan: Plan, name: str) -> Port:

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from fabriclab.plan.bgp import originated_prefixes
+from fabriclab.plan.interfaces import Interface, Neighbour, fabric_neighbours
 from fabriclab.plan.model import Bgp, Plan
-from fabriclab.plan.node import Node, OwnBgp, Port
+from fabriclab.plan.node import Node, OwnBgp
 
 _CONFIG_DIRECTORY = "etc/frr"
 """Relative to the node's root."""
@@ -27,11 +28,6 @@ _NS_PER_MS = 10**6
 def speaks_bgp(node: Node, plan: Plan) -> bool:
     """Return whether the node runs FRR."""
     return plan.bgp is not None and node.role == "switch"
-
-
-def fabric_ports(node: Node, plan: Plan) -> list[Port]:
-    """Return the node's ports to switches."""
-    return [port for port in node.ports if plan.node(port.peer_node).role == "switch"]
 
 
 def compile_frr(node: Node, plan: Plan) -> dict[str, str]:
@@ -81,25 +77,24 @@ def _router(node: Node, plan: Plan, bgp: Bgp) -> Iterator[str]:
     yield f" neighbor {_GROUP} timers connect {CONNECT_RETRY_S}"
     if bgp.bfd is not None:
         yield f" neighbor {_GROUP} bfd profile {BFD_PROFILE}"
-    for port in fabric_ports(node, plan):
-        yield from _neighbour(port, plan, bgp)
-    nodes = {each.name: each for each in plan.nodes}
+    for interface, neighbour in fabric_neighbours(node, plan.by_name()):
+        yield from _neighbour(interface, neighbour, bgp)
     yield " address-family ipv4 unicast"
-    yield from (f"  network {prefix}" for prefix in originated_prefixes(node, nodes))
+    yield from (f"  network {prefix}" for prefix in originated_prefixes(node, plan.by_name()))
     yield f"  neighbor {_GROUP} activate"
     yield f"  maximum-paths {bgp.max_paths}"
     yield " exit-address-family"
     yield "exit"
 
 
-def _neighbour(port: Port, plan: Plan, bgp: Bgp) -> Iterator[str]:
+def _neighbour(interface: Interface, neighbour: Neighbour, bgp: Bgp) -> Iterator[str]:
     if bgp.unnumbered:
-        name = port.interface
+        name = interface.name
         yield f" neighbor {name} interface v6only peer-group {_GROUP}"
     else:
-        name = plan.peer_of(port).address.partition("/")[0]
+        name = neighbour.interface.ip
         yield f" neighbor {name} peer-group {_GROUP}"
-    yield f" neighbor {name} description {port.peer_node}:{port.peer_interface}"
+    yield f" neighbor {name} description {neighbour.node.name}:{neighbour.interface.name}"
 
 
 def own_router(node: Node, own: OwnBgp, bgp: Bgp) -> Iterator[str]:
@@ -142,13 +137,15 @@ def compile_router_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
     if plan.bgp is None or not plan.bgp.unnumbered:
         return []
     settings = []
-    for port in fabric_ports(node, plan):
-        interface = f"net.ipv6.conf.{port.interface}"
+    ports = {port.interface for port in node.ports}
+    for interface, _ in fabric_neighbours(node, plan.by_name()):
+        # A port channel is made later, with the settings of new interfaces.
+        name = f"net.ipv6.conf.{interface.name if interface.name in ports else 'default'}"
         settings += [
             # The address is made of the MAC address, which is unique: nothing to detect, nothing to wait for.
-            (f"{interface}.accept_dad", "0"),
+            (f"{name}.accept_dad", "0"),
             # zebra does the advertisements and reads the neighbours'.
-            (f"{interface}.accept_ra", "0"),
-            (f"{interface}.disable_ipv6", "0"),
+            (f"{name}.accept_ra", "0"),
+            (f"{name}.disable_ipv6", "0"),
         ]
-    return settings
+    return list(dict.fromkeys(settings))

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.plan.interfaces import first_address
 from fabriclab.plan.model import Plan
 from fabriclab.plan.traffic_kinds import Iperf3Traffic
 from fabriclab.workload import TraceError
@@ -35,7 +36,7 @@ def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[dict[str, Any]]:
 
     Raises TraceError for more flows to one host than there are ports.
     """
-    addresses = {node.name: node.ports[0].address.partition("/")[0] for node in plan.nodes if node.role == "host"}
+    addresses = {node.name: first_address(node) for node in plan.nodes if node.role == "host"}
     servers, clients = [], []
     ports = dict.fromkeys(addresses, FIRST_PORT)
     for flow in flows.filter(pl.col("mode").cast(pl.String) == "iperf3").select(_COLUMNS).iter_rows(named=True):

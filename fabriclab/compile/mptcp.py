@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriclab.plan.interfaces import interfaces
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Mptcp, Node
 from fabriclab.plan.traffic_kinds import TraceTraffic
@@ -55,8 +56,8 @@ def compile_endpoints(node: Node, plan: Plan) -> Iterator[str]:
 
 
 def _addresses(node: Node) -> list[tuple[str, str]]:
-    own = [(port.address.partition("/")[0], port.interface) for port in node.ports]
-    return own + [(address, port.interface) for port in node.ports for address in port.extra_addresses]
+    own = interfaces(node)
+    return [(one.ip, one.name) for one in own] + [(address, one.name) for one in own for address in one.extra_addresses]
 
 
 def _flags(mptcp: Mptcp) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from fabriclab.compile.events import impaired_ports
 from fabriclab.compile.frr import compile_frr, speaks_bgp
+from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.port import compile_port
 from fabriclab.compile.routing import compile_ip
 from fabriclab.compile.transport import compile_sysctl
@@ -15,17 +16,20 @@ from fabriclab.plan.node import Node
 
 
 class NodeFiles(NamedTuple):
-    """Texts of a node's `sysctl.conf`, `ip.batch` and `tc.batch`, and of the files below `root/` by their paths."""
+    """Texts of a node's `sysctl.conf`, `ip.batch`, `tc.batch` and `bridge.batch` (where it is not empty), and of the files below `root/`
+    by their paths."""
 
     sysctl: str
     ip: str
     tc: str
+    bridge: str = ""
     root: Mapping[str, str] = {}
 
     def by_name(self) -> dict[str, str]:
         """Return the texts by the names of their files."""
         below_root = {f"root/{path}": text for path, text in self.root.items()}
-        return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **below_root}
+        bridge = {"bridge.batch": self.bridge} if self.bridge else {}
+        return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **bridge, **below_root}
 
 
 def compile_node(node: Node, plan: Plan, *, stock: bool = False) -> NodeFiles:
@@ -34,4 +38,4 @@ def compile_node(node: Node, plan: Plan, *, stock: bool = False) -> NodeFiles:
     ports = [(port, f"{node.name}:{port.interface}" in impaired) for port in node.ports]
     tc = "".join(line + "\n" for port, is_impaired in ports for line in compile_port(plan, node, port, impaired=is_impaired, stock=stock))
     root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
-    return NodeFiles(sysctl=compile_sysctl(node, plan), ip=compile_ip(node, plan), tc=tc, root=root)
+    return NodeFiles(sysctl=compile_sysctl(node, plan), ip=compile_ip(node, plan), tc=tc, bridge=compile_bridge(node, plan), root=root)

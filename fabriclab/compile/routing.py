@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from fabriclab.compile.frr import speaks_bgp
+from fabriclab.compile.layer2 import compile_groups
 from fabriclab.compile.mptcp import compile_endpoints
 from fabriclab.plan.addressing import extra_network
 from fabriclab.plan.bgp import extra_behind
+from fabriclab.plan.interfaces import Interface, interfaces, neighbours
 from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Port, Route, Transport
+from fabriclab.plan.node import Node, Route, Transport
 
 _HEADER_BYTES = 40
 """IPv4 and TCP. A segment's timestamps count as its data: so the client's kernel counts its window in the handshake."""
@@ -23,61 +25,65 @@ _TIMESTAMP_BYTES = 12
 _LARGEST_WINDOW_BYTES = 65_535 << 14
 """RFC 7323, section 2.3."""
 _FIRST_TABLE = 101
-"""Routing tables of a host's ports; those from 253 on are the kernel's."""
+"""Routing tables of a host's interfaces; those from 253 on are the kernel's."""
 
 
 def compile_ip(node: Node, plan: Plan) -> str:
     """Return the node's `ip.batch`."""
-    lines = [f"address add {port.address} dev {port.interface}" for port in node.ports]
-    lines += [f"address add {address}/32 dev {port.interface}" for port in node.ports for address in port.extra_addresses]
-    lines += [compile_neighbour(port, plan) for port in node.ports]
+    own, nodes = interfaces(node), plan.by_name()
+    lines = [*compile_groups(node, plan)]
+    lines += [f"address add {interface.address} dev {interface.name}" for interface in own]
+    lines += [f"address add {address}/32 dev {interface.name}" for interface in own for address in interface.extra_addresses]
+    lines += [line for interface in own for line in compile_neighbours(node, interface, nodes)]
     if speaks_bgp(node, plan):
         # Its routes come from its neighbours; the loopback is what they know it by.
         lines.append(f"address add {node.loopback}/32 dev lo")
     else:
         lines += [line for route in node.routes for line in compile_route(node, route, plan)]
-    lines += [line for port in node.ports for line in compile_port_routes(node, port, plan)]
+    lines += [line for interface in own for line in compile_own_routes(node, interface, plan)]
     lines += [*_source_rules(node), *compile_endpoints(node, plan)]
     return "".join(line + "\n" for line in lines)
 
 
-def compile_neighbour(port: Port, plan: Plan) -> str:
-    """Return the line that makes the port's neighbour known."""
+def compile_neighbours(node: Node, interface: Interface, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """Yield the lines that make an interface's neighbours known."""
     # Known from the start: no flow pays for address resolution, and an idle network is idle.
-    peer = plan.peer_of(port)
-    return f"neighbour replace {peer.address.partition('/')[0]} lladdr {peer.mac} dev {port.interface} nud permanent"
+    for neighbour in neighbours(node, interface, nodes):
+        peer = neighbour.interface
+        yield f"neighbour replace {peer.ip} lladdr {peer.mac} dev {interface.name} nud permanent"
 
 
-def compile_port_routes(node: Node, port: Port, plan: Plan, verb: str = "add") -> Iterator[str]:
-    """Yield the lines of the routes over a port that are not the node's own `routes`.
+def compile_own_routes(node: Node, interface: Interface, plan: Plan, verb: str = "add") -> Iterator[str]:
+    """Yield the lines of the routes over an interface that are not the node's own `routes`.
 
     A switch that speaks BGP knows by itself how to reach the extra addresses of its hosts, which it announces. Of a host with MPTCP and
-    several ports each has a table for what has the port's addresses: so the subflows leave by the port that they came by.
+    several interfaces each has a table for what has its addresses: so the subflows leave by the interface that they came by.
     """
     if speaks_bgp(node, plan):
-        for network, gateway in extra_behind(port, {each.name: each for each in plan.nodes}):
-            yield _route_line(Route(destination=str(network), next_hops=((gateway, port.interface),)), "", verb)
-    table = _port_tables(node).get(port.interface)
+        for network, gateway in extra_behind(node, interface, plan.by_name()):
+            yield _route_line(Route(destination=str(network), next_hops=((gateway, interface.name),)), "", verb)
+    table = _tables(node).get(interface.name)
     for route in node.routes if table is not None else ():
-        hops = tuple(hop for hop in route.next_hops if hop[1] == port.interface)
+        hops = tuple(hop for hop in route.next_hops if hop[1] == interface.name)
         if hops:
             yield from compile_route(node, route.model_copy(update={"next_hops": hops}), plan, verb, table)
 
 
-def _port_tables(node: Node) -> dict[str, int]:
-    """Return the routing tables of a host's ports by interface; none where all goes through one port."""
-    if node.transport is None or node.transport.mptcp is None or len(node.ports) < 2:
+def _tables(node: Node) -> dict[str, int]:
+    """Return the routing tables of a host's interfaces; none where all goes through one."""
+    own = interfaces(node)
+    if node.transport is None or node.transport.mptcp is None or len(own) < 2:
         return {}
-    return {port.interface: number for number, port in enumerate(node.ports, _FIRST_TABLE)}
+    return {interface.name: number for number, interface in enumerate(own, _FIRST_TABLE)}
 
 
 def _source_rules(node: Node) -> Iterator[str]:
-    """Yield the lines that lead what has a port's address, or an extra one, to the port's table."""
-    for port in node.ports:
-        table = _port_tables(node).get(port.interface)
+    """Yield the lines that lead what has an interface's address, or an extra one, to the interface's table."""
+    for interface in interfaces(node):
+        table = _tables(node).get(interface.name)
         if table is not None:
-            extra = extra_network(port.extra_addresses)
-            sources = [f"{port.address.partition('/')[0]}/32", *([] if extra is None else [str(extra)])]
+            extra = extra_network(interface.extra_addresses)
+            sources = [f"{interface.ip}/32", *([] if extra is None else [str(extra)])]
             yield from (f"rule add from {source} table {table} priority {table}" for source in sources)
 
 
@@ -100,7 +106,7 @@ def compile_route(node: Node, route: Route, plan: Plan, verb: str = "add", table
 def _common_window(route: Route, windows: Mapping[str, int | None], plan: Plan) -> int | None:
     """Return the window of the route itself: what most peers share needs no routes of its own; but it may lead to one peer alone."""
     for peer, window in windows.items():
-        if route.destination in [str(extra_network(port.extra_addresses)) for port in plan.node(peer).ports]:
+        if route.destination in [str(extra_network(one.extra_addresses)) for one in interfaces(plan.node(peer))]:
             return window
     return Counter(windows.values()).most_common(1)[0][0] if windows else None
 
@@ -141,12 +147,12 @@ def _window_bytes(sender: Node, receiver: Node) -> int | None:
 def _destinations_behind(route: Route, node: Node, peer: Node) -> Iterator[str]:
     """Yield the peer's addresses that the route leads to; on a network of its own the node has another, more specific route."""
     within = ipaddress.IPv4Network("0.0.0.0/0" if route.destination == "default" else route.destination)
-    own = [ipaddress.ip_interface(port.address).network for port in node.ports]
-    for port in peer.ports:
-        address = ipaddress.ip_interface(port.address).ip
+    own = [ipaddress.ip_interface(interface.address).network for interface in interfaces(node)]
+    for interface in interfaces(peer):
+        address = ipaddress.ip_interface(interface.address).ip
         if address in within and not any(address in network for network in own):
             yield f"{address}/32"
-        extra = extra_network(port.extra_addresses)
+        extra = extra_network(interface.extra_addresses)
         if extra is not None and extra != within and extra.subnet_of(within):
             yield str(extra)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
+from fabriclab.plan.interfaces import first_address
 from fabriclab.plan.model import Plan
 from fabriclab.plan.traffic_kinds import TraceTraffic
 from fabriclab.workload import TraceError, UserTrace, generate_flows, read_traces, site_of, trace_text
@@ -22,8 +23,8 @@ def compile_trace(plan: Plan, lab_directory: Path) -> Iterator[str]:
 
 
 def compile_hosts(plan: Plan) -> str:
-    """Return the CSV of hosts and the addresses that their flows use: that of the first port."""
-    rows = [f"{node.name},{node.ports[0].address.partition('/')[0]}\n" for node in plan.nodes if node.role == "host"]
+    """Return the CSV of hosts and the addresses that their flows use: that of the first interface."""
+    rows = [f"{node.name},{first_address(node)}\n" for node in plan.nodes if node.role == "host"]
     return f"{HOSTS_VERSION}\nhost,address\n" + "".join(rows)
 
 

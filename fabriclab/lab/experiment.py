@@ -13,6 +13,8 @@ from fabriclab.lab import defaults
 from fabriclab.lab.document import MappingValue
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
+from fabriclab.lab.layer2 import WrittenLayer2, read_layer2
+from fabriclab.lab.layer2_checks import check_layer2
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
 from fabriclab.lab.names import Names
 from fabriclab.lab.probes import WrittenProbes, read_probes
@@ -60,6 +62,8 @@ class Experiment:
     """Those whose ports have a buffer each."""
     shared_switches: Mapping[str, WrittenSwitch]
     """Those whose ports share a buffer: all the others."""
+    layer2: Mapping[str, WrittenLayer2]
+    """VLANs and port channels of switches that have any, bound files' among them."""
     groups: Mapping[str, tuple[str, ...]]
     """The hosts of each group, those drawn by the seed among them."""
     hosts: Mapping[str, WrittenTransport]
@@ -83,6 +87,7 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
     traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory))
     limit_ns = _read_limit(root, traffic)
     switches = read_switches(_section_or_empty(root, "switches"), names, directory)
+    layer2 = _read_layer2(root, names, links, topology)
     events = read_events(root, names, limit_ns)
     experiment = Experiment(
         title=first_line(title.value) if title else "",
@@ -90,6 +95,7 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
         links=links,
         switches=switches.with_port_buffers,
         shared_switches=switches.with_shared_buffer,
+        layer2=layer2,
         groups=names.groups,
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
         routing=read_routing(root, defaults.KEEPALIVE_S, defaults.HOLD_S),
@@ -123,6 +129,23 @@ def _read_links(root: Section) -> LinkOverrides:
         delay=links.duration("delay", 0, LARGEST_DELAY_NS),
         mtu=read_mtu(links),
     )
+
+
+def _read_layer2(root: Section, names: Names, links: LinkOverrides, topology: Topology | None) -> Mapping[str, WrittenLayer2]:
+    """Return VLANs and port channels; checked against the topology where nothing is wrong with them by themselves."""
+    before = len(root.problems)
+    section = _section_or_empty(root, "switches")
+    written = read_layer2(section, names)
+    for node in topology.nodes if topology is not None else ():
+        if node.sonic is None or not node.sonic.layer2:
+            continue
+        if node.name in written:
+            message = f"VLANs and port channels are what {node.sonic.file} says; remove them here, or there"
+            root.problems.add(section.place, section.path(node.name), message)
+        written[node.name] = node.sonic.layer2
+    if topology is not None and len(root.problems) == before:
+        check_layer2(topology, written, rates_differ=links.rate is None, problems=root.problems)
+    return written
 
 
 def _line_rates(links: LinkOverrides, topology: Topology | None) -> dict[str, int]:

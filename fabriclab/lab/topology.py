@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from fabriclab.lab.document import MappingValue, ScalarValue
 from fabriclab.lab.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
+from fabriclab.lab.layer2 import WrittenLayer2
 from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
 from fabriclab.lab.section import Section, Written, as_words
 
@@ -88,6 +89,8 @@ class SonicSwitch:
     max_paths: int | None = None
     networks: tuple[IPv4Network, ...] = ()
     """That it announces."""
+    layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
+    """Its VLANs and port channels."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Addresses: each link is a network of its own, a /31 (RFC 3021) from 10.0.0.0/8 in the order of the file unless that says otherwise.
 
+So is each port channel. A VLAN is a network too, from 192.168.0.0/16 unless the lab says otherwise: its switch, then its hosts.
+
 A host's MPTCP needs an address for each subflow. What its ports' own addresses lack is spread over its ports: extra addresses, which
 begin a network of their own behind the port, so that one route leads to all of them.
 """
@@ -10,18 +12,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from fabriclab.lab.topology import Endpoint, Link, Topology
+from fabriclab.lab.segments import End, Segment
+from fabriclab.lab.topology import Topology
 
 POOL = IPv4Network("10.0.0.0/8")
 EXTRA_POOLS = (IPv4Network("10.128.0.0/10"), IPv4Network("172.16.0.0/12"))
 """Apart from where links and loopbacks are numbered from; the second for whom the first has no room."""
+VLAN_POOLS = (IPv4Network("192.168.0.0/16"), IPv4Network("172.16.0.0/12"))
+_LONGEST_VLAN_PREFIX = 24
 MAC_PREFIX = 0x02FA_0000_0000
 """Locally administered, unicast: 02:fa:00:00:00:00."""
 
 
 @dataclass(frozen=True)
 class PortAddress:
-    """What a port is called on the wire."""
+    """What an interface is called on the wire."""
 
     mac: str
     ipv4: IPv4Interface
@@ -40,16 +45,26 @@ def _prefix_length(count: int) -> int:
     return 32 - (count - 1).bit_length()
 
 
-def assign_addresses(topology: Topology, subflows: Mapping[str, int]) -> dict[str, PortAddress]:
-    """Return the addresses of every port (`node:interface`); what the file gives is kept, and no two overlap.
+def assign_macs(topology: Topology) -> dict[str, str]:
+    """Return the MAC address of every port (`node:interface`); what the file gives is kept."""
+    macs = _free_macs({end.mac.value for link in topology.links for end in link.ends if end.mac is not None})
+    found = {}
+    for end in (end for link in topology.links for end in link.ends):
+        automatic = next(macs)
+        found[end.port] = end.mac.value if end.mac is not None else automatic
+    return found
 
-    `subflows` has the hosts with MPTCP: as many addresses as subflows are shared out to a host's ports, the first ones get one more.
-    Raises ValueError when no pool has room for them.
+
+def assign_addresses(topology: Topology, segments: Sequence[Segment], subflows: Mapping[str, int]) -> dict[str, PortAddress]:
+    """Return the addresses of every interface that has one (`node:interface`); what the lab gives is kept, and no two overlap.
+
+    An interface of several ports has the MAC address of the first. `subflows` has the hosts with MPTCP: as many addresses as subflows are
+    shared out to a host's ports, the first ones get one more. Raises ValueError when no pool has room for them.
     """
-    addresses = _link_addresses(topology)
+    addresses = _segment_addresses(topology, segments, assign_macs(topology))
     loopbacks = [IPv4Network(node.loopback.value) for node in topology.nodes if node.loopback is not None]
-    free = _ExtraNetworks([*(address.ipv4.network for address in addresses.values()), *loopbacks])
-    ports = _ports_of_hosts(topology)
+    free = _FreeNetworks(EXTRA_POOLS, [*(address.ipv4.network for address in addresses.values()), *loopbacks])
+    ports = _ports_of_hosts(topology, segments)
     for host, count in subflows.items():
         for index, port in enumerate(ports[host]):
             extra = max(0, (count - index - 1) // len(ports[host]))
@@ -59,19 +74,20 @@ def assign_addresses(topology: Topology, subflows: Mapping[str, int]) -> dict[st
     return addresses
 
 
-def _ports_of_hosts(topology: Topology) -> dict[str, list[str]]:
+def _ports_of_hosts(topology: Topology, segments: Sequence[Segment]) -> dict[str, list[str]]:
     ports: dict[str, list[str]] = {host: [] for host in topology.hosts}
-    for end in (end for link in topology.links for end in link.ends if end.node in ports):
+    for end in (end for segment in segments for end in segment.ends if end.node in ports):
         ports[end.node].append(end.port)
     return ports
 
 
-class _ExtraNetworks:
-    """Hands out networks of the extra pools that overlap nothing taken, each beyond the one before."""
+class _FreeNetworks:
+    """Hands out networks of some pools that overlap nothing taken, each beyond the one before."""
 
-    def __init__(self, taken: Iterable[IPv4Network]) -> None:
-        self._taken = [network for network in taken if any(network.overlaps(pool) for pool in EXTRA_POOLS)]
-        self._pools = iter(EXTRA_POOLS)
+    def __init__(self, pools: Sequence[IPv4Network], taken: Iterable[IPv4Network]) -> None:
+        self._taken = [network for network in taken if any(network.overlaps(pool) for pool in pools)]
+        self._every = pools
+        self._pools = iter(pools)
         self._pool = next(self._pools)
         self._next = int(self._pool.network_address)
 
@@ -93,35 +109,51 @@ class _ExtraNetworks:
     def _enter_next_pool(self) -> None:
         pool = next(self._pools, None)
         if pool is None:
-            pools = " and ".join(map(str, EXTRA_POOLS))
-            raise ValueError(f"no room is left for MPTCP's addresses in {pools}; write smaller networks for the links")
+            pools = " and ".join(map(str, self._every))
+            whose = "MPTCP's addresses" if self._every == EXTRA_POOLS else "VLANs"
+            raise ValueError(f"no room is left for {whose} in {pools}; write smaller networks for the links")
         self._pool = pool
         self._next = int(pool.network_address)
 
 
-def _link_addresses(topology: Topology) -> dict[str, PortAddress]:
-    written = [end.ipv4.value.network for link in topology.links for end in link.ends if end.ipv4 is not None]
+def _segment_addresses(topology: Topology, segments: Sequence[Segment], macs: Mapping[str, str]) -> dict[str, PortAddress]:
+    written = [end.ipv4.value.network for segment in segments for end in segment.ends if end.ipv4 is not None]
     loopbacks = [IPv4Network(node.loopback.value) for node in topology.nodes if node.loopback is not None]
     free = _free_networks(written + loopbacks)
-    macs = _free_macs({end.mac.value for link in topology.links for end in link.ends if end.mac is not None})
+    free_vlans = _FreeNetworks(VLAN_POOLS, written + loopbacks)
     hosts = frozenset(topology.hosts)
     addresses: dict[str, PortAddress] = {}
-    for link in topology.links:
-        pair = _written_pair(link) or _odd_to_the_host(link, next(free), hosts)
-        for end, ipv4 in zip(link.ends, pair, strict=True):
-            automatic = next(macs)
-            addresses[end.port] = PortAddress(end.mac.value if end.mac is not None else automatic, ipv4)
+    for segment in segments:
+        found: tuple[IPv4Interface, ...]
+        if segment.vlan is None:
+            a, b = segment.ends
+            found = _written_pair(a, b) or _odd_to_the_host(a, b, next(free), hosts)
+        else:
+            found = _vlan_addresses(segment, free_vlans)
+        for end, ipv4 in zip(segment.ends, found, strict=True):
+            addresses[end.port] = PortAddress(macs[end.ports[0].port], ipv4)
     return addresses
 
 
-def _written_pair(link: Link) -> tuple[IPv4Interface, IPv4Interface] | None:
-    """Return the link's own addresses; from one end of a /31 follows the other's."""
-    a, b = link.a.ipv4, link.b.ipv4
-    if a is not None and b is not None:
-        return a.value, b.value
-    if a is not None:
-        return a.value, _other_of_pair(a.value)
-    return (_other_of_pair(b.value), b.value) if b is not None else None
+def _vlan_addresses(segment: Segment, free: _FreeNetworks) -> tuple[IPv4Interface, ...]:
+    """Return the addresses of a VLAN's switch and hosts: those that are not written are the network's first free ones."""
+    own = segment.ends[0].ipv4
+    # Neither the first address nor the last is anybody's.
+    network = own.value.network if own is not None else free.take(min(_LONGEST_VLAN_PREFIX, _prefix_length(len(segment.ends) + 2)))
+    taken = {end.ipv4.value.ip for end in segment.ends if end.ipv4 is not None}
+    automatic = (address for address in network.hosts() if address not in taken)
+    return tuple(
+        end.ipv4.value if end.ipv4 is not None else IPv4Interface((int(next(automatic)), network.prefixlen)) for end in segment.ends
+    )
+
+
+def _written_pair(a: End, b: End) -> tuple[IPv4Interface, IPv4Interface] | None:
+    """Return a segment's own addresses; from one end of a /31 follows the other's."""
+    if a.ipv4 is not None and b.ipv4 is not None:
+        return a.ipv4.value, b.ipv4.value
+    if a.ipv4 is not None:
+        return a.ipv4.value, _other_of_pair(a.ipv4.value)
+    return (_other_of_pair(b.ipv4.value), b.ipv4.value) if b.ipv4 is not None else None
 
 
 def _other_of_pair(address: IPv4Interface) -> IPv4Interface:
@@ -129,15 +161,10 @@ def _other_of_pair(address: IPv4Interface) -> IPv4Interface:
     return IPv4Interface((int(second if address.ip == first else first), 31))
 
 
-def _odd_to_the_host(link: Link, network: IPv4Network, hosts: frozenset[str]) -> tuple[IPv4Interface, IPv4Interface]:
+def _odd_to_the_host(a: End, b: End, network: IPv4Network, hosts: frozenset[str]) -> tuple[IPv4Interface, IPv4Interface]:
     """Give the host's end the odd address; between two switches, or two hosts, the second end's is odd."""
     even, odd = (IPv4Interface((int(address), network.prefixlen)) for address in (network[0], network[1]))
-    a_is_host, b_is_host = _is_host(link.a, hosts), _is_host(link.b, hosts)
-    return (odd, even) if a_is_host and not b_is_host else (even, odd)
-
-
-def _is_host(end: Endpoint, hosts: frozenset[str]) -> bool:
-    return end.node in hosts
+    return (odd, even) if a.node in hosts and b.node not in hosts else (even, odd)
 
 
 def _free_networks(taken: list[IPv4Network]) -> Iterator[IPv4Network]:

@@ -13,6 +13,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
 
 from fabriclab.lab.topology import Topology
 from fabriclab.plan.addressing import PortAddress, extra_network
+from fabriclab.plan.interfaces import Interface, interfaces, neighbours
 from fabriclab.plan.node import Node, Port, Route
 
 LOOPBACK_POOL = IPv4Network("10.255.0.0/16")
@@ -59,52 +60,58 @@ def _free_loopbacks(taken: Collection[IPv4Address], networks: Sequence[IPv4Netwo
 
 @dataclass(frozen=True)
 class _Session:
-    """A session of a switch: the neighbour, and the port that leads there."""
+    """A session of a switch: the neighbour's name, our interface that leads there, and the neighbour's."""
 
     neighbour: str
-    port: Port
+    interface: Interface
+    peer: Interface
 
 
 def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str] = ()) -> dict[str, tuple[Route, ...]]:
     """Return the routes of every switch, with all its equal next hops, while the ports `dead` (`node:interface`) carry nothing.
 
-    Prefixes are the switches' loopbacks and the networks of their links to hosts, in the order of the plan.
+    Prefixes are the switches' loopbacks and the networks that they share with hosts, in the order of the plan.
     """
     every = {node.name: node for node in nodes}
     switches = {node.name: node for node in nodes if node.role == "switch"}
-    sessions = {name: list(_sessions(node, switches, dead)) for name, node in switches.items()}
+    sessions = {name: list(_sessions(node, every, dead)) for name, node in switches.items()}
     routes: dict[str, list[Route]] = {name: [] for name in switches}
-    peers = {f"{node.name}:{port.interface}": port for node in switches.values() for port in node.ports}
     for origin in switches.values():
         prefixes = list(originated_prefixes(origin, every, dead))
         for name, used in _paths_to(origin.name, switches, sessions).items():
-            hops = tuple((_gateway(peers[_peer(each.port)], unnumbered), each.port.interface) for each in used)
+            hops = tuple((_gateway(each.peer, unnumbered), each.interface.name) for each in used)
             routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
     return {name: tuple(found) for name, found in routes.items()}
 
 
 def originated_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str] = ()) -> Iterator[str]:
-    """Yield what a switch announces as its own: its loopback, the networks of its links to hosts, those of the hosts' extra addresses."""
+    """Yield what a switch announces as its own: its loopback, the networks that it shares with hosts, those of their extra addresses."""
     if switch.loopback is not None:
         yield f"{switch.loopback}/32"
-    for port in switch.ports:
-        if nodes[port.peer_node].role == "host" and f"{switch.name}:{port.interface}" not in dead:
-            yield str(IPv4Interface(port.address).network)
-            yield from (str(network) for network, _ in extra_behind(port, nodes))
+    for interface in interfaces(switch):
+        if nodes[interface.ports[0].peer_node].role == "host" and not _is_dead(switch, interface, dead):
+            yield str(IPv4Interface(interface.address).network)
+            yield from (str(network) for network, _ in extra_behind(switch, interface, nodes))
 
 
-def extra_behind(port: Port, nodes: Mapping[str, Node]) -> Iterator[tuple[IPv4Network, str]]:
-    """Yield the network of the extra addresses at the other end of a port's link, with the address that leads there."""
-    for peer in nodes[port.peer_node].ports:
-        network = extra_network(peer.extra_addresses)
-        if peer.interface == port.peer_interface and network is not None:
-            yield network, peer.address.partition("/")[0]
+def extra_behind(node: Node, interface: Interface, nodes: Mapping[str, Node]) -> Iterator[tuple[IPv4Network, str]]:
+    """Yield the networks of the extra addresses of an interface's neighbours, each with the address that leads there."""
+    for neighbour in neighbours(node, interface, nodes):
+        network = extra_network(neighbour.interface.extra_addresses)
+        if network is not None:
+            yield network, neighbour.interface.ip
 
 
-def _sessions(node: Node, switches: Collection[str], dead: Collection[str]) -> Iterator[_Session]:
-    for port in node.ports:
-        if port.peer_node in switches and f"{node.name}:{port.interface}" not in dead and _peer(port) not in dead:
-            yield _Session(port.peer_node, port)
+def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str]) -> Iterator[_Session]:
+    for interface in interfaces(node):
+        if nodes[interface.ports[0].peer_node].role == "switch" and not _is_dead(node, interface, dead):
+            for neighbour in neighbours(node, interface, nodes):
+                yield _Session(neighbour.node.name, interface, neighbour.interface)
+
+
+def _is_dead(node: Node, interface: Interface, dead: Collection[str]) -> bool:
+    """Return whether nothing gets through: every link of the interface is dead at one of its ends."""
+    return bool(dead) and all(f"{node.name}:{port.interface}" in dead or _peer(port) in dead for port in interface.ports)
 
 
 def _peer(port: Port) -> str:
@@ -131,8 +138,8 @@ def _paths_to(origin: str, switches: Mapping[str, Node], sessions: Mapping[str, 
     return used
 
 
-def _gateway(peer: Port, unnumbered: bool) -> str:
-    return link_local(peer.mac) if unnumbered else peer.address.partition("/")[0]
+def _gateway(peer: Interface, unnumbered: bool) -> str:
+    return link_local(peer.mac) if unnumbered else peer.ip
 
 
 def link_local(mac: str) -> str:

@@ -125,6 +125,10 @@ class Plan(Frozen):
     checks: tuple[Check, ...]
     study: str | None = None
 
+    def by_name(self) -> dict[str, Node]:
+        """Return the nodes by name."""
+        return {node.name: node for node in self.nodes}
+
     def node(self, name: str) -> Node:
         """Return the node of that name; raises KeyError."""
         for node in self.nodes:

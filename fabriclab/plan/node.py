@@ -42,8 +42,8 @@ class Port(Frozen):
     peer_node: str
     peer_interface: str
     mac: str
-    address: str
-    """IPv4 address with prefix length, e.g. `10.0.0.1/31`."""
+    address: str | None
+    """IPv4 address with prefix length, e.g. `10.0.0.1/31`; None: of a member of a VLAN or port channel, which has the address instead."""
     extra_addresses: tuple[str, ...] = ()
     """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through this port.
     They begin a network of their own, of the least size that holds them (`fabriclab.plan.addressing.extra_network`)."""
@@ -125,12 +125,39 @@ class OwnBgp(Frozen):
     """None: the lab's."""
 
 
+class PortChannel(Frozen):
+    """Parallel links to one neighbour as one (IEEE 802.1AX, without LACP): a flow takes one of them by a hash of its five-tuple."""
+
+    name: str
+    members: tuple[str, ...]
+    """Ports of this node."""
+    peer_interface: str
+    """What the neighbour calls it."""
+    mac: str
+    address: str | None
+    """IPv4 address with prefix length; None: of a VLAN's member."""
+
+
+class Vlan(Frozen):
+    """A broadcast domain that ends at its switch: hosts in one network (IEEE 802.1Q, untagged), and the switch's own address in it."""
+
+    name: str
+    vlan_id: int
+    members: tuple[str, ...]
+    """Ports and port channels of this switch; a host is behind each."""
+    mac: str
+    address: str
+    """Of the switch (SVI), IPv4 with prefix length: the hosts' gateway."""
+
+
 class Node(Frozen):
     """A host or a switch."""
 
     name: str
     role: Role
     ports: tuple[Port, ...]
+    port_channels: tuple[PortChannel, ...] = ()
+    vlans: tuple[Vlan, ...] = ()
     switch: Switch | None = None
     """What its ports share, of a switch with a profile."""
     transport: Transport | None = None

@@ -8,19 +8,22 @@ from typing import Literal, NamedTuple, TypeVar, cast
 from fabriclab.lab import Lab, LabErrors, defaults
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
+from fabriclab.lab.layer2 import WrittenLayer2
 from fabriclab.lab.mptcp import WrittenMptcp
 from fabriclab.lab.probes import WrittenProbes
 from fabriclab.lab.problems import Problem
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
 from fabriclab.lab.routing import WrittenRouting
 from fabriclab.lab.section import Written
+from fabriclab.lab.segments import Layer2, Segment
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.facing import shared_ports
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Endpoint, Link, Topology
-from fabriclab.plan.addressing import PortAddress, assign_addresses
+from fabriclab.plan.addressing import PortAddress, assign_addresses, assign_macs
 from fabriclab.plan.bgp import assign_speakers, bgp_routes
 from fabriclab.plan.buffers import Buffers, resolve_buffers, resolve_wire
+from fabriclab.plan.layer2 import resolve_channels, resolve_vlans
 from fabriclab.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan, Probes
 from fabriclab.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.plan.own_bgp import default_protocol, resolve_own_bgp
@@ -44,6 +47,7 @@ class _NodeInputs(NamedTuple):
     switches: Mapping[str, WrittenSwitchProfile]
     shared_switches: Mapping[str, WrittenSwitch]
     hosts: Mapping[str, WrittenTransport]
+    layer2: Mapping[str, WrittenLayer2]
     bgp: Bgp | None
 
 
@@ -99,7 +103,7 @@ class Resolver:
         )
 
     def _network(self, experiment: Experiment, bgp: Bgp | None) -> _Network:
-        inputs = _NodeInputs(experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, bgp)
+        inputs = _NodeInputs(experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, experiment.layer2, bgp)
         for known, network in self._computed:
             if known == inputs:
                 return network
@@ -110,14 +114,18 @@ class Resolver:
 
 def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> _Network:
     transports = {host: _resolve_transport(experiment.hosts[host]) for host in topology.hosts}
-    addresses = _assign_addresses(topology, transports)
+    layer2 = Layer2(topology, experiment.layer2)
+    segments = layer2.segments()
+    addresses = _assign_addresses(topology, segments, transports)
+    macs = assign_macs(topology)
     buffers = resolve_buffers(topology, experiment)
-    routes = compute_routes(topology, addresses)
+    routes = compute_routes(topology, segments, addresses)
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
     for link in topology.links:
         for end, peer in ((link.a, link.b), (link.b, link.a)):
-            ports[end.node].append(_resolve_port(link, end, peer, addresses[end.port], buffers.ports[end.port], experiment.links))
+            resolved = _resolve_port(link, end, peer, macs[end.port], addresses.get(end.port), buffers.ports[end.port], experiment.links)
+            ports[end.node].append(resolved)
     nodes = tuple(
         Node(
             name=node.name,
@@ -125,6 +133,8 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
             loopback=speakers[node.name].loopback if node.name in speakers else None,
             role=node.role,
             ports=tuple(ports[node.name]),
+            port_channels=resolve_channels(node.name, layer2, addresses, macs),
+            vlans=resolve_vlans(node.name, experiment.layer2, addresses),
             switch=buffers.shared[node.name].switch if node.name in buffers.shared else None,
             transport=transports.get(node.name),
             bgp=resolve_own_bgp(node.sonic, bgp),
@@ -137,10 +147,10 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
     return _Network(with_learnt, buffers)
 
 
-def _assign_addresses(topology: Topology, transports: Mapping[str, Transport]) -> dict[str, PortAddress]:
+def _assign_addresses(topology: Topology, segments: tuple[Segment, ...], transports: Mapping[str, Transport]) -> dict[str, PortAddress]:
     subflows = {host: transport.mptcp.subflows for host, transport in transports.items() if transport.mptcp is not None}
     try:
-        return assign_addresses(topology, subflows)
+        return assign_addresses(topology, segments, subflows)
     except ValueError as error:
         raise LabErrors([Problem(topology.links[0].place.file, None, "topology.links", "", str(error))]) from error
 
@@ -192,15 +202,17 @@ def _resolve_storm(written: WrittenPauseStorm, nodes: tuple[Node, ...]) -> Pause
     )
 
 
-def _resolve_port(link: Link, end: Endpoint, peer: Endpoint, address: PortAddress, buffer: Queue | SwitchPort, over: LinkOverrides) -> Port:
+def _resolve_port(
+    link: Link, end: Endpoint, peer: Endpoint, mac: str, address: PortAddress | None, buffer: Queue | SwitchPort, over: LinkOverrides
+) -> Port:
     wire = resolve_wire(link, end, over)
     return Port(
         interface=end.interface,
         peer_node=peer.node,
         peer_interface=peer.interface,
-        mac=address.mac,
-        address=str(address.ipv4),
-        extra_addresses=tuple(map(str, address.extra)),
+        mac=mac,
+        address=None if address is None else str(address.ipv4),
+        extra_addresses=() if address is None else tuple(map(str, address.extra)),
         rate_bps=wire.rate_bps,
         delay_ns=wire.delay_ns,
         mtu=wire.mtu,

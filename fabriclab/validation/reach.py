@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.plan.interfaces import first_address
 from fabriclab.plan.traffic_kinds import FlowsTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_count
@@ -113,7 +114,7 @@ def _measured_mtu(bench: Bench, one: str, other: str, caches: dict[str, dict[str
 
 
 def _address(bench: Bench, host: str) -> str:
-    return bench.plan.node(host).ports[0].address.partition("/")[0]
+    return first_address(bench.plan.node(host))
 
 
 def _own_mtu(bench: Bench, host: str) -> int:

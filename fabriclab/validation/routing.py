@@ -9,8 +9,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fabriclab.plan.interfaces import fabric_neighbours
 from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Port, Route
+from fabriclab.plan.node import Node, Route
 from fabriclab.results import Results
 from fabriclab.units import format_count
 from fabriclab.validation.bench import Bench, Collector, collected
@@ -55,24 +56,21 @@ def _with_hops(route: Route, interfaces: Sequence[str]) -> Route:
 
 
 def _judge_sessions(bench: Bench, switch: Node, output: str | None) -> list[Finding]:
-    ports = bench.fabric_ports(bench.intended.node(switch.name))
-    expected = f"{len(ports)} {_ESTABLISHED}"
+    intended = bench.intended.node(switch.name)
+    neighbours = fabric_neighbours(intended, bench.intended.by_name())
+    expected = f"{len(neighbours)} {_ESTABLISHED}"
     summary = _parsed(output)
     if not isinstance(summary, dict):
         return [unmeasured("sessions", switch.name, expected, "bgpd told nothing")]
     peers = summary.get("ipv4Unicast", summary).get("peers", {})
-    states = {port.interface: _state(peers, _peer_names(bench, port)) for port in ports}
+    # A neighbour is called by its address, or, without addresses, by the interface that leads to it.
+    states = [(own, peer, _state(peers, (peer.interface.ip, own.name))) for own, peer in neighbours]
     wrong = [
-        judged("sessions", f"{switch.name}:{port.interface} to {port.peer_node}", _ESTABLISHED, states[port.interface], holds=False)
-        for port in ports
-        if states[port.interface] != _ESTABLISHED
+        judged("sessions", f"{switch.name}:{own.name} to {peer.node.name}", _ESTABLISHED, state, holds=False)
+        for own, peer, state in states
+        if state != _ESTABLISHED
     ]
     return shortened(wrong) or [judged("sessions", switch.name, expected, expected, holds=True)]
-
-
-def _peer_names(bench: Bench, port: Port) -> tuple[str, str]:
-    """Return what a neighbour is called: its address, or, without addresses, the interface that leads to it."""
-    return bench.intended.peer_of(port).address.partition("/")[0], port.interface
 
 
 def _state(peers: Mapping[str, Any], names: Sequence[str]) -> str:

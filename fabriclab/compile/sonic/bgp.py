@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriclab.compile.frr import fabric_ports
 from fabriclab.compile.sonic.tables import Tables
 from fabriclab.plan.bgp import originated_prefixes
+from fabriclab.plan.interfaces import fabric_neighbours
 from fabriclab.plan.model import Bgp, Plan
 from fabriclab.plan.node import Node
 
@@ -29,10 +29,10 @@ def write_bgp(node: Node, plan: Plan, names: Mapping[str, str], tables: Tables) 
 def _write_for_bgpcfgd(node: Node, plan: Plan, bgp: Bgp, tables: Tables) -> None:
     tables.tables["DEVICE_METADATA"]["localhost"] |= {"bgp_asn": str(node.asn), "docker_routing_config_mode": "separated"}
     tables.leave_unsaid("BGP", f"max_paths {bgp.max_paths} (bgpcfgd has the platform's constants.yml), and the prefixes of hosts' links")
-    for port in fabric_ports(node, plan):
-        fields = {"asn": str(plan.node(port.peer_node).asn), "name": port.peer_node, "local_addr": _bare(port.address)}
+    for interface, neighbour in fabric_neighbours(node, plan.by_name()):
+        fields = {"asn": str(neighbour.node.asn), "name": neighbour.node.name, "local_addr": interface.ip}
         fields |= {"keepalive": str(bgp.keepalive_s), "holdtime": str(bgp.hold_s), "nhopself": "0", "rrclient": "0", "admin_status": "up"}
-        tables.put("BGP_NEIGHBOR", _bare(plan.peer_of(port).address), fields)
+        tables.put("BGP_NEIGHBOR", neighbour.interface.ip, fields)
 
 
 def _write_for_frrcfgd(node: Node, plan: Plan, bgp: Bgp, names: Mapping[str, str], tables: Tables) -> None:
@@ -41,24 +41,20 @@ def _write_for_frrcfgd(node: Node, plan: Plan, bgp: Bgp, names: Mapping[str, str
     if bgp.max_paths > _MOST_PATHS:
         tables.leave_unsaid("BGP", f"max_paths {bgp.max_paths}; SONiC has {_MOST_PATHS} at most")
     tables.put("BGP_GLOBALS_AF", f"{_VRF}|{_FAMILY}", {"max_ebgp_paths": str(min(bgp.max_paths, _MOST_PATHS))})
-    for prefix in originated_prefixes(node, {each.name: each for each in plan.nodes}):
+    for prefix in originated_prefixes(node, plan.by_name()):
         tables.put("BGP_GLOBALS_AF_NETWORK", f"{_VRF}|{_FAMILY}|{prefix}")
     if bgp.bfd is not None:
         tables.leave_unsaid("BFD", "its interval and multiplier: a session has bfd true or false")
-    for port in fabric_ports(node, plan):
-        fields = {"name": port.peer_node, "keepalive": str(bgp.keepalive_s), "holdtime": str(bgp.hold_s), "admin_status": "up"}
+    for interface, neighbour in fabric_neighbours(node, plan.by_name()):
+        fields = {"name": neighbour.node.name, "keepalive": str(bgp.keepalive_s), "holdtime": str(bgp.hold_s), "admin_status": "up"}
         if bgp.bfd is not None:
             fields["bfd"] = "true"
         if bgp.unnumbered:
-            peer = names[port.interface]
+            peer = names.get(interface.name, interface.name)
             fields |= {"peer_type": "external", "capability_ext_nexthop": "true"}
             tables.put("INTERFACE", peer, {"ipv6_use_link_local_only": "enable"})
         else:
-            peer = _bare(plan.peer_of(port).address)
-            fields["asn"] = str(plan.node(port.peer_node).asn)
+            peer = neighbour.interface.ip
+            fields["asn"] = str(neighbour.node.asn)
         tables.put("BGP_NEIGHBOR", f"{_VRF}|{peer}", fields)
         tables.put("BGP_NEIGHBOR_AF", f"{_VRF}|{peer}|{_FAMILY}", {"admin_status": "up"})
-
-
-def _bare(address: str) -> str:
-    return address.partition("/")[0]

@@ -41,7 +41,7 @@ def write_device(node: Node, plan: Plan, names: Mapping[str, str], tables: Table
     if plan.bgp is None:
         for route in node.routes:
             fields = {"nexthop": ",".join(gateway for gateway, _ in route.next_hops)}
-            fields["ifname"] = ",".join(names[interface] for _, interface in route.next_hops)
+            fields["ifname"] = ",".join(names.get(interface, interface) for _, interface in route.next_hops)
             tables.put("STATIC_ROUTE", f"default|{route.destination}", fields)
 
 
@@ -56,8 +56,9 @@ def _write_port(port: Port, name: str, index: int, tables: Tables) -> None:
     else:
         tables.leave_unsaid(name, f"MTU {port.mtu}; SONiC has {_LARGEST_MTU} at most")
     tables.put("PORT", name, fields)
-    tables.put("INTERFACE", name)
-    tables.put("INTERFACE", f"{name}|{port.address}")
+    if port.address is not None:
+        tables.put("INTERFACE", name)
+        tables.put("INTERFACE", f"{name}|{port.address}")
     tables.put("DEVICE_NEIGHBOR", name, {"name": port.peer_node, "port": port.peer_interface})
     if port.delay_ns % _NS_A_METRE == 0:
         cables = tables.tables.setdefault("CABLE_LENGTH", {}).setdefault(_CABLES, {})

@@ -25,7 +25,7 @@ if [ -e "$directory/sysctl.conf" ]; then
   step=sysctl.conf
   sysctl -q -p "$directory/sysctl.conf"
 fi
-for batch in ip tc; do
+for batch in ip bridge tc; do
   step=$batch.batch
   if [ -e "$directory/$step" ]; then "$batch" -batch "$directory/$step"; fi
 done

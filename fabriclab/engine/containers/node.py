@@ -18,7 +18,7 @@ from fabriclab.engine.interrupt import Interrupt
 
 _CONFIGURE_SCRIPT = f"{JOB}/configure.sh"
 _SAMPLER_CONFIG = f"{JOB}/machine/sampler.json"
-_FILES = ("sysctl.conf", "ip.batch", "tc.batch")
+_FILES = ("sysctl.conf", "ip.batch", "bridge.batch", "tc.batch")
 _TOOLS = ("replay", "sampler")
 _TRAFFIC = ("traffic/trace.csv", "traffic/hosts.csv")
 _CONFIGURE_S = 120.0
@@ -54,7 +54,7 @@ def prepare_sonic_node(container: Container, config: Path, job: Job, directory: 
     inside = f"{JOB}/{job.files[node]}"
     content = node_content(directory, files, tools, interfaces, job.samplers.get(node))
     # SONiC's addresses, routes and daemons are its own.
-    own = [f"{inside}/sysctl.conf", f"{inside}/ip.batch", *(path for path in content if path.startswith("/etc/"))]
+    own = [f"{inside}/sysctl.conf", f"{inside}/ip.batch", f"{inside}/bridge.batch", *(path for path in content if path.startswith("/etc/"))]
     content = {path: source for path, source in content.items() if path not in own}
     content |= {_CONFIGURE_SCRIPT: _HERE / "configure-sonic.sh", f"{inside}/links.batch": sonic.links_batch(interfaces).encode()}
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 from fabriclab.lab.aqm import check_aqm
 from fabriclab.lab.document import MappingValue
 from fabriclab.lab.fraction import parse_fraction
+from fabriclab.lab.layer2 import LAYER2_KEYS
 from fabriclab.lab.names import Names
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.profiles import PORT_BUFFER_KEYS, WrittenSwitchProfile, override_port_buffer, read_port_buffer
@@ -25,7 +26,7 @@ from fabriclab.lab.switch.written import Scale, WrittenBuffer, WrittenLayer, Wri
 
 CONFIG_FILE = "config_db.json"
 SHARED_KEYS = ("profile", "scale", *BUFFER_KEYS)
-SWITCH_KEYS = (*PORT_BUFFER_KEYS, *SHARED_KEYS)
+SWITCH_KEYS = (*PORT_BUFFER_KEYS, *SHARED_KEYS, *LAYER2_KEYS)
 _SMALLEST_FACTOR, _LARGEST_FACTOR = Fraction(1, 10**6), Fraction(1000)
 
 

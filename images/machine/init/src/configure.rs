@@ -1,4 +1,4 @@
-//! Applies a node's files: `root/`, `sysctl.conf`, `ip.batch`, `tc.batch`, each optional, in that order.
+//! Applies a node's files: `root/`, `sysctl.conf`, `ip.batch`, `bridge.batch`, `tc.batch`, each optional, in that order.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -51,6 +51,11 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
         .and_then(|()| {
             apply("ip.batch", &|text| {
                 apply_batch(machine, node, Tool::Ip, text)
+            })
+        })
+        .and_then(|()| {
+            apply("bridge.batch", &|text| {
+                batch::run(machine, node, "bridge", text)
             })
         })
         .and_then(|()| {
