@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from fabriclab.cli.layer2_text import layer2_lines
 from fabriclab.cli.switch_text import switch_lines
 from fabriclab.cli.warning_lines import warning_lines
 from fabriclab.plan.model import Plan
@@ -40,6 +41,7 @@ def plan_text(plan: Plan) -> str:
         f"  {format_count(len(hosts), 'host')}, {format_count(len(plan.nodes) - len(hosts), 'switch')}, {format_count(links, 'link')}",
         f"  seed {plan.seed}; ends at {_time(plan.limit_ns)} at the latest",
         *([f"  settings: {settings}"] if settings else []),
+        *(f"  {line}" for line in layer2_lines(plan)),
         *(["groups:"] if plan.groups else []),
         *(f"  {name} ({format_count(len(members), 'host')}): {', '.join(members)}" for name, members in plan.groups.items()),
         "traffic:",

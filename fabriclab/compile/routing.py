@@ -57,8 +57,10 @@ def compile_own_routes(node: Node, interface: Interface, plan: Plan, verb: str =
     """Yield the lines of the routes over an interface that are not the node's own `routes`.
 
     A switch that speaks BGP knows by itself how to reach the extra addresses of its hosts, which it announces. Of a host with MPTCP and
-    several interfaces each has a table for what has its addresses: so the subflows leave by the interface that they came by.
+    several interfaces each has a table for what has its addresses: so the subflows leave by the interface that they came by. A host in a
+    VLAN sends to the others in it directly, with the metrics that its default route has.
     """
+    yield from _routes_in_vlan(node, interface, plan)
     if speaks_bgp(node, plan):
         for network, gateway in extra_behind(node, interface, plan.by_name()):
             yield _route_line(Route(destination=str(network), next_hops=((gateway, interface.name),)), "", verb)
@@ -67,6 +69,23 @@ def compile_own_routes(node: Node, interface: Interface, plan: Plan, verb: str =
         hops = tuple(hop for hop in route.next_hops if hop[1] == interface.name)
         if hops:
             yield from compile_route(node, route.model_copy(update={"next_hops": hops}), plan, verb, table)
+
+
+def _routes_in_vlan(node: Node, interface: Interface, plan: Plan) -> Iterator[str]:
+    """Yield the routes of a host to the others of its VLAN: the network's, in place of the kernel's own, and those of other windows."""
+    around = neighbours(node, interface, plan.by_name())
+    if node.transport is None or not any(neighbour.interface.is_vlan for neighbour in around):
+        return
+    beside = [neighbour.node.name for neighbour in around if neighbour.node.role == "host"]
+    network = ipaddress.ip_interface(interface.address).network
+    scope = f"dev {interface.name} proto kernel scope link src {interface.ip}"
+    windows = {peer: window for peer, window in _offered_windows(node, plan).items() if peer in beside}
+    common = Counter(windows.values()).most_common(1)[0][0] if windows else None
+    yield f"route replace {network} {scope}{_metrics(node.transport)}{_window(common)}"
+    for peer, window in windows.items():
+        if window != common:
+            address = next(one.ip for one in interfaces(plan.node(peer)) if ipaddress.ip_address(one.ip) in network)
+            yield f"route replace {address}/32 {scope}{_metrics(node.transport)}{_window(window)}"
 
 
 def _tables(node: Node) -> dict[str, int]:

@@ -14,7 +14,7 @@ from fabriclab.lab.document import MappingValue
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
 from fabriclab.lab.layer2 import WrittenLayer2, read_layer2
-from fabriclab.lab.layer2_checks import check_layer2
+from fabriclab.lab.layer2_checks import check_layer2, check_mptcp
 from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
 from fabriclab.lab.names import Names
 from fabriclab.lab.probes import WrittenProbes, read_probes
@@ -79,6 +79,7 @@ class Experiment:
 
 def parse_experiment(document: MappingValue, topology: Topology | None, names: Names, directory: Path, problems: Problems) -> Experiment:
     """Return the experiment; what is wrong is recorded. `topology` is None when it has problems of its own."""
+    before = len(problems)
     root = Section(document, "", problems, (*RUN_KEYS, *STUDY_KEYS))
     title = root.scalar("title", "a title")
     study = root.scalar("study", "the short name of a published result, such as S4")
@@ -112,6 +113,8 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
         _check_links(experiment, topology, root)
         _check_buffers(experiment, topology, root)
         _check_shared(experiment, topology, root)
+        if layer2 and len(root.problems) == before:
+            check_mptcp(topology, layer2, experiment.hosts, problems)
     _check_ecn(experiment, problems)
     return experiment
 

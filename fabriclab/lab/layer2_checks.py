@@ -7,9 +7,11 @@ from ipaddress import IPv4Address, IPv4Network
 
 from fabriclab.lab.layer2 import WrittenLayer2, WrittenPortChannel, WrittenVlan
 from fabriclab.lab.problems import Problems, did_you_mean, shown
+from fabriclab.lab.profiles import WrittenTransport
 from fabriclab.lab.section import Written
 from fabriclab.lab.segments import Layer2, Segment
 from fabriclab.lab.topology import Endpoint, Link, Topology
+from fabriclab.units import format_count
 
 _SMALLEST_VLAN_PREFIX = 30
 _CHANNEL_PREFIX = 31
@@ -24,6 +26,22 @@ def check_layer2(topology: Topology, written: Mapping[str, WrittenLayer2], *, ra
         for segment in segments:
             _check_addresses(segment, problems)
         _check_networks(topology, segments, problems)
+
+
+def check_mptcp(
+    topology: Topology, written: Mapping[str, WrittenLayer2], hosts: Mapping[str, WrittenTransport], problems: Problems
+) -> None:
+    """Record hosts with MPTCP behind VLANs and port channels: their interfaces have one address each, and one way out."""
+    layer2 = Layer2(topology, written)
+    reasons = {node: f"has the port channel {channels[0].name}" for node, channels in layer2.channels.items()}
+    for segment in layer2.segments():
+        if segment.vlan is not None:
+            reasons |= {end.node: f"is in {segment.vlan.name} of {segment.ends[0].node}" for end in segment.ends[1:]}
+    for host, transport in hosts.items():
+        mptcp = transport.mptcp
+        if host in reasons and mptcp is not None and not mptcp.is_none and mptcp.place is not None:
+            message = f"{host} {reasons[host]}; MPTCP is for hosts whose links are networks of their own (write mptcp: none for {host})"
+            problems.add(mptcp.place, f"hosts.{host}.mptcp", message, host)
 
 
 class _Members:
@@ -104,13 +122,15 @@ class _Members:
 
     def _check_vlan(self, switch: str, groups: WrittenLayer2, vlan: WrittenVlan) -> None:
         channels = {channel.name: channel.members for channel in groups.port_channels}
-        hosts = []
+        hosts: dict[str, str] = {}
         for member in vlan.members:
             for _, link, near, far in self._links(switch, channels.get(member.value, (member,))):
                 self._check_no_address(member, vlan.name, link)
-                hosts.append(far.node)
                 if far.node not in self._topology.hosts:
-                    message = f"{near.port} leads to {far.node}, a switch; a VLAN is of one switch and its hosts (write a route to others)"
+                    message = f"{near.port} leads to {far.node}, a switch; a VLAN is of one switch and its hosts"
+                    member.complain(self._problems, message)
+                elif hosts.setdefault(far.node, member.value) != member.value:
+                    message = f"{far.node} is behind {hosts[far.node]} too; links of one host to one VLAN are a port channel"
                     member.complain(self._problems, message)
         for host, address in vlan.hosts.items():
             if host not in hosts:
@@ -148,15 +168,14 @@ def _check_addresses(segment: Segment, problems: Problems) -> None:
             other = seen.setdefault(end.ipv4.value.ip, end.node)
             if other != end.node:
                 end.ipv4.complain(problems, f"{shown(end.ipv4.text)} is {other}'s address too")
-    elif segment.vlan is None and len(segment.ends[0].ports) > 1:
+    elif segment.vlan is None and segment.ends[0].is_group:
         _check_pair(segment, problems)
 
 
 def _check_room(segment: Segment, network: IPv4Network, problems: Problems) -> None:
-    own = segment.ends[0].ipv4
+    own, hosts = segment.ends[0].ipv4, format_count(len(segment.ends) - 1, "host")
     if own is not None and (network.prefixlen > _SMALLEST_VLAN_PREFIX or network.num_addresses - 2 < len(segment.ends)):
-        message = f"{network} has no room for the switch and {len(segment.ends) - 1} hosts; write a shorter prefix, such as /24"
-        own.complain(problems, message)
+        own.complain(problems, f"{network} has no room for the switch and {hosts}; write a shorter prefix, such as /24")
 
 
 def _is_usable(address: IPv4Address, network: IPv4Network) -> bool:
@@ -178,8 +197,9 @@ def _check_pair(segment: Segment, problems: Problems) -> None:
 
 def _check_networks(topology: Topology, segments: tuple[Segment, ...], problems: Problems) -> None:
     """No network of a VLAN or port channel overlaps another one, or holds a node's loopback."""
-    named = [(segment, end) for segment in segments for end in segment.ends[:2] if end.ipv4 is not None]
-    grouped = [(segment, end) for segment, end in named if segment.vlan is not None or len(end.ports) > 1]
+    ends = [(segment, end) for segment in segments for end in segment.ends[: 1 if segment.vlan is not None else 2]]
+    named = [(segment, end) for segment, end in ends if end.ipv4 is not None]
+    grouped = [(segment, end) for segment, end in named if end.is_group]
     for segment, end in grouped:
         if end.ipv4 is None:
             continue

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from fabriclab.lab.document import ScalarValue
-from fabriclab.lab.problems import listed, shown
+from fabriclab.lab.problems import Place, listed, shown
 from fabriclab.lab.section import Section, Written
 
 MPTCP_KEYS = ("subflows", "scheduler", "path_manager", "add_addr_accepted")
@@ -27,6 +27,8 @@ class WrittenMptcp:
     scheduler: Written[str] | None = None
     path_manager: Written[str] | None = None
     add_addr_accepted: Written[int] | None = None
+    place: Place | None = field(default=None, compare=False)
+    """Where it is written."""
 
 
 def read_mptcp(host: Section) -> WrittenMptcp | None:
@@ -45,6 +47,7 @@ def read_mptcp(host: Section) -> WrittenMptcp | None:
         scheduler=section.choice("scheduler", SCHEDULERS),
         path_manager=section.choice("path_manager", PATH_MANAGERS),
         add_addr_accepted=section.count("add_addr_accepted", 0, MOST_ADDRESSES, "addresses that the peer announces"),
+        place=section.place,
     )
 
 
@@ -52,4 +55,4 @@ def override_mptcp(base: WrittenMptcp | None, over: WrittenMptcp | None) -> Writ
     """Return `base` overridden key by key; `none` on either side leaves nothing of the base."""
     if base is None or over is None or base.is_none or over.is_none:
         return base if over is None else over
-    return replace(base, **{field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None})
+    return replace(base, **{one.name: value for one in fields(over) if (value := getattr(over, one.name)) is not None})

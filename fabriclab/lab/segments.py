@@ -33,6 +33,11 @@ class End:
         """Its name, `node:interface`."""
         return f"{self.node}:{self.interface}"
 
+    @property
+    def is_group(self) -> bool:
+        """Whether it is a VLAN's or a port channel's, be it of one port."""
+        return self.interface != self.ports[0].interface
+
 
 @dataclass(frozen=True)
 class Segment:

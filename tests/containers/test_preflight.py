@@ -97,6 +97,17 @@ def test_every_discipline_is_tried_under_a_handle_of_its_own(kernel: Path, comma
     assert [words[words.index("parent") + 1] for words in tried if words[0] == "filter"] == [disciplines["prio"]]
 
 
+def test_devices_that_the_kernel_lacks(kernel: Path, commands: FakeCommands) -> None:
+    commands.answer(["docker", "run"], err="Error: Unknown device type.\nCommand failed -:1\n", status=1)
+    with pytest.raises(UnfitHostError) as caught:
+        check_host(
+            [HOST], [], [], ["link add name PortChannel1 mtu 1500 type bond miimon 10\nlink add name Vlan1 type bridge stp_state 0\n"]
+        )
+    assert [problem for problem in caught.value.problems if "devices of kind bond:" in problem]
+    assert not [problem for problem in caught.value.problems if "devices of kind bridge" in problem]
+    assert commands.last_input() == "link add name trial0 type bond\nlink add name trial1 type bridge\n"
+
+
 def test_congestion_controls(kernel: Path, commands: FakeCommands) -> None:
     (kernel / "tcp_allowed_congestion_control").write_text("reno\n")
     missing, refused = problems(congestion="cubic dctcp")

@@ -1,4 +1,4 @@
-"""What a run asks of the host's kernel, read from the node files: queueing disciplines, classifiers and congestion controls."""
+"""What a run asks of the host's kernel, read from the node files: devices, queueing disciplines, classifiers and congestion controls."""
 
 from __future__ import annotations
 
@@ -44,6 +44,16 @@ def qdiscs_of(texts: Iterable[str]) -> list[str]:
         kind = _first_bare(words[2:])
         if kind is not None:
             kinds[kind] = None
+    return list(kinds)
+
+
+def devices_of(texts: Iterable[str]) -> list[str]:
+    """Return the kinds of device that `ip -batch` texts make (ip-link(8)), in their order, each once."""
+    kinds: dict[str, None] = {}
+    for line in (line for text in texts for line in text.splitlines()):
+        words = line.split()
+        if words[:2] == ["link", "add"] and "type" in words[:-1]:
+            kinds[words[words.index("type") + 1]] = None
     return list(kinds)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import image_identity, server
-from fabriclab.engine.containers.needs import CLASSFUL, QDISC_TRIALS, congestion_controls_of, qdiscs_of, u32_trial
+from fabriclab.engine.containers.needs import CLASSFUL, QDISC_TRIALS, congestion_controls_of, devices_of, qdiscs_of, u32_trial
 from fabriclab.engine.containers.topology import NodeContainer
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
@@ -23,6 +23,7 @@ CURE_UNPRIVILEGED = "below its kind in topology.clab.yml: privileged: false, cap
 _SYSCTLS = Path("/proc/sys/net/ipv4")
 _U32 = "u32"
 _KERNEL_OPTION = {"bfifo": "FIFO", "pfifo": "FIFO"}
+_DEVICE_MODULE = {"bond": "bonding"}
 _TRIAL_S = 60.0
 _TRIAL_RIGHTS = ("--cap-add", "NET_ADMIN")
 
@@ -35,8 +36,10 @@ class UnfitHostError(EngineError):
         self.problems = tuple(problems)
 
 
-def check_host(containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_batches: Iterable[str]) -> None:
-    """Look for everything that runs need whose nodes have these `sysctl.conf` and `tc.batch` texts.
+def check_host(
+    containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_batches: Iterable[str], ip_batches: Iterable[str] = ()
+) -> None:
+    """Look for everything that runs need whose nodes have these `sysctl.conf`, `tc.batch` and `ip.batch` texts.
 
     Raises UnfitHostError with all that is missing.
     """
@@ -51,6 +54,7 @@ def check_host(containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_b
         present = [container for container in containers if container.image not in missing]
         if present:
             problems += _trial(present, _trial_lines(tc_batches))
+            problems += _device_trial(present, devices_of(ip_batches))
     if problems:
         raise UnfitHostError(problems)
 
@@ -148,6 +152,16 @@ def _trial(containers: Sequence[NodeContainer], tried: Sequence[tuple[str, str]]
     yield from map(_lacking, tellable)
 
 
+def _device_trial(containers: Sequence[NodeContainer], kinds: Sequence[str]) -> Iterator[str]:
+    """Try devices in a container like the lab's; what keeps it from starting is told by the trial of disciplines."""
+    container = sorted(containers, key=lambda candidate: not candidate.privileged)[0]
+    tried = [(kind, f"link add name trial{number} type {kind}") for number, kind in enumerate(kinds)]
+    with suppress(CommandError):
+        for kind in _failing(container.image, tried, _TRIAL_RIGHTS, tool="ip") if tried else ():
+            module = _DEVICE_MODULE.get(kind, kind)
+            yield f"the host's kernel has no devices of kind {kind}: {_module(module, f'CONFIG_{module.upper()}')}"
+
+
 def _lacking(kind: str) -> str:
     if kind == _U32:
         return f"the host's kernel can't classify with u32: {_module('cls_u32', 'CONFIG_NET_CLS_U32')}"
@@ -155,9 +169,9 @@ def _lacking(kind: str) -> str:
     return f"the host's kernel has no queueing discipline {kind}: {_module(f'sch_{kind}', option)}"
 
 
-def _failing(image: str, tried: Sequence[tuple[str, str]], rights: Sequence[str]) -> list[str]:
+def _failing(image: str, tried: Sequence[tuple[str, str]], rights: Sequence[str], tool: str = "tc") -> list[str]:
     """Return what of it the kernel refuses. Raises CommandError when it can't be tried."""
-    argv = ["docker", "run", "--rm", "--interactive", "--network", "none", "--user", "0", *rights, "--entrypoint", "tc", image]
+    argv = ["docker", "run", "--rm", "--interactive", "--network", "none", "--user", "0", *rights, "--entrypoint", tool, image]
     batch = "".join(f"{line}\n" for _, line in tried)
     try:
         run_command([*argv, "-force", "-batch", "-"], data=batch.encode(), timeout_s=_TRIAL_S)
