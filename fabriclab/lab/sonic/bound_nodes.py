@@ -101,7 +101,8 @@ class _NodeBinder:
         for near, far in self.links_here:
             interface = self.groups.interface_of(near.interface)
             own = self._address(near)
-            if neighbour.interface == interface or (own is not None and neighbour.address in own.network):
+            is_behind = own is not None and neighbour.address is not None and neighbour.address in own.network
+            if neighbour.interface == interface or is_behind:
                 self._check_peer(neighbour, near, far)
                 return SonicSession(
                     interface=interface,
