@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from fabriclab.cli import arista, generate, sonic, sonic_check
-
-EngineName = Literal["vm", "containerlab"]
+from fabriclab.cli.options import Engine, Lab, Seed, Set, Stall
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -18,33 +17,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
-
-Lab = Annotated[Path, typer.Argument(metavar="LAB", help="A lab's directory: topology.clab.yml and experiment.yml.", show_default=False)]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        min=0,
-        max=2**31 - 1,
-        help="Seed of everything random. The same seed gives the same run, bit by bit.",
-        show_default="the experiment's, 1 if it has none",
-    ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a parameter, `variant`, or any key of the experiment. Repeatable.", show_default=False
-    ),
-]
-Engine = Annotated[
-    EngineName,
-    typer.Option(
-        help="vm: a virtual machine in virtual time, exact and repeatable. containerlab: Docker containers in real time; needs root.",
-    ),
-]
-Stall = Annotated[
-    float, typer.Option(min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung.")
-]
-
 
 app.add_typer(generate.app, name="generate")
 sonic.app.command("check")(sonic_check.check)
@@ -77,7 +49,7 @@ def run(
     lab: Lab,
     seed: Seed = None,
     settings: Set = None,
-    out: Annotated[Path | None, typer.Option(help="Run directory to make.", show_default="runs/LAB/TIME")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Run directory to make.", show_default="runs/LAB/TIME")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
@@ -109,7 +81,9 @@ def sweep(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU; in real time one")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Sweep directory to make or to go on with.", show_default="runs/LAB/MATRIX")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Sweep directory to make or to go on with.", show_default="runs/LAB/MATRIX")
+    ] = None,
     engine: Engine = "vm",
     stall: Stall = 120.0,
 ) -> None:
@@ -201,7 +175,7 @@ def convert(
 def graph(
     lab: Lab,
     out: Annotated[
-        str | None, typer.Option(metavar="FILE.svg", help="The picture to write, - for the output.", show_default="NAME.svg")
+        str | None, typer.Option("--out", "-o", metavar="FILE.svg", help="The picture to write, - for the output.", show_default="NAME.svg")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one already.")] = False,
 ) -> None:
@@ -245,7 +219,9 @@ def validate(
     ] = None,
     seed: Seed = None,
     settings: Set = None,
-    out: Annotated[Path | None, typer.Option(help="Directory of its runs, one a stage.", show_default="runs/LAB/validate-TIME")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory of its runs, one a stage.", show_default="runs/LAB/validate-TIME")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace runs that are there already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
@@ -273,7 +249,9 @@ def report(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Run or sweep directories; several are compared.", show_default=False)
     ],
-    out: Annotated[Path | None, typer.Option(help="The page to write.", show_default="report.html in the first directory")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The page to write.", show_default="report.html in the first directory")
+    ] = None,
     pictures: Annotated[
         Path | None, typer.Option(help="A directory; every picture goes there as an SVG file too.", show_default="none")
     ] = None,

@@ -18,7 +18,15 @@ Oversubscription = Annotated[
 Delay = Annotated[str, typer.Option(metavar="DURATION", help="Propagation delay of every link, one way.")]
 Mtu = Annotated[int, typer.Option(metavar="BYTES", help="Largest IP packet on every link.")]
 Name = Annotated[str | None, typer.Option(help="Name of the lab.", show_default="the fabric's kind")]
-Out = Annotated[str, typer.Option(metavar="DIR", help="Lab's directory in which to write topology.clab.yml, - for the output.")]
+Out = Annotated[
+    str,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="DIR",
+        help="Lab's directory in which to write topology.clab.yml, and an experiment.yml to begin with if it has none; - for the output.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace the topology if there is one already.")]
 
 

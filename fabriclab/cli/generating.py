@@ -11,8 +11,8 @@ from pathlib import Path
 
 from fabriclab import generate
 from fabriclab.cli.failure import BadInputError, say
-from fabriclab.generate import Fabric, FabricError, parse_ratio, topology_text
-from fabriclab.lab.topology import FILE_NAME
+from fabriclab.generate import Fabric, FabricError, experiment_text, parse_ratio, topology_text
+from fabriclab.lab import experiment, topology
 from fabriclab.units import UnitError, format_count, parse_duration, parse_rate
 
 
@@ -138,10 +138,15 @@ def _write(fabric: Fabric, common: Common) -> None:
     if common.out == "-":
         sys.stdout.write(text)
         return
-    file = Path(common.out) / FILE_NAME
+    directory = Path(common.out)
+    file = directory / topology.FILE_NAME
     if file.exists() and not common.force:
         raise BadInputError(f"{file} is there already; --force replaces it")
-    file.parent.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
     hosts, switches = format_count(len(fabric.hosts), "host"), format_count(len(fabric.nodes) - len(fabric.hosts), "switch")
     say(f"{file}: {hosts}, {switches}, {format_count(len(fabric.links), 'link')}")
+    beginning = directory / experiment.FILE_NAME
+    if not beginning.exists():
+        beginning.write_text(experiment_text(fabric), encoding="utf-8")
+        say(f"{beginning}: an in-cast to begin with; `fabriclab run {directory}` runs it")

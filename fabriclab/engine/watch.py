@@ -19,7 +19,7 @@ from fabriclab.engine.process import MachineProcess
 
 Status = Literal["complete", "limit", "starved", "stopped", "failed", "crashed", "interrupted"]
 
-STOP_PATIENCE_S = 5.0
+STOP_PATIENCE_S = 30.0
 """How long an interrupted machine may take to end its traffic, collect and power off."""
 POWER_OFF_PATIENCE_S = 10.0
 """How long a machine may take from its last event to its end."""

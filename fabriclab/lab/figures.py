@@ -12,17 +12,20 @@ from fabriclab.lab.problems import Problems, did_you_mean, shown
 from fabriclab.lab.section import Section, Written
 from fabriclab.units import UnitError, format_size, parse_size
 
-Figure = Mapping[str, str | int | float | bool | list[str] | list[int]]
+Where = dict[str, list[str | int | bool]]
+"""Values of parameters: the points that a figure shows have one of each."""
+Figure = Mapping[str, str | int | float | bool | list[str] | list[int] | Where]
 
-FIGURE_KEYS = {
-    "metric": ("kind", "metric", "x", "series", "log_x"),
-    **dict.fromkeys(("queue", "queue-distribution"), ("kind", "port", "queue")),
-    "drops": ("kind", "port"),
-    **dict.fromkeys(("fct-cdf", "deadlines"), ("kind", "traffic")),
-    **dict.fromkeys(("fct-table", "slowdown"), ("kind", "traffic", "bins")),
-    "buffer": ("kind", "switch"),
-    **dict.fromkeys(("pauses", "switch-ports", "congestion-events", "throughput", "cwnd"), ("kind",)),
+_KEYS: dict[str, tuple[str, ...]] = {
+    "metric": ("metric", "x", "series", "log_x"),
+    **dict.fromkeys(("queue", "queue-distribution"), ("port", "queue")),
+    "drops": ("port",),
+    **dict.fromkeys(("fct-cdf", "deadlines"), ("traffic",)),
+    **dict.fromkeys(("fct-table", "slowdown"), ("traffic", "bins")),
+    "buffer": ("switch",),
+    **dict.fromkeys(("pauses", "switch-ports", "congestion-events", "throughput", "cwnd"), ()),
 }
+FIGURE_KEYS = {kind: ("kind", *keys, "where") for kind, keys in _KEYS.items()}
 FIGURE_KINDS = tuple(FIGURE_KEYS)
 HIGHEST_QUEUE = 7
 """Of a port of a switch with a shared buffer."""
@@ -37,6 +40,8 @@ class FigureScope:
     traffic: Sequence[str] | None
     metric: Callable[[str], str]
     """Returns a metric's name. Raises ValueError."""
+    setting: Callable[[str, Written[str]], str | int | bool]
+    """Returns the value of a parameter in the form that values are compared in; what is wrong is recorded."""
 
 
 def read_figures(root: Section, scope: FigureScope) -> tuple[Figure, ...]:
@@ -58,7 +63,7 @@ def _read_figure(value: Value, key: str, problems: Problems, scope: FigureScope)
         section.require("metric", example="metric: a number of the summary, such as goodput_bps")
         section.require("x", example="x: a parameter, the horizontal axis")
     parameter = _one_of(scope.parameters, "parameter")
-    figure: dict[str, str | int | float | bool | list[str] | list[int]] = {"kind": kind.value}
+    figure: dict[str, str | int | float | bool | list[str] | list[int] | Where] = {"kind": kind.value}
     texts: list[tuple[str, Written[str] | None]] = [
         ("metric", section.read("metric", "a metric's name", scope.metric)),
         ("x", section.read("x", "a parameter", parameter)),
@@ -72,10 +77,11 @@ def _read_figure(value: Value, key: str, problems: Problems, scope: FigureScope)
     ]
     figure.update({name: written.value for name, written in others if written is not None})
     traffic = _one_of(scope.traffic, "traffic") if scope.traffic is not None else str
-    lists: list[tuple[str, list[str] | list[int]]] = [
+    lists: list[tuple[str, list[str] | list[int] | Where]] = [
         ("series", _words(section, "series", parameter)),
         ("traffic", _words(section, "traffic", traffic)),
         ("bins", _bins(section)),
+        ("where", _where(section, scope)),
     ]
     figure.update({name: values for name, values in lists if values})
     return figure
@@ -94,6 +100,13 @@ def _words(section: Section, name: str, convert: Callable[[str], str]) -> list[s
         except ValueError as error:
             word.complain(section.problems, str(error))
     return words
+
+
+def _where(section: Section, scope: FigureScope) -> Where:
+    where = section.section("where", scope.parameters)
+    if where is None:
+        return {}
+    return {name: [scope.setting(name, word) for word in where.words(name) or []] for name in where.names()}
 
 
 def _bins(section: Section) -> list[int]:

@@ -83,7 +83,7 @@ class _StudyReader:
         matrices: dict[str, tuple[Axis, ...]] = {}
         self._read_each("matrix", lambda name, value, key: matrices.update({name: self._read_matrix(value, key)}))
         checks = [check for key, value in self._root.items("checks") or [] if (check := self._read_check(value, key))]
-        figures = read_figures(self._root, FigureScope(self._names, self._setting_names(), self._classes, self._metric))
+        figures = read_figures(self._root, FigureScope(self._names, self._setting_names(), self._classes, self._metric, self._setting))
         return Study(self._parameters, self._variants, matrices, tuple(checks), figures)
 
     def _read_each(self, part: str, read: Callable[[str, Value, str], None]) -> None:
@@ -162,7 +162,7 @@ class _StudyReader:
         if word.value not in self._variants:
             word.complain(self._problems, f"{shown(word.value)} is no variant; {did_you_mean(word.value, self._variants)}")
 
-    def _normalise(self, name: str, text: str) -> Scalar:
+    def _normalise(self, name: str, text: str) -> str | int | bool:
         keys = self._parameters.get(name) or ((name,) if is_dotted(name) else ())
         return normalise(keys[0], text) if keys else text.strip()
 
@@ -190,12 +190,14 @@ class _StudyReader:
         values: dict[str, Scalar] = {}
         for name in where.names() if where else ():
             written = where.scalar(name, "a value") if where else None
-            if written is None:
-                continue
-            if name == VARIANT:
-                self._check_variant(written)
-            values[name] = self._normalise(name, written.value)
+            if written is not None:
+                values[name] = self._setting(name, written)
         return values
+
+    def _setting(self, name: str, written: Written[str]) -> str | int | bool:
+        if name == VARIANT:
+            self._check_variant(written)
+        return self._normalise(name, written.value)
 
 
 def _traffic_classes(traffic: Value | None) -> tuple[str, ...] | None:

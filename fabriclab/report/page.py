@@ -10,18 +10,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from fabriclab.graph import network_svg
 from fabriclab.graph.network import network_of_plan
+from fabriclab.report.changes import change_table
 from fabriclab.report.checking import CheckRow, check_rows
 from fabriclab.report.details import Detail, details_of
 from fabriclab.report.environment import environment_rows, package_names
-from fabriclab.report.exhibits import Exhibit
+from fabriclab.report.exhibits import DataTable, Exhibit
 from fabriclab.report.pools import PooledRuns, format_interval, format_measure, pool_of_run, pools_of, varied_settings
 from fabriclab.report.quantities import format_metric, keep_units, metric_title
-from fabriclab.report.selection import MOST_POINTS, run_exhibits, sweep_exhibits
+from fabriclab.report.selection import run_exhibits, sweep_exhibits
 from fabriclab.report.studies import ComparedPart, Study, compare_with, read_study
 from fabriclab.report.style import css_variables, themed
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
 from fabriclab.report.switch_selection import unsampled_notes
 from fabriclab.report.tables import PointTable, key_figures, metric_rows, point_table
+from fabriclab.report.telling import MOST_POINTS, choice_note
 from fabriclab.report.traffic import cap_notes, headline_metric
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, ResultsError, Sweep, evaluate_checks, is_sweep, read_run, read_sweep
@@ -42,12 +44,14 @@ class Page:
     key_figures: list[tuple[str, str, str]]
     settings: list[tuple[str, str]]
     notes: list[str]
-    """What has to be said beside every figure: sizes that were cut."""
+    """What has to be said beside every figure: sizes that were cut, points that are not drawn."""
     exhibits: list[Exhibit]
     study: Study | None
     comparison: list[ComparedPart]
     checks: list[CheckRow]
     table: PointTable | None
+    changes: DataTable | None
+    """From the first variant to the others."""
     metrics: list[tuple[str, str]]
     details: list[Detail]
     environment: list[tuple[str, str]]
@@ -114,6 +118,7 @@ def _run_page(results: Results) -> Page:
         comparison=compare_with(study, [pool], lab, results.settings) if study is not None else [],
         checks=check_rows([pool]),
         table=None,
+        changes=None,
         metrics=metric_rows(results),
         details=[],
         environment=environment_rows(results),
@@ -132,12 +137,13 @@ def _sweep_page(sweep: Sweep) -> Page:
         warnings=warnings_of(sweep.points),
         key_figures=_sweep_figures(sweep, pools),
         settings=_common_settings(sweep, varied),
-        notes=[*cap_notes(run for pool in pools for run in pool.runs[:1]), *unsampled_notes(sweep.runs)],
+        notes=_sweep_notes(sweep, pools, varied),
         exhibits=sweep_exhibits(sweep, "sweep", study, pools),
         study=study,
         comparison=compare_with(study, pools, sweep.lab, varied) if study is not None else [],
         checks=check_rows(pools),
         table=point_table(pools, varied),
+        changes=change_table(pools, varied),
         metrics=[],
         details=details_of(pools),
         environment=environment_rows(sweep.runs[0]) if sweep.runs else [],
@@ -145,6 +151,11 @@ def _sweep_page(sweep: Sweep) -> Page:
         topology=_topology(sweep.runs[0]) if sweep.runs else "",
         switches=switch_notes(pools),
     )
+
+
+def _sweep_notes(sweep: Sweep, pools: Sequence[PooledRuns], varied: Sequence[str]) -> list[str]:
+    notes = [*cap_notes(run for pool in pools for run in pool.runs[:1]), *unsampled_notes(sweep.runs), choice_note(pools, varied)]
+    return [note for note in notes if note]
 
 
 def _study(runs: Sequence[Results]) -> Study | None:

@@ -20,7 +20,8 @@ def write_pictures(paths: Sequence[Path], directory: Path) -> list[Path]:
     directory.mkdir(parents=True, exist_ok=True)
     files = []
     names: dict[str, int] = {}
-    for exhibit in page_of(paths).exhibits:
+    page = page_of(paths)
+    for exhibit in [*page.exhibits, *([page.changes] if page.changes is not None else [])]:
         name = _slug(exhibit.title)
         names[name] = names.get(name, 0) + 1
         name += f"-{names[name]}" if names[name] > 1 else ""

@@ -1,4 +1,4 @@
-"""Which figures and tables a report has, and which points of a sweep tell its story."""
+"""Which figures and tables a report has."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from fabriclab.report.figures.completion import fct_cdf
 from fabriclab.report.figures.curves import Curve
 from fabriclab.report.figures.deadlines import deadlines_picture
 from fabriclab.report.figures.drops import drops_picture
-from fabriclab.report.figures.metric import Line, collapse_of, metric_lines, metric_picture
+from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.queue import queue_multiples, queue_picture
 from fabriclab.report.figures.queue_distribution import queue_distribution
+from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against, slowdown_by_size
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
-from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings, with_looks
+from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings
 from fabriclab.report.quantities import setting_number
 from fabriclab.report.samples import default_place, longest_queue
 from fabriclab.report.studies import Study
 from fabriclab.report.switch_selection import SWITCH_KINDS, counts_drops, switch_exhibits, switch_point_exhibits
-from fabriclab.report.traffic import headline_metric
+from fabriclab.report.telling import numeric_parameter, telling_points
 from fabriclab.results import Results, ResultsError, Sweep
+from fabriclab.results.checks import concerns
 from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
 
 FIGURE_KINDS = (
@@ -33,8 +35,6 @@ FIGURE_KINDS = (
 )
 """What `report.figures` of an experiment may name as `kind`."""
 
-MOST_POINTS = 4
-"""Points that are drawn side by side."""
 MOST_TABLED = 12
 """A sweep of more pools has a table of completion times where the experiment asks for it."""
 
@@ -67,21 +67,29 @@ def sweep_exhibits(
     if not sweep.runs:
         return []
     pools, varied = pools_of(sweep) if pools is None else pools, varied_settings(sweep)
-    telling = telling_pools(pools, varied)
+    every = telling_points(pools, varied).pools
     default = [kind for kind in _SWEEP_DEFAULT if kind != "fct-table" or len(pools) <= MOST_TABLED]
     if counts_drops(sweep.runs[:1], None):
         default.insert(default.index("switch-ports") + 1, "drops")
     exhibits: list[Exhibit | None] = []
     for index, figure in enumerate(wanted_figures(sweep.runs[0].manifest, default, kinds)):
-        name = f"{prefix}-{index}"
-        if figure["kind"] == "metric":
-            exhibits.append(_metric(pools, varied, figure, name, study))
-        elif figure["kind"] == "slowdown" and (against := _slowdown_against(pools, varied, figure, name)):
-            exhibits.append(against)
-        else:
-            of_points = _completion_exhibits(pools, telling, figure, name) or switch_point_exhibits(pools, figure, name)
-            exhibits += of_points or _detail_exhibits(telling, figure, name)
+        concerned = [pool for pool in pools if concerns(figure, pool.parameters)]
+        telling = every if len(concerned) == len(pools) else telling_points(concerned, varied).pools
+        if concerned:
+            exhibits += _point_exhibits(concerned, telling, varied, figure, f"{prefix}-{index}", study)
     return [exhibit for exhibit in exhibits if exhibit is not None]
+
+
+def _point_exhibits(
+    pools: Sequence[PooledRuns], telling: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, name: str, study: Study | None
+) -> list[Exhibit | None]:
+    """Return what a figure shows of points of a sweep, those with results or without."""
+    if figure["kind"] == "metric":
+        return [_metric(pools, varied, figure, name, study)]
+    if figure["kind"] == "slowdown" and (against := _slowdown_against(pools, varied, figure, name)):
+        return [against]
+    of_points = _completion_exhibits(pools, telling, figure, name) or switch_point_exhibits(pools, figure, name)
+    return of_points or _detail_exhibits(telling, figure, name)
 
 
 def wanted_figures(manifest: dict[str, Any], default: Sequence[str], kinds: Sequence[str] = FIGURE_KINDS) -> list[Figure]:
@@ -96,51 +104,6 @@ def wanted_figures(manifest: dict[str, Any], default: Sequence[str], kinds: Sequ
     named = {figure["kind"] for figure in asked}
     wanted = asked + [{"kind": kind} for kind in default if kind not in named]
     return [figure for figure in wanted if figure["kind"] in kinds]
-
-
-def telling_pools(pools: Sequence[PooledRuns], varied: Sequence[str]) -> list[PooledRuns]:
-    """Return up to MOST_POINTS pools with results that show what happens, with looks that tell them apart.
-
-    With a numeric parameter: the last point before the first collapse of goodput and the first one in it, and the points with the same
-    number of the line that does best there; without a collapse, both ends of the first line and of the best other one. Where goodput is
-    only what was offered, the points of all lines two thirds up, such as at a high load. Otherwise the first points.
-    """
-    x = numeric_parameter(pools, varied)
-    present = [pool for pool in pools if pool.runs]
-    if x is None or len(present) <= MOST_POINTS:
-        return with_looks(present[:MOST_POINTS])
-    lines = [line for line in metric_lines(pools, "goodput_bps", x, [name for name in varied if name != x]) if len(line.x) > 1]
-    if not lines:
-        return with_looks(present[:MOST_POINTS])
-    is_offered = headline_metric(present[0].runs) != "goodput_bps"
-    return with_looks(_high_pools(lines) if is_offered else _collapsing_pools(lines, x))
-
-
-def _high_pools(lines: Sequence[Line]) -> list[PooledRuns]:
-    return [line.pools[2 * (len(line.pools) - 1) // 3] for line in lines[:MOST_POINTS]]
-
-
-def _collapsing_pools(lines: Sequence[Line], x: str) -> list[PooledRuns]:
-    """Return points before and in a collapse, in two columns: a row for each line."""
-    fallen = next((line for line in lines if collapse_of(line) is not None), lines[0])
-    before, after = collapse_of(fallen) or (fallen.pools[0], fallen.pools[-1])
-    at = setting_number(after.parameters[x])
-    others = [(line.y[line.x.index(at)], line) for line in lines if line is not fallen and at in line.x]
-    if not others:
-        return [before, after]
-    best = max(others, key=lambda pair: pair[0])[1]
-    beside = [pool for pool in best.pools if setting_number(pool.parameters[x]) in (setting_number(before.parameters[x]), at)]
-    return [before, after, *beside]
-
-
-def numeric_parameter(pools: Sequence[PooledRuns], varied: Sequence[str]) -> str | None:
-    """Return the varied parameter that is a number with the most values: a figure's natural x axis. None without any."""
-    counts = {
-        name: len({pool.parameters.get(name) for pool in pools})
-        for name in varied
-        if all(setting_number(pool.parameters.get(name)) is not None for pool in pools)
-    }
-    return max(counts, key=lambda name: counts[name]) if counts else None
 
 
 def _completion_exhibits(pools: Sequence[PooledRuns], telling: Sequence[PooledRuns], figure: Figure, name: str) -> list[Exhibit | None]:
@@ -179,15 +142,15 @@ def _slowdown_against(pools: Sequence[PooledRuns], varied: Sequence[str], figure
     x = figure.get("x") or numeric_parameter(pools, varied)
     if x is None:
         return None
-    bins = bins_of(figure)
-    lines = metric_lines(pools, "flows", x, [setting for setting in varied if setting != x])
+    bins, axis = bins_of(figure), SettingAxis.of(x, pools)
+    lines = metric_lines(pools, "flows", axis, [setting for setting in varied if setting != x])
     looks = {
         id(pool): replace(pool, label=line.label, color=line.color, dash=line.dash, marker=line.marker)
         for line in lines
         for pool in line.pools
     }
     slowdowns = binned_slowdowns([looks[id(pool)] for pool in pools if id(pool) in looks], classes_of(figure), bins)
-    return slowdown_against(slowdowns, x, name, bins)
+    return slowdown_against(slowdowns, axis, name, bins)
 
 
 def _run_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | None]:
@@ -242,8 +205,10 @@ def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, 
     # What varies and is not asked for sets lines apart too: points of one line have different places.
     series = list(dict.fromkeys([*(figure.get("series") or ()), *(setting for setting in varied if setting != x)]))
     bands = [band for band in study.bands if (band.metric, band.x) == (metric, x) and band.concerns(pools)] if study is not None else []
-    log_x = bool(figure.get("log_x", x == "senders"))
-    return metric_picture(metric_lines(pools, metric, x, series), metric, x, name, log_x=log_x, bands=bands)
+    axis = SettingAxis.of(x, pools)
+    lines = metric_lines(pools, metric, axis, series)
+    log_x = bool(figure.get("log_x", x == "senders" or axis.crowds([place for line in lines for place in line.x])))
+    return metric_picture(lines, metric, axis, name, log_x=log_x, bands=bands, note=left_out(pools, lines, metric, axis))
 
 
 def _place_of(curves: Sequence[Curve], figure: Figure) -> tuple[str | None, int | None]:

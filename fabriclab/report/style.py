@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 WIDTH_IN = 7.6
 """Width of every figure in inches (72 points each); the page scales it."""
+LABEL_CHARACTERS_PER_IN = 14
+"""Of the name of an axis or of a tick."""
+_LEAST_LINE = 10
+"""Characters; shorter lines would tear words apart."""
+_BESIDES_PANEL_IN = 1.0
+"""What legend, ticks and the name of the horizontal axis take of a figure's height."""
 _LEGEND_CHARACTERS = 96
 """Characters that a line of the legend has room for, its samples counted as seven each."""
 
@@ -142,6 +150,20 @@ def place_legend(place: Axes | Figure) -> None:
         place.legend(handles, labels, loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=columns, borderaxespad=0.2)
     else:
         place.legend(handles, labels, loc="outside upper left", ncols=columns)
+
+
+def label_y(axes: Axes, text: str, height_in: float) -> None:
+    """Name a vertical axis so many inches high, in several lines where the name is longer than that."""
+    axes.set_ylabel(textwrap.fill(text, max(_LEAST_LINE, int(height_in * LABEL_CHARACTERS_PER_IN))))
+
+
+def label_rows(figure: Figure, grid: npt.NDArray[Any], text: str) -> None:
+    """Name the vertical axis that all panels of a grid, shape (rows, columns), have: of several rows once, in the middle."""
+    height_in = figure.get_figheight()
+    if len(grid) == 1:
+        label_y(grid[0, 0], text, height_in - _BESIDES_PANEL_IN)
+    else:
+        figure.supylabel(textwrap.fill(text, int(height_in * LABEL_CHARACTERS_PER_IN)), fontsize=9)
 
 
 def figure_svg(figure: Figure, name: str, description: str) -> str:

@@ -135,6 +135,11 @@ def _of_pool(results: Results) -> str:
     return ""
 
 
+def metric_columns(pools: Sequence[PooledRuns], metrics: Sequence[str]) -> list[tuple[str, str]]:
+    """Return metric and heading of those columns of a table of points that are of these metrics."""
+    return _columns(pools, [metric for metric, _ in COLUMNS if metric not in metrics], by_class=True)
+
+
 def _columns(pools: Sequence[PooledRuns], leave_out: Sequence[str], *, by_class: bool) -> list[tuple[str, str]]:
     """Return metric and heading of each column."""
     runs = [run for pool in pools for run in pool.runs]

@@ -112,6 +112,18 @@ def percentile_estimate(sample: Sample, percent: float) -> Estimate:
     return _interval(value, sample.values[_percentile_of_runs(sample.runs, percent)])
 
 
+def ratio_estimate(values: Numbers, references: Numbers) -> Estimate:
+    """Return the mean of values over the mean of references, of one run each in the same order; resampled are these pairs.
+
+    Resamples whose references are all 0 are left out; without any other there is no interval.
+    """
+    picks = _draws(len(values))
+    sums, bases = _running_sums(values[picks].astype(np.float64)), _running_sums(references[picks].astype(np.float64))
+    ratio = exact_sum(values) / exact_sum(references)
+    known = bases != 0
+    return _interval(ratio, sums[known] / bases[known]) if known.any() else Estimate(ratio)
+
+
 def standard_deviation(values: Numbers) -> float | None:
     """Return the standard deviation of a sample (divisor n - 1); None of fewer than two values."""
     if len(values) < 2:

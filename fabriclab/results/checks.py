@@ -40,9 +40,10 @@ def evaluate_checks(results: Results, checks: Sequence[Mapping[str, Any]] | None
     return [_evaluate(check, results) for check in given if concerns(check, results.parameters)]
 
 
-def concerns(check: Mapping[str, Any], parameters: Mapping[str, Scalar]) -> bool:
-    """Return whether all that the check's `where` names has that value; numbers compare as numbers, texts without regard to spaces."""
-    return all(name in parameters and _same(parameters[name], value) for name, value in (check.get("where") or {}).items())
+def concerns(subject: Mapping[str, Any], parameters: Mapping[str, Scalar]) -> bool:
+    """Return whether all that the `where` of a check or a figure names has that value, or one of a list; texts compare without spaces."""
+    wanted = {name: value if isinstance(value, list) else [value] for name, value in (subject.get("where") or {}).items()}
+    return all(name in parameters and any(_same(parameters[name], value) for value in values) for name, values in wanted.items())
 
 
 def _same(one: Scalar, other: Scalar) -> bool:

@@ -9,7 +9,7 @@ repository=$(cd "$here/../.." && pwd)
 source "$here/cache.sh"
 
 target=x86_64-unknown-linux-gnu
-crates=(images/machine/init traffic/replay probes/sampler)
+crates=(images/machine/init traffic/replay probes/sampler probes/tcp-info)
 preload=$here/preload/patient-poll.c
 binaries=(init replay sampler)
 

@@ -220,3 +220,16 @@ def read_shown(text: str) -> Shown:
         elif kind == _RTM_NEWTCLASS:
             groups[minor - 0x11] = _named(_GROUP, words)
     return Shown(port, backlog, queues, groups, options)
+
+
+def read_event(line: str) -> dict[int, int | dict[int, int]]:
+    """An event's attributes by number; 9 (ingress): bytes by interface index."""
+    event: dict[int, int | dict[int, int]] = {}
+    ingress: dict[int, int] = {}
+    for kind, payload in attributes(bytes.fromhex(line)[20:]):
+        if kind == 8:
+            inner = dict(attributes(payload))
+            ingress[struct.unpack("=I", inner[9])[0]] = struct.unpack("=Q", inner[10])[0]
+        elif payload:
+            event[kind] = int.from_bytes(payload, "little")
+    return {**event, 8: ingress}

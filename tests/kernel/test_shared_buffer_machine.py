@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
 import pytest
 from machine import FULL_FRAME, FULL_WIRE, START_NS, Boot, Star, datagrams, receive, send, shown
-from switch_port import Account, Group, Port, Queue, attributes, read_shown
+from switch_port import Account, Group, Port, Queue, read_event, read_shown
 
 pytestmark = pytest.mark.vm
 CELL = 208
@@ -87,19 +86,6 @@ def test_reserved_memory_and_ingress_limits(boot: Boot) -> None:
     assert second["discards"] > 100
     assert shown(run, "s1", "eth3").queues[0]["drops"]["ingress"] == first["discards"] + second["discards"]
     assert pool_is_empty(run, "eth1")
-
-
-def read_event(line: str) -> dict[int, int | dict[int, int]]:
-    """An event's attributes by number; 9 (ingress): bytes by interface index."""
-    event: dict[int, int | dict[int, int]] = {}
-    ingress: dict[int, int] = {}
-    for kind, payload in attributes(bytes.fromhex(line)[20:]):
-        if kind == 8:
-            inner = dict(attributes(payload))
-            ingress[struct.unpack("=I", inner[9])[0]] = struct.unpack("=Q", inner[10])[0]
-        elif payload:
-            event[kind] = int.from_bytes(payload, "little")
-    return {**event, 8: ingress}
 
 
 def test_a_congestion_event_tells_when_how_much_and_from_where(boot: Boot) -> None:

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import fake_machine
 import pytest
+from processes import live_processes, wait_until
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.events import Event
@@ -29,30 +29,6 @@ def run(
     job.mkdir()
     machine = Machine(fake_machine.artefacts(directory, body), job, seed=7, memory_bytes=64 << 20, cpu=None, stall_s=stall_s)
     return run_machine(machine, on_event, interrupt or Interrupt())
-
-
-def live_processes(mark: str) -> list[int]:
-    """Return the processes whose command line holds `mark`."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if mark.encode() in words:
-                found.append(int(entry.name))
-    return found
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait for something that will happen; the bound only keeps a failing test from waiting for ever."""
-    pause = threading.Event()
-    for _ in range(3000):
-        if condition():
-            return
-        pause.wait(0.02)
-    pytest.fail("it never happened")
 
 
 def test_a_run_that_completes(tmp_path: Path) -> None:

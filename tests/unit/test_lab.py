@@ -394,7 +394,7 @@ def damaged(text: str, chooser: random.Random) -> str:
     return text
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(chooser=st.randoms(use_true_random=False), bad_topology=st.booleans())
 def test_a_damaged_lab_gives_lab_errors_and_nothing_else(tmp_path: Path, chooser: random.Random, bad_topology: bool) -> None:
     if bad_topology:
@@ -408,7 +408,7 @@ def test_a_damaged_lab_gives_lab_errors_and_nothing_else(tmp_path: Path, chooser
         assert all("\n" not in str(problem) for problem in errors.problems)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     name=st.sampled_from(SETTING_NAMES) | st.text(max_size=20),
     value=st.sampled_from(PIECES) | st.text(max_size=20),

@@ -15,6 +15,7 @@ from shared_labs import star
 from fabriclab.lab import Experiment, LabErrors, parse_lab
 from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.fraction import format_fraction, parse_fraction
+from fabriclab.lab.layer2 import LAYER2_KEYS
 from fabriclab.lab.settings import normalise
 from fabriclab.lab.switch.account import parse_alpha
 from fabriclab.lab.switch.facing import shared_ports
@@ -263,7 +264,8 @@ def below(*words: str) -> tuple[str, ...]:
 
 
 def test_settings_know_the_keys_that_are_read() -> None:
-    assert below() == SWITCH_KEYS
+    # Who is in which VLAN or port channel is what the lab is.
+    assert (*below(), *LAYER2_KEYS) == SWITCH_KEYS
     assert below("pools", "any") == POOL_KEYS
     assert below("maps") == MAP_KEYS
     assert below("queues", "3..4") == QUEUE_KEYS
@@ -323,7 +325,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(default=st.dictionaries(st.sampled_from(SWITCH_KEYS), ANYTHING, max_size=5), in_the_profile=st.booleans())
 def test_whatever_stands_there_is_read_or_refused(tmp_path: Path, default: dict[str, object], in_the_profile: bool) -> None:
     # JSON is YAML, too.

@@ -18,13 +18,15 @@ from synthetic_run import QUEUE_HEADER, incast_run, incast_sweep, long_run
 
 from fabriclab.report import summary_table, write_pictures, write_report
 from fabriclab.report.figures.curves import point_label, setting_label
-from fabriclab.report.figures.metric import collapse_of, metric_lines, panels_of, setting_title
+from fabriclab.report.figures.metric import collapse_of, metric_lines, panels_of
+from fabriclab.report.figures.setting_axis import SettingAxis, setting_title
 from fabriclab.report.network import port_facts, receiver_port
 from fabriclab.report.pools import pools_of, varied_settings
 from fabriclab.report.quantities import format_metric, format_share, keep_units, metric_axis, setting_number
-from fabriclab.report.selection import telling_pools, wanted_figures
+from fabriclab.report.selection import wanted_figures
 from fabriclab.report.series import read_steps
 from fabriclab.report.studies import read_study
+from fabriclab.report.telling import telling_points
 from fabriclab.results import ResultsError, read_run, read_sweep
 from fabriclab.results.sweep import compare_runs
 
@@ -180,12 +182,13 @@ def test_figure_of_unknown_kind_is_an_error() -> None:
 
 def test_telling_points_are_those_around_the_collapse_and_their_like(sweep_dir: Path) -> None:
     sweep = read_sweep(sweep_dir)
-    chosen = [tuple(pool.pool.settings.values()) for pool in telling_pools(pools_of(sweep), varied_settings(sweep))]
+    chosen = [tuple(pool.pool.settings.values()) for pool in telling_points(pools_of(sweep), varied_settings(sweep)).pools]
     assert chosen == [("cubic", 4), ("cubic", 8), ("dctcp", 4), ("dctcp", 8)]
 
 
 def test_collapse_is_the_first_point_below_half_of_the_best(sweep_dir: Path) -> None:
-    cubic, dctcp = metric_lines(pools_of(read_sweep(sweep_dir)), "goodput_bps", "senders", ["variant", "buffer"])
+    pools = pools_of(read_sweep(sweep_dir))
+    cubic, dctcp = metric_lines(pools, "goodput_bps", SettingAxis.of("senders", pools), ["variant", "buffer"])
     fall = collapse_of(cubic)
     assert fall is not None
     assert [pool.parameters["senders"] for pool in fall] == [4, 8]
@@ -262,7 +265,8 @@ def test_settings_are_words() -> None:
 
 
 def test_panels_share_one_legend(sweep_dir: Path) -> None:
-    (line, *_) = metric_lines(pools_of(read_sweep(sweep_dir)), "goodput_bps", "senders", ["variant"])
+    pools = pools_of(read_sweep(sweep_dir))
+    (line, *_) = metric_lines(pools, "goodput_bps", SettingAxis.of("senders", pools), ["variant"])
     names = [f"{rto_min} RTO min, delayed ACK {ack}" for rto_min in ("200 ms", "40 ms", "1 ms") for ack in ("on", "off")]
     lines = [replace(line, label=name, color=f"#{index}", marker=str(index)) for index, name in enumerate(names)]
     panels = panels_of(lines)

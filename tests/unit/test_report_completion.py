@@ -21,8 +21,9 @@ from fabriclab.report.figures.deadlines import missed_deadlines
 from fabriclab.report.figures.slowdown import binned_slowdowns
 from fabriclab.report.pools import Measure, format_interval, format_measure, pool_of_run, pools_of, varied_settings
 from fabriclab.report.quantities import format_metric
-from fabriclab.report.selection import bins_of, telling_pools
+from fabriclab.report.selection import bins_of
 from fabriclab.report.studies import compare_with, read_study
+from fabriclab.report.telling import telling_points
 from fabriclab.results import ResultsError, read_run, read_sweep
 
 
@@ -159,7 +160,7 @@ def test_slowdown_is_drawn_against_the_load(load_dir: Path, tmp_path: Path) -> N
 
 def test_telling_points_of_offered_load_are_those_of_one_high_load(load_dir: Path) -> None:
     sweep = read_sweep(load_dir)
-    chosen = telling_pools(pools_of(sweep), varied_settings(sweep))
+    chosen = telling_points(pools_of(sweep), varied_settings(sweep)).pools
     assert [pool.label for pool in chosen] == ["background tcp, 50 % load", "background mptcp, 50 % load"]
     assert chosen[0].dash != chosen[1].dash
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from vm import fabriclab
+from lab_runs import run_lab
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-LAB = Path(__file__).parents[2] / "labs" / "bufferbloat"
 MS = 1_000_000
 LINE_BYTES_PER_MS = 125_000
 
 
 def run(directory: Path, *settings: str) -> dict[str, Any]:
     """Run three seconds of the lab, in the last of which mice are sent; every check that concerns them passes. Return the metrics."""
-    words = [word for each in ("start=2 s", "stop=3 s", *settings) for word in ("--set", each)]
-    result = fabriclab(directory, "run", str(LAB), *words, "--out", "run", "--force")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "pass: flows_incomplete" in result.stdout
-    metrics: dict[str, Any] = json.loads((directory / "run" / "summary.json").read_text())["metrics"]
-    return metrics
+    result = run_lab(directory, "bufferbloat", "start=2 s", "stop=3 s", *settings)
+    assert "pass: flows_incomplete" in result.said
+    return result.metrics()
 
 
 def test_mice_wait_for_what_queue_management_leaves_standing(tmp_path: Path) -> None:

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from vm import fabriclab
+from lab_runs import run_lab
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-LAB = Path(__file__).parents[2] / "labs" / "buffers"
 COMPUTE_NODES = 14
 SHORT = ("size=30 MB", "duration=300 ms")
 
 
 def run(directory: Path, variant: str, *settings: str) -> dict[str, Any]:
     """Run a tenth of the job under load; every check of the lab that concerns it passes. Return the summary's metrics."""
-    words = [word for setting in (f"variant={variant}", *SHORT, *settings) for word in ("--set", setting)]
-    result = fabriclab(directory, "run", str(LAB), *words, "--out", variant, "--force")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "pass: " in result.stdout
-    metrics: dict[str, Any] = json.loads((directory / variant / "summary.json").read_text())["metrics"]
-    assert metrics["flows_complete"] == metrics["flows"]
-    return metrics
+    return run_lab(directory, "buffers", f"variant={variant}", *SHORT, *settings, out=variant).complete_metrics()
 
 
 def test_what_stands_before_a_compute_node(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from vm import fabriclab, fabriclab_command, live_processes, wait_until
+from processes import live_processes, wait_until
+from vm import fabriclab, fabriclab_command
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 

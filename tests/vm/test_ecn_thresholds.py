@@ -7,23 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from vm import fabriclab
+from lab_runs import run_lab
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-LAB = Path(__file__).parents[2] / "labs" / "ecn-thresholds"
 LINE_BPS = 940e6
 """TCP's payload in full frames at 1 Gbps."""
 
 
 def run(directory: Path, settings: str) -> dict[str, Any]:
     """Run 1.5 s of the lab with some settings, separated by semicolons; return the metrics."""
-    words = [word for setting in f"stop=1500 ms; {settings}".split("; ") for word in ("--set", setting)]
-    result = fabriclab(directory, "run", str(LAB), *words, "--out", "run", "--force")
-    assert result.returncode == 0, result.stdout + result.stderr
-    metrics: dict[str, Any] = json.loads((directory / "run" / "summary.json").read_text())["metrics"]
-    assert metrics["flows_complete"] == metrics["flows"]
-    return metrics
+    return run_lab(directory, "ecn-thresholds", "stop=1500 ms", settings).complete_metrics()
 
 
 @pytest.mark.parametrize(("variant", "enough", "too_little"), [("dctcp", "36 KB", "9 KB"), ("cubic", "90 KB", "18 KB")])

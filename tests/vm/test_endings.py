@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import live_processes, wait_until
 from sample_plans import DCTCP, star
-from vm import Vm, live_processes, wait_until
+from vm import Vm
 
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.events import Event

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from vm import fabriclab
+from lab_runs import run_lab
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-LABS = Path(__file__).parents[2] / "labs"
 MS = 1_000_000
 
 
 def run(directory: Path, lab: str, settings: str) -> dict[str, Any]:
     """Run a lab with some settings, separated by semicolons; every check that concerns it passes. Return the summary's metrics."""
-    words = [word for setting in settings.split("; ") for word in ("--set", setting)]
-    result = fabriclab(directory, "run", str(LABS / lab), *words, "--out", "run", "--force")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "pass: " in result.stdout
-    metrics: dict[str, Any] = json.loads((directory / "run" / "summary.json").read_text())["metrics"]
-    assert metrics["flows_complete"] == metrics["flows"]
-    return metrics
+    return run_lab(directory, lab, settings).complete_metrics()
 
 
 def test_short_transfers_wait_once_a_round_trip(tmp_path: Path) -> None:

@@ -7,22 +7,17 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from vm import fabriclab
+from lab_runs import run_lab
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-LAB = Path(__file__).parents[2] / "labs" / "mptcp-short-flows"
 SHORTER = ("traffic.long.stop=4 s", "traffic.short.stop=3 s", "traffic.query.stop=3 s", "traffic.message.stop=3 s")
 RTO_MIN_NS = 200_000_000
 
 
 def run(directory: Path, *settings: str) -> pl.DataFrame:
     """Run four seconds of the lab; return its flows. All are complete: the lab's own checks say so."""
-    words = [word for each in (*SHORTER, *settings) for word in ("--set", each)]
-    result = fabriclab(directory, "run", str(LAB), *words, "--out", "run", "--force")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "pass: flows_incomplete" in result.stdout
-    return pl.read_parquet(directory / "run" / "flows.parquet")
+    return run_lab(directory, "mptcp-short-flows", *SHORTER, *settings).flows()
 
 
 def of_class(flows: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -6,24 +6,19 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from vm import fabriclab
+from lab_runs import run_lab
 
 from fabriclab.results import coflow_table
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-LAB = Path(__file__).parents[2] / "labs" / "query-mix"
 RTO_MIN_NS = 300_000_000
 JITTER_NS = 10_000_000
 
 
 def run(directory: Path, *settings: str) -> pl.DataFrame:
     """Run half a second of the lab; return its flows. All are complete: the lab's own check says so."""
-    words = [word for each in ("duration=500 ms", *settings) for word in ("--set", each)]
-    result = fabriclab(directory, "run", str(LAB), *words, "--out", "run", "--force")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "pass: flows_incomplete" in result.stdout
-    return pl.read_parquet(directory / "run" / "flows.parquet")
+    return run_lab(directory, "query-mix", "duration=500 ms", *settings).flows()
 
 
 def queries(flows: pl.DataFrame) -> pl.DataFrame:

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from vm import fabriclab
+from lab_runs import run_lab
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-LAB = Path(__file__).parents[2] / "labs" / "shared-buffer"
 FRAME_BYTES = 1514
 
 
 def run(directory: Path, settings: str) -> dict[str, Any]:
     """Run the lab with some settings, separated by semicolons; every check that concerns it passes. Return the summary's metrics."""
-    words = [word for setting in settings.split("; ") for word in ("--set", setting)]
-    result = fabriclab(directory, "run", str(LAB), *words, "--out", "run", "--force")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "pass: " in result.stdout
-    metrics: dict[str, Any] = json.loads((directory / "run" / "summary.json").read_text())["metrics"]
-    assert metrics["flows_complete"] == metrics["flows"]
-    return metrics
+    return run_lab(directory, "shared-buffer", settings).complete_metrics()
 
 
 @pytest.mark.parametrize(("alpha", "busy"), [("1/8", 8), ("1", 8)])

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_runs import LABS, run_lab
 from vm import fabriclab
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-LAB = Path(__file__).parents[2] / "labs" / "sonic-qos"
+LAB = LABS / "sonic-qos"
 MS = 10**6
 WRITES, BACKUPS = 3, 0
 """Queues of the congested port, leaf1:Ethernet0."""
@@ -20,10 +21,7 @@ WEIGHTS = {WRITES: 15, BACKUPS: 14}
 
 def run(directory: Path, *settings: str) -> str:
     """Run a point of the lab; return what the command says. Its checks pass, or the command would fail."""
-    words = [word for each in settings for word in ("--set", each)]
-    result = fabriclab(directory, "run", str(LAB), *words, "--out", "run", "--force")
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
+    return run_lab(directory, "sonic-qos", *settings).said
 
 
 def test_weights_share_the_line_and_the_lossless_class_loses_nothing(tmp_path: Path) -> None:

@@ -6,21 +6,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from vm import fabriclab
+from lab_runs import run_lab
 
 from fabriclab.results import Results, read_run
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-LAB = Path(__file__).parents[2] / "labs" / "websearch-load"
-
 
 def run(directory: Path, variant: str) -> Results:
-    settings = [f"variant={variant}", "load=60 %", "traffic.web.stop=400 ms"]
-    words = [word for each in settings for word in ("--set", each)]
-    result = fabriclab(directory, "run", str(LAB), *words, "--out", variant)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return read_run(directory / variant)
+    result = run_lab(directory, "websearch-load", f"variant={variant}", "load=60 %", "traffic.web.stop=400 ms", out=variant)
+    return read_run(result.directory)
 
 
 def test_a_cut(tmp_path: Path) -> None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
 
 from fabriclab.compile import machine_memory_bytes
 from fabriclab.engine.artefacts import Artefacts
@@ -77,27 +74,3 @@ def fabriclab_command() -> list[str]:
 def fabriclab(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Call the command line in a directory, as a user does."""
     return subprocess.run([*fabriclab_command(), *arguments], cwd=directory, capture_output=True, text=True)
-
-
-def live_processes(mark: str) -> list[int]:
-    """Return the processes whose command line holds `mark`."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if mark.encode() in words:
-                found.append(int(entry.name))
-    return found
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait for something that will happen; the bound only keeps a failing test from waiting for ever."""
-    pause = threading.Event()
-    for _ in range(3000):
-        if condition():
-            return
-        pause.wait(0.02)
-    pytest.fail("it never happened")

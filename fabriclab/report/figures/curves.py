@@ -19,7 +19,7 @@ Dash = Any
 LEVEL_ROOM = 0.14
 """Levels that are closer than this share of the axis have their names side by side, above the highest."""
 
-_ACRONYMS = frozenset(("ack", "bfd", "ecn", "mtu", "rto", "sru"))
+_ACRONYMS = frozenset(("ack", "aqm", "bfd", "dscp", "ecn", "mptcp", "mtu", "pfc", "rto", "sru", "wred"))
 _FLAGS = {"True": "on", "False": "off"}
 
 
@@ -48,12 +48,17 @@ def point_label(point: SweepPoint, varied: Sequence[str]) -> str:
 def setting_label(name: str, value: Value) -> str:
     """Return one setting as words: a variant by its name, a quantity first: `16 senders`, `64 KB buffer`, `window limit 2`."""
     if name in ("variant", "congestion_control"):
-        return algorithm_name(str(value))
+        return value_text(name, value)
     noun = setting_noun(name)
     is_count = str(value).isdecimal()
     if setting_number(value) is None or (is_count and not noun.endswith("s")):
-        return f"{noun} {_FLAGS.get(str(value), value)}"
+        return f"{noun} {value_text(name, value)}"
     return f"{value} {noun[:-1] if str(value) == '1' and is_count else noun}"
+
+
+def value_text(name: str, value: Value) -> str:
+    """Return a setting's value alone as words: an algorithm by its name, a flag as on or off."""
+    return algorithm_name(str(value)) if name in ("variant", "congestion_control") else _FLAGS.get(str(value), str(value))
 
 
 def setting_noun(name: str) -> str:

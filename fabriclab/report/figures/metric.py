@@ -4,35 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.curves import Dash, draw_level, setting_label, setting_noun
+from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.network import receiver_port
 from fabriclab.report.pools import Measure, PooledRuns
-from fabriclab.report.quantities import (
-    Axis,
-    axis_label,
-    format_metric,
-    format_share,
-    metric_axis,
-    metric_title,
-    setting_axis,
-    setting_number,
-)
+from fabriclab.report.quantities import Axis, axis_label, format_metric, format_share, metric_axis, metric_title
 from fabriclab.report.studies import Band
-from fabriclab.report.style import DASHES, GROUND, MARKERS, MUTED, algorithm_color, drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.report.style import (
+    DASHES,
+    GROUND,
+    MARKERS,
+    MUTED,
+    algorithm_color,
+    drawing,
+    figure_svg,
+    label_rows,
+    new_figure,
+    place_legend,
+    ramp,
+)
 
 COLLAPSED = 0.5
 """A line has collapsed where it falls below this share of its own best."""
 MOST_LINES = 5
 """More lines in one panel can't be told apart."""
 MOST_DESCRIBED = 10
-_TICK_GAP = 0.045
-"""Least distance of two tick labels, as a share of the figure's width."""
+MOST_NAMED = 4
+"""Points that the caption names of those that are not drawn."""
 
 
 @dataclass(frozen=True)
@@ -58,65 +62,80 @@ class Line:
         return [pool.is_whole for pool in self.pools]
 
 
-def metric_lines(pools: Sequence[PooledRuns], metric: str, x: str, series: Sequence[str]) -> list[Line]:
+def metric_lines(pools: Sequence[PooledRuns], metric: str, x: SettingAxis, series: Sequence[str]) -> list[Line]:
     """Return one line for each combination of the `series` settings; pools without the metric have no place in a line."""
     groups: dict[tuple[str, ...], list[PooledRuns]] = {}
     for pool in pools:
-        if pool.runs and setting_number(pool.parameters.get(x)) is not None and pool.measure(metric).value is not None:
+        if pool.runs and x.place(pool) is not None and pool.measure(metric).value is not None:
             groups.setdefault(tuple(str(pool.parameters.get(name)) for name in series), []).append(pool)
     varied = [index for index in range(len(series)) if len({key[index] for key in groups}) > 1]
     colors = _line_colors(groups)
     lines = []
     for number, (key, members) in enumerate(groups.items()):
-        members.sort(key=lambda pool: setting_number(pool.parameters.get(x)) or 0.0)
+        members.sort(key=lambda pool: x.place(pool) or 0.0)
         label = ", ".join(setting_label(series[index], key[index]) for index in varied) or _only_label(members)
         dash = DASHES[_turn(colors, number) % len(DASHES)]
-        places = [setting_number(pool.parameters.get(x)) or 0.0 for pool in members]
+        places = [x.place(pool) or 0.0 for pool in members]
         measures = [pool.measure(metric) for pool in members]
         lines.append(Line(label, places, measures, members, colors[number], dash, MARKERS[number % len(MARKERS)]))
     return lines
 
 
-def metric_picture(lines: Sequence[Line], metric: str, x: str, name: str, *, log_x: bool, bands: Sequence[Band] = ()) -> Picture | None:
-    """Return the figure of metric_lines; None when there is no line of two points.
+def metric_picture(
+    lines: Sequence[Line], metric: str, x: SettingAxis, name: str, *, log_x: bool, bands: Sequence[Band] = (), note: str = ""
+) -> Picture | None:
+    """Return the figure of metric_lines; None when there is no line of two points. `note` ends the caption.
 
-    More than MOST_LINES lines that fall into groups by the last of their settings get a panel a group.
+    More than MOST_LINES lines that fall into groups by the last of their settings get a panel a group. Categories have no order of their
+    own: their marks are not joined.
     """
     if not any(len(line.x) > 1 for line in lines):
         return None
     limit = _common_limit(lines) if metric == "goodput_bps" else None
     highest = max([limit or 0.0, *(measure.high or measure.value or 0.0 for line in lines for measure in line.measures)])
     axis = metric_axis(metric, [highest])
-    dimension, x_axis = setting_axis(pool.parameters.get(x) for line in lines for pool in line.pools)
-    panels = panels_of(lines)
+    # Without dashes, which tell lines of one congestion control apart, colours must.
+    panels = panels_of(_told_apart(lines) if x.categories else lines)
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
+    places = [place for line in lines for place in line.x]
     with drawing():
         figure = new_figure(3.5 if rows == 1 else 2.6 * rows)
         grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
         for index, (axes, (group, members)) in enumerate(zip(grid.flat, panels.items(), strict=False)):
-            _draw_bands(axes, bands, axis, x_axis)
+            if not x.categories:
+                _draw_bands(axes, bands, axis, x.unit)
             for number, line in enumerate(members):
-                _draw_line(axes, line, axis, x_axis, width=max(1.6, 2.8 - 0.6 * number), label=line.label.removesuffix(f", {group}"))
+                placed = replace(line, label=line.label.removesuffix(f", {group}"), x=[at + x.dodge(number, len(members)) for at in line.x])
+                _draw_line(axes, placed, axis, x, width=max(1.6, 2.8 - 0.6 * number))
             if limit is not None:
                 draw_level(axes, limit / axis.scale, f"link's maximum {format_metric('_bps', limit)}")
-            shape_x(axes, sorted({value / x_axis.scale for line in lines for value in line.x}), log_x=log_x, columns=columns)
+            x.shape(axes, places, log_x=log_x, columns=columns)
+            axes.set_xlabel(axes.get_xlabel() if index + columns >= len(panels) else "")
             axes.set_ylim(0, (1.13 if limit else 1.08) * (highest / axis.scale or 1))
-            axes.set_xlabel(axis_label(setting_title(x), x_axis) if dimension else setting_title(x))
-            axes.set_ylabel(axis_label(metric_title(metric), axis) if index % columns == 0 else "")
             if index == 0:
                 place_legend(axes if columns == 1 else figure)
             axes.set_title(group)
+        label_rows(figure, grid, axis_label(metric_title(metric), axis))
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
-        caption = " ".join(_describe(line, metric, x, limit, brief=len(lines) > 3) for line in lines[:MOST_DESCRIBED])
-        if len(lines) > MOST_DESCRIBED:
-            caption += f" {len(lines) - MOST_DESCRIBED} more lines."
-        if not all(whole for line in lines for whole in line.whole):
-            caption += " Hollow marks are runs that are incomplete."
-        if any(measure.low is not None for line in lines for measure in line.measures):
-            caption += " Bars are 95 % intervals over the seeds."
-        return Picture(f"{metric_title(metric)} against {setting_noun(x)}", caption, figure_svg(figure, name, caption))
+        caption = f"{_caption(lines, metric, x, limit)} {note}".rstrip()
+        return Picture(f"{metric_title(metric)} against {setting_noun(x.name)}", caption, figure_svg(figure, name, caption))
+
+
+def left_out(pools: Sequence[PooledRuns], lines: Sequence[Line], metric: str, x: SettingAxis) -> str:
+    """Return a sentence on the points with results that no line has; empty where all are drawn."""
+    drawn = {id(pool) for line in lines for pool in line.pools}
+    missing = [pool for pool in pools if pool.runs and id(pool) not in drawn]
+    sentences = []
+    for what, members in (
+        (setting_noun(x.name), [pool for pool in missing if x.place(pool) is None]),
+        (metric_title(metric), [pool for pool in missing if x.place(pool) is not None]),
+    ):
+        if members:
+            more = f" and {len(members) - MOST_NAMED} more" if len(members) > MOST_NAMED else ""
+            sentences.append(f"Without {what}, so not drawn: {'; '.join(pool.label for pool in members[:MOST_NAMED])}{more}.")
+    return " ".join(sentences)
 
 
 def collapse_of(line: Line) -> tuple[PooledRuns, PooledRuns] | None:
@@ -142,11 +161,20 @@ def panels_of(lines: Sequence[Line]) -> dict[str, list[Line]]:
     for line in lines:
         first.setdefault(line.label.rpartition(", ")[0], line)
 
+    looks = dict(zip(first, _told_apart(list(first.values())), strict=True))
+
     def alike(line: Line) -> Line:
-        look = first[line.label.rpartition(", ")[0]]
+        look = looks[line.label.rpartition(", ")[0]]
         return replace(line, color=look.color, dash="-", marker=look.marker)
 
     return {group: [alike(line) for line in members] for group, members in groups.items()}
+
+
+def _told_apart(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with colours of their own where some have the same."""
+    if len({line.color for line in lines}) == len(lines):
+        return list(lines)
+    return [replace(line, color=color) for line, color in zip(lines, ramp(len(lines)), strict=True)]
 
 
 def _line_colors(groups: dict[tuple[str, ...], list[PooledRuns]]) -> list[str]:
@@ -172,14 +200,14 @@ def _common_limit(lines: Sequence[Line]) -> float | None:
     return limits.pop() if len(limits) == 1 else None
 
 
-def _draw_line(axes: Axes, line: Line, axis: Axis, x_axis: Axis, width: float, label: str) -> None:
+def _draw_line(axes: Axes, line: Line, axis: Axis, x_axis: SettingAxis, width: float) -> None:
     """Draw a line with its marks; the first lines are the widest, so that a later one that hides them leaves a rim."""
-    x, y = np.array(line.x) / x_axis.scale, np.array(line.y) / axis.scale
+    x, y = np.array(line.x) / x_axis.unit.scale, np.array(line.y) / axis.scale
     whole = np.array(line.whole)
-    axes.plot(x, y, color=line.color, linestyle=line.dash, marker=line.marker, markersize=3.4 + width, label=label, linewidth=width)
-    axes.plot(
-        x[~whole], y[~whole], linestyle="", marker=line.marker, markersize=3.4 + width, markerfacecolor=GROUND, markeredgecolor=line.color
-    )
+    look: dict[str, Any] = {"color": line.color, "marker": line.marker, "markersize": 7.0 if x_axis.categories else 3.4 + width}
+    look |= {"clip_on": False, "in_layout": False}  # a mark at 0 is seen whole
+    axes.plot(x, y, linestyle="" if x_axis.categories else line.dash, label=line.label, linewidth=width, **look)
+    axes.plot(x[~whole], y[~whole], linestyle="", markerfacecolor=GROUND, markeredgecolor=line.color, **look)
     draw_intervals(axes, x, line.measures, axis.scale, line.color)
 
 
@@ -202,43 +230,32 @@ def _draw_bands(axes: Axes, bands: Sequence[Band], axis: Axis, x_axis: Axis) -> 
         axes.annotate(band.label, (right, low), xytext=(-3, -2), textcoords="offset points", ha="right", va="top", fontsize=8, color=MUTED)
 
 
-def shape_x(axes: Axes, places: Sequence[float], *, log_x: bool, columns: int) -> None:
-    """Put ticks at the places (ascending) that a setting has, as many as labels fit in so many columns of panels."""
-    gap = _TICK_GAP * columns
-    if log_x:
-        axes.set_xscale("log", base=2)
-    low, high = places[0], places[-1]
-    axes.set_xlim((low / 1.12, high * 1.12) if log_x else (low - 0.04 * (high - low), high + 0.04 * (high - low)))
-
-    def share(place: float) -> float:
-        return float(np.log(place / low) / np.log(high / low)) if log_x else (place - low) / (high - low)
-
-    ticks: list[float] = []
-    for place in reversed(places):
-        if not ticks or share(ticks[-1]) - share(place) >= gap:
-            ticks.append(place)
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+def _caption(lines: Sequence[Line], metric: str, x: SettingAxis, limit: float | None) -> str:
+    caption = " ".join(_describe(line, metric, x, limit, brief=len(lines) > 3) for line in lines[:MOST_DESCRIBED])
+    if len(lines) > MOST_DESCRIBED:
+        caption += f" {len(lines) - MOST_DESCRIBED} more lines."
+    if not all(whole for line in lines for whole in line.whole):
+        caption += " Hollow marks are runs that are incomplete."
+    if any(measure.low is not None for line in lines for measure in line.measures):
+        counts = sorted({len(pool.runs) for line in lines for pool in line.pools})
+        seeds = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        caption += f" Bars are 95 % intervals over {seeds} seeds: they resample the runs."
+    return caption
 
 
-def setting_title(x: str) -> str:
-    """Return what a setting is called on an axis."""
-    noun = setting_noun(x)
-    return noun[:1].upper() + noun[1:]
-
-
-def _describe(line: Line, metric: str, x: str, limit: float | None, *, brief: bool) -> str:
+def _describe(line: Line, metric: str, x: SettingAxis, limit: float | None, *, brief: bool) -> str:
     best = int(np.argmax(line.y))
     share = f" ({format_share(line.y[best] / limit)} of the link's maximum)" if limit and not brief else ""
-    at = setting_label(x, line.pools[best].parameters.get(x))
+    at = setting_label(x.name, line.pools[best].parameters.get(x.name))
     text = f"{line.label}: highest {format_metric(metric, line.y[best])} with {at}{share}"
-    fall = collapse_of(line) if limit else None
+    fall = collapse_of(line) if limit and not x.categories else None
     if fall is not None:
         before, first = fall
         index = line.pools.index(first)
         if not brief and index - 1 != best:
-            text += f", {format_metric(metric, line.y[index - 1])} with {setting_label(x, before.parameters.get(x))}"
-        return text + f", then {format_metric(metric, line.y[index])} with {setting_label(x, first.parameters.get(x))}."
+            text += f", {format_metric(metric, line.y[index - 1])} with {setting_label(x.name, before.parameters.get(x.name))}"
+        return text + f", then {format_metric(metric, line.y[index])} with {setting_label(x.name, first.parameters.get(x.name))}."
     lowest = int(np.argmin(line.y))
-    return text + f", lowest {format_metric(metric, line.y[lowest])} with {setting_label(x, line.pools[lowest].parameters.get(x))}."
+    return (
+        text + f", lowest {format_metric(metric, line.y[lowest])} with {setting_label(x.name, line.pools[lowest].parameters.get(x.name))}."
+    )

@@ -13,10 +13,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.curves import setting_noun
-from fabriclab.report.figures.metric import draw_intervals, setting_title, shape_x
+from fabriclab.report.figures.metric import draw_intervals
+from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.pools import Measure, PooledRuns, format_measure, measure_of
-from fabriclab.report.quantities import Axis, axis_label, format_metric, keep_units, setting_axis, setting_number
-from fabriclab.report.style import GROUND, drawing, figure_svg, new_figure, place_legend
+from fabriclab.report.quantities import format_metric, keep_units
+from fabriclab.report.style import GROUND, drawing, figure_svg, label_rows, new_figure, place_legend
 from fabriclab.results.completion import DEFAULT_BINS, completion_table, size_bin_names
 
 STATISTICS = {"median": "median", "p99": "99th percentile"}
@@ -74,7 +75,7 @@ def slowdown_by_size(slowdowns: Sequence[BinnedSlowdown], name: str, bins: Seque
         return Picture("Slowdown by flow size", caption, figure_svg(figure, name, caption))
 
 
-def slowdown_against(slowdowns: Sequence[BinnedSlowdown], x: str, name: str, bins: Sequence[int] = DEFAULT_BINS) -> Picture | None:
+def slowdown_against(slowdowns: Sequence[BinnedSlowdown], x: SettingAxis, name: str, bins: Sequence[int] = DEFAULT_BINS) -> Picture | None:
     """Return median and 99th percentile against a parameter, a row of panels for each size bin; None where no line has two points.
 
     Pools of one label are one line.
@@ -85,25 +86,23 @@ def slowdown_against(slowdowns: Sequence[BinnedSlowdown], x: str, name: str, bin
         lines.setdefault(each.pool.label, []).append(each)
     if not shown or max(map(len, lines.values())) < 2:
         return None
-    _, x_axis = setting_axis(each.pool.parameters.get(x) for each in slowdowns)
+    places = [_place(each, x) for each in slowdowns]
     with drawing():
         figure = new_figure(0.4 + 2.2 * len(shown))
         grid = figure.subplots(len(shown), len(STATISTICS), squeeze=False, sharex=True)
         for row, bin_name in zip(grid, shown, strict=True):
             for axes, (statistic, title) in zip(row, STATISTICS.items(), strict=True):
-                for label, members in lines.items():
-                    _draw_line(axes, label, members, x, x_axis, bin_name, statistic)
+                for number, (label, members) in enumerate(lines.items()):
+                    _draw_line(axes, label, members, x, x.dodge(number, len(lines)), bin_name, statistic)
                 _shape_slowdown(axes)
                 axes.set_title(f"{bin_name}, {title}")
-            row[0].set_ylabel("Slowdown")
-        places = sorted({_place(each, x) / x_axis.scale for each in slowdowns})
         for axes in grid[-1]:
-            shape_x(axes, places, log_x=False, columns=len(STATISTICS))
-            axes.set_xlabel(axis_label(setting_title(x), x_axis))
+            x.shape(axes, places, log_x=x.crowds(places), columns=len(STATISTICS))
+        label_rows(figure, grid, "Slowdown")
         place_legend(figure)
         caption = " ".join(_describe_line(label, members, x, shown[0]) for label, members in lines.items())
         caption += " " + explain_ideal([each.pool for each in slowdowns])
-        return Picture(f"Slowdown against {setting_noun(x)}", caption, figure_svg(figure, name, caption))
+        return Picture(f"Slowdown against {setting_noun(x.name)}", caption, figure_svg(figure, name, caption))
 
 
 def explain_ideal(pools: Sequence[PooledRuns]) -> str:
@@ -125,13 +124,16 @@ def _draw_dumbbells(axes: Axes, each: BinnedSlowdown, shown: Sequence[str], offs
     axes.plot(places, high, markerfacecolor=GROUND, markeredgewidth=1.4, **look)
 
 
-def _draw_line(axes: Axes, label: str, members: Sequence[BinnedSlowdown], x: str, x_axis: Axis, bin_name: str, statistic: str) -> None:
+def _draw_line(
+    axes: Axes, label: str, members: Sequence[BinnedSlowdown], x: SettingAxis, dodge: float, bin_name: str, statistic: str
+) -> None:
     present = sorted((each for each in members if bin_name in each.bins), key=lambda each: _place(each, x))
     pool = members[0].pool
-    places = np.array([_place(each, x) for each in present]) / x_axis.scale
+    places = (np.array([_place(each, x) for each in present]) + dodge) / x.unit.scale
     measures = [each.bins[bin_name][statistic] for each in present]
     values = np.array([measure.value or 0.0 for measure in measures])
-    axes.plot(places, values, color=pool.color, linestyle=pool.dash, marker=pool.marker, markersize=5, label=label)
+    dash = "" if x.categories else pool.dash
+    axes.plot(places, values, color=pool.color, linestyle=dash, marker=pool.marker, markersize=5, label=label)
     bounds = np.array([measure.is_lower_bound for measure in measures], dtype=bool)
     axes.plot(
         places[bounds], values[bounds], linestyle="", marker=pool.marker, markersize=5, markerfacecolor=GROUND, markeredgecolor=pool.color
@@ -148,8 +150,8 @@ def _shape_slowdown(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def _place(each: BinnedSlowdown, x: str) -> float:
-    return setting_number(each.pool.parameters.get(x)) or 0.0
+def _place(each: BinnedSlowdown, x: SettingAxis) -> float:
+    return x.place(each.pool) or 0.0
 
 
 def _describe(each: BinnedSlowdown) -> str:
@@ -161,12 +163,12 @@ def _describe(each: BinnedSlowdown) -> str:
     return keep_units(f"{each.pool.label}: {', '.join(parts)}{missing}.")
 
 
-def _describe_line(label: str, members: Sequence[BinnedSlowdown], x: str, bin_name: str) -> str:
+def _describe_line(label: str, members: Sequence[BinnedSlowdown], x: SettingAxis, bin_name: str) -> str:
     present = sorted((each for each in members if bin_name in each.bins), key=lambda each: _place(each, x))
     if not present:
         return f"{label}: no flow of {bin_name}."
     ends = (present[0], present[-1])
-    texts = [f"{format_measure('slowdown', end.bins[bin_name]['p99'], 3)} at {end.pool.parameters.get(x)}" for end in ends]
+    texts = [f"{format_measure('slowdown', end.bins[bin_name]['p99'], 3)} at {end.pool.parameters.get(x.name)}" for end in ends]
     missing = sum(each.incomplete for each in members)
     lost = f"; {missing:,} flows never completed" if missing else ""
     return f"{label}: 99th percentile of {bin_name} {texts[0]}, {texts[1]}{lost}."

@@ -6,6 +6,7 @@
 mod config;
 #[cfg(test)]
 mod fixtures;
+mod inet_diag;
 mod interface;
 mod links;
 mod namespace;
@@ -17,7 +18,6 @@ mod series;
 mod subflow;
 mod switch;
 mod tcp;
-mod tcp_info;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

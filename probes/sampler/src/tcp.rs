@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::config::{Flow, Tcp};
+use crate::inet_diag::{read_socket, Connection, DiagnosedSocket, RowKey, EXTENSIONS, NUMBERS};
 use crate::links::{receive_dump, DUMP_BYTES};
 use crate::namespace::{describe, open_socket};
 use crate::netlink::{Inbox, Protocol, RequestBuilder, Socket};
 use crate::series::Series;
 use crate::subflow::{Numbering, Path};
-use crate::tcp_info::{read_socket, Connection, DiagnosedSocket, RowKey, EXTENSIONS, NUMBERS};
 
 const FORMAT: (&str, &str) = (
     "fabriclab-tcp-2",

@@ -4,12 +4,12 @@ use std::os::fd::AsRawFd;
 
 use socket2::Socket;
 
+use crate::counters::TcpCounters;
 use crate::head::Head;
 use crate::log::Carried;
 use crate::mptcp::Subflows;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
-use crate::tcp_info::TcpCounters;
 use crate::trace::KeptId;
 
 pub enum Role {

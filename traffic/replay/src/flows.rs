@@ -5,11 +5,11 @@ use std::io;
 
 use crate::clock::Clock;
 use crate::connection::Connection;
+use crate::counters::TcpCounters;
 use crate::log::{Entry, FlowLog, Status};
 use crate::receiver::{FindFlow, Incoming};
 use crate::schedule::{RowId, Schedule};
 use crate::sender::Outgoing;
-use crate::tcp_info::TcpCounters;
 use crate::trace::{Extent, Flow, GroupId, KeptId, Mode, Side, Trace};
 
 /// All flows of this host, their times, and the log of those that ended.

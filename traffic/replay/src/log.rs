@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use crate::counters::TcpCounters;
 use crate::errno;
-use crate::tcp_info::TcpCounters;
 use crate::trace::Side;
 
 const HEADER: &str = "# fabriclab-flows-2\n\

@@ -2,6 +2,7 @@
 
 mod clock;
 mod connection;
+mod counters;
 mod errno;
 mod ethernet;
 mod exec;
@@ -20,7 +21,6 @@ mod schedule;
 mod sender;
 mod sys;
 mod table;
-mod tcp_info;
 mod trace;
 mod wait;
 mod window;

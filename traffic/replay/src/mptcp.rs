@@ -3,11 +3,13 @@
 //! Socket options of level SOL_MPTCP, Linux 6.12 `include/uapi/linux/mptcp.h`; `net/mptcp/sockopt.c` answers them. A socket that has fallen
 //! back passes them to TCP, which refuses. Before Linux 6.5 there is no MPTCP_FULL_INFO: counters read as absent then.
 
-use std::mem::{offset_of, size_of, zeroed};
+use std::mem::{offset_of, size_of};
 use std::os::fd::RawFd;
 use std::ptr;
 
-use crate::tcp_info::{RawTcpInfo, TcpCounters};
+use tcp_info::TcpInfo;
+
+use crate::counters::TcpCounters;
 
 const SOL_MPTCP: libc::c_int = 284;
 const MPTCP_INFO: libc::c_int = 1;
@@ -52,11 +54,10 @@ impl Subflows {
             return;
         }
         let mut ids = [0u32; MOST];
-        // SAFETY: all zeroes is a valid value of a structure of integers.
-        let mut infos: [RawTcpInfo; MOST] = unsafe { zeroed() };
+        let mut infos = [TcpInfo::default(); MOST];
         let count = read_full_info(fd, &mut ids, &mut infos);
         let found = ids.iter().zip(&infos).take(count);
-        let established: Vec<_> = found.filter(|(_, info)| info.is_established()).collect();
+        let established: Vec<_> = found.filter(|(_, info)| is_established(info)).collect();
         self.most_established = self.most_established.max(established.len() as u32);
         for (&id, info) in established {
             self.note(id, TcpCounters::of(info));
@@ -104,11 +105,25 @@ fn is_mptcp(fd: RawFd) -> bool {
     unsafe { libc::getsockopt(fd, SOL_MPTCP, MPTCP_INFO, ptr::null_mut(), &mut length) == 0 }
 }
 
+/// Whether a subflow's handshake is over and it is not closed (`include/net/tcp_states.h`).
+fn is_established(info: &TcpInfo) -> bool {
+    const ESTABLISHED: u8 = 1;
+    const FIN_WAIT_1: u8 = 4;
+    const FIN_WAIT_2: u8 = 5;
+    const CLOSE_WAIT: u8 = 8;
+    const LAST_ACK: u8 = 9;
+    const CLOSING: u8 = 11;
+    matches!(
+        info.state,
+        ESTABLISHED | FIN_WAIT_1 | FIN_WAIT_2 | CLOSE_WAIT | LAST_ACK | CLOSING
+    )
+}
+
 /// Fills identifiers and counters of the subflows and returns how many there are, at most [`MOST`].
-fn read_full_info(fd: RawFd, ids: &mut [u32; MOST], infos: &mut [RawTcpInfo; MOST]) -> usize {
+fn read_full_info(fd: RawFd, ids: &mut [u32; MOST], infos: &mut [TcpInfo; MOST]) -> usize {
     let mut full = RawFullInfo {
         size_tcpinfo_kernel: 0,
-        size_tcpinfo_user: size_of::<RawTcpInfo>() as u32,
+        size_tcpinfo_user: size_of::<TcpInfo>() as u32,
         size_sfinfo_kernel: 0,
         // The identifier stands first; the addresses behind it are not asked for.
         size_sfinfo_user: size_of::<u32>() as u32,
@@ -129,7 +144,7 @@ fn read_full_info(fd: RawFd, ids: &mut [u32; MOST], infos: &mut [RawTcpInfo; MOS
         )
     };
     // An older kernel's structure is shorter: then the entries lie closer than here, and none of it could be told.
-    if status == 0 && full.size_tcpinfo_user as usize == size_of::<RawTcpInfo>() {
+    if status == 0 && full.size_tcpinfo_user as usize == size_of::<TcpInfo>() {
         (full.num_subflows as usize).min(MOST)
     } else {
         0

@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::RawFd;
 
 use crate::clock::Clock;
+use crate::counters::TcpCounters;
 use crate::head::Head;
 use crate::schedule::RowId;
 use crate::sys;
-use crate::tcp_info::TcpCounters;
 use crate::trace::{Extent, Flow, HEAD_BYTES};
 
 /// A flow that is being sent.

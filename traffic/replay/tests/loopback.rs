@@ -41,10 +41,10 @@ fn push_and_pull_deliver_every_byte() {
         }
     }
     let sent = flows.iter().find(|row| row.is(0, "src")).expect("flow 0");
-    assert_eq!(
-        (sent.number("delivered"), sent.number("retransmits")),
-        (1, 0),
-        "one segment, without the SYN's"
+    // A busy host may send it again; then Linux counts what came twice, too.
+    assert!(
+        (1..=1 + sent.number("retransmits")).contains(&sent.number("delivered")),
+        "one segment, without the SYN's: {sent:?}"
     );
 }
 
@@ -162,7 +162,7 @@ fn what_waits_for_a_failure_elsewhere_is_unstarted() {
     let lab = Lab::new(&["h1", "h2", "h3"]);
     // Nobody listens at h3, from which h2 would pull; h1 waits for it, and ends when it is told.
     let rows = "0,0,h3,h2,4,,pull,,job,,\n1,0,h1,h3,4,,push,,,job,\n";
-    let flows = lab.play_on(&["h1", "h2"], rows, &[]);
+    let flows = lab.play_on(&["h1", "h2"], rows);
     let status = |flow: i64, side: &str| {
         let row = flows.iter().find(|row| row.is(flow, side)).expect("row");
         row.text("status").to_owned()
@@ -268,7 +268,7 @@ fn thousands_of_flows_at_once() {
 fn what_cannot_connect_fails_with_its_reason() {
     let lab = Lab::new(&["h1", "h2"]);
     let rows = "0,0,h1,h2,4,,push,,,,\n1,0,h2,h1,4,,pull,c,g,,\n2,0,h2,h1,4,,pull,,,g,\n3,0,h2,h1,4,,pull,,,,\n";
-    let flows = lab.play_on(&["h1"], rows, &["--until-ns", &SECOND_NS.to_string()]);
+    let flows = lab.play_on(&["h1"], rows);
     let expected = [
         (0, "failed: ECONNREFUSED"),
         (1, "failed: ECONNREFUSED"),

@@ -13,7 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// Set in the process that runs inside the new namespaces.
 const INSIDE: &str = "FABRICLAB_TEST_INSIDE";
 /// How long to wait for something that must happen; only a failing test waits as long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(300);
 const MAC_CONTROL_TYPE: u16 = 0x8808;
 const QUANTA: std::ops::Range<usize> = 18..34;
 
@@ -78,6 +78,15 @@ fn next_frame(socket: &mut Socket) -> Vec<u8> {
     frame[..length].to_vec()
 }
 
+/// All frames to the one that ends a pause, which must come: the kernel may hand frames over after their sender has ended.
+fn frames_to_resume(socket: &mut Socket) -> Vec<Vec<u8>> {
+    let mut frames = vec![next_frame(socket)];
+    while frames.last().unwrap()[QUANTA] != [0; 16] {
+        frames.push(next_frame(socket));
+    }
+    frames
+}
+
 /// All frames that have come.
 fn frames(socket: &mut Socket) -> Vec<Vec<u8>> {
     socket.set_nonblocking(true).unwrap();
@@ -124,7 +133,7 @@ fn pauses_go_past_the_queue_and_a_resume_ends_them() {
     let mut socket = listen();
     let output = run("--interface storm --priorities 0,5 --at-ns 0 --until-ns 2500000000 --interval-ns 500000000 --quanta 258");
     assert!(output.status.success(), "{output:?}");
-    let frames = frames(&mut socket);
+    let frames = frames_to_resume(&mut socket);
     // At 0, 0.5, 1, 1.5, 2 s, fewer where this host was late.
     assert!((2..=6).contains(&frames.len()), "{}", frames.len());
     for frame in &frames {
@@ -134,10 +143,9 @@ fn pauses_go_past_the_queue_and_a_resume_ends_them() {
         );
         assert!(frame[QUANTA.end..].iter().all(|byte| *byte == 0));
     }
-    let (resume, pauses) = frames.split_last().unwrap();
+    let (_resume, pauses) = frames.split_last().unwrap();
     let paused = [1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0];
     assert!(pauses.iter().all(|frame| frame[QUANTA] == paused));
-    assert_eq!(resume[QUANTA], [0; 16]);
 }
 
 #[test]
@@ -150,10 +158,9 @@ fn a_signal_ends_it_with_a_resume() {
     assert_eq!(next_frame(&mut socket)[QUANTA][6..8], [0xff, 0xff]);
     terminate(&storm);
     assert!(storm.wait_with_output().unwrap().status.success());
-    let rest = frames(&mut socket);
-    assert_eq!(rest.len(), 1);
+    let resume = next_frame(&mut socket);
     assert_eq!(
-        (&rest[0][..QUANTA.start], &rest[0][QUANTA]),
+        (&resume[..QUANTA.start], &resume[QUANTA]),
         (&head(0b1000)[..], &[0; 16][..])
     );
 }

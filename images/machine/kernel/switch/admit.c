@@ -39,7 +39,7 @@ static u8 switch_dscp(struct sk_buff *skb)
 /* The slot of the port that a frame came in by. */
 static u16 switch_ingress_slot(struct switch_chip *chip, const struct sk_buff *skb)
 {
-	void *slot = skb->skb_iif ? xa_load(&chip->slots, skb->skb_iif) : NULL;
+	void *slot = skb->port_iif ? xa_load(&chip->slots, skb->port_iif) : NULL;
 
 	return slot ? xa_to_value(slot) : SWITCH_CPU_SLOT;
 }

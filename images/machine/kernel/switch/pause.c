@@ -193,11 +193,11 @@ static void switch_pause_accept(struct switch_port *port, struct switch_chip *ch
 	switch_chip_unlock(chip);
 }
 
-/* A MAC control frame has come in. Under rcu_read_lock(). */
+/* A MAC control frame has come in by `original`; `dev` may be its bond. Under rcu_read_lock(). */
 static int switch_pause_receive(struct sk_buff *skb, struct net_device *dev,
 				struct packet_type *type, struct net_device *original)
 {
-	struct switch_port *port = switch_port_of_device(dev);
+	struct switch_port *port = switch_port_of_device(original);
 	struct switch_chip *chip = port ? READ_ONCE(port->chip) : NULL;
 
 	skb = skb_share_check(skb, GFP_ATOMIC);

@@ -1,5 +1,6 @@
 //! A lab on loopback: files, processes, and their logs.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -7,8 +8,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
-/// After the start of the processes, so that all are ready.
-const EPOCH_IN_NS: i64 = 2 * SECOND_NS;
+/// How long after the start of the processes the epoch is. Where one was not ready by then this host was busy, and they are given more.
+const LEADS_NS: [i64; 4] = [
+    2 * SECOND_NS,
+    8 * SECOND_NS,
+    32 * SECOND_NS,
+    128 * SECOND_NS,
+];
+/// What replay says when it was not ready in time.
+const LATE: &str = "after the epoch: flows that were due start late";
 
 /// These tests run in real time: what must have happened by some time is given seconds, as a busy machine may need them.
 pub const SECOND_NS: i64 = 1_000_000_000;
@@ -58,7 +66,6 @@ impl Lab {
             text += &format!("{host},127.{process}.{subnet}.{}\n", index + 1);
         }
         std::fs::write(directory.path().join("hosts.csv"), text).expect("write");
-        std::fs::create_dir(directory.path().join("meet")).expect("directory");
         Self {
             directory,
             hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
@@ -96,16 +103,39 @@ impl Lab {
             .arg(self.path(host))
             .arg("--rendezvous")
             .arg(self.path("meet"))
-            .args(more);
+            .args(more)
+            .stderr(File::create(self.said_by(host)).expect("file"));
         command.env("FABRICLAB_EPOCH_NS", epoch_ns.to_string());
         command.spawn().expect("replay starts")
     }
 
-    fn finish(&self, hosts: &[String], processes: Vec<Child>) -> Vec<Row> {
-        for mut process in processes {
-            assert!(process.wait().expect("wait").success());
+    fn said_by(&self, host: &str) -> PathBuf {
+        self.path(&format!("{host}.stderr"))
+    }
+
+    /// Plays until all have ended in the way that `end` makes them; again, with a later epoch, if one was not ready in time.
+    fn play_in_time(
+        &self,
+        hosts: &[String],
+        more: &[&str],
+        end: impl Fn(&mut [Child]),
+    ) -> Vec<Row> {
+        let is_late = |host: &String| {
+            let said = std::fs::read_to_string(self.said_by(host)).expect("file");
+            eprint!("{said}");
+            said.contains(LATE)
+        };
+        for lead_ns in LEADS_NS {
+            let mut processes = self.start_each(hosts, lead_ns, more);
+            end(&mut processes);
+            for mut process in processes {
+                assert!(process.wait().expect("wait").success());
+            }
+            if !hosts.iter().any(is_late) {
+                return hosts.iter().flat_map(|host| self.read_log(host)).collect();
+            }
         }
-        hosts.iter().flat_map(|host| self.read_log(host)).collect()
+        panic!("this host is too busy to start a process within {LEADS_NS:?} ns")
     }
 
     fn read_log(&self, host: &str) -> Vec<Row> {
@@ -123,13 +153,13 @@ impl Lab {
         lines.map(row).collect()
     }
 
-    fn start_all(&self, rows: &str, more: &[&str]) -> Vec<Child> {
-        self.write_trace(rows);
-        self.start_each(&self.hosts, more)
-    }
-
-    fn start_each(&self, hosts: &[String], more: &[&str]) -> Vec<Child> {
-        let epoch_ns = monotonic_ns() + EPOCH_IN_NS;
+    fn start_each(&self, hosts: &[String], lead_ns: i64, more: &[&str]) -> Vec<Child> {
+        let meet = self.path("meet");
+        if meet.exists() {
+            std::fs::remove_dir_all(&meet).expect("directory");
+        }
+        std::fs::create_dir(&meet).expect("directory");
+        let epoch_ns = monotonic_ns() + lead_ns;
         let start = |host: &String| self.start(host, epoch_ns, more);
         hosts.iter().map(start).collect()
     }
@@ -142,26 +172,37 @@ impl Lab {
     /// Plays a trace with other columns than most.
     pub fn play_columns(&self, columns: &str, rows: &str) -> Vec<Row> {
         self.write_columns(columns, rows);
-        let processes = self.start_each(&self.hosts, &[]);
-        self.finish(&self.hosts, processes)
+        self.play_in_time(&self.hosts, &[], |_| ())
     }
 
     pub fn play_until(&self, rows: &str, until_ns: i64) -> Vec<Row> {
-        let processes = self.start_all(rows, &["--until-ns", &until_ns.to_string()]);
-        self.finish(&self.hosts, processes)
+        self.write_trace(rows);
+        self.play_in_time(&self.hosts, &["--until-ns", &until_ns.to_string()], |_| ())
     }
 
     /// Plays on some hosts; the others are not there.
-    pub fn play_on(&self, hosts: &[&str], rows: &str, more: &[&str]) -> Vec<Row> {
+    pub fn play_on(&self, hosts: &[&str], rows: &str) -> Vec<Row> {
         self.write_trace(rows);
         let hosts: Vec<_> = hosts.iter().map(|&host| host.to_owned()).collect();
-        let processes = self.start_each(&hosts, more);
-        self.finish(&hosts, processes)
+        self.play_in_time(&hosts, &[], |_| ())
     }
 
     /// Plays, and sends SIGTERM to all when each host's log has a flow's completion.
     pub fn play_and_terminate(&self, rows: &str, flow: i64) -> Vec<Row> {
-        let mut processes = self.start_all(rows, &[]);
+        self.write_trace(rows);
+        self.play_in_time(&self.hosts, &[], |processes| {
+            self.wait_for_flow(processes, flow);
+            for process in processes {
+                let status = Command::new("kill")
+                    .args(["-TERM", &process.id().to_string()])
+                    .status()
+                    .expect("kill");
+                assert!(status.success());
+            }
+        })
+    }
+
+    fn wait_for_flow(&self, processes: &mut [Child], flow: i64) {
         let logged = |host: &String| {
             self.path(host).exists()
                 && self
@@ -170,7 +211,7 @@ impl Lab {
                     .any(|row| row.number("flow") == flow)
         };
         while !self.hosts.iter().all(logged) {
-            for process in &mut processes {
+            for process in processes.iter_mut() {
                 assert_eq!(
                     process.try_wait().expect("wait"),
                     None,
@@ -179,14 +220,6 @@ impl Lab {
             }
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-        for process in &processes {
-            let status = Command::new("kill")
-                .args(["-TERM", &process.id().to_string()])
-                .status()
-                .expect("kill");
-            assert!(status.success());
-        }
-        self.finish(&self.hosts, processes)
     }
 
     /// Exit status and standard error of a host that is given no directory to meet the others in.

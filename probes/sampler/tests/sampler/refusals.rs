@@ -1,15 +1,15 @@
 //! What the sampler refuses at its start: exit 2 and one line.
 
-mod lab;
-
 use std::path::Path;
 use std::process::Command;
 
-use lab::{can, is_inside, Lab};
+use crate::lab::{can, is_inside, Lab};
 
 #[test]
 fn what_does_not_exist_is_refused_with_what_does() {
-    if !is_inside("what_does_not_exist_is_refused_with_what_does") || !can("ip link set lo up") {
+    if !is_inside("refusals::what_does_not_exist_is_refused_with_what_does")
+        || !can("ip link set lo up")
+    {
         return;
     }
     let lab = Lab::new();
@@ -48,7 +48,7 @@ fn what_does_not_exist_is_refused_with_what_does() {
 
 #[test]
 fn a_handle_that_does_not_exist_is_refused_with_those_that_do() {
-    if !is_inside("a_handle_that_does_not_exist_is_refused_with_those_that_do")
+    if !is_inside("refusals::a_handle_that_does_not_exist_is_refused_with_those_that_do")
         || !can("tc qdisc add dev lo root handle 1f: bfifo limit 1000")
     {
         return;
@@ -82,7 +82,9 @@ fn a_missing_epoch_and_a_missing_configuration_are_refused() {
 
 #[test]
 fn a_switch_that_the_kernel_cannot_be_is_refused() {
-    if !is_inside("a_switch_that_the_kernel_cannot_be_is_refused") || !can("ip link set lo up") {
+    if !is_inside("refusals::a_switch_that_the_kernel_cannot_be_is_refused")
+        || !can("ip link set lo up")
+    {
         return;
     }
     let lab = Lab::new();

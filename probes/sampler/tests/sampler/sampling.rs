@@ -1,12 +1,10 @@
 //! Samples real interfaces, qdiscs and connections of this host's kernel.
 
-mod lab;
-
-use lab::{can, in_new_namespaces, is_inside, number, send_marked, stop, wait_for, Lab};
+use crate::lab::{can, in_new_namespaces, is_inside, number, send_marked, stop, wait_for, Lab};
 
 #[test]
 fn samples_queue_connections_and_interface() {
-    if !is_inside("samples_queue_connections_and_interface")
+    if !is_inside("sampling::samples_queue_connections_and_interface")
         || !can("ip link set lo up")
         || !can("tc qdisc add dev lo root handle 1f: bfifo limit 1000000")
     {
@@ -85,7 +83,7 @@ fn check_times(rows: &[Vec<String>], interval_ns: u64) {
 fn a_port_that_vanishes_has_a_row_of_empty_values_and_comes_back() {
     const ADD: &str = "ip link add v1 up type veth peer name v2";
     const ADD_QDISC: &str = "tc qdisc add dev v1 root handle 3: bfifo limit 1000000";
-    if !is_inside("a_port_that_vanishes_has_a_row_of_empty_values_and_comes_back")
+    if !is_inside("sampling::a_port_that_vanishes_has_a_row_of_empty_values_and_comes_back")
         || !can(ADD)
         || !can(ADD_QDISC)
     {
@@ -127,11 +125,11 @@ fn a_port_that_vanishes_has_a_row_of_empty_values_and_comes_back() {
 
 #[test]
 fn samples_a_namespace_by_its_path() {
-    if !is_inside("samples_a_namespace_by_its_path") || !can("ip link set lo up") {
+    if !is_inside("sampling::samples_a_namespace_by_its_path") || !can("ip link set lo up") {
         return;
     }
     let mut other = in_new_namespaces(&[], "sleep".as_ref())
-        .arg("60")
+        .arg("600")
         .spawn()
         .unwrap();
     let netns = format!("/proc/{}/ns/net", other.id());

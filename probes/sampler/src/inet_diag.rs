@@ -2,6 +2,8 @@
 
 use std::mem::offset_of;
 
+use tcp_info::TcpInfo;
+
 use crate::netlink::{attributes, u16_at, u32_at, u64_at};
 use crate::subflow::Subflow;
 
@@ -48,71 +50,6 @@ const STATES: [&str; 13] = [
 
 /// `enum tcp_ca_state` of `include/uapi/linux/tcp.h`, by number.
 const CA_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
-
-/// `struct tcp_info` of Linux 6.12 (`include/uapi/linux/tcp.h`). It only tells where a field lies: a kernel whose structure ends
-/// earlier leaves the rest absent, one whose structure is longer has fields that we don't know.
-#[repr(C)]
-struct TcpInfo {
-    state: u8,
-    ca_state: u8,
-    retransmits: u8,
-    probes: u8,
-    backoff: u8,
-    options: u8,
-    window_scales: u8,
-    delivery_rate_flags: u8,
-    rto: u32,
-    ato: u32,
-    snd_mss: u32,
-    rcv_mss: u32,
-    unacked: u32,
-    sacked: u32,
-    lost: u32,
-    retrans: u32,
-    fackets: u32,
-    last_data_sent: u32,
-    last_ack_sent: u32,
-    last_data_recv: u32,
-    last_ack_recv: u32,
-    pmtu: u32,
-    rcv_ssthresh: u32,
-    rtt: u32,
-    rttvar: u32,
-    snd_ssthresh: u32,
-    snd_cwnd: u32,
-    advmss: u32,
-    reordering: u32,
-    rcv_rtt: u32,
-    rcv_space: u32,
-    total_retrans: u32,
-    pacing_rate: u64,
-    max_pacing_rate: u64,
-    bytes_acked: u64,
-    bytes_received: u64,
-    segs_out: u32,
-    segs_in: u32,
-    notsent_bytes: u32,
-    min_rtt: u32,
-    data_segs_in: u32,
-    data_segs_out: u32,
-    delivery_rate: u64,
-    busy_time: u64,
-    rwnd_limited: u64,
-    sndbuf_limited: u64,
-    delivered: u32,
-    delivered_ce: u32,
-    bytes_sent: u64,
-    bytes_retrans: u64,
-    dsack_dups: u32,
-    reord_seen: u32,
-    rcv_ooopack: u32,
-    snd_wnd: u32,
-    rcv_wnd: u32,
-    rehash: u32,
-    total_rto: u16,
-    total_rto_recoveries: u16,
-    total_rto_time: u32,
-}
 
 /// How many columns of numbers a row of the TCP file has.
 pub const NUMBERS: usize = 16;
@@ -254,5 +191,5 @@ fn read_alpha(info: &[u8]) -> Option<u32> {
 }
 
 #[cfg(test)]
-#[path = "tcp_info_tests.rs"]
+#[path = "inet_diag_tests.rs"]
 mod tests;

@@ -1,9 +1,6 @@
 //! Runs the sampler in network namespaces of its own. Each test starts itself again inside a new user and network namespace, so that no
 //! privilege is needed and the host's network is never touched. What this host's kernel lacks is named and skipped.
 
-// Each test program takes its part of this.
-#![allow(dead_code)]
-
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,9 +13,9 @@ use std::time::{Duration, Instant};
 const INSIDE: &str = "FABRICLAB_TEST_INSIDE";
 
 /// How long to wait for something that must happen; only a failing test waits as long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Starts the test `name` again in new user and network namespaces; true in the process that is inside.
+/// Starts the test `name` (with its module) again in new user and network namespaces; true in the process that is inside.
 pub fn is_inside(name: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;

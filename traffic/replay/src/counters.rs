@@ -1,90 +1,11 @@
-//! The kernel's counters of one connection: `TCP_INFO`, layout of Linux 6.12 `include/uapi/linux/tcp.h`.
+//! The kernel's counters of one connection, from `TCP_INFO`.
 //!
 //! An older kernel gives a shorter structure; what it does not have reads as `None`.
 
 use std::mem::{offset_of, size_of};
 use std::os::fd::RawFd;
 
-/// `struct tcp_info` up to `tcpi_total_rto_time`. Bit fields are whole bytes here.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct RawTcpInfo {
-    state: u8,
-    ca_state: u8,
-    retransmits: u8,
-    probes: u8,
-    backoff: u8,
-    options: u8,
-    window_scales: u8,
-    flags: u8,
-    rto_us: u32,
-    ato_us: u32,
-    snd_mss: u32,
-    rcv_mss: u32,
-    unacked: u32,
-    sacked: u32,
-    lost: u32,
-    retrans: u32,
-    fackets: u32,
-    last_data_sent_ms: u32,
-    last_ack_sent_ms: u32,
-    last_data_recv_ms: u32,
-    last_ack_recv_ms: u32,
-    pmtu: u32,
-    rcv_ssthresh: u32,
-    rtt_us: u32,
-    rttvar_us: u32,
-    snd_ssthresh: u32,
-    snd_cwnd: u32,
-    advmss: u32,
-    reordering: u32,
-    rcv_rtt_us: u32,
-    rcv_space: u32,
-    total_retrans: u32,
-    pacing_rate: u64,
-    max_pacing_rate: u64,
-    bytes_acked: u64,
-    bytes_received: u64,
-    segs_out: u32,
-    segs_in: u32,
-    notsent_bytes: u32,
-    min_rtt_us: u32,
-    data_segs_in: u32,
-    data_segs_out: u32,
-    delivery_rate: u64,
-    busy_time_us: u64,
-    rwnd_limited_us: u64,
-    sndbuf_limited_us: u64,
-    delivered: u32,
-    delivered_ce: u32,
-    bytes_sent: u64,
-    bytes_retrans: u64,
-    dsack_dups: u32,
-    reord_seen: u32,
-    rcv_ooopack: u32,
-    snd_wnd: u32,
-    rcv_wnd: u32,
-    rehash: u32,
-    total_rto: u16,
-    total_rto_recoveries: u16,
-    total_rto_time_ms: u32,
-}
-
-impl RawTcpInfo {
-    /// Whether the handshake is over and the connection not closed (`include/net/tcp_states.h`).
-    pub fn is_established(&self) -> bool {
-        const ESTABLISHED: u8 = 1;
-        const FIN_WAIT_1: u8 = 4;
-        const FIN_WAIT_2: u8 = 5;
-        const CLOSE_WAIT: u8 = 8;
-        const LAST_ACK: u8 = 9;
-        const CLOSING: u8 = 11;
-        matches!(
-            self.state,
-            ESTABLISHED | FIN_WAIT_1 | FIN_WAIT_2 | CLOSE_WAIT | LAST_ACK | CLOSING
-        )
-    }
-}
+use tcp_info::TcpInfo;
 
 /// What the flow log wants of a connection; counters are since the connection began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,8 +21,8 @@ pub struct TcpCounters {
 impl TcpCounters {
     /// Reads a socket's counters; all are absent where the kernel refuses.
     pub fn read(fd: RawFd) -> Self {
-        let mut raw = RawTcpInfo::default();
-        let mut length = size_of::<RawTcpInfo>() as libc::socklen_t;
+        let mut raw = TcpInfo::default();
+        let mut length = size_of::<TcpInfo>() as libc::socklen_t;
         // SAFETY: `raw` is plain integers of `length` bytes; the kernel writes no more than `length`.
         let status = unsafe {
             libc::getsockopt(
@@ -120,23 +41,23 @@ impl TcpCounters {
     }
 
     /// Of a structure that the kernel filled wholly.
-    pub fn of(raw: &RawTcpInfo) -> Self {
-        Self::from_raw(raw, size_of::<RawTcpInfo>())
+    pub fn of(raw: &TcpInfo) -> Self {
+        Self::from_raw(raw, size_of::<TcpInfo>())
     }
 
-    fn from_raw(raw: &RawTcpInfo, length: usize) -> Self {
+    fn from_raw(raw: &TcpInfo, length: usize) -> Self {
         let has = |offset: usize, size: usize| offset + size <= length;
         Self {
-            retransmits: has(offset_of!(RawTcpInfo, total_retrans), 4).then_some(raw.total_retrans),
-            timeouts: has(offset_of!(RawTcpInfo, total_rto), 2).then_some(raw.total_rto),
-            marks: has(offset_of!(RawTcpInfo, delivered_ce), 4).then_some(raw.delivered_ce),
-            delivered: has(offset_of!(RawTcpInfo, delivered), 4).then_some(raw.delivered),
+            retransmits: has(offset_of!(TcpInfo, total_retrans), 4).then_some(raw.total_retrans),
+            timeouts: has(offset_of!(TcpInfo, total_rto), 2).then_some(raw.total_rto),
+            marks: has(offset_of!(TcpInfo, delivered_ce), 4).then_some(raw.delivered_ce),
+            delivered: has(offset_of!(TcpInfo, delivered), 4).then_some(raw.delivered),
             // The kernel has no sample yet: it says 2^32-1 for the minimum and 0 for the smoothed time.
-            min_rtt_us: has(offset_of!(RawTcpInfo, min_rtt_us), 4)
-                .then_some(raw.min_rtt_us)
+            min_rtt_us: has(offset_of!(TcpInfo, min_rtt), 4)
+                .then_some(raw.min_rtt)
                 .filter(|&us| us != u32::MAX),
-            srtt_us: has(offset_of!(RawTcpInfo, rtt_us), 4)
-                .then_some(raw.rtt_us)
+            srtt_us: has(offset_of!(TcpInfo, rtt), 4)
+                .then_some(raw.rtt)
                 .filter(|&us| us != 0),
         }
     }
@@ -188,27 +109,16 @@ impl TcpCounters {
 mod tests {
     use super::*;
 
-    /// Offsets of the header file, which the log depends on.
-    #[test]
-    fn the_layout_is_the_kernels() {
-        assert_eq!(offset_of!(RawTcpInfo, total_retrans), 100);
-        assert_eq!(offset_of!(RawTcpInfo, pacing_rate), 104);
-        assert_eq!(offset_of!(RawTcpInfo, min_rtt_us), 148);
-        assert_eq!(offset_of!(RawTcpInfo, delivered), 192);
-        assert_eq!(offset_of!(RawTcpInfo, total_rto), 240);
-        assert_eq!(size_of::<RawTcpInfo>(), 248);
-    }
-
     #[test]
     fn an_older_kernel_leaves_fields_empty() {
-        let raw = RawTcpInfo {
+        let raw = TcpInfo {
             total_retrans: 3,
-            min_rtt_us: u32::MAX,
-            rtt_us: 50,
+            min_rtt: u32::MAX,
+            rtt: 50,
             delivered: 9,
-            ..RawTcpInfo::default()
+            ..TcpInfo::default()
         };
-        let counters = TcpCounters::from_raw(&raw, offset_of!(RawTcpInfo, delivered));
+        let counters = TcpCounters::from_raw(&raw, offset_of!(TcpInfo, delivered));
         let expected = TcpCounters {
             retransmits: Some(3),
             srtt_us: Some(50),

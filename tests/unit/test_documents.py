@@ -1,0 +1,85 @@
+"""The READMEs: their links lead somewhere, and what they tell to type is what the program takes."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from fabriclab.cli.app import app
+from fabriclab.cli.settings import parse_settings
+from fabriclab.lab import parse_lab
+from fabriclab.plan import resolve_plan
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(
+        path
+        for part in ("README.md", "CHANGELOG.md", *(f"{top}/**/README.md" for top in ("labs", "images", "probes", "traffic", "analysis")))
+        for path in ROOT.glob(part)
+        if "target" not in path.parts
+    )
+}
+LABS = [directory.parent.name for directory in sorted(ROOT.glob("labs/*/experiment.yml"))]
+
+
+def commands_of(document: str) -> list[list[str]]:
+    """Return the words of each command line of fabriclab in a document's code: what stands two blanks after it explains it."""
+    text = DOCUMENTS[document]
+    lines = re.findall(r"^    (?:\.venv/bin/)?fabriclab (.+)$", text, flags=re.MULTILINE)
+    lines += re.findall(r"`fabriclab ([^`\n]+)`", text)
+    found = []
+    for line in lines:
+        command = re.split(r" {2,}|; ", line.replace("[", " ").replace("]", " "))[0]
+        found.append([word.replace("'", "") for word in re.findall(r"(?:[^\s']|'[^']*'|')+", command)])
+    return [words for words in found if words]
+
+
+ALL_COMMANDS = [(document, words) for document in DOCUMENTS for words in commands_of(document)]
+
+
+def options_of(words: list[str]) -> tuple[set[str], list[str]]:
+    """Return the options of the command that these words name, and the words after its name."""
+    command: Any = typer.main.get_command(app)
+    rest = list(words)
+    while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
+        assert rest[0] in command.commands, f"no command {rest[0]!r}"
+        command = command.commands[rest.pop(0)]
+    return {option for parameter in command.params for option in parameter.opts} | {"-h", "--help"}, rest
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_to_what_is_there(document: str) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", DOCUMENTS[document])
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (ROOT / document).parent.joinpath(target).exists()] == []
+
+
+def test_the_commands_are_found() -> None:
+    assert {words[0] for _, words in ALL_COMMANDS} >= {"run", "sweep", "plan", "check", "validate", "generate", "sonic", "doctor"}
+    assert len(ALL_COMMANDS) > 80
+
+
+@pytest.mark.parametrize(("document", "words"), ALL_COMMANDS, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_a_command_of_a_document_is_one(document: str, words: list[str]) -> None:
+    options, rest = options_of(words)
+    assert [word for word in rest if re.match(r"--?[a-z]", word) and word.partition("=")[0] not in options] == []
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_a_labs_readme_names_its_matrices_and_settings(name: str) -> None:
+    lab, text = parse_lab(ROOT / "labs" / name), DOCUMENTS[f"labs/{name}/README.md"]
+    # The first matrix is what `fabriclab sweep LAB` runs; its name need not be said.
+    assert [matrix for matrix in list(lab.matrices)[1:] if not re.search(rf"(?<![\w-]){re.escape(matrix)}(?![\w-])", text)] == []
+    of_lab = [words for _, words in ALL_COMMANDS if len(words) > 1 and words[1].rstrip("/") == f"labs/{name}"]
+    assert of_lab, "no command runs it"
+    for words in of_lab:
+        values = {flag: [after for word, after in pairwise(words) if word == flag] for flag in ("--matrix", "--set")}
+        assert set(values["--matrix"]) <= set(lab.matrices)
+        if values["--set"]:
+            resolve_plan(lab, parse_settings(values["--set"]), None)

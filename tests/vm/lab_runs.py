@@ -1,0 +1,47 @@
+"""Runs a point of a shipped lab as a user does: the lab's own checks are asked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from vm import fabriclab
+
+LABS = Path(__file__).parents[2] / "labs"
+
+
+@dataclass(frozen=True)
+class LabRun:
+    """A run that has ended well: a check that fails would have failed the command."""
+
+    directory: Path
+    said: str
+    """What the command wrote."""
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the metrics of summary.json."""
+        metrics: dict[str, Any] = json.loads((self.directory / "summary.json").read_text())["metrics"]
+        return metrics
+
+    def complete_metrics(self) -> dict[str, Any]:
+        """Return the metrics; all flows are complete, and a check of the lab was there to pass."""
+        assert "pass: " in self.said
+        metrics = self.metrics()
+        assert metrics["flows_complete"] == metrics["flows"]
+        return metrics
+
+    def flows(self) -> pl.DataFrame:
+        """Return flows.parquet; the lab's own check says that all are complete."""
+        assert "pass: flows_incomplete" in self.said
+        return pl.read_parquet(self.directory / "flows.parquet")
+
+
+def run_lab(directory: Path, lab: str, *settings: str, out: str = "run") -> LabRun:
+    """Run a lab with some settings (`stop=300 ms`), each of which may be several, separated by semicolons."""
+    words = [word for text in settings for setting in text.split("; ") for word in ("--set", setting)]
+    result = fabriclab(directory, "run", str(LABS / lab), *words, "--out", out, "--force")
+    assert result.returncode == 0, result.stdout + result.stderr
+    return LabRun(directory / out, result.stdout)
