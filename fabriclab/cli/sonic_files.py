@@ -52,7 +52,7 @@ def write_files(texts: Mapping[Path, str], force: bool) -> None:
 
 
 def _summary(lab: ImportedLab, directory: Path) -> Iterator[str]:
-    sessions = [link for link in lab.links if link.session is not None]
+    sessions = {link.session.key for link in lab.links if link.session is not None}
     yield f"{directory}: switch {lab.name} with {len(lab.links)} ports, {len(sessions)} BGP sessions; {', '.join(lab.files)}"
     if lab.notes:
         yield "to know:"

@@ -38,9 +38,9 @@ def _plain(module: str, table: str, *keys: str) -> _Table:
     return _Table(module, (_List(f"{table}_LIST", keys),))
 
 
-def _addressed(module: str, table: str) -> _Table:
-    """Return a table of interfaces, whose keys are `name` and `name|address`."""
-    return _Table(module, (_List(f"{table}_LIST", ("name",)), _List(f"{table}_IPPREFIX_LIST", ("name", "ip-prefix"))))
+def _addressed(module: str, table: str, prefix: str = "ip-prefix") -> _Table:
+    """Return a table of interfaces, whose keys are `name` and `name|address`; `prefix` is the latter's leaf."""
+    return _Table(module, (_List(f"{table}_LIST", ("name",)), _List(f"{table}_IPPREFIX_LIST", ("name", prefix))))
 
 
 def _map(module: str, table: str, key: str, value: str) -> _Table:
@@ -52,6 +52,12 @@ _TABLES = {
     "PORT": _plain("sonic-port", "PORT", "name"),
     "CABLE_LENGTH": _map("sonic-cable-length", "CABLE_LENGTH", "port", "length"),
     "INTERFACE": _addressed("sonic-interface", "INTERFACE"),
+    "PORTCHANNEL": _plain("sonic-portchannel", "PORTCHANNEL", "name"),
+    "PORTCHANNEL_MEMBER": _plain("sonic-portchannel", "PORTCHANNEL_MEMBER", "name", "port"),
+    "PORTCHANNEL_INTERFACE": _addressed("sonic-portchannel", "PORTCHANNEL_INTERFACE", "ip_prefix"),
+    "VLAN": _plain("sonic-vlan", "VLAN", "name"),
+    "VLAN_MEMBER": _plain("sonic-vlan", "VLAN_MEMBER", "name", "port"),
+    "VLAN_INTERFACE": _addressed("sonic-vlan", "VLAN_INTERFACE"),
     "LOOPBACK_INTERFACE": _addressed("sonic-loopback-interface", "LOOPBACK_INTERFACE"),
     "DEVICE_NEIGHBOR": _plain("sonic-device_neighbor", "DEVICE_NEIGHBOR", "peer_name"),
     "DEVICE_NEIGHBOR_METADATA": _plain("sonic-device_neighbor_metadata", "DEVICE_NEIGHBOR_METADATA", "name"),
