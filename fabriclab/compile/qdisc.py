@@ -2,7 +2,7 @@
 
     tbf 1:  the line rate; preamble, FCS and inter-frame gap count
      └ netem 2:  the propagation delay, when there is one
-        └ bfifo 3:, red 3:, codel 3:, fq_codel 3: or pie 3:   the buffer; the sampler reads this one
+        └ bfifo 3:, red 3:, codel 3:, fq_codel 3:, pie 3: or fq_pie 3:   the buffer; the sampler reads this one
 
 tbf peeks its child, so the delay line stands before the buffer: the same for a path, and one qdisc less than an own delay stage.
 A token bucket lets a packet that finds the line idle leave at once; it is the packets behind it that wait. So an idle line's
@@ -32,9 +32,9 @@ LEAF_HANDLE = "3:"
 """The handle of the qdisc whose backlog is the port's queue."""
 
 _RED_PACKET_BYTES = 1000
-_FQ_CODEL_MEMORY_FACTOR = 4
-"""fq_codel bounds the kernel's memory too, 32 MB unless told otherwise. Only its bound of packets is to count: a full frame takes less
-than twice its length."""
+_FQ_MEMORY_FACTOR = 4
+"""fq_codel and fq_pie bound the kernel's memory too, 32 MB unless told otherwise. Only its bound of packets is to count: a full frame
+takes less than twice its length."""
 _LARGEST_NUMBER = 2**31
 _RED_LARGEST_RATE_BPS = (2**32 - 1) * 8
 """tc has 32 bits for the bytes per second that RED forgets by while it is idle (iproute2, lib/utils.c, get_rate). Above 34 Gbps it forgets
@@ -117,8 +117,8 @@ def red(limit_bytes: int, thresholds: tuple[int, int], probability: str, rate_bp
 def _aqm(aqm: Aqm, limit_bytes: int, largest_frame_bytes: int) -> str:
     """Return a qdisc whose limit counts packets: as many frames of full size as the bytes hold; a small one takes the same room."""
     packets = max(1, limit_bytes // largest_frame_bytes)
-    memory = f" memory_limit {min(_FQ_CODEL_MEMORY_FACTOR * limit_bytes, _LARGEST_NUMBER)}" if aqm.kind == "fq_codel" else ""
-    interval = "tupdate" if aqm.kind == "pie" else "interval"
+    memory = f" memory_limit {min(_FQ_MEMORY_FACTOR * limit_bytes, _LARGEST_NUMBER)}" if aqm.kind.startswith("fq_") else ""
+    interval = "tupdate" if aqm.kind.endswith("pie") else "interval"
     times = f"target {_microseconds(aqm.target_ns)} {interval} {_microseconds(aqm.interval_ns)}"
     return f"{aqm.kind} limit {packets}{memory} {times} {'ecn' if aqm.ecn else 'noecn'}"
 

@@ -10,8 +10,8 @@ from fabriclab.lab.section import Section, Written
 
 AQM_KEYS = ("kind", "target", "interval", "ecn")
 AQM_NONE = "none"
-AQM_KINDS = ("codel", "fq_codel", "pie")
-"""RFC 8289, RFC 8290, RFC 8033."""
+AQM_KINDS = ("codel", "fq_codel", "pie", "fq_pie")
+"""RFC 8289, RFC 8290, RFC 8033; FQ-PIE is FQ-CoDel's scheduler with a PIE for each flow."""
 _SHORTEST_NS, _LONGEST_NS = 1_000, 10 * 10**9
 _NS_PER_US = 1_000
 
@@ -66,7 +66,7 @@ def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:
         written.complain(problems, f"of no queue management; write kind: one of {listed(AQM_KINDS)}")
     elif marks:
         aqm.kind.complain(problems, "stands beside ecn_threshold; write one of them (aqm: {ecn: true} marks, too)")
-    elif aqm.kind.value != "pie" and aqm.target and aqm.interval and aqm.target.value >= aqm.interval.value:
+    elif "codel" in aqm.kind.value and aqm.target and aqm.interval and aqm.target.value >= aqm.interval.value:
         message = (
             f"{shown(aqm.target.text)} is not below interval, {aqm.interval.text}; CoDel wants 5 % to 10 % of it (RFC 8289, section 4.4)"
         )

@@ -148,7 +148,7 @@ def _switch_queue(node: str, profile: WrittenSwitchProfile) -> Queue:
 def _aqm(written: WrittenAqm | None) -> Aqm | None:
     if written is None or written.is_none or written.kind is None:
         return None
-    kind = cast(Literal["codel", "fq_codel", "pie"], written.kind.value)
+    kind = cast(Literal["codel", "fq_codel", "pie", "fq_pie"], written.kind.value)
     return Aqm(
         kind=kind,
         target_ns=_or(written.target, defaults.AQM_TARGET_NS[kind]),

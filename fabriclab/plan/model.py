@@ -13,8 +13,6 @@ from fabriclab.plan.node import Node, Port
 from fabriclab.plan.record import Frozen
 from fabriclab.plan.traffic_kinds import Traffic
 
-PLAN_FORMAT = "fabriclab-plan-1"
-
 Scalar = str | int | float | bool
 
 

@@ -13,9 +13,9 @@ Role = Literal["host", "switch"]
 
 
 class Aqm(Frozen):
-    """Active queue management by a stock qdisc (RFC 8289 CoDel, RFC 8290 FQ-CoDel, RFC 8033 PIE)."""
+    """Active queue management by a stock qdisc (RFC 8289 CoDel, RFC 8290 FQ-CoDel, RFC 8033 PIE, tc-fq_pie(8))."""
 
-    kind: Literal["codel", "fq_codel", "pie"]
+    kind: Literal["codel", "fq_codel", "pie", "fq_pie"]
     target_ns: int
     """Queueing delay that it aims at."""
     interval_ns: int

@@ -59,6 +59,11 @@ class DataTable:
 Exhibit = Picture | DataTable
 
 
+def titled(title: str, traffic: Sequence[str]) -> str:
+    """Return a title that names the traffic that is shown; none: all."""
+    return f"{title}: {', '.join(traffic)}" if traffic else title
+
+
 def _texts(group: RowGroup) -> Iterator[list[str]]:
     for row in group.rows:
         yield [f"{cell.text} ({cell.detail})" if cell.detail else cell.text for cell in row]

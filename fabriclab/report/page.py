@@ -31,6 +31,8 @@ from fabriclab.results.sweep import SEED, compare_runs
 
 MOST_ROWS = 24
 """A longer table is folded away."""
+MOST_WARNINGS = 3
+"""Others are folded away."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Page:
     switches: list[SwitchNote]
     """Those with a shared buffer."""
     most_rows: int = MOST_ROWS
+    most_warnings: int = MOST_WARNINGS
     light: str = field(default_factory=lambda: css_variables(dark=False))
     dark: str = field(default_factory=lambda: css_variables(dark=True))
 

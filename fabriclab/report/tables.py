@@ -67,17 +67,19 @@ def point_table(
     """
     columns = _columns(pools, leave_out, by_class=by_class)
     named = varied or tuple(dict.fromkeys(name for pool in pools for name in pool.pool.settings))
-    headings = [*(name.rpartition(".")[2].replace("_", " ") for name in named), *(title for _, title in columns)]
-    rows = [[*(Cell(_setting(name, pool)) for name in named), *_cells(pool, [metric for metric, _ in columns], digits)] for pool in pools]
-    numbers = [name not in ("variant", "congestion_control") for name in named] + [True] * len(columns)
-    repeated = any(len(pool.points) > 1 for pool in pools)
-    if repeated:
-        headings, numbers = [*headings, "Seeds"], [*numbers, True]
-        rows = [[*row, Cell(_seeds(pool))] for row, pool in zip(rows, pools, strict=True)]
+    headings = [name.rpartition(".")[2].replace("_", " ") for name in named]
+    rows = [[Cell(_setting(name, pool)) for name in named] for pool in pools]
+    numbers = [name not in ("variant", "congestion_control") for name in named]
     whole = [pool.is_whole for pool in pools]
     if not all(whole):
         headings, numbers = [*headings, "Status"], [*numbers, False]
         rows = [[*row, Cell(_status(pool))] for row, pool in zip(rows, pools, strict=True)]
+    headings, numbers = [*headings, *(title for _, title in columns)], [*numbers, *(True for _ in columns)]
+    rows = [[*row, *_cells(pool, [metric for metric, _ in columns], digits)] for row, pool in zip(rows, pools, strict=True)]
+    repeated = any(len(pool.points) > 1 for pool in pools)
+    if repeated:
+        headings, numbers = [*headings, "Seeds"], [*numbers, True]
+        rows = [[*row, Cell(_seeds(pool))] for row, pool in zip(rows, pools, strict=True)]
     return PointTable(headings, numbers, rows, whole, _OF_SEEDS if repeated else "")
 
 

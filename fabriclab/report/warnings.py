@@ -8,6 +8,7 @@ from fabriclab.report.figures.curves import setting_label
 from fabriclab.report.quantities import format_metric
 from fabriclab.results import Results, SweepPoint
 from fabriclab.results.sweep import SEED
+from fabriclab.units import format_count
 
 _MOST_NAMED = 6
 _MOST_WARNINGS = 24
@@ -63,13 +64,20 @@ def _incomplete(points: Sequence[SweepPoint]) -> list[str]:
         return [f"This run is invalid: {_reason(points[0])}."]
     if len(points) == 1:
         return [f"This run is incomplete: {_reason(broken[0])}."]
-    reasons: dict[str, list[SweepPoint]] = {}
+    reasons: dict[str, dict[str, list[SweepPoint]]] = {}
     for point in broken:
-        reasons.setdefault(f"{_name(point)}: {_reason(point)}", []).append(point)
-    named = [f"{reason}{_seeds(alike, points)}" for reason, alike in list(reasons.items())[:_MOST_NAMED]]
-    more = [f"and {len(reasons) - _MOST_NAMED} more"] if len(reasons) > _MOST_NAMED else []
+        reasons.setdefault(_reason(point), {}).setdefault(_name(point), []).append(point)
+    named = [f"{_named(alike, points)}: {reason}" for reason, alike in list(reasons.items())[:_MOST_NAMED]]
+    more = [f"and {len(reasons) - _MOST_NAMED} more reasons"] if len(reasons) > _MOST_NAMED else []
     verb = "is" if len(broken) == 1 else "are"
     return [f"{len(broken)} of {len(points)} points {verb} incomplete: {'; '.join(named + more)}."]
+
+
+def _named(alike: dict[str, list[SweepPoint]], points: Sequence[SweepPoint]) -> str:
+    """Return which points have one reason: the first of them by name, the others counted."""
+    (first, members), *others = alike.items()
+    count = sum(len(more) for _, more in others)
+    return f"{first}{_seeds(members, points)}" + (f" and {format_count(count, 'more point')}" if count else "")
 
 
 def _name(point: SweepPoint) -> str:
@@ -85,7 +93,8 @@ def _seeds(alike: Sequence[SweepPoint], points: Sequence[SweepPoint]) -> str:
 
 
 def _reason(point: SweepPoint) -> str:
-    reasons = [] if point.status == "complete" else [f"status {point.status}" + (f" ({point.message})" if point.message else "")]
+    message = point.message.removeprefix(f"{point.status}: ")
+    reasons = [] if point.status == "complete" else [f"status {point.status}" + (f" ({message})" if message else "")]
     if point.results is not None:
         summary = point.results.summary
         missing, flows = summary.get("flows_incomplete"), summary.get("flows")

@@ -13,7 +13,8 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.plan.interfaces import first_address
+from fabriclab.plan.interfaces import fabric_neighbours, first_address, member_ports
+from fabriclab.plan.node import Node, Route
 from fabriclab.plan.traffic_kinds import FlowsTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_count
@@ -57,7 +58,13 @@ def _flows_a_pair(bench: Bench) -> int:
 
 
 def _widest(bench: Bench) -> int:
-    return max((len(route.next_hops) for switch in bench.switches for route in bench.intended.node(switch.name).routes), default=1)
+    switches = [bench.intended.node(switch.name) for switch in bench.switches]
+    return max((_lines(switch, route) for switch in switches for route in switch.routes), default=1)
+
+
+def _lines(switch: Node, route: Route) -> int:
+    """Return how many links a route's packets are spread over: those of a port channel count each."""
+    return sum(len(member_ports(switch, interface)) for _, interface in route.next_hops)
 
 
 def _judge(bench: Bench, results: Results) -> list[Finding]:
@@ -136,22 +143,31 @@ def _route_mtu(route: dict[str, Any]) -> int | None:
 
 
 def _judge_balance(bench: Bench, results: Results) -> Iterator[Finding]:
-    """Yield, for each switch with equal paths, whether all of them carry traffic."""
+    """Yield, for each switch with equal paths or a port channel to another switch, whether all of them carry traffic."""
     carried = _sent_packets(results)
     for switch in bench.switches:
         intended = bench.intended.node(switch.name)
-        groups = sorted({tuple(hop[1] for hop in route.next_hops) for route in intended.routes if len(route.next_hops) > 1})
-        for ports in groups:
-            expected = f"{', '.join(ports)} all carry"
+        for interfaces in _equals(bench, intended):
+            expected = f"{', '.join(interfaces)} all carry"
             if carried is None:
                 yield unmeasured("balance", switch.name, expected, "interfaces were not sampled")
                 continue
-            sent = [carried.get(f"{switch.name}:{port}", 0) for port in ports]
-            shares = ", ".join(f"{port} {100 * packets / max(1, sum(sent)):.0f} %" for port, packets in zip(ports, sent, strict=True))
-            if sum(sent) < len(ports) * _FLOWS_A_PATH:
+            ports = [[f"{switch.name}:{port}" for port in member_ports(intended, interface)] for interface in interfaces]
+            sent = [sum(carried.get(port, 0) for port in of_interface) for of_interface in ports]
+            pairs = zip(interfaces, sent, strict=True)
+            shares = ", ".join(f"{interface} {100 * packets / max(1, sum(sent)):.0f} %" for interface, packets in pairs)
+            if sum(sent) < len(interfaces) * _FLOWS_A_PATH:
                 yield unmeasured("balance", switch.name, expected, "no traffic came here")
             else:
-                yield judged("balance", switch.name, expected, shares, min(sent) >= _LEAST_SHARE * sum(sent) / len(ports))
+                yield judged("balance", switch.name, expected, shares, min(sent) >= _LEAST_SHARE * sum(sent) / len(interfaces))
+
+
+def _equals(bench: Bench, switch: Node) -> list[tuple[str, ...]]:
+    """Return the interfaces over which traffic is spread: next hops of one route, members of one port channel."""
+    next_hops = {tuple(hop[1] for hop in route.next_hops) for route in switch.routes if len(route.next_hops) > 1}
+    fabric = {interface.name for interface, _ in fabric_neighbours(switch, bench.intended.by_name())}
+    channels = [channel.members for channel in switch.port_channels if channel.name in fabric and len(channel.members) > 1]
+    return [*sorted(next_hops), *channels]
 
 
 def _sent_packets(results: Results) -> dict[str, int] | None:

@@ -257,6 +257,10 @@ def test_what_tc_writes_of_a_switch_port_is_no_json() -> None:
             "fq_codel limit 66 memory_limit 400000 target 50us interval 1000us noecn",
         ),
         (Aqm(kind="pie", target_ns=15_000_000, interval_ns=15_000_000, ecn=False), "pie limit 66 target 15000us tupdate 15000us noecn"),
+        (
+            Aqm(kind="fq_pie", target_ns=50_000, interval_ns=1_000_000, ecn=True),
+            "fq_pie limit 66 memory_limit 400000 target 50us tupdate 1000us ecn",
+        ),
     ],
 )
 def test_a_limit_of_bytes_is_one_of_full_frames_to_an_aqm(aqm: Aqm, expected: str) -> None:

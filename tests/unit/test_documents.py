@@ -20,7 +20,11 @@ DOCUMENTS = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in sorted(
         path
-        for part in ("README.md", "CHANGELOG.md", *(f"{top}/**/README.md" for top in ("labs", "images", "probes", "traffic", "analysis")))
+        for part in (
+            "README.md",
+            "CHANGELOG.md",
+            *(f"{top}/**/README.md" for top in ("fabriclab", "labs", "images", "probes", "traffic", "analysis")),
+        )
         for path in ROOT.glob(part)
         if "target" not in path.parts
     )
@@ -58,6 +62,13 @@ def test_links_lead_to_what_is_there(document: str) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", DOCUMENTS[document])
     local = [target for target in targets if "://" not in target]
     assert [target for target in local if not (ROOT / document).parent.joinpath(target).exists()] == []
+
+
+def test_what_the_map_of_the_package_names_is_there() -> None:
+    named = set(re.findall(r"`([\w/-]+(?:/|\.(?:py|rs|h|md)))`", DOCUMENTS["fabriclab/README.md"]))
+    assert len(named) > 20
+    places = (ROOT, ROOT / "fabriclab", ROOT / "images" / "machine", ROOT / "images" / "machine" / "kernel" / "switch")
+    assert {name for name in named if not any((place / name).exists() for place in places)} == set()
 
 
 def test_the_commands_are_found() -> None:

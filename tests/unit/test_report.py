@@ -27,6 +27,7 @@ from fabriclab.report.selection import wanted_figures
 from fabriclab.report.series import read_steps
 from fabriclab.report.studies import read_study
 from fabriclab.report.telling import telling_points
+from fabriclab.report.warnings import warnings_of
 from fabriclab.results import ResultsError, read_run, read_sweep
 from fabriclab.results.sweep import compare_runs
 
@@ -120,6 +121,32 @@ def test_incomplete_points_are_named_at_the_top(tmp_path: Path) -> None:
     assert "2 of 6 points are incomplete: CUBIC, 8 senders: status crashed (the machine was killed by signal 9)" in text
     assert "DCTCP, 4 senders: status missing (not run)" in text
     assert html.index('role="alert"') < html.index("<figure>")
+    assert outline.text.index("Status") < outline.text.index("Goodput", outline.text.index("Status"))
+
+
+def test_points_with_one_reason_are_counted_together(tmp_path: Path) -> None:
+    directory = incast_sweep(tmp_path / "sweep", senders=(1, 4, 8))
+    for point in (directory / "points").glob("dctcp-*"):
+        shutil.rmtree(point)
+    (warning,) = warnings_of(read_sweep(directory).points)
+    assert warning == "3 of 6 points are incomplete: DCTCP, 1 sender and 2 more points: status missing (not run)."
+
+
+def test_a_figure_of_some_traffic_says_so(tmp_path: Path) -> None:
+    run = incast_run(tmp_path / "run", 4)
+    manifest = json.loads((run / "manifest.json").read_text())
+    manifest["report"] = {"figures": [{"kind": "fct-cdf", "traffic": ["sru"]}]}
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    assert "Flow completion times: sru" in page([run], tmp_path)[1].text
+
+
+def test_many_warnings_are_folded_away(tmp_path: Path) -> None:
+    run = incast_run(tmp_path / "run", 1, rounds=1)
+    file = run / "plan.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"warnings": [f"warning {number}" for number in range(8)]}))
+    html, _ = page([run], tmp_path)
+    assert html.count('role="alert"') == 1 and "<summary>5 more</summary>" in html
+    assert all(f"warning {number}." in html for number in range(8))
 
 
 def test_page_of_a_run(tmp_path: Path) -> None:

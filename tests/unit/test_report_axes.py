@@ -1,4 +1,4 @@
-"""Settings as horizontal axes: numbers, categories, what has no place; which points figures show; names of vertical axes."""
+"""Settings as horizontal axes: numbers, categories, what has no place; which points and times figures show; names of vertical axes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
-from synthetic_run import incast_sweep
+from synthetic_run import incast_sweep, long_run
 
+from fabriclab.report.figures.curves import curve_of
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.setting_axis import SettingAxis
+from fabriclab.report.figures.tcp import throughput_picture
 from fabriclab.report.pools import PooledRuns, pools_of, varied_settings
 from fabriclab.report.selection import sweep_exhibits
 from fabriclab.report.style import label_rows, new_figure
 from fabriclab.report.telling import choice_note
-from fabriclab.results import Sweep, read_sweep
+from fabriclab.results import Results, Sweep, read_run, read_sweep
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +97,19 @@ def test_a_choice_of_points_is_told(sweep_dir: Path) -> None:
     )
     few = replace(sweep, points=sweep.points[:4])
     assert choice_note(pools_of(few), varied_settings(few)) == ""
+
+
+def test_where_nothing_was_sampled_no_silence_is_drawn(tmp_path: Path) -> None:
+    results = read_run(long_run(tmp_path / "run"))
+    assert results.measured.tcp is not None
+    early = results.measured.tcp.filter(pl.col("time_ns") < 1_500_000_000)
+    # A connection that is gone has a last row without its counters.
+    gone = results.measured.tcp.filter(pl.col("time_ns") == 1_900_000_000).with_columns(bytes_acked=pl.lit(None, pl.Int64))
+    cut = replace(results, measured=replace(results.measured, tcp=pl.concat([early, gone])))
+
+    def together(run: Results) -> float:
+        picture = throughput_picture(curve_of(run), "throughput")
+        assert picture is not None
+        return float(picture.caption.partition("together ")[2].split()[0])
+
+    assert together(cut) == pytest.approx(together(results), rel=0.02)

@@ -260,7 +260,7 @@ def test_incomplete_seeds_are_named_together(tmp_path: Path) -> None:
         file = directory / f"points/tcp-None-{seed}" / "manifest.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | {"status": "crashed"}))
     text = text_of([directory], tmp_path)
-    assert "2 of 6 points are incomplete: background tcp: status crashed (seed 2, 3)." in text
+    assert "2 of 6 points are incomplete: background tcp (seed 2, 3): status crashed." in text
     assert "1 of 3" in text
 
 

@@ -99,7 +99,7 @@ def test_plan_shows_what_a_node_gets(place: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_runs_keep_what_they_measured(place: Path, number: signal.Signals) -> None:
     running = subprocess.Popen(
-        [*fabriclab_command(), "run", "small", "--set", "stop=50 s", "--out", "run"], cwd=place, stdout=subprocess.PIPE, text=True
+        [*fabriclab_command(), "run", "small", "--set", "stop=1000 s", "--out", "run"], cwd=place, stdout=subprocess.PIPE, text=True
     )
     events = place / "run" / "events.jsonl"
     wait_until(lambda: events.is_file() and '"progress"' in events.read_text())
@@ -113,7 +113,7 @@ def test_interrupted_runs_keep_what_they_measured(place: Path, number: signal.Si
 
 
 def test_nothing_survives_a_killed_fabriclab_and_the_report_still_works(place: Path) -> None:
-    running = subprocess.Popen([*fabriclab_command(), "run", "small", "--set", "stop=50 s", "--out", "run"], cwd=place)
+    running = subprocess.Popen([*fabriclab_command(), "run", "small", "--set", "stop=1000 s", "--out", "run"], cwd=place)
     events = place / "run" / "events.jsonl"
     wait_until(lambda: events.is_file() and '"progress"' in events.read_text())
     machine = [process for process in live_processes(f"fabriclab_job={place}/run") if process != running.pid]
@@ -138,5 +138,7 @@ def test_an_interrupted_sweep_stops_all_and_goes_on_later(place: Path) -> None:
     running.send_signal(signal.SIGINT)
     assert running.wait() == 130
     statuses = [point["status"] for point in json.loads((place / "sweep" / "sweep.json").read_text())["points"]]
-    assert statuses == ["interrupted", "missing", "missing"]
+    # A busy host may be done with the first point, or two, before the signal is sent.
+    done = statuses.index("interrupted")
+    assert statuses == [*["complete"] * done, "interrupted", *["missing"] * (2 - done)]
     assert subprocess.run(command, cwd=place, stdout=subprocess.DEVNULL).returncode == 0

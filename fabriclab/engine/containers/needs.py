@@ -22,6 +22,7 @@ QDISC_TRIALS = {
     "fq": "fq",
     "fq_codel": "fq_codel",
     "pie": "pie",
+    "fq_pie": "fq_pie",
     "cake": "cake",
     "gred": "gred setup DPs 2 default 1",
 }

@@ -108,7 +108,7 @@ def _used_pools(results: Results, switch: str | None) -> list[Memory]:
 def _draw_pool(axes: Axes, results: Results, pool: Memory, begin: int, end: int) -> None:
     edges = np.linspace(begin, max(end, begin + 1), _BINS + 1)
     layers = _layers(results, pool, edges)
-    used = read_steps(pool.rows, "used_bytes", begin, end)
+    used = read_steps(pool.rows, "used_bytes", begin, end, most=2 * _BINS - 1)
     highest = max([float(used.high.max()) if len(used.high) else 0.0, float(sum((layer.held for layer in layers), np.zeros(1)).max()), 1.0])
     reach = max(highest, pool.shared if pool.shared <= 3 * highest else 0.0)
     axis, time = axis_for("bytes", [reach]), axis_for("ns", [end])
@@ -121,8 +121,8 @@ def _draw_pool(axes: Axes, results: Results, pool: Memory, begin: int, end: int)
         )
         below = top
     _draw_used(axes, used, axis, time)
-    _draw_thresholds(axes, pool, edges, axis, time)
     axes.set_ylim(0, 1.16 * reach / axis.scale)
+    _draw_thresholds(axes, pool, edges, axis, time, 1.16 * reach / axis.scale)
     if pool.shared <= 3 * highest:
         draw_level(axes, pool.shared / axis.scale, f"{pool.name} {format_metric('_bytes', pool.shared)}")
     axes.set_ylabel(axis_label(f"Pool {pool.name}", axis))
@@ -139,12 +139,15 @@ def _draw_used(axes: Axes, used: Steps, axis: Axis, time: Axis) -> None:
     axes.step(times, _closed(used.mean) / axis.scale, where="post", color=INK, linewidth=1.0, label="in use")
 
 
-def _draw_thresholds(axes: Axes, pool: Memory, edges: Array, axis: Axis, time: Axis) -> None:
-    """Draw the dynamic limit, alpha x free, of the accounts with the smallest alphas: those that meet it first."""
+def _draw_thresholds(axes: Axes, pool: Memory, edges: Array, axis: Axis, time: Axis, top: float) -> None:
+    """Draw the dynamic limit, alpha x free, of the accounts with the smallest alphas, those that meet it first, where it is below `top`."""
     alphas = sorted({factor for member in members(pool.node, pool.name) if (factor := alpha(member.account)) is not None})
     used = _bin_means(pool.rows.select("time_ns", pl.col("used_bytes").alias("bytes")).drop_nulls().collect(engine="streaming"), edges)
     for factor, dash in zip(alphas[:MOST_THRESHOLDS], DASHES[1:], strict=False):
         limit = _closed(factor * np.maximum(pool.shared - used, 0)) / axis.scale
+        limit[limit > top] = np.nan  # what leaves the picture and comes back would hatch it
+        if np.isnan(limit).all():
+            continue
         label = f"dynamic limit, {alpha_text(factor)} x free"
         axes.step(edges / time.scale, limit, where="post", color=INK, linewidth=1.1, linestyle=dash, label=label)
 

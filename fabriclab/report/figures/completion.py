@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from fabriclab.report.exhibits import Picture
+from fabriclab.report.exhibits import Picture, titled
 from fabriclab.report.figures.curves import Dash
 from fabriclab.report.pools import PooledRuns, format_measure, measure_of
 from fabriclab.report.quantities import axis_for, axis_label, format_share
@@ -65,7 +65,7 @@ def fct_cdf(pools: Sequence[PooledRuns], name: str, traffic: Sequence[str] = ())
         place_legend(figure if has_tail or len(panels) > 1 else grid[0, 0])
         caption = " ".join(_describe(title if len(panels) > 1 else "", curves) for title, curves in panels)
         caption += _explain(everything, has_tail=has_tail)
-        return Picture("Flow completion times", caption, figure_svg(figure, name, caption))
+        return Picture(titled("Flow completion times", traffic), caption, figure_svg(figure, name, caption))
 
 
 def _panels(pools: Sequence[PooledRuns], traffic: Sequence[str]) -> Iterator[tuple[str, list[Distribution]]]:

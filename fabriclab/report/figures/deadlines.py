@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 from matplotlib.axes import Axes
 
-from fabriclab.report.exhibits import Picture
+from fabriclab.report.exhibits import Picture, titled
 from fabriclab.report.pools import PooledRuns
 from fabriclab.report.quantities import format_metric, format_share
 from fabriclab.report.style import drawing, figure_svg, new_figure
@@ -49,7 +49,7 @@ def deadlines_picture(pools: Sequence[PooledRuns], name: str, traffic: Sequence[
             axes.set_xlim(0, 130 * most if most else 1)
         grid[-1].set_xlabel("Deadline missed (%)")
         caption = " ".join(_describe(noun, title, members) for (title, noun), members in panels.items())
-        return Picture("Deadlines missed", caption, figure_svg(figure, name, caption))
+        return Picture(titled("Deadlines missed", traffic), caption, figure_svg(figure, name, caption))
 
 
 def missed_deadlines(pool: PooledRuns, traffic: Sequence[str] = ()) -> Iterator[Missed]:

@@ -34,7 +34,7 @@ COLLAPSED = 0.5
 """A line has collapsed where it falls below this share of its own best."""
 MOST_LINES = 5
 """More lines in one panel can't be told apart."""
-MOST_DESCRIBED = 10
+MOST_DESCRIBED = 6
 MOST_NAMED = 4
 """Points that the caption names of those that are not drawn."""
 

@@ -15,7 +15,7 @@ from fabriclab.report.network import PortFacts, rto_min_us
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
 from fabriclab.report.samples import QueueSamples, queue_samples
 from fabriclab.report.series import Steps, read_steps
-from fabriclab.report.style import WARNING, drawing, figure_svg, new_figure
+from fabriclab.report.style import GROUND, WARNING, drawing, figure_svg, new_figure
 from fabriclab.units import format_count
 
 ZOOM_SHARE = 0.05
@@ -174,6 +174,8 @@ def _mark_end(axes: Axes, duration: float, window: float) -> None:
             textcoords="offset points",
             ha="right" if late else "left",
             fontsize=8,
+            zorder=5,
+            bbox={"facecolor": GROUND, "edgecolor": "none", "pad": 0.6, "alpha": 0.8},
         )
 
 
@@ -214,8 +216,8 @@ def _describe(panel: Panel) -> str:
     summary, samples = panel.curve.results.summary, panel.samples
     parts = [f"mean {format_metric('_bytes', samples.mean_bytes)}"]
     parts += [f"empty {format_share(samples.empty_share)} of the time"] if samples.empty_share >= 0.005 else []
-    parts += [f"{format_metric('drops', samples.drops)} drops"]
+    parts += ["– drops" if samples.drops is None else format_count(samples.drops, "drop")]
     stalls = summary.get(f"stalls[{panel.facts.name}]") if panel.facts.queue is None else None
     parts += [f"{format_count(int(stalls), 'stall')} of 10 ms or more"] if stalls else []
-    parts += [f"{summary['timeouts']:,} timeouts"] if summary.get("timeouts") is not None else []
+    parts += [format_count(int(summary["timeouts"] or 0), "timeout")] if summary.get("timeouts") is not None else []
     return f"{panel.curve.label}: {', '.join(parts)}, {format_metric('_ns', panel.end - panel.begin)} in all"

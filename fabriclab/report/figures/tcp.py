@@ -11,7 +11,8 @@ from fabriclab.report.figures.curves import Curve, draw_events, draw_level, show
 from fabriclab.report.network import receiver_port
 from fabriclab.report.quantities import axis_for, axis_label, format_metric
 from fabriclab.report.series import counter_at, read_steps
-from fabriclab.report.style import INK, drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.report.style import INK, drawing, figure_svg, label_y, new_figure, place_legend, ramp
+from fabriclab.units import format_count
 
 MOST_FLOWS = 6
 """More lines than that can't be told apart; the caption says how many there are."""
@@ -46,12 +47,13 @@ def cwnd_picture(curve: Curve, name: str) -> Picture | None:
             axes.step(steps.time_ns / time.scale, steps.mean, where="post", color=color, linewidth=1.2, label=f"{node}, flow {flow}")
             if len(steps.mean):
                 means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
-        axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel="Congestion window (segments)")
+        axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time))
+        label_y(axes, "Congestion window (segments)", 1.6)
         axes.set_ylim(bottom=0)
         draw_events(axes, curve.results, time)
         axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
         place_legend(axes)
-        more = f" {len(pairs) - MOST_FLOWS} more flows are not drawn." if len(pairs) > MOST_FLOWS else ""
+        more = f" Not drawn: {format_count(len(pairs) - MOST_FLOWS, 'more flow')}." if len(pairs) > MOST_FLOWS else ""
         caption = f"{curve.label}, segments: {', '.join(means)}.{more}"
         return Picture("Congestion window over time", caption, figure_svg(figure, name, caption))
 
@@ -61,7 +63,7 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
     rows, pairs = sender_samples(curve, long_only=True)
     if not pairs:
         return None
-    begin, end = _long_interval(curve)
+    begin, end = _long_interval(curve, rows)
     edges = _bin_edges(begin, end, curve.results.plan.get("probes", {}).get("tcp_interval_ns") or 1)
     bin_s = (edges[1] - edges[0]) / 1e9
     rates = {pair: np.diff(counter_at(rows.filter(pl.col("flow") == pair[0]), "bytes_acked", edges)) * 8 / bin_s for pair in pairs}
@@ -93,11 +95,15 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
         return Picture("Throughput of long flows", caption, figure_svg(figure, name, caption))
 
 
-def _long_interval(curve: Curve) -> tuple[int, int]:
-    """Return when long flows ran, from the first start to the last end: other flows may go on for long."""
+def _long_interval(curve: Curve, rows: pl.LazyFrame) -> tuple[int, int]:
+    """Return when long flows ran, from the first start to the last end: other flows may go on for long.
+
+    After their last sample nothing is known of them: that they were silent then is not said.
+    """
     begin, end = shown_interval(curve.results)
     last = curve.results.flows.filter(pl.col("stop_ns").is_not_null()).select(pl.col("end_ns").max()).collect().item()
-    return begin, end if last is None else min(end, int(last))
+    sampled = rows.filter(pl.col("bytes_acked").is_not_null()).select(pl.col("time_ns").max()).collect(engine="streaming").item()
+    return begin, min(int(each) for each in (end, last, sampled) if each is not None)
 
 
 def _bin_edges(begin_ns: int, end_ns: int, interval_ns: int) -> np.ndarray:
