@@ -88,6 +88,8 @@ _TABLES = {
     "PFC_WD": _plain("sonic-pfcwd", "PFC_WD", "ifname"),
 }
 """The tables that the export writes."""
+_ASKED_BY = {"sonic-vlan": ("sonic-mirror-session", "sonic-portchannel", "sonic-interface")}
+"""Modules that another one's conditions (`must`) look at: they have to be there, whether they describe anything or not."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,8 @@ def yang_data(tables: ConfigTables) -> YangData:
             raise ValueError(f"table {name} is not among those that fabriclab exports")
         by_module.setdefault(_TABLES[name].module, {})[name] = entries
     # libyang reads top-level elements one after the other, without an element around them.
-    return YangData(tuple(by_module), "".join(f"{line}\n" for module, own in by_module.items() for line in _module(module, own)))
+    asked = dict.fromkeys([*by_module, *(other for module in by_module for other in _ASKED_BY.get(module, ()))])
+    return YangData(tuple(asked), "".join(f"{line}\n" for module, own in by_module.items() for line in _module(module, own)))
 
 
 def _module(module: str, tables: Mapping[str, Mapping[str, Mapping[str, FieldValue]]]) -> Iterator[str]:

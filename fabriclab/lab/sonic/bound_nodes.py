@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TypeVar
@@ -37,6 +37,7 @@ class _NodeBinder:
     configs: Mapping[str, ConfigDb]
     links: Sequence[Link]
     problems: Problems
+    notes: dict[str, None] = field(default_factory=dict)
 
     @cached_property
     def config(self) -> ConfigDb:
@@ -51,13 +52,13 @@ class _NodeBinder:
     @cached_property
     def groups(self) -> PortGroups:
         """The VLANs and port channels of ports that have links."""
-        return port_groups(self.config, [near.interface for near, _ in self.links_here], {})
+        return port_groups(self.config, [near.interface for near, _ in self.links_here], self.notes)
 
     def bind(self) -> LabNode:
         """Return the node."""
         config = self.config
         rates = {near.interface: near.rate.value for near, _ in self.links_here if near.rate is not None and near.interface in config.ports}
-        profile = switch_profile(self.node.name, config, rates, None, {}, self.problems) if says_memory(config, {}) else None
+        profile = switch_profile(self.node.name, config, rates, None, {}, self.problems) if says_memory(config, self.notes) else None
         sonic = SonicSwitch(
             file=config.file,
             profile="" if profile is None else profile_text(profile),
@@ -65,6 +66,7 @@ class _NodeBinder:
             max_paths=config.max_paths,
             networks=tuple(self._networks()),
             layer2=written_layer2(config, self.groups),
+            notes=tuple(self.notes),
         )
         return replace(self.node, asn=self._asn(), loopback=self._loopback(), sonic=sonic)
 
