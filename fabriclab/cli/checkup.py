@@ -53,7 +53,7 @@ def doctor() -> int:
     console = Console()
     table = Table(box=None, pad_edge=False)
     for heading in ("", "what", "found", "what mends it"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")
     for finding in findings:
         mark = "[green]ok[/green]" if not finding.remedy else "[red]missing[/red]" if finding.needed else "[yellow]note[/yellow]"
         table.add_row(mark, finding.name, finding.state, finding.remedy)
@@ -81,7 +81,7 @@ def _sonic() -> Finding:
     try:
         identity = image_identity(_SONIC_IMAGE)
     except EngineError as error:
-        return Finding(_SONIC_IMAGE, str(error).splitlines()[0], "images/sonic/README.md", needed=False)
+        return Finding(_SONIC_IMAGE, " ".join(str(error).splitlines()[:2]), "images/sonic/README.md", needed=False)
     if identity is None:
         return Finding(
             _SONIC_IMAGE, "no such image; nodes of kind sonic-vs run in the virtual machine only", "images/sonic/README.md", needed=False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from fabriclab.cli.failure import FAILED, OK, BadInputError, say
@@ -13,6 +15,7 @@ from fabriclab.lab import parse_lab
 from fabriclab.lab.problems import did_you_mean
 from fabriclab.lab.sonic import ImportedLab, read_config_db
 from fabriclab.lab.sonic import import_lab as lab_of
+from fabriclab.lab.sonic.config_db import LeftOut
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node
@@ -23,7 +26,7 @@ FILE_NAME = "config_db.json"
 
 def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None, force: bool) -> None:
     """Write the lab of a config_db.json; say what is in it, and what `fabriclab check` finds wrong or doubtful."""
-    lab = lab_of(read_config_db(file), name, _cell(cell))
+    lab = lab_of(read_config_db(file), name, parse_cell(cell))
     directory = out or Path(lab.name)
     write_files({directory / file_name: text for file_name, text in lab.files.items()}, force)
     for line in _summary(lab, directory):
@@ -32,7 +35,8 @@ def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None,
         say(f"warning: {warning}")
 
 
-def _cell(text: str | None) -> str | None:
+def parse_cell(text: str | None) -> str | None:
+    """Return the size of a memory cell as the lab language writes it. Raises BadInputError."""
     if text is None:
         return None
     try:
@@ -41,25 +45,52 @@ def _cell(text: str | None) -> str | None:
         raise BadInputError(f"--cell: {error}") from error
 
 
-def write_files(texts: Mapping[Path, str], force: bool) -> None:
-    """Write files; raises BadInputError where one is there already, unless it may be replaced."""
-    for path in texts:
+def write_files(contents: Mapping[Path, str | bytes], force: bool) -> None:
+    """Write files, all or none; raises BadInputError where one is there already, unless it may be replaced."""
+    for path in contents:
         if path.exists() and not force:
             raise BadInputError(f"{path} is there already; --force replaces it")
-    for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    parts = {path: path.with_name(f".{path.name}.part") for path in contents}
+    undo: list[Callable[[], object]] = []
+    try:
+        for path, content in contents.items():
+            undo += [directory.rmdir for directory in _make_directory(path.parent)]
+            undo.append(partial(parts[path].unlink, missing_ok=True))
+            parts[path].write_bytes(content.encode() if isinstance(content, str) else content)
+        for path, part in parts.items():
+            if not path.exists():
+                undo.append(partial(path.unlink, missing_ok=True))
+            part.replace(path)
+    except BaseException:
+        for step in reversed(undo):
+            with suppress(OSError):
+                step()
+        raise
+
+
+def _make_directory(directory: Path) -> list[Path]:
+    """Make a directory and those above it; return the ones that were not there, the uppermost first."""
+    if directory.exists() and not directory.is_dir():
+        raise BadInputError(f"{directory} is a file; give a directory")
+    made = [one for one in (*reversed(directory.parents), directory) if not one.exists()]
+    directory.mkdir(parents=True, exist_ok=True)
+    return made
 
 
 def _summary(lab: ImportedLab, directory: Path) -> Iterator[str]:
     sessions = {link.session.key for link in lab.links if link.session is not None}
     yield f"{directory}: switch {lab.name} with {len(lab.links)} ports, {len(sessions)} BGP sessions; {', '.join(lab.files)}"
-    if lab.notes:
+    yield from findings(lab.notes, lab.left_out)
+
+
+def findings(notes: Sequence[str], left_out: Sequence[LeftOut]) -> Iterator[str]:
+    """Yield the lines that say what is worth knowing of an import, and what it left out."""
+    if notes:
         yield "to know:"
-    yield from (f"  {note}" for note in lab.notes)
-    if lab.left_out:
+    yield from (f"  {note}" for note in notes)
+    if left_out:
         yield "not in the lab:"
-    for one in lab.left_out:
+    for one in left_out:
         yield f"  {one.what} ({one.entries} {'entry' if one.entries == 1 else 'entries'}): {one.why}"
 
 

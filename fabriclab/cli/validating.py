@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from fabriclab.cli.engines import fit_engine
-from fabriclab.cli.failure import FAILED, INTERRUPTED, OK, BadInputError
+from fabriclab.cli.failure import FAILED, INTERRUPTED, OK, BadInputError, say
 from fabriclab.cli.junit import JunitCase, write_junit
 from fabriclab.cli.outcome import ingest, read_if_possible
 from fabriclab.cli.progress import RunProgress
@@ -34,6 +34,8 @@ from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, 
 _STAGES = ("reach", "classes", "marks", "lossless", "failures")
 _STYLES = {"pass": "green", "fail": "red", "not measured": "yellow"}
 _LOG_WIDTH = 180
+_RUN = "run"
+"""The check that a stage's run ends by itself."""
 _STARVED = "starved"
 _MEASURED = ("complete", "limit", _STARVED)
 """Ways for a run to end after which what it measured counts: flows that never end are findings, not accidents."""
@@ -68,12 +70,20 @@ def validate(
         with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
             findings = list(Validation(directory, context, progress.show).carry_out(Bench(plan, plan, wanted), only))
     if context.interrupt.requested:
+        _tell_interrupted(directory, findings)
         return INTERRUPTED
-    # In a file or a pipeline's log a line may be long.
-    _show(Console() if sys.stdout.isatty() else Console(width=_LOG_WIDTH), findings)
+    _show(_console(), findings)
     if junit is not None:
         write_junit(junit, f"{lab.name} validation", [_case(finding) for finding in findings])
     return OK if all_pass(findings) else FAILED
+
+
+def _tell_interrupted(directory: Path, findings: Sequence[Finding]) -> None:
+    """Show what the stages found that ended before the interrupt; that the last one did not end is no finding."""
+    found = [finding for finding in findings if finding.check != _RUN]
+    if found:
+        _show(_console(), found)
+    say(f"interrupted: no verdict; what was measured is in {directory}")
 
 
 class Validation:
@@ -115,7 +125,7 @@ class Validation:
 def _judged(stage: Stage, result: RunResult, results: Results | None) -> list[Finding]:
     if results is None or result.status not in _MEASURED:
         message = result.message.splitlines()[0] if result.message else result.status
-        return [Finding("run", stage.name, "ends by itself", message, "fail")]
+        return [Finding(_RUN, stage.name, "ends by itself", message, "fail")]
     found = stage.judge(results)
     return found if result.status != _STARVED else [_if_passed(finding) for finding in found]
 
@@ -146,6 +156,11 @@ def _make_room(directory: Path, force: bool) -> None:
             remove_run(entry)
         except FileExistsError as error:
             raise BadInputError(str(error)) from error
+
+
+def _console() -> Console:
+    """In a file or a pipeline's log a line may be long."""
+    return Console() if sys.stdout.isatty() else Console(width=_LOG_WIDTH)
 
 
 def _show(console: Console, findings: Sequence[Finding]) -> None:

@@ -106,7 +106,9 @@ class _Reader:
     def _channels(self) -> tuple[WrittenPortChannel, ...]:
         found = []
         for name, group in self._groups("port_channels", _CHANNEL_KEYS):
-            if is_channel_name(name):
+            if name in self._ports:
+                self._wrong_name("port_channels", name, "port channel but a port of this switch; name the port otherwise")
+            elif is_channel_name(name):
                 members = self._members(group, self._ports, "port")
                 found.append(WrittenPortChannel(name, members, group.key, group.place, _interface(group)))
             else:
@@ -116,7 +118,9 @@ class _Reader:
     def _vlans(self, channels: Sequence[str]) -> tuple[WrittenVlan, ...]:
         found = []
         for name, group in self._groups("vlans", _VLAN_KEYS):
-            if is_vlan_name(name):
+            if name in self._ports:
+                self._wrong_name("vlans", name, "VLAN but a port of this switch; name the port otherwise")
+            elif is_vlan_name(name):
                 members = self._members(group, [*self._ports, *channels], "port or port channel")
                 found.append(WrittenVlan(name, members, group.key, group.place, _interface(group), self._hosts(group)))
             else:

@@ -98,7 +98,7 @@ class _Members:
             self._check_other_end(switch, channel, first[1].node)
 
     def _check_other_end(self, switch: str, channel: WrittenPortChannel, peer: str) -> None:
-        """What the other switch writes of these links is the same group; what it does not write leaves the name free."""
+        """What the other switch writes of these links is the same group."""
         groups = self._written.get(peer, WrittenLayer2())
         ports = {far.interface for _, _, _, far in self._links(switch, channel.members)}
         for other in groups.port_channels:
@@ -106,19 +106,10 @@ class _Members:
             if theirs & ports and theirs != ports:
                 message = f"these links are not those of {other.key} (line {other.place.line}), the other end; write the same links in both"
                 self._problems.add(channel.place, channel.key, message, channel.name)
-            elif not theirs & ports and other.name == channel.name and not any(self._wrote(peer, port) for port in ports):
-                message = (
-                    f"{peer} has a {channel.name} of other links (line {other.place.line}); name this one otherwise, or write it there"
-                )
-                self._problems.add(channel.place, channel.key, message, channel.name)
         for vlan in groups.vlans:
             for member in vlan.members:
                 if member.value in ports:
                     member.complain(self._problems, f"{peer}:{member.value} belongs to {channel.key}, the other end of its link")
-
-    def _wrote(self, switch: str, port: str) -> bool:
-        groups = self._written.get(switch, WrittenLayer2())
-        return any(port == member.value for channel in groups.port_channels for member in channel.members)
 
     def _check_vlan(self, switch: str, groups: WrittenLayer2, vlan: WrittenVlan) -> None:
         channels = {channel.name: channel.members for channel in groups.port_channels}

@@ -61,6 +61,8 @@ def parse_topology(document: MappingValue, problems: Problems, directory: Path =
 def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
     """Both ends of a link are in one network, and no two links' networks overlap."""
     used: dict[IPv4Network, Link] = {}
+    exact: set[tuple[int, int]] = set()
+    wider: set[tuple[int, int]] = set()
     for link in links:
         written = [end.ipv4 for end in link.ends if end.ipv4 is not None]
         if not written:
@@ -74,12 +76,22 @@ def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
             written[1].complain(problems, message)
         elif len(written) == 2 and written[1].value.ip == written[0].value.ip:
             written[1].complain(problems, f"{shown(written[1].text)} is the address of the link's other end too")
-        for taken, other_link in used.items():
-            if network.overlaps(taken):
-                line = other_link.place.line
-                written[0].complain(problems, f"{network} overlaps {taken} of the link in line {line}; each link has its own network")
-                break
+        *above, own = _prefixes(network)
+        if own in wider or any(prefix in exact for prefix in (*above, own)):
+            taken, other_link = next((taken, other_link) for taken, other_link in used.items() if network.overlaps(taken))
+            line = other_link.place.line
+            written[0].complain(problems, f"{network} overlaps {taken} of the link in line {line}; each link has its own network")
         used[network] = link
+        exact.add(own)
+        wider.update(above)
+
+
+def _prefixes(network: IPv4Network) -> list[tuple[int, int]]:
+    """Return length and first bits of each network that holds this one, the widest first, this one last.
+
+    Two networks overlap where one holds the other, so that looking for these finds out without comparing every two of a large fabric.
+    """
+    return [(length, int(network.network_address) >> (32 - length)) for length in range(network.prefixlen + 1)]
 
 
 def _check_loopbacks(topology: Topology, problems: Problems) -> None:

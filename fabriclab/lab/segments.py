@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Interface
+from itertools import chain, count
 
 from fabriclab.lab.layer2 import WrittenLayer2, WrittenPortChannel, WrittenVlan
 from fabriclab.lab.section import Written
 from fabriclab.lab.topology import Endpoint, Link, Topology
 
-HOST_CHANNEL = "bond"
-"""A host's port channels are bond0, bond1 and so on."""
+HOST_CHANNEL, SWITCH_CHANNEL = "bond", "PortChannel"
+"""What port channels are called that nobody named, with a number from 0 on."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,14 @@ class Layer2:
         return next((one for one in groups.port_channels if end.interface in [member.value for member in one.members]), None)
 
     def _name(self, node: str, own: WrittenPortChannel | None, other: WrittenPortChannel) -> str:
+        """Return what a node calls its end: what it writes, else the other end's name or the first that is free."""
         if own is not None:
             return own.name
-        return f"{HOST_CHANNEL}{len(self.channels.get(node, ()))}" if node in self._topology.hosts else other.name
+        taken = {channel.name for channel in self.channels.get(node, ())}
+        taken |= {channel.name for channel in self._written.get(node, WrittenLayer2()).port_channels}
+        taken |= {port.partition(":")[2] for port in self._topology.ports if port.partition(":")[0] == node}
+        stem, wanted = (HOST_CHANNEL, ()) if node in self._topology.hosts else (SWITCH_CHANNEL, (other.name,))
+        return next(name for name in chain(wanted, (f"{stem}{number}" for number in count())) if name not in taken)
 
     def _point_to_point(self) -> Iterator[Segment]:
         """Yield each link, or port channel, as a segment of its two ends."""

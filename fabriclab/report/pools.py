@@ -25,6 +25,10 @@ FLOW_COLUMNS = (
 )
 """What the report's tables and figures of completion times need."""
 RUN = "run"
+MOST_COLORED = 12
+"""Pools that can have a colour each."""
+MOST_OF_A_COLOR = 2
+"""Pools of one colour; of more the dashes alone tell too little."""
 MOST_HELD = 2_000_000
 """Flows of a pool that are held in memory, about 200 bytes each."""
 
@@ -121,11 +125,12 @@ def pools_of(sweep: Sweep) -> list[PooledRuns]:
 def with_looks(pools: Sequence[PooledRuns]) -> list[PooledRuns]:
     """Return pools that are shown together with the looks that tell them apart: dash and marker do so in black and white too.
 
-    Colour tells the congestion control; where all have the same, it tells the pools apart.
+    Colour tells the congestion control; where all have the same, or more than two of few pools, it tells the pools apart.
     """
     algorithms = [_algorithm(pool.pool) for pool in pools]
     alike = len(pools) > 1 and len(set(algorithms) - {""}) < 2
-    colors = ramp(len(pools)) if alike else [algorithm_color(name) for name in algorithms]
+    crowded = len(pools) <= MOST_COLORED and any(algorithms.count(name) > MOST_OF_A_COLOR for name in algorithms)
+    colors = ramp(len(pools)) if alike or crowded else [algorithm_color(name) for name in algorithms]
     return [
         replace(pool, color=color, dash=DASHES[index % len(DASHES)], marker=MARKERS[index % len(MARKERS)])
         for index, (pool, color) in enumerate(zip(pools, colors, strict=True))

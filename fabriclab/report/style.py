@@ -22,6 +22,9 @@ WIDTH_IN = 7.6
 """Width of every figure in inches (72 points each); the page scales it."""
 LABEL_CHARACTERS_PER_IN = 14
 """Of the name of an axis or of a tick."""
+_PATH = re.compile(r'(?<= d=")[^"]+')
+_SURPLUS_DIGITS = re.compile(r"(?<=\.\d\d)\d+")
+"""Beyond a hundredth of a point, which nobody sees; they would be half of a page."""
 _LEAST_LINE = 10
 """Characters; shorter lines would tear words apart."""
 _BESIDES_PANEL_IN = 1.0
@@ -102,6 +105,7 @@ _SETTINGS: dict[Any, Any] = {
     "ytick.labelsize": 8.5,
     "legend.frameon": False,
     "legend.fontsize": 8.5,
+    "legend.handlelength": 2.8,
     "lines.linewidth": 1.6,
     "lines.solid_joinstyle": "round",
     "path.simplify": False,
@@ -180,6 +184,7 @@ def figure_svg(figure: Figure, name: str, description: str) -> str:
     svg = re.sub(r'<g id="[a-zA-Z]+[\w.]*_\d+"', "<g", svg)
     svg = svg.replace("'DejaVu Sans'", "system-ui, 'DejaVu Sans'")
     svg = re.sub(r' width="[\d.]+pt"| height="[\d.]+pt"', "", svg, count=2)
+    svg = _PATH.sub(lambda path: _SURPLUS_DIGITS.sub("", path[0]), svg)
     svg = themed(svg)
     label = description.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)

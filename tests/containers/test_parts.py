@@ -189,6 +189,7 @@ def test_a_container_gets_files_and_no_directories(tmp_path: Path) -> None:
     for name in (
         "nodes/h1/root/etc/frr/daemons",
         "nodes/h1/tc.batch",
+        "nodes/h1/bridge.batch",
         "traffic/trace.csv",
         "traffic/hosts.csv",
         "tools/replay",
@@ -207,6 +208,7 @@ def test_a_container_gets_files_and_no_directories(tmp_path: Path) -> None:
     assert {
         "etc/frr/daemons",
         "job/nodes/h1/tc.batch",
+        "job/nodes/h1/bridge.batch",
         "job/nodes/h1/links.batch",
         "job/traffic/trace.csv",
         "job/machine/sampler.json",

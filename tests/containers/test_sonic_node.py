@@ -164,7 +164,7 @@ def run(tmp_path: Path) -> tuple[Job, Path, Path, Path]:
     """A job with one node, its run directory, the tools, and the node's configuration."""
     directory, tools, config = tmp_path / "run", tmp_path / "tools", tmp_path / "leaf1.json"
     files = {
-        directory / "nodes" / "leaf1": ("sysctl.conf", "ip.batch", "tc.batch", "root/etc/frr/bgpd.conf"),
+        directory / "nodes" / "leaf1": ("sysctl.conf", "ip.batch", "bridge.batch", "tc.batch", "root/etc/frr/bgpd.conf"),
         directory / "traffic": ("trace.csv", "hosts.csv"),
         tools: ("replay", "sampler"),
     }
@@ -186,7 +186,7 @@ def test_a_node_gets_traffic_control_and_nothing_that_sonic_does_itself(
     monkeypatch.setattr(node, "copy_in", lambda _, content: copied.update(content))
     prepare_sonic_node(LEAF, config, job, directory, tools, Interrupt())
     assert {path.rpartition("/")[2] for path in copied} >= {"tc.batch", "sampler", "configure.sh"}
-    assert not [path for path in copied if path.endswith(("sysctl.conf", "ip.batch")) or path.startswith("/etc/")]
+    assert not [path for path in copied if path.endswith(("sysctl.conf", "ip.batch", "bridge.batch")) or path.startswith("/etc/")]
     assert copied["/job/nodes/leaf1/links.batch"] == b"link set dev Ethernet0 address 02:fa:00:00:00:01\n"
     (configured,) = commands.calls(*EXEC, "sh")
     assert configured[len(EXEC) :] == ["sh", "/job/configure.sh", "/job/nodes/leaf1", "Ethernet0", "eth1"]

@@ -27,6 +27,28 @@ topology:
     - {endpoints: ['leaf:eth6', 'spine:eth2']}
     - {endpoints: ['far:eth1', 'spine:eth3']}
 """
+TWO_SPINES = """\
+name: two-spines
+topology:
+  defaults: {kind: linux}
+  nodes:
+    spine1: {labels: {fabriclab.role: switch}}
+    spine2: {labels: {fabriclab.role: switch}}
+    leaf1: {labels: {fabriclab.role: switch}}
+    leaf2: {labels: {fabriclab.role: switch}}
+    h1: {}
+    h2: {}
+  links:
+    - {endpoints: ['h1:eth1', 'leaf1:eth1']}
+    - {endpoints: ['h2:eth1', 'leaf2:eth1']}
+    - {endpoints: ['leaf1:eth2', 'spine1:eth1']}
+    - {endpoints: ['leaf1:eth3', 'spine1:eth2']}
+    - {endpoints: ['leaf1:eth4', 'spine2:eth1']}
+    - {endpoints: ['leaf1:eth5', 'spine2:eth2']}
+    - {endpoints: ['leaf2:eth2', 'spine1:eth3']}
+    - {endpoints: ['leaf2:eth3', 'spine2:eth3']}
+"""
+"""A leaf with two links to each spine, another with one to each."""
 GROUPS = """\
     port_channels:
       PortChannel1: {members: [eth5, eth6], ipv4: 10.1.0.0/31}

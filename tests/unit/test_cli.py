@@ -171,9 +171,11 @@ def test_sweep_repeats_every_point_with_seeds(invoke: Invoke, machine: Callable[
 
 def test_doctor_names_what_mends(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabriclab.cli.checkup.locate_artefacts", lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")})
+    monkeypatch.setenv("COLUMNS", "60")
     result = invoke("doctor")
     assert result.exit_code == 1
     assert "make machine" in result.stdout.splitlines()[-1]
+    assert "…" not in result.stdout, "nothing is cut off"
 
 
 def test_settings_are_key_and_value() -> None:

@@ -82,6 +82,11 @@ def test_a_command_of_a_document_is_one(document: str, words: list[str]) -> None
     assert [word for word in rest if re.match(r"--?[a-z]", word) and word.partition("=")[0] not in options] == []
 
 
+def test_the_readme_has_every_lab_once() -> None:
+    rows = re.findall(r"^\| \[([\w-]+)\]\(labs/([\w-]+)/README\.md\) \|", DOCUMENTS["README.md"], flags=re.MULTILINE)
+    assert sorted(rows) == [(name, name) for name in LABS]
+
+
 @pytest.mark.parametrize("name", LABS)
 def test_a_labs_readme_names_its_matrices_and_settings(name: str) -> None:
     lab, text = parse_lab(ROOT / "labs" / name), DOCUMENTS[f"labs/{name}/README.md"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from layer2_labs import GROUPS, experiment, plan_of
+from layer2_labs import GROUPS, TOPOLOGY, experiment, plan_of
 
 from fabriclab.cli.plan_text import plan_text
 from fabriclab.compile import compile_job, compile_node
@@ -55,6 +55,22 @@ def test_the_other_switch_may_name_its_end(tmp_path: Path) -> None:
     (channel,) = plan.node("spine").port_channels
     assert (channel.name, channel.peer_interface, channel.address) == ("PortChannel7", "PortChannel1", "10.1.0.1/31")
     assert plan.node("leaf").port_channels[1].peer_interface == "PortChannel7"
+
+
+def test_names_that_nobody_wrote_are_free_ones(tmp_path: Path) -> None:
+    """Two leaves that call their uplinks alike, as leaves do; a host with a port called bond0."""
+    topology = TOPOLOGY.replace("    leaf: {", "    other: {labels: {fabriclab.role: switch}}\n    leaf: {").replace(
+        "'h3:eth1'", "'h3:bond0'"
+    )
+    topology += "    - {endpoints: ['other:eth1', 'spine:eth4']}\n"
+    other = "  other: {port_channels: {PortChannel1: {members: eth1}}}\n"
+    plan = plan_of(tmp_path, experiment(GROUPS + other), topology)
+    assert [(one.name, one.members, one.peer_interface) for one in plan.node("spine").port_channels] == [
+        ("PortChannel1", ("eth1", "eth2"), "PortChannel1"),
+        ("PortChannel0", ("eth4",), "PortChannel1"),
+    ]
+    assert plan.node("other").port_channels[0].peer_interface == "PortChannel0"
+    assert [one.name for one in plan.node("h3").port_channels] == ["bond1"]
 
 
 def test_hosts_of_a_vlan_have_written_addresses_or_the_first_free_ones(tmp_path: Path) -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from vm import Vm, fabriclab, ignore
 
-from fabriclab.cli.validating import Validation
+from fabriclab.cli.validating import Validation, validate
+from fabriclab.engine.events import EventCallback
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.plan import Plan, resolve_plan
 from fabriclab.plan.node import Route
 from fabriclab.results import ingest_run, read_run
-from fabriclab.run import RunContext, run_point
+from fabriclab.run import RunContext, RunResult, run_point
 from fabriclab.validation import Bench, Finding, Stage, later_stages, reach_stage
 
 pytestmark = pytest.mark.vm
@@ -94,6 +95,25 @@ def test_the_command_fails_for_what_fails(vm: Vm, tmp_path: Path) -> None:
     refused = fabriclab(tmp_path, "validate", ".", "--out", "out")
     assert refused.returncode == 2 and "is there already" in refused.stderr
     assert fabriclab(tmp_path, "validate", ".", "--only", "class").returncode == 2
+
+
+def test_what_was_found_before_an_interrupt_is_told(
+    vm: Vm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench_of(tmp_path)
+
+    def interrupted_in_classes(plan: Plan, directory: Path, context: RunContext, on_event: EventCallback) -> RunResult:
+        if directory.name != "classes":
+            return run_point(plan, directory, context, on_event)
+        context.interrupt.request()
+        return RunResult(directory, "interrupted", "interrupted: what was measured until then is kept")
+
+    monkeypatch.setattr("fabriclab.cli.validating.run_point", interrupted_in_classes)
+    status = validate(tmp_path, None, [], tmp_path / "out", False, "vm", 120.0, tmp_path / "out.xml", [])
+    told = capsys.readouterr()
+    assert status == 130 and not (tmp_path / "out.xml").exists()
+    assert "sessions  leaf1" in told.out and "fail" not in told.out
+    assert told.err.endswith(f"interrupted: no verdict; what was measured is in {tmp_path / 'out'}\n")
 
 
 def test_a_session_that_never_comes_up(vm: Vm, tmp_path: Path) -> None:

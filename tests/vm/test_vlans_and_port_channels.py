@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from layer2_labs import GROUPS, experiment, plan_of
+from layer2_labs import GROUPS, HEAD, TWO_SPINES, experiment, plan_of
 from vm import Vm
 
 pytestmark = pytest.mark.vm
@@ -115,6 +116,24 @@ def test_static_routes_follow_the_last_member(vm: Vm) -> None:
     (goodput,) = goodputs(vm).values()
     # Of 100 ms 80 at most, less the time until the sender tries again.
     assert 0.5 < goodput / (GBPS * PAYLOAD_OF_WIRE) < 0.81
+
+
+def test_bgp_follows_the_last_member_and_no_other(vm: Vm) -> None:
+    """With one link of a port channel the session goes on; without any the other spine has all, until a link is back."""
+    channels = "{PortChannel1: {members: eth2..eth3}, PortChannel2: {members: eth4..eth5}}"
+    groups = f"leaf1: {{port_channels: {channels}, vlans: {{Vlan7: {{members: eth1}}}}}}"
+    events = """events:
+  one: {at: 50 ms, link: 'leaf1:eth2', action: down}
+  both: {at: 100 ms, link: 'leaf1:eth3', action: down}
+  back: {at: 500 ms, link: 'leaf1:eth2', action: up}
+"""
+    flows = "traffic: {many: {kind: flows, senders: [h1], receiver: h2, size: 2 KB, count: 600, interval: 5 ms}}\n"
+    text = f"{HEAD}switches:\n  default: {{buffer: 100 KB}}\n  {groups}\n{flows}{events}{UNNUMBERED}"
+    assert vm.run(plan_of(vm.directory, text, TWO_SPINES)).status == "complete"
+    assert {flow["status"] for flow in vm.flows()} == {"complete"}
+    lines = (vm.directory / "run" / "events.jsonl").read_text().splitlines()
+    told = [(event["event"], event["name"]) for event in map(json.loads, lines) if event["event"] in ("change", "reconverged")]
+    assert told == [("change", "one"), ("change", "both"), ("reconverged", "both"), ("change", "back"), ("reconverged", "back")]
 
 
 def test_a_switch_pauses_the_members_whose_frames_wait(vm: Vm) -> None:

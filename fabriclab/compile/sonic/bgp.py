@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fabriclab.compile.sonic.own_bgp import write_own_bgp
 from fabriclab.compile.sonic.tables import Tables
 from fabriclab.plan.bgp import originated_prefixes
 from fabriclab.plan.interfaces import fabric_neighbours
@@ -20,7 +21,9 @@ def write_bgp(node: Node, plan: Plan, names: Mapping[str, str], tables: Tables) 
     bgp = plan.bgp
     if bgp is None:
         return
-    if bgp.unnumbered or bgp.bfd is not None:
+    if node.bgp is not None:
+        write_own_bgp(node, node.bgp, names, tables)
+    elif bgp.unnumbered or bgp.bfd is not None:
         _write_for_frrcfgd(node, plan, bgp, names, tables)
     else:
         _write_for_bgpcfgd(node, plan, bgp, tables)

@@ -26,7 +26,11 @@ _KEEPALIVE_S, _HOLD_S = 60, 180
 
 def bind_nodes(nodes: Sequence[LabNode], links: Sequence[Link], configs: Mapping[str, ConfigDb], problems: Problems) -> tuple[LabNode, ...]:
     """Return the nodes with what their files say: AS number, loopback, sessions, buffers and QoS."""
-    return tuple(_NodeBinder(node, configs, links, problems).bind() if node.name in configs else node for node in nodes)
+    links_of: dict[str, list[Link]] = {node.name: [] for node in nodes}
+    for link in links:
+        for name in dict.fromkeys(end.node for end in link.ends):
+            links_of[name].append(link)
+    return tuple(_NodeBinder(node, configs, links_of[node.name], problems).bind() if node.name in configs else node for node in nodes)
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class _NodeBinder:
     node: LabNode
     configs: Mapping[str, ConfigDb]
     links: Sequence[Link]
+    """Its own."""
     problems: Problems
     notes: dict[str, None] = field(default_factory=dict)
 

@@ -29,6 +29,8 @@ class Port:
     up: bool
     role: str = "Ext"
     """Ext: a front-panel port; others are within the chassis."""
+    alias: str = ""
+    """What the front panel calls it, and often what a neighbour's DEVICE_NEIGHBOR does."""
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ def read_ports(tables: Tables) -> dict[str, Port]:
             mtu=fields.number("mtu", 68, _LARGEST_MTU, "bytes"),
             up=fields.choice("admin_status", ("up", "down")) == "up",
             role=fields.choice("role", ("Ext", "Int", "Inb", "Rec", "Dpc")) or "Ext",
+            alias=fields.text("alias") or "",
         )
         if "speed" not in fields:
             fields.complain("speed", "missing; write the port's speed in Mbit/s, such as 100000")

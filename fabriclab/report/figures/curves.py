@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from fabriclab.report.network import Level, PortFacts
 from fabriclab.report.quantities import Axis, Value, setting_number
-from fabriclab.report.style import GROUND, INK, MUTED, algorithm_color, algorithm_name
+from fabriclab.report.style import GROUND, INK, MUTED, WARNING, algorithm_color, algorithm_name
 from fabriclab.results import Results, SweepPoint
 from fabriclab.results.summary import busy_interval
 
@@ -95,13 +95,15 @@ def draw_level(axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3))
 def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) -> None:
     """Draw a vertical line with its name at each event of the run that the axis, whose limits are set and whose 0 is `from_ns`, shows.
 
-    Pause storms are among them, by their beginning.
+    Pause storms are among them; the time that they last is shaded.
     """
     left, right = axes.get_xlim()
     for event in (*(results.plan.get("events") or ()), *(results.plan.get("pause_storms") or ())):
         at = (event["at_ns"] - from_ns) / time.scale
         if not left <= at <= right:
             continue
+        if "until_ns" in event:
+            axes.axvspan(at, min((event["until_ns"] - from_ns) / time.scale, right), color=WARNING, alpha=0.08, linewidth=0, zorder=0.4)
         axes.axvline(at, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
         is_late = at > left + 0.75 * (right - left)
         axes.annotate(

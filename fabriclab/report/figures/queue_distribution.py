@@ -15,6 +15,8 @@ from fabriclab.report.quantities import Axis, axis_label, format_metric
 from fabriclab.report.samples import QueueSamples, queue_samples
 from fabriclab.report.style import GROUND, MUTED, drawing, figure_svg, new_figure, place_legend
 
+_MOST_STEPS = 1_200
+
 
 def queue_distribution(curves: Sequence[Curve], name: str, port: str | None = None, queue: int | None = None) -> Picture | None:
     """Return the share of time that the queue was at or below each length; None when no queue was sampled."""
@@ -30,13 +32,22 @@ def queue_distribution(curves: Sequence[Curve], name: str, port: str | None = No
             table = samples.distribution
             lengths = np.concatenate(([0.0], table["value"].to_numpy() / axis.scale, [top]))
             shares = np.concatenate(([0.0], table["share"].to_numpy() * 100, [100.0]))
-            axes.step(lengths, shares, where="post", color=curve.color, linestyle=curve.dash, label=curve.label)
+            seen = _last_of_each(lengths, top / _MOST_STEPS)
+            axes.step(lengths[seen], shares[seen], where="post", color=curve.color, linestyle=curve.dash, label=curve.label)
         _mark_lengths(axes, every, axis, top)
         axes.set(xlim=(0, top), ylim=(0, 101), xlabel=axis_label("Queue", axis), ylabel="Time at or below (%)")
         place_legend(axes)
         caption = "; ".join(_describe(curve, samples) for curve, samples in found) + "."
         subject = "the queue" if queue is None else f"queue {queue} at {every[0].name}"
         return Picture(f"How long {subject} was", caption, figure_svg(figure, name, caption))
+
+
+def _last_of_each(lengths: np.ndarray, width: float) -> np.ndarray:
+    """Return which ascending lengths are the last within their bin of that width, or the very first: no eye tells the others."""
+    bins = np.floor(lengths / width)
+    seen: np.ndarray = np.append(np.diff(bins) > 0, True)
+    seen[0] = True
+    return seen
 
 
 def _mark_lengths(axes: Axes, ports: Sequence[PortFacts], axis: Axis, top: float) -> None:

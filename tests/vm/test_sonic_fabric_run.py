@@ -1,0 +1,56 @@
+"""A fabric imported from its config_db.json, in the machine: sessions come up, every host reaches every other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from vm import Vm, fabriclab
+
+from fabriclab.lab import parse_lab
+from fabriclab.plan import resolve_plan
+
+pytestmark = pytest.mark.vm
+
+FILES = sorted((Path(__file__).parents[2] / "labs" / "sonic-leaf-spine").glob("*.json"))
+LEAVES = [file for file in FILES if file.name.startswith("leaf")]
+ROUNDS = 10
+
+
+def imported(files: list[Path], directory: Path) -> Path:
+    result = fabriclab(directory, "sonic", "import", *map(str, files), "-o", "lab")
+    assert result.returncode == 0, result.stderr
+    return directory / "lab"
+
+
+def findings(vm: Vm, lab: Path) -> dict[str, list[str]]:
+    """Validate that hosts reach one another; return the names of the findings by their check. All must pass."""
+    junit = vm.directory / "findings.xml"
+    result = fabriclab(vm.directory, "validate", str(lab), "--only", "reach", "--junit", str(junit), "--out", "validation")
+    assert result.returncode == 0, result.stdout + result.stderr
+    found: dict[str, list[str]] = {}
+    for case in ElementTree.parse(junit).iter("testcase"):
+        assert not [*case], ElementTree.tostring(case)
+        found.setdefault(case.attrib["classname"].rpartition(".")[2], []).append(case.attrib["name"])
+    return found
+
+
+def test_the_imported_lab_runs_at_once(vm: Vm, tmp_path: Path) -> None:
+    lab = imported(FILES, tmp_path)
+    assert vm.run(resolve_plan(parse_lab(lab), {})).status == "complete"
+    flows = vm.flows()
+    assert len(flows) == 7 * ROUNDS and {flow["dst"] for flow in flows} == {"h1"}
+    assert vm.summary()["flows_incomplete"] == 0
+
+
+def test_the_imported_lab_is_valid(vm: Vm, tmp_path: Path) -> None:
+    found = findings(vm, imported(FILES, tmp_path))
+    assert {"sessions", "paths", "balance", "reach", "mtu"} <= found.keys()
+    assert "56 ordered pairs of hosts" in found["reach"][0]
+
+
+def test_spines_without_files_are_made_up(vm: Vm, tmp_path: Path) -> None:
+    """Four files of leaves: the two spines, which share an AS number, are FRR switches."""
+    found = findings(vm, imported(LEAVES, tmp_path))
+    assert "56 ordered pairs of hosts" in found["reach"][0]
