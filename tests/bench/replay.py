@@ -1,4 +1,4 @@
-"""What a trace of many flows costs on this host: prints figures, judges nothing.
+"""What a trace of many flows costs on this host: prints figures beside what they are meant to be, judges nothing.
 
     python3 tests/bench/replay.py [--flows 1000000] [--hosts 16]
 
@@ -78,7 +78,7 @@ def measure(directory: Path, flows: int, hosts: int) -> None:
     traffic_s = at["collect"] - at["epoch"]
     print(f"start   {at['epoch'] - begun:8.1f} s")
     print(f"traffic {traffic_s:8.1f} s     {traffic_s / flows * 1e6:8.1f} us a flow")
-    print(f"memory  {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:8.0f} MB")
+    print(f"memory  {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000:8.0f} MB (target: below 2,000)")
     report_log(directory / "run", text)
 
 
@@ -94,7 +94,7 @@ def report_log(run: Path, trace: str) -> None:
                 ends[row["status"]] += 1
                 if row["start_ns"]:
                     late_ns = max(late_ns, int(row["start_ns"]) - due[int(row["flow"])])
-    print(f"late    {late_ns:8d} ns")
+    print(f"late    {late_ns:8d} ns (target: at most 1,000)")
     print("ends    " + ", ".join(f"{count} {status}" for status, count in ends.most_common()))
 
 

@@ -1,4 +1,4 @@
-"""What a trace of a million flows costs on this host: prints figures, judges nothing.
+"""What a trace of a million flows costs on this host: prints figures beside what they are meant to be, judges nothing.
 
     python3 tests/bench/workload.py [--flows N]
 
@@ -31,6 +31,7 @@ HOSTS = tuple(f"h{number}" for number in range(1, 17))
 SITE = Site(HOSTS, dict.fromkeys(HOSTS, "s1"), dict.fromkeys(HOSTS, 10**9), 1)
 MS = 10**6
 FAN_OUT = 15
+TARGET_MB = 2000
 
 
 def arrivals(flows: int) -> ArrivalsTraffic:
@@ -93,7 +94,7 @@ def part(name: str, flows: int, directory: Path) -> None:
         made = read(quoted or file)
     seconds = time.monotonic() - begun
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    print(f"{name:9} {made:9,} flows {seconds:7.2f} s {peak_mb:7.0f} MB", flush=True)
+    print(f"{name:9} {made:9,} flows {seconds:7.2f} s {peak_mb:7.0f} MB (target: below {TARGET_MB:,})", flush=True)
 
 
 def main() -> None:

@@ -18,11 +18,9 @@ from typer.testing import CliRunner
 from fabriclab.cli.app import app
 from fabriclab.generate import Fabric, FabricError, dumbbell, fat_tree, leaf_spine, parse_ratio, star, topology_text
 from fabriclab.generate.fabric import FABRIC_POOL, HOST_POOL, LOOPBACK_POOL
-from fabriclab.lab import Problems, Topology, parse_lab
+from fabriclab.lab import Problems, Topology
 from fabriclab.lab.document import parse_document
 from fabriclab.lab.network import parse_topology
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.traffic_kinds import RoundsTraffic
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "topologies"
@@ -321,19 +319,3 @@ def test_a_topology_is_not_replaced_unasked(tmp_path: Path) -> None:
     assert file.read_text(encoding="utf-8") == "mine"
     assert CliRunner().invoke(app, [*arguments, "--force"]).exit_code == 0
     assert file.read_text(encoding="utf-8").startswith("# 3 hosts, 1 switch, 3 links. Made by:")
-
-
-@pytest.mark.parametrize("arguments", ["star --hosts 3", "dumbbell", "leaf-spine", "fat-tree", "leaf-spine --rate '100 Gbps' --mtu 9100"])
-def test_a_new_lab_can_be_run_at_once(arguments: str, tmp_path: Path) -> None:
-    directory = tmp_path / "labs" / "mine"
-    made = CliRunner().invoke(app, ["generate", *shlex.split(arguments), "-o", str(directory)])
-    assert made.exit_code == 0, made.output
-    plan = resolve_plan(parse_lab(directory), {"senders": "2"}, None)
-    (traffic,) = plan.traffic
-    assert isinstance(traffic, RoundsTraffic)
-    (port,) = plan.node(traffic.receiver).ports
-    assert plan.probes.queue_ports == (f"{port.peer_node}:{port.peer_interface}",), "the queue before the receiver"
-    assert not plan.warnings
-    (directory / "experiment.yml").write_text("mine", encoding="utf-8")
-    assert CliRunner().invoke(app, ["generate", "star", "--out", str(directory), "--force"]).exit_code == 0
-    assert (directory / "experiment.yml").read_text(encoding="utf-8") == "mine"
