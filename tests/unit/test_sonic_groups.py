@@ -172,6 +172,16 @@ def test_a_bound_file_has_its_groups_as_far_as_there_are_links(tmp_path: Path) -
     assert any(warning.startswith("t0: Vlan1000: 2 addresses") for warning in plan.warnings)
 
 
+def test_a_bound_switch_is_exported_as_its_file_has_it(tmp_path: Path) -> None:
+    plan = resolve_plan(parse_lab(bound_lab(tmp_path / "lab", t0())), {})
+    tables = json.loads(export_switch(plan.node("t0"), plan).text)
+    assert tables["PORTCHANNEL_MEMBER"] == {"PortChannel101|Ethernet16": {}, "PortChannel101|Ethernet20": {}}
+    assert tables["VLAN_MEMBER"] == {f"Vlan1000|{port}": {"tagging_mode": "untagged"} for port in SERVERS[:2]}
+    assert tables["VLAN_INTERFACE"] == {"Vlan1000": {}, "Vlan1000|192.168.0.1/21": {}}
+    assert "BGP_GLOBALS" not in tables  # bgpcfgd announces Vlan1000 by itself
+    assert tables["BGP_NEIGHBOR"]["10.0.0.57"]["local_addr"] == "10.0.0.56"
+
+
 def test_a_bound_file_without_memory_is_a_switch_without_profile(tmp_path: Path) -> None:
     tables = t0(BUFFER_POOL=None, BUFFER_PROFILE=None, BUFFER_PG=None, BUFFER_QUEUE=None)
     plan = resolve_plan(parse_lab(bound_lab(tmp_path / "lab", tables)), {})

@@ -22,7 +22,7 @@ def write_groups(node: Node, names: Mapping[str, str], tables: Tables) -> None:
             tables.put("PORTCHANNEL_MEMBER", f"{channel.name}|{names[member]}")
         if channel.address is not None:
             _write_interface("PORTCHANNEL_INTERFACE", channel.name, channel.address, tables)
-        tables.leave_unsaid(channel.name, "without LACP, which SONiC's teamd always speaks")
+        tables.leave_unsaid(channel.name, "a static port channel; SONiC's teamd speaks LACP")
     for vlan in node.vlans:
         _write_vlan(vlan, names, tables)
 
