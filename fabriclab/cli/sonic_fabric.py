@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fabriclab.cli.failure import BadInputError, say
-from fabriclab.cli.sonic_files import findings, parse_cell, write_files
+from fabriclab.cli.failure import say
+from fabriclab.cli.sonic_files import check_name, findings, parse_cell, write_files
 from fabriclab.lab import LabErrors, parse_lab, topology
 from fabriclab.lab.problems import Problem
 from fabriclab.lab.sonic import ImportedFabric, import_fabric
@@ -32,11 +32,8 @@ def import_lab(files: Sequence[Path], name: str | None, out: Path | None, cell: 
 
 
 def _lab_name(name: str | None, directory: Path) -> str:
-    if name is None:
-        return re.sub(r"[^A-Za-z0-9_-]+", "-", directory.resolve().name).strip("-_")[:50] or DEFAULT_NAME
-    if topology.NAME.fullmatch(name) is None:
-        raise BadInputError(f"--name {name!r}: is no lab name; write letters, digits, '-' and '_', at most 63")
-    return name
+    check_name(name)
+    return name or re.sub(r"[^A-Za-z0-9_-]+", "-", directory.resolve().name).strip("-_")[:50] or DEFAULT_NAME
 
 
 def _tried(fabric: ImportedFabric, directory: Path) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from fabriclab.lab.problems import did_you_mean
 from fabriclab.lab.sonic import ImportedLab, read_config_db
 from fabriclab.lab.sonic import import_lab as lab_of
 from fabriclab.lab.sonic.config_db import LeftOut
+from fabriclab.lab.topology import NAME
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node
@@ -26,6 +27,7 @@ FILE_NAME = "config_db.json"
 
 def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None, force: bool) -> None:
     """Write the lab of a config_db.json; say what is in it, and what `fabriclab check` finds wrong or doubtful."""
+    check_name(name)
     lab = lab_of(read_config_db(file), name, parse_cell(cell))
     directory = out or Path(lab.name)
     write_files({directory / file_name: text for file_name, text in lab.files.items()}, force)
@@ -33,6 +35,12 @@ def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None,
         say(line)
     for warning in resolve_plan(parse_lab(directory), {}).warnings:
         say(f"warning: {warning}")
+
+
+def check_name(name: str | None) -> None:
+    """Raise BadInputError for a --name that neither a lab nor a node can have."""
+    if name is not None and NAME.fullmatch(name) is None:
+        raise BadInputError(f"--name {name!r}: is no name; write letters, digits, '-' and '_', at most 63")
 
 
 def parse_cell(text: str | None) -> str | None:
@@ -98,6 +106,7 @@ def export(
     lab_directory: Path, nodes: Sequence[str], out: Path | None, settings: Sequence[str], yang_directory: Path | None, force: bool
 ) -> int:
     """Write the config_db.json of each switch; say what it cannot say. Return the exit status: FAILED where YANG finds a mistake."""
+    check_yang_directory(yang_directory)
     plan = resolve_plan(parse_lab(lab_directory), parse_settings(settings))
     directory = out or Path("sonic") / plan.lab
     exported = {node.name: _export_one(node, plan) for node in _switches(plan, nodes)}
@@ -111,6 +120,16 @@ def export(
             say(f"  YANG: {problem}")
             failed = True
     return FAILED if failed else OK
+
+
+def check_yang_directory(directory: Path | None) -> None:
+    """Raise BadInputError for a --yang-dir that is no directory, or has no models, before anything is done."""
+    if directory is None:
+        return
+    if not directory.is_dir():
+        raise BadInputError(f"--yang-dir {directory}: no such directory; give src/sonic-yang-models/yang-models of sonic-buildimage")
+    if not any(directory.glob("*.yang")):
+        raise BadInputError(f"--yang-dir {directory}: no YANG models there; give src/sonic-yang-models/yang-models of sonic-buildimage")
 
 
 def _switches(plan: Plan, wanted: Sequence[str]) -> list[Node]:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from fabriclab.cli.failure import FAILED, OK, BadInputError
 from fabriclab.cli.junit import junit_xml, write_junit
+from fabriclab.cli.sonic_files import check_yang_directory
 from fabriclab.cli.sonic_findings import as_json, as_text, junit_cases, rules_text
 from fabriclab.compile.sonic import yang_data
 from fabriclab.compile.sonic.yang_qos import qos_tables
@@ -46,6 +47,7 @@ def check(files: Sequence[Path], options: Options) -> int:
     """Judge files and tell what was found; returns the exit status: FAILED where something is as bad as --fail-on."""
     if not files:
         raise BadInputError("no file; give the config_db.json of a switch, or --list-rules")
+    check_yang_directory(options.yang_directory)
     wanted = _wanted(options)
     cell_bytes = _cell_bytes(options.cell)
     judgements = [_kept(_judge(file, cell_bytes, options.yang_directory), wanted) for file in files]
@@ -62,16 +64,15 @@ def check(files: Sequence[Path], options: Options) -> int:
 
 def _wanted(options: Options) -> tuple[str, ...]:
     """Return the rules that are asked, in their order."""
-    chosen, left_out = (_names(option, words) for option, words in (("--rules", options.rules), ("--ignore", options.ignore)))
+    chosen, left_out = (_names(words) for words in (options.rules, options.ignore))
+    wrong = [("--rules", name) for name in chosen if name not in RULES] + [("--ignore", name) for name in left_out if name not in RULES]
+    if wrong:
+        raise BadInputError("\n".join(f"{option} {name!r}: no such rule; {did_you_mean(name, RULES)}" for option, name in wrong))
     return tuple(name for name in RULES if (not chosen or name in chosen) and name not in left_out)
 
 
-def _names(option: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    names = tuple(name.strip() for word in words for name in word.split(",") if name.strip())
-    for name in names:
-        if name not in RULES:
-            raise BadInputError(f"{option} {name!r}: no such rule; {did_you_mean(name, RULES)}")
-    return names
+def _names(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
 
 
 def _cell_bytes(text: str | None) -> int:

@@ -17,7 +17,7 @@ from fabriclab.report.environment import environment_rows, package_names
 from fabriclab.report.exhibits import DataTable, Exhibit
 from fabriclab.report.pools import PooledRuns, format_interval, format_measure, pool_of_run, pools_of, varied_settings
 from fabriclab.report.quantities import format_metric, keep_units, metric_title
-from fabriclab.report.selection import run_exhibits, sweep_exhibits
+from fabriclab.report.selection import left_out_notes, run_exhibits, sweep_exhibits
 from fabriclab.report.studies import ComparedPart, Study, compare_with, read_study
 from fabriclab.report.style import css_variables, themed
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
@@ -158,7 +158,7 @@ def _sweep_page(sweep: Sweep) -> Page:
 
 def _sweep_notes(sweep: Sweep, pools: Sequence[PooledRuns], varied: Sequence[str]) -> list[str]:
     notes = [*cap_notes(run for pool in pools for run in pool.runs[:1]), *unsampled_notes(sweep.runs), choice_note(pools, varied)]
-    return [note for note in notes if note]
+    return [note for note in (*notes, *left_out_notes(sweep, pools, varied)) if note]
 
 
 def _study(runs: Sequence[Results]) -> Study | None:

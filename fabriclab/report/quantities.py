@@ -15,7 +15,7 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "KB"), (1, "B")),
     "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1, "ns")),
 }
-_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|(?:[kMGT]?bps|[KMG]?B|[num]?s)\b)")
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|(?:[kMGT]?bps|[KMG]?B|[num]?s)\b)|(?<=≥) ")
 _TITLES = {
     "goodput_bps": "Goodput",
     "fct_mean_ns": "Flow completion time, mean",
@@ -185,7 +185,7 @@ def format_share(share: float) -> str:
 
 
 def keep_units(text: str) -> str:
-    """Return text in which no line breaks between a number and its unit."""
+    """Return text in which no line breaks between a number and its unit, or the sign that it is a lower bound."""
     return _BEFORE_UNIT.sub("\u00a0", text)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from fabriclab.report.completion import completion_tables
 from fabriclab.report.exhibits import Exhibit, Picture
 from fabriclab.report.figures.completion import fct_cdf
-from fabriclab.report.figures.curves import Curve
+from fabriclab.report.figures.curves import Curve, setting_noun
 from fabriclab.report.figures.deadlines import deadlines_picture
 from fabriclab.report.figures.drops import drops_picture
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
@@ -19,11 +19,12 @@ from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against, slowdown_by_size
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
 from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings
-from fabriclab.report.quantities import setting_number
+from fabriclab.report.quantities import metric_title, setting_number
 from fabriclab.report.samples import default_place, longest_queue
 from fabriclab.report.studies import Study
 from fabriclab.report.switch_selection import SWITCH_KINDS, counts_drops, switch_exhibits, switch_point_exhibits
 from fabriclab.report.telling import numeric_parameter, telling_points
+from fabriclab.report.traffic import timed_classes
 from fabriclab.results import Results, ResultsError, Sweep
 from fabriclab.results.checks import concerns
 from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
@@ -78,6 +79,19 @@ def sweep_exhibits(
         if concerned:
             exhibits += _point_exhibits(concerned, telling, varied, figure, f"{prefix}-{index}", study)
     return [exhibit for exhibit in exhibits if exhibit is not None]
+
+
+def left_out_notes(sweep: Sweep, pools: Sequence[PooledRuns], varied: Sequence[str]) -> list[str]:
+    """Return sentences on figures that the experiment asks for and on tables that a report has by default, which this one has not."""
+    asked = wanted_figures(sweep.runs[0].manifest, ()) if sweep.runs else []
+    notes = []
+    for figure in asked:
+        metric, x = str(figure.get("metric")), str(figure.get("x"))
+        if figure["kind"] == "metric" and x in varied and all(run.summary.get(metric) is None for run in sweep.runs):
+            notes.append(f"No point has {metric_title(metric)}: its figure against {setting_noun(x)} is left out.")
+    if len(pools) > MOST_TABLED and all(figure["kind"] != "fct-table" for figure in asked) and timed_classes(sweep.runs):
+        notes.append(f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: fct-table}} asks for them.")
+    return notes
 
 
 def _point_exhibits(

@@ -35,7 +35,7 @@ from spent import Spent, spent
 
 VIRTUAL_S = 5
 START_S = {(4, "static"): 1.5, (4, "bgp-unnumbered"): 20}
-PERMUTATION_S = {(4, "static"): 0.6, (4, "bgp-unnumbered"): 0.6}
+PERMUTATION_S = {(4, "static"): 0.6}
 EXPERIMENT = """
 title: A permutation
 routing: {{protocol: {protocol}}}

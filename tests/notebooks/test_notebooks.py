@@ -16,6 +16,8 @@ pytest.importorskip("ipykernel", reason="not executed: pip install 'fabriclab[no
 
 PROJECT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((PROJECT / "analysis").glob("*.ipynb"))
+MANY_S = 1800
+"""A limit on waiting for a cell, or for Jupyter's kernel; nothing is judged by it."""
 
 # Jupyter's own libraries warn of their own changes; its event loops close late.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -43,7 +45,8 @@ def executed(name: str, directory: Path) -> Any:
     (directory / "analysis").mkdir()
     shutil.copytree(PROJECT / "labs", directory / "labs")
     notebook = nbformat.read(PROJECT / "analysis" / name, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(directory / "analysis")}}).execute()
+    resources = {"metadata": {"path": str(directory / "analysis")}}
+    nbclient.NotebookClient(notebook, timeout=MANY_S, startup_timeout=MANY_S, resources=resources).execute()
     return notebook
 
 

@@ -306,6 +306,7 @@ def test_axes_and_settings_are_numbers() -> None:
     assert [setting_number(value) for value in ("64 KB", 16, "10 Gbps", "1 ms", "cubic", True)] == [64_000, 16, 1e10, 1e6, None, None]
     assert [setting_number(value) for value in ("1/8", "0.5", "40 %", "1/0", "none")] == [0.125, 0.5, 40, None, None]
     assert [format_share(share) for share in (0.0, 0.05, 0.193, 0.995, 0.99999)] == ["0 %", "5.0 %", "19 %", "99.5 %", "100 %"]
+    assert keep_units("at least ≥ 7") == "at least ≥\u00a07"
     assert keep_units("2 of 4 flows, 5 ms, 99 % of 64 KB") == "2 of 4 flows, 5\u00a0ms, 99\u00a0% of 64\u00a0KB"
 
 

@@ -15,7 +15,7 @@ from fabriclab.report.figures.metric import left_out, metric_lines, metric_pictu
 from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.figures.tcp import throughput_picture
 from fabriclab.report.pools import PooledRuns, pools_of, varied_settings
-from fabriclab.report.selection import sweep_exhibits
+from fabriclab.report.selection import left_out_notes, sweep_exhibits
 from fabriclab.report.style import label_rows, new_figure
 from fabriclab.report.telling import choice_note
 from fabriclab.results import Results, Sweep, read_run, read_sweep
@@ -86,6 +86,17 @@ def test_a_figure_shows_the_points_that_it_names(sweep_dir: Path) -> None:
     (queues,) = sweep_exhibits(replace(sweep, points=points), "page", None, kinds=("queue",))
     assert "DCTCP, 4 senders" in queues.caption and "DCTCP, 16 senders" in queues.caption
     assert "CUBIC" not in queues.caption and "8 senders" not in queues.caption
+
+
+def test_what_is_asked_for_and_left_out_is_told(sweep_dir: Path) -> None:
+    sweep = read_sweep(sweep_dir)
+    figures = [{"kind": "metric", "metric": metric, "x": x} for metric in ("job_ns", "goodput_bps") for x in ("senders", "buffer")]
+    runs = [replace(run, manifest={**run.manifest, "report": {"figures": figures}}) for run in sweep.runs]
+    asked = replace(sweep, points=tuple(replace(point, results=run) for point, run in zip(sweep.points, runs, strict=True)))
+    pools, varied = pools_of(asked), varied_settings(asked)
+    assert left_out_notes(asked, pools, varied) == ["No point has Job completion time: its figure against senders is left out."]
+    (table,) = left_out_notes(sweep, pools * 2, varied)
+    assert table.startswith("Tables of completion times are left out of more than 12 points;")
 
 
 def test_a_choice_of_points_is_told(sweep_dir: Path) -> None:

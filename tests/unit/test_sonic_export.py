@@ -236,6 +236,10 @@ def test_the_command(tmp_path: Path) -> None:
     assert "not said: buffers of ports" in result.output
     wrong = runner.invoke(app, ["sonic", "export", str(LABS / "leaf-spine"), "--node", "leaf9", "-o", str(tmp_path)])
     assert (wrong.exit_code, "no such switch" in wrong.output) == (2, True)
+    absent = runner.invoke(
+        app, ["sonic", "export", str(LABS / "leaf-spine"), "-o", str(tmp_path / "new"), "--yang-dir", str(tmp_path / "no")]
+    )
+    assert (absent.exit_code, "no such directory" in absent.output, (tmp_path / "new").exists()) == (2, True, False)
 
 
 PERCENT = st.integers(0, 100).map(lambda percent: percent * 10_000)

@@ -321,6 +321,8 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     file.write_text('{"PORT": {"Ethernet0": {"speed": "fast"}}}', encoding="utf-8")
     result = CliRunner().invoke(app, ["sonic", "import", str(file), "-o", str(tmp_path / "lab")])
     assert (result.exit_code, "PORT|Ethernet0|speed: 'fast'" in result.output) == (2, True)
+    named = CliRunner().invoke(app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "le af/1", "-o", str(tmp_path / "lab")])
+    assert (named.exit_code, "--name 'le af/1': is no name" in named.output) == (2, True)
     assert not (tmp_path / "lab").exists()
 
 
