@@ -23,6 +23,7 @@ from fabriclab.plan.interfaces import fabric_neighbours
 from fabriclab.plan.node import Node
 
 LABS = Path(__file__).parents[2] / "labs"
+GOLDEN = Path(__file__).parents[1] / "golden" / "sonic"
 Tables = dict[str, Any]
 RUNNER = CliRunner()
 
@@ -542,6 +543,74 @@ def test_fewer_than_two_hosts(tmp_path: Path) -> None:
     files = pair(theirs={"DEVICE_NEIGHBOR": {}})
     (line,) = complaint(files, tmp_path)
     assert line.startswith("a.json: 1 host(s) behind the ports of all files; traffic needs two")
+
+
+# VLANs and port channels
+
+
+def t0_pair(directory: Path) -> list[Path]:
+    """Return two top-of-rack switches: a VLAN of four servers each, a port channel of two to each of two T1s, which have no file."""
+    text = (GOLDEN / "t0.json").read_text(encoding="utf-8")
+    for old, new in {
+        "t0-1": "t0-2",
+        "65100": "65101",
+        "10.1.0.32": "10.1.0.33",
+        "10.0.0.56": "10.0.0.60",
+        "10.0.0.57": "10.0.0.61",
+        "10.0.0.58": "10.0.0.62",
+        "10.0.0.59": "10.0.0.63",
+        "192.168.0.1/21": "192.168.16.1/21",
+        "192.168.8.1/24": "192.168.24.1/24",
+    }.items():
+        assert old in text
+        text = text.replace(old, new)
+    other = json.loads(text)
+    for one in other["DEVICE_NEIGHBOR"].values():
+        if one["name"].endswith("T1"):
+            one["port"] = f"Ethernet{int(one['port'].removeprefix('Ethernet')) + 2}"
+    return [GOLDEN / "t0.json", *write({"t0-2": other}, directory)]
+
+
+def test_vlans_and_port_channels(tmp_path: Path) -> None:
+    fabric = import_fabric(t0_pair(tmp_path), "pod")
+    assert [stub.name for stub in fabric.stubs if stub.role == "switch"] == ["ARISTA01T1", "ARISTA02T1"]
+    plan = plan_of(fabric, tmp_path / "lab")
+    t0, t1 = plan.node("t0-2"), plan.node("ARISTA01T1")
+    assert [(vlan.name, vlan.address, vlan.members) for vlan in t0.vlans] == [
+        ("Vlan1000", "192.168.16.1/21", ("Ethernet0", "Ethernet4", "Ethernet8", "Ethernet12"))
+    ]
+    assert [(one.name, one.address, one.members) for one in t0.port_channels] == [
+        ("PortChannel101", "10.0.0.60/31", ("Ethernet16", "Ethernet20")),
+        ("PortChannel102", "10.0.0.62/31", ("Ethernet24", "Ethernet28")),
+    ]
+    assert sorted(str(one.address) for one in t1.port_channels) == ["10.0.0.57/31", "10.0.0.61/31"]
+
+
+def test_vlans_and_port_channels_come_back(tmp_path: Path) -> None:
+    """The T1s get files by the export: then all four are SONiC switches."""
+    was = plan_of(import_fabric(t0_pair(tmp_path), "pod"), tmp_path / "lab")
+    fabric = import_fabric(exported(was, tmp_path / "files"), "again")
+    assert len(fabric.switches) == 4 and {link.found_by for link in fabric.links} == {"DEVICE_NEIGHBOR of both"}
+    now = plan_of(fabric, tmp_path / "again")
+    assert wires(now) == wires(was)
+    for node in was.nodes:
+        again = now.node(node.name)
+        assert {(one.name, one.address) for one in again.vlans} == {(one.name, one.address) for one in node.vlans}
+        if node.role == "switch":
+            assert {one.address for one in again.port_channels} == {one.address for one in node.port_channels}
+            assert again.asn == node.asn
+
+
+def test_ends_of_a_port_channel_have_its_mtu(tmp_path: Path) -> None:
+    """PORT of a member says nothing of it (sonic-swss, teammgrd)."""
+    paths = exported(plan_of(import_fabric(t0_pair(tmp_path), "pod"), tmp_path / "lab"), tmp_path / "files")
+    (t0,) = (path for path in paths if path.parent.name == "t0-1")
+    tables = json.loads(t0.read_text())
+    for number in (16, 20):
+        tables["PORT"][f"Ethernet{number}"]["mtu"] = "1500"
+    tables["PORTCHANNEL"]["PortChannel101"]["mtu"] = "9100"
+    t0.write_text(json.dumps(tables))
+    assert len(import_fabric(paths, "again").links) == 8
 
 
 # The command

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from fabriclab.lab.problems import LabErrors, Place, Problems, shown
 from fabriclab.lab.sonic.config_db import BgpNeighbour, ConfigDb
 from fabriclab.lab.sonic.interface_names import port_of_link
-from fabriclab.lab.sonic.neighbours import DEFAULT_MTU, node_name
+from fabriclab.lab.sonic.neighbours import node_name, port_mtu
 from fabriclab.lab.sonic.read import examine_config_db, read_bytes
 
 CONFIG_STEM = "config_db"
@@ -78,9 +78,8 @@ class FabricSwitch:
         return {name: Interface(self.name, name, members[name], address) for name, address in addresses.items()}
 
     def mtu(self, port: str) -> int:
-        """Return a port's MTU in bytes."""
-        said = self.config.ports[port].mtu
-        return DEFAULT_MTU if said is None else said
+        """Return a port's MTU in bytes, of a member that of its port channel."""
+        return port_mtu(self.config, self.config.ports[port])
 
     def interface_of(self, port: str) -> Interface | None:
         """Return the routed interface that a port is, or is a member of."""
