@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sonic_pods import t0_pair
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
@@ -23,7 +24,6 @@ from fabriclab.plan.interfaces import fabric_neighbours
 from fabriclab.plan.node import Node
 
 LABS = Path(__file__).parents[2] / "labs"
-GOLDEN = Path(__file__).parents[1] / "golden" / "sonic"
 Tables = dict[str, Any]
 RUNNER = CliRunner()
 
@@ -546,29 +546,6 @@ def test_fewer_than_two_hosts(tmp_path: Path) -> None:
 
 
 # VLANs and port channels
-
-
-def t0_pair(directory: Path) -> list[Path]:
-    """Return two top-of-rack switches: a VLAN of four servers each, a port channel of two to each of two T1s, which have no file."""
-    text = (GOLDEN / "t0.json").read_text(encoding="utf-8")
-    for old, new in {
-        "t0-1": "t0-2",
-        "65100": "65101",
-        "10.1.0.32": "10.1.0.33",
-        "10.0.0.56": "10.0.0.60",
-        "10.0.0.57": "10.0.0.61",
-        "10.0.0.58": "10.0.0.62",
-        "10.0.0.59": "10.0.0.63",
-        "192.168.0.1/21": "192.168.16.1/21",
-        "192.168.8.1/24": "192.168.24.1/24",
-    }.items():
-        assert old in text
-        text = text.replace(old, new)
-    other = json.loads(text)
-    for one in other["DEVICE_NEIGHBOR"].values():
-        if one["name"].endswith("T1"):
-            one["port"] = f"Ethernet{int(one['port'].removeprefix('Ethernet')) + 2}"
-    return [GOLDEN / "t0.json", *write({"t0-2": other}, directory)]
 
 
 def test_vlans_and_port_channels(tmp_path: Path) -> None:

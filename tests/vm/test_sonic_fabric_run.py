@@ -6,6 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from sonic_pods import t0_pair
 from vm import Vm, fabriclab
 
 from fabriclab.lab import parse_lab
@@ -54,3 +55,13 @@ def test_spines_without_files_are_made_up(vm: Vm, tmp_path: Path) -> None:
     """Four files of leaves: the two spines, which share an AS number, are FRR switches."""
     found = findings(vm, imported(LEAVES, tmp_path))
     assert "56 ordered pairs of hosts" in found["reach"][0]
+
+
+def test_vlans_and_port_channels(vm: Vm, tmp_path: Path) -> None:
+    """Two T0s with a VLAN each, and port channels to two T1s whose files an export writes: four SONiC switches."""
+    lab = imported(t0_pair(tmp_path), tmp_path)
+    result = fabriclab(tmp_path, "sonic", "export", str(lab), "-o", "files")
+    assert result.returncode == 0, result.stderr
+    (tmp_path / "again").mkdir()
+    found = findings(vm, imported(sorted((tmp_path / "files").glob("*/config_db.json")), tmp_path / "again"))
+    assert "56 ordered pairs of hosts" in found["reach"][0] and len(found["sessions"]) == 4
