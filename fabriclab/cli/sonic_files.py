@@ -86,7 +86,7 @@ def _make_directory(directory: Path) -> list[Path]:
 
 
 def _summary(lab: ImportedLab, directory: Path) -> Iterator[str]:
-    sessions = [link for link in lab.links if link.session is not None]
+    sessions = {link.session.key for link in lab.links if link.session is not None}
     yield f"{directory}: switch {lab.name} with {len(lab.links)} ports, {len(sessions)} BGP sessions; {', '.join(lab.files)}"
     yield from findings(lab.notes, lab.left_out)
 

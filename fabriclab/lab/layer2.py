@@ -17,7 +17,7 @@ _CHANNEL_KEYS = ("members", "ipv4")
 LARGEST_VLAN, LARGEST_CHANNEL = 4094, 9999
 """IEEE 802.1Q, 9.6; SONiC's bound, with which a name is as long as Linux has room for."""
 _VLAN_NAME = re.compile(r"Vlan([1-9][0-9]{0,3})")
-_CHANNEL_NAME = re.compile(r"PortChannel(0|[1-9][0-9]{0,3})")
+_CHANNEL_NAME = re.compile(r"PortChannel[0-9]{1,4}")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def is_vlan_name(name: str) -> bool:
 
 
 def is_channel_name(name: str) -> bool:
-    """Return whether this names a port channel, `PortChannel0` to `PortChannel9999`."""
+    """Return whether this names a port channel, `PortChannel0` to `PortChannel9999`, with zeros before it or without."""
     return _CHANNEL_NAME.fullmatch(name) is not None
 
 

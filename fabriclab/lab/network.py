@@ -11,7 +11,8 @@ from fabriclab.lab.document import MappingValue, read_document
 from fabriclab.lab.links import read_links
 from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.section import Section
-from fabriclab.lab.sonic.bound import bind_links, bind_nodes, read_configs
+from fabriclab.lab.sonic.bound import bind_links, read_configs
+from fabriclab.lab.sonic.bound_nodes import bind_nodes
 from fabriclab.lab.topology import Link, NodeReader, Topology, parse_name, settle_roles
 
 

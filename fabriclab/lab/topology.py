@@ -91,6 +91,8 @@ class SonicSwitch:
     """That it announces."""
     layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
     """Its VLANs and port channels."""
+    notes: tuple[str, ...] = ()
+    """What of these, and of its buffers, the lab has not; a sentence each."""
 
 
 @dataclass(frozen=True)

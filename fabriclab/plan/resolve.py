@@ -31,7 +31,7 @@ from fabriclab.plan.parameters import parameter_values
 from fabriclab.plan.routing import compute_routes
 from fabriclab.plan.switch import SwitchPort
 from fabriclab.plan.traffic import resolve_traffic
-from fabriclab.plan.warnings import plan_warnings
+from fabriclab.plan.warnings import file_warnings, plan_warnings
 
 T = TypeVar("T")
 _NS_PER_US = 1000
@@ -94,7 +94,7 @@ class Resolver:
             bgp=bgp,
             events=tuple(_resolve_event(event, lab.topology) for event in experiment.events),
             pause_storms=tuple(_resolve_storm(storm, nodes) for storm in experiment.pause_storms),
-            warnings=plan_warnings(buffers.shared, nodes, traffic),
+            warnings=(*file_warnings(lab.topology), *plan_warnings(buffers.shared, nodes, traffic)),
             groups=dict(experiment.groups),
             traffic=traffic,
             probes=_resolve_probes(experiment, lab.topology),

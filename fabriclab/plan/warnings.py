@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fabriclab.lab.problems import listed
+from fabriclab.lab.topology import Topology
 from fabriclab.plan.buffers import SharedBuffer
 from fabriclab.plan.node import Node
 from fabriclab.plan.participants import data_senders
@@ -27,6 +28,11 @@ def plan_warnings(shared: Mapping[str, SharedBuffer], nodes: Sequence[Node], tra
         for finding in _with_ranges(findings):
             switches.setdefault((_at(finding, buffer), finding.sentence), []).append(name)
     return tuple(f"{_switches(names)}{at}: {sentence}" for (at, sentence), names in switches.items())
+
+
+def file_warnings(topology: Topology) -> tuple[str, ...]:
+    """Return what switches of kind sonic-vs say in their files and do not have in the lab."""
+    return tuple(f"{node.name}: {note}" for node in topology.nodes if node.sonic is not None for note in node.sonic.notes)
 
 
 def _switches(names: Sequence[str]) -> str:

@@ -38,7 +38,13 @@ def substance(node: Node, plan: Plan) -> dict[str, Any]:
     kept = {"address", "rate_bps", "delay_ns", "mtu", "switch_port"}
     return {
         "ports": {names[port.interface]: port.model_dump(include=kept) for port in node.ports},
+        "channels": {channel.name: _group(channel.members, channel.address, names) for channel in node.port_channels},
+        "vlans": {vlan.name: _group(vlan.members, vlan.address, names) for vlan in node.vlans},
         "memory": None if node.switch is None else node.switch.model_dump(include={"cell_bytes", "pools"}),
         "bgp": None if plan.bgp is None else (node.asn, node.loopback, plan.bgp.keepalive_s, plan.bgp.hold_s, plan.bgp.unnumbered),
         "peers": {names[port.interface]: plan.node(port.peer_node).asn for port in node.ports},
     }
+
+
+def _group(members: tuple[str, ...], address: str | None, names: dict[str, str]) -> tuple[list[str], str | None]:
+    return [names.get(member, member) for member in members], address

@@ -43,6 +43,17 @@ def rules_of(tables: Tables) -> set[str]:
     return {finding.rule for finding in judge(tables).findings}
 
 
+def test_busy_ports_are_those_that_are_up() -> None:
+    """Queues of ports that are down hold nothing, so that a threshold within reach of two busy ports is within reach."""
+    tables = trap("wred-unreachable-when-busy")
+    assert "wred-unreachable-when-busy" in rules_of(tables)
+    names = list(tables["PORT"])
+    down = {name: {**fields, "admin_status": "up" if name == names[0] else "down"} for name, fields in tables["PORT"].items()}
+    judgement = judge({**tables, "PORT": down})
+    assert "wred-unreachable-when-busy" not in {finding.rule for finding in judgement.findings}
+    assert judgement.ports == 1
+
+
 def test_every_rule_has_a_trap() -> None:
     assert set(TRAPS) == set(RULES) - {"yang"}
 

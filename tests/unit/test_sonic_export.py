@@ -195,7 +195,7 @@ def test_a_shipped_profile_comes_back(profile: str, keys: str, tmp_path: Path) -
     assert after == before
 
 
-@pytest.mark.parametrize("platform", ["trident-2", "trident-3", "jericho-2"])
+@pytest.mark.parametrize("platform", ["trident-2", "trident-3", "jericho-2", "t0"])
 def test_an_imported_file_comes_back(platform: str, tmp_path: Path) -> None:
     lab = import_lab(read_config_db(GOLDEN / f"{platform}.json"))
     for file, text in lab.files.items():

@@ -152,6 +152,15 @@ def test_wred_needs_to_be_enabled(tmp_path: Path) -> None:
     assert queue_of(drops, tmp_path).wred == Wred(min=10_000, max=30_000, probability_ppm=100_000, ecn=False)
 
 
+def test_a_file_that_says_nothing_of_memory_has_no_profile(tmp_path: Path) -> None:
+    lab = imported({"BUFFER_POOL": {}, "BUFFER_PROFILE": {}, "BUFFER_PG": {}, "BUFFER_QUEUE": {}})
+    assert "switch.yml" not in lab.files
+    assert any(note.startswith("BUFFER_POOL: missing, or empty: the switch has no profile") for note in lab.notes)
+    assert any(note.endswith("QUEUE, SCHEDULER left out with it") for note in lab.notes)
+    port = plan_of(lab, tmp_path).node("switch").ports[0]
+    assert (port.queue is not None, port.switch_port) == (True, None)
+
+
 def test_cir_is_in_bytes(tmp_path: Path) -> None:
     scheduler = {"type": "STRICT", "cir": "12500000", "pir": "25000000", "cbs": "8000", "pbs": "16000"}
     expected = Scheduler(kind="strict", cir_bps=100_000_000, cbs_bytes=8000, pir_bps=200_000_000, pbs_bytes=16_000)
@@ -246,23 +255,9 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
     assert [node.name for node in plan.nodes] == [expected, "node-all", "node-null"]
 
 
-def test_vlans_and_port_channels(tmp_path: Path) -> None:
-    changes = {
-        "PORTCHANNEL": {"PortChannel1": {}},
-        "PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {}, "PortChannel1|Ethernet4": {}},
-        "PORTCHANNEL_INTERFACE": {"PortChannel1": {}, "PortChannel1|10.9.0.0/31": {}},
-    }
-    lab = imported(changes)
-    assert "PortChannel1: LACP is not emulated; Ethernet0 has its address, the other members are links of their own" in lab.notes
-    assert plan_of(lab, tmp_path).node("switch").ports[0].address == "10.9.0.0/31"
-    vlans = {"VLAN": {"Vlan10": {}}, "VLAN_MEMBER": {"Vlan10|Ethernet0": {}, "Vlan10|Ethernet4": {}}}
-    assert any(note.startswith("Vlan10: not bridged in the lab") for note in imported(vlans).notes)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"BUFFER_POOL": {}, "BUFFER_PROFILE": {}, "BUFFER_PG": {}, "BUFFER_QUEUE": {}}, "c.json:14: BUFFER_POOL: missing, or empty"),
         ({"BUFFER_POOL": {**SMALL["BUFFER_POOL"], "x": {"type": "egress", "mode": "static"}}}, "BUFFER_POOL|x|size: missing"),
         (
             both("BUFFER_QUEUE", "0-1", {"profile": "in"}),

@@ -55,7 +55,8 @@ def _write_for_frrcfgd(node: Node, plan: Plan, bgp: Bgp, names: Mapping[str, str
         if bgp.unnumbered:
             peer = names.get(interface.name, interface.name)
             fields |= {"peer_type": "external", "capability_ext_nexthop": "true"}
-            tables.put("INTERFACE", peer, {"ipv6_use_link_local_only": "enable"})
+            table = "INTERFACE" if interface.name in names else "PORTCHANNEL_INTERFACE"
+            tables.put(table, peer, {"ipv6_use_link_local_only": "enable"})
         else:
             peer = neighbour.interface.ip
             fields["asn"] = str(neighbour.node.asn)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fabriclab.compile.sonic.bgp import write_bgp
 from fabriclab.compile.sonic.buffers import write_buffers
 from fabriclab.compile.sonic.device import cable_metres, speed_mbps, write_device
+from fabriclab.compile.sonic.groups import write_groups
 from fabriclab.compile.sonic.interfaces import sonic_names
 from fabriclab.compile.sonic.maps import write_maps
 from fabriclab.compile.sonic.queues import write_queues
@@ -35,6 +36,7 @@ def export_switch(node: Node, plan: Plan) -> Exported:
     tables = Tables()
     names = sonic_names([port.interface for port in node.ports])
     write_device(node, plan, names, tables)
+    write_groups(node, names, tables)
     write_bgp(node, plan, names, tables)
     switch, by_interface = shared_buffer(node, tables)
     ports = {names[interface]: port for interface, port in by_interface.items()}

@@ -1,12 +1,13 @@
 """BGP of a switch that has it from a config_db.json of its own: the sessions, timers and networks of that file, not those of the topology.
 
-bgpcfgd's tables where they can say it: it announces the loopback by itself, has no maximum of paths, no BFD, and sessions over addresses
-only. Else frrcfgd's.
+bgpcfgd's tables where they can say it: it announces the loopback and the networks of VLANs by itself, has no maximum of paths, no BFD,
+and sessions over addresses only. Else frrcfgd's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import IPv4Interface
 
 from fabriclab.compile.sonic.tables import Tables
 from fabriclab.plan.interfaces import Interface, interfaces
@@ -38,7 +39,8 @@ def write_own_bgp(node: Node, bgp: OwnBgp, names: Mapping[str, str], tables: Tab
 
 def _fits_bgpcfgd(node: Node, bgp: OwnBgp) -> bool:
     is_plain = all(one.address is not None and one.asn is not None and not one.bfd for one in bgp.neighbours)
-    return is_plain and bgp.max_paths is None and bgp.networks == (f"{node.loopback}/32",)
+    vlans = (str(IPv4Interface(vlan.address).network) for vlan in node.vlans)
+    return is_plain and bgp.max_paths is None and bgp.networks == (f"{node.loopback}/32", *vlans)
 
 
 def _fields(node: Node, neighbour: BgpNeighbour) -> dict[str, str]:
@@ -58,6 +60,7 @@ def _write_for_frrcfgd(node: Node, neighbour: BgpNeighbour, names: Mapping[str, 
     if peer is None:
         peer = names.get(neighbour.interface, neighbour.interface)
         fields["capability_ext_nexthop"] = "true"
-        tables.put("INTERFACE", peer, {"ipv6_use_link_local_only": "enable"})
+        table = "INTERFACE" if neighbour.interface in names else "PORTCHANNEL_INTERFACE"
+        tables.put(table, peer, {"ipv6_use_link_local_only": "enable"})
     tables.put("BGP_NEIGHBOR", f"{_VRF}|{peer}", fields)
     tables.put("BGP_NEIGHBOR_AF", f"{_VRF}|{peer}|{_FAMILY}", {"admin_status": "up"})

@@ -38,9 +38,9 @@ def _plain(module: str, table: str, *keys: str) -> _Table:
     return _Table(module, (_List(f"{table}_LIST", keys),))
 
 
-def _addressed(module: str, table: str) -> _Table:
-    """Return a table of interfaces, whose keys are `name` and `name|address`."""
-    return _Table(module, (_List(f"{table}_LIST", ("name",)), _List(f"{table}_IPPREFIX_LIST", ("name", "ip-prefix"))))
+def _addressed(module: str, table: str, prefix: str = "ip-prefix") -> _Table:
+    """Return a table of interfaces, whose keys are `name` and `name|address`; `prefix` is the latter's leaf."""
+    return _Table(module, (_List(f"{table}_LIST", ("name",)), _List(f"{table}_IPPREFIX_LIST", ("name", prefix))))
 
 
 def _map(module: str, table: str, key: str, value: str) -> _Table:
@@ -52,6 +52,12 @@ _TABLES = {
     "PORT": _plain("sonic-port", "PORT", "name"),
     "CABLE_LENGTH": _map("sonic-cable-length", "CABLE_LENGTH", "port", "length"),
     "INTERFACE": _addressed("sonic-interface", "INTERFACE"),
+    "PORTCHANNEL": _plain("sonic-portchannel", "PORTCHANNEL", "name"),
+    "PORTCHANNEL_MEMBER": _plain("sonic-portchannel", "PORTCHANNEL_MEMBER", "name", "port"),
+    "PORTCHANNEL_INTERFACE": _addressed("sonic-portchannel", "PORTCHANNEL_INTERFACE", "ip_prefix"),
+    "VLAN": _plain("sonic-vlan", "VLAN", "name"),
+    "VLAN_MEMBER": _plain("sonic-vlan", "VLAN_MEMBER", "name", "port"),
+    "VLAN_INTERFACE": _addressed("sonic-vlan", "VLAN_INTERFACE"),
     "LOOPBACK_INTERFACE": _addressed("sonic-loopback-interface", "LOOPBACK_INTERFACE"),
     "DEVICE_NEIGHBOR": _plain("sonic-device_neighbor", "DEVICE_NEIGHBOR", "peer_name"),
     "DEVICE_NEIGHBOR_METADATA": _plain("sonic-device_neighbor_metadata", "DEVICE_NEIGHBOR_METADATA", "name"),
@@ -82,6 +88,8 @@ _TABLES = {
     "PFC_WD": _plain("sonic-pfcwd", "PFC_WD", "ifname"),
 }
 """The tables that the export writes."""
+_ASKED_BY = {"sonic-vlan": ("sonic-mirror-session", "sonic-portchannel", "sonic-interface")}
+"""Modules that another one's conditions (`must`) look at: they have to be there, whether they describe anything or not."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,8 @@ def yang_data(tables: ConfigTables) -> YangData:
             raise ValueError(f"table {name} is not among those that fabriclab exports")
         by_module.setdefault(_TABLES[name].module, {})[name] = entries
     # libyang reads top-level elements one after the other, without an element around them.
-    return YangData(tuple(by_module), "".join(f"{line}\n" for module, own in by_module.items() for line in _module(module, own)))
+    asked = dict.fromkeys([*by_module, *(other for module in by_module for other in _ASKED_BY.get(module, ()))])
+    return YangData(tuple(asked), "".join(f"{line}\n" for module, own in by_module.items() for line in _module(module, own)))
 
 
 def _module(module: str, tables: Mapping[str, Mapping[str, Mapping[str, FieldValue]]]) -> Iterator[str]:

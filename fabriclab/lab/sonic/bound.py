@@ -5,29 +5,23 @@ Containerlab gives such a node interfaces `ethN`; SONiC calls them `EthernetN` (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import TypeVar
 
-from fabriclab.lab.labels import parse_asn, parse_loopback
 from fabriclab.lab.problems import LabErrors, Place, Problems, shown
 from fabriclab.lab.section import Written
-from fabriclab.lab.sonic.config_db import BgpNeighbour, ConfigDb
+from fabriclab.lab.sonic.config_db import ConfigDb
 from fabriclab.lab.sonic.interface_names import port_of_link
-from fabriclab.lab.sonic.lab_files import LOOPBACK
-from fabriclab.lab.sonic.neighbours import DEFAULT_MTU, NS_A_METRE
-from fabriclab.lab.sonic.profile_file import profile_text
+from fabriclab.lab.sonic.neighbours import NS_A_METRE, port_mtu
 from fabriclab.lab.sonic.read import examine_config_db, read_bytes
-from fabriclab.lab.sonic.switch_profile import switch_profile
-from fabriclab.lab.topology import Endpoint, LabNode, Link, SonicSession, SonicSwitch, WrittenNode
+from fabriclab.lab.topology import Endpoint, Link, WrittenNode
 from fabriclab.units import format_rate
 
 T = TypeVar("T")
 _BITS_A_MBIT = 10**6
-_KEEPALIVE_S, _HOLD_S = 60, 180
-"""Where BGP_NEIGHBOR says nothing: SONiC's template of bgpd.conf (dockers/docker-fpm-frr/frr/bgpd), and FRR's own defaults."""
 
 
 def read_configs(nodes: Sequence[WrittenNode], directory: Path, problems: Problems) -> dict[str, ConfigDb]:
@@ -118,7 +112,8 @@ class _LinkBinder:
         port = config.ports.get(end.interface) if config is not None else None
         if config is None or port is None:
             return mtu
-        said = _written(DEFAULT_MTU if port.mtu is None else port.mtu, str(port.mtu or DEFAULT_MTU), config.place("PORT", port.name, "mtu"))
+        value = port_mtu(config, port)
+        said = _written(value, str(value), config.place("PORT", port.name, "mtu"))
         if mtu is not None and mtu.value != said.value:
             mtu.complain(self._problems, f"{mtu.value}, and {said.value} in PORT|{port.name}|mtu ({said.place}); write the same")
         return mtu or said
@@ -147,110 +142,6 @@ def _with_others(end: Endpoint, other: Endpoint) -> Endpoint:
     if not free:
         return end
     return replace(end, ipv4=Written(IPv4Interface((free[0], own.network.prefixlen)), other.ipv4.key, other.ipv4.text, other.ipv4.place))
-
-
-def bind_nodes(nodes: Sequence[LabNode], links: Sequence[Link], configs: Mapping[str, ConfigDb], problems: Problems) -> tuple[LabNode, ...]:
-    """Return the nodes with what their files say: AS number, loopback, sessions, buffers and QoS."""
-    links_of: dict[str, list[Link]] = {node.name: [] for node in nodes}
-    for link in links:
-        for name in dict.fromkeys(end.node for end in link.ends):
-            links_of[name].append(link)
-    return tuple(
-        _NodeBinder(node, configs[node.name], links_of[node.name], problems).bind() if node.name in configs else node for node in nodes
-    )
-
-
-@dataclass(frozen=True)
-class _NodeBinder:
-    """Binds one switch."""
-
-    node: LabNode
-    config: ConfigDb
-    links: Sequence[Link]
-    """Its own."""
-    problems: Problems
-
-    def bind(self) -> LabNode:
-        config = self.config
-        ends = {end.interface: end for link in self.links for end in link.ends if end.node == self.node.name}
-        rates = {name: end.rate.value for name, end in ends.items() if end.rate is not None and name in config.ports}
-        profile = switch_profile(self.node.name, config, rates, None, {}, self.problems)
-        sonic = SonicSwitch(
-            file=config.file,
-            profile="" if profile is None else profile_text(profile),
-            sessions=tuple(one for neighbour in config.bgp_neighbours if (one := self._session(neighbour)) is not None),
-            max_paths=config.max_paths,
-            networks=tuple(self._networks(ends.values())),
-        )
-        return replace(self.node, asn=self._asn(), loopback=self._loopback(), sonic=sonic)
-
-    def _asn(self) -> Written[int] | None:
-        if self.config.asn is None:
-            return self.node.asn
-        table = ("BGP_GLOBALS", "default", "local_asn") if self.config.frrcfgd else ("DEVICE_METADATA", "localhost", "bgp_asn")
-        return self._same(self.node.asn, str(self.config.asn), table, parse_asn)
-
-    def _loopback(self) -> Written[IPv4Address] | None:
-        said = next(iter(self.config.loopbacks.get(LOOPBACK, ())), None)
-        if said is None:
-            return self.node.loopback
-        return self._same(self.node.loopback, str(said.ip), ("LOOPBACK_INTERFACE", f"{LOOPBACK}|{said}"), parse_loopback)
-
-    def _same(self, label: Written[T] | None, said: str, path: tuple[str, ...], parse: Callable[[str], T]) -> Written[T] | None:
-        """Return a value of the file that a label may repeat."""
-        try:
-            value = parse(said)
-        except ValueError as error:
-            self.config.complain(self.problems, path, str(error), said)
-            return label
-        place = self.config.place(*path)
-        if label is not None and label.value != value:
-            label.complain(
-                self.problems, f"{label.text} here, and {said} in {'|'.join(path)} ({place}); write the same, or remove the label"
-            )
-        return Written(value, "|".join(path), said, place)
-
-    def _session(self, neighbour: BgpNeighbour) -> SonicSession | None:
-        """Return a session over one of the lab's links; those that lead nowhere in the lab are left out. Its other end must be there."""
-        if not neighbour.up:
-            return None
-        link_ends = [(near, far) for link in self.links for near, far in (link.ends, link.ends[::-1]) if near.node == self.node.name]
-        for near, far in link_ends:
-            if neighbour.interface == near.interface or _is_behind(neighbour.address, near):
-                self._check_peer(neighbour, near, far)
-                return SonicSession(
-                    interface=near.interface,
-                    address=neighbour.address,
-                    asn=neighbour.asn,
-                    keepalive_s=neighbour.keepalive_s or _KEEPALIVE_S,
-                    hold_s=neighbour.hold_s or _HOLD_S,
-                    bfd=neighbour.bfd,
-                )
-        return None
-
-    def _check_peer(self, neighbour: BgpNeighbour, near: Endpoint, far: Endpoint) -> None:
-        if neighbour.address is None or far.ipv4 is None or far.ipv4.value.ip == neighbour.address:
-            return
-        other = f"{far.port} has {far.ipv4.value.ip} ({far.ipv4.place})"
-        message = f"{neighbour.address} is the neighbour behind {near.port}, and {other}; write the same"
-        self.config.complain(self.problems, ("BGP_NEIGHBOR", neighbour.key), message, str(neighbour.address))
-
-    def _networks(self, ends: Iterable[Endpoint]) -> list[IPv4Network]:
-        """Return what the switch announces.
-
-        bgpcfgd announces Loopback0 and the networks of VLANs only (bgpd.main.conf.j2); frrcfgd what its tables say.
-        """
-        config = self.config
-        loopbacks = [IPv4Network(address.ip) for address in config.loopbacks.get(LOOPBACK, ())[:1]]
-        if not config.frrcfgd:
-            vlans = [address.network for name, each in config.addresses.items() if name.startswith("Vlan") for address in each]
-            return [*loopbacks, *vlans]
-        connected = [end.ipv4.value.network for end in ends if end.ipv4 is not None] + loopbacks if config.announces_connected else []
-        return list(dict.fromkeys([*config.networks, *connected]))
-
-
-def _is_behind(address: IPv4Address | None, end: Endpoint) -> bool:
-    return address is not None and end.ipv4 is not None and address in end.ipv4.value.network
 
 
 def _written(value: int, text: str, place: Place) -> Written[int]:

@@ -179,6 +179,9 @@ class PortChannel:
 
     name: str
     members: tuple[str, ...]
+    mtu: int | None = None
+    """That its members take, whatever PORT says (sonic-swss, teammgrd)."""
+    up: bool = True
 
 
 @dataclass(frozen=True)
@@ -187,6 +190,9 @@ class Vlan:
 
     name: str
     members: tuple[str, ...]
+    """Ports and port channels whose frames have no tag."""
+    tagged: tuple[str, ...] = ()
+    up: bool = True
 
 
 @dataclass(frozen=True)

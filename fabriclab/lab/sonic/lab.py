@@ -8,9 +8,9 @@ from fabriclab.lab import experiment, topology
 from fabriclab.lab.problems import Problems
 from fabriclab.lab.sonic.config_db import ConfigDb, LeftOut
 from fabriclab.lab.sonic.lab_files import experiment_text, topology_text
-from fabriclab.lab.sonic.neighbours import LabLink, LinkResolver, node_name
+from fabriclab.lab.sonic.neighbours import LabGroups, LabLink, LinkResolver, node_name
 from fabriclab.lab.sonic.profile_file import profile_text
-from fabriclab.lab.sonic.switch_profile import switch_profile
+from fabriclab.lab.sonic.switch_profile import says_memory, switch_profile
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class ImportedLab:
     files: dict[str, str]
     """Text by the file's name."""
     links: tuple[LabLink, ...]
+    groups: LabGroups
+    """The VLANs and port channels of these links."""
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
 
@@ -34,13 +36,15 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
     switch = node_name(config, name)
     resolver = LinkResolver(config, switch, notes, problems)
     links = resolver.links()
-    profile = switch_profile(switch, config, {link.interface: link.rate_bps for link in links}, cell, notes, problems)
+    rates = {link.interface: link.rate_bps for link in links}
+    has_memory = says_memory(config, notes)
+    profile = switch_profile(switch, config, rates, cell, notes, problems) if has_memory else None
     problems.raise_if_any()
-    if profile is None:
-        raise AssertionError("a profile that cannot be leaves a problem")
+    groups = resolver.groups(links)
     files = {
         topology.FILE_NAME: topology_text(switch, config, links, notes),
-        experiment.FILE_NAME: experiment_text(switch, config, links, notes),
-        f"{switch}.yml": profile_text(profile),
+        experiment.FILE_NAME: experiment_text(switch, config, links, groups, has_profile=profile is not None, notes=notes),
     }
-    return ImportedLab(switch, files, links, tuple(notes), config.left_out)
+    if profile is not None:
+        files[f"{switch}.yml"] = profile_text(profile)
+    return ImportedLab(switch, files, links, groups, tuple(notes), config.left_out)

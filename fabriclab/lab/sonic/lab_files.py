@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from ipaddress import IPv4Interface
 
 from fabriclab.lab.labels import parse_asn, parse_loopback
 from fabriclab.lab.sonic.config_db import ConfigDb
-from fabriclab.lab.sonic.neighbours import LabLink
+from fabriclab.lab.sonic.neighbours import LabGroups, LabLink
 from fabriclab.units import format_duration, format_rate
 
 LOOPBACK = "Loopback0"
@@ -28,16 +29,17 @@ def topology_text(name: str, config: ConfigDb, links: tuple[LabLink, ...], notes
     return "".join(f"{line}\n" for line in lines)
 
 
-def experiment_text(name: str, config: ConfigDb, links: tuple[LabLink, ...], notes: dict[str, None]) -> str:
-    """Return experiment.yml: the profile, as large as it is, routing, and traffic to begin with."""
-    switches = _neighbour_switches(links)
+def experiment_text(
+    name: str, config: ConfigDb, links: tuple[LabLink, ...], groups: LabGroups, *, has_profile: bool, notes: dict[str, None]
+) -> str:
+    """Return experiment.yml: the profile, as large as it is, VLANs and port channels, routing, and traffic to begin with."""
     receiver = _hosts(links)[0]
     lines = [
         f"title: {name}, as its config_db.json has it",
         "",
         "switches:",
-        f"  {name}: {{profile: {name}, scale: none}}  # with slower links: scale: bandwidth, or a factor such as 1/100",
-        *(f"  {switch}: {{buffer: 16 MB}}  # the file says nothing of it" for switch in switches),
+        *_switch(name, groups, has_profile=has_profile),
+        *(line for switch in _neighbour_switches(links) for line in _neighbour_switch(switch, groups)),
         *_routing(config, links, notes),
         "",
         "traffic:  # one in-cast, to begin with",
@@ -48,6 +50,48 @@ def experiment_text(name: str, config: ConfigDb, links: tuple[LabLink, ...], not
         "  tcp: {interval: 1 ms}",
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+_NOT_SAID = "buffer: 16 MB}  # the file says nothing of it"
+_SCALE = "# with slower links: scale: bandwidth, or a factor such as 1/100"
+
+
+def _switch(name: str, groups: LabGroups, *, has_profile: bool) -> Iterator[str]:
+    """Yield what is written of the imported switch."""
+    if not groups.channels and not groups.vlans:
+        yield f"  {name}: {{profile: {name}, scale: none}}  {_SCALE}" if has_profile else f"  {name}: {{{_NOT_SAID}"
+        return
+    yield f"  {name}:"
+    yield from (
+        (f"    profile: {name}", f"    scale: none  {_SCALE}") if has_profile else ("    buffer: 16 MB  # the file says nothing of it",)
+    )
+    if groups.vlans:
+        yield "    vlans:"
+        yield from (f"      {vlan.name}: {_group(vlan.members, vlan.address)}" for vlan in groups.vlans)
+    if groups.channels:
+        yield "    port_channels:"
+    for channel in groups.channels:
+        own = None if channel.addresses is None else channel.addresses[0]
+        yield f"      {channel.name}: {_group([link.interface for link in channel.links], own)}"
+
+
+def _neighbour_switch(name: str, groups: LabGroups) -> Iterator[str]:
+    """Yield what is written of a neighbour that speaks BGP: its end of each port channel."""
+    channels = [channel for channel in groups.channels if channel.links[0].neighbour == name]
+    if not channels:
+        yield f"  {name}: {{{_NOT_SAID}"
+        return
+    yield f"  {name}:"
+    yield "    buffer: 16 MB  # the file says nothing of it"
+    yield "    port_channels:"
+    for channel in channels:
+        theirs = None if channel.addresses is None else channel.addresses[1]
+        yield f"      {channel.name}: {_group([link.neighbour_interface for link in channel.links], theirs)}"
+
+
+def _group(members: Sequence[str], address: IPv4Interface | None) -> str:
+    ipv4 = "" if address is None else f", ipv4: {address}"
+    return f"{{members: [{', '.join(members)}]{ipv4}}}"
 
 
 def _labels(config: ConfigDb, notes: dict[str, None]) -> str:
@@ -79,7 +123,7 @@ def _neighbour_switches(links: tuple[LabLink, ...]) -> dict[str, int | None]:
 
 
 def _hosts(links: tuple[LabLink, ...]) -> list[str]:
-    own = [link.neighbour for link in links if link.session is None]
+    own = dict.fromkeys(link.neighbour for link in links if link.session is None)
     return [*own, *(f"{switch}-host" for switch in _neighbour_switches(links))]
 
 

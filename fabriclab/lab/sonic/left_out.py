@@ -19,6 +19,7 @@ NOT_EMULATED = "not emulated"
 _HARDLY_ANYTHING = "the switch port has no limit of a port beside those of its queues and groups"
 _ROUTING = "a lab's routes follow from its topology and `routing`"
 _THRESHOLDS = ("min_threshold", "max_threshold", "drop_probability")
+_ONE_VRF = "a lab has the default VRF only"
 _NO_TAGS = "frames in a lab have no VLAN tag, so no 802.1p priority"
 _WHY = {
     "BUFFER_PORT_INGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
@@ -75,7 +76,8 @@ _FIELDS = {
     ("BUFFER_POOL", "percentage"): "a pool's size has to be written in bytes",
     ("PORT", "pfc_asym"): "PFC is the same both ways",
     ("PFC_WD", "POLL_INTERVAL"): "the machine's watchdog does not poll, it is exact",
-    ("INTERFACE", "vrf_name"): "a lab has the default VRF only",
+    **{(table, "vrf_name"): _ONE_VRF for table in ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE")},
+    ("PORTCHANNEL", "min_links"): "a port channel of a lab is up while one of its members is",
     **{("WRED_PROFILE", f"{colour}_{name}"): _COLOURS for colour in ("yellow", "red") for name in _THRESHOLDS},
     **{("WRED_PROFILE", f"wred_{colour}_enable"): _COLOURS for colour in ("yellow", "red")},
 }
@@ -88,9 +90,9 @@ _FIELDS_OF = {
     "BGP_PEER_GROUP": _ROUTING,
     "BGP_GLOBALS": _ROUTING,
     "BGP_GLOBALS_AF": _ROUTING,
-    "VLAN": "VLANs are not bridged in a lab",
-    "VLAN_MEMBER": "VLANs are not bridged in a lab",
-    "PORTCHANNEL": "LACP is not emulated",
+    "VLAN": "a VLAN of a lab has members and an address",
+    "VLAN_INTERFACE": "a VLAN of a lab has members and an address",
+    "PORTCHANNEL": "a lab's port channels are static: LACP is not emulated",
     "PFC_WD": "telemetry is the sampler's",
 }
 """Why any other field of a table is left out."""

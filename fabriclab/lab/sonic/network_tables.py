@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from ipaddress import IPv4Interface
 
 from fabriclab.lab.problems import shown
 from fabriclab.lab.sonic.config_db import DeviceNeighbour, Port, PortChannel, Vlan
-from fabriclab.lab.sonic.entries import Fields, Tables, parse_address, suggestion
+from fabriclab.lab.sonic.entries import Entry, Fields, Tables, parse_address, suggestion
 
 _CABLE = re.compile(r"([0-9]{1,6})m")
 _LARGEST_SPEED_MBPS = 1_600_000
+_LARGEST_MTU = 9216
+_LARGEST_VLAN = 4094
 
 
 def read_ports(tables: Tables) -> dict[str, Port]:
@@ -22,7 +24,7 @@ def read_ports(tables: Tables) -> dict[str, Port]:
         ports[entry.key] = Port(
             name=entry.key,
             speed_mbps=fields.number("speed", 1, _LARGEST_SPEED_MBPS, "Mbit/s"),
-            mtu=fields.number("mtu", 68, 9216, "bytes"),
+            mtu=fields.number("mtu", 68, _LARGEST_MTU, "bytes"),
             up=fields.choice("admin_status", ("up", "down")) == "up",
             role=fields.choice("role", ("Ext", "Int", "Inb", "Rec", "Dpc")) or "Ext",
             alias=fields.text("alias") or "",
@@ -58,7 +60,8 @@ def read_addresses(tables: Tables, table: str, names: Collection[str] | None) ->
     addresses: dict[str, tuple[IPv4Interface, ...]] = {}
     others = 0
     for entry in tables.entries(table):
-        tables.ask(table, "scope", "family", "NULL")  # what the address says by itself; a placeholder of redis for an entry without fields
+        # What the address says by itself, or its place among others; a placeholder of redis for an entry without fields.
+        tables.ask(table, "scope", "family", "secondary", "NULL")
         key = entry.key
         name, bar, text = key.partition("|")
         if names is not None and name not in names:
@@ -74,38 +77,74 @@ def read_addresses(tables: Tables, table: str, names: Collection[str] | None) ->
     return addresses, others
 
 
-def read_members(tables: Tables, table: str) -> dict[str, tuple[str, ...]]:
-    """Read the ports of each PORTCHANNEL or VLAN: keys of VLAN_MEMBER are `Vlan10|Ethernet0`."""
-    members: dict[str, tuple[str, ...]] = {}
-    for entry in tables.entries(table):
-        name, _, port = entry.key.partition("|")
-        members[name] = (*members.get(name, ()), port)
-    return members
-
-
 def read_port_channels(tables: Tables, ports: Collection[str]) -> tuple[PortChannel, ...]:
     """Read PORTCHANNEL and PORTCHANNEL_MEMBER."""
-    members = _checked_members(tables, "PORTCHANNEL_MEMBER", ports)
-    return tuple(PortChannel(entry.key, members.get(entry.key, ())) for entry in tables.entries("PORTCHANNEL"))
+    members: dict[str, dict[str, None]] = {}
+    owner: dict[str, str] = {}
+    for entry, name, port in _members(tables, "PORTCHANNEL_MEMBER", ports):
+        other = owner.setdefault(port, name)
+        if other == name:
+            members.setdefault(name, {})[port] = None
+        else:
+            tables.complain((entry.table, entry.key), f"{shown(port)} is a member of {other} too; a port is in one port channel", port)
+    return tuple(_port_channel(Fields(tables, entry), tuple(members.get(entry.key, ()))) for entry in tables.entries("PORTCHANNEL"))
+
+
+def _port_channel(fields: Fields, members: tuple[str, ...]) -> PortChannel:
+    return PortChannel(
+        name=fields.entry.key,
+        members=members,
+        mtu=fields.number("mtu", 1, _LARGEST_MTU, "bytes"),
+        up=(fields.choice("admin_status", ("up", "down")) or "up") == "up",
+    )
 
 
 def read_vlans(tables: Tables, ports: Collection[str]) -> tuple[Vlan, ...]:
-    """Read VLAN and VLAN_MEMBER, whose members may be port channels too."""
-    members = _checked_members(tables, "VLAN_MEMBER", [*ports, *tables.keys("PORTCHANNEL")])
-    return tuple(Vlan(entry.key, members.get(entry.key, ())) for entry in tables.entries("VLAN"))
+    """Read VLAN and VLAN_MEMBER, whose members may be port channels too. A port is untagged in one VLAN at most (sonic-vlan.yang)."""
+    untagged: dict[str, list[str]] = {}
+    tagged: dict[str, list[str]] = {}
+    owner = {port: channel for channel, port in (_words(key) for key in tables.keys("PORTCHANNEL_MEMBER"))}
+    for entry, name, port in _members(tables, "VLAN_MEMBER", [*ports, *tables.keys("PORTCHANNEL")]):
+        mode = Fields(tables, entry).choice("tagging_mode", ("untagged", "tagged", "priority_tagged")) or "untagged"
+        if mode != "untagged":
+            tagged.setdefault(name, []).append(port)
+        elif owner.setdefault(port, name) == name:
+            untagged.setdefault(name, []).append(port)
+        else:
+            message = f"{shown(port)} is a member of {owner[port]} too; a port is in one port channel, or untagged in one VLAN"
+            tables.complain((entry.table, entry.key), message, port)
+    return tuple(
+        _vlan(Fields(tables, entry), tuple(untagged.get(entry.key, ())), tuple(tagged.get(entry.key, ())))
+        for entry in tables.entries("VLAN")
+    )
 
 
-def _checked_members(tables: Tables, table: str, valid: Collection[str]) -> dict[str, tuple[str, ...]]:
+def _vlan(fields: Fields, members: tuple[str, ...], tagged: tuple[str, ...]) -> Vlan:
+    name = fields.entry.key
+    number = fields.number("vlanid", 1, _LARGEST_VLAN)
+    if number is not None and name != f"Vlan{number}":
+        fields.complain("vlanid", f"{number} is the number of Vlan{number}, and this is {shown(name)}; write the same", str(number))
+    return Vlan(name, members, tagged, up=(fields.choice("admin_status", ("up", "down")) or "up") == "up")
+
+
+def _words(key: str) -> tuple[str, str]:
+    """Return group and member of a key such as `Vlan10|Ethernet0`."""
+    name, _, port = key.partition("|")
+    return name, port
+
+
+def _members(tables: Tables, table: str, valid: Collection[str]) -> Iterator[tuple[Entry, str, str]]:
+    """Yield the entries of a table of members whose words are known, each with its group and its member."""
     groups = table.removesuffix("_MEMBER")
     names = tables.keys(groups)
-    members = read_members(tables, table)
-    for name, ports in members.items():
-        for port in ports:
-            if name not in names:
-                tables.complain((table, f"{name}|{port}"), f"{shown(name)} is no {groups}; {suggestion(name, names)}", name)
-            elif port not in valid:
-                tables.complain((table, f"{name}|{port}"), f"{shown(port)} is no PORT; {suggestion(port, valid)}", port)
-    return members
+    for entry in tables.entries(table):
+        name, port = _words(entry.key)
+        if name not in names:
+            tables.complain((table, entry.key), f"{shown(name)} is no {groups}; {suggestion(name, names)}", name)
+        elif port not in valid:
+            tables.complain((table, entry.key), f"{shown(port)} is no PORT; {suggestion(port, valid)}", port)
+        else:
+            yield entry, name, port
 
 
 def read_device_neighbours(tables: Tables, ports: Mapping[str, Port]) -> dict[str, DeviceNeighbour]:

@@ -8,10 +8,25 @@ from pathlib import PurePath
 from fabriclab.lab.problems import Problems
 from fabriclab.lab.sonic.accounts import Accounts
 from fabriclab.lab.sonic.config_db import ConfigDb
+from fabriclab.lab.sonic.figures import joined
 from fabriclab.lab.sonic.port_classes import common_and_own
 from fabriclab.lab.sonic.port_qos import PortResolver
 from fabriclab.lab.sonic.profile_file import Profile
 from fabriclab.lab.switch.port_keys import port_key
+
+_OF_A_PROFILE = ("BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "SCHEDULER", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD")
+"""Tables that mean nothing without memory."""
+
+
+def says_memory(config: ConfigDb, notes: dict[str, None]) -> bool:
+    """Return whether a file says how large the switch's memory is; a virtual switch's default one does not, and has no profile then."""
+    if config.pools:
+        return True
+    tables = config.json.value if config.json is not None and isinstance(config.json.value, dict) else {}
+    idle = [table for table in _OF_A_PROFILE if tables.get(table)]
+    also = f"; {joined(idle)} left out with it" if idle else ""
+    notes[f"BUFFER_POOL: missing, or empty: the switch has no profile, but a queue with a buffer of its own at each port{also}"] = None
+    return False
 
 
 def switch_profile(

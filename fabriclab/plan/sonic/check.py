@@ -11,7 +11,7 @@ from fabriclab.lab.sonic.qos_tables import MAP_TABLES
 from fabriclab.plan.sonic import buffer_rules, pfc_rules, scheduler_rules, text_rules, wred_rules
 from fabriclab.plan.sonic.bindings import Bindings
 from fabriclab.plan.sonic.findings import SEVERITIES, SonicFinding, merged
-from fabriclab.plan.sonic.switch import SwitchBuilder
+from fabriclab.plan.sonic.switch import ConfiguredSwitch, SwitchBuilder
 from fabriclab.plan.sonic.switch_rules import switch_findings
 
 MOST_FINDINGS = 1000
@@ -53,7 +53,7 @@ class Judgement:
     file: str
     findings: tuple[SonicFinding, ...]
     ports: int
-    """How many of them were judged together: N busy queues."""
+    """How many of them were judged together, N busy queues: those that are up; all, if none is."""
     skipped: str = ""
     """Why rules were not asked; empty: all were."""
     more: int = 0
@@ -75,11 +75,14 @@ def judge_config_db(data: bytes, file: str, cell_bytes: int = 1) -> Judgement:
     bad = {one.path[:2] for one in found}
     found += [one for rule in _BY_THEMSELVES for one in rule(bindings) if one.path[:2] not in bad]
     skipped = _why_no_switch(config, found)
+    ports = len(config.ports)
     if not skipped:
-        found += _of_switch(bindings, cell_bytes)
+        configured = SwitchBuilder(bindings, cell_bytes).build()
+        ports = len(configured.busy)
+        found += _of_switch(bindings, configured, cell_bytes)
         skipped = _MEMORY_WAITS if any(one.rule == "reserved-above-pool" for one in found) else ""
     every = merged(found)
-    return Judgement(file, _sorted(config, every), len(config.ports), skipped, max(0, len(every) - MOST_FINDINGS))
+    return Judgement(file, _sorted(config, every), ports, skipped, max(0, len(every) - MOST_FINDINGS))
 
 
 def _why_no_switch(config: ConfigDb, found: Iterable[SonicFinding]) -> str:
@@ -92,8 +95,7 @@ def _why_no_switch(config: ConfigDb, found: Iterable[SonicFinding]) -> str:
     return f"{_NOT_ASKED}: no size in bytes of {listed(unsized)}" if unsized else ""
 
 
-def _of_switch(bindings: Bindings, cell_bytes: int) -> Iterator[SonicFinding]:
-    configured = SwitchBuilder(bindings, cell_bytes).build()
+def _of_switch(bindings: Bindings, configured: ConfiguredSwitch, cell_bytes: int) -> Iterator[SonicFinding]:
     for rule in _TOGETHER:
         yield from rule(bindings, configured.ports)
     over = list(buffer_rules.reserved(bindings, cell_bytes))

@@ -34,6 +34,8 @@ class ConfiguredSwitch:
 
     switch: Switch
     ports: tuple[CheckedPort, ...]
+    busy: tuple[CheckedPort, ...]
+    """Those that can be busy at the same time: all that are up; all there are, if none is."""
     pool_keys: Mapping[str, str]
 
 
@@ -58,7 +60,8 @@ class SwitchBuilder:
                 pools[name], keys[name] = self._pool(name, pool, side), pool.name
         switch = Switch(profile=self._config.file, cell_bytes=self._cell_bytes, pools=tuple(pools.values()))
         ports = tuple(self._port(port) for port in self._config.ports.values() if port.role == "Ext")
-        return ConfiguredSwitch(switch, ports, keys)
+        up = tuple(port for port in ports if self._config.ports[port.name].up)
+        return ConfiguredSwitch(switch, ports, up or ports, keys)
 
     def _sides(self, pool: BufferPool) -> tuple[_Side, ...]:
         if pool.name in UNSHARED.values() or pool.size is None:

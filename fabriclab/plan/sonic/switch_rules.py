@@ -34,7 +34,7 @@ _REMEDIES = {
 
 def switch_findings(bindings: Bindings, configured: ConfiguredSwitch) -> Iterator[SonicFinding]:
     """Yield what is found of memory, thresholds, schedulers and PFC."""
-    for found in check_switch(configured.switch, configured.ports):
+    for found in check_switch(configured.switch, configured.busy):
         if found.rule in _OTHERWISE:
             continue
         for port in found.ports or ("",):
