@@ -48,7 +48,7 @@ def queue_picture(curve: Curve, name: str, port: str | None = None, queue: int |
         return None
     facts = samples.facts
     begin, end = shown_interval(curve.results)
-    zoom = _zoom_interval(samples, begin, end)
+    zoom = _zoom_interval(samples, begin, end) if samples.longest_bytes else None
     panels = [(begin, end)] + ([zoom] if zoom is not None and not small else [])
     steps = [read_steps(samples.rows, "bytes", *interval) for interval in panels]
     axis, top = queue_scale(steps, [facts])
