@@ -20,9 +20,10 @@ packages() { sed -E 's/#.*//' "$here/packages.txt" | xargs printf '%s\n' | paste
 # unpack DIR: every package and its dependencies below DIR/root.
 unpack() {
   apt_transport >"$1/transport.conf"
+  # mmdebstrap 1.5 (Debian 13) refuses this mode to root for what maintainer scripts might do to the host: none of them runs here.
   # The hook sees the downloaded packages before they are removed; their names carry the versions.
   # shellcheck disable=SC2016  # $1 is the hook's
-  mmdebstrap --quiet --mode=chrootless --variant=extract --format=directory --architectures=amd64 --aptopt="$1/transport.conf" \
+  mmdebstrap --quiet --mode=chrootless --skip=check/chrootless --variant=extract --format=directory --architectures=amd64 --aptopt="$1/transport.conf" \
     --include="$(packages)" --extract-hook='for package in "$1"/var/cache/apt/archives/*.deb; do basename "$package" .deb; done >"$1/../packages"' \
     "$suite" "$1/root" "$(apt_source "$suite")"
   rm "$1/transport.conf"
@@ -95,9 +96,15 @@ make_rootfs() {
 }
 
 case ${1:-} in
-  build) printf '%s/root\n' "$(cache_make rootfs "$(key)" make_rootfs)" ;;
+  build)
+    # Assignments: a failure in an argument would be lost.
+    key=$(key)
+    artefact=$(cache_make rootfs "$key" make_rootfs)
+    printf '%s/root\n' "$artefact"
+    ;;
   where)
-    artefact=$(cache_find rootfs "$(key)")
+    key=$(key)
+    artefact=$(cache_find rootfs "$key")
     printf '%s\n' "${artefact:+$artefact/root}"
     ;;
   *)

@@ -17,11 +17,15 @@ key() {
   local sources
   # Paths count too: a moved file is another program.
   mapfile -t sources < <(cd "$repository" && find Cargo.toml Cargo.lock "${crates[@]/%//Cargo.toml}" "${crates[@]/%//src}" -type f | LC_ALL=C sort)
-  (cd "$repository" && cache_key "tools-1 $target $(rustc --version) ${sources[*]}" "$here/tools.sh" "$preload" "${sources[@]}")
+  (cd "$repository" && cache_key "tools-2 $target ${sources[*]}" "$here/tools.sh" "$preload" "${sources[@]}")
 }
 
 make_tools() {
   local binary target_directory=$repository/target/machine
+  if ! command -v cargo >/dev/null; then
+    echo "cargo is missing: make deps" >&2
+    return 1
+  fi
   (
     cd "$repository"
     CARGO_TARGET_DIR=$target_directory RUSTFLAGS="-C target-feature=+crt-static" \
@@ -33,16 +37,19 @@ make_tools() {
   done
   cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/patient-poll.so" "$preload"
   strip --strip-unneeded "$1/patient-poll.so"
+  printf 'Compilers: %s; gcc %s\n' "$(rustc --version)" "$(cc -dumpfullversion)" >"$1/version"
   mkdir "$1"/{dev,proc,sys,run,tmp,rootfs,job,tools,root}
 }
 
-if ! command -v cargo >/dev/null; then
-  echo "cargo is missing: install Rust 1.85 or later" >&2
-  exit 1
-fi
 case ${1:-} in
-  build) cache_make tools "$(key)" make_tools ;;
-  where) cache_find tools "$(key)" ;;
+  build)
+    key=$(key)
+    cache_make tools "$key" make_tools
+    ;;
+  where)
+    key=$(key)
+    cache_find tools "$key"
+    ;;
   *)
     echo "usage: tools.sh build|where" >&2
     exit 2

@@ -5,7 +5,6 @@
 # KERNEL_SOURCE=DIR takes the user's own tree instead; it is read, never written. Beside the program `linux` lie `config`, the whole
 # configuration, and `version`, what it was made of. The source package is kept in <cache>/sources.
 set -euo pipefail
-shopt -s inherit_errexit
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=images/machine/cache.sh
 source "$here/../cache.sh"
@@ -25,7 +24,7 @@ key() {
   patches=$(patches_of "$series")
   mapfile -t files < <(find "$patches" "$here/switch" -type f ! -name '*.md' | LC_ALL=C sort)
   if [ -n "${KERNEL_DEBUG:-}" ]; then files+=("$here/debug.config"); fi
-  cache_key "kernel-1 $source $(gcc -dumpfullversion) ${files[*]#"$here"/}" "$here/build.sh" "$here/config" "${files[@]}"
+  cache_key "kernel-2 $source ${files[*]#"$here"/}" "$here/build.sh" "$here/config" "${files[@]}"
 }
 
 # own_tree_state: a hash that changes with any file of the user's tree.
@@ -39,9 +38,13 @@ own_tree_state() {
 
 # fetch_package: downloads the source package unless the newest one is there, and prints its path. Without a network, the newest one at hand.
 fetch_package() {
-  local store work
+  local store work lock
   store=$(cache_root)/sources
-  mkdir -p "$store"
+  cache_directory "$store"
+  # One at a time; what one that was killed left behind goes.
+  exec {lock}>"$store/.lock"
+  flock "$lock"
+  rm -rf "$store"/.fetch.*
   work=$(mktemp -d "$store/.fetch.XXXXXX")
   apt_isolated "$work" "$suite"
   if apt-get -q -c "$work/apt.conf" update >&2; then
@@ -50,6 +53,7 @@ fetch_package() {
     echo "Debian's archive cannot be reached; trying what was downloaded before" >&2
   fi
   rm -rf "$work"
+  exec {lock}>&-
   find "$store" -name "${package}_*.deb" -printf '%f\n' | LC_ALL=C sort -V | tail -n 1 | sed "s|^|$store/|" | grep . || {
     echo "no $package in $store and none could be downloaded" >&2
     return 1
@@ -162,7 +166,25 @@ asked_options() {
     END { for (i = 1; i <= count; i++) print asked[order[i]] }' "$@"
 }
 
+# make_kernel DIR: Linux can't be built in a directory with blanks or colons; then it is built among the temporary files.
 make_kernel() {
+  require_tools
+  case $1 in
+    *[[:space:]:]*)
+      (
+        elsewhere=$(mktemp -d)
+        # shellcheck disable=SC2064  # the path is wanted as it is now
+        trap "$(printf 'rm -rf %q' "$elsewhere")" EXIT
+        build_in "$elsewhere"
+        mv "$elsewhere"/* "$1/"
+      )
+      ;;
+    *) build_in "$1" ;;
+  esac
+}
+
+# build_in DIR: the program, its configuration and what it was made of.
+build_in() {
   local directory=$1 patches fragments=("$here/config")
   if [ -n "${KERNEL_SOURCE:-}" ]; then link_own_tree "$directory"; else unpack_debian "$directory"; fi
   patches=$(patches_of "$(series "$directory/source")")
@@ -175,6 +197,7 @@ make_kernel() {
   # Fixed names and times: the same source gives the same program.
   make -s -C "$directory/source" ARCH=um O="$directory/objects" -j"$(nproc)" KBUILD_BUILD_USER=fabriclab KBUILD_BUILD_HOST=fabriclab \
     KBUILD_BUILD_TIMESTAMP='Thu Jan  1 00:00:00 UTC 1970' KBUILD_BUILD_VERSION=1 linux
+  printf 'Compiler: gcc %s\n' "$(gcc -dumpfullversion)" >>"$directory/version"
   cp "$directory/objects/linux" "$directory/linux"
   cp "$directory/objects/.config" "$directory/config"
   rm -rf "$directory/source" "$directory/objects"
@@ -184,22 +207,26 @@ require_tools() {
   local tool
   for tool in "${needed[@]}"; do
     if ! command -v "$tool" >/dev/null; then
-      echo "$tool is missing: apt-get install build-essential flex bison bc xz-utils patch" >&2
+      echo "$tool is missing: make deps" >&2
       return 1
     fi
   done
 }
 
 build_kernel() {
-  local path
-  require_tools
-  path=$(cache_make kernel "$(key)" make_kernel)
+  local key path
+  key=$(key)
+  path=$(cache_make kernel "$key" make_kernel)
   printf '%s/linux\n' "$path"
 }
 
 case ${1:-} in
   build) build_kernel ;;
-  where) cache_find kernel "$(key)" | sed 's|$|/linux|' ;;
+  where)
+    key=$(key)
+    path=$(cache_find kernel "$key")
+    printf '%s\n' "${path:+$path/linux}"
+    ;;
   *)
     echo "usage: build.sh build|where" >&2
     exit 2

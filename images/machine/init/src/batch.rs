@@ -13,7 +13,7 @@ use nix::unistd::{pipe2, read, write, Pid};
 
 use crate::failure::{Context, Failure, Result};
 use crate::namespace::{Machine, Node};
-use crate::process::{self, Streams};
+use crate::process::{self, Part, Streams};
 
 /// A pipe's packet holds at most this much (pipe(7), PIPE_BUF).
 const PACKET_BYTES: usize = 4096;
@@ -42,7 +42,7 @@ pub fn run(machine: &Machine, node: &Node, tool: &str, text: &str) -> Result<()>
             .into(),
     };
     let argv = [tool, "-batch", "-"].map(str::to_owned);
-    let pid = process::start(machine, Some(node), &argv, &[], &streams)?;
+    let pid = process::start(machine, Some(node), &argv, &[], Part::Plays, &streams)?;
     drop(streams);
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let written = feed(&lines, &write_end, pid)?;
@@ -142,8 +142,8 @@ fn set_nonblocking(descriptor: &OwnedFd) -> Result<()> {
 
 fn open_pidfd(pid: Pid) -> nix::Result<OwnedFd> {
     // SAFETY: the call has two integers for arguments.
-    let descriptor =
-        Errno::result(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) })?;
+    let returned = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
+    let descriptor = Errno::result(returned)?;
     // SAFETY: it is new and nobody else knows it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
 }

@@ -99,6 +99,12 @@ pub struct Change {
     /// Virtual nanoseconds after the epoch.
     pub at_ns: i64,
     pub steps: Vec<Step>,
+    /// Nodes that lose their power: all their processes are gone, after the steps.
+    #[serde(default)]
+    pub down: Vec<String>,
+    /// Nodes that boot: their daemons start, after the steps.
+    #[serde(default)]
+    pub up: Vec<String>,
     pub reconvergence: Option<Expectation>,
 }
 
@@ -260,12 +266,14 @@ impl Job {
                     change.at_ns
                 ));
             }
-            if let Some(step) = change
+            let mut named = change
                 .steps
                 .iter()
-                .find(|step| !nodes.contains(step.node.as_str()))
-            {
-                return Err(dangling(&what, &step.node, nodes));
+                .map(|step| &step.node)
+                .chain(&change.down)
+                .chain(&change.up);
+            if let Some(node) = named.find(|node| !nodes.contains(node.as_str())) {
+                return Err(dangling(&what, node, nodes));
             }
             if let Some(Expectation {
                 interval_ns,

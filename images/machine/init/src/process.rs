@@ -13,6 +13,8 @@ use crate::namespace::{Machine, Node};
 
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin:/tools";
 const STACK_BYTES: usize = 64 * 1024;
+/// Of our kernel, drivers/char/random.c (`kernel/patches/*/*-who-watches-draws-alone.patch`); it outlives execve(2).
+const PERSONALITY_WATCHES: libc::c_ulong = 0x1000_0000;
 const NODE_NAMESPACES: libc::c_int = libc::CLONE_NEWNET | libc::CLONE_NEWNS | libc::CLONE_NEWUTS;
 
 /// Where a program reads and writes.
@@ -25,7 +27,7 @@ pub struct Streams {
 impl Streams {
     /// No input; output and errors into one file.
     pub fn logged(log: &str) -> Result<Self> {
-        let errors = create(log)?;
+        let errors = append(log)?;
         let output = errors.try_clone().context(|| format!("open {log}"))?;
         Self::of(output, errors)
     }
@@ -33,6 +35,12 @@ impl Streams {
     /// No input; output and errors into two files.
     pub fn split(output: &str, log: &str) -> Result<Self> {
         Self::of(create(output)?, create(log)?)
+    }
+
+    /// No input; output and errors are thrown away.
+    pub fn none() -> Result<Self> {
+        let open = || File::create("/dev/null").context(|| "open /dev/null".to_owned());
+        Self::of(open()?, open()?)
     }
 
     fn of(output: File, errors: File) -> Result<Self> {
@@ -46,10 +54,32 @@ impl Streams {
 }
 
 fn create(path: &str) -> Result<File> {
+    make_parent(path)?;
+    File::create(path).context(|| format!("open {path}"))
+}
+
+/// A daemon that starts again adds to what it wrote before.
+fn append(path: &str) -> Result<File> {
+    make_parent(path)?;
+    let mut options = File::options();
+    let opened = options.create(true).append(true).open(path);
+    opened.context(|| format!("open {path}"))
+}
+
+fn make_parent(path: &str) -> Result<()> {
     if let Some(parent) = Path::new(path).parent() {
         fs::create_dir_all(parent).context(|| format!("make {}", parent.display()))?;
     }
-    File::create(path).context(|| format!("open {path}"))
+    Ok(())
+}
+
+/// What a program is to the others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// It takes part, and draws from the machine's randomness as all do.
+    Plays,
+    /// It only looks: what it draws is of a stream of its own, so that nobody else's numbers tell whether it is there.
+    Watches,
 }
 
 /// Starts a program; `node` absent is the machine. `variables` (`NAME=value`) go into its environment.
@@ -58,6 +88,7 @@ pub fn start(
     node: Option<&Node>,
     argv: &[String],
     variables: &[String],
+    part: Part,
     streams: &Streams,
 ) -> Result<Pid> {
     let arguments = argv
@@ -76,6 +107,7 @@ pub fn start(
             streams.errors.as_raw_fd(),
         ],
         node: node.map_or(-1, Node::pidfd),
+        part,
         error: 0,
     };
     let started = match node {
@@ -126,6 +158,7 @@ struct Exec {
     descriptors: [RawFd; 3],
     /// The pidfd of a node's first process, or -1.
     node: RawFd,
+    part: Part,
     /// Why it could not be started, or 0.
     error: libc::c_int,
 }
@@ -153,6 +186,32 @@ fn spawn(mut exec: Exec) -> nix::Result<Pid> {
     }
 }
 
+/// Kills all processes of a node but its first, whoever started them.
+pub fn kill_all(machine: &Machine, node: &Node) -> Result<()> {
+    let mut stack = vec![0_u64; STACK_BYTES / 8];
+    let pid = machine.children_inside(node, || {
+        // SAFETY: as in spawn; the new process makes system calls only.
+        Errno::result(unsafe {
+            libc::clone(
+                kill_others,
+                stack.as_mut_ptr_range().end.cast(),
+                libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+                std::ptr::null_mut(),
+            )
+        })
+    })?;
+    let killed = pid.and_then(|pid| nix::sys::wait::waitpid(Pid::from_raw(pid), None));
+    killed
+        .map(drop)
+        .context(|| format!("kill the processes of {}", node.name))
+}
+
+extern "C" fn kill_others(_: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: no pointers. All that this process sees, which is its node's, but itself and the first. That there are none is no error.
+    unsafe { libc::kill(-1, libc::SIGKILL) };
+    0
+}
+
 extern "C" fn become_program(argument: *mut libc::c_void) -> libc::c_int {
     // SAFETY: it is spawn's `exec`; spawn is suspended.
     let exec = unsafe { &mut *argument.cast::<Exec>() };
@@ -163,6 +222,10 @@ extern "C" fn become_program(argument: *mut libc::c_void) -> libc::c_int {
             return 127;
         }
         libc::setsid();
+        if exec.part == Part::Watches {
+            // Any bits are accepted, by kernels to which this one says nothing too.
+            libc::personality(PERSONALITY_WATCHES);
+        }
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());

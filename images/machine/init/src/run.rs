@@ -96,7 +96,7 @@ impl Run<'_> {
             self.start_each(Phase::Traffic, programs, role, Some(epoch_ns))?;
         }
         events::epoch(epoch_ns);
-        let timeline = Timeline::new(&job.events, epoch_ns);
+        let timeline = Timeline::new(&job.events, &job.daemons, epoch_ns);
         self.watch_traffic(epoch_ns, job.limit_ns, timeline)
             .map_err(|failure| (Phase::Traffic, failure))
     }
@@ -176,7 +176,8 @@ impl Run<'_> {
                 .map_or(deadline_ns, |next| next.min(deadline_ns));
             let ended = self.supervisor.wait(Some(deadline_ns))?;
             self.check(Phase::Traffic, &ended);
-            timeline.advance(self.lab)?;
+            let ended = timeline.advance(self.lab, &mut self.supervisor)?;
+            self.check(Phase::Traffic, &ended);
             let now_ns = clock::monotonic_ns();
             if self.status == Status::Failed || !self.supervisor.any(Role::Traffic) {
                 return Ok(());
@@ -253,7 +254,7 @@ impl Run<'_> {
             let expected = process.succeeded()
                 && matches!(
                     process.role,
-                    Role::Traffic | Role::Disturbance | Role::Daemon
+                    Role::Traffic | Role::Disturbance | Role::Daemon | Role::Power
                 );
             if !expected {
                 self.fail(phase, &process.failure());

@@ -17,10 +17,15 @@ use crate::events;
 use crate::failure::{Context, Failure, Result};
 use crate::job::Program;
 use crate::lab::Lab;
-use crate::process::{self, Streams};
+use crate::process::{self, Part, Streams};
 
 /// How long a process may take after SIGTERM before it is killed, virtual time.
 const GRACE_NS: i64 = 2_000_000_000;
+
+/// How long traffic of a node that loses its power may take to write down what became of its flows. Work takes no virtual time.
+const DYING_NS: i64 = 1_000_000;
+/// Ends the TCP connections of a node: without a process some would live on in its kernel, which a real node loses too.
+const FORGET_CONNECTIONS: [&str; 4] = ["ss", "--kill", "--all", "--tcp"];
 
 /// Keeps daemons from polling towards their timers, which costs dearly where the clock waits for them.
 const PATIENT_POLL: &str = "/tools/patient-poll.so";
@@ -33,6 +38,8 @@ pub enum Role {
     /// Runs beside the traffic and ends with it, or before.
     Disturbance,
     Collector,
+    /// Does what a loss of power does to a node.
+    Power,
     /// A node's first process.
     Node,
 }
@@ -41,6 +48,8 @@ struct Process {
     name: String,
     node: Option<String>,
     role: Role,
+    /// Its node loses its power: it ends as it must.
+    is_halted: bool,
 }
 
 /// A process that has ended.
@@ -50,11 +59,12 @@ pub struct Ended {
     pub role: Role,
     /// `exit N` or `signal N`.
     pub status: String,
+    is_halted: bool,
 }
 
 impl Ended {
     pub fn succeeded(&self) -> bool {
-        self.status == "exit 0"
+        self.is_halted || self.status == "exit 0"
     }
 
     pub fn failure(&self) -> Failure {
@@ -87,6 +97,14 @@ fn variables(role: Role, epoch_ns: Option<i64>) -> Vec<String> {
     epoch.into_iter().chain(preload).collect()
 }
 
+fn part(role: Role) -> Part {
+    if role == Role::Probe {
+        Part::Watches
+    } else {
+        Part::Plays
+    }
+}
+
 impl Supervisor {
     pub fn new() -> Result<Self> {
         let mut mask = SigSet::empty();
@@ -108,6 +126,7 @@ impl Supervisor {
                     name: node.name.clone(),
                     node: Some(node.name.clone()),
                     role: Role::Node,
+                    is_halted: false,
                 },
             );
         }
@@ -141,6 +160,7 @@ impl Supervisor {
             node,
             &program.argv,
             &variables(role, epoch_ns),
+            part(role),
             &streams,
         )
         .map_err(in_node)?;
@@ -150,6 +170,7 @@ impl Supervisor {
                 name: program.name.clone(),
                 node: program.node.clone(),
                 role,
+                is_halted: false,
             },
         );
         Ok(())
@@ -183,6 +204,61 @@ impl Supervisor {
     pub fn wait_for(&mut self, role: Role, deadline_ns: Option<i64>) -> Result<Vec<Ended>> {
         let mut all = Vec::new();
         while self.any(role) && deadline_ns.is_none_or(|deadline| clock::monotonic_ns() < deadline)
+        {
+            all.append(&mut self.wait(deadline_ns)?);
+        }
+        Ok(all)
+    }
+
+    /// Ends all processes of a node at once, as a loss of power does, and what the kernel keeps of their connections. Traffic is told
+    /// before (SIGPWR), so that its log says what became of its flows. Returns what has ended meanwhile, of any node.
+    pub fn halt(&mut self, lab: &Lab, name: &str) -> Result<Vec<Ended>> {
+        let node = lab.node(name)?;
+        let mut writing = Vec::new();
+        for (pid, process) in &mut self.children {
+            if process.node.as_deref() == Some(name) && process.role != Role::Node {
+                process.is_halted = true;
+                if matches!(process.role, Role::Traffic | Role::Disturbance) {
+                    writing.push(*pid);
+                }
+            }
+        }
+        for pid in &writing {
+            let _ = kill(*pid, Signal::SIGPWR);
+        }
+        let mut ended = self.wait_until_gone(&writing, Some(clock::monotonic_ns() + DYING_NS))?;
+        process::kill_all(&lab.machine, node)?;
+        let halted = |(pid, process): (&Pid, &Process)| {
+            (process.is_halted && process.node.as_deref() == Some(name)).then_some(*pid)
+        };
+        let left: Vec<Pid> = self.children.iter().filter_map(halted).collect();
+        ended.append(&mut self.wait_until_gone(&left, None)?);
+        let forget = FORGET_CONNECTIONS.map(str::to_owned);
+        let pid = process::start(
+            &lab.machine,
+            Some(node),
+            &forget,
+            &[],
+            Part::Plays,
+            &Streams::none()?,
+        )?;
+        self.children.insert(
+            pid,
+            Process {
+                name: format!("ss@{name}"),
+                node: Some(name.to_owned()),
+                role: Role::Power,
+                is_halted: false,
+            },
+        );
+        ended.append(&mut self.wait_until_gone(&[pid], None)?);
+        Ok(ended)
+    }
+
+    fn wait_until_gone(&mut self, pids: &[Pid], deadline_ns: Option<i64>) -> Result<Vec<Ended>> {
+        let mut all = Vec::new();
+        while pids.iter().any(|pid| self.children.contains_key(pid))
+            && deadline_ns.is_none_or(|deadline| clock::monotonic_ns() < deadline)
         {
             all.append(&mut self.wait(deadline_ns)?);
         }
@@ -229,7 +305,7 @@ impl Supervisor {
             let Some(process) = self.children.remove(&pid) else {
                 continue;
             };
-            if process.role != Role::Node {
+            if !matches!(process.role, Role::Node | Role::Power) {
                 events::process(&process.name, status.clone());
             }
             ended.push(Ended {
@@ -237,6 +313,7 @@ impl Supervisor {
                 node: process.node,
                 role: process.role,
                 status,
+                is_halted: process.is_halted,
             });
         }
     }

@@ -9,17 +9,20 @@ use crate::clock::{self, MILLISECOND_NS};
 use crate::configure;
 use crate::events;
 use crate::failure::{Context, Failure, Result};
-use crate::job::{Change, Expectation};
+use crate::job::{Change, Expectation, Program};
 use crate::lab::Lab;
 use crate::routes::Convergence;
+use crate::supervisor::{Ended, Role, Supervisor};
 
-/// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in fs/select.c).
-/// So it ends that much before a change, and the rest is slept exactly.
+/// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in fs/select.c), on a
+/// kernel without our patch that takes all slack from timers. So it ends that much before a change, and the rest is slept exactly.
 const APPROACH_NS: i64 = MILLISECOND_NS;
 
 /// The changes still to come, and the one that routing has not followed yet.
 pub struct Timeline<'a> {
     changes: VecDeque<&'a Change>,
+    /// Of the whole job: those of a node that boots start again.
+    daemons: &'a [Program],
     epoch_ns: i64,
     pending: Option<Pending<'a>>,
 }
@@ -33,11 +36,12 @@ struct Pending<'a> {
 
 impl<'a> Timeline<'a> {
     /// `changes` in any order.
-    pub fn new(changes: &'a [Change], epoch_ns: i64) -> Self {
+    pub fn new(changes: &'a [Change], daemons: &'a [Program], epoch_ns: i64) -> Self {
         let mut changes: Vec<&Change> = changes.iter().collect();
         changes.sort_by_key(|change| change.at_ns);
         Self {
             changes: changes.into(),
+            daemons,
             epoch_ns,
             pending: None,
         }
@@ -53,9 +57,10 @@ impl<'a> Timeline<'a> {
         [change, look].into_iter().flatten().min()
     }
 
-    /// Does what is due.
-    pub fn advance(&mut self, lab: &Lab) -> Result<()> {
+    /// Does what is due; returns the processes that have ended meanwhile.
+    pub fn advance(&mut self, lab: &Lab, supervisor: &mut Supervisor) -> Result<Vec<Ended>> {
         self.look()?;
+        let mut ended = Vec::new();
         while let Some(change) = self.changes.front().copied() {
             let at_ns = self.epoch_ns + change.at_ns;
             if at_ns - APPROACH_NS > clock::monotonic_ns() {
@@ -63,18 +68,27 @@ impl<'a> Timeline<'a> {
             }
             self.changes.pop_front();
             sleep_until(at_ns)?;
-            self.execute(lab, change, at_ns)?;
+            ended.append(&mut self.execute(lab, supervisor, change, at_ns)?);
         }
-        Ok(())
+        Ok(ended)
     }
 
-    fn execute(&mut self, lab: &Lab, change: &'a Change, at_ns: i64) -> Result<()> {
+    fn execute(
+        &mut self,
+        lab: &Lab,
+        supervisor: &mut Supervisor,
+        change: &'a Change,
+        at_ns: i64,
+    ) -> Result<Vec<Ended>> {
         // Prepared beforehand would be later for the lab: the order of a change's own steps is what counts.
         events::change(&change.name);
         for step in &change.steps {
             configure::lines(lab, &step.node, step.tool, &step.lines)
                 .map_err(|failure| in_change(failure, change))?;
         }
+        let ended = self
+            .power(lab, supervisor, change)
+            .map_err(|failure| in_change(failure, change))?;
         // What an earlier change led to can't be told from this one any more.
         self.pending = match &change.reconvergence {
             Some(Expectation { interval_ns, nodes }) => Some(Pending {
@@ -85,7 +99,25 @@ impl<'a> Timeline<'a> {
             }),
             None => None,
         };
-        Ok(())
+        Ok(ended)
+    }
+
+    /// Takes nodes their processes, or boots them. Their links are down already, or up again: nothing that a dying process sends leaves.
+    fn power(&self, lab: &Lab, supervisor: &mut Supervisor, change: &Change) -> Result<Vec<Ended>> {
+        let mut ended = Vec::new();
+        for node in &change.down {
+            ended.append(&mut supervisor.halt(lab, node)?);
+        }
+        let booting = |daemon: &&Program| {
+            daemon
+                .node
+                .as_ref()
+                .is_some_and(|node| change.up.contains(node))
+        };
+        for daemon in self.daemons.iter().filter(booting) {
+            supervisor.start(lab, daemon, Role::Daemon, None)?;
+        }
+        Ok(ended)
     }
 
     fn look(&mut self) -> Result<()> {

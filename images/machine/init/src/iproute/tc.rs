@@ -133,7 +133,7 @@ fn class(word: &str) -> Option<u32> {
     } else {
         words::handle_part(minor)?
     };
-    Some(words::handle_part(major)? << 16 | minor)
+    Some((words::handle_part(major)? << 16) | minor)
 }
 
 /// Stores the value of a word that may stand once.

@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# What a long command says while it lasts, on standard error, sourced by what starts one. On a terminal one line that changes, with the
+# seconds; elsewhere, as in a log, a line for each step and one a minute.
+
+# progress TITLE STEP COMMAND...: runs COMMAND; STEP is a function that prints what it is at, and may print nothing.
+progress() {
+  local title=$1 step=$2 began=$SECONDS ticker status=0
+  shift 2
+  _tick "$title" "$step" "$began" "$$" >&2 </dev/null &
+  ticker=$!
+  # shellcheck disable=SC2064  # the process is wanted as it is now
+  trap "kill $ticker 2>/dev/null" EXIT
+  "$@" || status=$?
+  kill "$ticker" 2>/dev/null || true
+  wait "$ticker" 2>/dev/null || true
+  trap - EXIT
+  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+  if [ "$status" != 0 ]; then
+    echo "$title: failed after $(duration $((SECONDS - began)))" >&2
+    return "$status"
+  fi
+  echo "$title: done in $(duration $((SECONDS - began)))" >&2
+}
+
+# duration SECONDS
+duration() {
+  if [ "$1" -lt 60 ]; then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi
+}
+
+# _tick TITLE STEP BEGAN OWNER: until it is killed, or its owner is gone.
+_tick() {
+  local now last='' line='' told=$SECONDS
+  while kill -0 "$4" 2>/dev/null; do
+    now=$("$2" 2>/dev/null) || now=''
+    line="$1: ${now:+$now, }$(duration $((SECONDS - $3)))"
+    if [ -t 2 ]; then
+      printf '\r\033[K%s' "${line:0:$((${COLUMNS:-80} - 1))}"
+    elif [ "${now%%[0-9]*}" != "$last" ] || [ $((SECONDS - told)) -ge 60 ]; then
+      echo "$line"
+      told=$SECONDS
+    fi
+    last=${now%%[0-9]*}
+    sleep 1
+  done
+}
