@@ -75,7 +75,7 @@ pub struct Handle {
 impl Handle {
     /// As the 64 bits that epoll returns.
     pub fn token(self) -> u64 {
-        u64::from(self.generation) << 32 | u64::from(self.index)
+        (u64::from(self.generation) << 32) | u64::from(self.index)
     }
 
     pub fn from_token(token: u64) -> Self {

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use clap::Args;
 
-use crate::sys;
+use crate::sys::{self, Termination};
 use crate::wait::{Waiter, Wake};
 use crate::{system, Failure};
 
@@ -121,7 +121,8 @@ fn follow(
     loop {
         let by = match waiter.wait(stdout)? {
             Wake::Due => "until",
-            Wake::Signal => "signal",
+            Wake::Signal(Termination::Told) => "signal",
+            Wake::Signal(Termination::PowerLost) => "power",
             Wake::Readable => match stdout.read(&mut buffer)? {
                 0 => {
                     let (by, at_ns) = told.unwrap_or_else(|| ("itself", sys::monotonic_ns()));

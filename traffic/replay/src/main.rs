@@ -50,7 +50,7 @@ const EXIT_WRONG_INPUT: u8 = 2;
 /// Replays a flow trace on one host: plays the flows that name the host, listens for the others, and logs a row for each flow's side.
 ///
 /// Times count from the epoch, CLOCK_MONOTONIC nanoseconds in FABRICLAB_EPOCH_NS. It ends when all flows of the host have ended, at
-/// --until-ns, or on SIGTERM or SIGINT; what is open then is logged as it stands.
+/// --until-ns, or on SIGTERM or SIGINT; what is open then is logged as it stands, on SIGPWR (the host goes down) as failed.
 ///
 /// Exit status: 0 done (flows that failed say so in the log), 1 the system failed, 2 wrong input or arguments.
 #[derive(Parser)]

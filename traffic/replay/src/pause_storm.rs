@@ -51,7 +51,7 @@ fn parse_priorities(written: &str) -> Result<Priorities, String> {
             .filter(|&number: &usize| number < PRIORITIES);
         let number =
             number.ok_or("must be numbers from 0 to 7 with commas between, such as 3,4")?;
-        if mask & 1 << number != 0 {
+        if mask & (1 << number) != 0 {
             return Err(format!("{number} stands twice"));
         }
         mask |= 1 << number;
@@ -127,7 +127,7 @@ fn send(interface: &Interface, frame: &[u8]) -> io::Result<()> {
 fn pause_frame(source: Address, priorities: Priorities, quanta: u16) -> [u8; FRAME_BYTES] {
     let mut words = vec![MAC_CONTROL_TYPE, PRIORITY_PAUSE, u16::from(priorities.0)];
     for priority in 0..PRIORITIES {
-        let enabled = priorities.0 & 1 << priority != 0;
+        let enabled = priorities.0 & (1 << priority) != 0;
         words.push(if enabled { quanta } else { 0 });
     }
     let words = words.into_iter().flat_map(u16::to_be_bytes);

@@ -162,7 +162,7 @@ impl AsRawFd for Timer {
     }
 }
 
-/// Blocks SIGTERM and SIGINT and returns a descriptor that becomes readable when one comes.
+/// Blocks SIGTERM, SIGINT and SIGPWR and returns a descriptor that becomes readable when one comes.
 pub fn termination_signals() -> io::Result<OwnedFd> {
     // SAFETY: all zeroes is valid storage for a signal set, and sigemptyset initialises it.
     let mut set: libc::sigset_t = unsafe { zeroed() };
@@ -171,6 +171,7 @@ pub fn termination_signals() -> io::Result<OwnedFd> {
         libc::sigemptyset(&mut set);
         libc::sigaddset(&mut set, libc::SIGTERM);
         libc::sigaddset(&mut set, libc::SIGINT);
+        libc::sigaddset(&mut set, libc::SIGPWR);
         check(libc::sigprocmask(libc::SIG_BLOCK, &set, ptr::null_mut()))?;
         check(libc::signalfd(
             -1,
@@ -180,6 +181,27 @@ pub fn termination_signals() -> io::Result<OwnedFd> {
     };
     // SAFETY: a new descriptor that nothing else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Why a program is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Termination {
+    /// SIGTERM or SIGINT: somebody wants it to.
+    Told,
+    /// SIGPWR: its host loses its power.
+    PowerLost,
+}
+
+/// Takes the signal that made the descriptor of `termination_signals` readable.
+pub fn take_termination(signals: &OwnedFd) -> io::Result<Termination> {
+    let mut bytes = [0_u8; std::mem::size_of::<libc::signalfd_siginfo>()];
+    std::io::Read::read_exact(&mut std::fs::File::from(signals.try_clone()?), &mut bytes)?;
+    // ssi_signo is the first field (signalfd(2)).
+    let number = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    Ok(match number == libc::SIGPWR as u32 {
+        true => Termination::PowerLost,
+        false => Termination::Told,
+    })
 }
 
 /// Raises the limit of open descriptors as far as this process may, and returns it.

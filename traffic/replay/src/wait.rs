@@ -1,10 +1,9 @@
 //! Waiting for a time, for a signal, or for a descriptor, whatever comes first.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-use crate::sys::{self, Timer};
+use crate::sys::{self, Termination, Timer};
 
 /// `poll` passes over such a descriptor.
 const NO_DESCRIPTOR: RawFd = -1;
@@ -13,8 +12,8 @@ const NO_DESCRIPTOR: RawFd = -1;
 pub enum Wake {
     /// The time of the timer.
     Due,
-    /// SIGTERM or SIGINT.
-    Signal,
+    /// SIGTERM or SIGINT, or SIGPWR.
+    Signal(Termination),
     /// The descriptor has something to read, or is at its end.
     Readable,
 }
@@ -27,7 +26,7 @@ pub struct Waiter {
 }
 
 impl Waiter {
-    /// From now on SIGTERM and SIGINT are blocked, and told here.
+    /// From now on SIGTERM, SIGINT and SIGPWR are blocked, and told here.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             signals: sys::termination_signals()?,
@@ -46,7 +45,7 @@ impl Waiter {
     /// Waits for a time on CLOCK_MONOTONIC; `false`: a signal came before it.
     pub fn sleep_until(&mut self, at_ns: i64) -> io::Result<bool> {
         self.arm(at_ns)?;
-        Ok(!matches!(self.wait_for(NO_DESCRIPTOR)?, Wake::Signal))
+        Ok(!matches!(self.wait_for(NO_DESCRIPTOR)?, Wake::Signal(_)))
     }
 
     /// Waits for whatever comes first. The timer and a signal are told once.
@@ -62,7 +61,7 @@ impl Waiter {
         loop {
             let ready = poll([self.signals.as_raw_fd(), timer, descriptor])?;
             match ready {
-                [true, _, _] => return self.take_signal().map(|()| Wake::Signal),
+                [true, _, _] => return sys::take_termination(&self.signals).map(Wake::Signal),
                 [_, true, _] => {
                     self.armed = false;
                     return Ok(Wake::Due);
@@ -71,13 +70,6 @@ impl Waiter {
                 [false, false, false] => {}
             }
         }
-    }
-
-    fn take_signal(&self) -> io::Result<()> {
-        let mut signal = File::from(self.signals.try_clone()?);
-        signal
-            .read_exact(&mut [0; size_of::<libc::signalfd_siginfo>()])
-            .map(drop)
     }
 }
 

@@ -5,7 +5,7 @@ mod process;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
-use process::{monotonic_ns, terminate, wait_for_signal_mask};
+use process::{monotonic_ns, send, terminate, wait_for_signal_mask};
 
 fn start(options: &[&str], log: &Path, argv: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_replay"))
@@ -132,6 +132,17 @@ fn a_signal_ends_it_before_its_time_and_while_it_runs() {
     assert!(running.wait_with_output().unwrap().status.success());
     let (_, _, ended_by, status, _) = read(&log);
     assert_eq!((&*ended_by, &*status), ("signal", "signal 2"));
+}
+
+#[test]
+fn a_loss_of_power_is_told_from_a_signal() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("down.log");
+    let running = start(&[], &log, &["sleep", "600"]);
+    wait_for_signal_mask(&running);
+    send(&running, libc::SIGPWR);
+    assert!(running.wait_with_output().unwrap().status.success());
+    assert_eq!(read(&log).2, "power");
 }
 
 #[test]

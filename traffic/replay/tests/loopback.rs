@@ -286,6 +286,24 @@ fn what_cannot_connect_fails_with_its_reason() {
 }
 
 #[test]
+fn what_is_open_on_a_host_that_loses_its_power_has_failed() {
+    let lab = Lab::new(&["h1", "h2"]);
+    let rows = "0,0,h1,h2,,9000000000000,push,,,,\n1,0,h1,h2,1000,,push,,,,\n2,8000000000000,h1,h2,1000,,push,,,,\n3,0,h2,h1,,9000000000000,push,,,,\n";
+    let flows = lab.play_and_signal(rows, 1, &["-PWR", "-TERM"]);
+    let status = |flow, side| {
+        let row = flows.iter().find(|row| row.is(flow, side)).expect("row");
+        row.text("status").to_owned()
+    };
+    // What it sends and what it receives alike; what is complete is complete.
+    assert_eq!(status(0, "src"), "failed: EHOSTDOWN");
+    assert_eq!(status(3, "dst"), "failed: EHOSTDOWN");
+    assert_eq!(
+        (status(1, "src"), status(2, "src")),
+        ("complete".into(), "unstarted".into())
+    );
+}
+
+#[test]
 fn what_is_open_at_the_end_is_logged_as_it_stands() {
     let lab = Lab::new(&["h1", "h2"]);
     let rows = "0,0,h1,h2,,9000000000000,push,,,,\n1,0,h1,h2,1000,,push,,,,\n2,8000000000000,h1,h2,1000,,push,,,,\n";

@@ -19,7 +19,7 @@ use crate::network::Network;
 use crate::receiver::{Incoming, HEAD_BUFFER_BYTES};
 use crate::rendezvous::Rendezvous;
 use crate::schedule::{Action, RowId};
-use crate::sys::{self, Epoll, Timer};
+use crate::sys::{self, Epoll, Termination, Timer};
 use crate::trace::{Extent, KeptId, ServiceId};
 use source::Source;
 
@@ -53,8 +53,7 @@ pub struct Player {
     until_ns: Option<i64>,
     epoll: Epoll,
     timer: Timer,
-    /// Kept open, as closing it would end the watch.
-    _signals: OwnedFd,
+    signals: OwnedFd,
     connections: Connections,
     kept: Vec<KeptState>,
     /// The connections of long flows, which end at a time.
@@ -62,6 +61,8 @@ pub struct Player {
     /// Whether something may have become due.
     look_for_due: bool,
     terminated: bool,
+    /// The host goes down: what is open has failed.
+    power_lost: bool,
     buffer: Vec<u8>,
     complete: Vec<Incoming>,
 }
@@ -95,12 +96,13 @@ impl Player {
             until_ns,
             epoll,
             timer,
-            _signals: signals,
+            signals,
             connections: Connections::default(),
             kept,
             long: HashMap::new(),
             look_for_due: true,
             terminated: false,
+            power_lost: false,
             buffer: vec![0; HEAD_BUFFER_BYTES],
             complete: Vec::new(),
         })
@@ -188,7 +190,10 @@ impl Player {
                 self.timer.expired();
                 self.look_for_due = true;
             }
-            Source::Signals => self.terminated = true,
+            Source::Signals => {
+                self.terminated = true;
+                self.power_lost |= sys::take_termination(&self.signals)? == Termination::PowerLost;
+            }
         }
         Ok(())
     }
@@ -291,7 +296,9 @@ impl Player {
         }
         for (flow, tcp) in sent {
             let status = match status {
-                Status::Failed(_) if self.is_time_over(flow.row) => Status::Stopped,
+                Status::Failed(_) if !self.power_lost && self.is_time_over(flow.row) => {
+                    Status::Stopped
+                }
                 status => status,
             };
             self.flows
@@ -299,9 +306,10 @@ impl Player {
         }
         for flow in received {
             let status = match self.flows.flow(flow.row).is_long() {
+                false if flow.is_complete() => Status::Complete,
+                _ if self.power_lost => status,
                 // A sender resets a long flow in time or cut short: it has merely stopped.
                 true if flow.bytes > 0 => Status::Stopped,
-                false if flow.is_complete() => Status::Complete,
                 _ if self.is_time_over(flow.row) => Status::Stopped,
                 _ => status,
             };
@@ -322,11 +330,18 @@ impl Player {
             .any(|end_ns| end_ns <= self.clock.now_ns())
     }
 
-    /// Logs what is still open as it stands.
+    /// Logs what is still open as it stands; where the host goes down, as failed, and nothing of it is left to the kernel.
     fn finish(&mut self) -> io::Result<()> {
+        let status = match self.power_lost {
+            true => Status::Failed(libc::EHOSTDOWN),
+            false => Status::Stopped,
+        };
         let mut open = self.connections.take_all();
         for connection in &mut open {
-            self.end_all(connection, Status::Stopped)?;
+            self.end_all(connection, status)?;
+            if self.power_lost {
+                reset_on_close(&connection.socket);
+            }
         }
         self.flows.end_rest(&self.clock)?;
         self.send_notices()?;

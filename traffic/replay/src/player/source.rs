@@ -34,7 +34,7 @@ impl Source {
             Self::Timer => (TIMER, 0),
             Self::Signals => (SIGNALS, 0),
         };
-        NO_CONNECTION | kind << 32 | u64::from(which)
+        NO_CONNECTION | (kind << 32) | u64::from(which)
     }
 
     pub fn of(token: u64) -> Self {

@@ -189,15 +189,21 @@ impl Lab {
 
     /// Plays, and sends SIGTERM to all when each host's log has a flow's completion.
     pub fn play_and_terminate(&self, rows: &str, flow: i64) -> Vec<Row> {
+        self.play_and_signal(rows, flow, &vec!["-TERM"; self.hosts.len()])
+    }
+
+    /// Plays, and when each host's log has a flow's completion sends one host after another its signal: the next when this one has ended.
+    pub fn play_and_signal(&self, rows: &str, flow: i64, signals: &[&str]) -> Vec<Row> {
         self.write_trace(rows);
         self.play_in_time(&self.hosts, &[], |processes| {
             self.wait_for_flow(processes, flow);
-            for process in processes {
+            for (process, signal) in processes.iter_mut().zip(signals) {
                 let status = Command::new("kill")
-                    .args(["-TERM", &process.id().to_string()])
+                    .args([*signal, &process.id().to_string()])
                     .status()
                     .expect("kill");
                 assert!(status.success());
+                process.wait().expect("wait");
             }
         })
     }

@@ -13,8 +13,12 @@ pub fn monotonic_ns() -> i64 {
 }
 
 pub fn terminate(child: &Child) {
+    send(child, libc::SIGTERM);
+}
+
+pub fn send(child: &Child, signal: libc::c_int) {
     // SAFETY: a system call without pointers; the process is our child, which has not been waited for.
-    let sent = unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
+    let sent = unsafe { libc::kill(child.id() as libc::pid_t, signal) };
     assert_eq!(sent, 0);
 }
 
