@@ -46,6 +46,8 @@ pub struct QueuePort {
     pub netns: Option<PathBuf>,
     pub interface: InterfaceName,
     pub handle: Handle,
+    /// The qdiscs below it that mark, maybe none: what holds others does not count what they mark.
+    pub leaves: Option<Vec<Handle>>,
 }
 
 #[derive(Debug, Deserialize)]

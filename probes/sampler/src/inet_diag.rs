@@ -22,7 +22,7 @@ const INET_DIAG_ULP_INFO: u16 = 19;
 /// `idiag_ext` of a request: the attributes that are wanted. DCTCP's state is asked for as Vegas's; the mark comes unasked,
 /// and MPTCP's ULP information with INET_DIAG_INFO (`tcp_diag_get_aux` in `net/ipv4/tcp_diag.c`).
 pub const EXTENSIONS: u8 =
-    1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1) | 1 << (INET_DIAG_CONG - 1);
+    (1 << (INET_DIAG_INFO - 1)) | (1 << (INET_DIAG_VEGASINFO - 1)) | (1 << (INET_DIAG_CONG - 1));
 
 /// `TCP_CA_NAME_MAX` of `include/net/tcp.h`.
 const CONGESTION_NAME_BYTES: usize = 16;
@@ -145,7 +145,7 @@ pub fn read_socket(payload: &[u8]) -> Option<DiagnosedSocket> {
     };
     // Two 32-bit words, the lower one first (`__sock_gen_cookie`, `sock_diag_save_cookie`).
     let cookie = u64::from(u32_at(payload, COOKIE_OFFSET)?)
-        | u64::from(u32_at(payload, COOKIE_OFFSET + 4)?) << 32;
+        | (u64::from(u32_at(payload, COOKIE_OFFSET + 4)?) << 32);
     Some(DiagnosedSocket {
         mark,
         cookie,

@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use config::{Config, Interfaces, Queues};
+use config::{Config, Handle, Interfaces, Queues};
 use interface::InterfaceQuery;
 use ports::{PortSampler, PortSpec};
 use queue::QueueQuery;
@@ -144,6 +144,10 @@ fn queue_ports(queues: &Queues) -> Vec<PortSpec<'_, QueueQuery>> {
             query: QueueQuery {
                 handle: port.handle,
             },
+            parts: port.leaves.as_ref().map(|leaves| {
+                let query = |handle: &Handle| QueueQuery { handle: *handle };
+                leaves.iter().map(query).collect()
+            }),
         })
         .collect()
 }
@@ -159,6 +163,7 @@ fn interface_ports(interfaces: &Interfaces) -> Vec<PortSpec<'_, InterfaceQuery>>
             netns: port.netns.as_deref(),
             interface: &port.interface.0,
             query: InterfaceQuery,
+            parts: None,
         })
         .collect()
 }

@@ -32,6 +32,9 @@ pub trait Query<const N: usize> {
     /// Reads the answer; `None` if it is not one. A value that the kernel does not tell is `None`.
     fn read(&self, payload: &[u8]) -> Option<Values<N>>;
 
+    /// Makes a port's row of its own values and those of its parts.
+    fn add_parts(_values: &mut Values<N>, _parts: &mut dyn Iterator<Item = Option<Values<N>>>) {}
+
     /// Fails if the interface exists but lacks what is to be sampled, naming what it has.
     fn check(&self, socket: &Socket, interface_index: u32) -> Result<(), String>;
 }
@@ -46,6 +49,8 @@ pub struct PortSpec<'a, Q> {
     pub netns: Option<&'a Path>,
     pub interface: &'a str,
     pub query: Q,
+    /// What else is asked of the same interface, for the same row; an empty list says that there is nothing else.
+    pub parts: Option<Vec<Q>>,
 }
 
 struct Port<Q, const N: usize> {
@@ -54,6 +59,8 @@ struct Port<Q, const N: usize> {
     /// `None` while the interface does not exist: then the kernel is asked for the interface instead.
     interface_index: Option<u32>,
     query: Q,
+    /// How many of the ports that follow are its parts: they have no rows of their own. `None`: its values are all its own.
+    parts: Option<usize>,
     /// The values of each pending sample; `None`: the port was not there.
     samples: Vec<Option<Values<N>>>,
     /// What the last row of this port says; the outer `None`: there is no row yet.
@@ -85,10 +92,15 @@ impl<Q: Query<N>, const N: usize> PortSampler<Q, N> {
         let mut ports = Vec::with_capacity(specs.len());
         let mut batches = Vec::new();
         for spec in specs {
-            let batch = batch_with_room(&mut batches, spec.netns)
-                .map_err(|error| format!("{}.netns: {error}", spec.key))?;
-            batch.ports.push(ports.len());
-            ports.push(Port::find(spec, &batch.socket)?);
+            let own = (spec.query, spec.parts.as_ref().map(Vec::len));
+            let others = spec.parts.into_iter().flatten().map(|part| (part, None));
+            for (query, parts) in std::iter::once(own).chain(others) {
+                let batch = batch_with_room(&mut batches, spec.netns)
+                    .map_err(|error| format!("{}.netns: {error}", spec.key))?;
+                batch.ports.push(ports.len());
+                let place = (spec.key.as_str(), spec.name, spec.netns, spec.interface);
+                ports.push(Port::find(place, query, parts, &batch.socket)?);
+            }
         }
         for batch in &mut batches {
             batch.build_requests(&ports);
@@ -118,8 +130,11 @@ impl<Q: Query<N>, const N: usize> PortSampler<Q, N> {
             })?;
         }
         for (sample, time_ns) in self.pending_ns.drain(..).enumerate() {
-            for port in &mut self.ports {
-                port.write_row(sample, time_ns, &mut self.series)?;
+            let mut rest = &mut self.ports[..];
+            while let [port, others @ ..] = rest {
+                let (parts, others) = others.split_at_mut(port.parts.unwrap_or(0));
+                port.write_row(sample, time_ns, parts, &mut self.series)?;
+                rest = others;
             }
         }
         self.ports.iter_mut().for_each(|port| port.samples.clear());
@@ -176,15 +191,15 @@ impl<Q: Query<N>, const N: usize> crate::Probe for PortSampler<Q, N> {
 }
 
 impl<Q: Query<N>, const N: usize> Port<Q, N> {
-    fn find(spec: PortSpec<'_, Q>, socket: &Socket) -> Result<Self, String> {
-        let PortSpec {
-            key,
-            name,
-            netns,
-            interface,
-            query,
-        } = spec;
-        let index = links::find(socket, netns, interface, &key)?;
+    /// `place`: its key in the configuration, its name, namespace and interface.
+    fn find(
+        place: (&str, &str, Option<&Path>, &str),
+        query: Q,
+        parts: Option<usize>,
+        socket: &Socket,
+    ) -> Result<Self, String> {
+        let (key, name, netns, interface) = place;
+        let index = links::find(socket, netns, interface, key)?;
         query
             .check(socket, index)
             .map_err(|error| format!("{key}{error}; port {interface} of {}", describe(netns)))?;
@@ -193,6 +208,7 @@ impl<Q: Query<N>, const N: usize> Port<Q, N> {
             interface: interface.to_owned(),
             interface_index: Some(index),
             query,
+            parts,
             samples: Vec::new(),
             written: None,
         })
@@ -220,9 +236,14 @@ impl<Q: Query<N>, const N: usize> Port<Q, N> {
         &mut self,
         sample: usize,
         time_ns: u64,
+        parts: &[Self],
         series: &mut Series,
     ) -> Result<(), String> {
-        let values = self.samples.get(sample).copied().flatten();
+        let mut values = self.samples.get(sample).copied().flatten();
+        if let (Some(values), Some(_)) = (&mut values, self.parts) {
+            let of_parts = |part: &Self| part.samples.get(sample).copied().flatten();
+            Q::add_parts(values, &mut parts.iter().map(of_parts));
+        }
         if self.written == Some(values) {
             return Ok(());
         }

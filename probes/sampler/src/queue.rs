@@ -28,20 +28,17 @@ const MARK_COUNTERS: &[(&[u8], &[usize])] = &[
 /// The one whose marks are 64 bits wide: the first word of `struct tc_switch_port_xstats`.
 const SWITCH_PORT: &[u8] = crate::switch::KIND.as_bytes();
 
-/// Qdiscs that never mark.
+/// Queues that never mark. What holds other qdiscs is not among them: it does not count what those mark.
 const WITHOUT_MARKS: &[&[u8]] = &[
     b"pfifo",
     b"bfifo",
     b"pfifo_fast",
     b"pfifo_head_drop",
-    b"tbf",
-    b"prio",
-    b"htb",
-    b"hfsc",
-    b"drr",
-    b"ets",
     b"noqueue",
 ];
+
+/// Where a row has the marks.
+const MARKS: usize = 3;
 
 pub struct QueueQuery {
     pub handle: Handle,
@@ -66,6 +63,16 @@ impl Query<VALUES> for QueueQuery {
 
     fn read(&self, payload: &[u8]) -> Option<Values<VALUES>> {
         read_queue(payload)
+    }
+
+    /// The marks of the qdiscs below are the port's; unknown as soon as one of them is.
+    fn add_parts(
+        values: &mut Values<VALUES>,
+        parts: &mut dyn Iterator<Item = Option<Values<VALUES>>>,
+    ) {
+        values[MARKS] = parts
+            .map(|part| part.and_then(|values| values[MARKS]))
+            .sum();
     }
 
     fn check(&self, socket: &Socket, interface_index: u32) -> Result<(), String> {
@@ -117,9 +124,9 @@ fn read_queue(payload: &[u8]) -> Option<Values<VALUES>> {
     ])
 }
 
-/// The qdisc's ECN marks: 0 for one that cannot mark, `None` for one whose statistics we cannot read.
+/// The qdisc's ECN marks: 0 for one that cannot mark, `None` for one whose statistics we cannot read, or that holds others.
 fn marks(kind: &[u8], own: &[u8]) -> Option<u64> {
-    if kind == b"netem" || WITHOUT_MARKS.contains(&kind) {
+    if WITHOUT_MARKS.contains(&kind) {
         return Some(0);
     }
     if kind == SWITCH_PORT {

@@ -27,8 +27,36 @@ fn codel_and_fq_codel_count_their_marks() {
 #[test]
 fn qdiscs_that_cannot_mark_have_no_marks() {
     assert_reads(&BFIFO, [18168, 12, 71, 0, 12493734, 8255, 0]);
-    assert_reads(&NETEM, [22710, 15, 71, 0, 51964192, 34340, 0]);
-    assert_reads(&TBF, [22710, 15, 71, 0, 51962678, 34339, 68704]);
+}
+
+#[test]
+fn what_holds_other_qdiscs_does_not_know_their_marks() {
+    for holder in [&NETEM[..], &TBF[..]] {
+        assert_eq!(read_queue(holder).unwrap()[MARKS], None);
+    }
+    for kind in ["prio", "ets", "htb", "hfsc", "drr"] {
+        assert_eq!(marks(kind.as_bytes(), &[]), None, "{kind}");
+    }
+}
+
+#[test]
+fn the_marks_of_the_qdiscs_below_are_the_ports() {
+    let marked = |count| Some([Some(9), Some(9), Some(9), count, Some(9), Some(9), Some(9)]);
+    let sum = |parts: &[Option<Values<VALUES>>]| {
+        let mut values = [Some(1); VALUES];
+        values[MARKS] = None;
+        QueueQuery::add_parts(&mut values, &mut parts.iter().copied());
+        assert_eq!(values[..MARKS], [Some(1); MARKS], "all else is its own");
+        values[MARKS]
+    };
+    assert_eq!(sum(&[marked(Some(1100)), marked(Some(2))]), Some(1102));
+    assert_eq!(sum(&[]), Some(0), "nothing below it marks");
+    assert_eq!(sum(&[marked(Some(1100)), marked(None)]), None);
+    assert_eq!(
+        sum(&[marked(Some(1100)), None]),
+        None,
+        "one of them is gone"
+    );
 }
 
 #[test]

@@ -30,7 +30,8 @@ const REQUEST_EXTENSIONS_OFFSET: usize = 3;
 const REQUEST_STATES_OFFSET: usize = 52;
 
 /// Every state in which a socket has a connection: established, syn_sent, fin_wait1, fin_wait2, close_wait, last_ack, closing.
-const CONNECTED_STATES: u32 = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
+const CONNECTED_STATES: u32 =
+    (1 << 1) | (1 << 2) | (1 << 4) | (1 << 5) | (1 << 8) | (1 << 9) | (1 << 11);
 
 const INET_DIAG_REQ_BYTECODE: u16 = 1;
 const INET_DIAG_BC_JMP: u8 = 1;
