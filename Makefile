@@ -2,32 +2,41 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps venv machine images demo test test-kernel check bench clean
+.PHONY: help deps venv machine images demo test test-kernel fuzz check bench clean
 
 PYTHON ?= python3
+CASES ?= 20000
+SEED ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 # The environment is made anew when what it is made from changes.
-VENV_KEY := $(shell { cat pyproject.toml; $(PYTHON) --version; pwd; } 2>/dev/null | sha256sum | cut -c1-16)
-VENV_STAMP := $(VENV)/.made-$(VENV_KEY)
+VENV_KEY = { cat pyproject.toml; $(PYTHON) --version; pwd; } 2>/dev/null | sha256sum | cut -c1-16
+VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
+# Ubuntu's newer Rusts lie beside its own, in a directory each.
+RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
+export PATH := $(if $(RUST),$(RUST):)$(PATH)
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-deps: ## install the Debian packages that are missing (or print the line that does)
+deps: ## install the packages that are missing, by apt or dnf (or print the line that does)
 	@.ci/deps
 
 venv: $(VENV_STAMP) ## the Python environment, .venv
 
+# A fresh host may have no Python yet: then only afterwards is it known which one it is made from.
 $(VENV_STAMP):
-	@echo "installing the Python packages of pyproject.toml into $(VENV)"
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || .ci/deps
+	@echo "installing the Python packages of pyproject.toml into $(VENV): a minute or two"
 	@rm -rf $(VENV)
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@
+	@.ci/packages $(VENV)
+	@touch $(VENV)/.made-$$($(VENV_KEY))
 
-machine: deps ## build what is missing of the virtual machine: kernel, root file system, tools (5 minutes the first time)
+# Who has a built machine needs no compilers to run it.
+machine: ## build what is missing of the virtual machine: kernel, root file system, tools (5 minutes the first time)
+	@where=$$(images/machine/build --where); if grep -q '=$$' <<<"$$where"; then .ci/deps; fi
 	@images/machine/build
 
 images: machine ## build the Docker images: host, switch, lab, notebook (for --engine containerlab and docker compose)
@@ -37,13 +46,16 @@ images: machine ## build the Docker images: host, switch, lab, notebook (for --e
 demo: venv machine ## run the in-cast lab, write its report
 	@$(BIN)/fabriclab sweep labs/incast
 
-test: venv machine ## all tests: Python, the machine, Rust (builds what is missing)
+test: deps venv machine ## all tests: Python, the machine, Rust (builds what is missing)
 	@cargo test --quiet --workspace
-	@$(BIN)/pytest -n auto --dist loadgroup
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup
 
-test-kernel: venv machine ## the switch's kernel code on a kernel that checks memory and locks (builds one: 10 minutes the first time)
+test-kernel: deps venv machine ## the switch's kernel code on a kernel that checks memory and locks (builds one: 10 minutes the first time)
 	@KERNEL_DEBUG=1 images/machine/build kernel
 	@KERNEL_DEBUG=1 $(BIN)/pytest -n0 tests/kernel
+
+fuzz: venv ## mutants of every lab's files and of importers' inputs: CASES=20000, SEED=1 (files of findings: runs/fuzz)
+	@$(BIN)/python tests/fuzz/campaign.py --cases $(CASES) --seed $(SEED) --keep runs/fuzz
 
 check: deps venv ## style and types, nothing is run
 	@$(BIN)/ruff check
