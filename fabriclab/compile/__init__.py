@@ -9,6 +9,7 @@ from fabriclab.compile.machine import (
     machine_memory_bytes,
 )
 from fabriclab.compile.node import NodeFiles, compile_node
+from fabriclab.compile.real_time import stall_ns
 from fabriclab.compile.sampler import compile_sampler
 from fabriclab.compile.shortfalls import shortfalls
 from fabriclab.compile.trace import compile_hosts, compile_trace, compiled_flows
@@ -26,5 +27,6 @@ __all__ = [
     "compiled_flows",
     "machine_memory_bytes",
     "shortfalls",
+    "stall_ns",
     "trace_text",
 ]

@@ -1,5 +1,7 @@
 """The events of a plan as lines for `ip -batch` and `tc -batch` in the nodes concerned, and what routing must make of them.
 
+A node that goes down loses its processes too, and has its daemons again when it comes back: the job's `down` and `up`.
+
 Qdiscs are changed, never removed: what is queued stays queued. A link that goes down is set down at both ends, as a cut fibre is dark at
 both; the kernel then forgets routes and neighbours there, so the line that brings it up is followed by those that restore them.
 """
@@ -13,7 +15,7 @@ from typing import Any
 from fabriclab.compile.convergence import compile_reconvergence, routes_without
 from fabriclab.compile.frr import speaks_bgp
 from fabriclab.compile.port import Line, compile_line_change
-from fabriclab.compile.routing import compile_neighbours, compile_own_routes, compile_route
+from fabriclab.compile.routing import compile_neighbours, compile_own_routes, compile_route, static_route_line
 from fabriclab.plan.interfaces import Interface, interface_of_port, interfaces
 from fabriclab.plan.model import Event, Plan
 from fabriclab.plan.node import Port
@@ -58,18 +60,28 @@ def compile_events(plan: Plan, *, stock: bool = False) -> list[dict[str, Any]]:
     """Return the job's `events`; `stock`: for a kernel without the machine's own qdisc."""
     links = dict.fromkeys((link for event in plan.events for link in event.links), _Link())
     routes = routes_without(plan, ())
+    dead: set[str] = set()
     compiled = []
     for event in plan.events:
         before = dict(links)
         links |= {link: _after(links[link], event) for link in event.links}
         following = routes_without(plan, _dead(links))
         entry: dict[str, Any] = {"name": event.name, "at_ns": event.at_ns, "steps": _steps(plan, event, before, links, stock)}
+        entry |= _power(event, dead)
         reconvergence = compile_reconvergence(plan, routes, following)
         if reconvergence is not None:
             entry["reconvergence"] = reconvergence
         routes = following
         compiled.append(entry)
     return compiled
+
+
+def _power(event: Event, dead: set[str]) -> dict[str, list[str]]:
+    """Return which node loses its processes, or has its daemons again, at an event; `dead` are those that are down, and are afterwards."""
+    if event.node is None or event.action not in ("down", "up") or (event.action == "down") == (event.node in dead):
+        return {}
+    dead.symmetric_difference_update({event.node})
+    return {event.action: [event.node]}
 
 
 def _after(link: _Link, event: Event) -> _Link:
@@ -149,12 +161,17 @@ def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:
     (interface,) = (one for one in interfaces(node) if one.name == name.partition(":")[2])
     yield from compile_neighbours(node, interface, plan.by_name())
     yield from compile_own_routes(node, interface, plan, "replace")
-    if speaks_bgp(node, plan):
-        return
     down = _down(links)
     dead = {one.name for one in interfaces(node) if all(f"{node.name}:{port.interface}" in down for port in one.ports)}
+    for static in node.static_routes:
+        if any(hop == interface.name for _, hop in static.next_hops):
+            hops = tuple(hop for hop in static.next_hops if hop[1] not in dead)
+            yield static_route_line(static.model_copy(update={"next_hops": hops}), "replace")
+    if speaks_bgp(node, plan):
+        return
+    own_static = {static.destination for static in node.static_routes}
     for route in node.routes:
-        if any(hop == interface.name for _, hop in route.next_hops):
+        if route.destination not in own_static and any(hop == interface.name for _, hop in route.next_hops):
             hops = tuple(hop for hop in route.next_hops if hop[1] not in dead)
             yield from compile_route(node, route.model_copy(update={"next_hops": hops}), plan, "replace")
 

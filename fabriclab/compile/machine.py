@@ -84,7 +84,8 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
 
     Raises TraceError for more flows of iperf3 than can be.
     """
-    replays = [_replay(node) for node in plan.nodes if node.role == "host" and node.name in _playing(plan)]
+    playing = _playing(plan) if flows is None or not stock else _playing(plan) & _ends_of(flows)
+    replays = [_replay(node) for node in plan.nodes if node.role == "host" and node.name in playing]
     return {
         "format": JOB_FORMAT,
         "limit_ns": plan.limit_ns,
@@ -95,7 +96,7 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
         **_optional_parts(plan, stock),
         "probes": _probes(plan),
         "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)),
-        "collect": _collect(plan, stock),
+        "collect": _collect(plan, playing, stock),
     }
 
 
@@ -135,6 +136,14 @@ def _playing(plan: Plan) -> set[str]:
     return {name for traffic in plan.traffic for name in participants(traffic, every)}
 
 
+def _ends_of(flows: pl.DataFrame) -> set[str]:
+    """Return the hosts that flows go between: a user's trace may name all of a lab's hosts, and names few of them.
+
+    A container that has nothing to do is not worth making; in the machine a host costs nothing.
+    """
+    return {str(name) for column in ("src", "dst") for name in flows[column].cast(pl.String).unique()}
+
+
 def _replay(node: Node) -> dict[str, Any]:
     files = ["--trace", "/job/traffic/trace.csv", "--hosts", "/job/traffic/hosts.csv", "--log", f"/job/raw/flows/{node.name}.csv"]
     argv = ["/tools/replay", "--host", node.name, *files, "--rendezvous", "/run/fabriclab/rendezvous"]
@@ -147,7 +156,7 @@ def _show_qdiscs(node: Node, stock: bool) -> list[str]:
     return ["tc", "-s", *(["-j"] if is_known else []), "qdisc", "show"]
 
 
-def _collect(plan: Plan, stock: bool) -> list[dict[str, Any]]:
+def _collect(plan: Plan, playing: set[str], stock: bool) -> list[dict[str, Any]]:
     collect: list[dict[str, Any]] = [{"name": "kernel", "node": None, "argv": ["uname", "-r"]}]
     collect += [
         {"name": f"qdisc@{node.name}", "node": node.name, "argv": _show_qdiscs(node, stock)} for node in plan.nodes if node.role == "switch"
@@ -157,7 +166,7 @@ def _collect(plan: Plan, stock: bool) -> list[dict[str, Any]]:
         for node in plan.nodes
         if speaks_bgp(node, plan)
     ]
-    hosts = [node.name for node in plan.nodes if node.name in _playing(plan)]
+    hosts = [node.name for node in plan.nodes if node.name in playing]
     collect += [{"name": f"nstat@{host}", "node": host, "argv": ["nstat", "-a", "-j"]} for host in hosts]
     return collect
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fabriclab.compile.qdisc import LEAF_HANDLE, compile_delay_change, compile_queue, compile_rate_change
-from fabriclab.compile.stock_switch import compile_stock_switch_port, default_limit_bytes, stock_memory
+from fabriclab.compile.stock_switch import compile_stock_switch_port, default_limit_bytes, stock_marking_handles, stock_memory
 from fabriclab.compile.switch_port import SWITCH_HANDLE, compile_switch_port, compile_switch_port_change
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node, Port, Queue
@@ -46,6 +46,11 @@ def compile_line_change(plan: Plan, node: Node, port: Port, before: Line, after:
 def queue_handle(port: Port, *, stock: bool) -> str:
     """Return the handle of the qdisc whose backlog is what waits at the port."""
     return SWITCH_HANDLE if port.switch_port is not None and not stock else LEAF_HANDLE
+
+
+def marking_handles(port: Port, *, stock: bool) -> list[str] | None:
+    """Return the handles of the qdiscs below `queue_handle` that mark, where it holds others and so does not count marks; else None."""
+    return stock_marking_handles(port.switch_port) if port.switch_port is not None and stock else None
 
 
 def _limit_bytes(plan: Plan, node: Node, port: Port) -> int:

@@ -17,13 +17,14 @@ from fabriclab.plan.addressing import extra_network
 from fabriclab.plan.bgp import extra_behind
 from fabriclab.plan.interfaces import Interface, interfaces, neighbours
 from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Route, Transport
+from fabriclab.plan.node import Node, Route, StaticRoute, Transport
 
 _HEADER_BYTES = 40
 """IPv4 and TCP. A segment's timestamps count as its data: so the client's kernel counts its window in the handshake."""
 _TIMESTAMP_BYTES = 12
 _LARGEST_WINDOW_BYTES = 65_535 << 14
 """RFC 7323, section 2.3."""
+_DISTANCE_SHIFT = 24
 _FIRST_TABLE = 101
 """Routing tables of a host's interfaces; those from 253 on are the kernel's."""
 
@@ -39,7 +40,9 @@ def compile_ip(node: Node, plan: Plan) -> str:
         # Its routes come from its neighbours; the loopback is what they know it by.
         lines.append(f"address add {node.loopback}/32 dev lo")
     else:
-        lines += [line for route in node.routes for line in compile_route(node, route, plan)]
+        own_static = {route.destination for route in node.static_routes}
+        lines += [line for route in node.routes if route.destination not in own_static for line in compile_route(node, route, plan)]
+    lines += [static_route_line(route, "add") for route in node.static_routes]
     lines += [line for interface in own for line in compile_own_routes(node, interface, plan)]
     lines += [*_source_rules(node), *compile_endpoints(node, plan)]
     return "".join(line + "\n" for line in lines)
@@ -130,13 +133,28 @@ def _common_window(route: Route, windows: Mapping[str, int | None], plan: Plan) 
     return Counter(windows.values()).most_common(1)[0][0] if windows else None
 
 
+def static_route_line(route: StaticRoute, verb: str) -> str:
+    """Return the line of a static route of the switch's own configuration.
+
+    zebra takes a kernel route's distance from the highest octet of its metric (FRR, zebra/rt_netlink.c); and between the kernel's own
+    routes to one prefix the lowest metric decides, which is BGP's (20) only where zebra has installed it.
+    """
+    metric = f" metric {route.distance << _DISTANCE_SHIFT}"
+    if route.blackhole:
+        return f"route {verb} blackhole {route.destination}{metric}"
+    return _route_line(Route(destination=route.destination, next_hops=route.next_hops), metric, verb)
+
+
 def _route_line(route: Route, metrics: str, verb: str) -> str:
     # The metrics come first: after `nexthop` ip reads next hops only.
     words = f"route {verb} {route.destination}{metrics}"
     if len(route.next_hops) == 1:
-        gateway, interface = route.next_hops[0]
-        return f"{words} via {gateway} dev {interface}"
-    return words + "".join(f" nexthop via {gateway} dev {interface}" for gateway, interface in route.next_hops)
+        return words + _hop_words(*route.next_hops[0])
+    return words + "".join(f" nexthop{_hop_words(*hop)}" for hop in route.next_hops)
+
+
+def _hop_words(gateway: str, interface: str) -> str:
+    return f" via {gateway} dev {interface}" if gateway else f" dev {interface}"
 
 
 def _offered_windows(node: Node, plan: Plan) -> dict[str, int | None]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.compile.port import queue_handle
+from fabriclab.compile.port import marking_handles, queue_handle
 from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Port
 
 SAMPLER_FORMAT = "fabriclab-sampler-1"
 
@@ -28,8 +29,8 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
     probes = plan.probes
     config: dict[str, Any] = {"format": SAMPLER_FORMAT}
     if probes.queue_interval_ns is not None:
-        handles = {f"{node.name}:{port.interface}": queue_handle(port, stock=stock) for node in plan.nodes for port in node.ports}
-        ports = [{**_sampled_port(name), "handle": handles[name]} for name in probes.queue_ports]
+        of_plan = {f"{node.name}:{port.interface}": port for node in plan.nodes for port in node.ports}
+        ports = [_sampled_queue(name, of_plan[name], stock=stock) for name in probes.queue_ports]
         config["queues"] = {"interval_ns": probes.queue_interval_ns, "output": "/job/raw/queues.csv", "ports": ports}
     if probes.tcp_interval_ns is not None:
         config["tcp"] = {"interval_ns": probes.tcp_interval_ns, "output": "/job/raw/tcp.csv", **_sampled_flows(plan, flows)}
@@ -46,6 +47,11 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
 def _sampled_port(name: str) -> dict[str, str]:
     node, _, interface = name.partition(":")
     return {"name": name, "netns": _namespace(node), "interface": interface}
+
+
+def _sampled_queue(name: str, port: Port, *, stock: bool) -> dict[str, Any]:
+    marking = marking_handles(port, stock=stock)
+    return {**_sampled_port(name), "handle": queue_handle(port, stock=stock), **({} if marking is None else {"leaves": marking})}
 
 
 def _namespace(node: str) -> str:

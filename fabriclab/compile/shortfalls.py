@@ -13,7 +13,7 @@ from typing import NamedTuple
 from fabriclab.compile.stock_switch import static_limit_bytes, stock_memory, used_queues, wred_bytes
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node, Port
-from fabriclab.plan.switch import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred, lossless_queues
 from fabriclab.plan.switch_memory import Memory
 from fabriclab.units import format_duration, format_rate, format_size
 
@@ -68,16 +68,17 @@ def _of_switch(node: Node, buffers: Sequence[SwitchPort]) -> Iterator[tuple[str,
 
 def _of_port(memory: Memory, port: Port, buffer: SwitchPort) -> Iterator[tuple[str, int | None, tuple[str, str]]]:
     queues = used_queues(buffer)
+    lossless = lossless_queues(buffer)
     for queue in queues:
         for shortfall in _of_queue(memory, port, queue):
             yield "queue", queue.index, shortfall
+        if queue.index in lossless and queue.wred is not None and queue.wred.non_ect == "drop":
+            yield "queue", queue.index, _wred_of_lossless(queue.wred)
     for group in buffer.groups:
         for shortfall in _of_group(group):
             yield "priority group", group.index, shortfall
     if buffer.pfc is not None and buffer.pfc.priorities:
         yield "", None, _of_pfc(buffer.pfc)
-    if len(queues) > 1 and any(queue.wred is not None for queue in queues):
-        yield "", None, ("marks in the queues' samples", "0; those of each queue are in collect/qdisc")
 
 
 def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[str, str]]:
@@ -109,6 +110,11 @@ def _of_wred(wred: Wred, rate_bps: int) -> Iterator[tuple[str, str]]:
         yield f"wred by delay, {times}", f"min {_size(low)} and max {_size(high)}, what the line sends in that time"
     newest = f"an average in which the newest length has weight 1/{1 << wred.weight_log}" if wred.weight_log else "the instantaneous queue"
     yield f"wred on {newest}", "on an average with weight 1/2, which is as near as tc lets red be"
+
+
+def _wred_of_lossless(wred: Wred) -> tuple[str, str]:
+    dropped = " what it cannot mark: all that is not ECN-capable" if wred.ecn else ""
+    return "wred of a lossless class", f"no pause keeps its queue short, and red drops in this class too{dropped}"
 
 
 def _of_group(group: PriorityGroup) -> Iterator[tuple[str, str]]:

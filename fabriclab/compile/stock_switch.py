@@ -42,7 +42,7 @@ def compile_stock_switch_port(memory: Memory, port: Port, buffer: SwitchPort, *,
     classes = {queue.index: f"{LEAF_HANDLE}{number:x}" for number, queue in enumerate(bands, start=1)}
     lines.append(f"qdisc add {device} parent {parent} handle {LEAF_HANDLE} {_scheduler(bands, port, buffer.maps)}")
     lines += [f"filter add {device} parent {LEAF_HANDLE} {match}" for match in _filters(buffer.maps, classes)]
-    return lines + [line for queue in bands for line in _queue_lines(memory, port, queue, classes[queue.index], f"1{queue.index}:")]
+    return lines + [line for queue in bands for line in _queue_lines(memory, port, queue, classes[queue.index], _handle(queue))]
 
 
 def used_queues(buffer: SwitchPort) -> list[SwitchQueue]:
@@ -50,6 +50,16 @@ def used_queues(buffer: SwitchPort) -> list[SwitchQueue]:
     configured = {queue.index: queue for queue in buffer.queues}
     used = sorted({queue_of(buffer.maps, dscp) for dscp in range(2**_DSCP_BITS)})
     return [configured.get(index, SwitchQueue(index=index)) for index in used]
+
+
+def stock_marking_handles(buffer: SwitchPort) -> list[str] | None:
+    """Return the handles of a port's queues that mark; None of a port with one queue, whose qdisc tells its marks itself."""
+    queues = used_queues(buffer)
+    return [_handle(queue) for queue in queues if queue.wred is not None and queue.wred.ecn] if len(queues) > 1 else None
+
+
+def _handle(queue: SwitchQueue) -> str:
+    return f"1{queue.index}:"
 
 
 def queue_of(maps: QosMaps, dscp: int) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from fabriclab.lab.files import LARGEST_TRACE_BYTES, UnreadableError, read_lab_file
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
 from fabriclab.plan.interfaces import first_address
 from fabriclab.plan.model import Plan
@@ -31,23 +32,38 @@ def compile_hosts(plan: Plan) -> str:
 def compiled_flows(plan: Plan, lab_directory: Path) -> pl.DataFrame:
     """Return every flow: the columns of the trace, and `traffic`, the name of the traffic that it belongs to.
 
-    Flows of a user's trace keep their numbers and come first; the others follow. Raises TraceError for a user's trace that is not as it
-    must be, and for traffic of which no flows can be made.
+    Flows of a user's trace keep their numbers and come first; the others follow. Flows from a host with DCTCP to one of which nothing was
+    said have it as their `congestion_control`, so that both ends run it. Raises TraceError for a user's trace that is not as it must be,
+    and for traffic of which no flows can be made.
     """
     traces = [_user_trace(traffic, lab_directory) for traffic in plan.traffic if isinstance(traffic, TraceTraffic)]
     if not traces:
-        return generate_flows(plan)
+        return _answered(generate_flows(plan), plan)
     own = read_traces(traces, site_of(plan), CONGESTION_CONTROLS)
-    return pl.concat([own, generate_flows(plan, max(own["flow"], default=-1) + 1)])
+    return _answered(pl.concat([own, generate_flows(plan, max(own["flow"], default=-1) + 1)]), plan)
+
+
+def _answered(flows: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Return flows of which DCTCP's name both ends (`Transport.answers_dctcp`). iperf3's listener takes the host's, whatever is asked."""
+    transports = {node.name: node.transport for node in plan.nodes if node.transport is not None}
+    sending = [name for name, transport in transports.items() if transport.congestion_control == "dctcp"]
+    answering = [name for name, transport in transports.items() if transport.answers_dctcp]
+    if not answering:
+        return flows
+    src, dst, mode = (pl.col(name).cast(pl.String) for name in ("src", "dst", "mode"))
+    control = pl.col("congestion_control")
+    named = control.is_null() & src.is_in(sending) & dst.is_in(answering) & (mode != "iperf3")
+    both = pl.when(named).then(pl.lit("dctcp")).otherwise(control.cast(pl.String)).cast(flows.schema["congestion_control"])
+    return flows.with_columns(both.alias("congestion_control"))
 
 
 def _user_trace(traffic: TraceTraffic, lab_directory: Path) -> UserTrace:
     """Return the trace's content, if it is still that of the plan."""
     path = lab_directory / traffic.file
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise TraceError(f"{path}: the trace of traffic.{traffic.name} can't be read: {error}") from error
+        content = read_lab_file(lab_directory, traffic.file, LARGEST_TRACE_BYTES)
+    except UnreadableError as error:
+        raise TraceError(f"{path}: the trace of traffic.{traffic.name}: {error}") from error
     if hashlib.sha256(content).hexdigest() != traffic.sha256:
         raise TraceError(f"{path}: the trace of traffic.{traffic.name} has changed since the plan was made; run again")
     return UserTrace(traffic.name, str(path), content)

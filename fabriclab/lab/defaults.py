@@ -87,6 +87,8 @@ QUEUE_INTERVAL_NS = 100_000
 TCP_INTERVAL_NS = 1_000_000
 INTERFACE_INTERVAL_NS = 10_000_000
 SWITCH_INTERVAL_NS = 10_000_000
+LAST_HOP_INTERVAL_NS, LAST_HOP_PORTS = 1_000_000, 16
+"""Of the ports before the receivers, which are sampled where an experiment has no probes: so often up to so many ports, else longer."""
 
 LIMIT_NS = 60 * 10**9
 """Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""

@@ -6,16 +6,20 @@ and a size keeps its unit; the reader of a key decides what its text means.
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from fabriclab.lab.files import LARGEST_YAML_BYTES, MissingError, UnreadableError, read_lab_file, read_named_file, text_of
 from fabriclab.lab.problems import Place, Problems, shown
 
+_HALVES = re.compile("[\ud800-\udfff]")
 _NULLS = ("", "~", "null", "Null", "NULL")
 
 
@@ -70,32 +74,34 @@ def describe(value: Value) -> str:
     return "nothing" if value.is_null else shown(value.text)
 
 
-def read_document(path: Path, problems: Problems) -> MappingValue | None:
-    """Return the file's mapping, or None after recording why there is none."""
+def read_document(path: Path, problems: Problems, *, named: bool = False) -> MappingValue | None:
+    """Return the mapping of a lab's file, or None after recording why there is none.
+
+    `named`: the command line names the file itself, not the lab's directory.
+    """
     place = Place(str(path))
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        problems.add(place, "", f"no such file; a lab is a directory with {path.name} in it")
+        data = read_named_file(path, LARGEST_YAML_BYTES) if named else read_lab_file(path.parent, path.name, LARGEST_YAML_BYTES)
+        return parse_document(text_of(data), str(path), problems)
+    except MissingError as error:
+        problems.add(place, "", f"{error}; a lab is a directory with {path.name} in it")
+    except UnreadableError as error:
+        problems.add(place, "", str(error))
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         problems.add(Place(str(path), line), "", f"byte {error.object[error.start]:#04x} is not UTF-8; save the file as UTF-8")
-    except OSError as error:
-        problems.add(place, "", f"cannot be read: {error.strerror}")
-    else:
-        return parse_document(text, str(path), problems)
     return None
 
 
 def parse_document(text: str, file: str, problems: Problems) -> MappingValue | None:
     """Return the mapping that `text` holds, or None after recording why there is none."""
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        root = _composed(text)
     except MarkedYAMLError as error:
         problems.add(_error_place(error, file), "", _syntax_message(error))
         return None
     except YAMLError as error:
-        problems.add(Place(file), "", f"no YAML: {str(error).splitlines()[0]}")
+        problems.add(Place(file), "", f"no YAML: {str(error).partition(chr(10))[0]}")
         return None
     except RecursionError:
         problems.add(Place(file), "", "nested too deeply; a lab needs about six levels")
@@ -113,6 +119,13 @@ def parse_document(text: str, file: str, problems: Problems) -> MappingValue | N
         problems.add(Place(file, 1), "", f"{found}write a mapping, a line of it is `key: value`")
         return None
     return value
+
+
+def _composed(text: str) -> Node | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReusedAnchorWarning)  # YAML 1.2 allows it: the nearest anchor above an alias holds
+        root: Node | None = YAML(typ="safe", pure=True).compose(text)
+    return root
 
 
 def _error_place(error: MarkedYAMLError, file: str) -> Place:
@@ -157,7 +170,7 @@ class _Converter:
     def _convert_new(self, node: Node, key: str) -> Value:
         place = self._place(node)
         if isinstance(node, ScalarNode):
-            return ScalarValue(str(node.value), place, quoted=node.style is not None)
+            return ScalarValue(self._text(node, key), place, quoted=node.style is not None)
         if isinstance(node, SequenceNode):
             items = (self.convert(item, f"{key}[{index}]") for index, item in enumerate(node.value))
             return SequenceValue(tuple(item for item in items if item is not None), place)
@@ -174,7 +187,7 @@ class _Converter:
             if not isinstance(key_node, ScalarNode):
                 self._problems.add(key_place, key, "a key is a list or a mapping; a key is a word")
                 continue
-            name = str(key_node.value)
+            name = self._text(key_node, key)
             path = f"{key}.{name}" if key else name
             value = self.convert(value_node, path)
             if value is None:
@@ -189,6 +202,14 @@ class _Converter:
                 own[name] = value
                 places[name] = key_place
         return MappingValue({**merged, **own}, places, place)
+
+    def _text(self, node: ScalarNode, key: str) -> str:
+        """Return a scalar's text; halves of a character, which an escape such as \\ud800 makes, are recorded and shown as escapes."""
+        text = str(node.value)
+        if not _HALVES.search(text):
+            return text
+        self._problems.add(self._place(node), key, f"{shown(text)} has half a character (\\ud800 to \\udfff); write the whole character")
+        return text.encode("utf-8", "backslashreplace").decode()
 
     def _merge(self, value: Value, path: str, merged: dict[str, Value], places: dict[str, Place]) -> None:
         sources = value.items if isinstance(value, SequenceValue) else (value,)

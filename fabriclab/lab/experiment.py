@@ -21,7 +21,7 @@ from fabriclab.lab.probes import WrittenProbes, read_probes
 from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport, read_hosts
 from fabriclab.lab.routing import WrittenRouting, read_routing
-from fabriclab.lab.section import Section, Written, first_line, mistyped
+from fabriclab.lab.section import WHOLE_NUMBER, Section, Written, first_line, mistyped
 from fabriclab.lab.switch.facing import check_pause_storm, shared_ports
 from fabriclab.lab.switch.read import SHARED_KEYS, SWITCH_KEYS, read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
@@ -35,7 +35,7 @@ RUN_KEYS = (
     *("title", "study", "links", "switches", "groups", "hosts", "routing", "traffic", "events"),
     *("probes", "validation", "limit", "seed"),
 )
-STUDY_KEYS = ("parameters", "variants", "matrix", "checks", "report")
+STUDY_KEYS = ("question", "minutes", "parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")
 LARGEST_SEED = 2**31 - 1
 FRAME_OVERHEAD_BYTES = 14
@@ -176,6 +176,11 @@ def _read_limit(root: Section, traffic: tuple[WrittenTraffic, ...]) -> int:
 def _read_seed(root: Section) -> int:
     seed = root.count("seed", 0, LARGEST_SEED)
     return defaults.SEED if seed is None else seed.value
+
+
+def is_seed(text: str) -> bool:
+    """Return whether a text is a seed."""
+    return WHOLE_NUMBER.fullmatch(text) is not None and int(text) <= LARGEST_SEED
 
 
 def _check_links(experiment: Experiment, topology: Topology, root: Section) -> None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from fabriclab.lab import experiment as experiment_file
 from fabriclab.lab import topology as topology_file
 from fabriclab.lab.axes import Axis
 from fabriclab.lab.document import MappingValue, ScalarValue, Value, read_document
-from fabriclab.lab.experiment import Experiment, parse_experiment
+from fabriclab.lab.experiment import Experiment, is_seed, parse_experiment
 from fabriclab.lab.figures import Figure
 from fabriclab.lab.names import Names
 from fabriclab.lab.network import read_topology
 from fabriclab.lab.problems import Place, Problem, Problems, did_you_mean, shown
-from fabriclab.lab.settings import check_key, is_dotted, normalise, put
+from fabriclab.lab.settings import check_key, is_dotted, normalise, put, split_key
 from fabriclab.lab.study import SEED, VARIANT, Scalar, Study, parse_study
 from fabriclab.lab.topology import Topology
 
@@ -66,6 +67,11 @@ class Lab:
         """The experiment's `report` section as plain data, for the manifest."""
         return {"figures": list(self.study.figures)} if self.study.figures else {}
 
+    @cached_property
+    def names(self) -> Names:
+        """What the experiment may name."""
+        return names_of(self.topology, complete=True)
+
     def points(self, matrix: str | None = None, seeds: Sequence[int] = ()) -> list[dict[str, str]]:
         """Return the settings of every point of a matrix (by default the first), the last axis running fastest.
 
@@ -98,15 +104,42 @@ class Lab:
         """
         problems = Problems()
         values = {name: ScalarValue(text, Place(f"--set {name}={text}"), quoted=True) for name, text in settings.items()}
-        names = names_of(self.topology, complete=True)
-        document = _Applier(self.document, self.study, names, problems).apply(values)
+        document = _Applier(self.document, self.study, self.names, problems).apply(values)
         if seed is not None:
             document = put(document, SEED, ScalarValue(str(seed), Place(f"--seed {seed}")))
         problems.raise_if_any()
-        experiment = parse_experiment(document, self.topology, names, self.directory, problems)
+        experiment = parse_experiment(document, self.topology, self.names, self.directory, problems)
         _name_seed(problems, document, experiment.seed).raise_if_any()
-        normalised = {name: self.normalise(name, text) for name, text in settings.items()}
-        return AppliedSettings(document, experiment, normalised)
+        return self.applied(document, experiment, settings)
+
+    def applied(self, document: MappingValue, experiment: Experiment, settings: Mapping[str, str]) -> AppliedSettings:
+        """Return an experiment that was read with these settings in place."""
+        return AppliedSettings(document, experiment, {name: self.normalise(name, text) for name, text in settings.items()})
+
+    def checked_points(self, matrices: Sequence[str]) -> Iterator[tuple[AppliedSettings, int]]:
+        """Read the experiment at each variant and at each point of some matrices; yield the points that are right, and how many are alike.
+
+        A problem stands at the line of the value that causes it. Raises LabErrors with all of them after the last point.
+        """
+        checker = _PointChecker(self)
+        for variant in self.study.variants:
+            checker.read({VARIANT: ScalarValue(variant, Place(""))})
+        for name in matrices:
+            axes, alike = self._without_seeds(self.study.matrices[name])
+            for point in _points(axes):
+                applied = checker.read(point)
+                if applied is not None:
+                    yield applied, alike
+        checker.problems.raise_if_any()
+
+    def _without_seeds(self, axes: tuple[Axis, ...]) -> tuple[tuple[Axis, ...], int]:
+        """Return the axes with one seed, and how many it stands for; with all of them where the seed draws groups or one is wrong."""
+        seeds = next((axis.values for axis in axes if axis.name == SEED), ())
+        keys = [*self.document.entries, *(axis.name for axis in axes), *itertools.chain(*self.study.parameters.values())]
+        keys += itertools.chain(*(variant.values for variant in self.study.variants.values()))
+        if not seeds or any(split_key(key)[0] == "groups" for key in keys) or not all(is_seed(seed.text) for seed in seeds):
+            return axes, 1
+        return tuple(Axis(SEED, seeds[:1]) if axis.name == SEED else axis for axis in axes), len(seeds)
 
     def normalise(self, name: str, text: str) -> Scalar:
         """Return a setting's value in the form in which it is compared (see `settings.normalise`)."""
@@ -114,8 +147,12 @@ class Lab:
         return normalise(keys[0], text) if keys else text.strip()
 
 
-def parse_lab(path: Path) -> Lab:
-    """Return the lab in directory `path`. Raises LabErrors with everything that is wrong in both files, at every point of every matrix."""
+def parse_lab(path: Path, *, every_point: bool = True) -> Lab:
+    """Return the lab in directory `path`.
+
+    Raises LabErrors with everything that is wrong in both files, with `every_point` at every point of every matrix as well: that takes
+    a millisecond or two a point, and who runs one point need not wait for the others.
+    """
     problems = Problems()
     if not path.is_dir():
         problems.add(Place(str(path)), "", "no such directory; a lab is a directory with topology.clab.yml and experiment.yml")
@@ -130,10 +167,11 @@ def parse_lab(path: Path) -> Lab:
     checked = topology if topology_is_good else None
     experiment = parse_experiment(document, checked, names, path, problems)
     study = parse_study(document, names, problems)
-    if topology_is_good:
-        _check_points(document, study, topology, names, path, problems)
     problems.raise_if_any()
-    return Lab(path, topology, experiment, study, document)
+    lab = Lab(path, topology, experiment, study, document)
+    for _ in lab.checked_points(lab.matrices) if every_point else ():
+        pass
+    return lab
 
 
 def names_of(topology: Topology, complete: bool) -> Names:
@@ -155,19 +193,25 @@ def names_of(topology: Topology, complete: bool) -> Names:
     )
 
 
-def _check_points(document: MappingValue, study: Study, topology: Topology, names: Names, directory: Path, problems: Problems) -> None:
-    """Read the experiment at each variant and each point of each matrix; a problem stands at the line of the value that causes it."""
-    if problems:
-        return  # one mistake in the file would come back at every point
-    single = [{VARIANT: ScalarValue(name, Place(""))} for name in study.variants]
-    known: set[Problem] = set()
-    for point in itertools.chain(single, *(_points(axes) for axes in study.matrices.values())):
-        found = Problems()
-        applied = _Applier(document, study, names, found).apply(point)
-        seed = parse_experiment(applied, topology, names, directory, found).seed
-        news = found.without(known)
-        known.update(news.found())
-        problems.add_all(_name_seed(news, applied, seed))
+class _PointChecker:
+    """Reads the experiment at points of matrices, and collects what is wrong with them."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.problems = Problems()
+        self._lab = lab
+        self._known: set[Problem] = set()
+
+    def read(self, point: Mapping[str, ScalarValue]) -> AppliedSettings | None:
+        """Return the experiment at a point; None after recording what is wrong and was not at a point before."""
+        lab, found = self._lab, Problems()
+        document = _Applier(lab.document, lab.study, lab.names, found).apply(point)
+        experiment = parse_experiment(document, lab.topology, lab.names, lab.directory, found)
+        if not found:
+            return lab.applied(document, experiment, {name: value.text for name, value in point.items()})
+        news = found.without(self._known)
+        self._known.update(news.found())
+        self.problems.add_all(_name_seed(news, document, experiment.seed))
+        return None
 
 
 def _name_seed(problems: Problems, document: MappingValue, seed: int) -> Problems:

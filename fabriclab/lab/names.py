@@ -94,6 +94,8 @@ class HostReader:
         if words is None:
             return None
         others = [host for host in self._names.hosts if host != receiver]
+        if not others and not self._names.complete:
+            return None  # the topology is wrong, and says so
         if len(words) == 1 and words[0].value == "all":
             return tuple(others)
         if len(words) == 1 and WHOLE_NUMBER.fullmatch(words[0].value):

@@ -9,23 +9,25 @@ from pathlib import Path
 from fabriclab.lab import containerlab
 from fabriclab.lab.document import MappingValue, read_document
 from fabriclab.lab.links import read_links
+from fabriclab.lab.not_applied import merged, unapplied_of_file
 from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.section import Section
 from fabriclab.lab.sonic.bound import bind_links, read_configs
 from fabriclab.lab.sonic.bound_nodes import bind_nodes
-from fabriclab.lab.topology import Link, NodeReader, Topology, parse_name, settle_roles
+from fabriclab.lab.topology import FILE_NAME, Link, NodeReader, Topology, parse_name, settle_roles
 
 
-def read_topology(path: Path, problems: Problems) -> Topology | None:
-    """Return the topology with everything in it that is whole; None when there is no readable file."""
-    document = read_document(path, problems)
+def read_topology(path: Path, problems: Problems, *, named: bool = False) -> Topology | None:
+    """Return the topology with everything in it that is whole; None when there is no readable file. `named` as in `read_document`."""
+    document = read_document(path, problems, named=named)
     return None if document is None else parse_topology(document, problems, path.parent)
 
 
 def read_one_topology(path: Path) -> Topology:
-    """Return the topology in a file of any name. Raises LabErrors with everything that is wrong in it."""
+    """Return the topology in a lab's directory, or in a file of any name. Raises LabErrors with everything that is wrong in it."""
     problems = Problems()
-    topology = read_topology(path, problems)
+    is_lab = path.is_dir() or not path.exists()
+    topology = read_topology(path / FILE_NAME if is_lab else path, problems, named=not is_lab)
     problems.raise_if_any()
     if topology is None:
         raise AssertionError("a file that cannot be read leaves a problem")
@@ -50,7 +52,8 @@ def parse_topology(document: MappingValue, problems: Problems, directory: Path =
     configs = read_configs(written, directory, problems)
     links = bind_links(links, configs, problems)
     nodes = bind_nodes(nodes, links, configs, problems)
-    topology = Topology(name, nodes, links)
+    not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
+    topology = Topology(name, nodes, links, not_applied)
     if before == len(problems):
         _check_addresses(links, problems)
         _check_loopbacks(topology, problems)

@@ -32,6 +32,8 @@ class WrittenProbes:
     switch_interval_ns: int | None = None
     switch_ports: tuple[str, ...] | None = None
     """None: all that belong to a shared buffer (`fabriclab.lab.switch.facing.shared_ports`)."""
+    is_default: bool = False
+    """Whether the experiment has no such section: then the queues before the receivers are sampled, too (`fabriclab.plan.probes`)."""
 
 
 def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
@@ -39,7 +41,7 @@ def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
     probes = root.section("probes", tuple(PROBE_KEYS))
     switches_by_default = WrittenProbes(switch_interval_ns=defaults.SWITCH_INTERVAL_NS if has_shared else None)
     if probes is None:
-        return switches_by_default
+        return replace(switches_by_default, is_default=True)
     queue_ports: tuple[str, ...] | None = None
     queues, tcp, interfaces = (probes.section(name, PROBE_KEYS[name]) for name in ("queues", "tcp", "interfaces"))
 

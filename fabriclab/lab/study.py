@@ -1,8 +1,9 @@
-"""The part of `experiment.yml` that spans runs: parameters, variants, matrices, checks, and the figures of the report."""
+"""The part of `experiment.yml` that spans runs: what is asked, parameters, variants, matrices, checks, and the figures of the report."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -11,8 +12,8 @@ from fabriclab.lab.document import MappingValue, ScalarValue, SequenceValue, Val
 from fabriclab.lab.figures import Figure, FigureScope, read_figures
 from fabriclab.lab.metrics import check_metric, parse_metric_value
 from fabriclab.lab.names import Names
-from fabriclab.lab.problems import Problems, did_you_mean, shown
-from fabriclab.lab.section import Section, Written, as_text, as_words, duplicates
+from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
+from fabriclab.lab.section import Section, Written, as_text, as_words, duplicates, first_line
 from fabriclab.lab.settings import check_key, is_dotted, normalise, split_key
 
 VARIANT = "variant"
@@ -21,6 +22,8 @@ SEED = "seed"
 """The axis and setting that is the run's seed."""
 OPERATORS = ("<", "<=", ">", ">=", "==")
 CHECK_KEYS = ("metric", "operator", "value", "where")
+
+_MINUTES = re.compile(r"[0-9]{1,5}(\.[0-9]{1,3})?")
 
 Scalar = str | int | float | bool
 
@@ -47,12 +50,17 @@ class WrittenCheck:
 class Study:
     """What is varied, and what is looked at."""
 
+    question: str | None
+    minutes: float | None
+    """What the first matrix takes of one CPU, as it was measured."""
     parameters: Mapping[str, tuple[str, ...]]
     """Each parameter's keys."""
     variants: Mapping[str, Variant]
     matrices: Mapping[str, tuple[Axis, ...]]
     checks: tuple[WrittenCheck, ...]
     figures: tuple[Figure, ...]
+    places: Mapping[str, Place]
+    """Where each check and figure stands, by its key: `checks[0]`, `report.figures[2]`."""
 
     def setting_names(self) -> tuple[str, ...]:
         """Return what a setting may be called, dotted keys aside."""
@@ -78,13 +86,31 @@ class _StudyReader:
         self._variants: dict[str, Variant] = {}
 
     def read(self) -> Study:
+        question = self._root.scalar("question", "a question")
+        minutes = self._root.read("minutes", "minutes of one CPU", _parse_minutes)
         self._read_each("parameters", self._read_parameter)
         self._read_each("variants", self._read_variant)
         matrices: dict[str, tuple[Axis, ...]] = {}
         self._read_each("matrix", lambda name, value, key: matrices.update({name: self._read_matrix(value, key)}))
-        checks = [check for key, value in self._root.items("checks") or [] if (check := self._read_check(value, key))]
+        written = self._root.items("checks") or []
+        checks = [check for key, value in written if (check := self._read_check(value, key))]
         figures = read_figures(self._root, FigureScope(self._names, self._setting_names(), self._classes, self._metric, self._setting))
-        return Study(self._parameters, self._variants, matrices, tuple(checks), figures)
+        return Study(
+            question=first_line(question.value) if question else None,
+            minutes=minutes.value if minutes else None,
+            parameters=self._parameters,
+            variants=self._variants,
+            matrices=matrices,
+            checks=tuple(checks),
+            figures=figures,
+            places={key: value.place for key, value in written} | self._figure_places(),
+        )
+
+    def _figure_places(self) -> dict[str, Place]:
+        report = self._document.entries.get("report")
+        figures = report.entries.get("figures") if isinstance(report, MappingValue) else None
+        items = figures.items if isinstance(figures, SequenceValue) else ()
+        return {f"report.figures[{index}]": item.place for index, item in enumerate(items)}
 
     def _read_each(self, part: str, read: Callable[[str, Value, str], None]) -> None:
         section = self._root.section(part, None)
@@ -198,6 +224,13 @@ class _StudyReader:
         if name == VARIANT:
             self._check_variant(written)
         return self._normalise(name, written.value)
+
+
+def _parse_minutes(text: str) -> float:
+    """Return a number of minutes. Raises ValueError for anything else."""
+    if _MINUTES.fullmatch(text) is None or not float(text):
+        raise ValueError(f"{shown(text)} is no number of minutes; write what the first matrix took of one CPU, such as 2.5")
+    return float(text)
 
 
 def _traffic_classes(traffic: Value | None) -> tuple[str, ...] | None:

@@ -1,6 +1,7 @@
 """The topology as written in `topology.clab.yml`, a Containerlab file: nodes with their roles, links with rate, delay and addresses.
 
-Format: https://containerlab.dev/manual/topo-def-file/ . What Containerlab knows and fabriclab cannot run is an error, never ignored.
+Format: https://containerlab.dev/manual/topo-def-file/ . What Containerlab knows and fabriclab cannot run is an
+error; keys that nothing here acts on are listed (`not_applied.py`), never ignored.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from fabriclab.lab.document import MappingValue, ScalarValue
 from fabriclab.lab.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.layer2 import WrittenLayer2
+from fabriclab.lab.not_applied import Unapplied, unapplied_of_node
 from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
 from fabriclab.lab.section import Section, Written, as_words
+from fabriclab.lab.static_routes import WrittenStaticRoute
 
 FILE_NAME = "topology.clab.yml"
 LINUX, SONIC = "linux", "sonic-vs"
@@ -91,6 +94,7 @@ class SonicSwitch:
     """That it announces."""
     layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
     """Its VLANs and port channels."""
+    static_routes: tuple[WrittenStaticRoute, ...] = ()
     notes: tuple[str, ...] = ()
     """What of these, and of its buffers, the lab has not; a sentence each."""
 
@@ -119,6 +123,8 @@ class Topology:
     name: str
     nodes: tuple[LabNode, ...]
     links: tuple[Link, ...]
+    not_applied: tuple[Unapplied, ...] = ()
+    """What the file says and nothing here acts on."""
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -161,6 +167,7 @@ class WrittenNode:
     kind: str | None = None
     config: Written[str] | None = None
     """The file that is bound to where SONiC has its configuration, relative to the topology."""
+    not_applied: tuple[Unapplied, ...] = ()
 
 
 class NodeReader:
@@ -195,7 +202,8 @@ class NodeReader:
             self._problems.add(place, node.key, message, name)
         kind, layers = self._layers(node)
         config = self._config(node, layers) if kind == SONIC else None
-        return WrittenNode(name, place, read_labels(layers), kind, config)
+        not_applied = tuple(unapplied_of_node(name, layers, CONFIG_PATHS if kind == SONIC else ()))
+        return WrittenNode(name, place, read_labels(layers), kind, config, not_applied)
 
     def _config(self, node: Section, layers: list[Section]) -> Written[str] | None:
         """Return the file that is bound to SONiC's place for it; the nearest layer that binds one counts."""

@@ -15,6 +15,7 @@ from fabriclab.lab.topology import Topology
 from fabriclab.plan.addressing import PortAddress, extra_network
 from fabriclab.plan.interfaces import Interface, interfaces, neighbours
 from fabriclab.plan.node import Node, Port, Route
+from fabriclab.plan.static_routes import is_alive, over_learnt
 
 LOOPBACK_POOL = IPv4Network("10.255.0.0/16")
 PRIVATE_ASNS_FROM = 4_200_000_000
@@ -76,12 +77,23 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
     switches = {node.name: node for node in nodes if node.role == "switch"}
     sessions = {name: list(_sessions(node, every, dead)) for name, node in switches.items()}
     routes: dict[str, list[Route]] = {name: [] for name in switches}
-    for origin in switches.values():
-        prefixes = list(originated_prefixes(origin, every, dead))
-        for name, used in _paths_to(origin.name, switches, sessions).items():
+    for origins, prefixes in _by_origins(switches, every, dead).items():
+        for name, used in _paths_to(origins, switches, sessions).items():
             hops = tuple((_gateway(each.peer, unnumbered), each.interface.name) for each in used)
             routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
-    return {name: tuple(found) for name, found in routes.items()}
+    return {name: over_learnt(switches[name], found, dead_interfaces(switches[name], dead)) for name, found in routes.items()}
+
+
+def _by_origins(switches: Mapping[str, Node], nodes: Mapping[str, Node], dead: Collection[str]) -> dict[tuple[str, ...], list[str]]:
+    """Return the prefixes by the switches that originate them: one, but of static routes that several announce."""
+    origins: dict[str, list[str]] = {}
+    for name, switch in switches.items():
+        for prefix in originated_prefixes(switch, nodes, dead):
+            origins.setdefault(prefix, []).append(name)
+    found: dict[tuple[str, ...], list[str]] = {}
+    for prefix, names in origins.items():
+        found.setdefault(tuple(dict.fromkeys(names)), []).append(prefix)
+    return found
 
 
 def originated_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str] = ()) -> Iterator[str]:
@@ -92,6 +104,14 @@ def originated_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collectio
         if nodes[interface.ports[0].peer_node].role == "host" and not _is_dead(switch, interface, dead):
             yield str(IPv4Interface(interface.address).network)
             yield from (str(network) for network, _ in extra_behind(switch, interface, nodes))
+    if switch.static_routes:
+        gone = dead_interfaces(switch, dead)
+        yield from dict.fromkeys(route.destination for route in switch.static_routes if route.advertised and is_alive(route, gone))
+
+
+def dead_interfaces(node: Node, dead: Collection[str]) -> frozenset[str]:
+    """Return the interfaces of a node that carry nothing while the ports `dead` do not."""
+    return frozenset(interface.name for interface in interfaces(node) if _is_dead(node, interface, dead))
 
 
 def extra_behind(node: Node, interface: Interface, nodes: Mapping[str, Node]) -> Iterator[tuple[IPv4Network, str]]:
@@ -118,11 +138,11 @@ def _peer(port: Port) -> str:
     return f"{port.peer_node}:{port.peer_interface}"
 
 
-def _paths_to(origin: str, switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]]) -> dict[str, list[_Session]]:
-    """Return, for each switch that learns of `origin`, the sessions that it uses."""
-    path = {origin: frozenset((switches[origin].asn,))}
+def _paths_to(origins: Sequence[str], switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]]) -> dict[str, list[_Session]]:
+    """Return, for each switch that learns of `origins`, the sessions that it uses towards the nearest of them."""
+    path = {origin: frozenset((switches[origin].asn,)) for origin in origins}
     used: dict[str, list[_Session]] = {}
-    frontier = [origin]
+    frontier = list(origins)
     while frontier:
         candidates = dict.fromkeys(session.neighbour for name in frontier for session in sessions[name])
         heard = frozenset(frontier)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import model_validator
+from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabriclab.plan.record import Frozen
 from fabriclab.plan.switch import Switch, SwitchPort
@@ -91,6 +91,14 @@ class Transport(Frozen):
     send_buffer_bytes: int
     mptcp: Mptcp | None = None
     """None: the host has no endpoints of MPTCP and takes no further subflows; a flow of transport mptcp has one subflow then."""
+    answers_dctcp: bool = False
+    """Others run DCTCP and nobody said what this host runs: its end of their flows is DCTCP too, without which Linux refuses them ECN."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `answers_dctcp` out where it is false, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.answers_dctcp else {key: value for key, value in record.items() if key != "answers_dctcp"}
 
 
 class Route(Frozen):
@@ -99,6 +107,20 @@ class Route(Frozen):
     destination: str
     next_hops: tuple[tuple[str, str], ...]
     """Pairs of gateway address and interface."""
+
+
+class StaticRoute(Frozen):
+    """A static route of a switch's own configuration (a SONiC switch's config_db.json)."""
+
+    destination: str
+    next_hops: tuple[tuple[str, str], ...]
+    """Pairs of gateway address and interface; an empty gateway: whoever has the destination's address there."""
+    distance: int
+    """Administrative distance: of several routes to one prefix the lowest is used; what eBGP learns has 20."""
+    blackhole: bool = False
+    """It drops what it gets, and has no next hops."""
+    advertised: bool = False
+    """BGP announces it."""
 
 
 class BgpNeighbour(Frozen):
@@ -168,5 +190,13 @@ class Node(Frozen):
     """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one."""
     bgp: OwnBgp | None = None
     """Of a switch whose own configuration says it."""
+    static_routes: tuple[StaticRoute, ...] = ()
+    """Of a switch whose own configuration says them."""
     routes: tuple[Route, ...] = ()
-    """Of a switch that speaks BGP: what it must have learnt when routing has converged (`fabriclab.plan.bgp`)."""
+    """Of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.plan.bgp`), its static routes among them."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `static_routes` out where there are none, as in every plan that was made before there were such."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.static_routes else {key: value for key, value in record.items() if key != "static_routes"}

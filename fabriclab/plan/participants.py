@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple
 
 from fabriclab.plan.traffic_kinds import (
     ArrivalsTraffic,
@@ -15,6 +16,15 @@ from fabriclab.plan.traffic_kinds import (
     TraceTraffic,
     Traffic,
 )
+
+
+class Direction(NamedTuple):
+    """Flows that some hosts may send to others."""
+
+    mode: Literal["push", "pull"]
+    """Who opens the connections: push, those that send; pull, those that receive."""
+    senders: frozenset[str]
+    receivers: frozenset[str]
 
 
 def participants(traffic: Traffic, every: Iterable[str]) -> frozenset[str]:
@@ -49,3 +59,22 @@ def _data_receivers(traffic: Traffic) -> frozenset[str]:
             return frozenset((traffic.receiver,))
         case TraceTraffic() | ShuffleTraffic():
             return frozenset()
+
+
+def directions(traffic: Traffic, every: Iterable[str]) -> Iterator[Direction]:
+    """Yield which hosts may send to which, and who opens; of a user's trace that is everybody, in the usual mode, push."""
+    senders, receivers = data_senders(traffic, every), _data_receivers(traffic)
+    match traffic:
+        case TraceTraffic():
+            yield Direction("push", senders, senders)
+        case QueryTraffic():
+            yield Direction("pull", senders, receivers)
+        case ShuffleTraffic(mappers=mappers, reducers=reducers):
+            yield Direction("pull", frozenset(traffic.sources), frozenset(mappers))
+            yield Direction("pull", frozenset(mappers), frozenset(reducers))
+            if traffic.replicas > 1:
+                yield Direction("push", frozenset(reducers) if traffic.replicas == 2 else senders, senders)
+        case RoundsTraffic(mode=mode) | FlowsTraffic(mode=mode) | ArrivalsTraffic(mode=mode):
+            yield Direction(mode, senders, receivers)
+        case LongTraffic() | Iperf3Traffic():
+            yield Direction("push", senders, receivers)

@@ -5,30 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeVar, cast
 
-from fabriclab.lab import Lab, LabErrors, defaults
+from fabriclab.lab import AppliedSettings, Lab, LabErrors, defaults
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
 from fabriclab.lab.layer2 import WrittenLayer2
 from fabriclab.lab.mptcp import WrittenMptcp
-from fabriclab.lab.probes import WrittenProbes
 from fabriclab.lab.problems import Problem
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
 from fabriclab.lab.routing import WrittenRouting
 from fabriclab.lab.section import Written
 from fabriclab.lab.segments import Layer2, Segment
 from fabriclab.lab.study import WrittenCheck
-from fabriclab.lab.switch.facing import shared_ports
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Endpoint, Link, Topology
 from fabriclab.plan.addressing import PortAddress, assign_addresses, assign_macs
 from fabriclab.plan.bgp import assign_speakers, bgp_routes
 from fabriclab.plan.buffers import Buffers, resolve_buffers, resolve_wire
+from fabriclab.plan.ends import DCTCP, ends_warnings
 from fabriclab.plan.layer2 import resolve_channels, resolve_vlans
-from fabriclab.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan, Probes
+from fabriclab.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
 from fabriclab.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.plan.own_bgp import default_protocol, resolve_own_bgp
 from fabriclab.plan.parameters import parameter_values
+from fabriclab.plan.probes import resolve_probes
 from fabriclab.plan.routing import compute_routes
+from fabriclab.plan.static_routes import beside_static, resolve_static_routes
 from fabriclab.plan.switch import SwitchPort
 from fabriclab.plan.traffic import resolve_traffic
 from fabriclab.plan.warnings import file_warnings, plan_warnings
@@ -56,6 +57,8 @@ class _Network(NamedTuple):
 
     nodes: tuple[Node, ...]
     buffers: Buffers
+    notes: tuple[str, ...]
+    """What of the switches' own static routes cannot be, a sentence each."""
 
 
 def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None) -> Plan:
@@ -77,11 +80,13 @@ class Resolver:
 
     def resolve(self, settings: Mapping[str, str], seed: int | None = None) -> Plan:
         """Return the plan of one run, as `resolve_plan` does."""
-        lab = self._lab
-        applied = lab.apply(settings, seed)
-        experiment = applied.experiment
+        return self.resolve_applied(self._lab.apply(settings, seed))
+
+    def resolve_applied(self, applied: AppliedSettings) -> Plan:
+        """Return the plan of an experiment with settings in place. Raises LabErrors for one that cannot be run."""
+        lab, experiment = self._lab, applied.experiment
         bgp = _resolve_bgp(experiment.routing, lab.topology)
-        nodes, buffers = self._network(experiment, bgp)
+        nodes, buffers, route_notes = self._network(experiment, bgp)
         traffic = tuple(resolve_traffic(each) for each in experiment.traffic)
         return Plan(
             lab=lab.name,
@@ -94,10 +99,15 @@ class Resolver:
             bgp=bgp,
             events=tuple(_resolve_event(event, lab.topology) for event in experiment.events),
             pause_storms=tuple(_resolve_storm(storm, nodes) for storm in experiment.pause_storms),
-            warnings=(*file_warnings(lab.topology), *plan_warnings(buffers.shared, nodes, traffic)),
+            warnings=(
+                *file_warnings(lab.topology),
+                *route_notes,
+                *plan_warnings(buffers.shared, nodes, traffic),
+                *ends_warnings(experiment.hosts, nodes, traffic),
+            ),
             groups=dict(experiment.groups),
             traffic=traffic,
-            probes=_resolve_probes(experiment, lab.topology),
+            probes=resolve_probes(experiment, lab.topology, nodes, traffic),
             checks=tuple(_resolve_check(check) for check in lab.study.checks),
             study=experiment.study,
         )
@@ -113,7 +123,7 @@ class Resolver:
 
 
 def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> _Network:
-    transports = {host: _resolve_transport(experiment.hosts[host]) for host in topology.hosts}
+    transports = _resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
     layer2 = Layer2(topology, experiment.layer2)
     segments = layer2.segments()
     addresses = _assign_addresses(topology, segments, transports)
@@ -142,9 +152,22 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
         )
         for node in topology.nodes
     )
+    notes: list[str] = []
+    nodes = _with_static_routes(nodes, topology, notes, is_static=bgp is None)
     learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
     with_learnt = tuple(node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes)
-    return _Network(with_learnt, buffers)
+    return _Network(with_learnt, buffers, tuple(notes))
+
+
+def _with_static_routes(nodes: tuple[Node, ...], topology: Topology, notes: list[str], *, is_static: bool) -> tuple[Node, ...]:
+    """Return the nodes with the static routes of their own files; `is_static`: the lab has no BGP."""
+    every = {node.name: node for node in nodes}
+    found = []
+    for node, written in zip(nodes, topology.nodes, strict=True):
+        routes = resolve_static_routes(node, written.sonic.static_routes, every, notes) if written.sonic is not None else ()
+        own = node.model_copy(update={"static_routes": routes}) if routes else node
+        found.append(own.model_copy(update={"routes": beside_static(own, node.routes)}) if routes and is_static else own)
+    return tuple(found)
 
 
 def _assign_addresses(topology: Topology, segments: tuple[Segment, ...], transports: Mapping[str, Transport]) -> dict[str, PortAddress]:
@@ -221,10 +244,19 @@ def _resolve_port(
     )
 
 
+def _resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Transport]:
+    """Return the transport of each host. One of which nothing was said answers DCTCP by DCTCP; what was written stays as it is."""
+    transports = {host: _resolve_transport(of) for host, of in written.items()}
+    if all(transport.congestion_control != DCTCP for transport in transports.values()):
+        return transports
+    follow = [host for host, of in written.items() if of.congestion_control is None and transports[host].ecn != "off"]
+    return transports | {host: transports[host].model_copy(update={"answers_dctcp": True}) for host in follow}
+
+
 def _resolve_transport(written: WrittenTransport) -> Transport:
     congestion_control = _or(written.congestion_control, defaults.CONGESTION_CONTROL)
     # DCTCP asks for ECN itself (TCP_CONG_NEEDS_ECN); the plan says what will happen.
-    ecn = "on" if congestion_control == "dctcp" else _or(written.ecn, defaults.ECN)
+    ecn = "on" if congestion_control == DCTCP else _or(written.ecn, defaults.ECN)
     return Transport(
         congestion_control=congestion_control,
         ecn=cast(Literal["off", "on", "accept"], ecn),
@@ -247,25 +279,6 @@ def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
         add_addr_accepted=_or(written.add_addr_accepted, defaults.MPTCP_ADD_ADDR_ACCEPTED),
         scheduler=_or(written.scheduler, defaults.MPTCP_SCHEDULER),
         path_manager=cast(Literal["subflow", "fullmesh", "signal"], path_manager),
-    )
-
-
-def _resolve_probes(experiment: Experiment, topology: Topology) -> Probes:
-    written: WrittenProbes = experiment.probes
-    switch_ports = written.switch_ports
-    if switch_ports is None and written.switch_interval_ns is not None:
-        switch_ports = shared_ports(topology, experiment.shared_switches)
-    enabled = {traffic.name for traffic in experiment.traffic}
-    tcp_classes = tuple(name for name in written.tcp_traffic if name in enabled)
-    return Probes(
-        queue_interval_ns=written.queue_interval_ns,
-        queue_ports=written.queue_ports,
-        # A probe of traffic that is not enabled would have nothing to look at.
-        tcp_interval_ns=written.tcp_interval_ns if tcp_classes else None,
-        tcp_classes=tcp_classes,
-        interface_interval_ns=written.interface_interval_ns,
-        switch_interval_ns=written.switch_interval_ns,
-        switch_ports=switch_ports or (),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from fabriclab.lab.not_applied import unapplied_sentences
 from fabriclab.lab.problems import listed
 from fabriclab.lab.topology import Topology
 from fabriclab.plan.buffers import SharedBuffer
@@ -31,8 +32,9 @@ def plan_warnings(shared: Mapping[str, SharedBuffer], nodes: Sequence[Node], tra
 
 
 def file_warnings(topology: Topology) -> tuple[str, ...]:
-    """Return what switches of kind sonic-vs say in their files and do not have in the lab."""
-    return tuple(f"{node.name}: {note}" for node in topology.nodes if node.sonic is not None for note in node.sonic.notes)
+    """Return what a topology says and nothing acts on, and what switches of kind sonic-vs say in their files and do not have."""
+    notes = (f"{node.name}: {note}" for node in topology.nodes if node.sonic is not None for note in node.sonic.notes)
+    return (*unapplied_sentences(topology.not_applied), *notes)
 
 
 def _switches(names: Sequence[str]) -> str:

@@ -1,10 +1,11 @@
-"""DEVICE_METADATA, PORT, CABLE_LENGTH, INTERFACE, LOOPBACK_INTERFACE, DEVICE_NEIGHBOR, STATIC_ROUTE."""
+"""DEVICE_METADATA, PORT, CABLE_LENGTH, INTERFACE, LOOPBACK_INTERFACE, DEVICE_NEIGHBOR."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from fabriclab.compile.sonic.interfaces import lanes
+from fabriclab.compile.sonic.static_routes import write_static_routes
 from fabriclab.compile.sonic.tables import Tables
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node, Port
@@ -38,11 +39,7 @@ def write_device(node: Node, plan: Plan, names: Mapping[str, str], tables: Table
         tables.put("LOOPBACK_INTERFACE", f"{LOOPBACK}|{node.loopback}/32")
     for name, role in roles.items():
         tables.put("DEVICE_NEIGHBOR_METADATA", name, {"type": "Server" if role == "host" else "LeafRouter"})
-    if plan.bgp is None:
-        for route in node.routes:
-            fields = {"nexthop": ",".join(gateway for gateway, _ in route.next_hops)}
-            fields["ifname"] = ",".join(names.get(interface, interface) for _, interface in route.next_hops)
-            tables.put("STATIC_ROUTE", f"default|{route.destination}", fields)
+    write_static_routes(node, plan, names, tables)
 
 
 def _write_port(port: Port, name: str, index: int, tables: Tables) -> None:

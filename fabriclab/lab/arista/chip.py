@@ -44,7 +44,7 @@ def read_chip(name: str) -> Chip:
         )
     path = DIRECTORY / f"{name}.yml"
     problems = Problems()
-    document = read_document(path, problems)
+    document = read_document(path, problems, named=True)
     profile, found = parse_profile(path.read_text(encoding="utf-8"), name, path.name)
     if document is None or profile is None or found:
         raise LabErrors([*problems.found(), *found.found()])

@@ -9,6 +9,7 @@ from fabriclab.lab.problems import LabErrors, Place, Problems
 
 LARGEST_BYTES = 8 * 2**20
 _MOST_PROBLEMS = 50
+_EVERY_SWITCH_HAS = ("hostname", "interface", "qos")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class ConfigText:
         self.problems.add(Place(self.file, command.line), command.text[:80], message, value)
         if len(self.problems) >= _MOST_PROBLEMS:
             self.problems.raise_if_any()
+
+
+def is_eos(config: ConfigText) -> bool:
+    """Return whether a text has any of the commands that every switch's configuration has; other texts are lines, too."""
+    return any(command.words[0] in _EVERY_SWITCH_HAS for command in config.commands)
 
 
 def parse_config_text(data: bytes, file: str) -> ConfigText:

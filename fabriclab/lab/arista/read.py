@@ -42,7 +42,9 @@ class QosReader:
         silent = 0
         for command in self._config.commands:
             interface = command.rest("interface")
-            if interface is not None:
+            if interface == ():
+                self._config.complain(command, "an interface has a name; write interface Ethernet1, or as EOS shows it")
+            elif interface is not None:
                 qos = self._interface(command, profiles)
                 if qos is None:
                     silent += command.words[1].startswith("Ethernet") if len(interface) == 1 else 0

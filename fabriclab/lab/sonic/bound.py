@@ -11,12 +11,14 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import TypeVar
 
+from fabriclab.lab.files import MissingError, UnreadableError, read_lab_file
 from fabriclab.lab.problems import LabErrors, Place, Problems, shown
 from fabriclab.lab.section import Written
 from fabriclab.lab.sonic.config_db import ConfigDb
 from fabriclab.lab.sonic.interface_names import port_of_link
+from fabriclab.lab.sonic.json_text import LARGEST_BYTES
 from fabriclab.lab.sonic.neighbours import NS_A_METRE, port_mtu
-from fabriclab.lab.sonic.read import examine_config_db, read_bytes
+from fabriclab.lab.sonic.read import examine_config_db
 from fabriclab.lab.topology import Endpoint, Link, WrittenNode
 from fabriclab.units import format_rate
 
@@ -30,12 +32,14 @@ def read_configs(nodes: Sequence[WrittenNode], directory: Path, problems: Proble
     for node in nodes:
         if node.config is None:
             continue
-        path = directory / node.config.value
-        if not path.is_file():
-            node.config.complain(problems, f"{node.config.value}: no such file; write one, for example by fabriclab sonic export")
+        try:
+            data = read_lab_file(directory, node.config.value, LARGEST_BYTES)
+        except UnreadableError as error:
+            hint = "; write one, for example by fabriclab sonic export" if isinstance(error, MissingError) else ""
+            node.config.complain(problems, f"{shown(node.config.value)}: {error}{hint}")
             continue
         try:
-            config, found = examine_config_db(read_bytes(path), str(path))
+            config, found = examine_config_db(data, str(directory / node.config.value))
         except LabErrors as error:
             config, found = None, _collected(error)
         problems.add_all(found)

@@ -63,15 +63,19 @@ class _NodeBinder:
         """Return the node."""
         config = self.config
         rates = {near.interface: near.rate.value for near, _ in self.links_here if near.rate is not None and near.interface in config.ports}
-        profile = switch_profile(self.node.name, config, rates, None, {}, self.problems) if says_memory(config, self.notes) else None
+        found: dict[str, None] = {}
+        profile = switch_profile(self.node.name, config, rates, None, found, self.problems) if says_memory(config, self.notes) else None
+        # What stands in for something else is told at each check; what is simply not there was told by the import.
+        self.notes.update((note, None) for note in found if "|meter_type: " in note)
         sonic = SonicSwitch(
             file=config.file,
             profile="" if profile is None else profile_text(profile),
             sessions=tuple(one for neighbour in config.bgp_neighbours if (one := self._session(neighbour)) is not None),
             max_paths=config.max_paths,
             networks=tuple(self._networks()),
+            static_routes=config.static_routes,
             layer2=written_layer2(config, self.groups),
-            notes=tuple(self.notes),
+            notes=(*self.notes, *config.static_route_notes),
         )
         return replace(self.node, asn=self._asn(), loopback=self._loopback(), sonic=sonic)
 
@@ -157,9 +161,10 @@ class _NodeBinder:
         config = self.config
         loopbacks = [IPv4Network(address.ip) for address in config.loopbacks.get(LOOPBACK, ())[:1]]
         vlans = [vlan.address.network for vlan in self.groups.vlans if vlan.address is not None]
+        static = [route.prefix for route in config.static_routes if route.advertised]
         if not config.frrcfgd:
-            return [*loopbacks, *vlans]
+            return list(dict.fromkeys([*loopbacks, *vlans, *static]))
         if not config.announces_connected:
-            return list(dict.fromkeys(config.networks))
+            return list(dict.fromkeys([*config.networks, *static]))
         routed = [own.network for near, _ in self.links_here if (own := self._address(near)) is not None]
-        return list(dict.fromkeys([*config.networks, *routed, *vlans, *loopbacks]))
+        return list(dict.fromkeys([*config.networks, *routed, *vlans, *loopbacks, *static]))

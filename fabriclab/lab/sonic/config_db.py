@@ -14,6 +14,7 @@ from typing import Literal
 
 from fabriclab.lab.problems import Place, Problems
 from fabriclab.lab.sonic.json_text import JsonText
+from fabriclab.lab.static_routes import WrittenStaticRoute
 
 QUEUES = 8
 """Queues, traffic classes, priorities and priority groups that fabriclab emulates, each 0 to 7."""
@@ -220,6 +221,10 @@ class ConfigDb:
     """BGP_GLOBALS_AF_NETWORK."""
     announces_connected: bool = False
     """ROUTE_REDISTRIBUTE of connected routes into BGP."""
+    static_routes: tuple[WrittenStaticRoute, ...] = ()
+    """STATIC_ROUTE, IPv4 in the default VRF."""
+    static_route_notes: tuple[str, ...] = ()
+    """What of that table a lab cannot have."""
     ports: Mapping[str, Port] = field(default_factory=dict)
     addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     """Of INTERFACE, VLAN_INTERFACE, PORTCHANNEL_INTERFACE by the interface's name."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from fabriclab.lab.sonic.fabric_links import FabricLink
 from fabriclab.lab.sonic.fabric_stubs import Stub, StubLink
 from fabriclab.lab.sonic.fabric_switches import End, Fabric
+from fabriclab.lab.sonic.images import LINUX_KIND, SONIC_IMAGE, SWITCH_IMAGE
 from fabriclab.lab.sonic.interface_names import LANES
 from fabriclab.lab.sonic.neighbours import NS_A_METRE
 from fabriclab.lab.topology import CONFIG_PATHS, LINUX, SONIC
@@ -15,8 +16,6 @@ from fabriclab.units import format_duration, format_rate
 
 _BITS_A_MBIT = 10**6
 _PORT = re.compile(r"Ethernet(0|[1-9][0-9]{0,4})")
-_SONIC_IMAGE, _HOST_IMAGE, _SWITCH_IMAGE = "docker-sonic-vs:202511", "fabriclab/host:latest", "fabriclab/switch:latest"
-_CAPABILITIES = "privileged: false, cap-add: [NET_ADMIN, NET_RAW, SYS_ADMIN, SYS_NICE]"
 
 
 def bound_file(switch: str) -> str:
@@ -41,8 +40,8 @@ def topology_text(name: str, fabric: Fabric, links: Sequence[FabricLink], stubs:
         f"name: {name}",
         "topology:",
         "  kinds:",
-        f"    {SONIC}: {{image: '{_SONIC_IMAGE}'}}",
-        f"    {LINUX}: {{image: '{_HOST_IMAGE}', {_CAPABILITIES}}}",
+        f"    {SONIC}: {{image: '{SONIC_IMAGE}'}}",
+        LINUX_KIND,
         "  nodes:",
         *(f"    {switch}: {{kind: {SONIC}, binds: ['{bound_file(switch)}:{CONFIG_PATHS[0]}']}}" for switch in fabric.switches),
         *map(_switch_node, switches),
@@ -91,7 +90,7 @@ def _switches(fabric: Fabric, stubs: Sequence[Stub], cell: str | None) -> Iterat
 
 def _switch_node(stub: Stub) -> str:
     asn = "" if stub.asn is None else f", fabriclab.asn: {stub.asn}"
-    return f"    {stub.name}: {{kind: {LINUX}, image: '{_SWITCH_IMAGE}', labels: {{fabriclab.role: switch{asn}}}}}"
+    return f"    {stub.name}: {{kind: {LINUX}, image: '{SWITCH_IMAGE}', labels: {{fabriclab.role: switch{asn}}}}}"
 
 
 def _host_behind(stub: Stub) -> str:

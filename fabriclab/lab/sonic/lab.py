@@ -32,11 +32,15 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
 
     `name` is the switch's in the lab, by default its hostname; `cell` the size of a memory cell (`256 B`), of which CONFIG_DB says nothing.
     """
-    problems, notes = Problems(), dict.fromkeys(config.notes)
+    problems, notes = Problems(), dict.fromkeys((*config.notes, *config.static_route_notes))
     switch = node_name(config, name)
     resolver = LinkResolver(config, switch, notes, problems)
     links = resolver.links()
     rates = {link.interface: link.rate_bps for link in links}
+    if config.static_routes:
+        left_out = f"{config.static_routes[0].place}: STATIC_ROUTE: {len(config.static_routes)} route(s) left out"
+        why = "of one file the lab's routes follow from its topology; a node of kind sonic-vs that is bound to the file has them"
+        notes[f"{left_out}: {why}"] = None
     has_memory = says_memory(config, notes)
     profile = switch_profile(switch, config, rates, cell, notes, problems) if has_memory else None
     problems.raise_if_any()

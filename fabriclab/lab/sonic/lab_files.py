@@ -7,6 +7,7 @@ from ipaddress import IPv4Interface
 
 from fabriclab.lab.labels import parse_asn, parse_loopback
 from fabriclab.lab.sonic.config_db import ConfigDb
+from fabriclab.lab.sonic.images import LINUX_KIND, SWITCH_IMAGE
 from fabriclab.lab.sonic.neighbours import LabGroups, LabLink
 from fabriclab.units import format_duration, format_rate
 
@@ -19,8 +20,10 @@ def topology_text(name: str, config: ConfigDb, links: tuple[LabLink, ...], notes
     lines = [
         f"name: {name}",
         "topology:",
+        "  kinds:",
+        LINUX_KIND,
         "  nodes:",
-        f"    {name}: {{kind: linux, labels: {{{_labels(config, notes)}}}}}",
+        f"    {name}: {{kind: linux, image: '{SWITCH_IMAGE}', labels: {{{_labels(config, notes)}}}}}",
         *_nodes(links, config, notes),
         "  links:",
         *map(_link, [name] * len(links), links),
@@ -130,7 +133,7 @@ def _hosts(links: tuple[LabLink, ...]) -> list[str]:
 def _nodes(links: tuple[LabLink, ...], config: ConfigDb, notes: dict[str, None]) -> Iterator[str]:
     for switch, asn in _neighbour_switches(links).items():
         label = f", fabriclab.asn: {asn}" if asn is not None and asn != config.asn and _fits_asn(asn, notes) else ""
-        yield f"    {switch}: {{kind: linux, labels: {{fabriclab.role: switch{label}}}}}"
+        yield f"    {switch}: {{kind: linux, image: '{SWITCH_IMAGE}', labels: {{fabriclab.role: switch{label}}}}}"
     for host in _hosts(links):
         yield f"    {host}: {{kind: linux, labels: {{fabriclab.role: host}}}}"
 

@@ -10,6 +10,7 @@ from fabriclab.lab.problems import Problems
 from fabriclab.lab.sonic.accounts import Accounts, alpha_text
 from fabriclab.lab.sonic.config_db import QUEUES, BufferBinding, ConfigDb, QueueBinding, Scheduler, WredProfile
 from fabriclab.lab.sonic.figures import Block, Figure, joined, texts
+from fabriclab.lab.sonic.neighbours import port_mtu
 from fabriclab.lab.sonic.qos_tables import MAP_OF_FIELD, MAP_TABLES
 from fabriclab.units import format_duration, format_rate, format_size
 
@@ -27,6 +28,8 @@ _MS_NS = 10**6
 _SLOWEST_BPS = 8_000
 """Of a shaped queue, in the lab language."""
 _GLOBAL = "global"
+_ON_THE_LINE = 38
+"""Bytes beside the MTU: Ethernet header 14, FCS 4, preamble 8, gap 12 (IEEE 802.3)."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,13 @@ class PortResolver:
             )
         default = "wrr" if weighted == {"WRR"} else "dwrr"
         return PortSettings(
-            queues={index: self._queue(index, buffers.get(index), queues.get(index), default) for index in wanted},
+            queues={index: self._queue(port, index, buffers.get(index), queues.get(index), default) for index in wanted},
             groups={index: self._group(binding) for index, binding in sorted(self._groups.get(port, {}).items())},
             maps=maps,
             pfc=self._pfc(port),
         )
 
-    def _queue(self, index: int, buffer: BufferBinding | None, binding: QueueBinding | None, weighted: str) -> Block:
+    def _queue(self, port: str, index: int, buffer: BufferBinding | None, binding: QueueBinding | None, weighted: str) -> Block:
         block: dict[str, Figure | Block] = {}
         profile = None if buffer is None or buffer.profile is None else self._config.profiles[buffer.profile]
         if profile is None:
@@ -116,34 +119,46 @@ class PortResolver:
             self._note(f"queue {index}: no SCHEDULER, so its weight is 1 (SAI's default)")
             block["scheduler"], block["weight"] = Figure(weighted, "no SCHEDULER"), Figure("1", "no SCHEDULER")
         else:
-            block.update(self._scheduler(self._config.schedulers[binding.scheduler]))
+            block.update(self._scheduler(self._config.schedulers[binding.scheduler], port))
         if binding is not None and binding.wred_profile is not None:
             block.update(self._wred(self._config.wred_profiles[binding.wred_profile]))
         return block
 
-    def _scheduler(self, scheduler: Scheduler) -> dict[str, Figure]:
+    def _scheduler(self, scheduler: Scheduler, port: str) -> dict[str, Figure]:
         origin = f"SCHEDULER|{scheduler.name}"
         figures = {"scheduler": Figure(scheduler.kind.lower(), f"{origin}|type")}
         if scheduler.kind != "STRICT":
             figures["weight"] = Figure(str(scheduler.weight), f"{origin}|weight")
         rates = {"cir": scheduler.cir, "pir": scheduler.pir}
-        if scheduler.meter_type == "packets" and any(rates.values()):
-            self._complain(
-                ("SCHEDULER", scheduler.name, "meter_type"), "packets: a lab's rates are bits a second; write bytes, and cir in bytes/s"
-            )
-            return figures
+        counts_packets = scheduler.meter_type == "packets" and any(rates.values())
+        unit_bytes, unit = (self._full_frame(port), "packets/s of full frames") if counts_packets else (1, "bytes/s")
+        if counts_packets:
+            self._note_packets(scheduler, port, unit_bytes)
         for name, rate in rates.items():
             if rate:
-                if rate * _BITS < _SLOWEST_BPS:
-                    message = (
-                        f"{rate} bytes/s are {format_rate(rate * _BITS)}; a lab's queue is shaped to {format_rate(_SLOWEST_BPS)} at least"
-                    )
+                rate_bps = rate * unit_bytes * _BITS
+                if rate_bps < _SLOWEST_BPS:
+                    message = f"{rate} {unit} are {format_rate(rate_bps)}; a lab's queue is shaped to {format_rate(_SLOWEST_BPS)} at least"
                     self._complain(("SCHEDULER", scheduler.name, name), message)
-                figures[name] = Figure(format_rate(rate * _BITS), f"{origin}|{name} {rate} bytes/s")
+                figures[name] = Figure(format_rate(rate_bps), f"{origin}|{name} {rate} {unit}")
         for name, rate, burst in (("cbs", scheduler.cir, scheduler.cbs), ("pbs", scheduler.pir, scheduler.pbs)):
             if rate and burst:
-                figures[name] = Figure(format_size(burst), f"{origin}|{name}")
+                figures[name] = Figure(
+                    format_size(burst * unit_bytes), f"{origin}|{name}" + (f" {burst} packets" if counts_packets else "")
+                )
         return figures
+
+    def _full_frame(self, port: str) -> int:
+        """Return the bytes of the line that a frame of the port's MTU takes: what the switch port's buckets count."""
+        return port_mtu(self._config, self._config.ports[port]) + _ON_THE_LINE
+
+    def _note_packets(self, scheduler: Scheduler, port: str, frame_bytes: int) -> None:
+        path = ("SCHEDULER", scheduler.name, "meter_type")
+        mtu = port_mtu(self._config, self._config.ports[port])
+        self._note(
+            f"{self._config.place(*path)}: {'|'.join(path)}: packets: the lab's shaper counts bytes, so a packet is taken as a full frame "
+            f"of MTU {mtu}, {frame_bytes} B on the line; of smaller frames more a second pass than the switch would let"
+        )
 
     def _wred(self, wred: WredProfile) -> Block:
         path = ("WRED_PROFILE", wred.name)

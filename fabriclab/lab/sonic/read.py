@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from fabriclab.lab.problems import LabErrors, Place, Problems
+from fabriclab.lab.files import MissingError, UnreadableError, read_named_file
+from fabriclab.lab.problems import LabErrors, Problem, Problems
 from fabriclab.lab.sonic.bgp_tables import read_bgp
 from fabriclab.lab.sonic.config_db import ConfigDb
 from fabriclab.lab.sonic.entries import Fields, Tables, TooManyProblemsError
@@ -20,6 +21,7 @@ from fabriclab.lab.sonic.network_tables import (
     read_vlans,
 )
 from fabriclab.lab.sonic.qos_tables import QosReader
+from fabriclab.lab.sonic.route_tables import read_static_routes
 
 
 def read_config_db(path: Path) -> ConfigDb:
@@ -28,16 +30,12 @@ def read_config_db(path: Path) -> ConfigDb:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file holds, no more than a byte above the largest that is read. Raises LabErrors."""
-    problems = Problems()
+    """Return what a file holds that the command line names. Raises LabErrors."""
     try:
-        with path.open("rb") as file:
-            return file.read(LARGEST_BYTES + 1)  # one byte more shows that it is too large
-    except FileNotFoundError:
-        problems.add(Place(str(path)), "", "no such file; give a switch's config_db.json")
-    except OSError as error:
-        problems.add(Place(str(path)), "", f"cannot be read: {error.strerror}")
-    raise LabErrors(problems.found())
+        return read_named_file(path, LARGEST_BYTES)
+    except UnreadableError as error:
+        hint = "; give a switch's config_db.json" if isinstance(error, MissingError) else ""
+        raise LabErrors([Problem(str(path), None, "", "", f"{error}{hint}")]) from error
 
 
 def parse_config_db(data: bytes, file: str) -> ConfigDb:
@@ -68,6 +66,7 @@ def _read(tables: Tables) -> ConfigDb:
     ports = read_ports(tables)
     qos = QosReader(tables, ports)
     bgp = read_bgp(tables, ports)
+    static_routes, static_route_notes = read_static_routes(tables)
     metres, cable_origin = read_cables(tables, ports)
     addresses, ipv6 = {}, 0
     for table, names in (
@@ -94,6 +93,8 @@ def _read(tables: Tables) -> ConfigDb:
         max_paths=bgp.max_paths,
         networks=bgp.networks,
         announces_connected=bgp.announces_connected,
+        static_routes=static_routes,
+        static_route_notes=static_route_notes,
         ports=ports,
         addresses=addresses,
         loopbacks=loopbacks,

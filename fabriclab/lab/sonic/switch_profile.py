@@ -32,8 +32,13 @@ def says_memory(config: ConfigDb, notes: dict[str, None]) -> bool:
 def switch_profile(
     switch: str, config: ConfigDb, rates_bps: Mapping[str, int], cell: str | None, notes: dict[str, None], problems: Problems
 ) -> Profile | None:
-    """Return the profile of a switch of which these ports are in the lab, each with its speed; None after recording what it cannot say."""
+    """Return the profile of a switch of which these ports are in the lab, each with its speed.
+
+    None after recording what it cannot say, and of a switch without a port in the lab, which has nothing to say.
+    """
     ports = tuple(rates_bps)
+    if not ports:
+        return None
     found = Problems()  # this switch's alone: some are told only where nothing else is wrong
     accounts = Accounts(config, ports, found)
     resolver = PortResolver(config, accounts, notes, found)

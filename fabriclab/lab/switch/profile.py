@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from fabriclab.lab.document import MappingValue, SequenceValue, parse_document
+from fabriclab.lab.files import LARGEST_YAML_BYTES, MissingError, UnreadableError, read_lab_file, text_of
 from fabriclab.lab.problems import Place, Problems, listed, nearest, shown
 from fabriclab.lab.section import Section, Written, as_text, first_line
 from fabriclab.lab.switch.layer import BUFFER_KEYS, read_layer
@@ -33,14 +34,19 @@ def profile_names() -> tuple[str, ...]:
 def read_profile(written: Written[str], directory: Path, problems: Problems) -> WrittenProfile | None:
     """Return the profile of a name: NAME.yml of the lab's directory, else the one that comes with fabriclab. None if there is none."""
     name = written.value.removesuffix(".yml")
-    own = directory / f"{name}.yml"
+    own = f"{name}.yml"
     if _NAME.fullmatch(name) is None:
         written.complain(problems, f"{shown(written.value)} cannot name a profile; write a name of letters, digits, '.', '-' and '_'")
         return None
-    if own.is_file():
-        path, file = own, str(own)
+    try:
+        data = _read_own(directory, own)
+    except UnreadableError as error:
+        written.complain(problems, f"{shown(own)} beside experiment.yml: {error}")
+        return None
+    if data is not None:
+        file = str(directory / own)
     elif name in profile_names():
-        path, file = DIRECTORY / f"{name}.yml", f"{_SHOWN_DIRECTORY}/{name}.yml"
+        data, file = (DIRECTORY / own).read_bytes(), f"{_SHOWN_DIRECTORY}/{own}"
     else:
         near = nearest(name, profile_names())
         hint = f"did you mean {near!r}? " if near else ""
@@ -48,14 +54,21 @@ def read_profile(written: Written[str], directory: Path, problems: Problems) -> 
         written.complain(problems, f"{shown(written.value)} is no switch profile; {hint}valid here: {where}")
         return None
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        problems.add(Place(file), "", f"cannot be read: {reason}")
+        text = text_of(data)
+    except UnicodeDecodeError:
+        problems.add(Place(file), "", "cannot be read: it is not UTF-8")
         return None
     profile, found = parse_profile(text, name, file)
     problems.add_all(found)
     return profile
+
+
+def _read_own(directory: Path, file: str) -> bytes | None:
+    """Return a profile's file of the lab's directory; None when there is none."""
+    try:
+        return read_lab_file(directory, file, LARGEST_YAML_BYTES)
+    except MissingError:
+        return None
 
 
 @lru_cache(maxsize=64)  # every point of a matrix reads the same few files

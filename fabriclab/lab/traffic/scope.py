@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeVar
 
 from fabriclab.lab import defaults
+from fabriclab.lab.files import MissingError, UnreadableError
 from fabriclab.lab.names import Names
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.section import Section, Written
@@ -67,16 +68,9 @@ def read_stop(section: Section, last_start_ns: int, what: str, meaning: str) -> 
     return value_of(stop)
 
 
-def find_file(file: Written[str], section: Section, what: str) -> PurePosixPath | None:
-    """Return a file's path within the lab's directory, None after recording that it leads out of it."""
-    path = PurePosixPath(file.value)
-    if path.is_absolute() or ".." in path.parts or "\0" in file.value:
-        file.complain(section.problems, f"{shown(file.value)} is outside the lab's directory; put the {what} into it")
-        return None
-    return path
-
-
-def complain_unreadable(file: Written[str], section: Section, directory: Path, reason: str | None, pattern: str) -> None:
+def complain_unreadable(file: Written[str], section: Section, directory: Path, error: UnreadableError, pattern: str) -> None:
     """Record that a file cannot be read; those that match `pattern` may have been meant."""
-    others = sorted(entry.name for entry in directory.glob(pattern))
-    file.complain(section.problems, f"{shown(file.value)} cannot be read ({reason}); {did_you_mean(file.value, others)}")
+    hint = (
+        f"; {did_you_mean(file.value, sorted(entry.name for entry in directory.glob(pattern)))}" if isinstance(error, MissingError) else ""
+    )
+    file.complain(section.problems, f"{shown(file.value)}: {error}{hint}")

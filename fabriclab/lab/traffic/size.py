@@ -12,10 +12,11 @@ from pathlib import Path
 from fabriclab import distributions
 from fabriclab.distributions import Distribution, DistributionError
 from fabriclab.lab.document import MappingValue
+from fabriclab.lab.files import LARGEST_TABLE_BYTES, UnreadableError, read_lab_file, text_of
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.section import Section, Written
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, SMALLEST_FLOW_BYTES, WHY_FOUR_BYTES
-from fabriclab.lab.traffic.scope import complain_unreadable, find_file
+from fabriclab.lab.traffic.scope import complain_unreadable
 from fabriclab.units import format_size, parse_size
 
 SIZE_KEYS = ("distribution", "cap")
@@ -123,15 +124,13 @@ def _find(name: Written[str], section: Section, directory: Path) -> Distribution
         hint = did_you_mean(name.value, distributions.names())
         name.complain(section.problems, f"{shown(name.value)} is no distribution, and no file such as sizes.txt; {hint}")
         return None
-    path = find_file(name, section, "distribution")
-    if path is None:
-        return None
-    file = directory / path
     try:
-        return distributions.read(file.read_text(encoding="utf-8"), str(file))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        complain_unreadable(name, section, directory, reason, "*.txt")
+        text = text_of(read_lab_file(directory, name.value, LARGEST_TABLE_BYTES))
+        return distributions.read(text, str(directory / name.value))
+    except UnreadableError as error:
+        complain_unreadable(name, section, directory, error, "*.txt")
+    except UnicodeDecodeError:
+        name.complain(section.problems, f"{shown(name.value)}: cannot be read: it is not UTF-8")
     except DistributionError as error:
         for message in str(error).splitlines():
             name.complain(section.problems, message)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
+from fabriclab.lab.files import LARGEST_TRACE_BYTES, UnreadableError, open_lab_file
 from fabriclab.lab.section import Section
-from fabriclab.lab.traffic.scope import Scope, complain_unreadable, find_file
+from fabriclab.lab.traffic.scope import Scope, complain_unreadable
 
 KEYS = ("kind", "file")
 
@@ -34,13 +36,12 @@ def read_trace(section: Section, name: str, scope: Scope) -> WrittenTrace | None
     """Return the trace's name and hash; None after recording what is wrong."""
     section.require("file", example="file: a flow trace in the lab's directory (traffic/README.md)")
     file = section.scalar("file", "a file's name")
-    path = None if file is None else find_file(file, section, "trace")
-    if file is None or path is None:
+    if file is None:
         return None
     try:
-        with (scope.directory / path).open("rb") as trace:
+        with open_lab_file(scope.directory, file.value, LARGEST_TRACE_BYTES) as trace:
             digest = hashlib.file_digest(trace, "sha256").hexdigest()
-    except OSError as error:
-        complain_unreadable(file, section, scope.directory, error.strerror, "*.csv")
+    except UnreadableError as error:
+        complain_unreadable(file, section, scope.directory, error, "*.csv")
         return None
-    return WrittenTrace(name, str(path), digest)
+    return WrittenTrace(name, str(PurePosixPath(file.value)), digest)

@@ -1,0 +1,117 @@
+"""What a lab may read, and the one place that reads it: regular files of the lab's own directory, links resolved, of bounded size.
+
+A lab comes from anywhere, and errors quote what they complain about: so nothing else of the host is opened, whatever a key or a link says.
+What the command line names may lie anywhere, and may be a pipe (`/dev/stdin`, `<(ssh leaf1 show run)`). Nothing is opened that could block.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from pathlib import Path
+
+LARGEST_YAML_BYTES = 16 * 2**20
+"""Of a lab's YAML file: a topology of 4,096 nodes has about one megabyte."""
+LARGEST_TABLE_BYTES = 8 * 2**20
+"""Of a distribution of flow sizes: ten thousand points have a tenth of a megabyte."""
+LARGEST_TRACE_BYTES = 2**30
+"""Of a flow trace, or of a simulator's flow file: ten million flows have about so much."""
+
+_KINDS = {
+    stat.S_IFDIR: "is a directory",
+    stat.S_IFIFO: "is a pipe",
+    stat.S_IFSOCK: "is a socket",
+    stat.S_IFCHR: "is a device",
+    stat.S_IFBLK: "is a device",
+}
+_REASONS = {
+    errno.ENOENT: "no such file",
+    errno.ENOTDIR: "no such file",
+    errno.EACCES: "cannot be read: permission denied",
+    errno.ELOOP: "is a link that leads to itself",
+    errno.ENAMETOOLONG: "no such file; the name is too long",
+}
+
+
+class UnreadableError(Exception):
+    """Why a file is not read, as what follows its name in a sentence. It holds nothing of the file."""
+
+
+class MissingError(UnreadableError):
+    """There is no such file."""
+
+
+class OutsideError(UnreadableError):
+    """The file is not the lab's own. Whether there is one, nobody looks."""
+
+
+def read_lab_file(directory: Path, name: str, largest_bytes: int) -> bytes:
+    """Return what a file of the lab in `directory` holds. Raises UnreadableError."""
+    with open_lab_file(directory, name, largest_bytes) as file:
+        return _read(file, largest_bytes)
+
+
+def open_lab_file(directory: Path, name: str, largest_bytes: int) -> io.BufferedReader:
+    """Open a file of the lab in `directory`; `name` is relative to that. Raises UnreadableError."""
+    if "\0" in name:
+        raise OutsideError("cannot name a file: it has a NUL character")
+    root, path = os.path.realpath(directory), os.path.realpath(directory / name)
+    if path != root and not path.startswith(root.rstrip("/") + "/"):
+        raise OutsideError("lies outside the lab's directory, links resolved; a lab reads files of its own directory only: put it there")
+    return _open(Path(path), largest_bytes, pipes=False)
+
+
+def read_named_file(path: Path, largest_bytes: int) -> bytes:
+    """Return what a file holds that the command line names, wherever it lies; it may be a pipe. Raises UnreadableError."""
+    with _open(path, largest_bytes, pipes=True) as file:
+        return _read(file, largest_bytes)
+
+
+def text_of(data: bytes) -> str:
+    """Return a file's text with line ends as Python's text files have them. Raises UnicodeDecodeError."""
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8").read()
+
+
+def _open(path: Path, largest_bytes: int, *, pipes: bool) -> io.BufferedReader:
+    try:
+        _check(path.stat(), largest_bytes, pipes=pipes)  # first by name: opening a device may do something
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unreadable(error) from error
+    file = os.fdopen(handle, "rb")
+    try:
+        _check(os.fstat(handle), largest_bytes, pipes=pipes)
+        os.set_blocking(handle, True)  # a pipe without a writer is at its end by now
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _check(status: os.stat_result, largest_bytes: int, *, pipes: bool) -> None:
+    kind = stat.S_IFMT(status.st_mode)
+    if kind != stat.S_IFREG and not (pipes and kind == stat.S_IFIFO):
+        raise UnreadableError(f"{_KINDS.get(kind, 'is no regular file')}; a file is wanted")
+    if status.st_size > largest_bytes:
+        raise _too_large(status.st_size, largest_bytes)
+
+
+def _read(file: io.BufferedReader, largest_bytes: int) -> bytes:
+    try:
+        data = file.read(largest_bytes + 1)
+    except OSError as error:
+        raise _unreadable(error) from error
+    if len(data) > largest_bytes:  # of a pipe, or of a file that is still written
+        raise _too_large(len(data), largest_bytes)
+    return data
+
+
+def _too_large(size_bytes: int, largest_bytes: int) -> UnreadableError:
+    return UnreadableError(f"has {size_bytes} bytes or more; at most {largest_bytes >> 20} MiB are read")
+
+
+def _unreadable(error: OSError) -> UnreadableError:
+    kind = MissingError if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG) else UnreadableError
+    return kind(_REASONS.get(error.errno or 0, f"cannot be read: {error.strerror}"))
