@@ -5,6 +5,25 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line; the entry point of `fabriclab`."""
+    import sys
+
+    from fabriclab.cli import streams
+    from fabriclab.cli.characters import refuse_other_bytes
+    from fabriclab.engine.characters import start_again_in_utf8
+
+    streams.prepare()
+    start_again_in_utf8()
+    refuse_other_bytes(sys.argv[1:])
     from fabriclab.cli.app import app
 
-    app()
+    try:
+        app()
+    except SystemExit as ended:
+        failed = streams.end_of_output(ended.code)
+        if failed is not None and ended.code in (0, None):
+            sys.exit(failed)
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        sys.exit(streams.output_failed(error))

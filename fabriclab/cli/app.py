@@ -8,11 +8,15 @@ from typing import Annotated, Literal
 import typer
 
 from fabriclab.cli import arista, generate, sonic, sonic_check
+from fabriclab.cli.completing import complete_matrix, complete_node, complete_stage
+from fabriclab.cli.mistakes import Command, Group
 from fabriclab.cli.options import Engine, Lab, Seed, Set, Stall
+from fabriclab.cli.stages import STAGES
+from fabriclab.cli.waiting import waiting
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
@@ -30,6 +34,14 @@ def _print_version(wanted: bool) -> None:
 
         print(f"fabriclab {fabriclab_version()}")
         raise typer.Exit
+
+
+def _refuse_limits() -> None:
+    """Before anything is loaded: Polars aborts where it gets no memory."""
+    from fabriclab.cli import address_space, failure
+
+    with failure.reported():
+        address_space.refuse_too_little()
 
 
 @app.callback()
@@ -53,6 +65,9 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write the page report.html; `fabriclab report` does so later.")
+    ] = True,
 ) -> None:
     """Run one point of a lab.
 
@@ -62,16 +77,19 @@ def run(
 
       fabriclab run labs/incast --set senders=16 --set buffer='256 KB' --set variant=dctcp --seed 7
     """
-    from fabriclab.cli import failure, running
-
+    _refuse_limits()
+    with waiting("loading"):
+        from fabriclab.cli import failure, running
     with failure.reported():
-        raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall))
+        raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall, report))
 
 
 @app.command()
 def sweep(
     lab: Lab,
-    matrix: Annotated[str | None, typer.Option(help="Which matrix of the experiment.", show_default="the first")] = None,
+    matrix: Annotated[
+        str | None, typer.Option(help="Which matrix of the experiment.", show_default="the first", autocompletion=complete_matrix)
+    ] = None,
     seed: Seed = None,
     seeds: Annotated[
         str | None,
@@ -97,8 +115,9 @@ def sweep(
 
       fabriclab sweep labs/leaf-spine --seeds 20
     """
-    from fabriclab.cli import failure, sweeping
-
+    _refuse_limits()
+    with waiting("loading"):
+        from fabriclab.cli import failure, sweeping
     with failure.reported():
         raise typer.Exit(sweeping.sweep(lab, matrix, seed, seeds, settings or [], jobs, out, engine, stall))
 
@@ -106,7 +125,9 @@ def sweep(
 @app.command()
 def plan(
     lab: Lab,
-    node: Annotated[str | None, typer.Option(help="Show this node's files instead.", show_default=False)] = None,
+    node: Annotated[
+        str | None, typer.Option(help="Show this node's files instead.", show_default=False, autocompletion=complete_node)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Show all of the plan, every default explicit, as JSON.")] = False,
     seed: Seed = None,
     settings: Set = None,
@@ -120,8 +141,8 @@ def plan(
 
       fabriclab plan labs/incast --node s1
     """
-    from fabriclab.cli import failure, showing
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, showing
     with failure.reported():
         showing.plan(lab, node, seed, settings or [], engine, as_json)
 
@@ -144,8 +165,8 @@ def trace(
 
       fabriclab trace labs/incast --summary
     """
-    from fabriclab.cli import failure, tracing
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, tracing
     with failure.reported():
         tracing.trace(lab, seed, settings or [], out, summary)
 
@@ -165,8 +186,8 @@ def convert(
 
       fabriclab convert flow.txt --from hpcc --hosts h1..h16 -o labs/mine/trace.csv
     """
-    from fabriclab.cli import failure, tracing
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, tracing
     with failure.reported():
         tracing.convert(file, source, hosts, out)
 
@@ -185,10 +206,26 @@ def graph(
 
       fabriclab graph labs/leaf-spine --out leaf-spine.svg
     """
-    from fabriclab.cli import drawing, failure
-
+    with waiting("loading"):
+        from fabriclab.cli import drawing, failure
     with failure.reported():
         drawing.graph(lab, out, force)
+
+
+@app.command()
+def labs(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON: name, directory, question, study, cpu_minutes.")] = False,
+) -> None:
+    """List the labs: what each asks, what it takes, which published result it reproduces.
+
+    [bold]Example[/bold]
+
+      fabriclab labs
+    """
+    with waiting("loading"):
+        from fabriclab.cli import failure, listing
+    with failure.reported():
+        listing.labs(as_json)
 
 
 @app.command()
@@ -201,8 +238,8 @@ def check(lab: Lab) -> None:
 
       fabriclab check any.clab.yml
     """
-    from fabriclab.cli import failure, showing
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, showing
     with failure.reported():
         showing.check(lab)
 
@@ -215,7 +252,9 @@ def validate(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="STAGE", help="Only this stage (reach, classes, marks, lossless, failures). Repeatable.", show_default="all"),
+        typer.Option(
+            metavar="STAGE", help=f"Only this stage ({', '.join(STAGES)}). Repeatable.", show_default="all", autocompletion=complete_stage
+        ),
     ] = None,
     seed: Seed = None,
     settings: Set = None,
@@ -238,8 +277,9 @@ def validate(
 
       fabriclab validate labs/mine --junit validation.xml --only reach --only classes
     """
-    from fabriclab.cli import failure, validating
-
+    _refuse_limits()
+    with waiting("loading"):
+        from fabriclab.cli import failure, validating
     with failure.reported():
         raise typer.Exit(validating.validate(lab, seed, settings or [], out, force, engine, stall, junit, only or []))
 
@@ -264,16 +304,27 @@ def report(
 
       fabriclab report runs/a runs/b --out comparison.html
     """
-    from fabriclab.cli import failure, reporting
-
+    _refuse_limits()
+    with waiting("loading"):
+        from fabriclab.cli import failure, reporting
     with failure.reported():
         reporting.report(runs, out, pictures)
 
 
 @app.command()
-def doctor() -> None:
-    """Say what this host can do, and the one line that mends what is missing."""
-    from fabriclab.cli import checkup, failure
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON: what was found, what mends it, whether labs can run.")] = False,
+) -> None:
+    """Say what this host can do, and the one line that mends what is missing.
 
+    Exit status: 0 labs can run in the virtual machine, 1 they cannot. What containers lack is told, and no failure.
+    """
+    with waiting("loading"):
+        from fabriclab.cli import checkup, failure
     with failure.reported():
-        raise typer.Exit(checkup.doctor())
+        raise typer.Exit(checkup.doctor(as_json))
+
+
+for _typer in (app, generate.app, sonic.app, arista.app):
+    for _command in _typer.registered_commands:
+        _command.cls = Command

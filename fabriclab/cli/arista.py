@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fabriclab.cli.waiting import waiting
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Arista EOS configurations: their QoS part into a switch profile.")
 
 
@@ -31,7 +33,7 @@ def import_(
 
       fabriclab arista import leaf1.cfg --chip jericho-2 -o labs/mine
     """
-    from fabriclab.cli import arista_files, failure
-
+    with waiting("loading"):
+        from fabriclab.cli import arista_files, failure
     with failure.reported():
         arista_files.import_profile(file, chip, name, out, force)

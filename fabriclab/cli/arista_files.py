@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fabriclab.cli.failure import BadInputError, say
-from fabriclab.cli.sonic_files import write_files
-from fabriclab.lab.arista import LARGEST_BYTES, ChipError, ImportedQos, import_qos, parse_config_text, read_chip
+from fabriclab.cli.output import write_files
+from fabriclab.lab.arista import LARGEST_BYTES, ChipError, ImportedQos, import_qos, is_eos, parse_config_text, read_chip
+from fabriclab.lab.files import UnreadableError, read_named_file
 
 
 def import_profile(file: Path, chip: str, name: str | None, out: Path | None, force: bool) -> None:
@@ -16,7 +17,12 @@ def import_profile(file: Path, chip: str, name: str | None, out: Path | None, fo
         memory = read_chip(chip)
     except ChipError as error:
         raise BadInputError(f"--chip {error}") from error
-    imported = import_qos(parse_config_text(_read(file), str(file)), memory, name)
+    config = parse_config_text(_read(file), str(file))
+    if not is_eos(config):
+        raise BadInputError(
+            f"{file}: is no EOS configuration: no line begins with hostname, interface or qos; give `show running-config`'s output"
+        )
+    imported = import_qos(config, memory, name)
     path = (out or Path()) / f"{imported.name}.yml"
     write_files({path: imported.text}, force)
     for line in _summary(imported, path, chip):
@@ -25,10 +31,9 @@ def import_profile(file: Path, chip: str, name: str | None, out: Path | None, fo
 
 def _read(file: Path) -> bytes:
     try:
-        with file.open("rb") as stream:
-            return stream.read(LARGEST_BYTES + 1)  # one byte more shows that it is too large
-    except OSError as error:
-        raise BadInputError(f"{file}: cannot be read: {error.strerror}") from error
+        return read_named_file(file, LARGEST_BYTES)
+    except UnreadableError as error:
+        raise BadInputError(f"{file}: {error}") from error
 
 
 def _summary(imported: ImportedQos, path: Path, chip: str) -> Iterator[str]:

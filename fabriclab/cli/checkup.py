@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from fabriclab.cli.failure import FAILED, OK
-from fabriclab.engine.artefacts import EngineError, locate_artefacts
+from fabriclab.cli.waiting import waiting
+from fabriclab.engine.artefacts import PROCESSOR, PROJECT, EngineError, locate_artefacts, missing_packages, wrong_processor
 from fabriclab.engine.containers.docker import image_identity
+from fabriclab.engine.containers.preflight import general_problems
 from fabriclab.engine.cpu import usable_cpus
+from fabriclab.engine.private import memory_directory, memory_places, why_not
 
 _MIB = 1 << 20
+_MARK_WIDTH = len("missing  ")
+_CONTAINERS = "--engine containerlab"
 _SONIC_IMAGE = "docker-sonic-vs"
 _MACHINE_MIB = 512
 """Memory of a machine of some fifty hosts."""
 _BUILD_MIB = 6000
 """Disk that a build needs: kernel source and objects, root file system, Rust objects."""
 
-_RUN_PROGRAMS = {"setarch": "util-linux", "taskset": "util-linux"}
-_BUILD_PROGRAMS = {
-    "gcc": "gcc",
-    "make": "make",
-    "flex": "flex",
-    "bison": "bison",
-    "bc": "bc",
-    "xz": "xz-utils",
-    "mmdebstrap": "mmdebstrap",
-    "cargo": "cargo",
-}
-_BUILD_HEADERS = {"libelf.h": "libelf-dev", "openssl/opensslv.h": "libssl-dev"}
+_RUN_PROGRAMS = {"setarch": "util-linux", "setpriv": "util-linux", "taskset": "util-linux"}
+_DEPS = PROJECT / ".ci" / "deps"
+"""Names the packages that a build needs and this host lacks."""
 
 
 @dataclass(frozen=True)
@@ -47,30 +46,51 @@ class Finding:
     needed: bool = True
 
 
-def doctor() -> int:
+def doctor(as_json: bool) -> int:
     """Print what was found; returns the exit status: FAILED when labs can't run here."""
-    findings = list(_examine())
-    console = Console()
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "what", "found", "what mends it"):
-        table.add_column(heading, overflow="fold")
-    for finding in findings:
-        mark = "[green]ok[/green]" if not finding.remedy else "[red]missing[/red]" if finding.needed else "[yellow]note[/yellow]"
-        table.add_row(mark, finding.name, finding.state, finding.remedy)
-    console.print(table)
+    with waiting("looking at this host"):
+        findings = list(_examine())
     remedies = list(dict.fromkeys(finding.remedy for finding in findings if finding.remedy and finding.needed))
-    console.print("Labs can run here." if not remedies else f"To run labs here: {' && '.join(remedies)}", highlight=False, soft_wrap=True)
+    if as_json:
+        record = {"labs_can_run": not remedies, "remedies": remedies, "findings": [asdict(finding) for finding in findings]}
+        sys.stdout.write(json.dumps(record, indent=2) + "\n")
+    else:
+        _show(findings, remedies)
     return FAILED if remedies else OK
 
 
+def _show(findings: Sequence[Finding], remedies: Sequence[str]) -> None:
+    """Print a line for each finding: the first word says how it stands. Lines are broken between words, and only on a terminal."""
+    console = Console(soft_wrap=True, highlight=False)
+    for finding in findings:
+        mark, style = ("ok", "green") if not finding.remedy else ("missing", "red") if finding.needed else ("note", "yellow")
+        text = f"{finding.name}: {finding.state}" + (f": {finding.remedy}" if finding.remedy else "")
+        first, *more = _broken(text)
+        console.print(Text.assemble((f"{mark:<{_MARK_WIDTH}}", style), first))
+        for line in more:
+            console.print(Text(" " * _MARK_WIDTH + line))
+    console.print(Text("To run labs here:" if remedies else "Labs can run here."))
+    if remedies:
+        console.print(Text(f"  {' && '.join(remedies)}"))
+
+
+def _broken(text: str) -> list[str]:
+    """Return the lines that a text takes on the terminal beside the marks; a word that is too long for one, such as a path, stays whole."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return [text]
+    width = max(20, shutil.get_terminal_size().columns - _MARK_WIDTH)
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
 def _examine() -> Iterator[Finding]:
+    yield _processor()
     yield Finding("CPUs", str(len(usable_cpus())))
     yield _memory()
-    yield _shared_memory()
+    yield _machine_memory()
     yield from _programs()
     yield from _artefacts()
     yield _disk(Path.cwd())
-    yield _containers()
+    yield from _containers()
     yield _sonic()
 
 
@@ -89,10 +109,17 @@ def _sonic() -> Finding:
     return Finding(_SONIC_IMAGE, identity)
 
 
-def _containers() -> Finding:
-    missing = [program for program in ("docker", "containerlab") if shutil.which(program) is None]
-    state = f"not: {', '.join(missing)}" if missing else "docker and containerlab are there; a run says what else it lacks"
-    return Finding("--engine containerlab", state, "images/README.md" if missing else "", needed=False)
+def _containers() -> Iterator[Finding]:
+    """What the container engine itself looks for before a run."""
+    try:
+        problems = general_problems()
+    except EngineError as error:
+        problems = [" ".join(str(error).splitlines())]
+    for problem in problems:
+        state, _, cure = problem.partition(": ")
+        yield Finding(_CONTAINERS, state, cure or "images/README.md", needed=False)
+    if not problems:
+        yield Finding(_CONTAINERS, "Docker, Containerlab, the images and the kernel have what nearly every lab needs")
 
 
 def _memory() -> Finding:
@@ -108,34 +135,37 @@ def _available_memory_bytes() -> int:
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _shared_memory() -> Finding:
+def _machine_memory() -> Finding:
+    """Where a machine's memory lies; it is best in /dev/shm, and elsewhere if that will not do."""
+    need_bytes = _MACHINE_MIB * _MIB
+    first, *others = memory_places(Path.cwd())
+    reason = why_not(first, need_bytes)
+    if not reason:
+        return Finding("machine's memory", f"in {first}")
     try:
-        state = os.statvfs("/dev/shm")
-    except OSError:
-        return Finding("/dev/shm", "none: the machine's memory goes to the run directory", "mount a tmpfs on /dev/shm", needed=False)
-    free = state.f_bavail * state.f_frsize // _MIB
-    if state.f_flag & os.ST_NOEXEC:
-        return Finding("/dev/shm", "noexec: the machine's memory goes to the run directory", "mount -o remount,exec /dev/shm", needed=False)
-    if free < _MACHINE_MIB:
-        return Finding("/dev/shm", f"{free} MiB free: the machine's memory goes to the run directory", "enlarge /dev/shm", needed=False)
-    return Finding("/dev/shm", f"{free} MiB free")
+        place = memory_directory(need_bytes, others)
+    except EngineError as error:
+        return Finding("machine's memory", str(error), f"make {_MACHINE_MIB} MiB of room in {first}")
+    return Finding("machine's memory", f"in {place}, because {first} {reason}", f"enlarge {first}", needed=False)
+
+
+def _processor() -> Finding:
+    if processor := wrong_processor():
+        return Finding("processor", f"{processor}: the virtual machine runs on x86-64 only", "use a computer with an x86-64 processor")
+    return Finding("processor", PROCESSOR)
 
 
 def _programs() -> Iterator[Finding]:
     missing = [package for program, package in _RUN_PROGRAMS.items() if shutil.which(program) is None]
     yield Finding("programs to run", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else "")
-    missing = [package for program, package in _BUILD_PROGRAMS.items() if shutil.which(program) is None]
-    missing += [package for header, package in _BUILD_HEADERS.items() if not _has_header(header)]
+    if not _DEPS.is_file():
+        return  # An installed package has no sources that could be built.
+    missing = missing_packages(_DEPS)
     # Who has a built machine needs none of them.
     built = _is_built()
     yield Finding(
         "programs to build", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else "", needed=not built
     )
-
-
-def _has_header(name: str) -> bool:
-    places = [Path("/usr/include"), *Path("/usr/include").glob("*-linux-gnu")]
-    return any((place / name).is_file() for place in places)
 
 
 def _is_built() -> bool:

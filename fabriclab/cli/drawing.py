@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from fabriclab.cli.failure import BadInputError, say
+from fabriclab.cli.finding import find_lab_or_file
+from fabriclab.cli.output import write_output
 from fabriclab.graph import Edge, Network, Vertex, network_svg
 from fabriclab.lab.network import read_one_topology
-from fabriclab.lab.topology import FILE_NAME, LabNode, Link, Topology
+from fabriclab.lab.topology import LabNode, Link, Topology
 
 
 def graph(lab_directory: Path, out: str | None, force: bool) -> None:
     """Draw the topology in a lab's directory, or in a file of any name; the experiment beside it is not read."""
-    topology = read_one_topology(lab_directory if lab_directory.is_file() else lab_directory / FILE_NAME)
+    topology = read_one_topology(find_lab_or_file(lab_directory))
     text = network_svg(network_of_topology(topology))
     if out == "-":
-        sys.stdout.write(text)
+        write_output([text], None)
         return
     file = Path(out or f"{topology.name}.svg")
     if file.exists() and not force:
         raise BadInputError(f"{file} is there already; --force replaces it")
-    file.write_text(text, encoding="utf-8")
+    write_output([text], file)
     say(str(file))
 
 

@@ -5,26 +5,20 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import typer
+
+from fabriclab.cli.unwritable import cure
+from fabriclab.files import explain, is_mistake, no_room
 
 OK = 0
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
-_REASONS = {
-    errno.ENOENT: "no such file or directory",
-    errno.EEXIST: "is there already, and is no directory",
-    errno.ENOTDIR: "is no directory",
-    errno.EISDIR: "is a directory; a file is wanted",
-    errno.EACCES: "permission denied",
-    errno.EPERM: "permission denied",
-    errno.EROFS: "the file system is read-only",
-    errno.ENAMETOOLONG: "the name is too long",
-}
-"""What is wrong with a path that the user named. Any other error of the system, such as a full disk, is a failure of ours to run."""
+_NO_MEMORY = "not enough memory: free some, or raise this shell's limit (`ulimit -v unlimited`)"
+_NO_THREADS = "no thread can be started here: raise this shell's limits (`ulimit -u`, `ulimit -v`)"
 
 
 class BadInputError(Exception):
@@ -33,7 +27,8 @@ class BadInputError(Exception):
 
 def say(message: str) -> None:
     """Write a message for the user to standard error."""
-    sys.stderr.write(message.rstrip("\n") + "\n")
+    with suppress(OSError):  # whoever cannot be told, on a full disk perhaps, still gets the exit status
+        sys.stderr.write(message.rstrip("\n") + "\n")
 
 
 @contextmanager
@@ -59,8 +54,37 @@ def reported() -> Iterator[None]:
         # Whoever read our output (`| head`) has seen enough.
         sys.stderr.close()
         raise typer.Exit(FAILED) from error
+    except MemoryError as error:
+        say(_NO_MEMORY)
+        raise typer.Exit(FAILED) from error
     except OSError as error:
-        if error.filename is None and error.errno != errno.ENOSPC:
+        if error.filename is None and not no_room(error):
             raise
-        say(f"{error.filename}: {_REASONS.get(error.errno or 0, error.strerror)}" if error.filename else str(error.strerror))
-        raise typer.Exit(BAD_INPUT if error.errno in _REASONS else FAILED) from error
+        mend = cure(str(error.filename)) if error.filename and error.errno in (errno.EACCES, errno.EPERM) else ""
+        say(explain(error) + mend)
+        raise typer.Exit(BAD_INPUT if is_mistake(error) else FAILED) from error
+    except Exception as error:
+        told = _of_results(error)
+        if told is None:
+            raise
+        say(told[1])
+        raise typer.Exit(told[0]) from error
+
+
+def _of_results(error: Exception) -> tuple[int, str] | None:
+    """Return status and message of what can be wrong with results and threads; None for a mistake of ours.
+
+    The modules are not imported: an error of a module that nobody has imported it can't be.
+    """
+    if isinstance(error, _class_of("fabriclab.results.formats", "ResultsError")):
+        return BAD_INPUT, str(error)
+    if isinstance(error, _class_of("polars.exceptions", "PolarsError")):
+        return FAILED, f"the tables of the results can't be read: {error}"
+    if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
+        return FAILED, _NO_THREADS
+    return None
+
+
+def _class_of(module: str, name: str) -> type | tuple[()]:
+    found = getattr(sys.modules.get(module), name, ())
+    return found if isinstance(found, type) else ()

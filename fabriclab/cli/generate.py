@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from fabriclab.cli.waiting import waiting
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Write a topology: leaf-spine, fat-tree, star, dumbbell.")
 
 Rate = Annotated[str, typer.Option(metavar="RATE", help="Rate of a host's link.")]
@@ -54,8 +56,8 @@ def leaf_spine(
 
       fabriclab generate leaf-spine --hosts 12 --spines 4 --oversubscription 3:1
     """
-    from fabriclab.cli import failure, generating
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, generating
     with failure.reported():
         rates = generating.Rates(rate, uplink_rate, None, oversubscription)
         generating.leaf_spine(spines, leaves, hosts, rates, generating.Common(name, delay, mtu, out, force))
@@ -87,8 +89,8 @@ def fat_tree(
 
       fabriclab generate fat-tree --k 4 --hosts-per-edge 8 --oversubscription 4:1
     """
-    from fabriclab.cli import failure, generating
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, generating
     with failure.reported():
         rates = generating.Rates(host_rate, edge_rate, core_rate, oversubscription)
         generating.fat_tree(k, hosts_per_edge, rates, generating.Common(name, delay, mtu, out, force))
@@ -110,8 +112,8 @@ def star(
 
       fabriclab generate star --hosts 49 --out labs/mine
     """
-    from fabriclab.cli import failure, generating
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, generating
     with failure.reported():
         generating.star(hosts, rate, generating.Common(name, delay, mtu, out, force))
 
@@ -139,8 +141,8 @@ def dumbbell(
 
       fabriclab generate dumbbell --left 8 --right 8 --bottleneck-rate '100 Mbps' --bottleneck-delay '5 ms'
     """
-    from fabriclab.cli import failure, generating
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, generating
     with failure.reported():
         common = generating.Common(name, delay, mtu, out, force)
         generating.dumbbell(left, right, generating.Rates(rate, bottleneck_rate, None, None), bottleneck_delay, common)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from fabriclab import generate
 from fabriclab.cli.failure import BadInputError, say
+from fabriclab.cli.output import write_files, write_output
 from fabriclab.generate import Fabric, FabricError, experiment_text, parse_ratio, topology_text
 from fabriclab.lab import experiment, topology
 from fabriclab.units import UnitError, format_count, parse_duration, parse_rate
@@ -136,17 +136,15 @@ def _duration(option: str, text: str) -> int:
 def _write(fabric: Fabric, common: Common) -> None:
     text = topology_text(fabric)
     if common.out == "-":
-        sys.stdout.write(text)
+        write_output([text], None)
         return
     directory = Path(common.out)
-    file = directory / topology.FILE_NAME
+    file, beginning = directory / topology.FILE_NAME, directory / experiment.FILE_NAME
     if file.exists() and not common.force:
         raise BadInputError(f"{file} is there already; --force replaces it")
-    directory.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+    contents = {file: text} | ({} if beginning.exists() else {beginning: experiment_text(fabric)})
+    write_files(contents, force=True)
     hosts, switches = format_count(len(fabric.hosts), "host"), format_count(len(fabric.nodes) - len(fabric.hosts), "switch")
     say(f"{file}: {hosts}, {switches}, {format_count(len(fabric.links), 'link')}")
-    beginning = directory / experiment.FILE_NAME
-    if not beginning.exists():
-        beginning.write_text(experiment_text(fabric), encoding="utf-8")
+    if beginning in contents:
         say(f"{beginning}: an in-cast to begin with; `fabriclab run {directory}` runs it")

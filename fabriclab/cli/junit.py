@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from fabriclab.files import write_all
+
 
 @dataclass(frozen=True)
 class JunitCase:
@@ -40,8 +42,7 @@ def junit_xml(suite: str, cases: Sequence[JunitCase]) -> str:
 
 def write_junit(path: Path, suite: str, cases: Sequence[JunitCase]) -> None:
     """Write the document, and the directories on the way to it. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + junit_xml(suite, cases), encoding="utf-8")
+    write_all({path: '<?xml version="1.0" encoding="utf-8"?>\n' + junit_xml(suite, cases)})
 
 
 def _clean(text: str) -> str:

@@ -7,9 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from fabriclab.cli.completing import complete_lab, complete_setting
+
 EngineName = Literal["vm", "containerlab"]
 
-Lab = Annotated[Path, typer.Argument(metavar="LAB", help="A lab's directory: topology.clab.yml and experiment.yml.", show_default=False)]
+Lab = Annotated[
+    Path,
+    typer.Argument(metavar="LAB", help="A lab: its directory, or its name in `labs`.", show_default=False, autocompletion=complete_lab),
+]
 Seed = Annotated[
     int | None,
     typer.Option(
@@ -22,7 +27,11 @@ Seed = Annotated[
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a parameter, `variant`, or any key of the experiment. Repeatable.", show_default=False
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a parameter, `variant`, or any key of the experiment. Repeatable.",
+        show_default=False,
+        autocompletion=complete_setting,
     ),
 ]
 Engine = Annotated[

@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from polars.exceptions import PolarsError
 from rich.console import Console
 
 from fabriclab.cli.failure import FAILED, INTERRUPTED, OK
+from fabriclab.clock import clock_of
 from fabriclab.report import class_table, summary_table
 from fabriclab.report.checking import measured_range, worst_outcome
 from fabriclab.report.quantities import format_metric
-from fabriclab.results import CheckResult, Results, ResultsError, Sweep, evaluate_checks, ingest_run, read_run
-from fabriclab.run import IngestError, RunResult
-
-
-def ingest(directory: Path) -> None:
-    """Turn a run's raw logs into results. Raises IngestError."""
-    try:
-        ingest_run(directory)
-    except ResultsError as error:
-        raise IngestError(str(error)) from error
+from fabriclab.results import CheckResult, Results, ResultsError, Sweep, evaluate_checks, read_run
+from fabriclab.run import RunResult
 
 
 def read_if_possible(directory: Path) -> Results | None:
-    """Return a run's results, None when it left none."""
+    """Return a run's results, None when it left none, or none can be made of its logs."""
     try:
         return read_run(directory)
-    except (ResultsError, OSError):
+    except (ResultsError, PolarsError, OSError, MemoryError):
         return None
 
 
@@ -62,9 +56,8 @@ def _condition(check: CheckResult) -> tuple[str, str]:
 
 def show_result(console: Console, name: str, result: RunResult) -> None:
     """Print how a run ended."""
-    virtual_s = result.virtual_ns / 1e9
     style = {"complete": "green", "limit": "yellow"}.get(result.status, "red")
-    text = f"{name}: {result.status}, {virtual_s:.3f} s virtual in {result.wall_s:.1f} s"
+    text = f"{name}: {result.status}, {result.virtual_ns / 1e9:.3f} s {clock_of(result.engine)} in {result.wall_s:.1f} s"
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
     if result.message:
         console.print(result.message, style="dim" if style == "green" else style, highlight=False, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Progress in virtual time. On a terminal a bar for each run, else nothing but what the commands print themselves."""
+"""Progress in the engine's time. On a terminal a bar for each run, else nothing but what the commands print themselves."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from fabriclab.clock import Clock
 from fabriclab.engine.events import Event
 from fabriclab.plan.model import Plan
 from fabriclab.plan.traffic_kinds import ArrivalsTraffic, Iperf3Traffic, LongTraffic, QueryTraffic
@@ -21,26 +22,30 @@ def known_end_ns(plan: Plan) -> int | None:
     return max(stops) if len(stops) == len(plan.traffic) and stops else None
 
 
-class _VirtualClock(ProgressColumn):
-    """The machine's time, and its phase before the traffic."""
+class _EngineClock(ProgressColumn):
+    """The engine's time, and its phase before the traffic."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
 
     def render(self, task: Task) -> Text:
         phase = task.fields.get("phase", "")
         if phase:
             return Text(phase, style="dim")
         end = f" of {task.total / 1e9:.2f}" if task.total else ""
-        return Text(f"{task.completed / 1e9:.2f}{end} s virtual", style="cyan")
+        return Text(f"{task.completed / 1e9:.2f}{end} s {self._clock}", style="cyan")
 
 
 class RunProgress:
     """Bars of the runs that are under way. Its methods may be called from several threads."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, clock: Clock) -> None:
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
-            _VirtualClock(),
+            _EngineClock(clock),
             TimeElapsedColumn(),
             console=console,
             transient=True,

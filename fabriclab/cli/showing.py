@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.finding import find_lab, find_lab_or_file
 from fabriclab.cli.plan_text import plan_text
 from fabriclab.cli.settings import parse_settings
+from fabriclab.cli.unseen_lines import unseen_lines
+from fabriclab.cli.waiting import waiting
 from fabriclab.cli.warning_lines import warning_lines
-from fabriclab.compile import compile_node, compile_trace
-from fabriclab.lab import Lab, Topology, parse_lab
+from fabriclab.compile import compile_node, compiled_flows
+from fabriclab.lab import Lab, LabErrors, Topology, parse_lab
 from fabriclab.lab.network import read_one_topology
+from fabriclab.lab.not_applied import unapplied_sentences
+from fabriclab.lab.problems import did_you_mean
 from fabriclab.plan import Resolver, plan_json, resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.run.engines import EngineName, has_stock_qdiscs_only, plan_for
 from fabriclab.units import format_count
+from fabriclab.workload import trace_text
 
 
 def plan(lab_directory: Path, node: str | None, seed: int | None, settings: Sequence[str], engine: EngineName, as_json: bool) -> None:
     """Print the plan in words, all of it as JSON, or one node's files, as an engine will run it."""
-    resolved = plan_for(resolve_plan(parse_lab(lab_directory), parse_settings(settings), seed), engine)
+    lab_directory = find_lab(lab_directory)
+    with waiting(f"reading {lab_directory}"):
+        lab = parse_lab(lab_directory, every_point=False)
+        resolved = plan_for(resolve_plan(lab, parse_settings(settings), seed), engine)
     if node is not None:
         sys.stdout.write(_node_files(resolved, node, stock=has_stock_qdiscs_only(engine)))
     else:
@@ -31,28 +41,50 @@ def plan(lab_directory: Path, node: str | None, seed: int | None, settings: Sequ
 def _node_files(resolved: Plan, name: str, *, stock: bool) -> str:
     names = [node.name for node in resolved.nodes]
     if name not in names:
-        raise BadInputError(f"--node {name!r}: the lab has no such node; it has {', '.join(names)}")
+        raise BadInputError(f"--node {name!r}: the lab has no such node; {did_you_mean(name, names)}")
     files = compile_node(resolved.node(name), resolved, stock=stock).by_name()
     return "\n".join(f"# nodes/{name}/{file}\n{text}" for file, text in files.items())
 
 
 def check(path: Path) -> None:
     """Resolve the lab and every point of its matrices; print what it has. Of a topology file alone: read it, print what it has."""
-    if path.is_file():
+    path = find_lab_or_file(path)
+    if not path.is_dir():
         topology = read_one_topology(path)
         sys.stdout.write(f"{topology.name}: a topology that fabriclab can run, {_size(topology)}\n")
+        sys.stdout.writelines(f"{line}\n" for line in warning_lines([unapplied_sentences(topology.not_applied)]))
         return
-    lab = parse_lab(path)
-    resolver = Resolver(lab)
-    base = resolver.resolve({})
-    points = {matrix: lab.points(matrix) for matrix in lab.matrices}
-    warnings = [base.warnings]
-    for settings in (point for of_matrix in points.values() for point in of_matrix):
-        warnings.append(resolver.resolve(settings).warnings)
-    for _ in compile_trace(base, lab.directory):
-        pass
-    sys.stdout.write(_inventory(lab, base, {matrix: len(of_matrix) for matrix, of_matrix in points.items()}))
-    sys.stdout.writelines(f"{line}\n" for line in warning_lines(warnings))
+    with waiting(f"reading {path}") as tell:
+        lab = parse_lab(path, every_point=False)
+        resolver = Resolver(lab)
+        points = list(_plans_of_points(lab, resolver, tell))
+        base = resolver.resolve({})
+        tell("drawing the flows")
+        flows = compiled_flows(base, lab.directory)
+        for _ in trace_text(flows):
+            pass
+        unseen = unseen_lines(lab, flows, base, [plan for plan, _ in points])
+    sys.stdout.write(_inventory(lab, base, {matrix: len(lab.points(matrix)) for matrix in lab.matrices}))
+    warnings = [base.warnings, *itertools.chain(*(itertools.repeat(plan.warnings, alike) for plan, alike in points))]
+    sys.stdout.writelines(f"{line}\n" for line in (*warning_lines(warnings), *unseen))
+
+
+def _plans_of_points(lab: Lab, resolver: Resolver, tell: Callable[[str], None]) -> Iterator[tuple[Plan, int]]:
+    """Yield the plan of each point of every matrix, and how many points differ from it in their seed alone.
+
+    What is wrong in the file is raised before what cannot be planned of it.
+    """
+    unplannable: LabErrors | None = None
+    total, done = sum(len(lab.points(matrix)) for matrix in lab.matrices), 0
+    for applied, alike in lab.checked_points(lab.matrices):
+        done += alike
+        tell(f"checking point {done} of {total}")
+        try:
+            yield resolver.resolve_applied(applied), alike
+        except LabErrors as error:
+            unplannable = unplannable or error
+    if unplannable is not None:
+        raise unplannable
 
 
 def _size(topology: Topology) -> str:

@@ -7,6 +7,10 @@ from typing import Annotated, Literal
 
 import typer
 
+from fabriclab.cli.completing import complete_node, complete_setting
+from fabriclab.cli.options import Lab
+from fabriclab.cli.waiting import waiting
+
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one.")
 
 Missing = Literal["hosts", "left-out", "error"]
@@ -49,8 +53,8 @@ def import_(
 
       fabriclab sonic import configs/*/config_db.json -o labs/fabric
     """
-    from fabriclab.cli import failure, sonic_fabric, sonic_files
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, sonic_fabric, sonic_files
     with failure.reported():
         if len(files) > 1:
             sonic_fabric.import_lab(files, name, out, cell, missing or "hosts", force)
@@ -62,13 +66,22 @@ def import_(
 
 @app.command()
 def export(
-    lab: Annotated[Path, typer.Argument(metavar="LAB", help="A lab's directory.", show_default=False)],
-    node: Annotated[list[str] | None, typer.Option(help="This switch only. Repeatable.", show_default="all switches")] = None,
+    lab: Lab,
+    node: Annotated[
+        list[str] | None, typer.Option(help="This switch only. Repeatable.", show_default="all switches", autocompletion=complete_node)
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where DIR/NODE/config_db.json goes.", show_default="sonic/LAB")
     ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the lab, as for a run. Repeatable.", show_default=False)
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change the lab, as for a run. Repeatable.",
+            show_default=False,
+            autocompletion=complete_setting,
+        ),
     ] = None,
     yang_dir: Annotated[
         Path | None,
@@ -84,7 +97,7 @@ def export(
 
       fabriclab sonic export labs/leaf-spine --node leaf1 --yang-dir sonic-yang-models
     """
-    from fabriclab.cli import failure, sonic_files
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, sonic_files
     with failure.reported():
         raise typer.Exit(sonic_files.export(lab, node or [], out, settings or [], yang_dir, force))

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from fabriclab.cli.waiting import waiting
+
 Rules = Annotated[list[str] | None, typer.Option(metavar="RULE,...", help="Ask these rules only. Repeatable.", show_default="all")]
 
 
@@ -39,8 +41,8 @@ def check(
 
       fabriclab sonic check config_db.json --ignore wred-above-xoff,headroom-for-full-frames
     """
-    from fabriclab.cli import failure, sonic_judging
-
+    with waiting("loading"):
+        from fabriclab.cli import failure, sonic_judging
     with failure.reported():
         if list_rules:
             sonic_judging.list_rules()

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fabriclab.cli.failure import say
-from fabriclab.cli.sonic_files import check_name, findings, parse_cell, write_files
+from fabriclab.cli.output import write_files
+from fabriclab.cli.sonic_files import check_name, findings, parse_cell
 from fabriclab.lab import LabErrors, parse_lab, topology
 from fabriclab.lab.problems import Problem
 from fabriclab.lab.sonic import ImportedFabric, import_fabric

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabriclab.cli.failure import FAILED, OK, BadInputError, say
+from fabriclab.cli.finding import find_lab
+from fabriclab.cli.output import write_files
 from fabriclab.cli.settings import parse_settings
 from fabriclab.compile.sonic import Exported, export_switch, yang_data
 from fabriclab.engine.yanglint import validate
@@ -53,38 +53,6 @@ def parse_cell(text: str | None) -> str | None:
         raise BadInputError(f"--cell: {error}") from error
 
 
-def write_files(contents: Mapping[Path, str | bytes], force: bool) -> None:
-    """Write files, all or none; raises BadInputError where one is there already, unless it may be replaced."""
-    for path in contents:
-        if path.exists() and not force:
-            raise BadInputError(f"{path} is there already; --force replaces it")
-    parts = {path: path.with_name(f".{path.name}.part") for path in contents}
-    undo: list[Callable[[], object]] = []
-    try:
-        for path, content in contents.items():
-            undo += [directory.rmdir for directory in _make_directory(path.parent)]
-            undo.append(partial(parts[path].unlink, missing_ok=True))
-            parts[path].write_bytes(content.encode() if isinstance(content, str) else content)
-        for path, part in parts.items():
-            if not path.exists():
-                undo.append(partial(path.unlink, missing_ok=True))
-            part.replace(path)
-    except BaseException:
-        for step in reversed(undo):
-            with suppress(OSError):
-                step()
-        raise
-
-
-def _make_directory(directory: Path) -> list[Path]:
-    """Make a directory and those above it; return the ones that were not there, the uppermost first."""
-    if directory.exists() and not directory.is_dir():
-        raise BadInputError(f"{directory} is a file; give a directory")
-    made = [one for one in (*reversed(directory.parents), directory) if not one.exists()]
-    directory.mkdir(parents=True, exist_ok=True)
-    return made
-
-
 def _summary(lab: ImportedLab, directory: Path) -> Iterator[str]:
     sessions = {link.session.key for link in lab.links if link.session is not None}
     yield f"{directory}: switch {lab.name} with {len(lab.links)} ports, {len(sessions)} BGP sessions; {', '.join(lab.files)}"
@@ -107,7 +75,7 @@ def export(
 ) -> int:
     """Write the config_db.json of each switch; say what it cannot say. Return the exit status: FAILED where YANG finds a mistake."""
     check_yang_directory(yang_directory)
-    plan = resolve_plan(parse_lab(lab_directory), parse_settings(settings))
+    plan = resolve_plan(parse_lab(find_lab(lab_directory), every_point=False), parse_settings(settings))
     directory = out or Path("sonic") / plan.lab
     exported = {node.name: _export_one(node, plan) for node in _switches(plan, nodes)}
     write_files({directory / name / FILE_NAME: one.text for name, one in exported.items()}, force)

@@ -10,23 +10,27 @@ from rich.console import Console
 
 from fabriclab.cli.engines import fit_engine
 from fabriclab.cli.failure import BadInputError
-from fabriclab.cli.outcome import exit_status, ingest, show_checks, show_result, show_summary
+from fabriclab.cli.finding import find_lab
+from fabriclab.cli.ingesting import ingest_until
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
-from fabriclab.cli.warning_lines import warning_lines
+from fabriclab.cli.waiting import waiting
+from fabriclab.cli.warning_lines import lines_before_runs
+from fabriclab.clock import clock_of
 from fabriclab.engine.cpu import usable_cpus
+from fabriclab.engine.interrupt import Interrupt
 from fabriclab.lab import Lab, parse_lab
 from fabriclab.lab.axes import MOST_POINTS, expand_numbers
 from fabriclab.lab.experiment import LARGEST_SEED
+from fabriclab.lab.problems import nearest
 from fabriclab.lab.study import SEED
 from fabriclab.plan import Resolver
 from fabriclab.plan.model import Plan
-from fabriclab.report import write_report
-from fabriclab.results import read_sweep
 from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
 from fabriclab.run.claim import claimed
-from fabriclab.run.engines import EngineName, plan_for
+from fabriclab.run.engines import EngineName, engine_name, plan_for
+from fabriclab.units import format_count
 
 SEEDS = "seeds"
 """The name of the sweep of a lab without a matrix over `--seeds`."""
@@ -46,21 +50,28 @@ def sweep(
     stall_s: float,
 ) -> int:
     """Run what is not done of a matrix, write its report; returns the exit status."""
-    lab = parse_lab(lab_directory)
     numbers = () if seeds is None else parse_seeds(seeds)
     if seed is not None and numbers:
         raise BadInputError("--seed and --seeds: write one of the two, one seed for all points or several for each")
-    name = _matrix_name(lab, matrix, bool(numbers))
-    points = lab.points(None if not lab.matrices else name, numbers)
-    plans = [plan_for(plan, engine) for plan in _plans(lab, points, parse_settings(settings), seed)]
+    lab_directory = find_lab(lab_directory)
+    with waiting(f"reading {lab_directory}") as tell:
+        lab = parse_lab(lab_directory, every_point=False)
+        name = _matrix_name(lab, matrix, bool(numbers))
+        points = lab.points(None if not lab.matrices else name, numbers)
+        tell(f"resolving {format_count(len(points), 'point')}")
+        _check_points(lab, name)
+        plans = [plan_for(plan, engine) for plan in _plans(lab, points, parse_settings(settings), seed)]
+        artefacts = fit_engine(engine, lab.directory, plans)
     directory = out or Path("runs") / lab.name / name
-    artefacts = fit_engine(engine, lab.directory, plans)
-    context = RunContext(lab.directory, artefacts, tuple(sys.argv), ingest, lab.report, stall_s=stall_s)
+    interrupt = Interrupt()
+    context = RunContext(
+        lab.directory, artefacts, tuple(sys.argv), ingest_until(interrupt), lab.report, interrupt=interrupt, stall_s=stall_s
+    )
     with claimed(directory):
         _refuse_other_directories(directory)
         runs = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
         runs.recall()
-        for line in warning_lines([plan.warnings for plan in plans]):
+        for line in lines_before_runs(lab.topology, [plan.warnings for plan in plans]):
             print(line, file=sys.stderr)
         _run(runs, context, jobs or (len(usable_cpus()) if engine == "vm" else 1))
         return _conclude(runs)
@@ -86,8 +97,19 @@ def _matrix_name(lab: Lab, matrix: str | None, with_seeds: bool) -> str:
     if matrix is None:
         return names[0]
     if matrix not in names:
-        raise BadInputError(f"--matrix {matrix!r}: the experiment has {', '.join(names)}")
+        raise BadInputError(f"--matrix {matrix!r}: the experiment has {', '.join(names)}{_near(matrix, names)}")
     return matrix
+
+
+def _near(matrix: str, names: Sequence[str]) -> str:
+    near = nearest(matrix, names)
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+def _check_points(lab: Lab, matrix: str) -> None:
+    """Raise LabErrors with the line of each mistake in the matrix as it stands in the file."""
+    for _ in lab.checked_points([matrix] if lab.matrices else []):
+        pass
 
 
 def _plans(lab: Lab, points: Sequence[dict[str, str]], settings: dict[str, str], seed: int | None) -> list[Plan]:
@@ -114,10 +136,12 @@ def _run(points: Sweep, context: RunContext, jobs: int) -> None:
     waiting = sum(not point.reused for point in points.points)
     if waiting < len(points.points):
         console.print(f"{len(points.points) - waiting} of {len(points.points)} points are done already", highlight=False)
-    with interrupting(context.interrupt), RunProgress(console) as progress:
+    with interrupting(context.interrupt), RunProgress(console, clock_of(engine_name(context.artefacts))) as progress:
         progress.count(waiting)
 
         def ended(point: PointState, result: RunResult) -> None:
+            from fabriclab.cli.outcome import show_result
+
             progress.done(_name(point))
             if waiting <= _MOST_LINES or result.status != "complete" or not console.is_terminal:
                 show_result(console, _name(point), result)
@@ -131,15 +155,22 @@ def _name(point: PointState) -> str:
 
 def _conclude(points: Sweep) -> int:
     console = Console()
-    measured = read_sweep(points.directory)
+    with waiting("reading the results"):
+        from fabriclab.cli import outcome
+        from fabriclab.report import write_report
+        from fabriclab.results import read_sweep
+
+        measured = read_sweep(points.directory)
     if measured.runs:
-        show_summary(console, measured)
+        outcome.show_summary(console, measured)
         report = points.directory / "report.html"
-        write_report([points.directory], report)
+        with waiting("writing the report"):
+            write_report([points.directory], report)
         console.print(f"report: {report}", highlight=False, soft_wrap=True)
-    holds = show_checks(console, measured.runs)
-    statuses = ["interrupted" if point.status == "waiting" else point.status for point in points.points]
+    holds = outcome.show_checks(console, measured.runs)
+    left_out = "failed" if points.full else "interrupted"
+    statuses = [left_out if point.status == "waiting" else point.status for point in points.points]
     left = sum(status not in ("complete", "limit") for status in statuses)
     if left:
         console.print(f"{left} of {len(statuses)} points are not done; the same command goes on with them", style="yellow", highlight=False)
-    return exit_status(statuses, holds)
+    return outcome.exit_status(statuses, holds)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from fabriclab.cli.failure import BadInputError, say
+from fabriclab.cli.finding import find_lab
+from fabriclab.cli.output import write_output
 from fabriclab.cli.settings import parse_settings
+from fabriclab.cli.waiting import waiting
 from fabriclab.compile import compiled_flows, trace_text
 from fabriclab.lab import parse_lab
+from fabriclab.lab.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
 from fabriclab.lab.names import expand_range
 from fabriclab.plan import resolve_plan
 from fabriclab.workload import convert_flows, trace_summary
@@ -17,20 +20,25 @@ from fabriclab.workload import convert_flows, trace_summary
 
 def trace(lab_directory: Path, seed: int | None, settings: Sequence[str], out: Path | None, summary: bool) -> None:
     """Write the trace of one point of a lab, or what it comes to."""
-    lab = parse_lab(lab_directory)
-    plan = resolve_plan(lab, parse_settings(settings), seed)
-    flows = compiled_flows(plan, lab.directory)
-    _write([trace_summary(plan, flows)] if summary else trace_text(flows), out)
+    lab_directory = find_lab(lab_directory)
+    with waiting(f"reading {lab_directory}") as tell:
+        lab = parse_lab(lab_directory, every_point=False)
+        plan = resolve_plan(lab, parse_settings(settings), seed)
+        tell("drawing the flows")
+        flows = compiled_flows(plan, lab.directory)
+    write_output([trace_summary(plan, flows)] if summary else trace_text(flows), out)
 
 
 def convert(file: Path, source: str, hosts: str | None, out: Path | None) -> None:
     """Write the trace that a simulator's flow file comes to."""
     try:
-        text = file.read_bytes().decode()
+        text = read_named_file(file, LARGEST_TRACE_BYTES).decode()
+    except UnreadableError as error:
+        raise BadInputError(f"{file}: {error}") from error
     except UnicodeDecodeError as error:
         raise BadInputError(f"{file}: {error.reason}; it must be text, UTF-8") from error
     converted = convert_flows(text, str(file), source, None if hosts is None else _host_names(hosts))
-    _write(trace_text(converted.flows), out)
+    write_output(trace_text(converted.flows), out)
     if hosts is None and converted.hosts:
         say(f"nodes 0 to {len(converted.hosts) - 1} are {converted.hosts[0]} to {converted.hosts[-1]}; --hosts names others")
     if converted.raised:
@@ -51,12 +59,3 @@ def _host_names(text: str) -> list[str]:
             f"--hosts {text!r}: {'an empty name' if twice is None else f'{twice!r} twice'}; write a range or a list of names"
         )
     return names
-
-
-def _write(pieces: Iterable[str], out: Path | None) -> None:
-    """Write text to a file or, without one, to the output."""
-    if out is None:
-        sys.stdout.writelines(pieces)
-        return
-    with out.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(pieces)

@@ -14,13 +14,19 @@ from rich.table import Table
 
 from fabriclab.cli.engines import fit_engine
 from fabriclab.cli.failure import FAILED, INTERRUPTED, OK, BadInputError, say
+from fabriclab.cli.finding import find_lab
+from fabriclab.cli.ingesting import ingest_until
 from fabriclab.cli.junit import JunitCase, write_junit
-from fabriclab.cli.outcome import ingest, read_if_possible
+from fabriclab.cli.outcome import read_if_possible
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
-from fabriclab.cli.warning_lines import warning_lines
+from fabriclab.cli.stages import STAGES
+from fabriclab.cli.waiting import waiting
+from fabriclab.cli.warning_lines import lines_before_runs
+from fabriclab.clock import clock_of
 from fabriclab.engine.events import Event
+from fabriclab.engine.interrupt import Interrupt
 from fabriclab.lab import parse_lab
 from fabriclab.lab.problems import did_you_mean
 from fabriclab.plan import Plan, resolve_plan
@@ -31,7 +37,6 @@ from fabriclab.run.engines import EngineName, engine_name, has_stock_qdiscs_only
 from fabriclab.run.point import RunResult, remove_run
 from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, not_here, observed, reach_stage
 
-_STAGES = ("reach", "classes", "marks", "lossless", "failures")
 _STYLES = {"pass": "green", "fail": "red", "not measured": "yellow"}
 _LOG_WIDTH = 180
 _RUN = "run"
@@ -54,20 +59,23 @@ def validate(
 ) -> int:
     """Run the stages and print what was found; returns the exit status."""
     for name in only:
-        if name not in _STAGES:
-            raise BadInputError(f"--only {name!r}: no such stage; {did_you_mean(name, _STAGES)}")
-    lab = parse_lab(lab_directory)
+        if name not in STAGES:
+            raise BadInputError(f"--only {name!r}: no such stage; {did_you_mean(name, STAGES)}")
     chosen = parse_settings(settings)
-    plan = plan_for(resolve_plan(lab, chosen, seed), engine)
-    wanted = lab.apply(chosen, seed).experiment.validation
-    made_from = fit_engine(engine, lab.directory, [plan])
-    context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest, stall_s=stall_s)
+    lab_directory = find_lab(lab_directory)
+    with waiting(f"reading {lab_directory}"):
+        lab = parse_lab(lab_directory, every_point=False)
+        plan = plan_for(resolve_plan(lab, chosen, seed), engine)
+        wanted = lab.apply(chosen, seed).experiment.validation
+        made_from = fit_engine(engine, lab.directory, [plan])
+    interrupt = Interrupt()
+    context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest_until(interrupt), interrupt=interrupt, stall_s=stall_s)
     directory = out or new_directory(Path("runs") / lab.name / f"validate-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-    with claimed(directory):
+    with claimed(directory, ours=out is None):
         _make_room(directory, force)
-        for line in warning_lines([plan.warnings]):
+        for line in lines_before_runs(lab.topology, [plan.warnings]):
             print(line, file=sys.stderr)
-        with interrupting(context.interrupt), RunProgress(Console(stderr=True)) as progress:
+        with interrupting(context.interrupt), RunProgress(Console(stderr=True), clock_of(engine)) as progress:
             findings = list(Validation(directory, context, progress.show).carry_out(Bench(plan, plan, wanted), only))
     if context.interrupt.requested:
         _tell_interrupted(directory, findings)
@@ -149,7 +157,7 @@ def _make_room(directory: Path, force: bool) -> None:
     if any(directory.iterdir()) and not force:
         raise BadInputError(f"--out {directory}: is there already; choose another one, or replace it with --force")
     for entry in directory.iterdir():
-        if entry.name not in (*_STAGES, "reach-as-it-is"):
+        if entry.name not in (*STAGES, "reach-as-it-is"):
             raise BadInputError(f"--out {directory}: holds {entry.name}, which is no run of a validation; choose another one")
     for entry in directory.iterdir():
         try:

@@ -1,8 +1,11 @@
-"""Warnings of plans for the terminal: each sentence once."""
+"""Warnings of plans for the terminal: each sentence once; before a run, keys of Containerlab's that are not applied in one line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+from fabriclab.lab.not_applied import short_line, unapplied_sentences
+from fabriclab.lab.topology import Topology
 
 
 def warning_lines(warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:
@@ -13,3 +16,11 @@ def warning_lines(warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:
             counts[sentence] = counts.get(sentence, 0) + 1
     total = len(warnings_of_plans)
     return [f"warning: {sentence}{'' if count == total else f' ({count} of {total} points)'}" for sentence, count in counts.items()]
+
+
+def lines_before_runs(topology: Topology, warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:
+    """Return the same shortly: all keys of the topology file that are not applied are one line; `check` and the report have the list."""
+    listed = unapplied_sentences(topology.not_applied)
+    others = [[sentence for sentence in warnings if sentence not in listed] for warnings in warnings_of_plans]
+    short = short_line(topology.not_applied)
+    return [*([f"warning: {short}"] if short else []), *warning_lines(others)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,10 @@ PROJECT = Path(__file__).resolve().parents[2]
 BUILD = PROJECT / "images" / "machine" / "build"
 
 NAMES = ("kernel", "rootfs", "tools")
+
+
+PROCESSOR = "x86_64"
+"""What `uname -m` says where the machine runs: its kernel is built for that alone."""
 
 
 class EngineError(Exception):
@@ -42,15 +47,32 @@ def locate_artefacts(build: Path = BUILD) -> dict[str, Path | None]:
         result = subprocess.run([build, "--where"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError) as error:
         detail = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
-        raise EngineError(f"{build} --where failed: {detail}") from error
+        raise EngineError(f"where the machine's files are can't be told: {detail}") from error
     found = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
     return {name: Path(found[name]) if found.get(name) else None for name in NAMES}
 
 
+def wrong_processor() -> str:
+    """Return the name of this host's processor where the machine can't run on it; empty where it can."""
+    processor = platform.machine()
+    return "" if processor == PROCESSOR else processor
+
+
 def find_artefacts(build: Path = BUILD) -> Artefacts:
-    """Return the artefacts. Raises EngineError when one is not built."""
+    """Return the artefacts. Raises EngineError when one is not built, or when this host could not run them."""
+    if processor := wrong_processor():
+        raise EngineError(f"this computer's processor is {processor}: fabriclab's virtual machine runs on x86-64 ({PROCESSOR}) only")
     paths = locate_artefacts(build)
     missing = [name for name, path in paths.items() if path is None]
     if missing:
         raise EngineError(f"not built yet: the machine's {' and '.join(missing)}; run `make machine` (`fabriclab doctor` tells more)")
     return Artefacts(**{name: path for name, path in paths.items() if path is not None})
+
+
+def missing_packages(deps: Path) -> list[str]:
+    """Return the packages that a build needs and this host lacks, as the script `deps` names them; empty when it can't tell."""
+    try:
+        listed = subprocess.run([deps, "--list"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return listed.stdout.split()

@@ -18,20 +18,34 @@ def usable_cpus() -> list[int]:
 
 @contextmanager
 def claim_cpu() -> Iterator[int]:
-    """Give a CPU that no other machine of this user holds, or any when all are taken. Held by a lock that ends with the process."""
-    directory = Path(tempfile.gettempdir()) / f"fabriclab-cpus-{os.getuid()}"
-    directory.mkdir(mode=0o700, exist_ok=True)
+    """Give a CPU that no other machine of this user holds, or any when all are taken, or when nothing can be held here.
+
+    Held by a lock that ends with the process.
+    """
     # From the last: the first CPU serves most interrupts.
     for cpu in reversed(usable_cpus()):
-        descriptor = os.open(directory / str(cpu), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = _hold(cpu)
         except BlockingIOError:
-            os.close(descriptor)
             continue
+        except OSError:
+            break  # Nothing can be written, or somebody else took the directory's name.
         try:
             yield cpu
         finally:
             os.close(descriptor)
         return
     yield random.choice(usable_cpus())
+
+
+def _hold(cpu: int) -> int:
+    """Return the descriptor that holds a CPU. Raises BlockingIOError where it is taken, another OSError where nothing can be held."""
+    directory = Path(tempfile.gettempdir()) / f"fabriclab-cpus-{os.getuid()}"
+    directory.mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(directory / str(cpu), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -7,30 +7,20 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+
+from fabriclab.engine.private import make_private
 
 # Reads the group's number. When the pipe breaks before a second line we have died, even of SIGKILL: the group goes, and its directory.
 _GUARD = 'read -r group; if ! read -r released; then kill -s KILL -- "-$group"; rm -rf -- "$1"; fi 2>/dev/null'
 
 
-def memory_directory(need_bytes: int, otherwise: Path) -> Path:
-    """Return where a machine's memory may lie: in the host's shared memory if it has room and may hold code, else in `otherwise`."""
-    shared = Path("/dev/shm")
-    try:
-        state = os.statvfs(shared)
-    except OSError:
-        return otherwise
-    fits = state.f_bavail * state.f_frsize >= need_bytes and not state.f_flag & os.ST_NOEXEC
-    return shared if fits and os.access(shared, os.W_OK) else otherwise
-
-
 class MachineProcess:
     """A started machine. Use as a context manager: on leaving it nothing of it is left, processes or files."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="fabriclab-", dir=directory))
+    def __init__(self, parent: Path) -> None:
+        self.directory, self._hold = make_private(parent.absolute())
         """Private to the machine: its memory and control files."""
         self._process: subprocess.Popen[bytes] | None = None
         self._guard = subprocess.Popen(
@@ -39,6 +29,8 @@ class MachineProcess:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            # It removes the directory, so it holds it as long as it lives.
+            pass_fds=(self._hold,),
         )
 
     def __enter__(self) -> MachineProcess:
@@ -54,6 +46,7 @@ class MachineProcess:
         if self._process is not None and self._process.stdout is not None:
             self._process.stdout.close()
         shutil.rmtree(self.directory, ignore_errors=True)
+        os.close(self._hold)
 
     def start(self, argv: Sequence[str]) -> int:
         """Start the machine; returns the descriptor of its output. Raises OSError when a program of `argv` can't be started."""

@@ -5,18 +5,15 @@ The job, the boot parameters and the events are described in `images/machine/REA
 
 from __future__ import annotations
 
-import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.process import MachineProcess, memory_directory
+from fabriclab.engine.private import boot_path, clear_abandoned, memory_directory, memory_places
+from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.watch import Outcome, Watch
-
-# What a kernel command line or hostfs.allow takes for a separator or a quote.
-_UNUSABLE_IN_PATHS = set(" \t\n,\"'")
 
 
 @dataclass(frozen=True)
@@ -34,43 +31,43 @@ class Machine:
 
 
 def machine_argv(machine: Machine, private: Path) -> list[str]:
-    """Return the command that boots the machine. Raises EngineError for a path that a kernel's command line can't carry."""
-    artefacts, directory = machine.artefacts, machine.directory.resolve()
-    for path in (artefacts.tools, artefacts.rootfs, directory, private):
-        if _UNUSABLE_IN_PATHS & set(str(path)):
-            raise EngineError(f"{path}: the machine can't use a path with blanks, commas or quotes: choose another one (--out)")
+    """Return the command that boots the machine. What its command line can't name gets a link in `private`, its private directory."""
+    tools = boot_path(machine.artefacts.tools, private, "tools")
+    rootfs = boot_path(machine.artefacts.rootfs, private, "rootfs")
+    directory = boot_path(machine.directory.resolve(), private, "run")
+    # It dies with the thread that started it, even if its guard dies at the same moment.
+    prefix = ["setpriv", "--pdeathsig", "KILL"]
     # Without address randomisation: 6.12 sizes its memory by where the host put it.
-    prefix = ["setarch", "-R"]
+    prefix += ["setarch", "-R"]
     if machine.cpu is not None:
         prefix += ["taskset", "-c", str(machine.cpu)]
     return [
         *prefix,
-        str(artefacts.kernel),
+        str(machine.artefacts.kernel),
         f"mem={machine.memory_bytes >> 20}M",
-        *("root=/dev/root", "rootfstype=hostfs", f"rootflags={artefacts.tools}", "ro", "init=/init"),
+        *("root=/dev/root", "rootfstype=hostfs", f"rootflags={tools}", "ro", "init=/init"),
         *("time-travel=inf-cpu", "time-travel-start=1700000000", f"fabriclab.seed={machine.seed}"),
-        f"hostfs.allow=ro:{artefacts.tools},ro:{artefacts.rootfs},rw:{directory}",
-        *(f"fabriclab_rootfs={artefacts.rootfs}", f"fabriclab_job={directory}"),
+        f"hostfs.allow=ro:{tools},ro:{rootfs},rw:{directory}",
+        *(f"fabriclab_rootfs={rootfs}", f"fabriclab_job={directory}"),
         *("con=null", "con0=null,fd:1", f"uml_dir={private}/", "quiet"),
     ]
 
 
 def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt) -> Outcome:
     """Boot the machine, pass its events on, return how it ended. Nothing of it is left running. Raises EngineError when it can't start."""
-    spare = machine.directory / "tmp"
-    spare.mkdir(exist_ok=True)
     # Before the machine can write there.
     (machine.directory / "logs").mkdir(exist_ok=True)
-    try:
-        with MachineProcess(memory_directory(machine.memory_bytes, spare)) as process:
-            argv = machine_argv(machine, process.directory)
-            watch = Watch(machine.directory, process, on_event, interrupt, machine.stall_s)
-            try:
-                output = process.start(argv)
-            except OSError as error:
-                raise EngineError(f"can't start {argv[0]}: {error.strerror} (`fabriclab doctor` tells what is missing)") from error
-            watch.follow(output)
-            process.kill()
-            return watch.outcome()
-    finally:
-        shutil.rmtree(spare, ignore_errors=True)
+    places = memory_places(machine.directory)
+    clear_abandoned(places)
+    parent = memory_directory(machine.memory_bytes, places)
+    with MachineProcess(parent) as process:
+        argv = machine_argv(machine, process.directory)
+        watch = Watch(machine.directory, process, on_event, interrupt, machine.stall_s)
+        try:
+            output = process.start(argv)
+        except OSError as error:
+            raise EngineError(f"can't start {argv[0]}: {error.strerror} (`fabriclab doctor` tells what is missing)") from error
+        watch.follow(output)
+        process.kill()
+        outcome = watch.outcome()
+    return replace(outcome, figures={**outcome.figures, "memory_directory": str(parent)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import selectors
 import time
@@ -16,6 +15,7 @@ from typing import Any, Literal, TextIO, cast, get_args
 from fabriclab.engine.events import Event, EventCallback, describe_error, parse_event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.process import MachineProcess
+from fabriclab.files import no_room, reason
 
 Status = Literal["complete", "limit", "starved", "stopped", "failed", "crashed", "interrupted"]
 
@@ -31,6 +31,7 @@ _KERNEL_LINES_SHOWN = 8
 _TELLING = ("Kernel panic", "not syncing", "Out of memory", "Oops", "BUG:")
 _PROBLEMS_SHOWN = 8
 _FULL_BYTES = 64 << 10
+_FULL = "the disk is full"
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Outcome:
     wall_s: float
     figures: Mapping[str, Any] = field(default_factory=dict)
     """What the engine measured of itself, for the manifest."""
+    full: bool = False
+    """Whether the disk had no room left."""
 
 
 class Watch:
@@ -62,6 +65,7 @@ class Watch:
         self._epoch_seen = False
         self._virtual_ns = 0
         self._end: str | None = None
+        self._full = False
         self._given_up: tuple[Status, str] | None = None
 
     def follow(self, output: int) -> None:
@@ -69,9 +73,10 @@ class Watch:
         try:
             self._follow(output)
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            if not no_room(error):
                 raise
-            self._given_up = ("failed", self._disk_full_message())
+            self._full = True
+            self._given_up = ("failed", self._no_room_message(reason(error)))
 
     def _follow(self, output: int) -> None:
         os.set_blocking(output, False)
@@ -162,7 +167,7 @@ class Watch:
             message = "\n".join([message, *self._problems[:_PROBLEMS_SHOWN]]).strip()
             if len(self._problems) > _PROBLEMS_SHOWN:
                 message += f"\nand {len(self._problems) - _PROBLEMS_SHOWN} more (events.jsonl)"
-        return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started)
+        return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started, full=self._full)
 
     def _judge(self) -> tuple[Status, str]:
         """Return status and message of a machine that ended by itself."""
@@ -172,12 +177,13 @@ class Watch:
             return "limit", "the limit of virtual time was reached before the traffic was complete"
         if self._end in get_args(Status):
             status = cast(Status, self._end)
-            full = status != "complete" and self._disk_is_full()
-            return status, self._disk_full_message() if full else ""
+            self._full = status != "complete" and self._disk_is_full()
+            return status, self._no_room_message(_FULL) if self._full else ""
         if self._end is not None:
             return "failed", f"the machine ended with an unknown status {self._end!r}"
         if self._disk_is_full():
-            return "failed", self._disk_full_message()
+            self._full = True
+            return "failed", self._no_room_message(_FULL)
         return "crashed", f"the machine died ({self._process.exit_status()}){self._kernel_said()}"
 
     def _kernel_said(self) -> str:
@@ -192,8 +198,8 @@ class Watch:
         state = os.statvfs(self._directory)
         return state.f_bavail * state.f_frsize < _FULL_BYTES
 
-    def _disk_full_message(self) -> str:
-        return f"the disk that holds {self._directory} is full; what was measured until then is kept"
+    def _no_room_message(self, why: str) -> str:
+        return f"{self._directory}: {why}; what was measured until then is kept"
 
 
 def last_lines(path: Path, count: int) -> str:

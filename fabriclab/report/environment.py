@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+from fabriclab.clock import Clock
 from fabriclab.results import Results
 
 
@@ -16,7 +17,7 @@ def environment_rows(results: Results) -> list[tuple[str, str]]:
         ("Seed", str(manifest.get("seed", ""))),
         ("Engine", str(manifest.get("engine", ""))),
         ("Started", str(manifest.get("started", ""))),
-        ("Time", _times(manifest)),
+        ("Time", _times(manifest, results.clock)),
         ("Host", _flat(manifest.get("host"))),
     ]
     versions = manifest.get("versions") or {}
@@ -30,11 +31,11 @@ def package_names(results: Results) -> list[str]:
     return [str(package) for package in (results.manifest.get("versions") or {}).get("packages") or []]
 
 
-def _times(manifest: dict[str, Any]) -> str:
-    wall, virtual = manifest.get("wall_s"), manifest.get("virtual_s")
-    if wall is None or virtual is None:
+def _times(manifest: dict[str, Any], clock: Clock) -> str:
+    wall, ran = manifest.get("wall_s"), manifest.get("virtual_s")
+    if wall is None or ran is None:
         return ""
-    return f"{float(virtual):.3g} s of virtual time in {float(wall):.3g} s"
+    return f"{float(ran):.3g} s of {clock} time in {float(wall):.3g} s"
 
 
 def _flat(value: Any) -> str:

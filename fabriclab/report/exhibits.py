@@ -1,4 +1,4 @@
-"""What a page shows one after the other: pictures, and tables in between."""
+"""What a page shows one after the other: pictures, tables in between, and in place of a figure that it has not why."""
 
 from __future__ import annotations
 
@@ -56,7 +56,15 @@ class DataTable:
         return "\n".join([*lines, "", self.caption]).rstrip() + "\n"
 
 
-Exhibit = Picture | DataTable
+@dataclass(frozen=True)
+class Absent:
+    """A figure that the experiment asks for and that is not there; `reason` says why, without a full stop."""
+
+    title: str
+    reason: str
+
+
+Exhibit = Picture | DataTable | Absent
 
 
 def titled(title: str, traffic: Sequence[str]) -> str:

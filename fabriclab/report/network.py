@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from fabriclab.report.buffers import queue_limit
 from fabriclab.results import Results
+from fabriclab.results.stand_ins import queue_limit_bytes
 
 IP_AND_TCP_BYTES = 20 + 20 + 12
 """IPv4 header, TCP header, timestamp option: what a full segment carries besides data."""
@@ -31,7 +32,7 @@ class PortFacts:
     name: str
     queue: int | None
     limit_bytes: int | None
-    """What one busy queue can get; None: nothing bounds it."""
+    """What one busy queue can get; None: nothing bounds it, or containers did not tell what they gave it."""
     levels: tuple[Level, ...]
     rate_bps: int
     mtu: int
@@ -66,7 +67,7 @@ def port_facts(results: Results, name: str | None = None, queue: int | None = No
         for port in node.get("ports", []):
             if f"{node['name']}:{port['interface']}" == wanted:
                 own = port["queue"] is not None
-                levels = _buffer_levels(port["queue"]) if own else _switch_levels(node, port["switch_port"], queue)
+                levels = _buffer_levels(port["queue"]) if own else _levels_given(results, node, port, queue)
                 limit = next((level.bytes for level in levels if level.is_limit), None)
                 return PortFacts(str(wanted), queue, limit, tuple(levels), port["rate_bps"], port["mtu"], own)
     return None
@@ -75,6 +76,14 @@ def port_facts(results: Results, name: str | None = None, queue: int | None = No
 def _buffer_levels(queue: Mapping[str, Any]) -> list[Level]:
     threshold = queue.get("ecn_threshold_bytes")
     return [Level(queue["limit_bytes"], "buffer", is_limit=True)] + ([Level(threshold, "K =")] if threshold is not None else [])
+
+
+def _levels_given(results: Results, node: Mapping[str, Any], port: Mapping[str, Any], queue: int | None) -> list[Level]:
+    if results.clock == "virtual":
+        return _switch_levels(node, port["switch_port"], queue)
+    # Stock qdiscs stood for the shared buffer: what counts is what they were given, not what the plan's switch would have had.
+    limit = queue_limit_bytes(results.directory, f"{node['name']}:{port['interface']}")
+    return [*([] if limit is None else [Level(limit, "limit", is_limit=True)]), *_wred_levels(port["switch_port"]["queues"])]
 
 
 def _switch_levels(node: Mapping[str, Any], switch_port: Mapping[str, Any], queue: int | None) -> list[Level]:

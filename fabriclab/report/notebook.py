@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from fabriclab.report.exhibits import Cell, DataTable, Exhibit, Picture
+from fabriclab.report.exhibits import Absent, Cell, DataTable, Exhibit, Picture
 from fabriclab.report.selection import FIGURE_KINDS, run_exhibits, sweep_exhibits
 from fabriclab.report.style import css_variables
 from fabriclab.results import is_sweep, read_run, read_sweep
@@ -21,12 +21,16 @@ class Figures:
 
     def _repr_html_(self) -> str:
         # The drawings name the report's colours; here they are the light ones, on white, whatever the notebook's theme.
-        figures = "".join(
-            f"<figure><figcaption><b>{escape(exhibit.title)}</b></figcaption>"
-            f"{exhibit.svg if isinstance(exhibit, Picture) else _table(exhibit)}<figcaption>{escape(exhibit.caption)}</figcaption></figure>"
-            for exhibit in self.exhibits
-        )
+        figures = "".join(map(_figure, self.exhibits))
         return f'<div style="{escape(css_variables(dark=False))} background:#fff;color:#222">{figures}</div>'
+
+
+def _figure(exhibit: Exhibit) -> str:
+    title = f"<figcaption><b>{escape(exhibit.title)}</b></figcaption>"
+    if isinstance(exhibit, Absent):
+        return f"<figure>{title}<figcaption>Not shown: {escape(exhibit.reason)}.</figcaption></figure>"
+    shown = exhibit.svg if isinstance(exhibit, Picture) else _table(exhibit)
+    return f"<figure>{title}{shown}<figcaption>{escape(exhibit.caption)}</figcaption></figure>"
 
 
 def figures_of(directory: Path, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:

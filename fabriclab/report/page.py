@@ -8,6 +8,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from fabriclab.files import write_text
 from fabriclab.graph import network_svg
 from fabriclab.graph.network import network_of_plan
 from fabriclab.report.changes import change_table
@@ -15,13 +16,14 @@ from fabriclab.report.checking import CheckRow, check_rows
 from fabriclab.report.details import Detail, details_of
 from fabriclab.report.environment import environment_rows, package_names
 from fabriclab.report.exhibits import DataTable, Exhibit
+from fabriclab.report.finding import finding_of_run, finding_of_sweep
 from fabriclab.report.pools import PooledRuns, format_interval, format_measure, pool_of_run, pools_of, varied_settings
 from fabriclab.report.quantities import format_metric, keep_units, metric_title
+from fabriclab.report.scope import measured_ports
 from fabriclab.report.selection import left_out_notes, run_exhibits, sweep_exhibits
 from fabriclab.report.studies import ComparedPart, Study, compare_with, read_study
 from fabriclab.report.style import css_variables, themed
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
-from fabriclab.report.switch_selection import unsampled_notes
 from fabriclab.report.tables import PointTable, key_figures, metric_rows, point_table
 from fabriclab.report.telling import MOST_POINTS, choice_note
 from fabriclab.report.traffic import cap_notes, headline_metric
@@ -42,6 +44,8 @@ class Page:
     title: str
     kind: str
     lab: str
+    finding: str
+    """One sentence of what was found, which the page begins with; empty without results."""
     warnings: list[str]
     key_figures: list[tuple[str, str, str]]
     settings: list[tuple[str, str]]
@@ -83,9 +87,7 @@ def write_report(paths: Sequence[Path], out: Path) -> None:
     )
     environment.filters["keep_units"] = keep_units
     text = environment.get_template("report.html").render(page=page)
-    part = out.with_name(out.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(out)
+    write_text(out, text)
 
 
 def page_of(paths: Sequence[Path]) -> Page:
@@ -112,10 +114,11 @@ def _run_page(results: Results) -> Page:
         title=results.title,
         kind="run",
         lab=lab,
+        finding=finding_of_run(results),
         warnings=warnings_of(pool.points),
         key_figures=key_figures(results),
         settings=[(name.replace("_", " "), str(value)) for name, value in results.parameters.items()],
-        notes=[*cap_notes([results]), *unsampled_notes([results])],
+        notes=cap_notes([results]),
         exhibits=run_exhibits(results, "run"),
         study=study,
         comparison=compare_with(study, [pool], lab, results.settings) if study is not None else [],
@@ -137,6 +140,7 @@ def _sweep_page(sweep: Sweep) -> Page:
         title=sweep.title,
         kind="comparison" if sweep.matrix == "comparison" else f"sweep, matrix {sweep.matrix}",
         lab=sweep.lab,
+        finding=finding_of_sweep(pools),
         warnings=warnings_of(sweep.points),
         key_figures=_sweep_figures(sweep, pools),
         settings=_common_settings(sweep, varied),
@@ -157,8 +161,8 @@ def _sweep_page(sweep: Sweep) -> Page:
 
 
 def _sweep_notes(sweep: Sweep, pools: Sequence[PooledRuns], varied: Sequence[str]) -> list[str]:
-    notes = [*cap_notes(run for pool in pools for run in pool.runs[:1]), *unsampled_notes(sweep.runs), choice_note(pools, varied)]
-    return [note for note in (*notes, *left_out_notes(sweep, pools, varied)) if note]
+    notes = [*cap_notes(run for pool in pools for run in pool.runs[:1]), choice_note(pools, varied)]
+    return [note for note in (*notes, *left_out_notes(sweep, pools)) if note]
 
 
 def _study(runs: Sequence[Results]) -> Study | None:
@@ -192,9 +196,14 @@ def _pool_figure(pool: PooledRuns) -> tuple[str, str, str]:
     context = [
         metric_title(metric) if metric != "goodput_bps" else "",
         f"95 % interval {interval}" if interval else "",
-        f"mean queue {format_measure('queue_mean_bytes', queue)}" if queue.value is not None else "",
+        f"mean queue {format_measure('queue_mean_bytes', queue)}{_of_how_many(pool)}" if queue.value is not None else "",
     ]
     return pool.label, format_measure(metric, measure), ", ".join(filter(None, context))
+
+
+def _of_how_many(pool: PooledRuns) -> str:
+    ports = len(measured_ports(pool.runs[0], "queue_mean_bytes"))
+    return f" (the largest of {ports} ports)" if ports > 1 else ""
 
 
 def _range(counts: Sequence[int]) -> str:

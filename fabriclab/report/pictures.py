@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabriclab.report.exhibits import Picture
+from fabriclab.files import write_all
+from fabriclab.report.exhibits import Absent, Picture
 from fabriclab.report.page import page_of
 from fabriclab.report.style import css_variables
 
@@ -17,18 +18,20 @@ def write_pictures(paths: Sequence[Path], directory: Path) -> list[Path]:
     A title that comes again has a number. Each picture carries its colours for a light and for a dark ground. Raises ResultsError when a
     path is neither a run nor a sweep directory, OSError when `directory` can't be written.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    files = []
+    files: dict[Path, str | bytes] = {}
     names: dict[str, int] = {}
     page = page_of(paths)
     for exhibit in [*page.exhibits, *([page.changes] if page.changes is not None else [])]:
+        if isinstance(exhibit, Absent):
+            continue
         name = _slug(exhibit.title)
         names[name] = names.get(name, 0) + 1
         name += f"-{names[name]}" if names[name] > 1 else ""
         file = directory / f"{name}.{'svg' if isinstance(exhibit, Picture) else 'md'}"
-        file.write_text(_standalone(exhibit) if isinstance(exhibit, Picture) else exhibit.markdown(), encoding="utf-8")
-        files.append(file)
-    return files
+        files[file] = _standalone(exhibit) if isinstance(exhibit, Picture) else exhibit.markdown()
+    directory.mkdir(parents=True, exist_ok=True)
+    write_all(files)
+    return list(files)
 
 
 def _standalone(picture: Picture) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 import polars as pl
 
 from fabriclab.report.network import PortFacts, port_facts
+from fabriclab.report.scope import most_of
 from fabriclab.report.series import only_value
 from fabriclab.results import Results
 from fabriclab.results.statistics import hold_until_next, time_weighted_distribution, time_weighted_mean, time_weighted_percentile
@@ -88,10 +89,13 @@ def queue_samples(results: Results, port: str | None = None, queue: int | None =
 
 
 def default_place(results: Results) -> tuple[str | None, int | None]:
-    """Return port and queue that a run's figures show: None, None for the first port whose qdisc was sampled; without any, the queue of a
-    switch that grew longest."""
-    if results.plan.get("probes", {}).get("queue_ports"):
-        return None, None
+    """Return port and queue that figures of a run show which name none: the sampled port with the longest mean queue.
+
+    None, None where that is the only one. Without any sampled port it is the queue of a switch that grew longest.
+    """
+    if ports := results.plan.get("probes", {}).get("queue_ports"):
+        most = most_of(results, "queue_mean_bytes") if len(ports) > 1 else None
+        return (None if most is None else most.port), None
     return longest_queue(results) or (None, None)
 
 
@@ -105,7 +109,7 @@ def longest_queue(results: Results, port: str | None = None, queue: int | None =
     of_switches = [place for place in places if place[0].partition(":")[0] not in hosts]
     exact = [place for place in places if place[0] == port and queue in (None, place[1])]
     numbered = [place for place in of_switches if place[1] == queue]
-    longest = max(exact or numbered or of_switches or places, key=lambda place: place[2], default=None)
+    longest = max(exact if port is not None else numbered or of_switches or places, key=lambda place: place[2], default=None)
     return longest[:2] if longest is not None else None
 
 

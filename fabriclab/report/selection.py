@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fabriclab.report.absent import absent, together
 from fabriclab.report.completion import completion_tables
-from fabriclab.report.exhibits import Exhibit, Picture
+from fabriclab.report.exhibits import Absent, Exhibit, Picture
 from fabriclab.report.figures.completion import fct_cdf
-from fabriclab.report.figures.curves import Curve, setting_noun
+from fabriclab.report.figures.curves import Curve
 from fabriclab.report.figures.deadlines import deadlines_picture
 from fabriclab.report.figures.drops import drops_picture
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
@@ -19,15 +20,15 @@ from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against, slowdown_by_size
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
 from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings
-from fabriclab.report.quantities import metric_title, setting_number
+from fabriclab.report.quantities import setting_number
 from fabriclab.report.samples import default_place, longest_queue
 from fabriclab.report.studies import Study
 from fabriclab.report.switch_selection import SWITCH_KINDS, counts_drops, switch_exhibits, switch_point_exhibits
 from fabriclab.report.telling import numeric_parameter, telling_points
 from fabriclab.report.traffic import timed_classes
 from fabriclab.results import Results, ResultsError, Sweep
-from fabriclab.results.checks import concerns
 from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
+from fabriclab.where import concerns
 
 FIGURE_KINDS = (
     *("metric", "queue", "queue-distribution", "drops", "fct-cdf", "cwnd", "throughput"),
@@ -51,11 +52,13 @@ Figure = dict[str, Any]
 def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KINDS) -> list[Exhibit]:
     """Return the figures and tables of one run: what the experiment asks for, then the default kinds that it does not name."""
     pool = pool_of_run(results)
-    exhibits: list[Exhibit | None] = []
-    for index, figure in enumerate(wanted_figures(results.manifest, _RUN_DEFAULT, kinds)):
+    exhibits: list[Exhibit] = []
+    for index, (figure, is_asked) in enumerate(_with_origin(results.manifest, _RUN_DEFAULT, kinds)):
         name = f"{prefix}-{index}"
-        exhibits += _completion_exhibits([pool], [pool], figure, name) or _run_exhibits(pool.curve, figure, name)
-    return [exhibit for exhibit in exhibits if exhibit is not None]
+        found = _completion_exhibits([pool], [pool], figure, name) or _run_exhibits(pool.curve, figure, name)
+        is_meant = concerns(figure, results.parameters)
+        exhibits += _or_absent(found, figure, [results] if is_meant else [], (), is_asked=is_asked and is_meant)
+    return together(exhibits)
 
 
 def sweep_exhibits(
@@ -72,26 +75,35 @@ def sweep_exhibits(
     default = [kind for kind in _SWEEP_DEFAULT if kind != "fct-table" or len(pools) <= MOST_TABLED]
     if counts_drops(sweep.runs[:1], None):
         default.insert(default.index("switch-ports") + 1, "drops")
-    exhibits: list[Exhibit | None] = []
-    for index, figure in enumerate(wanted_figures(sweep.runs[0].manifest, default, kinds)):
+    exhibits: list[Exhibit] = []
+    for index, (figure, is_asked) in enumerate(_with_origin(sweep.runs[0].manifest, default, kinds)):
         concerned = [pool for pool in pools if concerns(figure, pool.parameters)]
         telling = every if len(concerned) == len(pools) else telling_points(concerned, varied).pools
-        if concerned:
-            exhibits += _point_exhibits(concerned, telling, varied, figure, f"{prefix}-{index}", study)
-    return [exhibit for exhibit in exhibits if exhibit is not None]
+        found = _point_exhibits(concerned, telling, varied, figure, f"{prefix}-{index}", study) if concerned else []
+        exhibits += _or_absent(found, figure, [run for pool in concerned for run in pool.runs[:1]], varied, is_asked=is_asked)
+    return together(exhibits)
 
 
-def left_out_notes(sweep: Sweep, pools: Sequence[PooledRuns], varied: Sequence[str]) -> list[str]:
-    """Return sentences on figures that the experiment asks for and on tables that a report has by default, which this one has not."""
+def left_out_notes(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[str]:
+    """Return a sentence on tables that a report has by default and this one has not."""
     asked = wanted_figures(sweep.runs[0].manifest, ()) if sweep.runs else []
-    notes = []
-    for figure in asked:
-        metric, x = str(figure.get("metric")), str(figure.get("x"))
-        if figure["kind"] == "metric" and x in varied and all(run.summary.get(metric) is None for run in sweep.runs):
-            notes.append(f"No point has {metric_title(metric)}: its figure against {setting_noun(x)} is left out.")
     if len(pools) > MOST_TABLED and all(figure["kind"] != "fct-table" for figure in asked) and timed_classes(sweep.runs):
-        notes.append(f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: fct-table}} asks for them.")
-    return notes
+        return [f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: fct-table}} asks for them."]
+    return []
+
+
+def _with_origin(manifest: dict[str, Any], default: Sequence[str], kinds: Sequence[str]) -> list[tuple[Figure, bool]]:
+    """Return the figures of `wanted_figures`, each with whether the experiment asks for it."""
+    asked = len(wanted_figures(manifest, (), kinds))
+    return [(figure, index < asked) for index, figure in enumerate(wanted_figures(manifest, default, kinds))]
+
+
+def _or_absent(
+    found: Sequence[Exhibit | None], figure: Figure, runs: Sequence[Results], varied: Sequence[str], *, is_asked: bool
+) -> list[Exhibit]:
+    """Return what there is of a figure; of one that was asked for and has nothing, why."""
+    there = [exhibit for exhibit in found if exhibit is not None]
+    return there or ([absent(figure, runs, varied)] if is_asked else [])
 
 
 def _point_exhibits(
@@ -203,7 +215,7 @@ def _of(curve: Curve, exhibit: Exhibit | None) -> Exhibit | None:
 
 def _of_one_seed(pools: Sequence[PooledRuns], exhibit: Exhibit | None) -> Exhibit | None:
     """Return it with a word on which seed is shown, where there are several."""
-    if exhibit is None or all(len(pool.runs) < 2 for pool in pools):
+    if exhibit is None or isinstance(exhibit, Absent) or all(len(pool.runs) < 2 for pool in pools):
         return exhibit
     seeds = sorted({next(point.seed for point in pool.points if point.results is not None) for pool in pools})
     noun = "seed" if len(seeds) == 1 else "seeds"
@@ -228,13 +240,15 @@ def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, 
 def _place_of(curves: Sequence[Curve], figure: Figure) -> tuple[str | None, int | None]:
     """Return the port, and the queue where it is one of a shared buffer, that a figure shows of these runs.
 
-    It is what the figure names if every run sampled it, else nothing, the first sampled port; where ports' own queues were not sampled,
-    the switch's queue that grew longest in the first run.
+    It is what the figure names if every run sampled it, else that of `default_place` in the first run.
     """
     port, queue = figure.get("port"), figure.get("queue")
-    probes = [curve.results.plan.get("probes", {}) for curve in curves]
-    if queue is None and port is not None and all(port in (probe.get("queue_ports") or ()) for probe in probes):
+    sampled = [curve.results.plan.get("probes", {}).get("queue_ports") or () for curve in curves]
+    if queue is None and port is not None and all(port in ports for ports in sampled):
         return port, None
     if not curves or (queue is None and port is None):
-        return default_place(curves[0].results) if curves else (None, None)
-    return longest_queue(curves[0].results, port, queue) or (None, None)
+        place = default_place(curves[0].results) if curves else (None, None)
+        return place if place[1] is not None or all(place[0] in ports for ports in sampled) else (None, None)
+    if queue is None and any(port in ports for ports in sampled):
+        return None, None  # each run's own
+    return longest_queue(curves[0].results, port, queue) or (port, queue)

@@ -46,15 +46,6 @@ def switch_point_exhibits(pools: Sequence[PooledRuns], figure: Figure, name: str
     return []
 
 
-def unsampled_notes(runs: Sequence[Results]) -> list[str]:
-    """Return a sentence on the figures that the experiment asks for and that are empty, because no run sampled its switches."""
-    asked = [figure.get("kind") for run in runs[:1] for figure in (run.manifest.get("report") or {}).get("figures") or []]
-    empty = [kind for kind in SWITCH_KINDS if kind in asked]
-    if not empty or any(run.switches.is_sampled for run in runs):
-        return []
-    return [f"Nothing to show of {', '.join(empty)}: no switch with a shared buffer was sampled (probes.switches)."]
-
-
 def counts_drops(runs: Sequence[Results], port: str | None) -> bool:
     """Return whether a switch with a shared buffer counted the drops of the port, or without one of any."""
     return any(port is None or port in dropped(run) for run in runs if run.switches.queues is not None)

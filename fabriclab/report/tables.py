@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabriclab.report.exhibits import Cell
-from fabriclab.report.network import receiver_port
+from fabriclab.report.network import port_facts, receiver_port
 from fabriclab.report.pools import PooledRuns, format_interval, format_measure
-from fabriclab.report.quantities import format_metric, format_share, metric_title
+from fabriclab.report.quantities import Value, format_metric, format_share, metric_title
+from fabriclab.report.scope import most_of, scope_text, table_note
 from fabriclab.report.style import algorithm_name
 from fabriclab.report.traffic import timed_classes
 from fabriclab.results import Results
+from fabriclab.results.queue_metrics import PORT_LENGTHS
 from fabriclab.results.switch_metrics import PORT_METRICS, QUEUE_METRICS
 
 KEY_METRICS = (
@@ -41,6 +43,8 @@ COLUMNS = (
 MOST_CLASSES = 3
 """With more classes that have completion times there is no room for columns of each."""
 _OF_SEEDS = "Means over the seeds; completion times are of all flows together. Small: 95 % intervals, which resample the runs."
+_ACCURACY_UNIT = "_within_ns"
+"""`reconvergence_within_ns` is how exact `reconvergence_ns` is (`fabriclab.results.routing`)."""
 _COMPLETION_TIMES = ("fct_median_ns", "fct_p99_ns")
 
 
@@ -54,6 +58,8 @@ class PointTable:
     whole: list[bool]
     """Whether the row's points are complete."""
     caption: str
+    scope: str
+    """Of how many ports its columns are; empty where that is plain."""
 
 
 def point_table(
@@ -80,7 +86,8 @@ def point_table(
     if repeated:
         headings, numbers = [*headings, "Seeds"], [*numbers, True]
         rows = [[*row, Cell(_seeds(pool))] for row, pool in zip(rows, pools, strict=True)]
-    return PointTable(headings, numbers, rows, whole, _OF_SEEDS if repeated else "")
+    of_ports = table_note((run for pool in pools for run in pool.runs[:1]), [metric for metric, _ in columns])
+    return PointTable(headings, numbers, rows, whole, _OF_SEEDS if repeated else "", of_ports)
 
 
 def metric_rows(results: Results) -> list[tuple[str, str]]:
@@ -91,12 +98,18 @@ def metric_rows(results: Results) -> list[tuple[str, str]]:
     ports = results.plan.get("probes", {}).get("queue_ports") or []
     hidden = tuple(f"[{port}]" for port in ports) if len(ports) == 1 else ()
     shown = {name: value for name, value in results.summary.items() if value is not None and not (hidden and name.endswith(hidden))}
-    return [(metric_title(name), format_metric(name, value)) for name, value in shown.items() if not _has_table(name)]
+    return [(metric_title(name), _with_accuracy(results, name, value)) for name, value in shown.items() if not _stands_elsewhere(name)]
 
 
-def _has_table(metric: str) -> bool:
+def _with_accuracy(results: Results, name: str, value: Value) -> str:
+    accuracy = _accuracy(results, name)
+    return format_metric(name, value) + (f" ({accuracy})" if accuracy else "")
+
+
+def _stands_elsewhere(metric: str) -> bool:
+    """Return whether a metric has a table of its own, or stands beside the one whose accuracy it is."""
     name, bracket, _ = metric.partition("[")
-    return bool(bracket) and name in (*QUEUE_METRICS, *PORT_METRICS)
+    return (bool(bracket) and name in (*QUEUE_METRICS, *PORT_METRICS)) or name.endswith(_ACCURACY_UNIT)
 
 
 def key_figures(results: Results) -> list[tuple[str, str, str]]:
@@ -112,19 +125,35 @@ def key_figures(results: Results) -> list[tuple[str, str, str]]:
 
 
 def _context(results: Results, name: str, value: float) -> str:
+    """Return what a key figure covers, and what it is to be compared with."""
     if name == "pool_max_bytes":
         return _of_pool(results)
-    port = receiver_port(results)
+    return "; ".join(filter(None, (scope_text(results, name), _compared(results, name, value))))
+
+
+def _compared(results: Results, name: str, value: float) -> str:
+    if name == "goodput_bps":
+        receiver = receiver_port(results)
+        return "" if receiver is None else f"{format_share(value / receiver.goodput_limit_bps)} of the link's maximum"
+    if name not in PORT_LENGTHS:
+        return _accuracy(results, name)
+    most = most_of(results, name)
+    port = port_facts(results, most.port) if most is not None else None
     if port is None:
         return ""
-    if name == "goodput_bps":
-        return f"{format_share(value / port.goodput_limit_bps)} of the link's maximum"
     if name == "queue_max_bytes" and port.limit_bytes is not None:
         what = "buffer" if port.has_own_buffer else "that a queue can get"
         return f"of {format_metric('_bytes', port.limit_bytes)} {what}"
     if name == "queue_mean_bytes" and port.threshold_bytes:
         return f"threshold {format_metric('_bytes', port.threshold_bytes)}"
     return ""
+
+
+def _accuracy(results: Results, name: str) -> str:
+    """Return by how much a time of routing may be too long, where the engine can't look at all routes at once; else nothing."""
+    metric, bracket, event = name.partition("[")
+    within = results.summary.get(f"{metric.removesuffix('_ns')}{_ACCURACY_UNIT}{bracket}{event}")
+    return "" if within is None else f"or up to {format_metric('_ns', within, 2)} sooner"
 
 
 def _of_pool(results: Results) -> str:

@@ -85,7 +85,7 @@ def _sweep_table(sweep: Sweep, width: int) -> Table:
         table.add_column("\n".join(heading.split()), justify=justify, no_wrap=True, vertical="bottom")
     for is_whole, row in zip(content.whole, content.rows, strict=True):
         table.add_row(*(cell.text for cell in row), style=None if is_whole else "yellow")
-    notes = cap_notes(run for pool in pools for run in pool.runs[:1])
+    notes = [*cap_notes(run for pool in pools for run in pool.runs[:1]), *([content.scope] if content.scope else [])]
     table.caption = _caption([*warnings_of(sweep.points), *notes], [check for run in sweep.runs for check in evaluate_checks(run)])
     return table
 

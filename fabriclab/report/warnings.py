@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from fabriclab.report.figures.curves import setting_label
 from fabriclab.report.quantities import format_metric
-from fabriclab.results import Results, SweepPoint
+from fabriclab.results import Results, SweepPoint, fallback_causes
+from fabriclab.results.round_trips import least_delayed
 from fabriclab.results.sweep import SEED
 from fabriclab.units import format_count
 
@@ -15,9 +18,62 @@ _MOST_WARNINGS = 24
 """Of the plans; a plan for containers has one for each thing that stock qdiscs can't express."""
 
 
+_RTT_TOLERANCE = 0.05
+"""A round trip that is longer than planned by this share is told."""
+
+
 def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
-    """Return sentences on the points that are not whole, then on what their runs had no time for, then those of plans (`Plan.warnings`)."""
-    return [*_incomplete(points), *_each_once(points, _missed_events), *_of_plans(points)]
+    """Return sentences on the points that are not whole, on what their runs had no time for, on what real time made longer or less
+    exact, then those of plans (`Plan.warnings`)."""
+    from_runs = (
+        _incomplete(points),
+        _each_once(points, _missed_events),
+        _fallbacks(points),
+        _slow_round_trips(points),
+        _late_looks(points),
+    )
+    return [*chain.from_iterable(from_runs), *_of_plans(points)]
+
+
+def _fallbacks(points: Sequence[SweepPoint]) -> list[str]:
+    """Return a sentence on the flows that fell back from MPTCP to TCP, and why; none where none did."""
+    causes: Counter[str] = Counter()
+    for point in points:
+        if point.results is not None and point.results.summary.get("mptcp_fallbacks"):
+            causes.update(fallback_causes(point.results.flows))
+    if not causes:
+        return []
+    reasons = ", ".join(f"{count:,} where {reason}" for reason, count in sorted(causes.items()))
+    return [f"{format_count(causes.total(), 'flow')} fell back from MPTCP to TCP: {reasons}."]
+
+
+def _slow_round_trips(points: Sequence[SweepPoint]) -> list[str]:
+    """Return a sentence on the run in real time whose round trips are longer than planned by most; none where all are about right."""
+    found = []
+    for point in points:
+        quickest = least_delayed(point.results.flows) if point.results is not None and point.results.clock == "real" else None
+        if quickest is not None and quickest.excess_ns > _RTT_TOLERANCE * quickest.planned_ns:
+            found.append((quickest, point))
+    if not found:
+        return []
+    quickest, point = max(found, key=lambda pair: pair[0].excess_ns)
+    measured, planned = (format_metric("_ns", time_ns) for time_ns in (quickest.measured_ns, quickest.planned_ns))
+    where = f"{quickest.src} to {quickest.dst}" + (f" ({_name(point)}, the worst of {len(found)})" if len(points) > 1 else "")
+    excess = format_metric("_ns", quickest.excess_ns)
+    return [
+        f"In real time the host's own work is part of every round trip: the quickest, {where}, took {measured} where the links' delays "
+        f"are {planned} together. Whatever depends on the round-trip time is that of a path {excess} longer."
+    ]
+
+
+def _late_looks(points: Sequence[SweepPoint]) -> list[str]:
+    """Return a sentence on how exactly the times of routing are known, the worst of all runs; none in virtual time."""
+    summaries = [point.results.summary for point in points if point.results is not None]
+    within = [float(value) for summary in summaries for name, value in summary.items() if "_within_ns" in name and value is not None]
+    if not within:
+        return []
+    latest = format_metric("_ns", max(within), 2)
+    return [f"Routes of containers are looked at one after another: routing may have been up to {latest} sooner than is said here."]
 
 
 def _missed_events(results: Results) -> list[str]:

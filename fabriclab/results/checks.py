@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fabriclab.results.run import Results, Scalar
+from fabriclab.results.run import Results
 from fabriclab.results.summary import Metric
+from fabriclab.where import Scalar, concerns
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -38,16 +39,6 @@ def evaluate_checks(results: Results, checks: Sequence[Mapping[str, Any]] | None
     """
     given = results.plan.get("checks", []) if checks is None else checks
     return [_evaluate(check, results) for check in given if concerns(check, results.parameters)]
-
-
-def concerns(subject: Mapping[str, Any], parameters: Mapping[str, Scalar]) -> bool:
-    """Return whether all that the `where` of a check or a figure names has that value, or one of a list; texts compare without spaces."""
-    wanted = {name: value if isinstance(value, list) else [value] for name, value in (subject.get("where") or {}).items()}
-    return all(name in parameters and any(_same(parameters[name], value) for value in values) for name, values in wanted.items())
-
-
-def _same(one: Scalar, other: Scalar) -> bool:
-    return "".join(str(one).split()).lower() == "".join(str(other).split()).lower()
 
 
 def _evaluate(check: Mapping[str, Any], results: Results) -> CheckResult:

@@ -14,6 +14,8 @@ from typing import BinaryIO
 import polars as pl
 from polars.datatypes import DataTypeClass
 
+from fabriclab.files import check_regular, naming, reason
+
 WHOLE_SUFFIX = ".whole"
 """Ends the name of a copy of a file without its cut last line."""
 _READ_BLOCK = 1 << 16
@@ -161,6 +163,10 @@ def scan_csv(path: Path, file_format: Format, name: str) -> Scan:
     """
     if not path.exists():
         return Scan(empty_frame(file_format), (f"{name}: missing",))
+    try:
+        check_regular(path)
+    except OSError as error:
+        raise ResultsError(f"{name}: {reason(error)}") from error
     header_end, columns = _read_header(path, file_format, name)
     if columns is None:
         return Scan(empty_frame(file_format), (f"{name}: empty",))
@@ -208,7 +214,7 @@ def _whole_lines(path: Path) -> tuple[Path, bool]:
             return path, False
         end = _last_newline(file, size) + 1
     copy = path.with_name(path.name + WHOLE_SUFFIX)
-    with path.open("rb") as source, copy.open("wb") as target:
+    with naming(copy), path.open("rb") as source, copy.open("wb") as target:
         shutil.copyfileobj(source, target)
         target.truncate(end)
     return copy, True

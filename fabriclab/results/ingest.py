@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
 
+from fabriclab.files import read_text, reason, write_text
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
 from fabriclab.results.formats import FLOW_LOG, INTERFACES, QUEUES, TCP, TRACE, WHOLE_SUFFIX, Format, ResultsError, first_bad_row, scan_csv
+from fabriclab.results.parquet import write_frame, write_rows
 from fabriclab.results.routing import routing_metrics
 from fabriclab.results.summary import Measured, summarize
 from fabriclab.results.switch_formats import SWITCH_TABLES
@@ -19,9 +22,8 @@ from fabriclab.results.switch_formats import SWITCH_TABLES
 Outcome = TypeVar("Outcome")
 
 SUMMARY_FORMAT = "fabriclab-summary-1"
-# The options of every Parquet file; fixed, so that the same rows give the same bytes.
-_COMPRESSION_LEVEL = 3
-_ROW_GROUP = 1 << 18
+_LARGEST_JSON_BYTES = 1 << 30
+"""The plan of a fabric of a thousand hosts has 20 MB."""
 _SERIES: dict[str, Format] = {"queues": QUEUES, "tcp": TCP, "interfaces": INTERFACES, **SWITCH_TABLES}
 _INTERVALS = {
     "queues": "queue_interval_ns",
@@ -41,17 +43,41 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
     manifest = read_manifest(run_dir, required=False)
     plan = read_plan(run_dir, manifest)
     raw = run_dir / "raw"
-    notes = list(_old_notes(run_dir))
-    if raw.is_dir() or not (run_dir / "flows.parquet").exists():
-        notes = _write_flows(run_dir, plan)
-        for name, file_format in _SERIES.items():
-            notes += _write_series(run_dir, name, file_format, expected=_is_sampled(plan, name))
-    metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
-    _write_json(run_dir / "summary.json", {"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics})
+    with _without_copies(raw), _all_or_none(run_dir):
+        notes = list(_old_notes(run_dir))
+        if raw.is_dir() or not (run_dir / "flows.parquet").exists():
+            notes = _write_flows(run_dir, plan)
+            for name, file_format in _SERIES.items():
+                notes += _write_series(run_dir, name, file_format, expected=_is_sampled(plan, name))
+        metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
+        text = json.dumps({"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics}, indent=2)
+        write_text(run_dir / "summary.json", text + "\n")
     if raw.is_dir() and not keep_raw:
         shutil.rmtree(raw)
-    for copy in raw.rglob(f"*{WHOLE_SUFFIX}"):
-        copy.unlink()
+
+
+@contextmanager
+def _without_copies(raw: Path) -> Iterator[None]:
+    """Remove the copies of logs with a cut line that are made on the way."""
+    try:
+        yield
+    finally:
+        for copy in raw.rglob(f"*{WHOLE_SUFFIX}"):
+            copy.unlink()
+
+
+@contextmanager
+def _all_or_none(run_dir: Path) -> Iterator[None]:
+    """Remove the tables when not all of them could be made: the raw logs hold the same, and the disk may be full."""
+    raw = run_dir / "raw"
+    try:
+        yield
+    except BaseException:
+        if raw.is_dir() and not (run_dir / "summary.json").exists():
+            for name in ("flows", *_SERIES):
+                with suppress(OSError):
+                    (run_dir / f"{name}.parquet").unlink(missing_ok=True)
+        raise
 
 
 def read_manifest(run_dir: Path, *, required: bool = True) -> dict[str, Any]:
@@ -76,9 +102,11 @@ def read_plan(run_dir: Path, manifest: dict[str, Any]) -> dict[str, Any]:
 def read_json(path: Path, version: str) -> dict[str, Any]:
     """Return the object of a JSON file whose `format` is `version`; raises ResultsError that names the file and what is wrong."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_text(path, _LARGEST_JSON_BYTES))
     except FileNotFoundError:
         raise ResultsError(f"{path}: missing; this is not a directory that fabriclab wrote") from None
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {reason(error)}") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ResultsError(f"{path}: not JSON: {error}") from error
     found = data.get("format") if isinstance(data, dict) else None
@@ -91,10 +119,7 @@ def read_json(path: Path, version: str) -> dict[str, Any]:
 def _write_flows(run_dir: Path, plan: dict[str, Any]) -> list[str]:
     trace, log = read_trace(run_dir), scan_flow_logs(run_dir)
     flows = _reading(lambda: join_flows(trace.rows, log.rows, plan), run_dir)
-    path = run_dir / "flows.parquet"
-    part = path.with_suffix(".part")
-    flows.write_parquet(part, compression="zstd", compression_level=_COMPRESSION_LEVEL, row_group_size=_ROW_GROUP)
-    part.replace(path)
+    write_rows(flows, run_dir / "flows.parquet")
     return [*trace.notes, *log.notes]
 
 
@@ -104,14 +129,7 @@ def _write_series(run_dir: Path, name: str, file_format: Format, *, expected: bo
     if not expected and not source.exists():
         return []
     scan = scan_csv(source, file_format, f"raw/{name}.csv")
-    path = run_dir / f"{name}.parquet"
-    part = path.with_suffix(".part")
-
-    def write() -> None:
-        scan.rows.sink_parquet(part, compression="zstd", compression_level=_COMPRESSION_LEVEL, row_group_size=_ROW_GROUP)
-
-    _reading(write, run_dir)
-    part.replace(path)
+    _reading(lambda: write_frame(scan.rows, run_dir / f"{name}.parquet"), run_dir)
     return list(scan.notes)
 
 
@@ -142,9 +160,3 @@ def _is_sampled(plan: dict[str, Any], name: str) -> bool:
 def _old_notes(run_dir: Path) -> list[str]:
     path = run_dir / "summary.json"
     return list(read_json(path, SUMMARY_FORMAT)["notes"]) if path.exists() else []
-
-
-def _write_json(path: Path, data: dict[str, Any]) -> None:
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-    part.replace(path)

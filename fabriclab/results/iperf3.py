@@ -20,7 +20,7 @@ from fabriclab.results.formats import FLOW_LOG, ResultsError, Scan
 VERSION = "# fabriclab-exec-1"
 COLUMNS = "start_ns,end_ns,ended_by,status"
 _NAME = re.compile(r"(\d+)-(src|dst)\.log")
-_RECORD = re.compile(r"(-?\d+),(-?\d+),(itself|until|signal),((?:exit|signal) \d+)|,,signal,")
+_RECORD = re.compile(r"(-?\d+),(-?\d+),(itself|until|signal|power),((?:exit|signal) \d+)|,,signal,")
 _INTERRUPTED = "interrupt - "
 """Begins the error of a side that was ended by a signal: its results are whole."""
 _FAREWELL = ("the client has terminated", "the server has terminated")
@@ -35,6 +35,8 @@ class _Log:
     side: str
     ran: tuple[int, int] | None
     report: dict[str, Any]
+    power_lost: bool = False
+    """Its host went down."""
 
     @property
     def error(self) -> str:
@@ -43,6 +45,8 @@ class _Log:
     @property
     def status(self) -> str:
         """As in the flow log."""
+        if self.power_lost and self.ran:
+            return "failed: EHOSTDOWN"
         if self.error and not self.error.endswith(_FAREWELL):
             return f"failed: {self.error}"
         return "stopped" if self.ran and self.stream is not None else "unstarted"
@@ -111,9 +115,12 @@ def _read(path: Path, name: str) -> _Log | str:
         raise ResultsError(f"{name}:3: '{lines[2]}': must be the values of {COLUMNS}, such as '0,1000000000,until,exit 1'")
     ran = (int(record[1]), int(record[2])) if record[1] else None
     report = _report(lines[3]) if ran else {}
+    if report is None and record[3] == "power":
+        # What iperf3 measured went down with it.
+        report = {}
     if report is None:
         return f"{name}: iperf3's results are not whole, and left out ({record[4]})"
-    return _Log(int(found[1]), found[2], ran, report)
+    return _Log(int(found[1]), found[2], ran, report, power_lost=record[3] == "power")
 
 
 def _report(text: str) -> dict[str, Any] | None:

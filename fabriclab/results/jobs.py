@@ -11,7 +11,9 @@ from fabriclab.results.flow_metrics import Metrics
 
 
 def job_metrics(flows: pl.LazyFrame, plan: dict[str, Any]) -> Metrics:
-    """Return `job_ns` of each shuffle of the plan, and without brackets the first one's; None of a job that is not complete.
+    """Return `job_ns` of each shuffle of the plan, and without brackets the slowest one's; None of a job that is not complete.
+
+    While one job is not complete nobody knows which is the slowest: the bare name is then None, too.
 
     `flows` has a column `finished`, whether a flow did all that it was meant to do.
     """
@@ -20,4 +22,5 @@ def job_metrics(flows: pl.LazyFrame, plan: dict[str, Any]) -> Metrics:
         return {"job_ns": None}
     jobs = coflow_table(flows.filter(pl.col("class").is_in(names))).filter(pl.col("level") == "job")
     times = dict(zip(jobs["group"], jobs["completion_ns"], strict=True))
-    return {"job_ns": times.get(names[0])} | {f"job_ns[{name}]": times.get(name) for name in names}
+    known = [times[name] for name in names if times.get(name) is not None]
+    return {"job_ns": max(known) if len(known) == len(names) else None} | {f"job_ns[{name}]": times.get(name) for name in names}

@@ -8,12 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.clock import Clock, clock_of
 from fabriclab.results.ingest import SUMMARY_FORMAT, ingest_run, read_json, read_manifest, read_plan
+from fabriclab.results.queue_metrics import over_all_ports
 from fabriclab.results.summary import Measured, Metrics
 from fabriclab.results.switch_tables import SwitchTables
 from fabriclab.results.tables import FlowTables
-
-Scalar = str | int | float | bool
+from fabriclab.where import Scalar
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Results(FlowTables):
     def status(self) -> str:
         """How the run ended: complete, limit, starved (invalid: real time, and no CPU for it), stopped, failed, crashed or interrupted."""
         return str(self.manifest.get("status", "interrupted"))
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that the run's times are of."""
+        return clock_of(self.manifest.get("engine"))
 
     @property
     def is_whole(self) -> bool:
@@ -87,4 +93,6 @@ def read_run(run_dir: Path) -> Results:
     if not (run_dir / "summary.json").exists() or (run_dir / "raw").is_dir():
         ingest_run(run_dir, keep_raw=manifest.get("ended") is None)
     summary = read_json(run_dir / "summary.json", SUMMARY_FORMAT)
-    return Results(run_dir, manifest, plan, dict(summary["metrics"]), tuple(summary["notes"]), Measured.open(run_dir))
+    # Older versions wrote the first port's numbers under the names of all ports.
+    metrics = dict(summary["metrics"]) | over_all_ports(summary["metrics"], plan.get("probes", {}).get("queue_ports") or ())
+    return Results(run_dir, manifest, plan, metrics, tuple(summary["notes"]), Measured.open(run_dir))

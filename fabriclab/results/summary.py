@@ -16,7 +16,8 @@ Flows
                         (`fabriclab.results.ideal`)
   coflow_mean_ns, coflow_median_ns, coflow_p95_ns, coflow_p99_ns   completion times of complete coflows: rounds, queries, phases of a job
                         (`fabriclab.results.coflows`, level `coflow`)
-  job_ns                completion time of a shuffle, all its phases; `job_ns[NAME]` of each, the bare name is the experiment's first one's
+  job_ns                completion time of a shuffle, all its phases; `job_ns[NAME]` of each, the bare name is the slowest one's, and None
+                        where one is not complete
   deadline_flows, deadline_misses   sized flows that have a deadline, those of them that missed it, incomplete ones included
   rounds_complete       groups of the trace of which every flow is complete
   round_mean_ns         mean over those of (last byte read - first start)
@@ -30,7 +31,8 @@ Classes, over the flows of class C alone, where it was measured, of the 100 clas
                         marks, deadline_flows, deadline_misses, fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns,
                         fct_p999_ns, slowdown_mean, slowdown_median, slowdown_p99, coflow_mean_ns, coflow_median_ns, coflow_p95_ns,
                         coflow_p99_ns as above
-Queues, over the time from the first start to the last byte; the bare name is the first sampled port's, `name[port]` each port's
+Queues, over the time from the first start to the last byte; `name[port]` is a port's, the bare name is of all sampled ports together:
+of lengths that of the port where it is largest, of counts and of time the sum (`fabriclab.results.queue_metrics`)
   queue_mean_bytes, queue_median_bytes, queue_p99_bytes   time-weighted: a sample holds until the next
   queue_max_bytes       largest sample
   drops, queue_marks    packets dropped and marked by the port, last sample minus first
@@ -72,23 +74,13 @@ from fabriclab.results.fairness import fairness_metrics
 from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics
 from fabriclab.results.flows import is_done, scan_flows
 from fabriclab.results.jobs import job_metrics
-from fabriclab.results.statistics import (
-    hold_until_next,
-    time_weighted_distribution,
-    time_weighted_mean,
-    time_weighted_percentile,
-)
+from fabriclab.results.parquet import check_parquet, open_parquet
+from fabriclab.results.queue_metrics import queue_metrics
+from fabriclab.results.statistics import hold_until_next, time_weighted_distribution, time_weighted_mean
 from fabriclab.results.switch_metrics import switch_metrics
 from fabriclab.results.switch_tables import SwitchTables
 
 __all__ = ["Measured", "Metric", "Metrics", "busy_interval", "is_finished", "summarize"]
-
-_QUEUE_METRICS = (
-    *("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),
-    *("drops", "queue_marks", "stalls", "stalled_ns"),
-)
-SILENCE_NS = 10_000_000
-"""So long a silence of a port is a stall: far longer than a round trip, far shorter than Linux's RTOmin of 200 ms."""
 
 
 @dataclass(frozen=True)
@@ -103,13 +95,10 @@ class Measured:
 
     @classmethod
     def open(cls, run_dir: Path) -> Measured:
-        """Open the Parquet files of a run directory."""
-
-        def table(name: str) -> pl.LazyFrame | None:
-            path = run_dir / f"{name}.parquet"
-            return pl.scan_parquet(path) if path.exists() else None
-
-        return cls(scan_flows([run_dir]), table("queues"), table("tcp"), table("interfaces"), SwitchTables.open(run_dir))
+        """Open the Parquet files of a run directory. Raises ResultsError for one that is damaged."""
+        check_parquet(run_dir / "flows.parquet")
+        queues, tcp, interfaces = (open_parquet(run_dir / f"{name}.parquet") for name in ("queues", "tcp", "interfaces"))
+        return cls(scan_flows([run_dir]), queues, tcp, interfaces, SwitchTables.open(run_dir))
 
 
 def summarize(measured: Measured, plan: dict[str, Any], manifest: dict[str, Any]) -> Metrics:
@@ -118,7 +107,7 @@ def summarize(measured: Measured, plan: dict[str, Any], manifest: dict[str, Any]
     metrics = flow_metrics(flows) | job_metrics(flows, plan)
     begin, end = busy_interval(measured)
     ports = tuple(plan.get("probes", {}).get("queue_ports", ()))
-    metrics |= _queues(measured.queues, ports, begin, end)
+    metrics |= queue_metrics(measured.queues, ports, begin, end)
     metrics["srtt_mean_us"] = _srtt_mean(measured, begin, end)
     metrics |= fairness_metrics(measured.flows, measured.tcp)
     return metrics | switch_metrics(measured.switches, plan)
@@ -144,43 +133,6 @@ def busy_interval(measured: Measured) -> tuple[int, int]:
     return int(begin or 0), int(end or 0)
 
 
-def _queues(queues: pl.LazyFrame | None, ports: tuple[str, ...], begin_ns: int, end_ns: int) -> Metrics:
-    metrics: Metrics = dict.fromkeys(_QUEUE_METRICS)
-    for index, port in enumerate(ports if queues is not None else ()):
-        assert queues is not None
-        of_port = _queue_of_port(queues.filter(pl.col("port") == port), begin_ns, end_ns)
-        metrics |= of_port if index == 0 else {}
-        metrics |= {f"{name}[{port}]": value for name, value in of_port.items()}
-    return metrics
-
-
-def _queue_of_port(rows: pl.LazyFrame, begin_ns: int, end_ns: int) -> Metrics:
-    distribution = time_weighted_distribution(hold_until_next(rows, "bytes", begin_ns, end_ns))
-    counted = [(pl.col(name).last() - pl.col(name).first()).alias(name) for name in ("drops", "marks")]
-    row = _only_row(rows.select(pl.col("bytes").max(), *counted))
-    return {
-        "queue_mean_bytes": time_weighted_mean(distribution),
-        "queue_median_bytes": _whole(time_weighted_percentile(distribution, 50)),
-        "queue_p99_bytes": _whole(time_weighted_percentile(distribution, 99)),
-        "queue_max_bytes": row["bytes"],
-        "drops": row["drops"],
-        "queue_marks": row["marks"],
-        **_silences(rows, begin_ns, end_ns),
-    }
-
-
-def _silences(rows: pl.LazyFrame, begin_ns: int, end_ns: int) -> Metrics:
-    """Return how often and how long in all nothing left the port for SILENCE_NS or more while the traffic was not done.
-
-    This is what waiting for a timer looks like from outside. TCP's own count of timeouts misses some: a tail-loss probe with one segment
-    outstanding waits RTOmin too (tcp_schedule_loss_probe in net/ipv4/tcp_output.c) and is counted as no timeout.
-    """
-    departures = rows.filter(pl.col("sent_packets") != pl.col("sent_packets").shift(1, fill_value=-1))
-    silences = hold_until_next(departures, "sent_packets", begin_ns, end_ns).filter(pl.col("held_ns") >= SILENCE_NS)
-    row = _only_row(silences.select(pl.len().alias("stalls"), pl.col("held_ns").sum().alias("stalled_ns")))
-    return {"stalls": int(row["stalls"]), "stalled_ns": int(row["stalled_ns"])}
-
-
 def _srtt_mean(measured: Measured, begin_ns: int, end_ns: int) -> float | None:
     if measured.tcp is None:
         return None
@@ -195,11 +147,3 @@ def _connection(tcp: pl.LazyFrame) -> pl.Expr:
     """Return what tells connections apart: the flow and, of MPTCP, the subflow, which samples of older versions don't have."""
     subflow = pl.col("subflow").fill_null(-1) if "subflow" in tcp.collect_schema().names() else pl.lit(-1)
     return pl.struct("flow", subflow.alias("subflow")).alias("connection")
-
-
-def _only_row(rows: pl.LazyFrame) -> dict[str, Any]:
-    return rows.collect(engine="streaming").row(0, named=True)
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else round(value)

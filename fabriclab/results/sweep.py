@@ -12,9 +12,10 @@ from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate, standar
 from fabriclab.results.flows import FLOW_SCHEMA, scan_flows
 from fabriclab.results.formats import ResultsError
 from fabriclab.results.ingest import read_json
-from fabriclab.results.run import Results, Scalar, read_run
+from fabriclab.results.run import Results, read_run
 from fabriclab.results.switch_tables import SwitchTables, joined
 from fabriclab.results.tables import FlowTables
+from fabriclab.where import Scalar
 
 SWEEP_FORMAT = "fabriclab-sweep-1"
 SEED = "seed"

@@ -22,7 +22,7 @@ QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pause
 PORT_METRICS = ("pauses_sent", "ingress_discards", "xoff_ns", "congestion_events")
 """Of the whole run and of a port."""
 POOL_METRICS = ("pool_max_bytes", "headroom_max_bytes")
-"""Of the first sampled switch's first pool, and of each pool."""
+"""Of each pool, and of all pools the one with the most."""
 _ONLY_QUEUES = tuple(name for name in QUEUE_METRICS if name != "pauses_received")
 """What a port has as the sum of its queues'; a pause that it received may stop several of them."""
 

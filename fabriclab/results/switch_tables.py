@@ -8,6 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from fabriclab.results.parquet import open_parquet
+
 _FIELDS = {
     "ports": "switch_ports",
     "queues": "switch_queues",
@@ -35,9 +37,8 @@ class SwitchTables:
 
     @classmethod
     def open(cls, run_dir: Path) -> SwitchTables:
-        """Open the Parquet files of a run directory."""
-        files = {field: run_dir / f"{table}.parquet" for field, table in _FIELDS.items()}
-        return cls(**{field: pl.scan_parquet(path) for field, path in files.items() if path.exists()})
+        """Open the Parquet files of a run directory. Raises ResultsError for one that is damaged."""
+        return cls(**{field: open_parquet(run_dir / f"{table}.parquet") for field, table in _FIELDS.items()})
 
     @property
     def is_sampled(self) -> bool:

@@ -7,7 +7,7 @@ import fcntl
 import itertools
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EBADF)
@@ -30,17 +30,28 @@ def new_directory(wanted: Path) -> Path:
 
 
 @contextmanager
-def claimed(directory: Path) -> Iterator[None]:
+def claimed(directory: Path, *, ours: bool = False) -> Iterator[None]:
     """Make a directory unless it is there, and hold it. The kernel lets go of it when this process ends, however it ends.
 
-    Raises InUseError while another process holds it, OSError when it can't be made.
+    One that was made for this (`ours`: already) is removed if nothing was put there. Raises InUseError while another process holds it,
+    OSError when it can't be made.
     """
+    ours = ours or not directory.exists()
     directory.mkdir(parents=True, exist_ok=True)
+    if not os.access(directory, os.W_OK | os.X_OK):
+        # Now, and not when a run has been started.
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(directory))
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         _lock(handle, directory)
         yield
+    except InUseError:
+        ours = False
+        raise
     finally:
+        if ours:
+            with suppress(OSError):
+                directory.rmdir()
         os.close(handle)
 
 

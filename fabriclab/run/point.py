@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
+from fabriclab.files import explain, no_room
 from fabriclab.plan.model import Plan
-from fabriclab.run.directory import RUN_MARK, write_inputs, write_json
-from fabriclab.run.engines import MadeFrom, engine_name, execute, has_stock_qdiscs_only
+from fabriclab.run.directory import RUN_MARK, write_inputs
+from fabriclab.run.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only
 from fabriclab.run.manifest import hash_files, kernel_release, new_manifest, utc_now
-
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+from fabriclab.run.record import Record
 
 
 class IngestError(Exception):
@@ -53,33 +53,55 @@ class RunResult:
     message: str
     wall_s: float = 0.0
     virtual_ns: int = 0
+    full: bool = False
+    """Whether the disk had no room for it: what is run next will fail, too."""
+    engine: EngineName = "vm"
+    """The one that ran it: it says which clock `virtual_ns` is of."""
 
 
 def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventCallback) -> RunResult:
     """Run a plan; everything goes into `directory`, which is made. What can be kept is kept, whatever happens.
 
-    Raises TraceError for a bad flow trace, OSError when the directory can't be made.
+    Raises TraceError for a bad flow trace, OSError when the directory can't be made or written to: nothing is in it then.
     """
     directory.mkdir(parents=True, exist_ok=True)
     manifest = new_manifest(plan, context.artefacts, context.command, context.report)
     try:
-        write_json(directory / RUN_MARK, manifest)
-        stock = has_stock_qdiscs_only(engine_name(context.artefacts))
-        write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect)
-        outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s)
-    except (EngineError, TraceError, OSError) as error:
-        message = str(error)
-        if isinstance(error, OSError) and error.errno in _FULL:
-            message = f"the disk that holds {directory} is full; nothing was run"
-        _note_what_fits(directory, manifest, "failed", message)
-        if isinstance(error, TraceError):
+        record = Record(directory, manifest)
+    except OSError as error:
+        return _refused(directory, error)
+    with record:
+        try:
+            stock = has_stock_qdiscs_only(engine_name(context.artefacts))
+            write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect)
+        except TraceError as error:
+            record.note("failed", str(error))
             raise
-        return RunResult(directory, "failed", message)
-    return _finish(directory, manifest, outcome, context.ingest)
+        except OSError as error:
+            # Half of the inputs are of no use, and make room.
+            empty_run(directory)
+            return _refused(directory, error)
+        try:
+            outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s)
+        except (EngineError, OSError) as error:
+            outcome = Outcome("failed", explain(error) if isinstance(error, OSError) else str(error), 0, 0.0)
+            if not (directory / "events.jsonl").exists():  # it never began
+                record.note(outcome.status, outcome.message)
+                full = isinstance(error, OSError) and no_room(error)
+                return RunResult(directory, outcome.status, outcome.message, full=full, engine=manifest["engine"])
+        return _finish(directory, record, outcome, context.ingest)
 
 
-def _finish(directory: Path, manifest: dict[str, Any], outcome: Outcome, ingest: Callable[[Path], None]) -> RunResult:
-    status, message = outcome.status, outcome.message
+def _refused(directory: Path, error: OSError) -> RunResult:
+    """Return the result of a run for whose inputs there was no room. Raises the error if it is another one."""
+    if not no_room(error):
+        raise error
+    return RunResult(directory, "failed", f"{explain(error)}; nothing was run, and nothing of it is left", full=True)
+
+
+def _finish(directory: Path, record: Record, outcome: Outcome, ingest: Callable[[Path], None]) -> RunResult:
+    status, message, full = outcome.status, outcome.message, outcome.full
+    manifest = record.manifest
     manifest["ended"] = utc_now()
     manifest["wall_s"] = round(outcome.wall_s, 3)
     manifest["virtual_s"] = outcome.virtual_ns / 1e9
@@ -87,35 +109,28 @@ def _finish(directory: Path, manifest: dict[str, Any], outcome: Outcome, ingest:
     manifest.update(outcome.figures)
     try:
         # The results depend on how the run ended, so the manifest is first; their hashes come after.
-        _write_status(directory, manifest, status, message)
+        record.note(status, message)
         if any((directory / "raw").glob("**/*.csv")):
             try:
                 ingest(directory)
             except IngestError as error:
                 status, message = _worse(status), _join(message, f"the logs can't be turned into results: {error}")
         manifest["files"] = hash_files(directory)
-        _write_status(directory, manifest, status, message)
-    except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        status, message = _worse(status), _join(message, f"the disk that holds {directory} is full; the raw logs are kept")
-        _note_what_fits(directory, manifest, status, message)
-    return RunResult(directory, status, message, outcome.wall_s, outcome.virtual_ns)
+        record.note(status, message)
+    except (OSError, MemoryError) as error:
+        status, message = _worse(status), _join(message, _kept(directory, error))
+        full = full or (isinstance(error, OSError) and no_room(error))
+        manifest["files"] = {}
+        # Should even this fail, the manifest says how the machine ended.
+        with suppress(OSError):
+            record.note(status, message)
+    return RunResult(directory, status, message, outcome.wall_s, outcome.virtual_ns, full, manifest["engine"])
 
 
-def _write_status(directory: Path, manifest: dict[str, Any], status: Status, message: str) -> None:
-    manifest["status"], manifest["message"] = status, message
-    write_json(directory / RUN_MARK, manifest)
-
-
-def _note_what_fits(directory: Path, manifest: dict[str, Any], status: Status, message: str) -> None:
-    """Write the manifest, on a full disk perhaps: what was half written makes room. Should it not fit, the first one stands: unfinished."""
-    for partial in [*directory.glob("*.part"), *directory.glob("*.partial")]:
-        partial.unlink(missing_ok=True)
-    try:
-        _write_status(directory, manifest, status, message)
-    except OSError:
-        (directory / f"{RUN_MARK}.partial").unlink(missing_ok=True)
+def _kept(directory: Path, error: OSError | MemoryError) -> str:
+    """Return what became of the results, and what the user can do."""
+    why = explain(error) if isinstance(error, OSError) else "there is not enough memory"
+    return f"{why}; the raw logs are kept: `fabriclab report {directory}` makes the results of them once this is mended"
 
 
 def _worse(status: Status) -> Status:

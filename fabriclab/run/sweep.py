@@ -8,12 +8,14 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fabriclab.compile import TraceError
 from fabriclab.engine.events import Event
+from fabriclab.files import explain, no_room
 from fabriclab.plan.model import Plan, Scalar
 from fabriclab.run.directory import RUN_MARK, read_json, write_json
 from fabriclab.run.engines import MadeFrom
@@ -48,6 +50,8 @@ class Sweep:
         self.directory = directory
         self._head = {"format": SWEEP_FORMAT, "lab": lab, "matrix": matrix, "title": title}
         self.points = [PointState(plan, directory / "points" / point_name(plan, artefacts)) for plan in plans]
+        self.full = False
+        """Whether the disk has no room for a point, nor for those that follow."""
         self._lock = threading.Lock()
 
     def recall(self) -> None:
@@ -58,10 +62,14 @@ class Sweep:
                 point.status, point.message, point.reused = manifest["status"], manifest.get("message", ""), True
 
     def note(self, point: PointState, status: str, message: str = "") -> None:
-        """Note how a point stands, and write it down."""
+        """Note how a point stands, and write it down where there is room: an older sweep.json says that the point is missing."""
         with self._lock:
             point.status, point.message = status, message
-            self.write()
+            try:
+                self.write()
+            except OSError as error:
+                if not no_room(error):
+                    raise
 
     def write(self) -> None:
         """Write sweep.json."""
@@ -85,7 +93,7 @@ def run_sweep(
     on_event: Callable[[PointState, Event], None],
     on_end: Callable[[PointState, RunResult], None],
 ) -> None:
-    """Run the points that are not done, `jobs` at a time. A point that fails does not stop the others; an interrupt stops all.
+    """Run the points that are not done, `jobs` at a time. A point that fails does not stop the others; an interrupt and a full disk do.
 
     The callbacks are called from several threads.
     """
@@ -93,14 +101,20 @@ def run_sweep(
     sweep.write()
 
     def work(point: PointState) -> None:
-        if context.interrupt.requested:
+        if context.interrupt.requested or sweep.full:
             return
         sweep.note(point, "running")
         try:
             remove_run(point.directory)
             result = run_point(point.plan, point.directory, context, lambda event: on_event(point, event))
-        except (OSError, TraceError) as error:
+        except TraceError as error:
             result = RunResult(point.directory, "failed", str(error))
+        except OSError as error:
+            result = RunResult(point.directory, "failed", explain(error), full=no_room(error))
+        if result.full:
+            sweep.full = True
+            with suppress(OSError):
+                point.directory.rmdir()
         sweep.note(point, result.status, result.message)
         on_end(point, result)
 

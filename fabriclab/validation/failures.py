@@ -142,4 +142,6 @@ def _where_lost(lost: pl.DataFrame) -> str:
 
 def _followed(results: Results, slot: _Slot) -> str:
     took_ns = results.summary.get(f"reconvergence_ns[fails-{slot.number}]")
-    return "" if took_ns is None else f"; routing took {format_duration(took_ns, 3)}"
+    within_ns = results.summary.get(f"reconvergence_within_ns[fails-{slot.number}]")
+    sooner = "" if within_ns is None else f" or up to {format_duration(within_ns, 2)} less"
+    return "" if took_ns is None else f"; routing took {format_duration(took_ns, 3)}{sooner}"

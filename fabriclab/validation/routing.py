@@ -120,7 +120,9 @@ def _live_interfaces(table: Any) -> dict[str, list[str]]:
 
 
 def _prefix(destination: str) -> str:
-    return destination if "/" in destination or destination == "default" else f"{destination}/32"
+    if destination == "default":
+        return "0.0.0.0/0"
+    return destination if "/" in destination else f"{destination}/32"
 
 
 def _parsed(output: str | None) -> Any:

@@ -7,6 +7,7 @@ import os
 import secrets
 import shutil
 import subprocess
+from collections.abc import Collection
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
@@ -25,7 +26,8 @@ _RENDEZVOUS = "/run/fabriclab/rendezvous"
 class Deployment:
     """A deployed lab. Use as a context manager: on leaving it containers, links, networks and Containerlab's files are gone."""
 
-    def __init__(self, topology: Path, directory: Path) -> None:
+    def __init__(self, topology: Path, directory: Path, nodes: Collection[str] | None = None) -> None:
+        """`nodes` alone are deployed; None: all of the topology. Raises EngineError."""
         # A name of its own: the same lab may run twice on a host, and the user's own deployment of it is not ours.
         self.name = f"fl{secrets.token_hex(4)}"
         self._topology = directory.resolve() / "machine" / "topology.clab.yml"
@@ -33,7 +35,7 @@ class Deployment:
         if ":" in str(self._rendezvous):
             raise EngineError(f"{directory}: Docker mounts no directory with a colon in its path; --out names another one")
         binds = [f"{self._rendezvous}:{_RENDEZVOUS}"]
-        self._topology.write_text(deployable(topology, self.name, binds, self._topology.with_name("sonic")))
+        self._topology.write_text(deployable(topology, self.name, binds, self._topology.with_name("sonic"), nodes))
         self._directory = directory
         self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}
         self._guard: subprocess.Popen[bytes] | None = None

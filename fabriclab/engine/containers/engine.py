@@ -73,7 +73,7 @@ def run_containers(lab: ContainerLab, directory: Path, on_event: EventCallback, 
     """
     started = time.monotonic()
     job = read_job(directory)
-    with (directory / "events.jsonl").open("w", buffering=1) as events, Deployment(lab.topology, directory) as deployment:
+    with (directory / "events.jsonl").open("w", buffering=1) as events, Deployment(lab.topology, directory, job.files) as deployment:
         run = _Run(lab, job, directory, EventLog(events, on_event), interrupt)
         status, message = run.carry_out(deployment)
     figures = {} if run.starvation is None else {"starvation": run.starvation.as_record()}
@@ -93,7 +93,7 @@ class _Run:
         self._sonic = {container.node: container.config for container in read_containers(lab.topology) if container.config is not None}
         """The configuration of each SONiC node, which runs its own daemons."""
         self._timeline = Timeline((), {}, events.emit)
-        self._meter = StarvationMeter()
+        self._meter = StarvationMeter(stall_ns=job.stall_ns)
         self._problems: list[str] = []
         self.starvation: Starvation | None = None
         self.virtual_ns = 0
@@ -153,7 +153,7 @@ class _Run:
             samplers = self._start(processes, self._sampler_tasks())
             self._events.emit("phase", phase="traffic")
             traffic = self._start(processes, self._job.traffic)
-            self._timeline.prepare(processes)
+            self._timeline.prepare(processes, daemons, traffic)
             if self._interrupt.requested:
                 return None
             status = self._follow(processes, traffic, samplers, daemons)
@@ -168,8 +168,10 @@ class _Run:
         if self._job.ready is None:
             return True
         self._events.emit("phase", phase="routing")
-        began_ns = time.monotonic_ns()
+        # Routing was not yet right when the look before the last one began: it may have become so at any time since.
+        began_ns = wrong_at_ns = looked_ns = time.monotonic_ns()
         while missing := missing_routes(self._job.ready, self._containers):
+            wrong_at_ns = looked_ns
             processes.pump()
             ended = [daemon.describe() for daemon in daemons if daemon.status is not None]
             if ended:
@@ -179,7 +181,9 @@ class _Run:
             if self._job.ready.limit_ns is not None and time.monotonic_ns() - began_ns > self._job.ready.limit_ns:
                 limit = f"routing did not converge within {self._job.ready.limit_ns / 1e9:g} s"
                 raise EngineError("\n".join([limit, *missing[:_PROBLEMS_SHOWN]]))
-        self._events.emit("converged", convergence_ns=time.monotonic_ns() - began_ns)
+            looked_ns = time.monotonic_ns()
+        now_ns = time.monotonic_ns()
+        self._events.emit("converged", convergence_ns=now_ns - began_ns, within_ns=now_ns - wrong_at_ns)
         return True
 
     def _sampler_tasks(self) -> list[Task]:
@@ -210,7 +214,7 @@ class _Run:
             self.starvation = self._meter.end()
         self._problems += self._timeline.problems
         self.virtual_ns = time.monotonic_ns() - epoch_ns
-        self._problems += [process.describe() for process in [*samplers, *daemons] if process.status is not None]
+        self._problems += [process.describe() for process in [*samplers, *daemons] if process.status is not None and not process.halted]
         return status
 
     def _choose_epoch(self, processes: int) -> int:
@@ -240,7 +244,7 @@ class _Run:
 
     def _note_end(self, process: Process) -> None:
         self._events.emit("process", name=process.task.name, status=process.status or "")
-        if process.status != "exit 0":
+        if process.status != "exit 0" and not process.halted:
             self._problems.append(process.describe())
 
     def _cut(self, processes: Processes, waiting: list[Process], status: Status) -> Status:

@@ -16,6 +16,9 @@ _KNOWN = {"format", "limit_ns", "sysctl", "nodes", "links", "daemons", "probes",
 _NAMESPACE = "/run/netns/"
 # The machine's own settings concern a kernel of its own; the host's is not ours to change.
 _SAMPLER_CONFIG = "machine/sampler.json"
+_REAL_TIME = "machine/real_time.json"
+_PROBED = (("queues", "ports"), ("tcp", "nodes"))
+"""Parts of the sampler's configuration that name what somebody asked for."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,10 @@ class Change:
     at_ns: int
     steps: tuple[Step, ...]
     reconvergence: Expectation | None
+    down: tuple[str, ...] = ()
+    """Nodes that lose their processes, after the steps."""
+    up: tuple[str, ...] = ()
+    """Nodes whose daemons start again, after the steps."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,7 @@ class Job:
 
     limit_ns: int
     files: dict[str, str]
-    """Each node's directory of files, relative to the run directory."""
+    """The directory of files, relative to the run directory, of each node that takes part (`taking_part`)."""
     interfaces: dict[str, list[Interface]]
     daemons: tuple[Task, ...]
     traffic: tuple[Task, ...]
@@ -71,6 +78,8 @@ class Job:
     ready: Expectation | None
     """What routes must be before the traffic starts."""
     changes: tuple[Change, ...]
+    stall_ns: int | None = None
+    """The longest pause of the host's that the lab's buffers bridge."""
 
 
 def read_job(directory: Path) -> Job:
@@ -82,23 +91,46 @@ def read_job(directory: Path) -> Job:
         what = f"it has {', '.join(unknown)}" if unknown else f"its format is {job.get('format')!r}, right is {JOB_FORMAT!r}"
         raise EngineError(f"{path}: the containerlab engine can't carry out this job: {what}; --engine vm can")
     sampled = any("/tools/sampler" in entry["argv"] for entry in job["probes"])
+    sampler = json.loads((directory / _SAMPLER_CONFIG).read_text()) if sampled else {}
+    deployed = taking_part(job, sampler)
     return Job(
         limit_ns=job["limit_ns"],
-        files={node["name"]: node["files"] for node in job["nodes"]},
+        files={node["name"]: node["files"] for node in job["nodes"] if node["name"] in deployed},
         interfaces=_interfaces(job["links"], [node["name"] for node in job["nodes"]]),
         daemons=_tasks(job["daemons"]),
         traffic=_tasks(job["traffic"]),
         collect=_tasks(job["collect"]),
-        samplers=split_sampler(json.loads((directory / _SAMPLER_CONFIG).read_text())) if sampled else {},
+        samplers={node: config for node, config in split_sampler(sampler).items() if node in deployed},
         ready=read_expectation(job["ready"]) if job.get("ready") else None,
         changes=tuple(_change(event) for event in job.get("events") or ()),
+        stall_ns=_read_stall_ns(directory / _REAL_TIME),
     )
+
+
+def _read_stall_ns(path: Path) -> int | None:
+    found: int | None = json.loads(path.read_text())["stall_ns"] if path.exists() else None
+    return found
+
+
+def taking_part(job: Mapping[str, Any], sampler: Mapping[str, Any]) -> frozenset[str]:
+    """Return the nodes that a job wants anything of: hosts with traffic, all switches, whatever an event changes or a probe names.
+
+    Counters of interfaces are sampled at every node of a lab; that alone brings no host into a run.
+    """
+    entries = [*job["daemons"], *job["traffic"], *job["collect"], *(step for event in job.get("events") or () for step in event["steps"])]
+    expected = [job.get("ready"), *(event.get("reconvergence") for event in job.get("events") or ())]
+    entries += [node for expectation in expected if expectation for node in expectation["nodes"]]
+    sampled = [entry["netns"] for part, members in _PROBED for entry in sampler.get(part, {}).get(members, ())]
+    return frozenset(entry["node"] for entry in entries if entry["node"] is not None) | {
+        netns.removeprefix(_NAMESPACE) for netns in sampled
+    }
 
 
 def _change(event: Mapping[str, Any]) -> Change:
     steps = tuple(Step(step["node"], step["tool"], tuple(step["lines"])) for step in event["steps"])
     expected = event.get("reconvergence")
-    return Change(event["name"], event["at_ns"], steps, read_expectation(expected) if expected else None)
+    reconvergence = read_expectation(expected) if expected else None
+    return Change(event["name"], event["at_ns"], steps, reconvergence, tuple(event.get("down", ())), tuple(event.get("up", ())))
 
 
 def _tasks(entries: list[dict[str, Any]]) -> tuple[Task, ...]:

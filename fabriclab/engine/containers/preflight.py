@@ -13,7 +13,15 @@ from pathlib import Path
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import image_identity, server
-from fabriclab.engine.containers.needs import CLASSFUL, QDISC_TRIALS, congestion_controls_of, devices_of, qdiscs_of, u32_trial
+from fabriclab.engine.containers.needs import (
+    CLASSFUL,
+    CONGESTION_SETTING,
+    QDISC_TRIALS,
+    congestion_controls_of,
+    devices_of,
+    qdiscs_of,
+    u32_trial,
+)
 from fabriclab.engine.containers.topology import NodeContainer
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
@@ -25,6 +33,9 @@ _U32 = "u32"
 _KERNEL_OPTION = {"bfifo": "FIFO", "pfifo": "FIFO"}
 _DEVICE_MODULE = {"bond": "bonding"}
 _TRIAL_S = 60.0
+_USUAL_QDISCS = ("tbf", "netem", "bfifo", "red")
+_USUAL_CONTROLS = ("cubic", "dctcp")
+"""What a port and a host of nearly every lab is made of."""
 _TRIAL_RIGHTS = ("--cap-add", "NET_ADMIN")
 
 
@@ -43,6 +54,21 @@ def check_host(
 
     Raises UnfitHostError with all that is missing.
     """
+    problems = _host_problems(containers, sysctls, tc_batches, ip_batches)
+    if problems:
+        raise UnfitHostError(problems)
+
+
+def general_problems() -> list[str]:
+    """Return what this host lacks of what nearly every lab needs, each with its cure: what a lab needs beyond it, a run of it tells."""
+    containers = [NodeContainer(name, f"fabriclab/{name}:latest", False, CAPABILITIES) for name in ("host", "switch")]
+    sysctls = [f"{CONGESTION_SETTING} = {name}" for name in _USUAL_CONTROLS]
+    return _host_problems(containers, sysctls, [f"qdisc add dev eth1 root {kind}" for kind in _USUAL_QDISCS], ())
+
+
+def _host_problems(
+    containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_batches: Iterable[str], ip_batches: Iterable[str]
+) -> list[str]:
     problems = [*_containerlab(), *_congestion_controls(congestion_controls_of(sysctls))]
     docker = list(_docker())
     problems = docker + problems
@@ -55,8 +81,7 @@ def check_host(
         if present:
             problems += _trial(present, _trial_lines(tc_batches))
             problems += _device_trial(present, devices_of(ip_batches))
-    if problems:
-        raise UnfitHostError(problems)
+    return problems
 
 
 def _docker() -> Iterator[str]:

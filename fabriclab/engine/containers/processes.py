@@ -33,6 +33,8 @@ class Process:
         self.container = container
         self.number: int | None = None
         """Its process number in the container."""
+        self.halted = False
+        """Its node loses its power: it ends as it must."""
         self._client = subprocess.Popen(
             exec_argv(container, ["sh", START_SCRIPT, *task.argv], interactive=True),
             stdin=subprocess.PIPE,

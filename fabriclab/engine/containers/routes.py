@@ -73,4 +73,6 @@ def _live_interfaces(route: Mapping[str, Any]) -> list[str]:
 
 
 def _with_length(destination: str) -> str:
-    return destination if "/" in destination or destination == "default" else f"{destination}/32"
+    if destination == "default":
+        return "0.0.0.0/0"
+    return destination if "/" in destination else f"{destination}/32"

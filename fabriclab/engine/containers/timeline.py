@@ -1,4 +1,4 @@
-"""The events of a job: changes of links at their times, and how long routing takes to follow.
+"""The events of a job: changes of links at their times, nodes that lose their processes and boot, how long routing takes to follow.
 
 The commands wait in their containers from the start, so that an event is late by a process's start only, not by Docker.
 """
@@ -18,6 +18,8 @@ from fabriclab.engine.containers.routes import missing_routes
 
 _STEP_S = 30.0
 _LOOK_S = 0.02
+_HALT_SCRIPT = """kill -s KILL $1; kill -s PWR $2; sleep 1; kill -s KILL $2; ss --kill --all --tcp"""
+"""Daemons end at once; traffic has a second to write down what became of its flows. Then the kernel forgets their connections."""
 Emit = Callable[..., int]
 
 
@@ -25,6 +27,12 @@ Emit = Callable[..., int]
 class _Prepared:
     change: Change
     steps: Sequence[Process]
+    ending: Sequence[Process]
+    """Processes of nodes that go down."""
+    halting: Sequence[Process]
+    """What ends them."""
+    booting: Sequence[Process]
+    """The daemons of nodes that come back."""
 
 
 class Timeline:
@@ -41,8 +49,9 @@ class Timeline:
         self.problems: list[str] = []
         """What went wrong; the run fails of it."""
 
-    def prepare(self, processes: Processes) -> None:
-        """Let every step wait in its container. Raises EngineError."""
+    def prepare(self, processes: Processes, daemons: Sequence[Process] = (), traffic: Sequence[Process] = ()) -> None:
+        """Let every step wait in its container, and what ends the nodes' processes or starts them again. Raises EngineError."""
+        running = list(daemons)
         for change in self._changes:
             steps = []
             for number, step in enumerate(change.steps):
@@ -51,7 +60,22 @@ class Timeline:
                 copy_in(self._containers[step.node], {path: "".join(f"{line}\n" for line in step.lines).encode()})
                 steps.append(processes.start(Task(name, step.node, (step.tool, "-batch", path)), self._containers[step.node]))
             processes.await_ready(steps)
-            self._prepared.append(_Prepared(change, steps))
+            dying = [process for process in (*running, *traffic) if process.task.node in change.down]
+            halting = [self._halt(processes, change, node, running, traffic) for node in change.down]
+            booting = [self._boot(processes, change, process.task) for process in daemons if process.task.node in change.up]
+            processes.await_ready([*halting, *booting])
+            running = [process for process in running if process not in dying] + booting
+            self._prepared.append(_Prepared(change, steps, dying, halting, booting))
+
+    def _halt(self, processes: Processes, change: Change, node: str, daemons: Sequence[Process], traffic: Sequence[Process]) -> Process:
+        numbers = [" ".join(str(each.number) for each in group if each.task.node == node) for group in (daemons, traffic)]
+        # Word splitting is meant: each word is a process; of none, or of those that have ended, kill complains, and nobody minds.
+        script = f"exec 2>/dev/null; {_HALT_SCRIPT} >/dev/null; true"
+        return processes.start(Task(f"event-{change.name}-down@{node}", node, ("sh", "-c", script, "sh", *numbers)), self._containers[node])
+
+    def _boot(self, processes: Processes, change: Change, daemon: Task) -> Process:
+        task = Task(f"{daemon.name}-{change.name}", daemon.node, daemon.argv)
+        return processes.start(task, self._containers[daemon.node or ""])
 
     def begin(self, epoch_ns: int) -> None:
         """Let the time run."""
@@ -86,13 +110,22 @@ class Timeline:
             status = process.wait(_STEP_S)
             if status != "exit 0":
                 raise EngineError(f"event {prepared.change.name}: {process.describe()}")
+        for process in prepared.ending:
+            process.halted = True
+        for process in (*prepared.halting, *prepared.booting):
+            process.give_epoch(self._epoch_ns)
 
     def _watch(self, change: Change, until_ns: int | None) -> None:
         if change.reconvergence is None:
             return
+        # Routing was not yet right when the look before this one began: it may have become so at any time since.
+        wrong_at_ns = self._epoch_ns + change.at_ns
         while not self._stop.is_set() and (until_ns is None or self._seconds_to(until_ns) > 0):
+            began_ns = time.monotonic_ns()
             if not missing_routes(change.reconvergence, self._containers):
-                now_ns = time.monotonic_ns() - self._epoch_ns
-                self._emit("reconverged", name=change.name, reconvergence_ns=now_ns - change.at_ns)
+                now_ns = time.monotonic_ns()
+                took_ns = now_ns - self._epoch_ns - change.at_ns
+                self._emit("reconverged", name=change.name, reconvergence_ns=took_ns, within_ns=now_ns - wrong_at_ns)
                 return
+            wrong_at_ns = began_ns
             self._stop.wait(_LOOK_S)

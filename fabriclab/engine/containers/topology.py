@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,13 @@ def _bound_config(layers: Sequence[Mapping[str, Any]], directory: Path) -> Path 
     return None
 
 
-def deployable(topology: Path, name: str, binds: Sequence[str] = (), copies: Path | None = None) -> str:
+def deployable(
+    topology: Path, name: str, binds: Sequence[str] = (), copies: Path | None = None, nodes: Collection[str] | None = None
+) -> str:
     """Return the text of the topology under another name, with what it says of the host's files made absolute. Raises EngineError.
+
+    `nodes` alone are deployed, and what they wait for; None: all. A link to any other ends in the node itself: the interface is there and
+    has a carrier, so that addresses, routes and queues are those of the whole lab.
 
     `binds` (`host's path:node's path`) are for all nodes, beside the lab's own: Containerlab joins those of defaults, kinds, groups, nodes.
     The same lab may run twice on a host, so name and prefix can't stay; `containerlab destroy` takes the name from the file only.
@@ -93,6 +98,8 @@ def deployable(topology: Path, name: str, binds: Sequence[str] = (), copies: Pat
                 layer[key] = _absolute(layer[key], topology.resolve().parent)
         if copies is not None and "binds" in layer:
             layer["binds"] = [_copied(str(bind), copies) for bind in layer["binds"]]
+    if nodes is not None:
+        _leave_out(document["topology"], nodes)
     if binds:
         described = document["topology"]
         defaults = described["defaults"] = described.get("defaults") or {}
@@ -100,6 +107,51 @@ def deployable(topology: Path, name: str, binds: Sequence[str] = (), copies: Pat
     text = io.StringIO()
     YAML().dump(document, text)
     return text.getvalue()
+
+
+def _leave_out(described: MutableMapping[str, Any], wanted: Collection[str]) -> None:
+    kept = _with_needed(_mapping(described.get("nodes")), wanted)
+    described["nodes"] = {name: node for name, node in _mapping(described.get("nodes")).items() if name in kept}
+    links = []
+    for number, link in enumerate(described.get("links") or ()):
+        ends = link.get("endpoints") or [link["endpoint"]]
+        there = [end for end in ends if _node_of(end) in kept]
+        if len(there) == 1 and len(ends) == 2:
+            link["endpoints"] = [end if end is there[0] else _idle_end(there[0], number) for end in ends]
+        if there:
+            links.append(link)
+    described["links"] = links
+
+
+def _with_needed(nodes: Mapping[str, Any], wanted: Collection[str]) -> set[str]:
+    """Return the wanted nodes and those whose network or start they wait for."""
+    kept: set[str] = set()
+    left = [name for name in nodes if name in wanted]
+    while left:
+        name = left.pop()
+        if name in nodes and name not in kept:
+            kept.add(name)
+            left += _needed_by(_mapping(nodes[name]))
+    return kept
+
+
+def _needed_by(node: Mapping[str, Any]) -> Iterator[str]:
+    kind, colon, other = str(node.get("network-mode") or "").partition(":")
+    if kind == "container" and colon:
+        yield other
+    for stage in _mapping(node.get("stages")).values():
+        for awaited in _mapping(stage).get("wait-for") or ():
+            yield str(_mapping(awaited).get("node"))
+
+
+def _node_of(end: object) -> str:
+    return str(end["node"]) if isinstance(end, Mapping) else str(end).partition(":")[0]
+
+
+def _idle_end(kept: object, number: int) -> object:
+    """Return the other end of a link that leads nowhere: an interface of the node that is there."""
+    node, interface = _node_of(kept), f"idle{number}"
+    return {"node": node, "interface": interface} if isinstance(kept, Mapping) else f"{node}:{interface}"
 
 
 def _copied(bind: str, copies: Path) -> str:

@@ -1,4 +1,4 @@
-"""Drops and ECN marks of a switch port over time."""
+"""Drops and ECN marks of switch ports over time."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from matplotlib.ticker import MaxNLocator
 
 from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.curves import Curve, draw_events, shown_interval
-from fabriclab.report.network import PortFacts
 from fabriclab.report.quantities import axis_for, axis_label, format_metric
 from fabriclab.report.samples import queue_samples
 from fabriclab.report.series import counter_at
 from fabriclab.report.style import WARNING, drawing, figure_svg, new_figure
 
 _MOST_BARS = 150
+_COUNTERS = {"Dropped": "drops", "Marked": "marks"}
 
 
 def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture | None:
-    """Return drops and ECN marks of a port over time; None when there were neither."""
-    samples = queue_samples(curve.results, port)
-    if samples is None:
+    """Return drops and ECN marks over time of a port, or of all sampled ports together; None when there were neither."""
+    ports = [port] if port is not None else curve.results.plan.get("probes", {}).get("queue_ports") or []
+    found = [samples for each in ports if (samples := queue_samples(curve.results, each)) is not None]
+    if not found:
         return None
-    rows, facts = samples.rows, samples.facts
     begin, end = shown_interval(curve.results)
     edges = np.linspace(begin, max(end, begin + 1), _MOST_BARS + 1)
-    counts = {word: np.diff(counter_at(rows, column, edges)) for word, column in (("Dropped", "drops"), ("Marked", "marks"))}
-    counts = {word: count for word, count in counts.items() if count.sum() > 0}
+    of_ports = {word: [np.diff(counter_at(each.rows, column, edges)) for each in found] for word, column in _COUNTERS.items()}
+    counts = {word: total for word, each in of_ports.items() if (total := np.sum(each, axis=0)).sum() > 0}
     if not counts:
         return None
+    place = found[0].facts.name if len(found) == 1 else f"{len(found)} ports"
     time = axis_for("ns", [end])
     with drawing():
         figure = new_figure(0.4 + 1.35 * len(counts))
@@ -39,10 +40,24 @@ def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture |
             axes.set_xlim(begin / time.scale, end / time.scale)
             draw_events(axes, curve.results, time)
         axes.set_xlabel(axis_label("Time", time))
-        caption = _drops_caption(counts, (end - begin) / _MOST_BARS, facts)
-        return Picture(f"Drops and marks at {facts.name}", caption, figure_svg(figure, name, caption))
+        caption = _drops_caption(counts, (end - begin) / _MOST_BARS, place)
+        if len(found) > 1:
+            caption += f" {_most_at(of_ports, [each.facts.name for each in found])}."
+        return Picture(f"Drops and marks at {place}", caption, figure_svg(figure, name, caption))
 
 
-def _drops_caption(counts: dict[str, np.ndarray], bin_ns: float, facts: PortFacts) -> str:
+def _drops_caption(counts: dict[str, np.ndarray], bin_ns: float, place: str) -> str:
     totals = " and ".join(f"{int(count.sum()):,} packets {word.lower()}" for word, count in counts.items())
-    return f"{totals} at {facts.name}; a bar is {format_metric('_ns', bin_ns)}."
+    return f"{totals} at {place}; a bar is {format_metric('_ns', bin_ns)}."
+
+
+def _most_at(of_ports: dict[str, list[np.ndarray]], ports: list[str]) -> str:
+    """Return at which port most packets were dropped, and marked."""
+    parts = []
+    for word, counts in of_ports.items():
+        totals = [int(count.sum()) for count in counts]
+        most = max(totals)
+        if most:
+            parts.append(f"most {word.lower()} at {ports[totals.index(most)]}: {most:,}")
+    text = ", ".join(parts)
+    return text[:1].upper() + text[1:]

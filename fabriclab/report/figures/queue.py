@@ -14,6 +14,7 @@ from fabriclab.report.figures.curves import Curve, draw_buffer_levels, draw_even
 from fabriclab.report.network import PortFacts, rto_min_us
 from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
 from fabriclab.report.samples import QueueSamples, queue_samples
+from fabriclab.report.scope import measured_ports
 from fabriclab.report.series import Steps, read_steps
 from fabriclab.report.style import GROUND, WARNING, drawing, figure_svg, new_figure
 from fabriclab.units import format_count
@@ -101,7 +102,8 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
             assert zoom is not None
             _draw_zoom(axes, panel, zoom)
         caption = _multiples_caption(found, window, [zoom for zoom in zooms if zoom is not None] if zoomed else [])
-        subject = "Queue" if found[0].facts.queue is None else found[0].facts.title
+        is_plain = found[0].facts.queue is None and len(measured_ports(found[0].curve.results, "drops")) < 2
+        subject = "Queue" if is_plain else found[0].facts.title
         return Picture(f"{subject} over time, side by side", caption, figure_svg(figure, name, caption))
 
 

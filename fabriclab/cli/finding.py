@@ -1,0 +1,91 @@
+"""Which lab is meant: by its directory, or by its name alone; and what helps where it is neither."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fabriclab.cli.failure import BadInputError
+from fabriclab.engine.artefacts import PROJECT
+from fabriclab.lab import experiment, topology
+from fabriclab.lab.listing import is_lab, labs_in
+from fabriclab.lab.problems import nearest
+
+LABS = "labs"
+"""Where labs lie: here, and in the project's directory."""
+_RUN_MARKS = ("manifest.json", "sweep.json")
+_MOST_NAMED = 8
+_HELP = "`fabriclab labs` lists those there are"
+
+
+def known_labs() -> list[Path]:
+    """Return the labs below `labs` here, then the project's own, each name once; paths are as short as they can be."""
+    found: dict[str, Path] = {}
+    for shelf in (Path(LABS), PROJECT / LABS):
+        for lab in labs_in(shelf):
+            found.setdefault(lab.name, lab)
+    return [short(lab) for _, lab in sorted(found.items())]
+
+
+def short(path: Path) -> Path:
+    """Return a path as seen from here, if it lies below."""
+    try:
+        return path.resolve().relative_to(Path.cwd())
+    except (ValueError, OSError):
+        return path
+
+
+def find_lab(written: Path) -> Path:
+    """Return the directory of the lab that was named: a path, or the name of a lab in `labs`. Raises BadInputError with what was meant."""
+    if _is_there(written) and (written / experiment.FILE_NAME).is_file():
+        return written
+    if _is_there(written) and is_lab(written):
+        return written
+    by_name = [lab for lab in known_labs() if len(written.parts) == 1 and lab.name == written.name]
+    if by_name:
+        return by_name[0]
+    raise BadInputError(f"{written}: {_why_not(written)}")
+
+
+def find_lab_or_file(written: Path) -> Path:
+    """Return what `find_lab` does, or a file as it is, for commands that take a topology alone."""
+    is_file = _is_there(written) and not written.is_dir()
+    return written if is_file and written.name != experiment.FILE_NAME else find_lab(written)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def _why_not(written: Path) -> str:
+    if not _is_there(written):
+        return f"no such {'file' if written.suffix == '.yml' else 'directory'}; {_meant(written)}"
+    if not written.is_dir():
+        if written.name in (experiment.FILE_NAME, topology.FILE_NAME):
+            return f"is a file of a lab; name its directory, {written.parent}"
+        return f"is a file; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}"
+    below = labs_in(written)
+    if below:
+        return f"holds labs; name one of them: {_named(below)}"
+    if any((written / mark).is_file() for mark in _RUN_MARKS):
+        return f"holds the results of a run, and no lab; `fabriclab report {written}` shows them"
+    return f"no {topology.FILE_NAME} in it; a lab is a directory with that and {experiment.FILE_NAME}; {_HELP}"
+
+
+def _meant(written: Path) -> str:
+    """Return what a path that is not there may have meant: a lab beside it, or one of those known."""
+    beside = labs_in(written.parent) if len(written.parts) > 1 else []
+    for candidates in (beside, known_labs()):
+        names = [lab.name for lab in candidates]
+        near = nearest(written.name, names) or next((name for name in names if written.name and written.name in name), None)
+        if near is not None:
+            return f"did you mean {os.fspath(next(lab for lab in candidates if lab.name == near))}?"
+    return f"a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}; {_HELP}"
+
+
+def _named(labs: list[Path]) -> str:
+    names = [os.fspath(lab) for lab in labs[:_MOST_NAMED]]
+    return ", ".join(names) + (f" and {len(labs) - len(names)} more ({_HELP})" if len(labs) > len(names) else "")

@@ -1,0 +1,74 @@
+"""Mistyped commands and options: what else was probably meant is said with the error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from fabriclab.cli.failure import BAD_INPUT, say
+
+_MEANT = {
+    "help": "fabriclab --help",
+    "version": "fabriclab --version",
+    "list": "fabriclab labs",
+    "ls": "fabriclab labs",
+    "show": "fabriclab plan LAB",
+    "start": "fabriclab run LAB",
+    "init": "fabriclab generate star -o labs/mine",
+    "new": "fabriclab generate star -o labs/mine",
+}
+"""What other programs call a command, and how it is called here."""
+_SET = "--set"
+_UsageError: Any = typer.BadParameter.__mro__[1]
+"""Click's; newer releases of typer have a click of their own."""
+
+
+class Group(TyperGroup):
+    """Commands, with the names that other programs have for them."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is named first, or say what it is called here."""
+        word = args[0] if args else ""
+        if word not in self.commands and word.lower() in _MEANT:
+            say(f"{word}: no such command; write `{_MEANT[word.lower()]}`")
+            raise typer.Exit(BAD_INPUT)
+        return super().resolve_command(ctx, args)
+
+
+class Command(TyperCommand):
+    """A command whose errors say to which command an option belongs, and how a parameter of a lab is set."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return what is left of the arguments; an error has a hint where there is one."""
+        written = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as error:
+            hints = list(_hints(ctx, written, getattr(error, "option_name", None)))
+            if hints and hasattr(error, "message"):
+                error.message = "; ".join([error.message.rstrip("."), *hints])
+            raise
+
+
+def _hints(ctx: Any, written: Sequence[str], option: str | None) -> Iterator[str]:
+    takes_settings = _SET in _options(ctx.command)
+    if option is not None:
+        commands = ctx.parent.command.commands if ctx.parent is not None and hasattr(ctx.parent.command, "commands") else {}
+        owners = [name for name, command in commands.items() if option in _options(command)]
+        if owners:
+            yield f"{option} is an option of {' and '.join(f'`{name}`' for name in owners)}"
+        elif takes_settings:
+            yield f"a parameter of the lab is set by {_SET} {option.lstrip('-')}=VALUE"
+        return
+    for before, word in zip(("", *written), written, strict=False):
+        if takes_settings and "=" in word and not word.startswith("-") and before != _SET:
+            yield f"a parameter is set by {_SET} {word}"
+        if before == _SET and "=" not in word:
+            yield f"write {_SET} {word}=VALUE, without a blank"
+
+
+def _options(command: Any) -> list[str]:
+    return [name for parameter in command.params for name in parameter.opts]

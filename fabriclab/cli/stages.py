@@ -1,0 +1,3 @@
+"""The stages of `fabriclab validate`, in their order."""
+
+STAGES = ("reach", "classes", "marks", "lossless", "failures")
