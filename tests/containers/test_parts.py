@@ -5,22 +5,44 @@ from __future__ import annotations
 import io
 import json
 import tarfile
+import time
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_commands import FakeCommands
+from language import two_racks
 from ruamel.yaml import YAML
+from sample_switch_plans import shared_star
 
+from fabriclab.compile.real_time import stall_ns
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.collect import merge_series
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container, exec_argv, pack
-from fabriclab.engine.containers.job import Interface, read_job, split_sampler
+from fabriclab.engine.containers.job import Change, Interface, Step, Task, read_job, split_sampler, taking_part
 from fabriclab.engine.containers.node import links_batch, node_content
-from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, read_waited_ns, with_samplers
+from fabriclab.engine.containers.processes import Process, Processes
+from fabriclab.engine.containers.starvation import (
+    TIMER_RESOLUTION_NS,
+    TOLERANCE,
+    Starvation,
+    StarvationMeter,
+    Waits,
+    host_processes,
+    read_waits,
+    with_samplers,
+)
+from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import deployable, read_containers
+from fabriclab.lab import parse_lab
+from fabriclab.plan import resolve_plan
+from fabriclab.plan.switch import Account, SwitchPort, SwitchQueue
+from fabriclab.plan.traffic_kinds import RoundsTraffic
+from fabriclab.run.directory import write_inputs
 
 TOPOLOGY = """name: pair
 prefix: ""
@@ -68,6 +90,37 @@ def test_the_deployed_copy_has_its_own_name_and_absolute_paths(topology: Path) -
     assert copy["topology"]["groups"]["leaf"]["binds"] == [f"{conf}:/etc/frr/frr.conf:ro", "/etc/hosts:/h", "gone:/x"]
     assert copy["topology"]["nodes"]["s2"]["startup-config"] == str(conf)
     assert copy["topology"]["links"] == [{"endpoints": ["h1:eth1", "s1:eth1"]}]
+
+
+WIDE = """name: wide
+topology:
+  nodes:
+    h1: {stages: {create: {wait-for: [{node: clock, stage: healthy}]}}}
+    h2:
+    h3:
+    s1: {network-mode: 'container:frame'}
+    frame:
+    clock:
+  links:
+    - endpoints: ['h1:eth1', 's1:eth1']
+    - {endpoints: ['h2:eth1', 's1:eth2'], mtu: 9100}
+    - {type: veth, endpoints: [{node: s1, interface: eth3}, {node: h3, interface: eth1}]}
+    - endpoints: ['h2:eth2', 'h3:eth2']
+    - {type: host, endpoint: {node: h2, interface: eth3}, host-interface: out}
+"""
+
+
+def test_nodes_that_take_no_part_are_left_out_and_their_links_keep_an_end(topology: Path) -> None:
+    topology.write_text(WIDE)
+    described = YAML(typ="safe").load(deployable(topology, "fl01234567", nodes={"h1", "s1"}))["topology"]
+    assert set(described["nodes"]) == {"h1", "s1", "frame", "clock"}, "with what they wait for, and whose network they use"
+    assert described["links"] == [
+        {"endpoints": ["h1:eth1", "s1:eth1"]},
+        {"endpoints": ["s1:idle1", "s1:eth2"], "mtu": 9100},
+        {"type": "veth", "endpoints": [{"node": "s1", "interface": "eth3"}, {"node": "s1", "interface": "idle2"}]},
+    ]
+    everything = YAML(typ="safe").load(deployable(topology, "fl01234567"))["topology"]
+    assert len(everything["nodes"]) == 6 and len(everything["links"]) == 5
 
 
 BINDS = ["/run/lab/rendezvous:/run/fabriclab/rendezvous"]
@@ -179,6 +232,59 @@ def test_the_job_gives_interfaces_their_addresses(tmp_path: Path) -> None:
     assert read.limit_ns == 5 and set(read.samplers) == {"s1", "s2", "h1"}
 
 
+def test_only_what_a_job_wants_anything_of_takes_part(tmp_path: Path) -> None:
+    every = [{"name": name, "files": f"nodes/{name}"} for name in ("h1", "h2", "h3", "h4", "s1", "s2", "s3", "s4")]
+    event = {"name": "e", "at_ns": 1, "steps": [{"node": "h3", "tool": "ip", "lines": []}], "reconvergence": {"nodes": [route("s3")]}}
+    record = {"collect": [{"name": "qdisc@s4", "node": "s4", "argv": ["tc"]}, {"name": "kernel", "node": None, "argv": ["uname"]}]}
+    read = read_job(job(tmp_path, nodes=every, events=[event], **record))
+    assert set(read.files) == {"h1", "h3", "s1", "s2", "s3", "s4"}, "traffic, a change, probed queues, routes, what is collected"
+
+
+def route(node: str) -> dict[str, Any]:
+    return {"node": node, "routes": [{"prefix": "10.0.0.0/24", "interfaces": ["eth1"], "paths": 1}]}
+
+
+def test_counters_of_interfaces_alone_deploy_no_host() -> None:
+    interfaces = {"interval_ns": 1, "output": "/job/raw/interfaces.csv", "ports": [{"name": "h9:eth1", "netns": "/run/netns/h9"}]}
+    empty: dict[str, Any] = {"daemons": [], "traffic": [], "collect": []}
+    assert taking_part(empty, SAMPLER | {"interfaces": interfaces}) == {"h1", "s1", "s2"}
+
+
+def test_a_lab_of_four_senders_has_six_containers(tmp_path: Path) -> None:
+    lab = Path(__file__).parents[2] / "labs" / "incast"
+    plan = resolve_plan(parse_lab(lab), {"senders": "4"}, 1)
+    write_inputs(plan, lab, tmp_path, stock=True)
+    files = read_job(tmp_path).files
+    senders = {name for traffic in plan.traffic if isinstance(traffic, RoundsTraffic) for name in traffic.senders}
+    assert len(senders) == 4 and len(plan.nodes) > 40
+    assert set(files) == {*senders, *(node.name for node in plan.nodes if node.role == "switch"), RECEIVER}
+    copy = YAML(typ="safe").load(deployable(lab / "topology.clab.yml", "fl01234567", nodes=files))["topology"]
+    assert set(copy["nodes"]) == set(files)
+    ports = {f"{node.name}:{port.interface}" for node in plan.nodes if node.name in files for port in node.ports}
+    assert {end for link in copy["links"] for end in link["endpoints"] if ":idle" not in end} == ports, "each port that files name"
+
+
+RECEIVER = "client"
+TRACED = "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic: {t: {kind: trace, file: flows.csv}}\n"
+
+
+def test_a_trace_deploys_the_hosts_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "topology.clab.yml").write_text(two_racks())
+    (tmp_path / "lab" / "experiment.yml").write_text(TRACED)
+    (tmp_path / "lab" / "flows.csv").write_text("# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes\n0,0,h1,h3,1000\n")
+    plan = resolve_plan(parse_lab(tmp_path / "lab"), {}, 1)
+    hosts = {}
+    for stock in (False, True):
+        directory = tmp_path / f"run-{stock}"
+        directory.mkdir()
+        write_inputs(plan, tmp_path / "lab", directory, stock=stock)
+        written = json.loads((directory / "machine" / "job.json").read_text())
+        hosts[stock] = {entry["node"] for entry in written["traffic"]}
+    assert hosts[True] == {"h1", "h3"}
+    assert hosts[False] == {node.name for node in plan.nodes if node.role == "host"}, "a host costs the machine nothing"
+
+
 def test_what_this_engine_cannot_carry_out_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"can't carry out this job: it has weather; --engine vm can"):
         read_job(job(tmp_path / "a", weather=[{"at_ns": 1}]))
@@ -223,7 +329,7 @@ def test_series_are_merged_by_time(tmp_path: Path) -> None:
     assert (tmp_path / "all").read_text() == f"{head}0,s1\n0,s2\n9,s1\n10,s1\n10,s2\n"
 
 
-SOUND = Starvation(3.0, 0.2, 0.01, "replay@h1", 0.0, 900_000, None, None)
+SOUND = Starvation(3.0, 0.2, 0.01, "replay@h1", 0.0, 900_000, None, None, 20_000, "replay@h2", 512_000)
 
 
 def test_a_run_with_time_enough_is_sound() -> None:
@@ -235,16 +341,35 @@ def test_a_run_with_time_enough_is_sound() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "word"),
     [
-        ("pressure", 0.6, "60%"),
-        ("run_queue_delay", 0.08, "replay@h1"),
-        ("timer_late", 0.2, "20% of the timers"),
-        ("sampler_late", 0.5, "50% of the samples"),
+        ("run_queue_delay", 0.08, "8.0% of the time replay@h1"),
+        ("timer_late", 0.2, "20.0% of the timers"),
+        ("sampler_late", 0.06, "6.0% of the samples"),
+        ("wait_ns", 600_000, "replay@h2 waited 600 us for a CPU each time that it was ready; the smallest buffer bridges 512 us"),
     ],
 )
 def test_each_witness_alone_makes_a_run_invalid(field: str, value: float, word: str) -> None:
     starved = Starvation(**{**SOUND.__dict__, field: value})
     (reason,) = starved.reasons()
     assert word in reason and starved.as_record()["starved"] is True
+
+
+def test_pressure_counts_only_where_nothing_tells_whose_it_is() -> None:
+    busy = replace(SOUND, pressure=0.9)
+    assert busy.reasons() == [] and busy.as_record()["bounds"]["pressure"] is None, "others may have waited: the lab's own did not"
+    (reason,) = replace(busy, run_queue_delay=None).reasons()
+    assert "90.0% of the time a process had no CPU" in reason
+    assert replace(SOUND, pressure=TOLERANCE, run_queue_delay=None).reasons() == [], "nobody can have waited longer than that"
+
+
+def test_a_timer_is_late_when_the_smallest_buffer_would_have_drained() -> None:
+    assert replace(SOUND, stall_ns=128_000_000).late_ns == 128_000_000
+    assert replace(SOUND, stall_ns=512_000).late_ns == replace(SOUND, stall_ns=None).late_ns == TIMER_RESOLUTION_NS
+
+
+@pytest.mark.parametrize("share", ["run_queue_delay", "timer_late", "sampler_late"])
+def test_a_share_up_to_the_tolerance_is_sound(share: str) -> None:
+    assert replace(SOUND, **{share: TOLERANCE}).reasons() == []
+    assert len(replace(SOUND, **{share: TOLERANCE + 0.001}).reasons()) == 1
 
 
 def test_the_worst_sampler_counts() -> None:
@@ -273,7 +398,7 @@ def fake_proc(directory: Path) -> Path:
 def test_processes_of_containers_are_found_on_the_host(tmp_path: Path) -> None:
     proc = fake_proc(tmp_path)
     assert host_processes(proc, {("0badcafe", 12): "replay@h1", ("feed", 13): "x"}) == {70: "replay@h1"}
-    assert read_waited_ns(proc, 70) == 1000 and read_waited_ns(proc, 999) is None
+    assert read_waits(proc, 70) == Waits(1000, 3) and read_waits(proc, 999) is None
 
 
 def test_the_process_that_waited_longest_is_named(tmp_path: Path) -> None:
@@ -287,6 +412,32 @@ def test_the_process_that_waited_longest_is_named(tmp_path: Path) -> None:
     assert measured.pressure == 0.0
 
 
+def test_the_process_that_is_slowest_to_react_is_named_with_its_mean_wait(tmp_path: Path) -> None:
+    proc = fake_proc(tmp_path)
+    meter = StarvationMeter(proc, stall_ns=512_000)
+    meter.begin({70: "replay@h1", 71: "replay@h2"})
+    (proc / "70" / "schedstat").write_text("500 9001000 9003\n")
+    (proc / "71" / "schedstat").write_text("500 3001000 13\n")
+    measured = meter.end()
+    assert (measured.run_queue_process, measured.wait_process) == ("replay@h1", "replay@h2"), "9 ms in all, and 300 us each time"
+    assert (measured.wait_ns, measured.stall_ns) == (300_000, 512_000)
+
+
+def test_the_job_of_containers_says_what_pause_its_buffers_bridge(tmp_path: Path) -> None:
+    lab = Path(__file__).parents[2] / "labs" / "incast"
+    for buffer, rate, bridged_ns in (("64 KB", "1 Gbps", 512_000), ("64 KB", "10 Gbps", 51_200), ("256 KB", "1 Gbps", 2_048_000)):
+        plan = resolve_plan(parse_lab(lab), {"senders": "2", "buffer": buffer, "links.rate": rate}, 1)
+        assert stall_ns(plan) == bridged_ns
+    write_inputs(plan, lab, tmp_path, stock=True)
+    assert read_job(tmp_path).stall_ns == bridged_ns
+
+
+def test_a_shared_buffer_bridges_what_its_smallest_queue_holds() -> None:
+    account = Account(limit_bytes=12_500)
+    small = SwitchPort(queues=(SwitchQueue(index=0, account=account), SwitchQueue(index=1, account=Account(limit_bytes=99_000))))
+    assert stall_ns(shared_star(2, buffer=small)) == 100_000, "12.5 KB at 1 Gbps"
+
+
 def test_a_process_that_ended_keeps_its_last_figure(tmp_path: Path) -> None:
     proc = fake_proc(tmp_path)
     meter = StarvationMeter(proc)
@@ -295,3 +446,49 @@ def test_a_process_that_ended_keeps_its_last_figure(tmp_path: Path) -> None:
     meter.look()
     (proc / "70" / "schedstat").unlink()
     assert (meter.end().run_queue_delay or 0) > 1
+
+
+class _Waiting(Process):
+    """A process of no container: it only remembers."""
+
+    def __init__(self, task: Task, number: int) -> None:
+        self.task, self.number, self.halted = task, number, False
+        self.told: int | None = None
+
+    def give_epoch(self, epoch_ns: int) -> None:
+        self.told = epoch_ns
+
+
+class _Started(Processes):
+    def __init__(self) -> None:
+        self.all: list[_Waiting] = []
+
+    def start(self, task: Task, container: Container) -> Process:
+        self.all.append(_Waiting(task, 100 + len(self.all)))
+        return self.all[-1]
+
+    def await_ready(self, processes: Iterable[Process]) -> None:
+        pass
+
+
+def test_a_node_that_goes_down_loses_its_processes_and_boots_with_its_daemons() -> None:
+    steps: tuple[Step, ...] = ()
+    changes = (
+        Change("dead", 1, steps, None, down=("s1", "h1")),
+        Change("back", 2, steps, None, up=("s1", "h1")),
+        Change("again", 3, steps, None, down=("s1",)),
+    )
+    containers = {name: Container(name, name, name) for name in ("s1", "h1", "h2")}
+    daemon = _Waiting(Task("zebra@s1", "s1", ("zebra",)), 7)
+    traffic = [_Waiting(Task(f"replay@{host}", host, ("replay",)), number) for host, number in (("h1", 8), ("h2", 9))]
+    started = _Started()
+    timeline = Timeline(changes, containers, lambda event, **more: 0)
+    timeline.prepare(started, [daemon], traffic)
+    down_s1, down_h1, boot, again = started.all
+    # The process numbers: daemons, then traffic. Traffic has time to write its log, daemons have not.
+    assert (down_s1.task.argv[4:], down_h1.task.argv[4:], again.task.argv[4:]) == (("7", ""), ("", "8"), (str(boot.number), ""))
+    assert (boot.task.name, boot.task.argv) == ("zebra@s1-back", ("zebra",))
+    timeline.begin(time.monotonic_ns())
+    timeline._thread.join()
+    assert all(process.told for process in started.all) and not timeline.problems
+    assert [process.halted for process in (daemon, *traffic, boot)] == [True, True, False, True]

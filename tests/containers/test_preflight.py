@@ -158,3 +158,12 @@ def test_everything_at_once(tmp_path: Path, kernel: Path, monkeypatch: pytest.Mo
     assert "apt-get install docker.io" in docker
     assert "containerlab.dev/install" in containerlab
     assert "no congestion control cubic" in cubic
+
+
+def test_what_nearly_every_lab_needs_is_looked_at_as_before_a_run(kernel: Path, commands: FakeCommands) -> None:
+    commands.answer(["docker", "image", "ls"], out="")
+    found = preflight.general_problems()
+    assert any("the host's kernel has no congestion control dctcp now" in problem for problem in found)
+    assert sum("there is no image fabriclab/" in problem for problem in found) == 2
+    commands.answer(["docker", "version"], err="Cannot connect to the Docker daemon. Is the docker daemon running?", status=1)
+    assert any("the Docker daemon does not run" in problem for problem in preflight.general_problems())

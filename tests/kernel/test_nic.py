@@ -87,8 +87,8 @@ def test_a_pause_of_two_priorities_in_the_middle_of_a_burst(boot: Boot) -> None:
             ("h2", [receive(100_000_000, 7001)]),
         ],
     )
-    begin = START_NS + 1
-    stopped = pause_at + 1 + 84 * 8 + reaction_ns
+    begin = START_NS
+    stopped = pause_at + 84 * 8 + reaction_ns
     resumed = stopped + quanta * 512
     before = -(-(stopped - begin) // FRAME_NS)
     path = FRAME_NS + DELAY_NS + FRAME_NS

@@ -9,7 +9,6 @@ from switch_port import DWRR, ECN, UNLIMITED, Account, Port, Queue, Wred, read_s
 pytestmark = pytest.mark.vm
 GIGABIT = 1_000_000_000
 FRAME_NS = FULL_WIRE * 8
-SLACK_NS = 1
 """A sleeper wakes up so much late, at least."""
 
 
@@ -17,10 +16,10 @@ def test_a_frame_takes_serialisation_and_propagation_of_each_hop(boot: Boot) -> 
     star = Star([Port(delay_ns=5_001), Port()], [Port(), Port(delay_ns=7_003, rate_bps=3 * GIGABIT)])
     senders = [send("10.2.0.2", count=3, interval_ns=1_000_000), send("10.2.0.2", count=3, size=10, port=7001, start_ns=20_200_000)]
     run = boot.run(star, [("h1", senders), ("h2", [receive(40_000_000)]), ("h2", [receive(40_000_000, 7001)])])
-    full = [START_NS + SLACK_NS + number * 1_000_000 + FRAME_NS + 5_001 + FRAME_NS // 3 + 7_003 for number in range(3)]
+    full = [START_NS + number * 1_000_000 + FRAME_NS + 5_001 + FRAME_NS // 3 + 7_003 for number in range(3)]
     assert [datagram.time_ns for datagram in datagrams(boot, run, "h2-0")] == full
     # 84 bytes on the wire are the least: 672 ns and 224 ns. All three at once: the first hop spaces them.
-    least = [20_200_000 + SLACK_NS + (number + 1) * 672 + 5_001 + 224 + 7_003 for number in range(3)]
+    least = [20_200_000 + (number + 1) * 672 + 5_001 + 224 + 7_003 for number in range(3)]
     assert [datagram.time_ns for datagram in datagrams(boot, run, "h2-1")] == least
 
 
@@ -28,7 +27,7 @@ def test_a_busy_line_never_drifts(boot: Boot) -> None:
     # A frame takes 17,577 1/7 ns at 0.7 Gbps.
     star = Star([Port(), Port()], [Port(), Port(rate_bps=700_000_000, queues=[Queue(0)])])
     run = boot.run(star, [("h1", [send("10.2.0.2", count=2_000)]), ("h2", [receive(60_000_000)])])
-    first = START_NS + SLACK_NS + FRAME_NS
+    first = START_NS + FRAME_NS
     assert [datagram.time_ns for datagram in datagrams(boot, run, "h2-0")] == [
         first + (number + 1) * FULL_WIRE * 8 * 10 // 7 for number in range(2_000)
     ]

@@ -107,7 +107,7 @@ def test_a_congestion_event_tells_when_how_much_and_from_where(boot: Boot) -> No
     assert ends[4] == begins[4]
     assert ends[6] == 15_000 // FULL_FRAME * FULL_FRAME
     # 101 frames; when the last 9 are left (and one is on the line), 91 and the start of the 92nd are gone.
-    first_starts = START_NS + 1 + 8 * FULL_WIRE
+    first_starts = START_NS + 8 * FULL_WIRE
     assert ends[5] == epoch + first_starts + 91 * 16 * FULL_WIRE
     # When it began 40 had come, of which 20 waited; 60 more came by port 1 and one by port 2.
     assert isinstance(ends[8], dict)

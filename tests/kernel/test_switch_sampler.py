@@ -161,13 +161,13 @@ def test_events_have_begin_end_peak_and_ingress(boot: Boot) -> None:
         files={"sampler.json": configuration(["eth3", "eth4"], 10 * MS)},
     )
     first, second = rows(run, "events")
-    begin_ns = START_NS + 1 + 40 * FULL_WIRE * 8
-    end_ns = START_NS + 1 + (8 + 91 * 16) * FULL_WIRE
+    begin_ns = START_NS + 40 * FULL_WIRE * 8
+    end_ns = START_NS + (8 + 91 * 16) * FULL_WIRE
     peak = shown(run, "s1", "eth3").queues[0]["watermark_bytes"]
     ingress = f"eth1={80 * FULL_FRAME};eth2={FULL_FRAME}"
     assert list(first.values()) == [str(begin_ns), str(end_ns), "s1:eth3", "0", str(peak), ingress]
     # The first frame leaves at once; with the third there are two that wait.
-    begin_ns = START_NS + 50 * MS + 1 + 3 * FULL_WIRE * 8
+    begin_ns = START_NS + 50 * MS + 3 * FULL_WIRE * 8
     assert list(second.values()) == [str(begin_ns), "", "s1:eth4", "0", str(2 * FULL_FRAME), f"eth2={2 * FULL_FRAME}"]
 
 

@@ -122,7 +122,7 @@ def incast_run(run_dir: Path, senders: int, variant: str = "cubic", *, buffer: i
     files |= {f"raw/flows/{host}.csv": "".join(rows) for host, rows in logs.items()}
     files["raw/tcp.csv"] = TCP_HEADER
     report = {"figures": [{"kind": "metric", "metric": "goodput_bps", "x": "senders", "series": ["variant", "buffer"], "log_x": True}]}
-    report["figures"] += [{"kind": "queue", "port": port}, {"kind": "fct-cdf"}]
+    report["figures"] += [{"kind": "queue"}, {"kind": "fct-cdf"}]
     return write_run(run_dir, plan, files, report=report, virtual_s=now / 1e9, **manifest)
 
 

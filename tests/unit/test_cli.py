@@ -151,6 +151,26 @@ def test_a_machine_that_dies_is_status_1_with_its_last_words(invoke: Invoke, mac
     assert "Kernel panic - not syncing: test" in result.stdout
 
 
+def test_a_run_without_a_report_shows_what_it_measured(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+    """As on a disk that the page does not fit on."""
+    machine(ANSWER + 'mkdir "$job/report.html"\n' + fake_machine.END)
+    result = invoke("run", INCAST, "--set", "senders=1", "--out", "out")
+    assert result.exit_code == 1
+    assert result.stderr == "no report: out/report.html: is a directory; a file is wanted\n"
+    assert "Flows complete" in result.stdout and "report:" not in result.stdout
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["status"] == "complete"
+
+
+def test_a_run_may_leave_the_report_for_later(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+    machine(ANSWER + fake_machine.END)
+    result = invoke("run", INCAST, "--set", "senders=1", "--out", "out", "--no-report")
+    assert result.exit_code == 0
+    assert "Flows complete" in result.stdout and "report:" not in result.stdout
+    assert not (tmp_path / "out" / "report.html").exists()
+    assert invoke("report", "out").exit_code == 0
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
 def test_sweep_goes_on_where_it_stopped(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
     machine(ANSWER + fake_machine.END)
     arguments = ("sweep", INCAST, "--set", "senders=1", "--out", "out")
@@ -176,6 +196,25 @@ def test_doctor_names_what_mends(invoke: Invoke, tmp_path: Path, monkeypatch: py
     assert result.exit_code == 1
     assert "make machine" in result.stdout.splitlines()[-1]
     assert "…" not in result.stdout, "nothing is cut off"
+
+
+@pytest.mark.parametrize("command", [("run", INCAST), ("sweep", INCAST), ("doctor",)])
+def test_another_processor_is_told_at_once(
+    command: tuple[str, ...], invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    monkeypatch.setenv("COLUMNS", "200")
+    result = invoke(*command)
+    assert result.exit_code == 1
+    assert "aarch64: " in result.output
+    assert "runs on x86-64" in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_doctor_says_where_the_machines_memory_goes(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriclab.cli.checkup.memory_places", lambda _: [tmp_path / "shm", tmp_path])
+    monkeypatch.setenv("COLUMNS", "400")
+    assert f"in {tmp_path}, because {tmp_path}/shm can't be used" in invoke("doctor").output
 
 
 def test_settings_are_key_and_value() -> None:
@@ -217,3 +256,33 @@ def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -
     assert "any.clab.yml:4: topology.nodes.a.kind: fabriclab cannot run nodes of kind 'nokia_srlinux'; it runs: linux" in result.output
     assert "any.clab.yml:7: topology.links[0].endpoints[1]: fabriclab cannot run links of type 'host'" in result.output
     assert "Traceback" not in result.output
+
+
+def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = tmp_path / "a-cache-whose-path-is-longer-than-any-terminal-is-wide" / "linux"
+    monkeypatch.setattr("fabriclab.cli.checkup.locate_artefacts", lambda: {"kernel": long, "rootfs": None, "tools": Path("/t")})
+    monkeypatch.setattr(
+        "fabriclab.cli.checkup.general_problems", lambda: ["the Docker daemon does not run: sudo systemctl start docker (or sudo dockerd)"]
+    )
+    monkeypatch.delenv("COLUMNS", raising=False)
+    whole = invoke("doctor").stdout
+    assert f"ok       kernel: {long}\n" in whole
+    assert "missing  rootfs: not built: make machine\n" in whole
+    daemon = "note     --engine containerlab: the Docker daemon does not run: sudo systemctl start docker (or sudo dockerd)\n"
+    assert daemon in whole
+    for columns in ("80", "40"):
+        monkeypatch.setenv("COLUMNS", columns)
+        broken = invoke("doctor").stdout
+        # How much is free changes from one moment to the next.
+        assert {word for word in broken.split() if not word.isdigit()} == {word for word in whole.split() if not word.isdigit()}
+        assert all(len(line) <= int(columns) or len(line.split()) == 1 for line in broken.splitlines())
+
+
+def test_doctor_as_json(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriclab.cli.checkup.general_problems", lambda: [])
+    monkeypatch.setattr("fabriclab.cli.checkup.locate_artefacts", lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")})
+    result = invoke("doctor", "--json")
+    record = json.loads(result.stdout)
+    assert (result.exit_code, record["labs_can_run"]) == (1, False)
+    assert {"name": "kernel", "state": "not built", "remedy": "make machine", "needed": True} in record["findings"]
+    assert "make machine" in record["remedies"]

@@ -16,7 +16,7 @@ from fabriclab.compile.stock_switch import dscp_prefixes, static_limit_bytes, st
 from fabriclab.compile.switch_port import quanta_of
 from fabriclab.plan.model import Event, PauseStorm, Plan
 from fabriclab.plan.node import Aqm, Queue
-from fabriclab.plan.switch import Account, Phantom, Pool, QosMaps, Scheduler, SwitchPort, SwitchQueue, Watchdog
+from fabriclab.plan.switch import Account, Phantom, Pool, QosMaps, Scheduler, SwitchPort, SwitchQueue, Watchdog, Wred
 
 NOWHERE = Path("/nonexistent")
 GOLDEN = Path(__file__).parents[1] / "golden" / "compile"
@@ -226,6 +226,51 @@ def test_a_switch_port_is_sampled_whole_at_its_root() -> None:
     assert config["switches"]["ports"][0] == {"name": "h1:eth1", "netns": "/run/netns/h1", "interface": "eth1"}
     stock = compile_sampler(plan, compiled_flows(plan, NOWHERE), stock=True)
     assert [port["handle"] for port in stock["queues"]["ports"]] == ["3:"] and "switches" not in stock
+
+
+WRED = Wred(min=20_000, max=40_000)
+
+
+def leaves(*queues: SwitchQueue, maps: QosMaps | None = None) -> list[str] | None:
+    """Return the qdiscs whose marks the sampler of containers adds up for a port with these queues."""
+    plan = sampled(shared_star(3, buffer=SwitchPort(queues=queues, maps=maps or QosMaps())), 10**6)
+    (port,) = compile_sampler(plan, compiled_flows(plan, NOWHERE), stock=True)["queues"]["ports"]
+    found: list[str] | None = port.get("leaves")
+    return found
+
+
+def test_marks_of_containers_are_those_of_all_queues_of_a_port() -> None:
+    account = Account(limit_bytes=90_000)
+    plain, marking, dropping = (SwitchQueue(index=index, account=account, wred=wred) for index, wred in NO_WRED_TO_WRED)
+    assert leaves(plain, marking, dropping) == ["11:"], "prio does not count what the queues below it mark"
+    assert leaves(plain) == [], "no queue marks: the port's marks are 0, and known"
+    one_queue = QosMaps(dscp_to_tc=(1,) * 64)
+    assert leaves(marking, maps=one_queue) is None, "a port's only queue tells its own marks"
+    plan = sampled(shared_star(3), 10**6)
+    assert "leaves" not in compile_sampler(plan, compiled_flows(plan, NOWHERE))["queues"]["ports"][0], "the machine's port counts all"
+
+
+NO_WRED_TO_WRED = ((0, None), (1, WRED), (2, WRED.model_copy(update={"ecn": False})))
+
+
+@pytest.mark.parametrize(
+    ("wred", "said"),
+    [
+        (
+            WRED,
+            "queue 3: wred of a lossless class; instead: no pause keeps its queue short, and red drops in this class too what it cannot ",
+        ),
+        (WRED.model_copy(update={"ecn": False}), "and red drops in this class too"),
+        (WRED.model_copy(update={"non_ect": "queue"}), None),
+        (None, None),
+    ],
+)
+def test_a_lossless_class_that_red_drops_from_is_said(wred: Wred | None, said: str | None) -> None:
+    queues = tuple(queue.model_copy(update={"wred": wred}) for queue in LOSSLESS_PORT.queues)
+    sentences = shortfalls(shared_star(2, buffer=LOSSLESS_PORT.model_copy(update={"queues": queues})))
+    found = [sentence for sentence in sentences if "of a lossless class" in sentence]
+    assert len(found) == (said is not None), "of the lossless queue alone"
+    assert said is None or said in found[0]
 
 
 def test_switches_alone_want_a_sampler() -> None:

@@ -13,7 +13,6 @@ import fake_machine
 import pytest
 from processes import live_processes, wait_until
 
-from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, machine_argv, run_machine
@@ -144,18 +143,74 @@ def test_nothing_survives_when_fabriclab_is_killed(tmp_path: Path) -> None:
     wait_until(lambda: not Path(private.read_text().strip()).exists())
 
 
-def test_paths_that_a_command_line_cannot_carry_are_refused(tmp_path: Path) -> None:
-    job = tmp_path / "my run"
-    job.mkdir()
-    machine = Machine(fake_machine.artefacts(tmp_path, ""), job, seed=1, memory_bytes=64 << 20, cpu=None)
-    with pytest.raises(EngineError, match="can't use a path with blanks, commas or quotes"):
-        machine_argv(machine, tmp_path)
+def test_what_is_left_when_guard_and_fabriclab_are_killed_at_once_goes_at_the_next_start(tmp_path: Path) -> None:
+    owner = subprocess.Popen([sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(Path(__file__).parent)], start_new_session=True)
+    private = tmp_path / "run" / "private"
+    try:
+        wait_until(lambda: private.is_file() and private.read_text().endswith("\n"))
+        (guard,) = (process for process in live_processes(private.read_text().strip()) if b"fabriclab-guard" in _command_line(process))
+    finally:
+        # Stopped, neither can do anything about the other's death.
+        for process in (owner.pid, guard):
+            os.kill(process, signal.SIGSTOP)
+        for process in (owner.pid, guard):
+            os.kill(process, signal.SIGKILL)
+        owner.wait()
+    left = Path(private.read_text().strip())
+    # The machine dies with its owner, without the guard.
+    wait_until(lambda: not live_processes(str(tmp_path / "cache")))
+    wait_until(lambda: not live_processes(str(left)))
+    assert left.is_dir()
+    (tmp_path / "again").mkdir()
+    assert run(tmp_path / "again", fake_machine.EPOCH + fake_machine.END).status == "complete"
+    assert not left.exists()
+
+
+def _command_line(process: int) -> bytes:
+    return Path(f"/proc/{process}/cmdline").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["my run", "a,b", "it's", "x" * 250 + "/" + "y" * 50])
+def test_a_path_that_a_command_line_cannot_carry_is_reached_by_a_link(name: str, tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    job = tmp_path / name
+    for directory in (private, job):
+        directory.mkdir(parents=True)
+    argv = machine_argv(Machine(fake_machine.artefacts(tmp_path, ""), job, seed=1, memory_bytes=64 << 20, cpu=None), private)
+    assert f"fabriclab_job={private}/run" in argv
+    assert (private / "run").resolve() == job
+
+
+def test_a_run_in_a_directory_with_blanks(tmp_path: Path) -> None:
+    place = tmp_path / "my labs, the 'new' ones"
+    place.mkdir()
+    outcome = run(place, fake_machine.EPOCH + 'touch "$job/logs/reached"\n' + fake_machine.END)
+    assert (outcome.status, outcome.message) == ("complete", "")
+    assert (place / "run" / "logs" / "reached").is_file()
+
+
+@pytest.mark.parametrize("place", ["shared", "temporary", "run"])
+def test_a_relative_run_directory_wherever_the_memory_lies(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine works elsewhere than fabriclab: no path of its may be relative."""
+    places = {"shared": tmp_path / "shared", "temporary": tmp_path / "temporary", "run": Path("run")}
+    for directory in (*places.values(), tmp_path / "run"):
+        if directory.is_absolute() and directory.name in (place, "run"):
+            directory.mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fabriclab.engine.virtual.memory_places", lambda run: [places["shared"], places["temporary"], run])
+    body = fake_machine.EPOCH + 'cd "$TMPDIR" && pwd >"$job/logs/where"; case $TMPDIR in /*) ;; *) exit 3 ;; esac\n' + fake_machine.END
+    built = fake_machine.artefacts(tmp_path, body)
+    outcome = run_machine(Machine(built, Path("run"), seed=7, memory_bytes=1 << 20, cpu=None), lambda _: None, Interrupt())
+    assert (outcome.status, outcome.message) == ("complete", "")
+    assert outcome.figures["memory_directory"] == str(places[place])
+    assert Path((tmp_path / "run" / "logs" / "where").read_text().strip()).parent == tmp_path / place
+    assert not list((tmp_path / place).glob("fabriclab-*"))
 
 
 def test_the_command_line_carries_seed_memory_and_what_may_be_mounted(tmp_path: Path) -> None:
     machine = Machine(fake_machine.artefacts(tmp_path, ""), tmp_path, seed=9, memory_bytes=64 << 20, cpu=1)
     argv = machine_argv(machine, tmp_path)
-    assert argv[:5] == ["setarch", "-R", "taskset", "-c", "1"]
+    assert argv[:8] == ["setpriv", "--pdeathsig", "KILL", "setarch", "-R", "taskset", "-c", "1"]
     assert {"mem=64M", "fabriclab.seed=9", "time-travel=inf-cpu"} < set(argv)
     cache = tmp_path / "cache"
     allowed = f"ro:{cache}/tools/00112233445566aa,ro:{cache}/rootfs/fedcba9876543210/root,rw:{tmp_path}"

@@ -75,6 +75,20 @@ def test_a_node_goes_down_with_all_its_links(tmp_path: Path) -> None:
     ]
 
 
+def test_a_node_that_goes_down_loses_its_processes_and_boots_when_it_comes_back(tmp_path: Path) -> None:
+    plan = with_events(
+        tmp_path,
+        "early: {at: 500 ms, node: spine1, action: up}",
+        "dead: {at: 1 s, node: spine1, action: down}",
+        "again: {at: 2 s, node: spine1, action: down}",
+        "cut: {at: 3 s, link: 'leaf1:eth3', action: down}",
+        "back: {at: 4 s, node: spine1, action: up}",
+    )
+    power = {event["name"]: {key: event[key] for key in ("down", "up") if key in event} for event in compile_job(plan)["events"]}
+    # Who is up already does not boot, who is down can't die; a link has no power.
+    assert power == {"early": {}, "dead": {"down": ["spine1"]}, "again": {}, "cut": {}, "back": {"up": ["spine1"]}}
+
+
 def test_a_black_hole_loses_everything_and_heals_to_what_was(tmp_path: Path) -> None:
     plan = with_events(
         tmp_path,

@@ -187,4 +187,4 @@ def test_the_command(tmp_path: Path) -> None:
     assert "star.svg is there already; --force replaces it" in refused.output
     missing = CliRunner().invoke(app, ["graph", str(tmp_path / "nothing")])
     assert missing.exit_code == 2
-    assert "no such file" in missing.output
+    assert "no such directory" in missing.output

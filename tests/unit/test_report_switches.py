@@ -16,7 +16,7 @@ from synthetic_run import MS, incast_run
 from fabriclab.lab.figures import FIGURE_KINDS as KINDS_OF_THE_LANGUAGE
 from fabriclab.report import write_report
 from fabriclab.report.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
-from fabriclab.report.exhibits import DataTable, Exhibit, Picture
+from fabriclab.report.exhibits import Absent, DataTable, Exhibit, Picture
 from fabriclab.report.figures.buffer import buffer_picture
 from fabriclab.report.figures.causes import dropped, drops_of_points, drops_of_ports, drops_over_time
 from fabriclab.report.figures.curves import Curve, curve_of
@@ -29,7 +29,6 @@ from fabriclab.report.selection import FIGURE_KINDS, run_exhibits, sweep_exhibit
 from fabriclab.report.series import sampled_bins
 from fabriclab.report.style import CAUSES
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
-from fabriclab.report.switch_selection import unsampled_notes
 from fabriclab.report.switch_tables import congestion_event_table, switch_point_table, switch_port_table
 from fabriclab.report.tables import key_figures, metric_rows
 from fabriclab.report.warnings import warnings_of
@@ -90,9 +89,10 @@ def test_figures_that_nobody_sampled_for_are_named(runs: dict[str, Results]) -> 
     asked = {"report": {"figures": [{"kind": "pauses"}, {"kind": "queue"}, {"kind": "buffer", "switch": "s1"}]}}
     sampled = replace(runs["deep"], manifest=asked)
     blind = replace(sampled, measured=replace(sampled.measured, switches=SwitchTables()))
-    assert unsampled_notes([blind]) == ["Nothing to show of buffer, pauses: no switch with a shared buffer was sampled (probes.switches)."]
-    assert unsampled_notes([sampled]) == unsampled_notes([blind, sampled]) == []
-    assert unsampled_notes([replace(blind, manifest={})]) == []
+    found = [each for each in run_exhibits(blind, "page") if isinstance(each, Absent)]
+    assert found[0] == Absent("Pauses; Buffer (s1)", "no switch with a shared buffer was sampled (probes.switches)")
+    assert [each.title for each in found[1:]] == ["Queue over time"]
+    assert not any(isinstance(each, Absent) for each in run_exhibits(replace(blind, manifest={}), "page"))
 
 
 def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Results]) -> None:
@@ -179,7 +179,7 @@ def test_without_a_place_it_is_the_queue_that_grew_longest(runs: dict[str, Resul
     assert longest_queue(run) == (CLIENT, QUEUE)
     assert longest_queue(run, "s1:eth2") == ("s1:eth2", QUEUE)
     assert longest_queue(run, queue=0) == (CLIENT, 0)
-    assert longest_queue(run, "s1:eth99", 7) == (CLIENT, QUEUE)
+    assert longest_queue(run, "s1:eth99", 7) is None
 
 
 def test_page_of_a_run_shows_the_switch(tmp_path: Path) -> None:
@@ -340,7 +340,8 @@ def test_key_figures_are_those_that_tell_something(runs: dict[str, Results]) -> 
     shallow = {title: (text, context) for title, text, context in key_figures(runs["shallow"])}
     assert shallow["Buffer pool in use, most"] == ("320 KB", "of 640 KB, shared of s1")
     assert shallow["Packets dropped by queues"][0] == "500" and "Pause frames sent" not in shallow
-    assert ("Pause frames sent", "900", "") in key_figures(runs["shallow-pfc"])
+    paused = {title: (text, context) for title, text, context in key_figures(runs["shallow-pfc"])}
+    assert paused["Pause frames sent"] == ("900", "at 6 ports, most at s1:eth5: 300")
 
 
 def test_metrics_of_ports_and_queues_are_in_the_tables_alone(runs: dict[str, Results]) -> None:

@@ -11,6 +11,7 @@ import pytest
 from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TCP_HEADER, TRACE_HEADER, incast_run, long_run, plan_of, write_run
 
 from fabriclab.results import ResultsError, evaluate_checks, ingest_run, read_run, read_sweep
+from fabriclab.results.fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 from fabriclab.results.flows import FLOW_COLUMNS
 from fabriclab.results.formats import TCP
 
@@ -154,6 +155,19 @@ def test_fallback_to_tcp_is_told_and_counted(tmp_path: Path) -> None:
         ("mptcp", "mptcp", 8, "cubic", 0),
     ]
     assert read_run(run).summary["mptcp_fallbacks"] == 1
+    assert fallback_causes(read_run(run).flows) == {LOST_MP_CAPABLE: 1}
+
+
+def test_a_fallback_after_two_lost_syns_is_told_from_one_after_lost_data() -> None:
+    rows = [
+        (0, 3_000_100_000, "fallback"),
+        (0, 1_000_100_000, "fallback"),
+        (5, 90_005, "fallback"),
+        (0, 4_000_000_000, "mptcp"),
+        (0, None, "tcp"),
+    ]
+    flows = pl.LazyFrame(rows, schema=["start_ns", "connected_ns", "transport"], orient="row")
+    assert fallback_causes(flows) == {LOST_SYNS: 1, LOST_MP_CAPABLE: 2}
 
 
 def test_deadline_counts_from_the_first_start_of_the_group(tmp_path: Path) -> None:

@@ -128,3 +128,11 @@ def test_what_replay_exec_did_not_write_is_an_error(tmp_path: Path, name: str, o
     path.write_text(path.read_text().replace(old, new, 1))
     with pytest.raises(ResultsError, match=message):
         scan_iperf3(tmp_path)
+
+
+@pytest.mark.parametrize("report", ["", {"end": sender(), "error": CLIENT_ENDED}])
+def test_a_side_whose_host_went_down_has_failed(tmp_path: Path, report: dict[str, Any] | str) -> None:
+    write(tmp_path, "7-src.log", "256,500000000,power,signal 9", report)
+    row = rows_of(tmp_path)["7-src"]
+    assert (row["status"], row["start_ns"]) == ("failed: EHOSTDOWN", 256)
+    assert ("bytes" in row) is bool(report)

@@ -29,3 +29,20 @@ def test_each_event_has_its_own_time_and_the_first_that_routing_followed_is_the_
         "reconvergence_ns[cut]": 111,
         "reconvergence_ns[mended]": 222,
     }
+
+
+def test_an_engine_that_looks_now_and_then_says_how_exact_it_is(tmp_path: Path) -> None:
+    lines = [
+        '{"event":"converged","convergence_ns":3,"within_ns":2,"t_ns":0}',
+        '{"event":"change","name":"cut","t_ns":2}',
+        '{"event":"reconverged","name":"cut","reconvergence_ns":111,"within_ns":40,"t_ns":3}',
+    ]
+    (tmp_path / "events.jsonl").write_text("\n".join(lines))
+    assert routing_metrics(tmp_path) == {
+        "convergence_ns": 3,
+        "convergence_within_ns": 2,
+        "reconvergence_ns": 111,
+        "reconvergence_ns[cut]": 111,
+        "reconvergence_within_ns": 40,
+        "reconvergence_within_ns[cut]": 40,
+    }

@@ -271,7 +271,6 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
             {"BUFFER_PROFILE": {**SMALL["BUFFER_PROFILE"], "lossy": {"pool": "egress", "size": "0", "dynamic_th": "1", "static_th": "5"}}},
             "BUFFER_PROFILE|lossy|static_th: stands beside dynamic_th; keep one of the two",
         ),
-        ({"SCHEDULER": {"s": {"cir": "100", "meter_type": "packets"}}}, "SCHEDULER|s|meter_type: packets: a lab's rates are bits a second"),
         ({"SCHEDULER": {"s": {"cir": "100"}}}, "SCHEDULER|s|cir: 100 bytes/s are 800 bps; a lab's queue is shaped to 8 kbps at least"),
         (
             {"SCHEDULER": {"s": {"type": "DWRR"}, "w": {"type": "WRR"}}, **both("QUEUE", "1", {"scheduler": "w"})},
@@ -360,3 +359,18 @@ def test_a_changed_file_is_a_lab_or_a_complaint(platform: str, data: st.DataObje
         return
     with tempfile.TemporaryDirectory() as name, contextlib.suppress(LabErrors):
         plan_of(lab, Path(name))
+
+
+@settings(max_examples=15, deadline=None)
+@given(cir=st.integers(2, 10**6), peak=st.integers(0, 10**6), burst=st.integers(1, 100), mtu=st.integers(576, 9216))
+def test_a_meter_that_counts_packets_is_taken_at_full_frames(
+    tmp_path_factory: pytest.TempPathFactory, cir: int, peak: int, burst: int, mtu: int
+) -> None:
+    fields = {"cir": str(cir), "cbs": str(burst), "pir": str(cir + peak), "meter_type": "packets"}
+    ports = {name: {**port, "mtu": str(mtu)} for name, port in SMALL["PORT"].items()}
+    changes = {"PORT": ports, "SCHEDULER": {"s": fields}}
+    scheduler = queue_of(changes, tmp_path_factory.mktemp("packets")).scheduler
+    frame = mtu + 38
+    assert (scheduler.cir_bps, scheduler.pir_bps, scheduler.cbs_bytes) == (cir * frame * 8, (cir + peak) * frame * 8, burst * frame)
+    (note,) = (note for note in imported(changes).notes if "meter_type" in note)
+    assert f"SCHEDULER|s|meter_type: packets: the lab's shaper counts bytes, so a packet is taken as a full frame of MTU {mtu}" in note

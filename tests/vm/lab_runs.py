@@ -42,6 +42,6 @@ class LabRun:
 def run_lab(directory: Path, lab: str, *settings: str, out: str = "run") -> LabRun:
     """Run a lab with some settings (`stop=300 ms`), each of which may be several, separated by semicolons."""
     words = [word for text in settings for setting in text.split("; ") for word in ("--set", setting)]
-    result = fabriclab(directory, "run", str(LABS / lab), *words, "--out", out, "--force")
+    result = fabriclab(directory, "run", str(LABS / lab), *words, "--out", out, "--force", "--no-report")
     assert result.returncode == 0, result.stdout + result.stderr
     return LabRun(directory / out, result.stdout)

@@ -74,6 +74,24 @@ def test_run_and_report(place: Path) -> None:
     assert "</html>" in (place / "page.html").read_text()
 
 
+def test_a_host_with_hardly_any_shared_memory_and_a_directory_with_blanks(place: Path) -> None:
+    """Docker's containers have 64 MB of it; the run directory is relative, as it is where nobody names one."""
+    labs = place / "my labs, all"
+    labs.mkdir()
+    (place / "small").rename(labs / "small")
+    hostile = 'mount -t tmpfs -o size=1m tmpfs /dev/shm || exit 77; umask 077; exec "$@"'
+    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", hostile, "sh", *fabriclab_command(), "run", "small"]
+    result = subprocess.run(command, cwd=labs, capture_output=True, text=True, check=False)
+    if result.returncode == 77 or "unshare" in result.stderr:
+        pytest.skip("a file system can't be mounted here: that needs root")
+    assert result.returncode == 0, result.stdout + result.stderr
+    (run,) = (labs / "runs" / "small").iterdir()
+    manifest = manifest_of(run)
+    assert manifest["status"] == "complete"
+    assert manifest["memory_directory"] not in ("/dev/shm", None)
+    assert not list(Path(manifest["memory_directory"]).glob("fabriclab-machine-*/run"))
+
+
 def test_sweep_runs_the_matrix_once(place: Path) -> None:
     first = fabriclab(place, "sweep", "small", "--out", "sweep", "-j", "2")
     assert first.returncode == 0, first.stdout + first.stderr

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from fabriclab.engine.artefacts import Artefacts
-from fabriclab.engine.process import memory_directory
+from fabriclab.engine.private import memory_directory, memory_places
 from fabriclab.engine.virtual import Machine, machine_argv
 
 pytestmark = pytest.mark.vm
@@ -133,7 +133,7 @@ def boot(
     machine = Machine(artefacts=artefacts, directory=directory, seed=1, memory_bytes=256 << 20, cpu=min(os.sched_getaffinity(0)))
     with tempfile.TemporaryDirectory() as private:
         argv = machine_argv(machine, Path(private)) + ([option] if option else [])
-        environment = {**os.environ, "TMPDIR": str(memory_directory(machine.memory_bytes, Path(private)))}
+        environment = {**os.environ, "TMPDIR": str(memory_directory(machine.memory_bytes, memory_places(Path(private))))}
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, timeout=WALL_LIMIT_S, check=False)
     lines = done.stdout.decode().splitlines()
     return [json.loads(line[1:]) for line in lines if line.startswith("@")]

@@ -129,6 +129,19 @@ def test_dctcp_keeps_the_queue_at_its_threshold_and_the_link_full(vm: Vm, rate_b
     assert summary["drops"] == 0
 
 
+def test_a_receiver_of_which_nothing_was_said_answers_dctcp_by_dctcp(vm: Vm) -> None:
+    """Without that Linux refuses ECN to DCTCP's SYN: the same two flows lose packets, and none is marked."""
+    traffic = LongTraffic(name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=300_000_000, stagger_ns=0)
+    plan = star(3, queue=Queue(limit_bytes=150_000, ecn_threshold_bytes=30_000), transport=DCTCP, traffic=(traffic,))
+    for answers, name in ((False, "refused"), (True, "answered")):
+        default = CUBIC.model_copy(update={"ecn": "accept", "answers_dctcp": answers})
+        nodes = tuple(node.model_copy(update={"transport": default}) if node.name == "h3" else node for node in plan.nodes)
+        assert vm.run(plan.model_copy(update={"nodes": nodes}), name).status == "complete"
+    refused, answered = vm.summary("refused"), vm.summary("answered")
+    assert refused["marks"] == 0 < refused["drops"]
+    assert answered["marks"] > 100 and answered["drops"] == 0
+
+
 def test_a_short_flow_does_not_wait_behind_the_window_of_another_in_its_own_host(vm: Vm) -> None:
     # Below a socket stands 1 ms of its rate at most (TCP small queues, sk_pacing_shift in net/core/sock.c), not its window of megabytes.
     short = FlowsTraffic(

@@ -17,6 +17,7 @@ from fabriclab.cli.app import app
 from fabriclab.compile import compile_job
 from fabriclab.lab import parse_lab
 from fabriclab.plan import Plan, resolve_plan
+from fabriclab.results.fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 
 pytestmark = pytest.mark.vm
 
@@ -118,10 +119,11 @@ def test_a_flow_has_its_subflows_and_they_spread_over_the_spines(vm: Vm) -> None
 
 @pytest.mark.parametrize("subflows", [1, 2, 4])
 def test_a_flow_has_as_many_subflows_as_its_hosts(vm: Vm, subflows: int) -> None:
-    flow = run(vm, generated_plan(vm, LEAF_SPINE, **{SUBFLOWS: str(subflows)}))
+    # In half a second the losses of four subflows that start together still cost 1 to 2 %, by the paths that the seed draws.
+    flow = run(vm, generated_plan(vm, LEAF_SPINE, **{SUBFLOWS: str(subflows), "traffic.long.stop": "1 s"}))
     assert flow["subflows"] == subflows
     # Of each packet of 1538 bytes on the wire 52 are headers and 20 to 28 are MPTCP's.
-    assert goodput_bps(flow) == pytest.approx(1e9 * 1424 / 1538, rel=0.02)
+    assert goodput_bps(flow) == pytest.approx(1e9 * 1424 / 1538, rel=0.01)
 
 
 def test_a_host_without_mptcp_takes_one_subflow(vm: Vm) -> None:
@@ -198,6 +200,17 @@ def test_losses_stop_no_connection(vm: Vm) -> None:
         assert goodput_bps(flow) > 0.9 * 1e9 * 1424 / 1538
 
 
+@pytest.mark.parametrize("segments", [8, 60])
+def test_a_window_limit_holds_for_all_subflows_together(vm: Vm, segments: int) -> None:
+    """One window a round trip, however many subflows share it (patch 0025); that of 60 segments needs window scaling."""
+    settings = {"links.delay": "250 us", "hosts.default.window_limit": str(segments), "traffic.long.stop": "200 ms"}
+    flow = run(vm, generated_plan(vm, LEAF_SPINE, **settings))
+    assert flow["subflows"] == 8
+    # Eight links' delays, and a packet's serialisation on four of them.
+    round_trip_ns = 8 * 250_000 + 4 * 1538 * 8
+    assert goodput_bps(flow) == pytest.approx(segments * 1428 * 8e9 / round_trip_ns, rel=0.05)
+
+
 def test_a_run_with_mptcp_repeats_to_the_byte(vm: Vm) -> None:
     plan = generated_plan(vm, LEAF_SPINE)
     digests = set()
@@ -240,3 +253,19 @@ def test_coupled_subflows_take_what_one_tcp_takes(vm: Vm) -> None:
     for subflows in (2, 4, 8):
         coupled, uncoupled = share(vm, "lia", subflows), share(vm, "reno", subflows)
         assert 0.5 < coupled < 1.1 < 0.6 * subflows < uncoupled, (subflows, coupled, uncoupled)
+
+
+def test_the_cause_of_every_fallback_is_told(vm: Vm) -> None:
+    """Two lost SYNs, or a handshake that data without MP_CAPABLE complete: no other loss ends MPTCP."""
+    experiment = EXPERIMENT.replace(
+        "long: {kind: long, senders: [h1], receiver: h2, stop: 500 ms, transport: mptcp}",
+        "short: {kind: flows, senders: [h1], receiver: h2, size: 30 KB, count: 400, interval: 5 ms, transport: mptcp}",
+    )
+    experiment = experiment.replace("probes: {tcp: {interval: 1 ms}, interfaces: {interval: 10 ms}}\n", "")
+    experiment += "events: {lossy: {at: 0 s, link: 'h2:eth1', loss: 15 %}}\n"
+    assert vm.run(generated_plan(vm, LEAF_SPINE, experiment)).status == "complete"
+    causes = fallback_causes(pl.scan_parquet(vm.directory / "run" / "flows.parquet"))
+    # The opener's kernel knows of lost SYNs; a listener's fallback may be one of those, its answer lost.
+    assert causes.get(LOST_SYNS, 0) == counters(vm, "h1", "MPTcpExtMPCapableSYNTXDrop")[0] > 0
+    assert causes.get(LOST_MP_CAPABLE, 0) <= counters(vm, "h2", "MPTcpExtMPCapableFallbackACK")[0]
+    assert sum(causes.values()) == vm.summary()["mptcp_fallbacks"]

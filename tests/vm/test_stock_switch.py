@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from sample_plans import GBPS
+from sample_plans import CUBIC, GBPS
 from sample_switch_plans import shared_star
 from vm import Vm, ignore
 
@@ -43,7 +43,7 @@ START_NS, STOP_NS = 10_000_000, 1_010_000_000
 DSCP_OF_QUEUE = {0: 0, 1: 8, 7: 56}
 
 
-def saturated() -> Plan:
+def saturated(**changes: Any) -> Plan:
     """Return a flow from a host of its own into each queue of one port."""
     flows = tuple(
         LongTraffic(
@@ -57,7 +57,7 @@ def saturated() -> Plan:
         )
         for number, (queue, dscp) in enumerate(DSCP_OF_QUEUE.items(), start=1)
     )
-    return shared_star(4, buffer=BUFFER, traffic=flows)
+    return shared_star(4, buffer=BUFFER, traffic=flows, **changes)
 
 
 def qdiscs_after(vm: Vm, plan: Plan) -> dict[str, dict[str, Any]]:
@@ -72,7 +72,7 @@ def qdiscs_after(vm: Vm, plan: Plan) -> dict[str, dict[str, Any]]:
 
 
 def test_each_dscp_has_its_queue_and_the_queue_its_share(vm: Vm) -> None:
-    qdiscs = qdiscs_after(vm, saturated())
+    qdiscs = qdiscs_after(vm, saturated(transport=CUBIC.model_copy(update={"ecn": "on"})))
     assert [qdiscs[handle]["kind"] for handle in ("1:", "2:", "3:", "10:", "11:", "27:", "17:")] == [
         *("tbf", "netem", "ets", "bfifo", "red", "tbf", "bfifo"),
     ]
@@ -82,8 +82,10 @@ def test_each_dscp_has_its_queue_and_the_queue_its_share(vm: Vm) -> None:
     assert 8 * sent[7] / seconds == pytest.approx(PIR_BPS, rel=0.01)
     assert sent[1] / sent[0] == pytest.approx(3, rel=0.01)
     assert 8 * sum(sent.values()) / seconds == pytest.approx(GBPS, rel=0.02)
-    # Loss, not a lack of traffic, bounds each.
-    assert all(qdiscs[f"1{queue}:"]["drops"] > 0 for queue in DSCP_OF_QUEUE)
+    # Losses or marks, not a lack of traffic, bound each.
+    assert all(qdiscs[f"1{queue}:"]["drops"] + qdiscs[f"1{queue}:"].get("marked", 0) > 0 for queue in DSCP_OF_QUEUE)
+    rows = [row.split(",") for row in (vm.directory / "run" / "raw" / "queues.csv").read_text().splitlines()[2:]]
+    assert int(rows[-1][5]) == qdiscs["11:"]["marked"] > 0, "ets has no marks; those of its queues are the port's"
 
 
 def test_a_change_of_rate_and_loss_keeps_the_classes(vm: Vm) -> None:

@@ -1,0 +1,310 @@
+"""What is fuzzed: the labs with the files that they bind or name, and the inputs of importers. Each is read as the commands read it."""
+
+from __future__ import annotations
+
+import random
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from mutations import VALUES, mutated_json, mutated_lines, mutated_yaml
+
+from fabriclab.cli.plan_text import plan_text
+from fabriclab.compile import (
+    TraceError,
+    compile_hosts,
+    compile_job,
+    compile_machine_sysctl,
+    compile_node,
+    compile_sampler,
+    compiled_flows,
+    machine_memory_bytes,
+    trace_text,
+)
+from fabriclab.lab import Lab, LabErrors, parse_lab
+from fabriclab.lab.arista import import_qos, parse_config_text, read_chip
+from fabriclab.lab.sonic import import_fabric, import_lab, parse_config_db
+from fabriclab.plan import Resolver, plan_json
+from fabriclab.plan.model import Plan
+from fabriclab.plan.sonic import judge_config_db
+from fabriclab.run.engines import plan_for
+from fabriclab.workload import convert_flows
+
+ROOT = Path(__file__).parents[2]
+LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
+CLEAN = (LabErrors, TraceError)
+"""What a user's mistake may raise; each is a list of sentences."""
+Files = Mapping[str, bytes]
+_MOST_FLOWS = 20_000
+"""A mutant may ask for ten million flows, which are made in minutes: their making is tried on smaller ones."""
+
+
+class Subject(ABC):
+    """Files that are changed, and what reads them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @abstractmethod
+    def mutant(self, rng: random.Random) -> Files:
+        """Return the files, some of them changed."""
+
+    @abstractmethod
+    def attempt(self, directory: Path, rng: random.Random) -> None:
+        """Read what lies in `directory`. Raises one of CLEAN, and nothing else."""
+
+
+def mutated(name: str, text: str, rng: random.Random) -> bytes:
+    """Return a file changed as its format is."""
+    if name.endswith(".yml"):
+        return mutated_yaml(text, rng)
+    return mutated_json(text, rng) if name.endswith(".json") else mutated_lines(text, rng)
+
+
+class LabSubject(Subject):
+    """A lab: parsed, resolved, compiled for both engines."""
+
+    def __init__(self, name: str, files: Mapping[str, str]) -> None:
+        super().__init__(name)
+        self.files = files
+
+    def mutant(self, rng: random.Random) -> Files:
+        chosen = {rng.choice(list(self.files)) for _ in range(rng.choice((1, 1, 1, 2)))}
+        return {name: mutated(name, text, rng) if name in chosen else text.encode() for name, text in self.files.items()}
+
+    def attempt(self, directory: Path, rng: random.Random) -> None:
+        lab = parse_lab(directory)
+        resolver = Resolver(lab)
+        compile_all(resolver.resolve({}), directory)
+        resolver.resolve(_settings(lab, rng), rng.choice((None, 0, 2**31 - 1)))
+
+
+def compile_all(plan: Plan, directory: Path) -> None:
+    """Make all that a run of this plan would write."""
+    plan_json(plan)
+    plan_text(plan)
+    for node in plan.nodes:
+        compile_node(node, plan).by_name()
+    compile_machine_sysctl(plan)
+    compile_hosts(plan)
+    stock = plan_for(plan, "containerlab")
+    flows = compiled_flows(plan, directory)
+    text = "".join(trace_text(flows))
+    compile_job(plan, flows)
+    compile_sampler(plan, flows)
+    machine_memory_bytes(plan, len(text))
+    for node in stock.nodes:
+        compile_node(node, stock, stock=True).by_name()
+    compile_job(stock, flows, stock=True)
+
+
+def _settings(lab: Lab, rng: random.Random) -> dict[str, str]:
+    """Return settings as a careless command line might have them."""
+    points = lab.points()
+    settings = dict(rng.choice(points)) if points else {}
+    names = [*lab.parameters, "seed", "variant", "links.rate", "hosts.default.rto_min", "traffic", "switches.default.buffer", "nonsense"]
+    for _ in range(rng.randrange(3)):
+        settings[rng.choice(names)] = rng.choice(VALUES)
+    return settings
+
+
+class FileSubject(Subject):
+    """One file of several, read by a function."""
+
+    def __init__(self, name: str, texts: Mapping[str, str], read: Callable[[bytes, str], object]) -> None:
+        super().__init__(name)
+        self._texts = texts
+        self._read = read
+
+    def mutant(self, rng: random.Random) -> Files:
+        name = rng.choice(list(self._texts))
+        return {name: mutated(name, self._texts[name], rng)}
+
+    def attempt(self, directory: Path, rng: random.Random) -> None:
+        (path,) = directory.iterdir()
+        self._read(path.read_bytes(), str(path))
+
+
+class FabricSubject(Subject):
+    """All the files of a fabric, some of them changed."""
+
+    def __init__(self, name: str, texts: Mapping[str, str]) -> None:
+        super().__init__(name)
+        self._texts = texts
+
+    def mutant(self, rng: random.Random) -> Files:
+        chosen = {rng.choice(list(self._texts)) for _ in range(rng.choice((1, 1, 2)))}
+        return {name: mutated_json(text, rng) if name in chosen else text.encode() for name, text in self._texts.items()}
+
+    def attempt(self, directory: Path, rng: random.Random) -> None:
+        import_fabric(sorted(directory.iterdir()), "fabric", None, rng.choice(("hosts", "switches")))
+
+
+def subjects() -> list[Subject]:
+    """Return everything that is fuzzed."""
+    golden = ROOT / "tests" / "golden"
+    configs = {path.name: path.read_text() for path in sorted((golden / "sonic").glob("*.json"))}
+    traps = {path.name: path.read_text() for path in sorted((golden / "sonic-check").rglob("*.json"))}
+    arista = {path.name: path.read_text() for path in sorted((golden / "arista").glob("*.cfg"))}
+    fabric = {path.name: path.read_text() for path in sorted((ROOT / "labs" / "sonic-leaf-spine").glob("*.json"))}
+    return [
+        *(LabSubject(directory.name, lab_files(directory)) for directory in LABS),
+        *_written_labs(),
+        FileSubject("sonic import", configs, lambda data, file: import_lab(parse_config_db(data, file), None, None)),
+        FileSubject("sonic check", {**configs, **traps}, lambda data, file: judge_config_db(data, file, 1)),
+        FabricSubject("sonic import of a fabric", fabric),
+        FileSubject("arista import", arista, lambda data, file: import_qos(parse_config_text(data, file), read_chip("trident-3"), None)),
+        FileSubject("convert hpcc", {"flow.txt": HPCC}, lambda data, file: _convert(data, file, "hpcc")),
+        FileSubject("convert htsim", {"perm.cm": HTSIM}, lambda data, file: _convert(data, file, "htsim")),
+    ]
+
+
+def lab_files(directory: Path) -> dict[str, str]:
+    """Return a lab's files, its matrices cut to two values an axis: each point is read, and their number is not what is tried."""
+    names = [path for path in directory.iterdir() if path.suffix in (".yml", ".json", ".txt", ".csv")]
+    files = {path.name: path.read_text() for path in sorted(names)}
+    files["experiment.yml"] = _with_short_axes(files["experiment.yml"])
+    return files
+
+
+def _with_short_axes(text: str) -> str:
+    head, matrix, rest = text.partition("\nmatrix:\n")
+    if not matrix:
+        return text
+    short, number = [], 0
+    for number, line in enumerate(lines := rest.splitlines(keepends=True)):  # noqa: B007 - where the section ends
+        if line[0] not in " #\n":
+            break
+        line = re.sub(r"\[([^,\]]+,[^,\]]+),[^\]]*\]", r"[\1]", line)
+        short.append(re.sub(r"(seed: [0-9]+)\.\.[0-9]+", r"\1", line))
+    else:
+        number += 1
+    return head + matrix + "".join([*short, *lines[number:]])
+
+
+def _written_labs() -> Iterator[Subject]:
+    """Yield labs of what none of ours has: a trace, a distribution, a profile of its own, VLANs, all kinds of traffic, all layers."""
+    common = (ROOT / "tests" / "errors" / "common" / "topology.clab.yml").read_text()
+    yield LabSubject("a trace", {"topology.clab.yml": common, "experiment.yml": TRACE_LAB, "mine.csv": TRACE, "sizes.txt": SIZES})
+    profile = (ROOT / "fabriclab" / "switches" / "trident-3.yml").read_text()
+    yield LabSubject("a profile", {"topology.clab.yml": common, "experiment.yml": PROFILE_LAB, "mine.yml": profile})
+    yield LabSubject("layers", {"topology.clab.yml": LAYERED, "experiment.yml": EVERY_TRAFFIC})
+
+
+HPCC = "4\n2 1 3 100 200000000 2.000000000\n3 1 3 100 3 2.0000000015\n1 0 3 100 20 1.5\n0 3 3 100 2000 1\n\nFirst line: # of flows\n"
+HTSIM = "# a comment\nNodes 16\nConnections 3\n7->5 id 1 start 1500 size 2000000\n\n15->1 id 2 start 0 size 100 prio 3\n1->2 id 3 size 9\n"
+TRACE = """# fabriclab-trace-1
+flow,start_ns,src,dst,size_bytes,stop_ns,mode,request_bytes,connection,group,after,class,transport,congestion_control,dscp,deadline_ns
+0,0,h1,client,262144,,pull,,c0,r0,,sru,,,,
+1,0,h2,client,262144,,pull,,c1,r0,,sru,,,,
+2,0,h1,client,262144,,pull,,c0,r1,r0,sru,,,,
+3,5000000,h3,h4,,2000000000,push,,,,,long,tcp,cubic,8,
+"""
+SIZES = "# source: nowhere\n1000 0\n2000 0.3\n5000 0.7\n30000 1\n"
+TRACE_LAB = """
+title: A trace
+switches: {default: {buffer: 64 KB, ecn_threshold: 30 KB}}
+traffic:
+  mine: {kind: trace, file: mine.csv}
+  drawn: {kind: arrivals, senders: [h1, h2], receivers: [h3, h4], size: sizes.txt, load: 10 %, stop: 20 ms}
+  cut: {kind: arrivals, senders: [h1], receivers: [h2], size: {distribution: sizes.txt, cap: 4 KB}, interval: 1 ms, stop: 10 ms}
+probes: {queues: {interval: 100 us, ports: all}, tcp: {interval: 1 ms, traffic: [drawn]}}
+"""
+PROFILE_LAB = """
+title: A profile of its own
+switches:
+  default:
+    profile: mine
+    scale: bandwidth
+    maps: {dscp_to_tc: {0..63: 1, 3: 3, 4: 4, ef: 5}, tc_to_group: {0..6: 0, 3: 3, 4: 4}}
+    queues: {default: {wred: {min: 30 KB, max: 60 KB, probability: 50 %}}, 3..4: {wred: none}, 5: {scheduler: strict}}
+    priority_groups: {3..4: {lossless: true, headroom: auto}}
+    pfc: {priorities: [3, 4], watchdog: {detection: 200 ms, action: drop}}
+    ports: {eth1..eth2: {queues: {1: {alpha: 1/4}}}}
+traffic:
+  one: {kind: rounds, senders: 4, receiver: client, size: 256 KB, rounds: 2}
+  bulk: {kind: long, senders: [h1, h2], receiver: h3, stop: 1 s, dscp: cs3}
+events:
+  cut: {at: 100 ms, link: 's1:eth1', action: down}
+  storm: {at: 50 ms, node: h4, action: pause-storm, priorities: [3], until: 60 ms}
+probes: {switches: {interval: 10 ms, ports: all}}
+"""
+LAYERED = """
+name: layers
+topology:
+  defaults: {kind: linux, labels: {fabriclab.role: switch}}
+  kinds: {linux: {image: 'fabriclab/host:latest', labels: {fabriclab.role: host}}}
+  groups: {fabric: {labels: {fabriclab.role: switch, fabriclab.tier: 1}}, leaf: {labels: {fabriclab.role: switch, fabriclab.tier: 2}}}
+  nodes:
+    spine1: {group: fabric, labels: {fabriclab.asn: 65000, fabriclab.loopback: 10.255.0.1}}
+    spine2: {group: fabric, labels: {fabriclab.asn: 65000, fabriclab.loopback: 10.255.0.2}}
+    leaf1: {group: leaf, exec: [ls], binds: ['x:/y']}
+    leaf2: {group: leaf}
+    a: {kind: linux}
+    b: {kind: linux}
+    c:
+      kind: linux
+  links:
+    - {endpoints: ['leaf1:eth1', 'spine1:eth1'], vars: {rate: 10 Gbps, delay: 1 us}, mtu: 9000}
+    - {endpoints: ['leaf1:eth2', 'spine2:eth1'], vars: {rate: 10 Gbps, delay: 1 us}, mtu: 9000}
+    - {endpoints: ['leaf2:eth1', 'spine1:eth2'], vars: {rate: 10 Gbps, delay: 1 us}, mtu: 9000}
+    - {endpoints: ['leaf2:eth2', 'spine2:eth2'], vars: {rate: 10 Gbps, delay: 1 us}, mtu: 9000}
+    - {endpoints: ['a:eth1', 'leaf1:eth3'], vars: {rate: 1 Gbps}, ipv4: [10.1.0.1/31, 10.1.0.0/31]}
+    - type: veth
+      endpoints:
+        - {node: b, interface: eth1, mac: '02:00:00:00:00:02', ipv4: 10.1.0.3/31, vars: {rate: 1 Gbps}}
+        - {node: leaf1, interface: eth4, vars: {rate: 1 Gbps, delay: 3 us}}
+      vars: {rate: 1 Gbps, delay: 25 us}
+    - {endpoints: ['c:eth1', 'leaf2:eth3'], vars: {rate: 1 Gbps}}
+"""
+EVERY_TRAFFIC = """
+title: Everything
+links: {mtu: 1500}
+groups:
+  drawn: {share: 67 %}
+  others: rest
+  probing: {count: 1, of: [a, b]}
+  left: {rack: leaf1}
+switches:
+  default: {buffer: 64 KB, aqm: {kind: fq_codel, target: 1 ms, ecn: true}}
+  leaf1: {buffer: 128 KB, aqm: none, ecn_threshold: 20 KB}
+routing: {protocol: bgp-unnumbered, bfd: 50 ms, keepalive: 1 s, hold: 3 s}
+hosts:
+  default: {congestion_control: dctcp, rto_min: 10 ms, mptcp: {subflows: 2, path_manager: fullmesh}}
+  left: {congestion_control: cubic, ecn: accept, window_limit: 4}
+traffic:
+  bulk: {kind: long, senders: [a], receiver: c, start: 1 ms, stop: 1 s, transport: mptcp}
+  web: {kind: arrivals, senders: all, receivers: all, size: web-search, load: 5 %, stop: 20 ms}
+  some: {kind: flows, senders: 2, receiver: c, size: 10 KB, count: 2, interval: 5 ms, jitter: 1 ms}
+  burst: {kind: arrivals, senders: drawn, size: 2 KB .. 16 KB, interval: 5 ms, arrival: bursty, burst: 3, stop: 20 ms, deadline: 20 ms}
+  ask: {kind: query, aggregators: [c], workers: [a, b], response: 2 KB, interval: 10 ms, stop: 50 ms, deadline: 20 ms, dscp: ef}
+  job: {kind: shuffle, mappers: [a, b], reducers: [c], size: 1 MB, replicas: 2}
+  perf: {kind: iperf3, senders: [b], receiver: c, stop: 1 s}
+  sru: {kind: rounds, senders: 2, receiver: c, size: 64 KB, rounds: 2, connection: kept}
+events:
+  cut: {at: 100 ms, link: 'leaf1:eth1', action: down}
+  back: {at: 200 ms, link: 'leaf1:eth1', action: up}
+  slow: {at: 150 ms, link: 'leaf2:eth1', rate: 1 Gbps, loss: 0.1 %}
+  gone: {at: 300 ms, node: spine2, action: down}
+probes: {queues: {interval: 100 us, ports: ['leaf1:eth3']}, tcp: {interval: 1 ms, traffic: [bulk, web]}, interfaces: {interval: 10 ms}}
+parameters: {buffer: switches.default.buffer, control: [hosts.default.congestion_control]}
+variants:
+  one: {hosts.default.congestion_control: reno}
+  two: {switches.default.buffer: 32 KB}
+matrix:
+  demo: {variant: [one, two], buffer: [64 KB, 128 KB], seed: 1..2}
+checks:
+  - {metric: goodput_bps, operator: '>=', value: 1 bps, where: {buffer: 64 KB}}
+report:
+  figures: [{kind: metric, metric: goodput_bps, x: buffer}, {kind: slowdown, traffic: [web], bins: [10 KB, 1 MB]}]
+validation: {queues: {ef: 5}, mtu: 1500, failure: {action: blackhole, recovery: 300 ms}}
+"""
+
+
+def _convert(data: bytes, file: str, source: str) -> object:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise TraceError(f"{file}: {error.reason}; it must be text, UTF-8") from error
+    return convert_flows(text, file, source, None)

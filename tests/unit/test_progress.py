@@ -1,0 +1,86 @@
+"""What `make machine` and `make venv` say while they build: each step once in a log, how it ended, nothing left running."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROGRESS = ROOT / "images" / "machine" / "progress.sh"
+BUILD = ROOT / "images" / "machine" / "build"
+
+
+def shell(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    lines = f"set -euo pipefail\nsource '{PROGRESS}'\n{script}"
+    return subprocess.run(["bash", "-c", lines], capture_output=True, text=True, check=False, env={**os.environ, **environment})
+
+
+def test_a_log_has_a_line_for_each_step(tmp_path: Path) -> None:
+    steps = (
+        "at() { cat step 2>/dev/null || true; }\nwork() { echo 'unpacking' >step; until [ -e seen ]; do sleep 0.1; done; echo result; }\n"
+    )
+    # The work goes on when its step was told: nothing here waits for a time.
+    watch = "{ until grep -q unpacking log 2>/dev/null; do sleep 0.1; done; touch seen; } &\n"
+    done = shell(f"cd '{tmp_path}'\n{steps}{watch}progress '[1/2] kernel' at work 2>log\nwait")
+    assert (done.returncode, done.stdout) == (0, "result\n")
+    said = (tmp_path / "log").read_text().splitlines()
+    assert sum("[1/2] kernel: unpacking, " in line for line in said) == 1
+    assert said[-1].startswith("[1/2] kernel: done in ")
+
+
+def test_a_failure_is_told_and_kept() -> None:
+    done = shell('at() { :; }\nwork() { return 7; }\nprogress tools at work || echo "status $?"')
+    assert done.stdout == "status 7\n"
+    assert "tools: failed after " in done.stderr
+
+
+def test_nothing_runs_on_when_the_build_is_interrupted(tmp_path: Path) -> None:
+    ticker = tmp_path / "ticker"
+    script = f"source '{PROGRESS}'\nat() {{ echo $PPID >'{ticker}'; }}\n"
+    script += f"work() {{ until [ -s '{ticker}' ]; do sleep 0.1; done; kill -INT $$; }}\nprogress x at work"
+    subprocess.run(["bash", "-c", script], capture_output=True, check=False, timeout=30)
+    # Its output is a pipe that was read to the end: nobody holds it any more.
+    assert ticker.exists()
+
+
+def test_a_terminal_has_one_line_that_changes() -> None:
+    ours, theirs = pty.openpty()
+    script = f"source '{PROGRESS}'\nat() {{ echo 'compiling, 3 files so far'; }}\nwork() {{ sleep 0.3; }}\nprogress kernel at work"
+    with subprocess.Popen(["bash", "-c", script], stderr=theirs, stdout=subprocess.DEVNULL):
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(ours, 4096)
+            except OSError:
+                break
+    os.close(ours)
+    assert b"\r\x1b[Kkernel: compiling, 3 files so far, 0 s" in shown
+    assert b"kernel: done in " in shown.splitlines()[-1]
+
+
+def test_steps_are_read_off_what_lies_there(tmp_path: Path) -> None:
+    functions = BUILD.read_text().partition("\naction=build\n")[0].replace("here=$(cd", f"here='{BUILD.parent}' #")
+    kernel = tmp_path / "fabriclab" / "kernel" / "k.partial.1"
+
+    def step(kind: str) -> str:
+        environment = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(tmp_path)}
+        return subprocess.run(
+            ["bash", "-c", f"{functions}\nstep_of_{kind}"], capture_output=True, text=True, check=False, env=environment
+        ).stdout.strip()
+
+    assert step("rootfs") == "asking Debian's archive"
+    (tmp_path / "fabriclab" / "rootfs" / "r.partial.1" / "root" / "usr" / "bin").mkdir(parents=True)
+    assert step("rootfs").startswith("unpacking packages, ")
+    assert step("tools").startswith("compiling, ")
+    kernel.mkdir(parents=True)
+    said = [step("kernel")]
+    for make in ("source", "version", "objects", "objects/a.o"):
+        if make in ("source", "objects"):
+            (kernel / make).mkdir()
+        else:
+            (kernel / make).touch()
+        said.append(step("kernel"))
+    assert said == ["downloading its source", "unpacking its source", "patching it", "configuring it", "compiling, files so far: 1"]

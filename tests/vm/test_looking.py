@@ -1,0 +1,101 @@
+"""Looking does not move what is looked at: a point of every lab gives the same flows with all probes on, at another interval, and off."""
+
+from __future__ import annotations
+
+import pytest
+from lab_runs import LABS
+from vm import Vm, ignore
+
+from fabriclab.lab import parse_lab
+from fabriclab.plan.model import Plan, Probes
+from fabriclab.plan.resolve import resolve_plan
+from fabriclab.results import ingest_run
+from fabriclab.run import RunContext, run_point
+
+pytestmark = pytest.mark.vm
+
+OTHER_NS = 7_300_000
+"""A sampling interval of no lab, and no part of what routing, TCP or traffic waits for."""
+
+POINTS = {
+    "buffer-pressure": "variant=cubic-shared; background=true; long_hosts=6; traffic.query.rounds=5; traffic.query.start=10 ms; "
+    "traffic.background1.stop=60 ms; traffic.background2.stop=60 ms",
+    # Drops by chance: every random number counts.
+    "bufferbloat": "variant=pie; congestion_control=bbr; start=50 ms; stop=300 ms; switches.default.aqm.target=1 ms",
+    "buffers": "variant=shallow-ecn-pfc; background=true; size=2 MB; duration=60 ms",
+    "convergence": "variant=cubic; traffic.flow2.start=20 ms; traffic.flow3.start=40 ms; traffic.flow4.start=60 ms; "
+    "traffic.flow5.start=80 ms; traffic.flow5.stop=100 ms; traffic.flow4.stop=120 ms; traffic.flow3.stop=140 ms; "
+    "traffic.flow2.stop=160 ms; traffic.flow1.stop=180 ms",
+    "dctcp-queue": "variant=dctcp; traffic.long.stop=200 ms",
+    "ecn-thresholds": "variant=dctcp; stop=200 ms; traffic.mice.start=50 ms; traffic.legacy-mice.start=50 ms; traffic.query.start=50 ms",
+    "incast": "variant=cubic; rounds=4",
+    "leaf-spine": "variant=cubic; traffic.query.count=10; traffic.short.count=20; traffic.update.stop=200 ms; "
+    "traffic.background.stop=200 ms",
+    "link-failure": "variant=silent-bfd; events.cut.at=100 ms; traffic.messages-1.count=40; traffic.messages-2.count=40; "
+    "traffic.long.stop=400 ms",
+    "mptcp-short-flows": "variant=mptcp-lia; traffic.long.stop=150 ms; traffic.short.start=50 ms; traffic.short.stop=140 ms",
+    "multi-hop": "variant=dctcp; stop=30 ms",
+    "pfc-storm": "variant=storm-drop; stop=300 ms; detection=50 ms; restoration=50 ms",
+    "query-mix": "variant=tcp-shallow; duration=150 ms",
+    "queue-buildup": "variant=cubic; traffic.long.stop=300 ms; traffic.short.start=50 ms; rounds=20",
+    "shared-buffer": "variant=dynamic; rounds=5; stop=60 ms; busy=3",
+    "sonic-leaf-spine": "cut=down; traffic.storage.stop=10 ms; traffic.query.stop=10 ms; events.cut.at=5 ms",
+    "sonic-qos": "routing.protocol=static; traffic.write.stop=6 ms; traffic.backup.stop=6 ms; traffic.query.stop=6 ms; "
+    "traffic.read.count=10; traffic.restore.count=8; traffic.restore.start=3 ms",
+    "websearch-load": "variant=bbr; traffic.web.stop=50 ms",
+}
+"""A short point of each lab, as `--set` has it."""
+
+
+def point_of(lab: str) -> Plan:
+    """Return the plan of a lab's point."""
+    return resolve_plan(parse_lab(LABS / lab, every_point=False), dict(setting.split("=", 1) for setting in POINTS[lab].split("; ")))
+
+
+def all_probes(plan: Plan) -> Probes:
+    """Return the plan's probes at their intervals, and those that it has not got at another one."""
+    own = plan.probes
+    rest = everywhere(plan)
+    return Probes(
+        queue_interval_ns=own.queue_interval_ns or rest.queue_interval_ns,
+        queue_ports=own.queue_ports or rest.queue_ports,
+        tcp_interval_ns=own.tcp_interval_ns or rest.tcp_interval_ns,
+        tcp_classes=own.tcp_classes or rest.tcp_classes,
+        interface_interval_ns=own.interface_interval_ns or rest.interface_interval_ns,
+        switch_interval_ns=own.switch_interval_ns or rest.switch_interval_ns,
+        switch_ports=own.switch_ports or rest.switch_ports,
+    )
+
+
+def everywhere(plan: Plan) -> Probes:
+    """Return probes of everything there is, at another interval than the lab's."""
+    ports = [(f"{node.name}:{port.interface}", port) for node in plan.nodes for port in node.ports]
+    return Probes(
+        queue_interval_ns=OTHER_NS,
+        queue_ports=tuple(name for name, _ in ports),
+        tcp_interval_ns=OTHER_NS,
+        tcp_classes=tuple(traffic.name for traffic in plan.traffic),
+        interface_interval_ns=OTHER_NS,
+        switch_interval_ns=OTHER_NS,
+        switch_ports=tuple(name for name, port in ports if port.switch_port is not None),
+    )
+
+
+NO_PROBES = Probes(queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None)
+
+
+def test_every_lab_has_its_point() -> None:
+    assert sorted(POINTS) == sorted(file.parent.name for file in LABS.glob("*/experiment.yml"))
+
+
+@pytest.mark.parametrize("lab", POINTS)
+def test_looking_moves_no_flow(vm: Vm, lab: str) -> None:
+    plan = point_of(lab)
+    context = RunContext(LABS / lab, vm.artefacts, ("test",), ingest_run)
+    flows = {}
+    for looking, probes in {"on": all_probes(plan), "off": NO_PROBES, "other": everywhere(plan)}.items():
+        result = run_point(plan.model_copy(update={"probes": probes}), vm.directory / looking, context, ignore)
+        assert result.status == "complete", result.message
+        flows[looking] = (vm.directory / looking / "flows.parquet").read_bytes()
+    assert flows["on"] == flows["off"], "the probes move flows"
+    assert flows["on"] == flows["other"], "the sampling interval moves flows"
