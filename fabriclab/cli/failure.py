@@ -64,6 +64,7 @@ def reported() -> Iterator[None]:
         say(explain(error) + mend)
         raise typer.Exit(BAD_INPUT if is_mistake(error) else FAILED) from error
     except Exception as error:
+        # Whoever imports polars to name its errors waits half a second at every start: they are known by where they come from.
         told = _of_results(error)
         if told is None:
             raise

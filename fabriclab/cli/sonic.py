@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from fabriclab.cli.completing import complete_node, complete_setting
-from fabriclab.cli.options import Lab
+from fabriclab.cli.completing import complete_node
+from fabriclab.cli.options import Lab, Set
 from fabriclab.cli.waiting import waiting
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one.")
@@ -73,16 +73,7 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where DIR/NODE/config_db.json goes.", show_default="sonic/LAB")
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Change the lab, as for a run. Repeatable.",
-            show_default=False,
-            autocompletion=complete_setting,
-        ),
-    ] = None,
+    settings: Set = None,
     yang_dir: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="SONiC's YANG models: validate each file by them (needs yanglint).", show_default=False),

@@ -144,13 +144,9 @@ class Sights:
         else:
             return ""
         kinds = [each for each in self.plan.traffic if not place or each.name == place or isinstance(each, TraceTraffic)]
-        return (
-            ""
-            if any(isinstance(each, wanted) for each in kinds)
-            else "no traffic has coflows"
-            if name != "job_ns"
-            else "there is no shuffle"
-        )
+        if any(isinstance(each, wanted) for each in kinds):
+            return ""
+        return "there is no shuffle" if name == "job_ns" else "no traffic has coflows"
 
     def _completion_lacks(self, names: Sequence[str], *, with_deadline: bool) -> str:
         """Return why no flow of these classes, by default of any, has a completion time (or a deadline)."""

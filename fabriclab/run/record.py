@@ -56,7 +56,7 @@ class Record:
 
 def _room_in(directory: Path, size: int) -> IO[bytes]:
     """Return a file without a name that takes up room: it is gone when it is closed, or its process ends."""
-    room = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115
+    room = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115 - it stays open as long as its room is kept
     try:
         room.write(os.urandom(size))  # zeros take up no room where a file system compresses
         room.flush()

@@ -6,6 +6,7 @@ import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 
 from mutations import VALUES, mutated_json, mutated_lines, mutated_yaml
@@ -172,15 +173,11 @@ def _with_short_axes(text: str) -> str:
     head, matrix, rest = text.partition("\nmatrix:\n")
     if not matrix:
         return text
-    short, number = [], 0
-    for number, line in enumerate(lines := rest.splitlines(keepends=True)):  # noqa: B007 - where the section ends
-        if line[0] not in " #\n":
-            break
-        line = re.sub(r"\[([^,\]]+,[^,\]]+),[^\]]*\]", r"[\1]", line)
-        short.append(re.sub(r"(seed: [0-9]+)\.\.[0-9]+", r"\1", line))
-    else:
-        number += 1
-    return head + matrix + "".join([*short, *lines[number:]])
+    lines = rest.splitlines(keepends=True)
+    section = list(takewhile(lambda line: line[0] in " #\n", lines))
+    short = re.sub(r"\[([^,\]\n]+,[^,\]\n]+),[^\]\n]*\]", r"[\1]", "".join(section))
+    short = re.sub(r"(seed: [0-9]+)\.\.[0-9]+", r"\1", short)
+    return head + matrix + short + "".join(lines[len(section) :])
 
 
 def _written_labs() -> Iterator[Subject]:

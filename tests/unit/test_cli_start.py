@@ -7,6 +7,7 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -52,9 +53,9 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     calls: list[object] = []
     read = fabriclab.lab.lab.parse_experiment
 
-    def counted(*arguments: object) -> object:
+    def counted(*arguments: Any, **options: Any) -> object:
         calls.append(arguments[0])
-        return read(*arguments)  # type: ignore[arg-type]
+        return read(*arguments, **options)
 
     monkeypatch.setattr("fabriclab.lab.lab.parse_experiment", counted)
     return calls
