@@ -126,7 +126,9 @@ def _judge(bench: Bench, slot: _Slot, results: Results, skipped: int) -> Finding
     link = " - ".join(slot.link) + (f" (and {skipped} not tried)" if skipped and slot.number == 0 else "")
     recovery = format_duration(bench.wanted.recovery_ns)
     expected = f"{flows.height} of {flows.height} flows {recovery} after it is {_words(bench)}"
-    measured = f"{flows.height - lost.height} of {flows.height}{_where_lost(lost)}{_followed(results, slot)}"
+    measured = (
+        f"{flows.height - lost.height} of {flows.height}{_where_lost(lost)}{_followed(results, slot)}{_still_away(bench, results, slot)}"
+    )
     return judged("failure", link, expected, measured, holds=flows.height > 0 and lost.height == 0)
 
 
@@ -138,6 +140,13 @@ def _where_lost(lost: pl.DataFrame) -> str:
     pairs = [f"{row['src']} to {row['dst']}" for row in lost.select("src", "dst").unique(maintain_order=True).iter_rows(named=True)]
     more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
     return f"; not {', '.join(pairs[:3])}{more}" if pairs else ""
+
+
+def _still_away(bench: Bench, results: Results, slot: _Slot) -> str:
+    """Return that routing had not yet found back to the link that failed before: then two links are gone."""
+    if bench.plan.bgp is None or slot.number == 0 or results.summary.get(f"reconvergence_ns[returns-{slot.number - 1}]") is not None:
+        return ""
+    return f"; routing was not yet back from the failure before, {format_duration(_BGP_REST_NS)} after that link's return"
 
 
 def _followed(results: Results, slot: _Slot) -> str:

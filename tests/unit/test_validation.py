@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from fabriclab.cli import validating
 from fabriclab.cli.junit import JunitCase, junit_xml
 from fabriclab.engine.containers import ContainerLab
-from fabriclab.generate import star, topology_text
+from fabriclab.generate import leaf_spine, star, topology_text
 from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.lab.validation import WrittenValidation
 from fabriclab.plan import resolve_plan
@@ -191,3 +192,18 @@ def test_a_run_that_fails_is_a_failure(tmp_path: Path, monkeypatch: pytest.Monke
     Runs(monkeypatch, "crashed")
     (found,) = findings_of(lab_of(tmp_path, STOCK), monkeypatch, MACHINE)
     assert (found.check, found.where, found.measured, found.verdict) == ("run", "reach", "why", "fail")
+
+
+def test_a_fabric_that_still_lacks_the_link_before_is_told(tmp_path: Path) -> None:
+    size = {"spines": 2, "leaves": 2, "hosts_per_leaf": 1, "host_rate_bps": 10**9, "uplink_rate_bps": None, "oversubscription": None}
+    fabric = leaf_spine("fabric", **size, delay_ns=500, mtu_bytes=1500)
+    (tmp_path / "topology.clab.yml").write_text(topology_text(fabric))
+    traffic = "traffic: {a: {kind: long, senders: [h1], receiver: h2, stop: 1 s}}\n"
+    (tmp_path / "experiment.yml").write_text("title: T\nrouting: {protocol: bgp-unnumbered}\n" + STOCK + traffic)
+    plan = resolve_plan(parse_lab(tmp_path), {})
+    (stage,) = (each for each in later_stages(Bench(plan, plan, WrittenValidation())) if each.name == "failures")
+    flows = pl.LazyFrame(schema={"class": pl.String, "src": pl.String, "dst": pl.String, "status": pl.String, "end_ns": pl.Int64})
+    back = {"reconvergence_ns[returns-0]": None, "reconvergence_ns[returns-1]": 10**9, "reconvergence_ns[returns-2]": 10**9}
+    findings = stage.judge(cast("Any", SimpleNamespace(flows=flows, summary=back)))
+    told = ["routing was not yet back from the failure before, 5 s after that link's return" in each.measured for each in findings]
+    assert told == [False, True, False, False]

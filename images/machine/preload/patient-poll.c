@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Makes FRR's daemons wait for their timers instead of spinning towards them.
+ * Makes FRR's daemons wait for their timers as they do on stock Linux, without
+ * spinning towards them.
  *
  * FRR's event loop (lib/event.c, fd_poll) hands ppoll(2) the time to its next
  * timer in whole milliseconds, rounded down: through the last millisecond it
  * polls with a timeout of zero, over and over. On real hardware that costs a
  * little CPU. In virtual time the clock moves only by what its readers are
  * charged, so each timer costs thousands of system calls; zebra alone has a
- * hundred timers a second.
+ * hundred timers a second. After a few polls in a row that asked not to wait
+ * and found nothing, the next one waits a little: a timer is late by at most
+ * that, a ready descriptor ends the wait at once.
  *
- * Loaded before the C library (LD_PRELOAD). After a few polls in a row that
- * asked not to wait and found nothing, the next one waits a little: a timer
- * is late by at most that, a ready descriptor ends the wait at once.
+ * Stock Linux lets ppoll(2) return late, by up to a thousandth of its timeout
+ * (fs/select.c, select_estimate_accuracy); the machine's kernel does not, for
+ * there whoever has a timer would decide how late. Without any of it two
+ * switches whose BGP sessions collide (RFC 4271, section 6.8) try again in the
+ * same microsecond, and collide again and again. So each wait is lengthened by
+ * a share of that slack, drawn from a generator of the process's own, which its
+ * start has seeded (AT_RANDOM): nobody else's numbers or timers move it.
+ *
+ * Loaded before the C library (LD_PRELOAD).
  */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,7 +39,50 @@
 /* Of the kernel's signal set, which is not the C library's. */
 #define KERNEL_SIGSET_BYTES	8
 
+#define NS_PER_S	1000000000ULL
+/* fs/select.c and include/linux/init_task.h */
+#define SLACK_SHARE	1000
+#define LEAST_SLACK_NS	50000ULL
+#define MOST_SLACK_NS	100000000ULL
+
 static _Thread_local unsigned int empty_polls;
+
+/* The next number of this thread's generator: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). */
+static uint64_t draw(void)
+{
+	static atomic_uint threads;
+	static _Thread_local uint64_t state;
+	uint64_t mixed;
+
+	if (!state) {
+		memcpy(&state, (const void *)getauxval(AT_RANDOM), sizeof(state));
+		state += atomic_fetch_add(&threads, 1);
+	}
+	state += 0x9e3779b97f4a7c15ULL;
+	mixed = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
+	return mixed ^ (mixed >> 31);
+}
+
+/* How much later than asked a wait ends. */
+static uint64_t lateness_ns(uint64_t timeout_ns)
+{
+	uint64_t slack_ns = timeout_ns / SLACK_SHARE;
+
+	if (slack_ns < LEAST_SLACK_NS)
+		slack_ns = LEAST_SLACK_NS;
+	else if (slack_ns > MOST_SLACK_NS)
+		slack_ns = MOST_SLACK_NS;
+	return draw() % slack_ns;
+}
+
+static struct timespec as_stock_waits(const struct timespec *timeout)
+{
+	uint64_t ns = timeout->tv_sec * NS_PER_S + timeout->tv_nsec;
+
+	ns += lateness_ns(ns);
+	return (struct timespec){ ns / NS_PER_S, ns % NS_PER_S };
+}
 
 int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 	  const sigset_t *mask)
@@ -37,8 +93,8 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 	at_once = timeout && !timeout->tv_sec && !timeout->tv_nsec;
 	if (at_once && empty_polls >= EMPTY_POLLS)
 		wait.tv_nsec = PATIENCE_NS;
-	else if (timeout)
-		wait = *timeout;
+	else if (timeout && !at_once)
+		wait = as_stock_waits(timeout);
 	/* The kernel writes the time that is left into its argument. */
 	found = syscall(SYS_ppoll, fds, count, timeout ? &wait : NULL, mask,
 			KERNEL_SIGSET_BYTES);
