@@ -7,8 +7,8 @@ def main() -> None:
     """Run the command line; the entry point of `fabriclab`."""
     import sys
 
-    from fabriclab.cli import streams
-    from fabriclab.cli.characters import refuse_other_bytes
+    from fabriclab.cli.host import streams
+    from fabriclab.cli.host.characters import refuse_other_bytes
     from fabriclab.engine.characters import start_again_in_utf8
 
     streams.prepare()

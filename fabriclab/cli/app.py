@@ -7,12 +7,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from fabriclab.cli import arista, generate, sonic, sonic_check
-from fabriclab.cli.completing import complete_matrix, complete_node, complete_stage
-from fabriclab.cli.mistakes import Command, Group
-from fabriclab.cli.options import Engine, Lab, Seed, Set, Stall
-from fabriclab.cli.stages import STAGES
-from fabriclab.cli.waiting import waiting
+from fabriclab.cli.arguments.completion import complete_matrix, complete_node, complete_stage
+from fabriclab.cli.arguments.mistakes import Command, Group
+from fabriclab.cli.arguments.options import Engine, Lab, Seed, Set, Stall
+from fabriclab.cli.arguments.stages import STAGES
+from fabriclab.cli.commands import generate_options as generate
+from fabriclab.cli.host.waiting import waiting
+from fabriclab.vendors import VENDORS
 
 app = typer.Typer(
     cls=Group,
@@ -22,10 +23,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-app.add_typer(generate.app, name="generate")
-sonic.app.command("check")(sonic_check.check)
-app.add_typer(sonic.app, name="sonic")
-app.add_typer(arista.app, name="arista")
+_GROUPS: dict[str, typer.Typer] = {"generate": generate.app} | {vendor.folder: vendor.load("commands").app for vendor in VENDORS}
+for _name, _group in _GROUPS.items():
+    app.add_typer(_group, name=_name)
 
 
 def _print_version(wanted: bool) -> None:
@@ -38,7 +38,8 @@ def _print_version(wanted: bool) -> None:
 
 def _refuse_limits() -> None:
     """Before anything is loaded: Polars aborts where it gets no memory."""
-    from fabriclab.cli import address_space, failure
+    from fabriclab.cli import failure
+    from fabriclab.cli.host import address_space
 
     with failure.reported():
         address_space.refuse_too_little()
@@ -79,7 +80,8 @@ def run(
     """
     _refuse_limits()
     with waiting("loading"):
-        from fabriclab.cli import failure, running
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import run as running
     with failure.reported():
         raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall, report))
 
@@ -117,7 +119,8 @@ def sweep(
     """
     _refuse_limits()
     with waiting("loading"):
-        from fabriclab.cli import failure, sweeping
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import sweep as sweeping
     with failure.reported():
         raise typer.Exit(sweeping.sweep(lab, matrix, seed, seeds, settings or [], jobs, out, engine, stall))
 
@@ -142,7 +145,8 @@ def plan(
       fabriclab plan labs/incast --node s1
     """
     with waiting("loading"):
-        from fabriclab.cli import failure, showing
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import plan as showing
     with failure.reported():
         showing.plan(lab, node, seed, settings or [], engine, as_json)
 
@@ -166,7 +170,8 @@ def trace(
       fabriclab trace labs/incast --summary
     """
     with waiting("loading"):
-        from fabriclab.cli import failure, tracing
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import trace as tracing
     with failure.reported():
         tracing.trace(lab, seed, settings or [], out, summary)
 
@@ -187,7 +192,8 @@ def convert(
       fabriclab convert flow.txt --from hpcc --hosts h1..h16 -o labs/mine/trace.csv
     """
     with waiting("loading"):
-        from fabriclab.cli import failure, tracing
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import trace as tracing
     with failure.reported():
         tracing.convert(file, source, hosts, out)
 
@@ -207,7 +213,8 @@ def graph(
       fabriclab graph labs/leaf-spine --out leaf-spine.svg
     """
     with waiting("loading"):
-        from fabriclab.cli import drawing, failure
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import graph as drawing
     with failure.reported():
         drawing.graph(lab, out, force)
 
@@ -223,7 +230,8 @@ def labs(
       fabriclab labs
     """
     with waiting("loading"):
-        from fabriclab.cli import failure, listing
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import labs as listing
     with failure.reported():
         listing.labs(as_json)
 
@@ -239,7 +247,8 @@ def check(lab: Lab) -> None:
       fabriclab check any.clab.yml
     """
     with waiting("loading"):
-        from fabriclab.cli import failure, showing
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import plan as showing
     with failure.reported():
         showing.check(lab)
 
@@ -279,7 +288,8 @@ def validate(
     """
     _refuse_limits()
     with waiting("loading"):
-        from fabriclab.cli import failure, validating
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import validate as validating
     with failure.reported():
         raise typer.Exit(validating.validate(lab, seed, settings or [], out, force, engine, stall, junit, only or []))
 
@@ -306,7 +316,8 @@ def report(
     """
     _refuse_limits()
     with waiting("loading"):
-        from fabriclab.cli import failure, reporting
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import report as reporting
     with failure.reported():
         reporting.report(runs, out, pictures)
 
@@ -320,11 +331,12 @@ def doctor(
     Exit status: 0 labs can run in the virtual machine, 1 they cannot. What containers lack is told, and no failure.
     """
     with waiting("loading"):
-        from fabriclab.cli import checkup, failure
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import doctor as checkup
     with failure.reported():
         raise typer.Exit(checkup.doctor(as_json))
 
 
-for _typer in (app, generate.app, sonic.app, arista.app):
+for _typer in (app, *_GROUPS.values()):
     for _command in _typer.registered_commands:
         _command.cls = Command

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import typer
 
-from fabriclab.cli.unwritable import cure
+from fabriclab.cli.host.unwritable import cure
 from fabriclab.files import explain, is_mistake, no_room
 
 OK = 0

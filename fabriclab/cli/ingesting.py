@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
-from fabriclab.cli.signals import mortal
+from fabriclab.cli.host.signals import mortal
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.run import IngestError
 

@@ -17,7 +17,7 @@ from fabriclab.lab.profiles import CONGESTION_CONTROLS
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node
 from fabriclab.plan.participants import participants
-from fabriclab.plan.switch import lossless_queues
+from fabriclab.plan.switch.model import lossless_queues
 from fabriclab.plan.traffic_kinds import ArrivalsTraffic, LongTraffic, ShuffleTraffic, TraceTraffic
 from fabriclab.workload.sizes import mean_size
 

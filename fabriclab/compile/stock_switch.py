@@ -17,9 +17,9 @@ from fabriclab.compile.qdisc import LEAF_HANDLE, compile_line, frame_bytes, red,
 from fabriclab.compile.switch_port import quanta_of
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node, Port
-from fabriclab.plan.switch import Account, QosMaps, Switch, SwitchPort, SwitchQueue, Wred
-from fabriclab.plan.switch_memory import Memory
-from fabriclab.plan.switch_ports import checked_ports
+from fabriclab.plan.switch.memory import Memory
+from fabriclab.plan.switch.model import Account, QosMaps, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.ports import checked_ports
 
 PRIORITIES = 16
 """Entries of a `priomap`."""

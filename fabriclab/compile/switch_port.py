@@ -11,7 +11,7 @@ from math import gcd
 
 from fabriclab.compile.qdisc import FRAMING_BYTES, MINIMUM_FRAME_BYTES, loss_percent, wire_bytes
 from fabriclab.plan.node import Node, Port
-from fabriclab.plan.switch import Account, Pfc, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import Account, Pfc, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
 
 SWITCH_HANDLE = "1:"
 """The qdisc's handle; its backlog is that of all the port's queues."""

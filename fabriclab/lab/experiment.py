@@ -140,12 +140,12 @@ def _read_layer2(root: Section, names: Names, links: LinkOverrides, topology: To
     section = _section_or_empty(root, "switches")
     written = read_layer2(section, names)
     for node in topology.nodes if topology is not None else ():
-        if node.sonic is None or not node.sonic.layer2:
+        if node.own is None or not node.own.layer2:
             continue
         if node.name in written:
-            message = f"VLANs and port channels are what {node.sonic.file} says; remove them here, or there"
+            message = f"VLANs and port channels are what {node.own.file} says; remove them here, or there"
             root.problems.add(section.place, section.path(node.name), message)
-        written[node.name] = node.sonic.layer2
+        written[node.name] = node.own.layer2
     if topology is not None and len(root.problems) == before:
         check_layer2(topology, written, rates_differ=links.rate is None, problems=root.problems)
     return written

@@ -189,7 +189,7 @@ def names_of(topology: Topology, complete: bool) -> Names:
         topology.switch_ports(),
         complete,
         {host: racks[host] for host in hosts if host in racks},
-        profiles={node.name: node.sonic.profile for node in topology.nodes if node.sonic is not None and node.sonic.profile},
+        profiles={node.name: node.own.profile for node in topology.nodes if node.own is not None and node.own.profile},
     )
 
 

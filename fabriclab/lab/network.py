@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
+from typing import Protocol
 
 from fabriclab.lab import containerlab
 from fabriclab.lab.document import MappingValue, read_document
@@ -12,9 +14,17 @@ from fabriclab.lab.links import read_links
 from fabriclab.lab.not_applied import merged, unapplied_of_file
 from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.section import Section
-from fabriclab.lab.sonic.bound import bind_links, read_configs
-from fabriclab.lab.sonic.bound_nodes import bind_nodes
-from fabriclab.lab.topology import FILE_NAME, Link, NodeReader, Topology, parse_name, settle_roles
+from fabriclab.lab.topology import FILE_NAME, LabNode, Link, NodeReader, Topology, WrittenNode, parse_name, settle_roles
+from fabriclab.vendors import VENDORS
+
+
+class Kind(Protocol):
+    """What a vendor's `kind` has."""
+
+    def bind(
+        self, written: Sequence[WrittenNode], nodes: Sequence[LabNode], links: Sequence[Link], directory: Path, problems: Problems
+    ) -> tuple[tuple[LabNode, ...], tuple[Link, ...]]:
+        """Return a lab's nodes and links with what the configurations of `written`, files below `directory`, say of them."""
 
 
 def read_topology(path: Path, problems: Problems, *, named: bool = False) -> Topology | None:
@@ -49,9 +59,11 @@ def parse_topology(document: MappingValue, problems: Problems, directory: Path =
     links_before = len(problems)
     links = read_links(section, [node.name for node in written])
     nodes = settle_roles(written, links, links_before == len(problems), problems)
-    configs = read_configs(written, directory, problems)
-    links = bind_links(links, configs, problems)
-    nodes = bind_nodes(nodes, links, configs, problems)
+    for vendor in VENDORS:
+        own = [node for node in written if vendor.kind is not None and node.kind == vendor.kind.name]
+        if own:
+            kind: Kind = vendor.load("kind")
+            nodes, links = kind.bind(own, nodes, links, directory, problems)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
     topology = Topology(name, nodes, links, not_applied)
     if before == len(problems):

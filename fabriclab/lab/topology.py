@@ -19,12 +19,10 @@ from fabriclab.lab.not_applied import Unapplied, unapplied_of_node
 from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
 from fabriclab.lab.section import Section, Written, as_words
 from fabriclab.lab.static_routes import WrittenStaticRoute
+from fabriclab.vendors import VENDORS, NodeKind, kind_of
 
 FILE_NAME = "topology.clab.yml"
-LINUX, SONIC = "linux", "sonic-vs"
-RUNNABLE_KINDS = (LINUX, SONIC)
-CONFIG_PATHS = ("/etc/sonic/config_db.json", "/var/sonic/config_db.json")
-"""Where docker-sonic-vs looks for its configuration (platform/vs/docker-sonic-vs/start.sh)."""
+RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 """Of a lab or a node."""
 
@@ -67,8 +65,8 @@ class Link:
 
 
 @dataclass(frozen=True)
-class SonicSession:
-    """A BGP session as a switch's config_db.json has it."""
+class OwnSession:
+    """A BGP session as a switch's own configuration has it."""
 
     interface: str
     """The port that leads to the neighbour."""
@@ -82,13 +80,13 @@ class SonicSession:
 
 
 @dataclass(frozen=True)
-class SonicSwitch:
-    """What a switch of kind sonic-vs is by its config_db.json (`fabriclab.lab.sonic.bound`)."""
+class OwnConfiguration:
+    """What a switch of a vendor's kind is by its own configuration (`fabriclab.vendors`)."""
 
     file: str
     profile: str
     """Its buffers and QoS, the text of a switch profile."""
-    sessions: tuple[SonicSession, ...] = ()
+    sessions: tuple[OwnSession, ...] = ()
     max_paths: int | None = None
     networks: tuple[IPv4Network, ...] = ()
     """That it announces."""
@@ -112,8 +110,8 @@ class LabNode:
     """The address by which the node itself is known, whatever its links do."""
     tier: Written[int] | None = None
     """Level in the fabric, 1 at the top (RFC 7938 counts so)."""
-    sonic: SonicSwitch | None = None
-    """Of kind sonic-vs."""
+    own: OwnConfiguration | None = None
+    """Of a vendor's kind, such as sonic-vs."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +164,7 @@ class WrittenNode:
     labels: WrittenLabels
     kind: str | None = None
     config: Written[str] | None = None
-    """The file that is bound to where SONiC has its configuration, relative to the topology."""
+    """The file that is bound to where a vendor's switch has its configuration, relative to the topology."""
     not_applied: tuple[Unapplied, ...] = ()
 
 
@@ -201,20 +199,21 @@ class NodeReader:
             message = f"{shown(name)} cannot name a node; write letters, digits, '-', '_', at most 63 (a dot separates words of a key)"
             self._problems.add(place, node.key, message, name)
         kind, layers = self._layers(node)
-        config = self._config(node, layers) if kind == SONIC else None
-        not_applied = tuple(unapplied_of_node(name, layers, CONFIG_PATHS if kind == SONIC else ()))
+        own = kind_of(kind)
+        config = None if own is None else self._config(node, layers, own)
+        not_applied = tuple(unapplied_of_node(name, layers, () if own is None else own.config_paths))
         return WrittenNode(name, place, read_labels(layers), kind, config, not_applied)
 
-    def _config(self, node: Section, layers: list[Section]) -> Written[str] | None:
-        """Return the file that is bound to SONiC's place for it; the nearest layer that binds one counts."""
+    def _config(self, node: Section, layers: list[Section], kind: NodeKind) -> Written[str] | None:
+        """Return the file that is bound to the kind's place for it; the nearest layer that binds one counts."""
         for layer in layers:
             value = layer.get("binds")
             for bind in as_words(value, layer.path("binds"), self._problems) or () if value is not None else ():
                 path, _, rest = bind.value.partition(":")
-                if rest.partition(":")[0] in CONFIG_PATHS:
+                if rest.partition(":")[0] in kind.config_paths:
                     return Written(path, bind.key, bind.text, bind.place)
-        example = f"binds: ['{node.key.rpartition('.')[2]}.json:{CONFIG_PATHS[0]}']"
-        self._problems.add(node.place, node.path("binds"), f"no config_db.json; write {example}, a file beside the topology")
+        example = f"binds: ['{node.key.rpartition('.')[2]}.json:{kind.config_paths[0]}']"
+        self._problems.add(node.place, node.path("binds"), f"no {kind.config_name}; write {example}, a file beside the topology")
         return None
 
     def _layers(self, node: Section) -> tuple[str | None, list[Section]]:
@@ -257,9 +256,10 @@ def settle_roles(nodes: list[WrittenNode], links: tuple[Link, ...], links_are_go
     settled = []
     for node in nodes:
         key = f"topology.nodes.{node.name}"
-        role = node.labels.role or ("switch" if node.kind == SONIC else None)
-        if node.kind == SONIC and role == "host":
-            problems.add(node.place, key, f"is of kind {SONIC}, a switch; remove the label {ROLE_LABEL}", node.name)
+        is_switch = kind_of(node.kind) is not None
+        role = node.labels.role or ("switch" if is_switch else None)
+        if is_switch and role == "host":
+            problems.add(node.place, key, f"is of kind {node.kind}, a switch; remove the label {ROLE_LABEL}", node.name)
         if degree[node.name] == 0 and links_are_good:
             problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
         elif role is None and degree[node.name] > 1:

@@ -14,14 +14,14 @@ from fabriclab.lab.profiles import WrittenSwitchProfile
 from fabriclab.lab.section import Written
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Endpoint, Link, Topology
-from fabriclab.plan.headroom import Line
 from fabriclab.plan.node import Aqm, Queue
-from fabriclab.plan.switch import Switch, SwitchPort
-from fabriclab.plan.switch_checks import check_switch
-from fabriclab.plan.switch_findings import CheckedPort, Finding
-from fabriclab.plan.switch_nic import nic_port
-from fabriclab.plan.switch_places import written_at
-from fabriclab.plan.switch_profile import resolve_pfc, resolve_switch
+from fabriclab.plan.switch.checks import check_switch
+from fabriclab.plan.switch.findings import CheckedPort, Finding
+from fabriclab.plan.switch.headroom import Line
+from fabriclab.plan.switch.model import Switch, SwitchPort
+from fabriclab.plan.switch.nic import nic_port
+from fabriclab.plan.switch.places import written_at
+from fabriclab.plan.switch.profile import resolve_pfc, resolve_switch
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabriclab.plan.record import Frozen
-from fabriclab.plan.switch import Switch, SwitchPort
+from fabriclab.plan.switch.model import Switch, SwitchPort
 
 Role = Literal["host", "switch"]
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from fabriclab.lab import defaults
-from fabriclab.lab.topology import SonicSession, SonicSwitch, Topology
+from fabriclab.lab.topology import OwnConfiguration, OwnSession, Topology
 from fabriclab.plan.model import Bgp
 from fabriclab.plan.node import BgpNeighbour, OwnBgp
 
 
-def resolve_own_bgp(sonic: SonicSwitch | None, bgp: Bgp | None) -> OwnBgp | None:
+def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None) -> OwnBgp | None:
     """Return what a switch's file says; None for a switch without one, and where the lab's routes are static."""
-    if sonic is None or bgp is None:
+    if own is None or bgp is None:
         return None
     return OwnBgp(
-        neighbours=tuple(_resolve_session(session) for session in sonic.sessions),
-        networks=tuple(map(str, sonic.networks)),
-        max_paths=sonic.max_paths,
+        neighbours=tuple(_resolve_session(session) for session in own.sessions),
+        networks=tuple(map(str, own.networks)),
+        max_paths=own.max_paths,
     )
 
 
-def _resolve_session(session: SonicSession) -> BgpNeighbour:
+def _resolve_session(session: OwnSession) -> BgpNeighbour:
     return BgpNeighbour(
         interface=session.interface,
         address=None if session.address is None else str(session.address),
@@ -31,8 +31,8 @@ def _resolve_session(session: SonicSession) -> BgpNeighbour:
 
 
 def default_protocol(topology: Topology) -> str:
-    """Return BGP where a SONiC switch's file has sessions, over addresses unless none has one."""
-    sessions = [session for node in topology.nodes if node.sonic is not None for session in node.sonic.sessions]
+    """Return BGP where a switch's own configuration has sessions, over addresses unless none has one."""
+    sessions = [session for node in topology.nodes if node.own is not None for session in node.own.sessions]
     if not sessions:
         return defaults.PROTOCOL
     return "bgp-numbered" if any(session.address is not None for session in sessions) else "bgp-unnumbered"

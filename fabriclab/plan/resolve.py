@@ -30,7 +30,7 @@ from fabriclab.plan.parameters import parameter_values
 from fabriclab.plan.probes import resolve_probes
 from fabriclab.plan.routing import compute_routes
 from fabriclab.plan.static_routes import beside_static, resolve_static_routes
-from fabriclab.plan.switch import SwitchPort
+from fabriclab.plan.switch.model import SwitchPort
 from fabriclab.plan.traffic import resolve_traffic
 from fabriclab.plan.warnings import file_warnings, plan_warnings
 
@@ -147,7 +147,7 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
             vlans=resolve_vlans(node.name, experiment.layer2, addresses),
             switch=buffers.shared[node.name].switch if node.name in buffers.shared else None,
             transport=transports.get(node.name),
-            bgp=resolve_own_bgp(node.sonic, bgp),
+            bgp=resolve_own_bgp(node.own, bgp),
             routes=routes[node.name],
         )
         for node in topology.nodes
@@ -164,7 +164,7 @@ def _with_static_routes(nodes: tuple[Node, ...], topology: Topology, notes: list
     every = {node.name: node for node in nodes}
     found = []
     for node, written in zip(nodes, topology.nodes, strict=True):
-        routes = resolve_static_routes(node, written.sonic.static_routes, every, notes) if written.sonic is not None else ()
+        routes = resolve_static_routes(node, written.own.static_routes, every, notes) if written.own is not None else ()
         own = node.model_copy(update={"static_routes": routes}) if routes else node
         found.append(own.model_copy(update={"routes": beside_static(own, node.routes)}) if routes and is_static else own)
     return tuple(found)

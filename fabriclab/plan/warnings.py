@@ -11,9 +11,9 @@ from fabriclab.lab.topology import Topology
 from fabriclab.plan.buffers import SharedBuffer
 from fabriclab.plan.node import Node
 from fabriclab.plan.participants import data_senders
-from fabriclab.plan.switch_checks import unmarked
-from fabriclab.plan.switch_findings import Finding, merged
-from fabriclab.plan.switch_notes import number_ranges
+from fabriclab.plan.switch.checks import unmarked
+from fabriclab.plan.switch.findings import Finding, merged
+from fabriclab.plan.switch.notes import number_ranges
 from fabriclab.plan.traffic_kinds import TraceTraffic, Traffic
 
 _MOST_NAMED = 6
@@ -32,8 +32,8 @@ def plan_warnings(shared: Mapping[str, SharedBuffer], nodes: Sequence[Node], tra
 
 
 def file_warnings(topology: Topology) -> tuple[str, ...]:
-    """Return what a topology says and nothing acts on, and what switches of kind sonic-vs say in their files and do not have."""
-    notes = (f"{node.name}: {note}" for node in topology.nodes if node.sonic is not None for note in node.sonic.notes)
+    """Return what a topology says and nothing acts on, and what switches say in configurations of their own and do not have."""
+    notes = (f"{node.name}: {note}" for node in topology.nodes if node.own is not None for note in node.own.notes)
     return (*unapplied_sentences(topology.not_applied), *notes)
 
 

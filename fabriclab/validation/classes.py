@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from fabriclab.plan.switch import CODEPOINTS
+from fabriclab.plan.switch.model import CODEPOINTS
 from fabriclab.plan.traffic_kinds import Carrier, FlowsTraffic
 from fabriclab.results import Results
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up, single_flows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fabriclab.plan.node import Port
-from fabriclab.plan.switch import SwitchPort
+from fabriclab.plan.switch.model import SwitchPort
 from fabriclab.validation.bench import Bench
 
 _MOST_RACKS = 8

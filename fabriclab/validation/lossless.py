@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.plan.switch import CODEPOINTS, IDENTITY, SwitchPort
+from fabriclab.plan.switch.model import CODEPOINTS, IDENTITY, SwitchPort
 from fabriclab.plan.traffic_kinds import Carrier, RoundsTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_count

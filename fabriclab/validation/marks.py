@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from fabriclab.plan.switch import CODEPOINTS, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import CODEPOINTS, SwitchPort, SwitchQueue, Wred
 from fabriclab.plan.traffic_kinds import Carrier, LongTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_count, format_size

@@ -40,7 +40,7 @@ from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import deployable, read_containers
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.switch import Account, SwitchPort, SwitchQueue
+from fabriclab.plan.switch.model import Account, SwitchPort, SwitchQueue
 from fabriclab.plan.traffic_kinds import RoundsTraffic
 from fabriclab.run.directory import write_inputs
 

@@ -10,13 +10,16 @@ import pytest
 from fake_commands import FakeCommands
 from ruamel.yaml import YAML
 
-from fabriclab.cli.checkup import _sonic
-from fabriclab.engine.containers import node, sonic
+from fabriclab.cli.commands.doctor import _sonic
+from fabriclab.engine.containers import node
 from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.job import Interface, Job
-from fabriclab.engine.containers.node import NodeError, prepare_sonic_node
+from fabriclab.engine.containers.node import NodeError
 from fabriclab.engine.containers.preflight import UnfitHostError, check_host
-from fabriclab.engine.containers.sonic import (
+from fabriclab.engine.containers.topology import deployable, read_containers
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.vendors.sonic import container as sonic
+from fabriclab.vendors.sonic.container import (
     SonicError,
     await_databases,
     devices,
@@ -26,8 +29,6 @@ from fabriclab.engine.containers.sonic import (
     read_config,
     wrong_in_kernel,
 )
-from fabriclab.engine.containers.topology import deployable, read_containers
-from fabriclab.engine.interrupt import Interrupt
 
 TABLES: dict[str, Any] = {
     "PORT": {"Ethernet0": {"speed": "40000", "mtu": "9100"}},
@@ -184,7 +185,7 @@ def test_a_node_gets_traffic_control_and_nothing_that_sonic_does_itself(
     answer_well(commands)
     copied: dict[str, Path | bytes] = {}
     monkeypatch.setattr(node, "copy_in", lambda _, content: copied.update(content))
-    prepare_sonic_node(LEAF, config, job, directory, tools, Interrupt())
+    sonic.prepare(LEAF, config, job, directory, tools, Interrupt())
     assert {path.rpartition("/")[2] for path in copied} >= {"tc.batch", "sampler", "configure.sh"}
     assert not [path for path in copied if path.endswith(("sysctl.conf", "ip.batch", "bridge.batch")) or path.startswith("/etc/")]
     assert copied["/job/nodes/leaf1/links.batch"] == b"link set dev Ethernet0 address 02:fa:00:00:00:01\n"
@@ -199,11 +200,11 @@ def test_a_node_that_refuses_is_named(commands: FakeCommands, run: tuple[Job, Pa
     answer_well(commands)
     commands.answer([*EXEC, "sh"], err="switching the offloads of Ethernet0 off (ethtool) failed\n", status=1)
     with pytest.raises(NodeError, match="configure leaf1: switching the offloads of Ethernet0 off"):
-        prepare_sonic_node(LEAF, config, job, directory, tools, Interrupt())
+        sonic.prepare(LEAF, config, job, directory, tools, Interrupt())
     commands.answer([*EXEC, "sh"])
     commands.answer([*EXEC, "ip", "-j", "address", "show"], out="[]")
     with pytest.raises(SonicError, match="leaf1: the kernel does not have what") as caught:
-        prepare_sonic_node(LEAF, config, job, directory, tools, Interrupt())
+        sonic.prepare(LEAF, config, job, directory, tools, Interrupt())
     assert "Ethernet0: there is no such interface" in str(caught.value)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mutations import VALUES, mutated_json, mutated_lines, mutated_yaml
 
-from fabriclab.cli.plan_text import plan_text
+from fabriclab.cli.text.plan import plan_text
 from fabriclab.compile import (
     TraceError,
     compile_hosts,
@@ -24,12 +24,13 @@ from fabriclab.compile import (
     trace_text,
 )
 from fabriclab.lab import Lab, LabErrors, parse_lab
-from fabriclab.lab.arista import import_qos, parse_config_text, read_chip
-from fabriclab.lab.sonic import import_fabric, import_lab, parse_config_db
 from fabriclab.plan import Resolver, plan_json
 from fabriclab.plan.model import Plan
-from fabriclab.plan.sonic import judge_config_db
 from fabriclab.run.engines import plan_for
+from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
+from fabriclab.vendors.sonic.judge import judge_config_db
+from fabriclab.vendors.sonic.lab import import_fabric, import_lab
+from fabriclab.vendors.sonic.read import parse_config_db
 from fabriclab.workload import convert_flows
 
 ROOT = Path(__file__).parents[2]

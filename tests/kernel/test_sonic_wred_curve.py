@@ -16,10 +16,11 @@ from switch_port import read_shown
 
 from fabriclab.compile.switch_port import compile_switch_port
 from fabriclab.lab import parse_lab
-from fabriclab.lab.sonic import import_lab, parse_config_db
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node, Port
+from fabriclab.vendors.sonic.lab import import_lab
+from fabriclab.vendors.sonic.read import parse_config_db
 
 pytestmark = pytest.mark.vm
 LEAF = Path(__file__).parents[2] / "labs" / "sonic-qos" / "leaf.json"

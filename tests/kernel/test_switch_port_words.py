@@ -16,7 +16,7 @@ from switch_port import BY_DELAY, DWRR, ECN, KEEP_NON_ECT, STORM_FORWARD, WRR, A
 
 from fabriclab.compile.switch_port import compile_switch_port
 from fabriclab.plan import node as nodes
-from fabriclab.plan import switch as plan
+from fabriclab.plan.switch import model as plan
 
 GOLDEN = Path(__file__).parents[1] / "golden/switch_port.txt"
 GIGABIT = 1_000_000_000

@@ -8,7 +8,19 @@ from sample_plans import GBPS, star
 
 from fabriclab.plan.model import Plan, Probes
 from fabriclab.plan.node import Port
-from fabriclab.plan.switch import Account, Lossless, Pfc, Pool, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import (
+    Account,
+    Lossless,
+    Pfc,
+    Pool,
+    PriorityGroup,
+    QosMaps,
+    Scheduler,
+    Switch,
+    SwitchPort,
+    SwitchQueue,
+    Wred,
+)
 
 LOSSLESS = 3
 """The priority, traffic class, queue and group that loses nothing."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.plan import Plan, resolve_plan
-from fabriclab.plan.switch import Switch, SwitchPort, SwitchQueue
+from fabriclab.plan.switch.model import Switch, SwitchPort, SwitchQueue
 
 TRAFFIC = "traffic: {one: {kind: flows, senders: [h1], receiver: h2, size: 1 KB}}\n"
 PROFILE = """format: fabriclab-switch-1

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.lab.sonic import ImportedFabric, import_fabric
-from fabriclab.lab.sonic.fabric_stubs import Missing
 from fabriclab.plan import Plan, resolve_plan
+from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
+from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
 
 LABS = Path(__file__).parents[2] / "labs"
 Tables = dict[str, Any]

@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fabriclab.compile.sonic import Exported, export_switch
-from fabriclab.compile.sonic.interfaces import sonic_names
 from fabriclab.lab import parse_lab
-from fabriclab.lab.sonic import import_lab, parse_config_db
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node
 from fabriclab.units import format_size
+from fabriclab.vendors.sonic.export import Exported, export_switch
+from fabriclab.vendors.sonic.export.interfaces import sonic_names
+from fabriclab.vendors.sonic.lab import import_lab
+from fabriclab.vendors.sonic.read import parse_config_db
 
 
 def reimported(exported: Exported, directory: Path, name: str, cell: str | None = None) -> Plan:

@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from fabriclab.cli.app import app
+from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.failure import BadInputError
 from fabriclab.cli.outcome import exit_status
-from fabriclab.cli.settings import parse_settings
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.plan.model import Plan
 
@@ -55,7 +55,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 
     def use(body: str) -> Artefacts:
         found = fake_machine.artefacts(tmp_path, body)
-        monkeypatch.setattr("fabriclab.cli.engines.find_artefacts", lambda: found)
+        monkeypatch.setattr("fabriclab.cli.arguments.engine.find_artefacts", lambda: found)
         return found
 
     return use
@@ -190,7 +190,9 @@ def test_sweep_repeats_every_point_with_seeds(invoke: Invoke, machine: Callable[
 
 
 def test_doctor_names_what_mends(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabriclab.cli.checkup.locate_artefacts", lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")})
+    monkeypatch.setattr(
+        "fabriclab.cli.commands.doctor.locate_artefacts", lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")}
+    )
     monkeypatch.setenv("COLUMNS", "60")
     result = invoke("doctor")
     assert result.exit_code == 1
@@ -212,7 +214,7 @@ def test_another_processor_is_told_at_once(
 
 
 def test_doctor_says_where_the_machines_memory_goes(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabriclab.cli.checkup.memory_places", lambda _: [tmp_path / "shm", tmp_path])
+    monkeypatch.setattr("fabriclab.cli.commands.doctor.memory_places", lambda _: [tmp_path / "shm", tmp_path])
     monkeypatch.setenv("COLUMNS", "400")
     assert f"in {tmp_path}, because {tmp_path}/shm can't be used" in invoke("doctor").output
 
@@ -260,9 +262,10 @@ def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -
 
 def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long = tmp_path / "a-cache-whose-path-is-longer-than-any-terminal-is-wide" / "linux"
-    monkeypatch.setattr("fabriclab.cli.checkup.locate_artefacts", lambda: {"kernel": long, "rootfs": None, "tools": Path("/t")})
+    monkeypatch.setattr("fabriclab.cli.commands.doctor.locate_artefacts", lambda: {"kernel": long, "rootfs": None, "tools": Path("/t")})
     monkeypatch.setattr(
-        "fabriclab.cli.checkup.general_problems", lambda: ["the Docker daemon does not run: sudo systemctl start docker (or sudo dockerd)"]
+        "fabriclab.cli.commands.doctor.general_problems",
+        lambda: ["the Docker daemon does not run: sudo systemctl start docker (or sudo dockerd)"],
     )
     monkeypatch.delenv("COLUMNS", raising=False)
     whole = invoke("doctor").stdout
@@ -279,8 +282,10 @@ def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(invoke: Invoke, t
 
 
 def test_doctor_as_json(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabriclab.cli.checkup.general_problems", lambda: [])
-    monkeypatch.setattr("fabriclab.cli.checkup.locate_artefacts", lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")})
+    monkeypatch.setattr("fabriclab.cli.commands.doctor.general_problems", lambda: [])
+    monkeypatch.setattr(
+        "fabriclab.cli.commands.doctor.locate_artefacts", lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")}
+    )
     result = invoke("doctor", "--json")
     record = json.loads(result.stdout)
     assert (result.exit_code, record["labs_can_run"]) == (1, False)

@@ -65,10 +65,10 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     ("module", "absent"),
     [
         ("fabriclab.cli.app", "polars numpy matplotlib jinja2 pydantic ruamel fabriclab.lab fabriclab.plan fabriclab.report"),
-        ("fabriclab.cli.running", "matplotlib jinja2 fabriclab.report fabriclab.results"),
-        ("fabriclab.cli.sweeping", "matplotlib jinja2 fabriclab.report fabriclab.results"),
-        ("fabriclab.cli.showing", "matplotlib jinja2 fabriclab.report fabriclab.results"),
-        ("fabriclab.cli.checkup", "polars numpy matplotlib jinja2 pydantic"),
+        ("fabriclab.cli.commands.run", "matplotlib jinja2 fabriclab.report fabriclab.results"),
+        ("fabriclab.cli.commands.sweep", "matplotlib jinja2 fabriclab.report fabriclab.results"),
+        ("fabriclab.cli.commands.plan", "matplotlib jinja2 fabriclab.report fabriclab.results"),
+        ("fabriclab.cli.commands.doctor", "polars numpy matplotlib jinja2 pydantic"),
     ],
 )
 def test_a_command_loads_what_it_needs_when_it_needs_it(module: str, absent: str) -> None:

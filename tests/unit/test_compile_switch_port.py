@@ -16,7 +16,7 @@ from fabriclab.compile.stock_switch import dscp_prefixes, static_limit_bytes, st
 from fabriclab.compile.switch_port import quanta_of
 from fabriclab.plan.model import Event, PauseStorm, Plan
 from fabriclab.plan.node import Aqm, Queue
-from fabriclab.plan.switch import Account, Phantom, Pool, QosMaps, Scheduler, SwitchPort, SwitchQueue, Watchdog, Wred
+from fabriclab.plan.switch.model import Account, Phantom, Pool, QosMaps, Scheduler, SwitchPort, SwitchQueue, Watchdog, Wred
 
 NOWHERE = Path("/nonexistent")
 GOLDEN = Path(__file__).parents[1] / "golden" / "compile"

@@ -11,7 +11,7 @@ import pytest
 import typer.main
 
 from fabriclab.cli.app import app
-from fabriclab.cli.settings import parse_settings
+from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
 

@@ -15,7 +15,7 @@ from test_generate import make_dumbbell, make_fat_tree, make_leaf_spine, make_st
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.cli.drawing import network_of_topology
+from fabriclab.cli.commands.graph import network_of_topology
 from fabriclab.generate import Fabric
 from fabriclab.graph import Edge, Network, Vertex, network_svg
 from fabriclab.graph.layout import Box, Layout, lay_out

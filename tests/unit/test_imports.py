@@ -14,45 +14,62 @@ ALLOWED = {
     "units": set(),
     "clock": set(),
     "where": set(),
+    "vendors": set(),
     "distributions": {"units"},
-    "lab": {"distributions", "units"},
+    "lab": {"vendors", "distributions", "units"},
     "generate": {"lab", "units"},
     "graph": {"units"},
-    "plan": {"lab", "units"},
+    "plan": {"plan.switch", "lab", "units"},
+    "plan.switch": {"plan", "lab", "units"},
     "workload": {"plan", "distributions", "units"},
-    "compile": {"workload", "plan", "lab", "units"},
-    "engine": {"units"},
-    "run": {"engine", "compile", "plan", "lab", "units"},
+    "compile": {"workload", "plan", "plan.switch", "lab", "units"},
+    "engine": {"vendors"},
+    "run": {"engine", "compile", "plan"},
     "results": {"clock", "units", "where"},
     "report": {"results", "graph", "clock", "units", "where"},
-    "validation": {"results", "plan", "lab", "units"},
-    "cli": {
-        "validation",
-        "run",
-        "engine",
-        "compile",
-        "workload",
-        "plan",
-        "lab",
-        "generate",
-        "graph",
-        "results",
-        "report",
-        "clock",
-        "units",
-        "where",
+    "validation": {"results", "plan", "plan.switch", "lab", "units"},
+    "vendors.common": {"units"},
+    "vendors.arista.profile": {"vendors.common", "lab", "units"},
+    "vendors.arista.commands": {"vendors.arista.profile", "cli", "cli.host", "lab"},
+    "vendors.sonic.read": {"vendors.common", "lab", "units"},
+    "vendors.sonic.profile": {"vendors.common", "vendors.sonic.read", "lab", "units"},
+    "vendors.sonic.lab": {"vendors", "vendors.common", "vendors.sonic.read", "vendors.sonic.profile", "lab", "units"},
+    "vendors.sonic.kind": {"vendors.common", "vendors.sonic.read", "vendors.sonic.profile", "vendors.sonic.lab", "lab", "units"},
+    "vendors.sonic.judge": {"vendors.sonic.read", "plan.switch", "lab", "units"},
+    "vendors.sonic.export": {"vendors.sonic.read", "plan", "plan.switch", "lab", "units"},
+    "vendors.sonic.container": {"engine"},
+    "vendors.sonic.commands": {
+        *("vendors.sonic.read", "vendors.sonic.lab", "vendors.sonic.judge", "vendors.sonic.export"),
+        *("cli", "cli.arguments", "cli.host", "engine", "plan", "lab", "units"),
+    },
+    "cli": {"cli.commands", "cli.arguments", "cli.host", "vendors", "engine", "results", "report", "run", "compile", "lab", "clock"},
+    "cli.host": {"cli", "engine", "plan", "clock"},
+    "cli.arguments": {"cli", "engine", "run", "plan", "lab"},
+    "cli.text": {"workload", "plan", "plan.switch", "lab", "units", "where"},
+    "cli.commands": {
+        *("cli", "cli.host", "cli.arguments", "cli.text", "vendors", "validation", "run", "engine", "compile", "workload", "plan", "lab"),
+        *("generate", "graph", "results", "report", "clock", "units"),
     },
     "__main__": {"cli"},
     "__init__": set(),
 }
+"""What each folder may import beside itself, and `files`. Folders within the parts that are not named here are the part's own."""
 EVERYWHERE = {"files"}
+ENGINES = {"engine", "vendors.sonic.container"}
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty"}
 STARTING_CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def part_of(file: Path) -> str:
-    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return part_named(".".join(file.relative_to(PACKAGE).parts).removesuffix(".py"))
+
+
+def part_named(module: str) -> str:
+    """Return the innermost part that a module of the package, or a name in one, belongs to; its first word where there is none."""
+    words = module.split(".")
+    outer = (".".join(words[:length]) for length in range(len(words), 0, -1))
+    return next((name for name in outer if name in ALLOWED), words[0])
 
 
 def imported(file: Path) -> Iterator[tuple[int, str]]:
@@ -69,11 +86,10 @@ def wrong_imports(file: Path) -> list[str]:
     part = part_of(file)
     wrong = []
     for line, name in imported(file):
-        words = name.split(".")
-        if words[0] != "fabriclab" or len(words) < 2 or words[1] not in ALLOWED:
-            continue
-        if words[1] != part and words[1] not in ALLOWED[part] | EVERYWHERE:
-            wrong.append(f"{file.relative_to(PACKAGE)}:{line}: {part} imports {words[1]}")
+        package, _, module = name.partition(".")
+        target = part_named(module)
+        if package == "fabriclab" and target in ALLOWED and target not in {part} | ALLOWED[part] | EVERYWHERE:
+            wrong.append(f"{file.relative_to(PACKAGE)}:{line}: {part} imports {target}")
     return wrong
 
 
@@ -81,6 +97,14 @@ def wrong_imports(file: Path) -> list[str]:
 def test_imports_point_one_way(file: Path) -> None:
     assert part_of(file) in ALLOWED, f"{file.name}: a new part of the package; say here what it may import"
     assert wrong_imports(file) == []
+
+
+def test_nobody_may_import_what_nobody_does() -> None:
+    used: dict[str, set[str]] = {}
+    for file in FILES:
+        names = {name.removeprefix("fabriclab.") for _, name in imported(file) if name.startswith("fabriclab.")}
+        used.setdefault(part_of(file), set()).update(map(part_named, names))
+    assert {part: unused for part, allowed in ALLOWED.items() if (unused := allowed - used.get(part, set()))} == {}
 
 
 def starts_processes(file: Path) -> list[str]:
@@ -93,7 +117,7 @@ def starts_processes(file: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if part_of(file) != "engine"], ids=lambda file: str(file.relative_to(PACKAGE)))
+@pytest.mark.parametrize("file", [file for file in FILES if part_of(file) not in ENGINES], ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_only_engines_start_processes(file: Path) -> None:
     assert starts_processes(file) == []
 

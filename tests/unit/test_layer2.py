@@ -6,7 +6,7 @@ from pathlib import Path
 
 from layer2_labs import GROUPS, TOPOLOGY, experiment, plan_of
 
-from fabriclab.cli.plan_text import plan_text
+from fabriclab.cli.text.plan import plan_text
 from fabriclab.compile import compile_job, compile_node
 from fabriclab.compile.trace import compile_hosts
 from fabriclab.plan import Plan, parse_plan_json, plan_json

@@ -17,7 +17,7 @@ from test_cli import ANSWER
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.cli.signals import interrupting
+from fabriclab.cli.host.signals import interrupting
 from fabriclab.engine.address_space import needed_bytes
 from fabriclab.engine.interrupt import Interrupt
 

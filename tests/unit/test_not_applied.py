@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.cli.warning_lines import lines_before_runs
+from fabriclab.cli.text.warnings import lines_before_runs
 from fabriclab.lab import containerlab, not_applied, parse_lab
 from fabriclab.lab.document import parse_document
 from fabriclab.lab.network import parse_topology

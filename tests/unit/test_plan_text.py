@@ -6,7 +6,7 @@ from pathlib import Path
 
 from language import plan_of
 
-from fabriclab.cli.plan_text import plan_text
+from fabriclab.cli.text.plan import plan_text
 
 EVERY_KIND = """groups: {background: [h1, h2]}
 traffic:

@@ -16,14 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sonic_traps import DIRECTORY, FINE, SOUND, TRAPS, fine, patched, sound, text_of, trap
 
-from fabriclab.cli.sonic_findings import as_text
 from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.lab.sonic import import_lab, parse_config_db
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.sonic import RULES, Judgement, judge_config_db
-from fabriclab.plan.sonic.bindings import Bindings
-from fabriclab.plan.sonic.switch import SwitchBuilder
-from fabriclab.plan.switch import SwitchPort
+from fabriclab.plan.switch.model import SwitchPort
+from fabriclab.vendors.sonic.commands.findings_text import as_text
+from fabriclab.vendors.sonic.judge import RULES, Judgement, judge_config_db
+from fabriclab.vendors.sonic.judge.bindings import Bindings
+from fabriclab.vendors.sonic.judge.switch import SwitchBuilder
+from fabriclab.vendors.sonic.lab import import_lab
+from fabriclab.vendors.sonic.read import parse_config_db
 
 PLATFORMS = Path(__file__).parents[1] / "golden" / "sonic"
 ALSO = {

@@ -12,7 +12,7 @@ from sonic_traps import SOUND, TRAPS, fine, sound, text_of, trap
 from typer.testing import CliRunner, Result
 
 from fabriclab.cli.app import app
-from fabriclab.plan.sonic import RULES
+from fabriclab.vendors.sonic.judge import RULES
 
 MODELS = Path(__file__).parents[3] / "shared" / "data" / "sonic-yang-models"
 

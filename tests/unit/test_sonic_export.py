@@ -18,15 +18,12 @@ from sonic_round_trip import round_trip, substance
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.compile.sonic import export_switch
-from fabriclab.compile.sonic.interfaces import lanes, sonic_names
 from fabriclab.lab import parse_lab
-from fabriclab.lab.sonic import import_lab, read_config_db
 from fabriclab.lab.switch.profile import profile_names
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Aqm, Queue
-from fabriclab.plan.switch import (
+from fabriclab.plan.switch.model import (
     Account,
     Lossless,
     Pfc,
@@ -41,6 +38,10 @@ from fabriclab.plan.switch import (
     Watchdog,
     Wred,
 )
+from fabriclab.vendors.sonic.export import export_switch
+from fabriclab.vendors.sonic.export.interfaces import lanes, sonic_names
+from fabriclab.vendors.sonic.lab import import_lab
+from fabriclab.vendors.sonic.read import read_config_db
 
 LABS = Path(__file__).parents[2] / "labs"
 GOLDEN = Path(__file__).parents[1] / "golden" / "sonic"

@@ -10,16 +10,16 @@ import pytest
 from sonic_fabrics import LABS, plan_of
 from sonic_pods import t0_pair
 
-from fabriclab.compile.sonic import export_switch
-from fabriclab.compile.sonic.interfaces import sonic_names
-from fabriclab.compile.sonic.stock import shared_buffer
-from fabriclab.compile.sonic.tables import Tables as ConfigTables
 from fabriclab.generate import fat_tree, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.lab.sonic import import_fabric
 from fabriclab.plan import Plan, resolve_plan
 from fabriclab.plan.interfaces import fabric_neighbours
 from fabriclab.plan.node import Node
+from fabriclab.vendors.sonic.export import export_switch
+from fabriclab.vendors.sonic.export.interfaces import sonic_names
+from fabriclab.vendors.sonic.export.stock import shared_buffer
+from fabriclab.vendors.sonic.export.tables import Tables as ConfigTables
+from fabriclab.vendors.sonic.lab import import_fabric
 
 
 def exported(plan: Plan, directory: Path) -> list[Path]:

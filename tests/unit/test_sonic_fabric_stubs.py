@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sonic_fabrics import Tables, addressed, bgp, complaint, imported, neighbour, pair, plan_of, port, servers, switch
 
-from fabriclab.lab.sonic import ImportedFabric
+from fabriclab.vendors.sonic.lab import ImportedFabric
 
 
 def stubs_of(fabric: ImportedFabric) -> dict[str, list[tuple[str, str]]]:

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from fabriclab.compile.sonic import export_switch, yang_data
 from fabriclab.engine.yanglint import PROGRAM, validate
 from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.lab.sonic import ImportedLab, import_lab, parse_config_db
 from fabriclab.plan import Plan, resolve_plan
 from fabriclab.plan.node import PortChannel, Vlan
+from fabriclab.vendors.sonic.export import export_switch, yang_data
+from fabriclab.vendors.sonic.lab import ImportedLab, import_lab
+from fabriclab.vendors.sonic.read import parse_config_db
 
 ROOT = Path(__file__).parents[2]
 T0 = ROOT / "tests" / "golden" / "sonic" / "t0.json"

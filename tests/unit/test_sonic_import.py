@@ -15,11 +15,12 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.lab.sonic import ImportedLab, import_lab, parse_config_db, read_config_db
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Port
-from fabriclab.plan.switch import Account, Lossless, Pfc, Pool, PriorityGroup, Scheduler, SwitchQueue, Watchdog, Wred
+from fabriclab.plan.switch.model import Account, Lossless, Pfc, Pool, PriorityGroup, Scheduler, SwitchQueue, Watchdog, Wred
+from fabriclab.vendors.sonic.lab import ImportedLab, import_lab
+from fabriclab.vendors.sonic.read import parse_config_db, read_config_db
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sonic"
 PLATFORMS = {"trident-2": "td2", "trident-3": "td3", "jericho-2": "j2"}

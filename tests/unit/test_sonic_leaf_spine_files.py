@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from fabriclab.compile.sonic import export_switch
 from fabriclab.lab import parse_lab
 from fabriclab.plan import Plan, resolve_plan
-from fabriclab.plan.sonic import judge_config_db
+from fabriclab.vendors.sonic.export import export_switch
+from fabriclab.vendors.sonic.judge import judge_config_db
 
 LAB = Path(__file__).parents[2] / "labs" / "sonic-leaf-spine"
 SPINES, LEAVES = ("spine1", "spine2"), ("leaf1", "leaf2", "leaf3", "leaf4")

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from fabriclab.lab.sonic import import_lab, parse_config_db
-from fabriclab.plan.sonic import judge_config_db
+from fabriclab.vendors.sonic.judge import judge_config_db
+from fabriclab.vendors.sonic.lab import import_lab
+from fabriclab.vendors.sonic.read import parse_config_db
 
 LAB = Path(__file__).parents[2] / "labs" / "sonic-qos"
 GOOD = "leaf"

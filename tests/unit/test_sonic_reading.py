@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fabriclab.lab import LabErrors
-from fabriclab.lab.sonic.config_db import ConfigDb
-from fabriclab.lab.sonic.entries import MOST_ENTRIES
-from fabriclab.lab.sonic.json_text import LARGEST_BYTES
-from fabriclab.lab.sonic.read import parse_config_db, read_config_db
+from fabriclab.vendors.sonic.read.config_db import ConfigDb
+from fabriclab.vendors.sonic.read.entries import MOST_ENTRIES
+from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES
+from fabriclab.vendors.sonic.read.read import parse_config_db, read_config_db
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sonic"
 PORTS = {"Ethernet0": {"speed": "100000"}, "Ethernet4": {"speed": "100000"}}

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from fabriclab.compile import compile_node
-from fabriclab.compile.sonic import export_switch
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.plan import Plan, resolve_plan
+from fabriclab.vendors.sonic.export import export_switch
 
 STOCK = """
 title: Stock

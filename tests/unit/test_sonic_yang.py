@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.compile.sonic import export_switch, yang_data
-from fabriclab.compile.sonic.tables import ConfigTables
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.yanglint import PROGRAM, validate
 from fabriclab.lab import parse_lab
 from fabriclab.lab.switch.profile import profile_names
 from fabriclab.plan import Plan, resolve_plan
+from fabriclab.vendors.sonic.export import export_switch, yang_data
+from fabriclab.vendors.sonic.export.tables import ConfigTables
 
 ROOT = Path(__file__).parents[2]
 LABS = ROOT / "labs"

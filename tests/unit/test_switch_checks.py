@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from shared_labs import plan_of, two_tiers
 from switch_by_hand import GBPS, GOOD, LINE, LOSSLESS, ONE_CLASS, OWN, SHARED, TWO_CLASSES, check, group, lossless_port, queue, switch, wred
 
-from fabriclab.plan.headroom import Line
-from fabriclab.plan.switch import Account, Lossless, Pfc, Phantom, Pool, PriorityGroup, Scheduler, SwitchPort
-from fabriclab.plan.switch_checks import check_switch, unmarked
-from fabriclab.plan.switch_findings import CheckedPort
-from fabriclab.plan.switch_memory import Memory
+from fabriclab.plan.switch.checks import check_switch, unmarked
+from fabriclab.plan.switch.findings import CheckedPort
+from fabriclab.plan.switch.headroom import Line
+from fabriclab.plan.switch.memory import Memory
+from fabriclab.plan.switch.model import Account, Lossless, Pfc, Phantom, Pool, PriorityGroup, Scheduler, SwitchPort
 
 
 def test_nothing_is_found_where_nothing_is_wrong() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fabriclab.plan.headroom import LEAST_WIRE_BYTES, Line, cells, full_frames_headroom, headroom_bytes, wire_bytes
+from fabriclab.plan.switch.headroom import LEAST_WIRE_BYTES, Line, cells, full_frames_headroom, headroom_bytes, wire_bytes
 
 GBPS = 10**9
 CELLS = st.sampled_from([1, 80, 208, 256, 1000])

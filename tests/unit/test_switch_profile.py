@@ -12,10 +12,10 @@ import fabriclab
 from fabriclab.compile import machine_memory_bytes
 from fabriclab.lab import LabErrors
 from fabriclab.plan import parse_plan_json, plan_json
-from fabriclab.plan.headroom import headroom_bytes
-from fabriclab.plan.switch import Account, QosMaps, Scheduler, Watchdog, lossless_queues
-from fabriclab.plan.switch_memory import Memory
-from fabriclab.plan.switch_ports import checked_ports
+from fabriclab.plan.switch.headroom import headroom_bytes
+from fabriclab.plan.switch.memory import Memory
+from fabriclab.plan.switch.model import Account, QosMaps, Scheduler, Watchdog, lossless_queues
+from fabriclab.plan.switch.ports import checked_ports
 
 SHIPPED = sorted(file.stem for file in (Path(fabriclab.__file__).parent / "switches").glob("*.yml"))
 OWN = "{default: {pools: {shared: {size: 200 KB}}, "

@@ -9,8 +9,8 @@ from shared_labs import TRAFFIC, plan_of, two_tiers
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.cli.switch_text import switch_lines
-from fabriclab.cli.warning_lines import warning_lines
+from fabriclab.cli.text.switch import switch_lines
+from fabriclab.cli.text.warnings import warning_lines
 
 SWITCHES = """
   default:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabriclab.cli import validating
+from fabriclab.cli.commands import validate as validating
 from fabriclab.cli.junit import JunitCase, junit_xml
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.generate import leaf_spine, star, topology_text

@@ -10,9 +10,10 @@ from sonic_traps import text_of
 from vm import Vm
 
 from fabriclab.lab import parse_lab
-from fabriclab.lab.sonic import import_lab, parse_config_db
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
+from fabriclab.vendors.sonic.lab import import_lab
+from fabriclab.vendors.sonic.read import parse_config_db
 
 RECEIVER = "h-Ethernet16"
 RECEIVING = "leaf1:Ethernet16"

@@ -12,7 +12,7 @@ from vm import Vm
 
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Transport
-from fabriclab.plan.switch import Account, Lossless, Pfc, Pool, PriorityGroup, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import Account, Lossless, Pfc, Pool, PriorityGroup, SwitchPort, SwitchQueue, Wred
 
 pytestmark = pytest.mark.vm
 US, MS = 1_000, 1_000_000

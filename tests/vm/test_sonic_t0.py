@@ -10,8 +10,9 @@ import pytest
 from vm import Vm
 
 from fabriclab.lab import parse_lab
-from fabriclab.lab.sonic import import_lab, parse_config_db
 from fabriclab.plan import Plan, resolve_plan
+from fabriclab.vendors.sonic.lab import import_lab
+from fabriclab.vendors.sonic.read import parse_config_db
 
 pytestmark = pytest.mark.vm
 CONFIG = Path(__file__).parents[1] / "golden" / "sonic" / "t0.json"

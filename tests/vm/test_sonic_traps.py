@@ -18,7 +18,7 @@ from sonic_traps import DIRECTORY, fine, patched, sound, trap
 from vm import Vm
 
 from fabriclab.lab import LabErrors
-from fabriclab.plan.sonic import judge_config_db
+from fabriclab.vendors.sonic.judge import judge_config_db
 
 pytestmark = pytest.mark.vm
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from vm import Vm, fabriclab, ignore
 
-from fabriclab.compile.sonic import export_switch
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
 from fabriclab.results import ingest_run, read_run
 from fabriclab.run import RunContext, run_point
 from fabriclab.validation import Bench, Collector, later_stages, reach_stage
+from fabriclab.vendors.sonic.export import export_switch
 
 pytestmark = pytest.mark.vm
 

@@ -15,7 +15,7 @@ from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.plan.model import Event, Plan
-from fabriclab.plan.switch import Account, Scheduler, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import Account, Scheduler, SwitchPort, SwitchQueue, Wred
 from fabriclab.plan.traffic_kinds import Carrier, LongTraffic
 from fabriclab.run.directory import write_inputs
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from vm import Vm, fabriclab, ignore
 
-from fabriclab.cli.validating import Validation, validate
+from fabriclab.cli.commands.validate import Validation, validate
 from fabriclab.engine.events import EventCallback
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
@@ -108,7 +108,7 @@ def test_what_was_found_before_an_interrupt_is_told(
         context.interrupt.request()
         return RunResult(directory, "interrupted", "interrupted: what was measured until then is kept")
 
-    monkeypatch.setattr("fabriclab.cli.validating.run_point", interrupted_in_classes)
+    monkeypatch.setattr("fabriclab.cli.commands.validate.run_point", interrupted_in_classes)
     status = validate(tmp_path, None, [], tmp_path / "out", False, "vm", 120.0, tmp_path / "out.xml", [])
     told = capsys.readouterr()
     assert status == 130 and not (tmp_path / "out.xml").exists()

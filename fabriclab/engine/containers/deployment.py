@@ -35,7 +35,7 @@ class Deployment:
         if ":" in str(self._rendezvous):
             raise EngineError(f"{directory}: Docker mounts no directory with a colon in its path; --out names another one")
         binds = [f"{self._rendezvous}:{_RENDEZVOUS}"]
-        self._topology.write_text(deployable(topology, self.name, binds, self._topology.with_name("sonic"), nodes))
+        self._topology.write_text(deployable(topology, self.name, binds, self._topology.with_name("configurations"), nodes))
         self._directory = directory
         self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}
         self._guard: subprocess.Popen[bytes] | None = None

@@ -17,7 +17,7 @@ from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container, image_identity
 from fabriclab.engine.containers.event_log import EventLog
 from fabriclab.engine.containers.job import Job, Task, read_job
-from fabriclab.engine.containers.node import prepare_node, prepare_sonic_node
+from fabriclab.engine.containers.node import Preparation, prepare_node
 from fabriclab.engine.containers.processes import Process, Processes
 from fabriclab.engine.containers.routes import missing_routes
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
@@ -26,6 +26,7 @@ from fabriclab.engine.containers.topology import read_containers
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import STOP_PATIENCE_S, Outcome, Status
+from fabriclab.vendors import vendor_of
 
 _LEAD_NS = 500_000_000
 _LEAD_PER_PROCESS_NS = 20_000_000
@@ -90,8 +91,8 @@ class _Run:
         self._events = events
         self._interrupt = interrupt
         self._containers: dict[str, Container] = {}
-        self._sonic = {container.node: container.config for container in read_containers(lab.topology) if container.config is not None}
-        """The configuration of each SONiC node, which runs its own daemons."""
+        self._own = {container.node: container for container in read_containers(lab.topology) if container.config is not None}
+        """Switches with a configuration of their own, which run their own daemons."""
         self._timeline = Timeline((), {}, events.emit)
         self._meter = StarvationMeter(stall_ns=job.stall_ns)
         self._problems: list[str] = []
@@ -133,18 +134,20 @@ class _Run:
     def _prepare(self, node: str) -> None:
         if self._interrupt.requested:
             return
-        config = self._sonic.get(node)
-        if config is None:
+        own = self._own.get(node)
+        vendor = None if own is None else vendor_of(own.kind)
+        if own is None or own.config is None or vendor is None:
             prepare_node(self._containers[node], self._job, self._directory, self._lab.tools)
-        else:
-            prepare_sonic_node(self._containers[node], config, self._job, self._directory, self._lab.tools, self._interrupt)
+            return
+        preparation: Preparation = vendor.load("container")
+        preparation.prepare(self._containers[node], own.config, self._job, self._directory, self._lab.tools, self._interrupt)
 
     def _play(self) -> Status | None:
         """Start the processes, follow the traffic, collect; returns how the traffic ended, None when it was interrupted before."""
         with Processes(self._directory) as processes:
             self._timeline = Timeline(self._job.changes, self._containers, self._events.emit)
             self._events.emit("phase", phase="daemons")
-            daemons = self._start(processes, [task for task in self._job.daemons if task.node not in self._sonic])
+            daemons = self._start(processes, [task for task in self._job.daemons if task.node not in self._own])
             for daemon in daemons:
                 daemon.give_epoch(0)
             if not self._await_routes(processes, daemons):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from fabriclab.engine.artefacts import EngineError
-from fabriclab.engine.containers import sonic
 from fabriclab.engine.containers.collect import JOB
 from fabriclab.engine.containers.command import CommandError
 from fabriclab.engine.containers.docker import Container, copy_in, run_in
@@ -16,12 +15,12 @@ from fabriclab.engine.containers.job import Interface, Job
 from fabriclab.engine.containers.processes import START_SCRIPT
 from fabriclab.engine.interrupt import Interrupt
 
-_CONFIGURE_SCRIPT = f"{JOB}/configure.sh"
+CONFIGURE_SCRIPT = f"{JOB}/configure.sh"
 _SAMPLER_CONFIG = f"{JOB}/machine/sampler.json"
 _FILES = ("sysctl.conf", "ip.batch", "bridge.batch", "tc.batch")
 _TOOLS = ("replay", "sampler")
 _TRAFFIC = ("traffic/trace.csv", "traffic/hosts.csv")
-_CONFIGURE_S = 120.0
+CONFIGURE_S = 120.0
 _HERE = Path(__file__).parent
 
 
@@ -36,33 +35,17 @@ def prepare_node(container: Container, job: Job, directory: Path, tools: Path) -
     files = node_content(directory, directory / job.files[node], tools, interfaces, job.samplers.get(node))
     try:
         copy_in(container, files)
-        argv = ["sh", _CONFIGURE_SCRIPT, f"{JOB}/{job.files[node]}", *(interface.name for interface in interfaces)]
-        run_in(container, argv, timeout_s=_CONFIGURE_S)
+        argv = ["sh", CONFIGURE_SCRIPT, f"{JOB}/{job.files[node]}", *(interface.name for interface in interfaces)]
+        run_in(container, argv, timeout_s=CONFIGURE_S)
     except CommandError as error:
         raise NodeError(f"configure {node}: {error.said or error}") from error
 
 
-def prepare_sonic_node(container: Container, config: Path, job: Job, directory: Path, tools: Path, interrupt: Interrupt) -> None:
-    """Wait until SONiC is what its configuration says, and put traffic control on its ports. Raises NodeError, SonicError."""
-    node = container.node
-    interfaces = job.interfaces[node]
-    tables = sonic.read_config(config)
-    sonic.await_databases(container, tables, [interface.name for interface in interfaces], interrupt)
-    if interrupt.requested:
-        return
-    files = directory / job.files[node]
-    inside = f"{JOB}/{job.files[node]}"
-    content = node_content(directory, files, tools, interfaces, job.samplers.get(node))
-    # SONiC's addresses, routes and daemons are its own.
-    own = [f"{inside}/sysctl.conf", f"{inside}/ip.batch", f"{inside}/bridge.batch", *(path for path in content if path.startswith("/etc/"))]
-    content = {path: source for path, source in content.items() if path not in own}
-    content |= {_CONFIGURE_SCRIPT: _HERE / "configure-sonic.sh", f"{inside}/links.batch": sonic.links_batch(interfaces).encode()}
-    try:
-        copy_in(container, content)
-        run_in(container, ["sh", _CONFIGURE_SCRIPT, inside, *sonic.devices(interfaces)], timeout_s=_CONFIGURE_S)
-    except CommandError as error:
-        raise NodeError(f"configure {node}: {error.said or error}") from error
-    sonic.check_kernel(container, tables, interfaces)
+class Preparation(Protocol):
+    """What a vendor's `container` has."""
+
+    def prepare(self, container: Container, config: Path, job: Job, directory: Path, tools: Path, interrupt: Interrupt) -> None:
+        """Wait until the switch is what its configuration says, and put traffic control on its ports. Raises EngineError."""
 
 
 def node_content(
@@ -70,7 +53,7 @@ def node_content(
 ) -> dict[str, Path | bytes]:
     """Return what a container gets, by path: scripts, tools, node files, flow trace, `root/`."""
     inside = f"{JOB}/{files.relative_to(directory).as_posix()}"
-    content: dict[str, Path | bytes] = {START_SCRIPT: _HERE / "start.sh", _CONFIGURE_SCRIPT: _HERE / "configure.sh"}
+    content: dict[str, Path | bytes] = {START_SCRIPT: _HERE / "start.sh", CONFIGURE_SCRIPT: _HERE / "configure.sh"}
     content |= {f"/tools/{name}": tools / name for name in _TOOLS}
     content |= {f"{JOB}/{name}": directory / name for name in _TRAFFIC}
     content |= {f"{inside}/{name}": files / name for name in _FILES if (files / name).is_file()}

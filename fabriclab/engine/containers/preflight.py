@@ -23,6 +23,7 @@ from fabriclab.engine.containers.needs import (
     u32_trial,
 )
 from fabriclab.engine.containers.topology import NodeContainer
+from fabriclab.vendors import VENDORS
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
 """What a node's container must be allowed when it is not privileged: qdiscs and routes, ping, a writable /proc/sys."""
@@ -134,8 +135,9 @@ def _module(module: str, option: str) -> str:
 
 
 def _missing_image(image: str) -> str:
-    if "sonic-vs" in image:
-        return f"there is no image {image}: no registry has it; images/sonic/README.md says where it comes from"
+    for vendor in VENDORS:
+        if vendor.kind is not None and vendor.kind.name in image:
+            return f"there is no image {image}: no registry has it; {vendor.kind.guide} says where it comes from"
     return f"there is no image {image}: " + ("make images" if image.startswith("fabriclab/") else f"docker pull {image}")
 
 

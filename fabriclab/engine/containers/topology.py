@@ -16,10 +16,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from fabriclab.engine.artefacts import EngineError
+from fabriclab.vendors import VENDORS, kind_of
 
-SONIC = "sonic-vs"
-CONFIG_PATHS = ("/etc/sonic/config_db.json", "/var/sonic/config_db.json")
-"""Where docker-sonic-vs looks for its configuration."""
+_CONFIG_PATHS = tuple(path for vendor in VENDORS if vendor.kind is not None for path in vendor.kind.config_paths)
 _HOST_PATHS = ("binds", "startup-config", "license", "env-files")
 """Keys whose values name files of the host, relative to the topology file."""
 
@@ -35,7 +34,7 @@ class NodeContainer:
     """Those that are added when it is not privileged, without the prefix `CAP_`."""
     kind: str = "linux"
     config: Path | None = None
-    """The file that is bound to where SONiC has its configuration."""
+    """The file that is bound to where a vendor's switch has its configuration."""
 
 
 def read_containers(topology: Path) -> list[NodeContainer]:
@@ -63,16 +62,16 @@ def _container(name: str, node: Mapping[str, Any], topology: Mapping[str, Any], 
         privileged=bool(next((layer["privileged"] for layer in layers if layer.get("privileged") is not None), True)),
         capabilities=frozenset(str(word).upper().removeprefix("CAP_") for word in capabilities),
         kind=str(kind_name or ""),
-        config=_bound_config(layers, directory) if kind_name == SONIC else None,
+        config=_bound_config(layers, directory) if kind_of(kind_name) is not None else None,
     )
 
 
 def _bound_config(layers: Sequence[Mapping[str, Any]], directory: Path) -> Path | None:
-    """Return the file that the nearest layer binds to SONiC's configuration."""
+    """Return the file that the nearest layer binds to where a switch has its configuration."""
     for layer in layers:
         for bind in layer.get("binds") or ():
             path, _, rest = str(bind).partition(":")
-            if rest.partition(":")[0] in CONFIG_PATHS:
+            if rest.partition(":")[0] in _CONFIG_PATHS:
                 return directory / path
     return None
 
@@ -87,7 +86,7 @@ def deployable(
 
     `binds` (`host's path:node's path`) are for all nodes, beside the lab's own: Containerlab joins those of defaults, kinds, groups, nodes.
     The same lab may run twice on a host, so name and prefix can't stay; `containerlab destroy` takes the name from the file only.
-    SONiC rewrites its configuration when it starts: what is bound of it are copies, in the directory `copies`.
+    Switches rewrite their configurations when they start: what is bound of these are copies, in the directory `copies`.
     """
     document = _load(topology)
     document["name"] = name
@@ -156,7 +155,7 @@ def _idle_end(kept: object, number: int) -> object:
 
 def _copied(bind: str, copies: Path) -> str:
     path, _, rest = bind.partition(":")
-    if rest.partition(":")[0] not in CONFIG_PATHS or not Path(path).is_file():
+    if rest.partition(":")[0] not in _CONFIG_PATHS or not Path(path).is_file():
         return bind
     copies.mkdir(parents=True, exist_ok=True)
     copy = copies / f"{len(list(copies.iterdir()))}-{Path(path).name}"

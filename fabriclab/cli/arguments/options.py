@@ -1,0 +1,45 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from fabriclab.cli.arguments.completion import complete_lab, complete_setting
+
+EngineName = Literal["vm", "containerlab"]
+
+Lab = Annotated[
+    Path,
+    typer.Argument(metavar="LAB", help="A lab: its directory, or its name in `labs`.", show_default=False, autocompletion=complete_lab),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=2**31 - 1,
+        help="Seed of everything random. The same seed gives the same run, bit by bit.",
+        show_default="the experiment's, 1 if it has none",
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a parameter, `variant`, or any key of the experiment. Repeatable.",
+        show_default=False,
+        autocompletion=complete_setting,
+    ),
+]
+Engine = Annotated[
+    EngineName,
+    typer.Option(
+        help="vm: a virtual machine in virtual time, exact and repeatable. containerlab: Docker containers in real time; needs root.",
+    ),
+]
+Stall = Annotated[
+    float, typer.Option(min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung.")
+]

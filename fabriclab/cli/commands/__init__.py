@@ -1,0 +1,1 @@
+"""What each command does; its options stand in `cli/app.py`."""

@@ -1,0 +1,190 @@
+"""`fabriclab doctor`: what this host can do, and the one line that mends what is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from fabriclab.cli.failure import FAILED, OK
+from fabriclab.cli.host.waiting import waiting
+from fabriclab.engine.artefacts import PROCESSOR, PROJECT, EngineError, locate_artefacts, missing_packages, wrong_processor
+from fabriclab.engine.containers.docker import image_identity
+from fabriclab.engine.containers.preflight import general_problems
+from fabriclab.engine.cpu import usable_cpus
+from fabriclab.engine.private import memory_directory, memory_places, why_not
+from fabriclab.vendors import VENDORS, NodeKind
+
+_MIB = 1 << 20
+_MARK_WIDTH = len("missing  ")
+_CONTAINERS = "--engine containerlab"
+_MACHINE_MIB = 512
+"""Memory of a machine of some fifty hosts."""
+_BUILD_MIB = 6000
+"""Disk that a build needs: kernel source and objects, root file system, Rust objects."""
+
+_RUN_PROGRAMS = {"setarch": "util-linux", "setpriv": "util-linux", "taskset": "util-linux"}
+_DEPS = PROJECT / ".ci" / "deps"
+"""Names the packages that a build needs and this host lacks."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `remedy` is empty when it is as it should be; what is not `needed` is only told."""
+
+    name: str
+    state: str
+    remedy: str = ""
+    needed: bool = True
+
+
+def doctor(as_json: bool) -> int:
+    """Print what was found; returns the exit status: FAILED when labs can't run here."""
+    with waiting("looking at this host"):
+        findings = list(_examine())
+    remedies = list(dict.fromkeys(finding.remedy for finding in findings if finding.remedy and finding.needed))
+    if as_json:
+        record = {"labs_can_run": not remedies, "remedies": remedies, "findings": [asdict(finding) for finding in findings]}
+        sys.stdout.write(json.dumps(record, indent=2) + "\n")
+    else:
+        _show(findings, remedies)
+    return FAILED if remedies else OK
+
+
+def _show(findings: Sequence[Finding], remedies: Sequence[str]) -> None:
+    """Print a line for each finding: the first word says how it stands. Lines are broken between words, and only on a terminal."""
+    console = Console(soft_wrap=True, highlight=False)
+    for finding in findings:
+        mark, style = ("ok", "green") if not finding.remedy else ("missing", "red") if finding.needed else ("note", "yellow")
+        text = f"{finding.name}: {finding.state}" + (f": {finding.remedy}" if finding.remedy else "")
+        first, *more = _broken(text)
+        console.print(Text.assemble((f"{mark:<{_MARK_WIDTH}}", style), first))
+        for line in more:
+            console.print(Text(" " * _MARK_WIDTH + line))
+    console.print(Text("To run labs here:" if remedies else "Labs can run here."))
+    if remedies:
+        console.print(Text(f"  {' && '.join(remedies)}"))
+
+
+def _broken(text: str) -> list[str]:
+    """Return the lines that a text takes on the terminal beside the marks; a word that is too long for one, such as a path, stays whole."""
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return [text]
+    width = max(20, shutil.get_terminal_size().columns - _MARK_WIDTH)
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _examine() -> Iterator[Finding]:
+    yield _processor()
+    yield Finding("CPUs", str(len(usable_cpus())))
+    yield _memory()
+    yield _machine_memory()
+    yield from _programs()
+    yield from _artefacts()
+    yield _disk(Path.cwd())
+    yield from _containers()
+    yield from (_image(vendor.kind) for vendor in VENDORS if vendor.kind is not None)
+
+
+def _image(kind: NodeKind) -> Finding:
+    """Whether nodes of a vendor's kind can run in containers; in the virtual machine they always can."""
+    if shutil.which("docker") is None:
+        return Finding(kind.image, "not: docker", kind.guide, needed=False)
+    try:
+        identity = image_identity(kind.image)
+    except EngineError as error:
+        return Finding(kind.image, " ".join(str(error).splitlines()[:2]), kind.guide, needed=False)
+    if identity is None:
+        absent = f"no such image; nodes of kind {kind.name} run in the virtual machine only"
+        return Finding(kind.image, absent, kind.guide, needed=False)
+    return Finding(kind.image, identity)
+
+
+def _containers() -> Iterator[Finding]:
+    """What the container engine itself looks for before a run."""
+    try:
+        problems = general_problems()
+    except EngineError as error:
+        problems = [" ".join(str(error).splitlines())]
+    for problem in problems:
+        state, _, cure = problem.partition(": ")
+        yield Finding(_CONTAINERS, state, cure or "images/README.md", needed=False)
+    if not problems:
+        yield Finding(_CONTAINERS, "Docker, Containerlab, the images and the kernel have what nearly every lab needs")
+
+
+def _memory() -> Finding:
+    available = _available_memory_bytes() // _MIB
+    remedy = "" if available >= _MACHINE_MIB else "free some memory"
+    return Finding("memory", f"{available} MiB available, a machine needs about {_MACHINE_MIB}", remedy)
+
+
+def _available_memory_bytes() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _machine_memory() -> Finding:
+    """Where a machine's memory lies; it is best in /dev/shm, and elsewhere if that will not do."""
+    need_bytes = _MACHINE_MIB * _MIB
+    first, *others = memory_places(Path.cwd())
+    reason = why_not(first, need_bytes)
+    if not reason:
+        return Finding("machine's memory", f"in {first}")
+    try:
+        place = memory_directory(need_bytes, others)
+    except EngineError as error:
+        return Finding("machine's memory", str(error), f"make {_MACHINE_MIB} MiB of room in {first}")
+    return Finding("machine's memory", f"in {place}, because {first} {reason}", f"enlarge {first}", needed=False)
+
+
+def _processor() -> Finding:
+    if processor := wrong_processor():
+        return Finding("processor", f"{processor}: the virtual machine runs on x86-64 only", "use a computer with an x86-64 processor")
+    return Finding("processor", PROCESSOR)
+
+
+def _programs() -> Iterator[Finding]:
+    missing = [package for program, package in _RUN_PROGRAMS.items() if shutil.which(program) is None]
+    yield Finding("programs to run", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else "")
+    if not _DEPS.is_file():
+        return  # An installed package has no sources that could be built.
+    missing = missing_packages(_DEPS)
+    # Who has a built machine needs none of them.
+    built = _is_built()
+    yield Finding(
+        "programs to build", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else "", needed=not built
+    )
+
+
+def _is_built() -> bool:
+    try:
+        return all(locate_artefacts().values())
+    except EngineError:
+        return False
+
+
+def _artefacts() -> Iterator[Finding]:
+    try:
+        paths = locate_artefacts()
+    except EngineError as error:
+        yield Finding("machine", str(error), "make machine")
+        return
+    for name, path in paths.items():
+        yield Finding(name, str(path) if path else "not built", "" if path else "make machine")
+
+
+def _disk(directory: Path) -> Finding:
+    free = shutil.disk_usage(directory).free // _MIB
+    need = 100 if _is_built() else _BUILD_MIB
+    return Finding("disk", f"{free} MiB free in {directory}", "" if free >= need else f"free {need - free} MiB on the disk of {directory}")

@@ -1,0 +1,1 @@
+"""The host around a command: terminal, streams, signals, limits."""

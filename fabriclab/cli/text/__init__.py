@@ -1,0 +1,1 @@
+"""Plans, and what is said of them, in words."""

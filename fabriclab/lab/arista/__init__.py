@@ -1,7 +1,0 @@
-"""The QoS part of an Arista EOS configuration: read, and turned into a switch profile."""
-
-from fabriclab.lab.arista.chip import Chip, ChipError, read_chip
-from fabriclab.lab.arista.config_text import LARGEST_BYTES, is_eos, parse_config_text
-from fabriclab.lab.arista.profile import ImportedQos, import_qos
-
-__all__ = ["LARGEST_BYTES", "Chip", "ChipError", "ImportedQos", "import_qos", "is_eos", "parse_config_text", "read_chip"]

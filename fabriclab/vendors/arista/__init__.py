@@ -1,0 +1,1 @@
+"""Arista: the QoS part of an EOS configuration, made a switch profile."""

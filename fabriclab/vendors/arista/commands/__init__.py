@@ -1,0 +1,5 @@
+"""`fabriclab arista`: all its commands."""
+
+from fabriclab.vendors.arista.commands.options import app
+
+__all__ = ["app"]

@@ -1,0 +1,40 @@
+"""`fabriclab arista`: the command with its options. What it does lies in `files.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fabriclab.cli.host.waiting import waiting
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Arista EOS configurations: their QoS part into a switch profile.")
+
+
+@app.callback()
+def root() -> None:
+    """Keep `import` a command of its own, whatever others there are."""
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The output of `show running-config`.", show_default=False)],
+    chip: Annotated[
+        str, typer.Option(metavar="PROFILE", help="The profile whose memory the switch has: EOS's configuration says nothing of it.")
+    ] = "trident-3",
+    name: Annotated[str | None, typer.Option(help="The profile's name.", show_default="its hostname")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where NAME.yml goes.", show_default="here")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one already.")] = False,
+) -> None:
+    """Make a switch profile of qos maps, QoS profiles, tx-queues, ECN and PFC; count the rest.
+
+    [bold]Example[/bold]
+
+      fabriclab arista import leaf1.cfg --chip jericho-2 -o labs/mine
+    """
+    with waiting("loading"):
+        from fabriclab.cli import failure
+        from fabriclab.vendors.arista.commands import files as arista_files
+    with failure.reported():
+        arista_files.import_profile(file, chip, name, out, force)

@@ -1,0 +1,63 @@
+"""Ports that say the same together, and what all of them say: so that a profile says each thing once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from fabriclab.vendors.common.port_settings import PortSettings
+from fabriclab.vendors.common.sourced import Block, texts
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class PortClass:
+    """Ports that say the same, and what is theirs alone."""
+
+    ports: tuple[str, ...]
+    settings: PortSettings
+
+
+def common_and_own(settings: Mapping[str, PortSettings]) -> tuple[PortSettings, tuple[PortClass, ...]]:
+    """Return what holds for all ports (one at least), and each class with what does not: queues, groups, maps, PFC. No class if alike."""
+    alike = _alike(settings)
+    every = [one for one, _ in alike]
+    common = PortSettings(
+        queues=_shared([one.queues for one in every]),
+        groups=_shared([one.groups for one in every]),
+        maps={name: one for name, one in every[0].maps.items() if all(other.maps[name].values == one.values for other in every)},
+        pfc=every[0].pfc if all(texts(one.pfc) == texts(every[0].pfc) for one in every) else {},
+    )
+    return common, tuple(PortClass(tuple(ports), _without(one, common)) for one, ports in alike) if len(alike) > 1 else ()
+
+
+def _alike(settings: Mapping[str, PortSettings]) -> list[tuple[PortSettings, list[str]]]:
+    found: list[tuple[PortSettings, list[str]]] = []
+    for port, one in settings.items():
+        same = next((ports for known, ports in found if known.said() == one.said()), None)
+        if same is None:
+            found.append((one, [port]))
+        else:
+            same.append(port)
+    return found
+
+
+def _shared(every: Sequence[Mapping[int, Block]]) -> dict[int, Block]:
+    first = every[0]
+    return {number: block for number, block in first.items() if all(number in one and texts(one[number]) == texts(block) for one in every)}
+
+
+def _without(one: PortSettings, common: PortSettings) -> PortSettings:
+    return PortSettings(
+        queues=_others(one.queues, common.queues),
+        groups=_others(one.groups, common.groups),
+        maps=_others(one.maps, common.maps),
+        pfc={} if common.pfc else one.pfc,
+    )
+
+
+def _others(own: Mapping[K, V], common: Mapping[K, V]) -> dict[K, V]:
+    return {key: value for key, value in own.items() if key not in common}

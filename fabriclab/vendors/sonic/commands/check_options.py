@@ -1,0 +1,52 @@
+"""`fabriclab sonic check` and its options. What it does lies in `judging.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from fabriclab.cli.host.waiting import waiting
+
+Rules = Annotated[list[str] | None, typer.Option(metavar="RULE,...", help="Ask these rules only. Repeatable.", show_default="all")]
+
+
+def check(
+    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="config_db.json of switches.", show_default=False)] = None,
+    fail_on: Annotated[Literal["error", "warning"], typer.Option(help="The least that makes the exit status 1.")] = "error",
+    output: Annotated[Literal["text", "json", "junit"], typer.Option("--format", help="What goes to the output.")] = "text",
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there, too.", show_default=False)] = None,
+    rules: Rules = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="RULE,...", help="Leave these rules out. Repeatable.", show_default="none")
+    ] = None,
+    cell: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B")
+    ] = None,
+    yang_dir: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="SONiC's YANG models: ask them first (needs yanglint).", show_default=False)
+    ] = None,
+    list_rules: Annotated[bool, typer.Option("--list-rules", help="Say what is asked, and leave.")] = False,
+) -> None:
+    """Find what YANG models cannot see in a config_db.json: marks that never come, headroom that is too small, queues that starve.
+
+    Exit status: 0 nothing found (or nothing as bad as --fail-on), 1 something was, 2 a file cannot be read.
+
+    [bold]Examples[/bold]
+
+      fabriclab sonic check config_db.json
+
+      fabriclab sonic check configs/*/config_db.json --fail-on warning --junit sonic.xml
+
+      fabriclab sonic check config_db.json --ignore wred-above-xoff,headroom-for-full-frames
+    """
+    with waiting("loading"):
+        from fabriclab.cli import failure
+        from fabriclab.vendors.sonic.commands import judging
+    with failure.reported():
+        if list_rules:
+            judging.list_rules()
+            return
+        options = judging.Options(fail_on, output, junit, tuple(rules or ()), tuple(ignore or ()), cell, yang_dir)
+        raise typer.Exit(judging.check(files or [], options))

@@ -1,0 +1,109 @@
+"""What was found in SONiC configurations as text, JSON and JUnit XML."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+
+from fabriclab.cli.junit import JunitCase
+from fabriclab.vendors.sonic.judge import Judgement, Rule, SonicFinding
+from fabriclab.vendors.sonic.judge.findings import SEVERITIES
+from fabriclab.vendors.sonic.judge.rules import SWITCH_RULES
+
+FORMAT = "fabriclab-sonic-check-1"
+_WIDTH = 110
+_INDENT = " " * 7
+
+
+def as_text(judgements: Sequence[Judgement]) -> str:
+    """Return a table of each file: line, severity, rule, table|key|field; below each what it means."""
+    return "\n".join("".join(f"{_plain(line)}\n" for line in _text(each)) for each in judgements)
+
+
+def _plain(text: str) -> str:
+    """Return a line for a terminal or XML: names in a file may hold anything."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _text(judgement: Judgement) -> Iterator[str]:
+    counts = [f"{count} {severity}{'s' if count != 1 else ''}" for severity, count in _counts(judgement).items() if count]
+    yield f"{judgement.file}: {', '.join(counts) if counts else 'nothing found'}, {judgement.ports} ports"
+    width = max((len(one.rule) for one in judgement.findings), default=0)
+    for one in judgement.findings:
+        yield ""
+        yield f"{one.line or '':>6} {one.severity:7}  {one.rule:{width}}  {one.where}".rstrip()
+        yield from textwrap.wrap(_sentence(one), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False)
+    if judgement.more:
+        yield ""
+        yield f"and {judgement.more} more"
+    if judgement.skipped:
+        yield ""
+        yield judgement.skipped
+
+
+def _sentence(one: SonicFinding) -> str:
+    return one.sentence if one.value or not one.where else f"{one.sentence[:1].upper()}{one.sentence[1:]}"
+
+
+def _counts(judgement: Judgement) -> dict[str, int]:
+    return {severity: sum(one.severity == severity for one in judgement.findings) for severity in SEVERITIES}
+
+
+def as_json(judgements: Sequence[Judgement]) -> str:
+    """Return everything that was found as one document."""
+    document = {"format": FORMAT, "files": [_document(each) for each in judgements]}
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _document(judgement: Judgement) -> dict[str, object]:
+    return {
+        "file": judgement.file,
+        "ports": judgement.ports,
+        "counts": _counts(judgement),
+        "skipped": judgement.skipped,
+        "more": judgement.more,
+        "findings": [_finding(one) for one in judgement.findings],
+    }
+
+
+def _finding(one: SonicFinding) -> dict[str, object]:
+    table, key, field = (*one.path, None, None, None)[:3]
+    return {
+        "rule": one.rule,
+        "severity": one.severity,
+        "line": one.line,
+        "table": table,
+        "key": key,
+        "field": field,
+        "value": one.value,
+        "bound": one.bound,
+        "consequence": one.consequence,
+        "remedy": one.remedy,
+        "ports": list(one.ports),
+    }
+
+
+def junit_cases(judgements: Sequence[Judgement], rules: Sequence[Rule], failing: Collection[str]) -> list[JunitCase]:
+    """Return a case for each rule of each file, and for each thing that was found."""
+    return [case for each in judgements for rule in rules for case in _cases(each, rule, failing)]
+
+
+def _cases(judgement: Judgement, rule: Rule, failing: Collection[str]) -> Iterator[JunitCase]:
+    found = [one for one in judgement.findings if one.rule == rule.name]
+    for one in found:
+        said = f"{judgement.file}:{one.line or 0}: {one.sentence}"
+        yield JunitCase(judgement.file, _plain(f"{rule.name}: {one.where}"), _plain(said) if one.severity in failing else None)
+    if not found:
+        waits = judgement.skipped if judgement.skipped and rule.name in SWITCH_RULES else None
+        yield JunitCase(judgement.file, rule.name, skipped=waits)
+
+
+def rules_text(rules: Sequence[Rule]) -> str:
+    """Return the rules as a table, the worst first: name, what is asked, the source."""
+    width = max(len(rule.name) for rule in rules)
+    lines = []
+    for severity, alike in groupby(sorted(rules, key=lambda rule: SEVERITIES.index(rule.severity)), key=lambda rule: rule.severity):
+        lines += [f"{severity}s", *(f"  {rule.name:{width}}  {rule.asks} ({rule.source})" for rule in alike)]
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,69 @@
+"""What `fabriclab sonic import` does with several files: a lab of all switches, tried before anything is written."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from fabriclab.cli.failure import say
+from fabriclab.cli.host.output import write_files
+from fabriclab.lab import LabErrors, parse_lab, topology
+from fabriclab.lab.problems import Problem
+from fabriclab.plan import resolve_plan
+from fabriclab.vendors.sonic.commands.files import check_name, findings, parse_cell
+from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
+from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
+
+DEFAULT_NAME = "fabric"
+
+
+def import_lab(files: Sequence[Path], name: str | None, out: Path | None, cell: str | None, missing: Missing, force: bool) -> None:
+    """Write the lab of several config_db.json; say what is in it, and what `fabriclab check` finds wrong or doubtful."""
+    directory = out or Path(name or DEFAULT_NAME)
+    fabric = import_fabric(files, _lab_name(name, directory), parse_cell(cell), missing)
+    warnings = _tried(fabric, directory)
+    write_files({directory / file: data for file, data in fabric.files.items()}, force)
+    for line in _summary(fabric, directory):
+        say(line)
+    for warning in warnings:
+        say(f"warning: {warning}")
+
+
+def _lab_name(name: str | None, directory: Path) -> str:
+    check_name(name)
+    return name or re.sub(r"[^A-Za-z0-9_-]+", "-", directory.resolve().name).strip("-_")[:50] or DEFAULT_NAME
+
+
+def _tried(fabric: ImportedFabric, directory: Path) -> tuple[str, ...]:
+    """Return the warnings of the lab's plan. Raises LabErrors with the names of the files that were given."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for file, data in fabric.files.items():
+            (Path(scratch) / file).write_bytes(data)
+        names = {str(Path(scratch) / file): fabric.sources.get(file, str(directory / file)) for file in fabric.files}
+        try:
+            plan = resolve_plan(parse_lab(Path(scratch)), {})
+        except LabErrors as error:
+            raise LabErrors(_renamed(problem, names) for problem in error.problems) from error
+    return plan.warnings
+
+
+def _renamed(problem: Problem, names: Mapping[str, str]) -> Problem:
+    message = problem.message
+    for copy, given in names.items():
+        message = message.replace(copy, given)
+    return Problem(names.get(problem.file, problem.file), problem.line, problem.key, problem.value, message)
+
+
+def _summary(fabric: ImportedFabric, directory: Path) -> Iterator[str]:
+    hosts = sum(stub.role == "host" for stub in fabric.stubs)
+    switches = [stub for stub in fabric.stubs if stub.role == "switch"]
+    yield f"{directory}: {len(fabric.switches)} switches, {len(fabric.links)} links between them, {hosts} hosts"
+    ways = Counter(link.found_by.partition(" ")[0] for link in fabric.links)
+    if ways:
+        yield f"  links found by {', '.join(f'{way} ({count})' for way, count in ways.items())}; {topology.FILE_NAME} says it of each"
+    for stub in switches:
+        yield f"  {stub.name}: an FRR switch{' with a host' if stub.has_host else ''}, as no file describes it"
+    yield from findings(fabric.notes, fabric.left_out)

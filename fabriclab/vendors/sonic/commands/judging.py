@@ -1,0 +1,105 @@
+"""What `fabriclab sonic check` does: judges files, and tells what was found as text, JSON or JUnit XML."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from fabriclab.cli.failure import FAILED, OK, BadInputError
+from fabriclab.cli.junit import junit_xml, write_junit
+from fabriclab.engine.yanglint import validate
+from fabriclab.lab.problems import did_you_mean
+from fabriclab.units import UnitError, parse_size
+from fabriclab.vendors.sonic.commands.files import check_yang_directory
+from fabriclab.vendors.sonic.commands.findings_text import as_json, as_text, junit_cases, rules_text
+from fabriclab.vendors.sonic.export import yang_data
+from fabriclab.vendors.sonic.export.yang_qos import qos_tables
+from fabriclab.vendors.sonic.judge import RULES, Judgement, SonicFinding, judge_config_db
+from fabriclab.vendors.sonic.judge.rules import finding
+from fabriclab.vendors.sonic.read import read_bytes
+
+_SUITE = "fabriclab sonic check"
+_LARGEST_CELL = 65_536
+
+
+@dataclass(frozen=True)
+class Options:
+    """Of the command."""
+
+    fail_on: Literal["error", "warning"]
+    output: Literal["text", "json", "junit"]
+    junit: Path | None
+    rules: tuple[str, ...]
+    ignore: tuple[str, ...]
+    cell: str | None
+    yang_directory: Path | None
+
+
+def list_rules() -> None:
+    """Print the rules."""
+    sys.stdout.write(rules_text(tuple(RULES.values())))
+
+
+def check(files: Sequence[Path], options: Options) -> int:
+    """Judge files and tell what was found; returns the exit status: FAILED where something is as bad as --fail-on."""
+    if not files:
+        raise BadInputError("no file; give the config_db.json of a switch, or --list-rules")
+    check_yang_directory(options.yang_directory)
+    wanted = _wanted(options)
+    cell_bytes = _cell_bytes(options.cell)
+    judgements = [_kept(_judge(file, cell_bytes, options.yang_directory), wanted) for file in files]
+    failing = ("error", "warning") if options.fail_on == "warning" else ("error",)
+    cases = junit_cases(judgements, tuple(RULES[name] for name in wanted), failing)
+    if options.output == "junit":
+        sys.stdout.write(junit_xml(_SUITE, cases))
+    else:
+        sys.stdout.write(as_json(judgements) if options.output == "json" else as_text(judgements))
+    if options.junit is not None:
+        write_junit(options.junit, _SUITE, cases)
+    return FAILED if any(one.severity in failing for each in judgements for one in each.findings) else OK
+
+
+def _wanted(options: Options) -> tuple[str, ...]:
+    """Return the rules that are asked, in their order."""
+    chosen, left_out = (_names(words) for words in (options.rules, options.ignore))
+    wrong = [("--rules", name) for name in chosen if name not in RULES] + [("--ignore", name) for name in left_out if name not in RULES]
+    if wrong:
+        raise BadInputError("\n".join(f"{option} {name!r}: no such rule; {did_you_mean(name, RULES)}" for option, name in wrong))
+    return tuple(name for name in RULES if (not chosen or name in chosen) and name not in left_out)
+
+
+def _names(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
+
+
+def _cell_bytes(text: str | None) -> int:
+    try:
+        cell_bytes = 1 if text is None else parse_size(text)
+    except UnitError as error:
+        raise BadInputError(f"--cell: {error}") from error
+    if not 1 <= cell_bytes <= _LARGEST_CELL:
+        raise BadInputError(f"--cell {text!r} is out of range; write 1 B to {_LARGEST_CELL} B, such as '256 B'")
+    return cell_bytes
+
+
+def _judge(file: Path, cell_bytes: int, yang_directory: Path | None) -> Judgement:
+    data = read_bytes(file)
+    judgement = judge_config_db(data, str(file), cell_bytes)
+    if yang_directory is None:
+        return judgement
+    return replace(judgement, findings=(*_yang(data, yang_directory), *judgement.findings))
+
+
+def _yang(data: bytes, directory: Path) -> tuple[SonicFinding, ...]:
+    """Return what the YANG models find in the tables of QoS and what these refer to."""
+    tables, problems = qos_tables(data)
+    yang = yang_data(tables)
+    said = (*problems, *validate(yang.xml, yang.modules, directory)) if tables else problems
+    return tuple(finding("yang", (), None, line, "SONiC refuses the file") for line in said)
+
+
+def _kept(judgement: Judgement, wanted: tuple[str, ...]) -> Judgement:
+    return replace(judgement, findings=tuple(one for one in judgement.findings if one.rule in wanted))

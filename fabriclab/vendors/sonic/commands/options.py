@@ -1,0 +1,97 @@
+"""`fabriclab sonic`: the commands with their options. What they do lies in `files.py` and `import_fabric.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from fabriclab.cli.arguments.completion import complete_node
+from fabriclab.cli.arguments.options import Lab, Set
+from fabriclab.cli.host.waiting import waiting
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one.")
+
+Missing = Literal["hosts", "left-out", "error"]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
+
+
+@app.command("import")
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="config_db.json...", help="A switch's configuration, or all those of a fabric.", show_default=False),
+    ],
+    name: Annotated[
+        str | None, typer.Option(help="The switch's name in the lab; of several files the lab's.", show_default="its hostname; DIR's")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="The lab's directory.", show_default="NAME, or fabric")
+    ] = None,
+    cell: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B")
+    ] = None,
+    missing: Annotated[
+        Missing | None,
+        typer.Option(
+            help="Of several files: what stands for a switch that no file describes. hosts: an FRR switch (with a host), as for one file; "
+            "left-out: nothing, it is told; error: its file must be given. Servers are hosts in any case.",
+            show_default="hosts",
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Make a lab of a switch's configuration: its profile, its ports and neighbours; say what was taken, what was not, and why.
+
+    Of several files, a fabric: each switch is of kind sonic-vs and bound to its file; the links between them are found
+    by DEVICE_NEIGHBOR, addresses and BGP_NEIGHBOR, and what contradicts itself is an error that names both files.
+
+    [bold]Examples[/bold]
+
+      fabriclab sonic import config_db.json --name leaf1 -o labs/mine
+
+      fabriclab sonic import configs/*/config_db.json -o labs/fabric
+    """
+    with waiting("loading"):
+        from fabriclab.cli import failure
+        from fabriclab.vendors.sonic.commands import files as sonic_files
+        from fabriclab.vendors.sonic.commands import import_fabric as sonic_fabric
+    with failure.reported():
+        if len(files) > 1:
+            sonic_fabric.import_lab(files, name, out, cell, missing or "hosts", force)
+        elif missing is not None:
+            raise failure.BadInputError("--missing: is of several files; of a single one all neighbours are made up")
+        else:
+            sonic_files.import_lab(files[0], name, out, cell, force)
+
+
+@app.command()
+def export(
+    lab: Lab,
+    node: Annotated[
+        list[str] | None, typer.Option(help="This switch only. Repeatable.", show_default="all switches", autocompletion=complete_node)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where DIR/NODE/config_db.json goes.", show_default="sonic/LAB")
+    ] = None,
+    settings: Set = None,
+    yang_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="SONiC's YANG models: validate each file by them (needs yanglint).", show_default=False),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a complete config_db.json for every switch of a lab; say what CONFIG_DB has no word for.
+
+    [bold]Examples[/bold]
+
+      fabriclab sonic export labs/leaf-spine -o configs
+
+      fabriclab sonic export labs/leaf-spine --node leaf1 --yang-dir sonic-yang-models
+    """
+    with waiting("loading"):
+        from fabriclab.cli import failure
+        from fabriclab.vendors.sonic.commands import files as sonic_files
+    with failure.reported():
+        raise typer.Exit(sonic_files.export(lab, node or [], out, settings or [], yang_dir, force))

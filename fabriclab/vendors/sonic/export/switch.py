@@ -1,0 +1,47 @@
+"""A switch of a plan as a complete config_db.json."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fabriclab.plan.model import Plan
+from fabriclab.plan.node import Node
+from fabriclab.vendors.sonic.export.bgp import write_bgp
+from fabriclab.vendors.sonic.export.buffers import write_buffers
+from fabriclab.vendors.sonic.export.device import cable_metres, speed_mbps, write_device
+from fabriclab.vendors.sonic.export.groups import write_groups
+from fabriclab.vendors.sonic.export.interfaces import sonic_names
+from fabriclab.vendors.sonic.export.maps import write_maps
+from fabriclab.vendors.sonic.export.queues import write_queues
+from fabriclab.vendors.sonic.export.stock import shared_buffer
+from fabriclab.vendors.sonic.export.tables import ConfigTables, Tables, config_text
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A switch's configuration."""
+
+    tables: ConfigTables
+    unsaid: tuple[str, ...]
+    """What the plan has and CONFIG_DB has no word for, a sentence each."""
+
+    @property
+    def text(self) -> str:
+        """The text of config_db.json."""
+        return config_text(self.tables)
+
+
+def export_switch(node: Node, plan: Plan) -> Exported:
+    """Return a switch's config_db.json. Raises ValueError where the names of its interfaces cannot be SONiC's."""
+    tables = Tables()
+    names = sonic_names([port.interface for port in node.ports])
+    write_device(node, plan, names, tables)
+    write_groups(node, names, tables)
+    write_bgp(node, plan, names, tables)
+    switch, by_interface = shared_buffer(node, tables)
+    ports = {names[interface]: port for interface, port in by_interface.items()}
+    cables = {names[port.interface]: f"{speed_mbps(port)}_{cable_metres(port)}m" for port in node.ports}
+    write_maps(ports, tables)
+    write_buffers(switch, ports, cables, tables)
+    write_queues(ports, tables)
+    return Exported(tables.tables, tables.sentences())

@@ -1,0 +1,111 @@
+"""Judging a config_db.json: all rules, in three steps, each of which needs what the one before found sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from fabriclab.lab.problems import LabErrors, listed
+from fabriclab.vendors.sonic.judge import buffer_rules, pfc_rules, scheduler_rules, text_rules, wred_rules
+from fabriclab.vendors.sonic.judge.bindings import Bindings
+from fabriclab.vendors.sonic.judge.findings import SEVERITIES, SonicFinding, merged
+from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch, SwitchBuilder
+from fabriclab.vendors.sonic.judge.switch_rules import switch_findings
+from fabriclab.vendors.sonic.read import ConfigDb, examine_config_db
+from fabriclab.vendors.sonic.read.qos_tables import MAP_TABLES
+
+MOST_FINDINGS = 1000
+"""More of them help nobody, and finding the line of each takes time."""
+MOST_PORTS = 2048
+_BY_THEMSELVES = (
+    text_rules.old_references,
+    text_rules.port_lists,
+    text_rules.overlaps,
+    text_rules.unknown_fields,
+    buffer_rules.mandatory,
+    buffer_rules.thresholds,
+    buffer_rules.directions,
+    buffer_rules.percentages,
+    wred_rules.wred_profiles,
+    scheduler_rules.rates,
+    scheduler_rules.units,
+    pfc_rules.watchdog_times,
+)
+"""Rules of tables as they stand."""
+_TOGETHER = (pfc_rules.maps_missing, pfc_rules.unused_groups, pfc_rules.unwatched, pfc_rules.cables, wred_rules.lossless_drops)
+"""Rules of ports with everything that is bound to them."""
+_UNSOUND = frozenset({"malformed", "pool-direction", "pool-percentage"})
+"""What keeps a file from being a switch, in the tables that make one."""
+_SWITCH_TABLES = (
+    *("PORT", "CABLE_LENGTH", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"),
+    *("QUEUE", "SCHEDULER", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD", *MAP_TABLES),
+)
+_ALL_WAITS = "nearly all of the file is malformed: no other rule was asked"
+_NOT_ASKED = "rules of the whole switch (memory, thresholds, PFC, headroom) were not asked"
+_SWITCH_WAITS = f"{_NOT_ASKED}: mend the errors first"
+_MEMORY_WAITS = "rules of thresholds, headroom and schedulers were not asked: mend what is reserved first"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found in a file, in the order of the file."""
+
+    file: str
+    findings: tuple[SonicFinding, ...]
+    ports: int
+    """How many of them were judged together, N busy queues: those that are up; all, if none is."""
+    skipped: str = ""
+    """Why rules were not asked; empty: all were."""
+    more: int = 0
+    """How many findings were left out, none worse than the others."""
+
+
+def judge_config_db(data: bytes, file: str, cell_bytes: int = 1) -> Judgement:
+    """Return what is wrong with a file's bytes. Raises LabErrors if it is no JSON object.
+
+    `cell_bytes`: of the switch's memory, of which CONFIG_DB says nothing.
+    """
+    config, problems = examine_config_db(data, file)
+    if config is not None and config.json is not None and not isinstance(config.json.value, dict):
+        raise LabErrors(problems.found())
+    found = list(text_rules.malformed(problems.found(), config))
+    if config is None:
+        return Judgement(file, tuple(found), 0, _ALL_WAITS)
+    bindings = Bindings(config)
+    bad = {one.path[:2] for one in found}
+    found += [one for rule in _BY_THEMSELVES for one in rule(bindings) if one.path[:2] not in bad]
+    skipped = _why_no_switch(config, found)
+    ports = len(config.ports)
+    if not skipped:
+        configured = SwitchBuilder(bindings, cell_bytes).build()
+        ports = len(configured.busy)
+        found += _of_switch(bindings, configured, cell_bytes)
+        skipped = _MEMORY_WAITS if any(one.rule == "reserved-above-pool" for one in found) else ""
+    every = merged(found)
+    return Judgement(file, _sorted(config, every), ports, skipped, max(0, len(every) - MOST_FINDINGS))
+
+
+def _why_no_switch(config: ConfigDb, found: Iterable[SonicFinding]) -> str:
+    """Return why a file is no switch; empty where it is one, and where it does not mean to be."""
+    if any(one.rule in _UNSOUND and one.path[0] in _SWITCH_TABLES for one in found):
+        return _SWITCH_WAITS
+    if len(config.ports) > MOST_PORTS:
+        return f"{_NOT_ASKED}: {len(config.ports)} ports, and no switch has more than {MOST_PORTS}"
+    unsized = [pool.name for pool in config.pools.values() if pool.size is None]
+    return f"{_NOT_ASKED}: no size in bytes of {listed(unsized)}" if unsized else ""
+
+
+def _of_switch(bindings: Bindings, configured: ConfiguredSwitch, cell_bytes: int) -> Iterator[SonicFinding]:
+    for rule in _TOGETHER:
+        yield from rule(bindings, configured.ports)
+    over = list(buffer_rules.reserved(bindings, cell_bytes))
+    yield from over
+    if bindings.config.pools and not over:
+        yield from switch_findings(bindings, configured)
+
+
+def _sorted(config: ConfigDb, findings: list[SonicFinding]) -> tuple[SonicFinding, ...]:
+    """Return the worst findings with their lines in the order of the file; of one line, the worst first."""
+    worst = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))[:MOST_FINDINGS]
+    placed = [one if one.line is not None else replace(one, line=config.place(*one.path).line) for one in worst]
+    return tuple(sorted(placed, key=lambda one: one.line or 0))

@@ -1,0 +1,95 @@
+"""Rules of PFC that ask for tables which a switch of a lab does not have: maps by name, the watchdog, cables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabriclab.plan.switch.findings import CheckedPort
+from fabriclab.plan.switch.notes import number_ranges
+from fabriclab.vendors.sonic.judge.bindings import GLOBAL, Bindings
+from fabriclab.vendors.sonic.judge.findings import SonicFinding
+from fabriclab.vendors.sonic.judge.pfc import groups_in_use, lossless_groups
+from fabriclab.vendors.sonic.judge.rules import finding
+from fabriclab.vendors.sonic.judge.text_rules import entries
+from fabriclab.vendors.sonic.read.qos_tables import MAP_OF_FIELD
+
+_POLL = "POLL_INTERVAL"
+_NEEDED_MAPS = {"dscp_to_tc_map": "class", "tc_to_queue_map": "queue", "tc_to_pg_map": "priority group"}
+
+
+def maps_missing(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
+    """A port whose queues or PFC are configured has the maps that lead there."""
+    for port in ports:
+        qos = bindings.qos(port.name)
+        has_pfc, has_queues = port.port.pfc is not None, len(bindings.queues.get(port.name, {})) > 1
+        key = GLOBAL if qos is not None and qos.name == GLOBAL else port.name
+        for field, what in _NEEDED_MAPS.items():
+            is_needed = has_pfc or (has_queues and field != "tc_to_pg_map")
+            if is_needed and bindings.map_holder(port.name, field) is None:
+                bound = f"missing, while {'PFC is enabled' if has_pfc else 'several queues are configured'}"
+                fate = f"everything is of {what} 0 (SAI's default)"
+                path = ("PORT_QOS_MAP", key, field)
+                yield finding("map-missing", path, None, bound, fate, f"name a {MAP_OF_FIELD[field]}", (port.name,))
+        if has_pfc and bindings.map_holder(port.name, "pfc_to_queue_map") is None:
+            bound, fate = "missing, while PFC is enabled", "which queue a received pause stops depends on the platform"
+            path = ("PORT_QOS_MAP", key, "pfc_to_queue_map")
+            yield finding("pfc-queue-map-missing", path, None, bound, fate, "name a MAP_PFC_PRIORITY_TO_QUEUE", (port.name,))
+
+
+def unused_groups(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
+    """Frames can get into a lossless group."""
+    for port in ports:
+        used = groups_in_use(port)
+        for index in sorted(lossless_groups(port) - used):
+            binding = bindings.groups[port.name][index]
+            bound = f"lossless, and no DSCP leads to it: those in use lead to priority groups {number_ranges(used)}"
+            fate = "what was to be lossless comes in by a lossy group, and is dropped"
+            remedy = "mend dscp_to_tc_map or tc_to_pg_map"
+            yield finding("lossless-group-unused", ("BUFFER_PG", binding.key), f"group {index}", bound, fate, remedy, (port.name,))
+
+
+def unwatched(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
+    """Every priority of PFC is watched."""
+    for port in ports:
+        qos = bindings.qos(port.name)
+        if port.port.pfc is None or qos is None:
+            continue
+        priorities = port.port.pfc.priorities
+        path, value = ("PORT_QOS_MAP", qos.name, "pfc_enable"), ",".join(map(str, priorities))
+        watched = qos.pfcwd_sw_enable
+        if port.name not in bindings.config.watchdogs:
+            bound, remedy = "without a PFC_WD of the port", "write PFC_WD (`pfcwd start`)"
+        elif watched is not None and set(priorities) - set(watched):
+            bound = f"not all in pfcwd_sw_enable, {','.join(map(str, watched)) or 'which is empty'}"
+            remedy = "write the same priorities in both"
+        else:
+            continue
+        fate = "one broken NIC that pauses without end stops the queue for good, and what waits for it everywhere"
+        yield finding("pfc-without-watchdog", path, value, bound, fate, remedy, (port.name,))
+
+
+def watchdog_times(bindings: Bindings) -> Iterator[SonicFinding]:
+    """A watchdog detects in no less than the time between two polls."""
+    written = entries(bindings.config, "PFC_WD").get("GLOBAL", {}).get(_POLL)
+    if not isinstance(written, str) or not written.isdigit():
+        return
+    for watchdog in bindings.config.watchdogs.values():
+        for name, value in (("detection_time", watchdog.detection_ms), ("restoration_time", watchdog.restoration_ms)):
+            if value is not None and value < int(written):
+                bound = f"below PFC_WD|GLOBAL|{_POLL}, {written} ms"
+                path = ("PFC_WD", watchdog.port, name)
+                fate = "the YANG models refuse it; a poll is the least that a watchdog sees"
+                yield finding(
+                    "watchdog-faster-than-poll", path, f"{value} ms", bound, fate, "write as much, or poll sooner", (watchdog.port,)
+                )
+
+
+def cables(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
+    """A port with lossless groups says how long its cable is."""
+    for port in ports:
+        if lossless_groups(port) and port.name not in bindings.config.cable_metres:
+            bound = "no cable length, and a lossless group"
+            fate = "SONiC makes no pg_lossless profile of the port; headroom was judged for a cable of no length"
+            yield finding(
+                "cable-length-missing", ("CABLE_LENGTH", "AZURE", port.name), None, bound, fate, "write it, such as 5m", (port.name,)
+            )

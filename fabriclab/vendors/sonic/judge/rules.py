@@ -1,0 +1,105 @@
+"""The rules by which a config_db.json is judged. Each is named in kebab-case, for `--rules`, `--ignore`, and whoever reads a report."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from fabriclab.vendors.sonic.judge.findings import Severity, SonicFinding
+
+_YANG = "sonic-yang-models"
+_SAI = "SAI, saiwred.h"
+_THRESHOLD = "Choudhury and Hahne, IEEE/ACM ToN 6(2), 1998"
+_HEADROOM = "IEEE 802.1Qbb; sonic-swss, buffer_headroom_mellanox.lua"
+_PFC = "IEEE 802.1Qbb; sonic-buildimage, qos_config.j2"
+
+
+class Rule(NamedTuple):
+    """A rule: the severity of what it finds at worst, what it asks for, and where that is from."""
+
+    name: str
+    severity: Severity
+    asks: str
+    source: str
+
+
+_OF_TABLES = (
+    Rule("malformed", "error", "values, ranges, references and keys are what the YANG models allow", _YANG),
+    Rule("yang", "error", "the YANG models of --yang-dir take the file", _YANG),
+    Rule("old-reference", "warning", "references are names, without [TABLE|...] around them", f"{_YANG}: leafref"),
+    Rule("port-list-key", "warning", "a key names one port", f"{_YANG}; doc/Configuration.md differs"),
+    Rule("range-overlap", "error", "no two keys of a port have a queue or a priority group in common", "sonic-swss, bufferorch, qosorch"),
+    Rule("unknown-field", "note", "fabriclab knows every field of a table that it reads", _YANG),
+    Rule("two-thresholds", "error", "a profile has static_th or dynamic_th, not both", "sonic-swss, bufferorch"),
+    Rule("no-threshold", "warning", "a profile has static_th or dynamic_th", "sonic-swss, bufferorch"),
+    Rule("pool-direction", "error", "groups take from ingress pools, queues from egress pools", "SAI, saibuffer.h"),
+    Rule(
+        "pool-percentage",
+        "error",
+        "a percentage stands with buffer_model dynamic, and not beside a size",
+        f"{_YANG}, sonic-buffer-pool",
+    ),
+    Rule("ecn-without-wred", "error", "a profile with ecn has wred_green_enable", "sonic-buildimage#4545"),
+    Rule("ecn-without-green", "warning", "ECN is on for green, the colour of all frames that no meter coloured", _SAI),
+    Rule("wred-inverted", "error", "the minimum threshold is not above the maximum", "sonic-swss#579"),
+    Rule("wred-without-threshold", "error", "WRED that is enabled has both thresholds", _SAI),
+    Rule("rate-unit", "warning", "cir and pir are bytes a second, and not above the line", f"{_YANG}, sonic-scheduler"),
+    Rule(
+        "rates-inconsistent",
+        "error",
+        "pir stands with a cir that it is not below, bursts with their rates",
+        f"{_YANG}, sonic-scheduler: must",
+    ),
+    Rule("watchdog-faster-than-poll", "error", "detection and restoration last a poll interval at least", f"{_YANG}, sonic-pfcwd: must"),
+)
+_OF_SWITCH = (
+    Rule("wred-drops-lossless", "warning", "WRED of a lossless class marks and does not drop", "sonic-swss#4718"),
+    Rule("map-missing", "warning", "a port with queues or PFC has its maps", "SAI, saiport.h: 0 without a map"),
+    Rule("pfc-queue-map-missing", "warning", "a port with PFC has a pfc_to_queue_map", _PFC),
+    Rule("lossless-group-unused", "error", "frames get into a lossless group", _PFC),
+    Rule("pfc-without-watchdog", "warning", "every PFC priority is watched", "sonic-buildimage, PFC watchdog"),
+    Rule("cable-length-missing", "warning", "a port with lossless groups has a cable length", "sonic-swss, buffermgrd"),
+    Rule("reserved-above-pool", "error", "what is reserved and the headroom fit into their pool", "SAI, saibuffer.h"),
+    Rule(
+        "account-below-frame",
+        "error",
+        "every pool and every limit holds a frame of the port's MTU",
+        "switch port of fabriclab's kernel",
+    ),
+    Rule("wred-unreachable", "error", "a queue can be as long as the minimum threshold", _THRESHOLD),
+    Rule("wred-unreachable-when-busy", "warning", "it can with all ports busy, too", f"{_THRESHOLD}: alpha B / (1 + alpha N)"),
+    Rule("wred-max-unreachable", "warning", "a queue can be as long as the maximum threshold", _THRESHOLD),
+    Rule("wred-above-xoff", "warning", "marks come before pauses", "Zhu et al., SIGCOMM 2015 (DCQCN): K below xoff"),
+    Rule("wred-above-ingress-limit", "warning", "marks come before drops at the ingress", _THRESHOLD),
+    Rule("starvation", "warning", "no queue is served before all others at any rate", "SAI, saischeduler.h"),
+    Rule("cir-above-line", "warning", "guaranteed rates together are at most the line's", "SAI, saischeduler.h"),
+    Rule("pfc-lossy-group", "error", "a PFC priority belongs to a lossless group", _PFC),
+    Rule("lossless-without-pfc", "error", "a lossless group has a PFC priority", _PFC),
+    Rule("pause-stops-other-queue", "error", "a pause stops the queue that fills the group", _PFC),
+    Rule("lossless-queue-drops", "error", "the queue of a lossless class holds what its groups take in", _PFC),
+    Rule("headroom-below-frame", "error", "headroom holds a frame", _HEADROOM),
+    Rule("headroom-below-need", "error", "headroom holds what a busy sender sends until the pause takes effect", _HEADROOM),
+    Rule("headroom-for-full-frames", "warning", "it does so for small frames and against traffic, too", _HEADROOM),
+    Rule("shared-headroom-too-small", "error", "headroom that groups share is enough for one of them", _HEADROOM),
+    Rule("headroom-oversubscribed", "note", "headroom that groups share is enough for all of them", _HEADROOM),
+    Rule("xon-above-limit", "error", "a group lets its neighbour go on below where it stopped it", "IEEE 802.1Qbb"),
+)
+RULES: dict[str, Rule] = {rule.name: rule for rule in (*_OF_TABLES, *_OF_SWITCH)}
+"""By name, in the order in which a file is judged."""
+SWITCH_RULES = frozenset(rule.name for rule in _OF_SWITCH)
+"""Rules of the switch as a whole, which ask for tables that are sound."""
+
+
+def finding(
+    rule: str,
+    path: tuple[str, ...],
+    value: object,
+    bound: str,
+    consequence: str,
+    remedy: str = "",
+    ports: tuple[str, ...] = (),
+    severity: Severity | None = None,
+) -> SonicFinding:
+    """Return what a rule found, as severe as the rule is unless it is said."""
+    return SonicFinding(
+        rule, severity or RULES[rule].severity, path, "" if value is None else str(value), bound, consequence, remedy, ports
+    )

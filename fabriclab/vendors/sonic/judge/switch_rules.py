@@ -1,0 +1,61 @@
+"""The rules of `switch_checks` on the switch that a file describes, told in CONFIG_DB's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabriclab.plan.switch.checks import check_switch
+from fabriclab.plan.switch.findings import Finding
+from fabriclab.vendors.sonic.judge.bindings import Bindings
+from fabriclab.vendors.sonic.judge.findings import Severity, SonicFinding
+from fabriclab.vendors.sonic.judge.places import config_path
+from fabriclab.vendors.sonic.judge.rules import RULES
+from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch
+from fabriclab.vendors.sonic.judge.text_rules import entries
+
+_OTHERWISE = frozenset({"reserved-above-pool", "counted-twice", "pause-ignored"})
+"""Rules that do not apply: the first is `buffer_rules`'s, in the file's figures; of the neighbours nothing is known."""
+_AS_FOUND = frozenset({"starvation", "cir-above-line", "pfc-lossy-group", "pause-stops-other-queue"})
+"""Rules whose value is not what one field says."""
+_LOOKUP = "write a larger xoff; pg_profile_lookup.ini of the platform has it by speed and cable"
+_REMEDIES = {
+    "wred-unreachable": "write a smaller threshold, or a larger dynamic_th or static_th",
+    "pfc-lossy-group": "bind a profile with xoff to that group in BUFFER_PG",
+    "headroom-below-frame": _LOOKUP,
+    "headroom-below-need": _LOOKUP,
+    "headroom-for-full-frames": _LOOKUP,
+    "shared-headroom-too-small": "write a larger xoff of the pool",
+    "xon-above-limit": "write a smaller xon",
+    "pause-stops-other-queue": "mend pfc_to_queue_map, tc_to_queue_map or tc_to_pg_map",
+    "lossless-queue-drops": "bind a profile whose static_th is all of the memory, as egress_lossless_profile is",
+    "starvation": "write a pir (with its cir) there, a cir here, or DWRR",
+}
+
+
+def switch_findings(bindings: Bindings, configured: ConfiguredSwitch) -> Iterator[SonicFinding]:
+    """Yield what is found of memory, thresholds, schedulers and PFC."""
+    for found in check_switch(configured.switch, configured.busy):
+        if found.rule in _OTHERWISE:
+            continue
+        for port in found.ports or ("",):
+            yield _told(found, port, bindings, configured)
+
+
+def _told(found: Finding, port: str, bindings: Bindings, configured: ConfiguredSwitch) -> SonicFinding:
+    path = config_path(bindings, configured.pool_keys, port, found.path)
+    value, bound = _value(found, path, bindings), found.bound
+    if found.rule == "lossless-without-pfc":
+        group = int(found.path[1])
+        path, value = ("BUFFER_PG", bindings.groups[port][group].key), f"group {group}"
+        bound = "lossless, and no priority of pfc_enable belongs to it"
+    severity: Severity = found.severity if found.rule == "wred-unreachable" else RULES[found.rule].severity
+    ports = (port,) if port else ()
+    return SonicFinding(found.rule, severity, path, value, bound, found.consequence, _REMEDIES.get(found.rule, ""), ports)
+
+
+def _value(found: Finding, path: tuple[str, ...], bindings: Bindings) -> str:
+    """Return what the file says, and what it comes to where that reads otherwise."""
+    written = entries(bindings.config, path[0]).get(path[1], {}).get(path[2]) if len(path) == 3 and found.rule not in _AS_FOUND else None
+    if not isinstance(written, str) or written == found.value:
+        return found.value
+    return f"{written} (alpha {found.value})" if path[2] == "dynamic_th" else f"{written} ({found.value})"

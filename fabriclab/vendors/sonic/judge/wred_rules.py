@@ -1,0 +1,79 @@
+"""Rules of WRED_PROFILE. That a queue can be as long as its thresholds ask is `threshold_checks`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fabriclab.plan.switch.findings import CheckedPort
+from fabriclab.plan.switch.notes import number_ranges
+from fabriclab.vendors.sonic.judge.bindings import Bindings
+from fabriclab.vendors.sonic.judge.findings import SonicFinding
+from fabriclab.vendors.sonic.judge.pfc import lossless_queues
+from fabriclab.vendors.sonic.judge.rules import finding
+from fabriclab.vendors.sonic.judge.text_rules import entries
+from fabriclab.vendors.sonic.read.config_db import WredProfile
+from fabriclab.vendors.sonic.read.entries import FieldValue
+
+_COLOURS = ("green", "yellow", "red")
+
+
+def wred_profiles(bindings: Bindings) -> Iterator[SonicFinding]:
+    """Each profile by itself."""
+    written = entries(bindings.config, "WRED_PROFILE")
+    for profile in bindings.config.wred_profiles.values():
+        yield from _enabled(profile)
+        yield from _complete(profile)
+        yield from _inverted(profile.name, written.get(profile.name, {}))
+
+
+def _enabled(profile: WredProfile) -> Iterator[SonicFinding]:
+    path = ("WRED_PROFILE", profile.name, "ecn")
+    if profile.marks and not profile.enabled:
+        bound = "without wred_green_enable true (SAI's default is false)"
+        fate = "NOTHING IS EVER MARKED: ECN is part of WRED, and that is off; queues grow to their limit and drop"
+        yield finding("ecn-without-wred", path, profile.ecn, bound, fate, 'write "wred_green_enable": "true"')
+    elif not profile.marks and profile.ecn != "ecn_none":
+        bound, fate = (
+            "for colours that only a meter gives",
+            "frames that no meter coloured are green, and green ones are dropped, not marked",
+        )
+        yield finding("ecn-without-green", path, profile.ecn, bound, fate, "write ecn_all")
+
+
+def _complete(profile: WredProfile) -> Iterator[SonicFinding]:
+    for name, value in (("green_min_threshold", profile.min_threshold), ("green_max_threshold", profile.max_threshold)):
+        if profile.enabled and not value and (value is None or name == "green_max_threshold"):
+            path = ("WRED_PROFILE", profile.name, name)
+            bound = "missing, while wred_green_enable is true" if value is None else "the length from which on every frame is hit"
+            fate = "SAI's default is 0: every frame is marked or dropped"
+            yield finding("wred-without-threshold", path, value, bound, fate, "write it in bytes")
+
+
+def _inverted(key: str, values: Mapping[str, FieldValue]) -> Iterator[SonicFinding]:
+    for colour in _COLOURS:
+        names = f"{colour}_min_threshold", f"{colour}_max_threshold"
+        low, high = (_number(values.get(name)) for name in names)
+        if low is not None and high is not None and low > high:
+            bound = f"above {names[1]}, {high} B"
+            fate = "the chip refuses the profile; older orchagents end at it (sonic-swss#579)"
+            yield finding("wred-inverted", ("WRED_PROFILE", key, names[0]), f"{low} B", bound, fate, "write the smaller one as the minimum")
+
+
+def _number(value: FieldValue | None) -> int | None:
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 20 else None
+
+
+def lossless_drops(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
+    """WRED of a queue of a lossless class without ECN drops what PFC was to save."""
+    for port in ports:
+        queues: dict[str, list[int]] = {}
+        for index in sorted(lossless_queues(port)):
+            profile = bindings.wred(port.name, index)
+            if profile is not None and profile.enabled and not profile.marks:
+                queues.setdefault(profile.name, []).append(index)
+        for name, indices in queues.items():
+            profile = bindings.config.wred_profiles[name]
+            bound = f"no ECN for green, and queues {number_ranges(indices)} are of lossless classes"
+            fate = f"from {profile.min_threshold or 0} B on frames of these classes are dropped, before PFC pauses anybody"
+            path = ("WRED_PROFILE", name, "ecn")
+            yield finding("wred-drops-lossless", path, profile.ecn, bound, fate, "write ecn_all", (port.name,))

@@ -1,0 +1,170 @@
+"""What the config_db.json of a switch of kind sonic-vs says of it: AS number, loopback, sessions, networks, groups of ports, profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from typing import TypeVar
+
+from fabriclab.lab.labels import parse_asn, parse_loopback
+from fabriclab.lab.problems import Problems
+from fabriclab.lab.section import Written
+from fabriclab.lab.topology import Endpoint, LabNode, Link, OwnConfiguration, OwnSession
+from fabriclab.vendors.common.profile_file import profile_text
+from fabriclab.vendors.sonic.kind.groups import written_layer2
+from fabriclab.vendors.sonic.lab.files import LOOPBACK
+from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
+from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
+from fabriclab.vendors.sonic.read.port_groups import PortGroups, port_groups
+
+T = TypeVar("T")
+_KEEPALIVE_S, _HOLD_S = 60, 180
+"""Where BGP_NEIGHBOR says nothing: SONiC's template of bgpd.conf (dockers/docker-fpm-frr/frr/bgpd), and FRR's own defaults."""
+
+
+def bind_nodes(nodes: Sequence[LabNode], links: Sequence[Link], configs: Mapping[str, ConfigDb], problems: Problems) -> tuple[LabNode, ...]:
+    """Return the nodes with what their files say: AS number, loopback, sessions, buffers and QoS."""
+    links_of: dict[str, list[Link]] = {node.name: [] for node in nodes}
+    for link in links:
+        for name in dict.fromkeys(end.node for end in link.ends):
+            links_of[name].append(link)
+    return tuple(_NodeBinder(node, configs, links_of[node.name], problems).bind() if node.name in configs else node for node in nodes)
+
+
+@dataclass(frozen=True)
+class _NodeBinder:
+    """Binds one switch."""
+
+    node: LabNode
+    configs: Mapping[str, ConfigDb]
+    links: Sequence[Link]
+    """Its own."""
+    problems: Problems
+    notes: dict[str, None] = field(default_factory=dict)
+
+    @cached_property
+    def config(self) -> ConfigDb:
+        """The switch's own file."""
+        return self.configs[self.node.name]
+
+    @cached_property
+    def links_here(self) -> tuple[tuple[Endpoint, Endpoint], ...]:
+        """The switch's links: its own end, and the other one."""
+        return tuple((near, far) for link in self.links for near, far in (link.ends, link.ends[::-1]) if near.node == self.node.name)
+
+    @cached_property
+    def groups(self) -> PortGroups:
+        """The VLANs and port channels of ports that have links."""
+        return port_groups(self.config, [near.interface for near, _ in self.links_here], self.notes)
+
+    def bind(self) -> LabNode:
+        """Return the node."""
+        config = self.config
+        rates = {near.interface: near.rate.value for near, _ in self.links_here if near.rate is not None and near.interface in config.ports}
+        found: dict[str, None] = {}
+        profile = switch_profile(self.node.name, config, rates, None, found, self.problems) if says_memory(config, self.notes) else None
+        # What stands in for something else is told at each check; what is simply not there was told by the import.
+        self.notes.update((note, None) for note in found if "|meter_type: " in note)
+        own = OwnConfiguration(
+            file=config.file,
+            profile="" if profile is None else profile_text(profile),
+            sessions=tuple(one for neighbour in config.bgp_neighbours if (one := self._session(neighbour)) is not None),
+            max_paths=config.max_paths,
+            networks=tuple(self._networks()),
+            static_routes=config.static_routes,
+            layer2=written_layer2(config, self.groups),
+            notes=(*self.notes, *config.static_route_notes),
+        )
+        return replace(self.node, asn=self._asn(), loopback=self._loopback(), own=own)
+
+    def _asn(self) -> Written[int] | None:
+        if self.config.asn is None:
+            return self.node.asn
+        table = ("BGP_GLOBALS", "default", "local_asn") if self.config.frrcfgd else ("DEVICE_METADATA", "localhost", "bgp_asn")
+        return self._same(self.node.asn, str(self.config.asn), table, parse_asn)
+
+    def _loopback(self) -> Written[IPv4Address] | None:
+        said = next(iter(self.config.loopbacks.get(LOOPBACK, ())), None)
+        if said is None:
+            return self.node.loopback
+        return self._same(self.node.loopback, str(said.ip), ("LOOPBACK_INTERFACE", f"{LOOPBACK}|{said}"), parse_loopback)
+
+    def _same(self, label: Written[T] | None, said: str, path: tuple[str, ...], parse: Callable[[str], T]) -> Written[T] | None:
+        """Return a value of the file that a label may repeat."""
+        try:
+            value = parse(said)
+        except ValueError as error:
+            self.config.complain(self.problems, path, str(error), said)
+            return label
+        place = self.config.place(*path)
+        if label is not None and label.value != value:
+            label.complain(
+                self.problems, f"{label.text} here, and {said} in {'|'.join(path)} ({place}); write the same, or remove the label"
+            )
+        return Written(value, "|".join(path), said, place)
+
+    def _session(self, neighbour: BgpNeighbour) -> OwnSession | None:
+        """Return a session over one of the lab's links; those that lead nowhere in the lab are left out. Its other end must be there."""
+        if not neighbour.up:
+            return None
+        for near, far in self.links_here:
+            interface = self.groups.interface_of(near.interface)
+            own = self._address(near)
+            is_behind = own is not None and neighbour.address is not None and neighbour.address in own.network
+            if neighbour.interface == interface or is_behind:
+                self._check_peer(neighbour, near, far)
+                return OwnSession(
+                    interface=interface,
+                    address=neighbour.address,
+                    asn=neighbour.asn,
+                    keepalive_s=neighbour.keepalive_s or _KEEPALIVE_S,
+                    hold_s=neighbour.hold_s or _HOLD_S,
+                    bfd=neighbour.bfd,
+                )
+        return None
+
+    def _address(self, end: Endpoint) -> IPv4Interface | None:
+        """Return the address of the switch's port, or port channel, at an end of a link; None of a VLAN's member."""
+        interface = self.groups.interface_of(end.interface)
+        if interface == end.interface:
+            return None if end.ipv4 is None else end.ipv4.value
+        return next((channel.address for channel in self.groups.channels if channel.name == interface), None)
+
+    def _check_peer(self, neighbour: BgpNeighbour, near: Endpoint, far: Endpoint) -> None:
+        """The other end of a session has the address that the neighbour is known by."""
+        there = self._far_address(far)
+        if neighbour.address is None or there is None or there.value.ip == neighbour.address:
+            return
+        other = f"{far.port} has {there.value.ip} ({there.place})"
+        message = f"{neighbour.address} is the neighbour behind {near.port}, and {other}; write the same"
+        self.config.complain(self.problems, ("BGP_NEIGHBOR", neighbour.key), message, str(neighbour.address))
+
+    def _far_address(self, far: Endpoint) -> Written[IPv4Interface] | None:
+        """Return the address at the other end: of the link, or of its port channel in that switch's file."""
+        config = self.configs.get(far.node)
+        if config is None:
+            return far.ipv4
+        for channel in config.port_channels:
+            addresses = config.addresses.get(channel.name, ()) if far.interface in channel.members else ()
+            if addresses:
+                key = f"{channel.name}|{addresses[0]}"
+                return Written(addresses[0], f"PORTCHANNEL_INTERFACE|{key}", key, config.place("PORTCHANNEL_INTERFACE", key))
+        return far.ipv4
+
+    def _networks(self) -> list[IPv4Network]:
+        """Return what the switch announces.
+
+        bgpcfgd announces Loopback0 and the networks of VLANs only (bgpd.main.conf.j2); frrcfgd what its tables say.
+        """
+        config = self.config
+        loopbacks = [IPv4Network(address.ip) for address in config.loopbacks.get(LOOPBACK, ())[:1]]
+        vlans = [vlan.address.network for vlan in self.groups.vlans if vlan.address is not None]
+        static = [route.prefix for route in config.static_routes if route.advertised]
+        if not config.frrcfgd:
+            return list(dict.fromkeys([*loopbacks, *vlans, *static]))
+        if not config.announces_connected:
+            return list(dict.fromkeys([*config.networks, *static]))
+        routed = [own.network for near, _ in self.links_here if (own := self._address(near)) is not None]
+        return list(dict.fromkeys([*config.networks, *routed, *vlans, *loopbacks, *static]))

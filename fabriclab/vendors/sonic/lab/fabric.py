@@ -1,0 +1,159 @@
+"""From the config_db.json of several switches to a lab: each switch is its file, and the links are found in what the files say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabriclab.lab import experiment, topology
+from fabriclab.lab.problems import Place, Problems, listed
+from fabriclab.vendors.sonic.lab.fabric_checks import FabricChecks
+from fabriclab.vendors.sonic.lab.fabric_files import bound_file, experiment_text, hosts_of, link_name, topology_text
+from fabriclab.vendors.sonic.lab.fabric_links import FabricLink, LinkFinder
+from fabriclab.vendors.sonic.lab.fabric_stubs import Missing, Stub, StubFinder, StubLink
+from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, read_fabric
+from fabriclab.vendors.sonic.profile.switch_profile import switch_profile
+from fabriclab.vendors.sonic.read.config_db import LeftOut
+
+_BITS_A_MBIT = 10**6
+
+
+@dataclass(frozen=True)
+class ImportedFabric:
+    """A lab made of the configurations of several switches."""
+
+    name: str
+    files: Mapping[str, bytes]
+    """What each file holds, by its name."""
+    sources: Mapping[str, str]
+    """The file that was given, by the name of its copy."""
+    switches: tuple[str, ...]
+    links: tuple[FabricLink, ...]
+    stubs: tuple[Stub, ...]
+    notes: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def import_fabric(paths: Sequence[Path], name: str, cell: str | None = None, missing: Missing = "hosts") -> ImportedFabric:
+    """Return the lab of several config_db.json. Raises LabErrors with all that is wrong in them, and between them.
+
+    `cell` is the size of a memory cell (`256 B`), of which CONFIG_DB says nothing; `missing` what becomes of a switch without a file.
+    """
+    problems, notes = Problems(), dict[str, None]()
+    fabric = read_fabric(paths, problems)
+    problems.raise_if_any()
+    links = LinkFinder(fabric, notes, problems).links()
+    FabricChecks(fabric, links, notes, problems).check()
+    stubs = _nameable(StubFinder(fabric, links, missing, notes, problems).stubs(), notes)
+    for link in links:
+        _check_names(link, fabric, problems)
+    _check_whole(fabric, links, stubs, problems)
+    _note_switches(fabric, links, stubs, notes, problems)
+    problems.raise_if_any()
+    return ImportedFabric(
+        name=name,
+        files={
+            topology.FILE_NAME: topology_text(name, fabric, links, stubs).encode(),
+            experiment.FILE_NAME: experiment_text(name, fabric, stubs, cell).encode(),
+            **{bound_file(switch.name): switch.data for switch in fabric.switches.values()},
+        },
+        sources={bound_file(switch.name): switch.config.file for switch in fabric.switches.values()},
+        switches=tuple(fabric.switches),
+        links=links,
+        stubs=stubs,
+        notes=tuple(notes),
+        left_out=_left_out(fabric),
+    )
+
+
+def _nameable(stubs: Iterable[Stub], notes: dict[str, None]) -> tuple[Stub, ...]:
+    """Return the stubs at ports that Containerlab has a name for; note the others."""
+
+    def keep(link: StubLink) -> bool:
+        if link_name(link.end.port) is None:
+            notes[f"{link.end}: left out, as a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, four lanes apart"] = None
+            return False
+        return True
+
+    kept = (replace(stub, links=tuple(filter(keep, stub.links))) for stub in stubs)
+    return tuple(stub for stub in kept if stub.links)
+
+
+def _check_names(link: FabricLink, fabric: Fabric, problems: Problems) -> None:
+    for end in link.ends:
+        if link_name(end.port) is None:
+            message = "leads to another switch, but a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, four lanes apart"
+            fabric.switches[end.switch].config.complain(problems, ("PORT", end.port), message, end.port)
+
+
+def _check_whole(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub], problems: Problems) -> None:
+    """Every switch is joined to the others, and there are hosts."""
+    reached = _reached(fabric, links, stubs)
+    for switch in fabric.switches.values():
+        if switch.name not in reached and not problems:
+            message = (
+                f"no link to {listed(reached)} was found; write DEVICE_NEIGHBOR, addresses of one /31, "
+                "or BGP_NEIGHBOR in both files, or leave the file out"
+            )
+            problems.add(Place(switch.config.file), switch.name, message)
+    hosts = hosts_of(stubs)
+    if len(hosts) < 2 and not problems:
+        first = next(iter(fabric.switches.values())).config.file
+        message = f"{len(hosts)} host(s) behind the ports of all files; traffic needs two (DEVICE_NEIGHBOR, VLAN_MEMBER, INTERFACE)"
+        problems.add(Place(first), "", message)
+
+
+def _reached(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub]) -> list[str]:
+    """Return the switches that the first one reaches, through stubs that are switches too."""
+    groups = [[end.switch for end in link.ends] for link in links]
+    groups += [[link.end.switch for link in stub.links] for stub in stubs if stub.role == "switch"]
+    neighbours: dict[str, list[str]] = {name: [] for name in fabric.switches}
+    for group in groups:
+        for name in group:
+            neighbours[name] += group
+    reached = dict.fromkeys([*fabric.switches][:1])
+    frontier = [*reached]
+    while frontier:
+        new = [name for name in dict.fromkeys(neighbours[frontier.pop()]) if name not in reached]
+        reached.update(dict.fromkeys(new))
+        frontier += new
+    return [*reached]
+
+
+def _note_switches(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub], notes: dict[str, None], problems: Problems) -> None:
+    """Note what is worth a sentence in each file, once for the switches of which it is true; record what their memory cannot be."""
+    ends = [*(end for link in links for end in link.ends), *(link.end for stub in stubs for link in stub.links)]
+    switches_of: dict[str, list[str]] = {}
+    for switch in fabric.switches.values():
+        found = dict.fromkeys(switch.config.notes)
+        if rates := _rates(switch, ends):
+            switch_profile(switch.name, switch.config, rates, None, found, problems)
+        _note_networks(switch, stubs, found)
+        for note in found:
+            switches_of.setdefault(note, []).append(switch.name)
+    notes.update(dict.fromkeys(f"{note} ({listed(switches)})" for note, switches in switches_of.items()))
+
+
+def _rates(switch: FabricSwitch, ends: Iterable[End]) -> dict[str, int]:
+    used = {end.port for end in ends if end.switch == switch.name}
+    return {port: (switch.config.ports[port].speed_mbps or 1) * _BITS_A_MBIT for port in switch.config.ports if port in used}
+
+
+def _note_networks(switch: FabricSwitch, stubs: Sequence[Stub], notes: dict[str, None]) -> None:
+    """Note hosts behind routed ports of a switch that announces its loopback and VLANs only."""
+    config = switch.config
+    if config.frrcfgd or not any(True for _ in switch.sessions()):
+        return
+    behind = [link.end.port for stub in stubs if stub.role == "host" for link in stub.links if link.end.switch == switch.name]
+    if any(switch.interface_of(port) is not None for port in behind):
+        notes["bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind routed ports"] = None
+
+
+def _left_out(fabric: Fabric) -> tuple[LeftOut, ...]:
+    """Return what no switch of the lab has, the entries of all files together."""
+    entries: dict[tuple[str, str], int] = {}
+    for switch in fabric.switches.values():
+        for one in switch.config.left_out:
+            entries[one.what, one.why] = entries.get((one.what, one.why), 0) + one.entries
+    return tuple(LeftOut(what, count, why) for (what, why), count in entries.items())

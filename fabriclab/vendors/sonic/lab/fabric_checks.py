@@ -1,0 +1,190 @@
+"""What the files of a fabric say of one thing in two places: the two ends of a link, addresses, BGP sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Interface
+
+from fabriclab.lab.problems import Problems
+from fabriclab.units import format_rate
+from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
+from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch
+from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
+
+_BITS_A_MBIT = 10**6
+
+
+@dataclass(frozen=True)
+class _Address:
+    """An address of an interface."""
+
+    switch: FabricSwitch
+    interface: str
+    value: IPv4Interface
+
+    def complain(self, problems: Problems, message: str, other: _Address) -> None:
+        """Record what is wrong with it and another one; `{other}` of the message is that one with its place."""
+        place = other.switch.address_place(other.interface, other.value)
+        said = f"{other.value} of {other.switch.name}:{other.interface} ({place})"
+        key = f"{self.interface}|{self.value}"
+        here = self.switch.address_place(self.interface, self.value)
+        problems.add(here, key, f"{self.value} {message.format(other=said)}", str(self.value))
+
+
+class FabricChecks:
+    """Compares what the files say."""
+
+    def __init__(self, fabric: Fabric, links: Sequence[FabricLink], notes: dict[str, None], problems: Problems) -> None:
+        self._fabric = fabric
+        self._links = links
+        self._far = {near: far for link in links for near, far in (link.ends, link.ends[::-1])}
+        self._notes = notes
+        self._problems = problems
+
+    def check(self) -> None:
+        """Record all contradictions, and note what is only doubtful."""
+        for link in self._links:
+            self._check_speeds(link)
+            self._check_mtus(link)
+            self._check_cables(link)
+            self._check_channels(link)
+        self._check_addresses()
+        for switch in self._fabric.switches.values():
+            for session, interface in switch.sessions():
+                self._check_session(switch, session, interface)
+
+    def _switch_and_port(self, end: End) -> tuple[FabricSwitch, str]:
+        return self._fabric.switches[end.switch], end.port
+
+    def _check_speeds(self, link: FabricLink) -> None:
+        speeds = [switch.config.ports[port].speed_mbps for switch, port in map(self._switch_and_port, link.ends)]
+        if None not in speeds and speeds[0] != speeds[1]:
+            ours, theirs = (format_rate((speed or 0) * _BITS_A_MBIT) for speed in speeds)
+            self._complain_of_ends(link, "speed", ours, theirs)
+
+    def _check_mtus(self, link: FabricLink) -> None:
+        ours, theirs = (switch.mtu(port) for switch, port in map(self._switch_and_port, link.ends))
+        if ours != theirs:
+            self._complain_of_ends(link, "mtu", str(ours), str(theirs))
+
+    def _complain_of_ends(self, link: FabricLink, field: str, ours: str, theirs: str) -> None:
+        place = self._fabric.switches[link.b.switch].config.place("PORT", link.b.port, field)
+        message = f"{ours}, and {theirs} at the other end, {link.b} ({place}; link found by {link.found_by}); write the same"
+        self._fabric.switches[link.a.switch].config.complain(self._problems, ("PORT", link.a.port, field), message, ours)
+
+    def _check_cables(self, link: FabricLink) -> None:
+        metres = [switch.config.cable_metres.get(port) for switch, port in map(self._switch_and_port, link.ends)]
+        if metres[0] != metres[1]:
+            ours, theirs = (f"{one} m" if one is not None else "nothing" for one in metres)
+            self._notes[f"CABLE_LENGTH: {ours} at {link.a}, {theirs} at {link.b}; each direction has its own delay"] = None
+
+    def _check_channels(self, link: FabricLink) -> None:
+        """Members of a port channel lead to those of one other port channel."""
+        channel, other = (self._channel(end) for end in link.ends)
+        if channel is None and other is None:
+            return
+        if channel is None or other is None:
+            member, lone = (link.a, link.b) if other is None else (link.b, link.a)
+            place = self._fabric.switches[lone.switch].config.place("PORT", lone.port)
+            message = f"leads to {lone} ({place}), which is a member of no port channel"
+            self._complain_of_member(member, message)
+            return
+        first = next(each for each in self._links if self._channel(each.a) == channel or self._channel(each.b) == channel)
+        expected = self._channel(first.b if self._channel(first.a) == channel else first.a)
+        if expected is not None and expected != other:
+            message = f"leads to {other[1]} of {other[0]}, but {first.a} to {first.b}; a port channel has one other end"
+            self._complain_of_member(link.a, message)
+
+    def _channel(self, end: End) -> tuple[str, str] | None:
+        """Return switch and name of the port channel that a port is a member of."""
+        name = self._fabric.switches[end.switch].channel_of.get(end.port)
+        return None if name is None else (end.switch, name)
+
+    def _complain_of_member(self, end: End, message: str) -> None:
+        switch = self._fabric.switches[end.switch]
+        key = f"{switch.channel_of[end.port]}|{end.port}"
+        switch.config.complain(self._problems, ("PORTCHANNEL_MEMBER", key), message)
+
+    def _addresses(self) -> Iterator[_Address]:
+        for switch in self._fabric.switches.values():
+            for table in (switch.config.loopbacks, switch.config.addresses):
+                for interface, every in table.items():
+                    yield from (_Address(switch, interface, address) for address in every)
+
+    def _check_addresses(self) -> None:
+        """No address stands twice, the ends of a link share a network, and no two other networks overlap."""
+        owners: dict[IPv4Address, _Address] = {}
+        for address in self._addresses():
+            other = owners.setdefault(address.value.ip, address)
+            if other is not address:
+                address.complain(self._problems, "is {other} too; each interface has its own", other)
+        different = self._check_ends()
+        found = sorted(owners.values(), key=lambda one: (int(one.value.network.network_address), one.value.network.prefixlen))
+        widest = None
+        for address in found:
+            if widest is not None and self._is_overlap(address, widest) and not different & {address, widest}:
+                address.complain(self._problems, "overlaps {other}, and no link joins them; networks are apart", widest)
+            if widest is None or address.value.network.broadcast_address > widest.value.network.broadcast_address:
+                widest = address
+
+    def _check_ends(self) -> set[_Address]:
+        """Record the links whose ends are of different networks; return those ends."""
+        wrong: set[_Address] = set()
+        for link in self._links:
+            ours, theirs = (self._fabric.switches[end.switch].interface_of(end.port) for end in link.ends)
+            if ours is None or theirs is None or ours.address.network == theirs.address.network:
+                continue
+            near, far = (_Address(self._fabric.switches[one.switch], one.name, one.address) for one in (ours, theirs))
+            if near not in wrong:
+                near.complain(self._problems, f"and {{other}} are of different networks, and a link joins them ({link.found_by})", far)
+            wrong |= {near, far}
+        return wrong
+
+    def _is_overlap(self, one: _Address, other: _Address) -> bool:
+        """Return whether two networks overlap that are not those of one interface, or of the two ends of a link."""
+        if not one.value.network.overlaps(other.value.network):
+            return False
+        if one.switch is other.switch:
+            return one.interface != other.interface
+        return not any(
+            self._fabric.switches[far.switch] is other.switch and far.port in self._members(other)
+            for port in self._members(one)
+            if (far := self._far.get(End(one.switch.name, port))) is not None
+        )
+
+    def _members(self, address: _Address) -> tuple[str, ...]:
+        interface = address.switch.interfaces.get(address.interface)
+        return () if interface is None else interface.members
+
+    def _check_session(self, switch: FabricSwitch, session: BgpNeighbour, interface: str) -> None:
+        """Compare a session with what stands at the other end of its link."""
+        members = [port for port in switch.ports if port == interface or switch.channel_of.get(port) == interface]
+        far = next((self._far[end] for port in members if (end := End(switch.name, port)) in self._far), None)
+        if far is None:
+            return
+        other = self._fabric.switches[far.switch]
+        path = ("BGP_NEIGHBOR", session.key)
+        theirs = other.interface_of(far.port)
+        if session.address is not None and (theirs is None or theirs.address.ip != session.address):
+            place = other.config.place("PORT", far.port) if theirs is None else other.address_place(theirs.name, theirs.address)
+            said = "no address" if theirs is None else str(theirs.address.ip)
+            message = f"{session.address} is the neighbour behind {interface}, and {far} has {said} ({place}); write the same"
+            switch.config.complain(self._problems, path, message, str(session.address))
+        self._check_as(switch, session, other)
+        back = [one for one, name in other.sessions() if name == (far.port if theirs is None else theirs.name)]
+        if not back:
+            where = switch.config.place(*path)
+            self._notes[f"{other.name} has no BGP session over {far}, and {switch.name} has ({where}): it never comes up"] = None
+
+    def _check_as(self, switch: FabricSwitch, session: BgpNeighbour, other: FabricSwitch) -> None:
+        own = ("BGP_GLOBALS", "default", "local_asn") if other.config.frrcfgd else ("DEVICE_METADATA", "localhost", "bgp_asn")
+        place = other.config.place(*own)
+        if session.asn is not None and session.asn != other.config.asn:
+            theirs = "no AS number" if other.config.asn is None else f"AS {other.config.asn}"
+            message = f"AS {session.asn}, and {other.name} has {theirs} ({place}); write the same"
+            switch.config.complain(self._problems, ("BGP_NEIGHBOR", session.key, "asn"), message, str(session.asn))
+        elif session.asn is not None and session.asn == switch.config.asn:
+            self._notes[f"{switch.name}: its session with {other.name} is internal (AS {session.asn}); a lab's are external (RFC 7938)"] = (
+                None
+            )

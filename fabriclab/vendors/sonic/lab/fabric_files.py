@@ -1,0 +1,136 @@
+"""The two files of a lab whose switches are all of kind sonic-vs, each bound to its config_db.json."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fabriclab.units import format_duration, format_rate
+from fabriclab.vendors import SONIC_VS
+from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
+from fabriclab.vendors.sonic.lab.fabric_stubs import Stub, StubLink
+from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric
+from fabriclab.vendors.sonic.lab.images import LINUX_KIND, SONIC_IMAGE, SWITCH_IMAGE
+from fabriclab.vendors.sonic.read.interface_names import LANES
+from fabriclab.vendors.sonic.read.neighbours import NS_A_METRE
+
+_BITS_A_MBIT = 10**6
+_PORT = re.compile(r"Ethernet(0|[1-9][0-9]{0,4})")
+
+
+def bound_file(switch: str) -> str:
+    """Return the name of the file beside the topology that a switch is bound to."""
+    return f"{switch}.json"
+
+
+def _bind(switch: str) -> str:
+    return f"{bound_file(switch)}:{SONIC_VS.config_paths[0]}"
+
+
+def link_name(port: str) -> str | None:
+    """Return Containerlab's name of a port, eth1 of Ethernet0, eth2 of Ethernet4; None for a port between these, which has none."""
+    match = _PORT.fullmatch(port)
+    if match is None or int(match[1]) % LANES:
+        return None
+    return f"eth{int(match[1]) // LANES + 1}"
+
+
+def topology_text(name: str, fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub]) -> str:
+    """Return topology.clab.yml. A comment says by what each link was found."""
+    switches = [stub for stub in stubs if stub.role == "switch"]
+    lines = [
+        f"# Made by fabriclab sonic import: {len(fabric.switches)} switches, each what its config_db.json says.",
+        "# Containerlab's eth1 is Ethernet0 there, eth2 Ethernet4. A comment says by what each link was found.",
+        f"name: {name}",
+        "topology:",
+        "  kinds:",
+        f"    {SONIC_VS.name}: {{image: '{SONIC_IMAGE}'}}",
+        LINUX_KIND,
+        "  nodes:",
+        *(f"    {switch}: {{kind: {SONIC_VS.name}, binds: ['{_bind(switch)}']}}" for switch in fabric.switches),
+        *map(_switch_node, switches),
+        *(f"    {host}: {{kind: linux, labels: {{fabriclab.role: host}}}}" for host in hosts_of(stubs)),
+        "  links:",
+        *(_stub_link(link, fabric) for stub in stubs for link in stub.links),
+        *(_link_behind(stub, fabric) for stub in switches if stub.has_host),
+        *map(_link, links),
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def experiment_text(name: str, fabric: Fabric, stubs: Sequence[Stub], cell: str | None) -> str:
+    """Return experiment.yml: one in-cast to begin with. All else is the files'."""
+    switches = [stub for stub in stubs if stub.role == "switch"]
+    lines = [f"title: {name}, as the config_db.json of its switches have it", "", *_switches(fabric, switches, cell)]
+    lines += [
+        "traffic:  # one in-cast, to begin with",
+        f"  incast: {{kind: rounds, senders: all, receiver: {hosts_of(stubs)[0]}, size: 64 KB, rounds: 10}}",
+        "",
+        "probes:",
+        "  switches: {interval: 1 ms}",
+        "  tcp: {interval: 1 ms}",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def hosts_of(stubs: Sequence[Stub]) -> list[str]:
+    """Return the hosts of the lab, in the order of the topology."""
+    return [
+        *(stub.name for stub in stubs if stub.role == "host"),
+        *(_host_behind(stub) for stub in stubs if stub.has_host),
+    ]
+
+
+def _switches(fabric: Fabric, stubs: Sequence[Stub], cell: str | None) -> Iterator[str]:
+    if not stubs and cell is None:
+        yield from ("# Nothing here of switches or routing: both are the files'.", "")
+        return
+    yield "switches:"
+    if cell is not None:
+        yield from (f"  {switch}: {{cell: {cell}}}" for switch in fabric.switches)
+    yield from (f"  {stub.name}: {{buffer: 16 MB}}  # no file says anything of it" for stub in stubs)
+    yield ""
+
+
+def _switch_node(stub: Stub) -> str:
+    asn = "" if stub.asn is None else f", fabriclab.asn: {stub.asn}"
+    return f"    {stub.name}: {{kind: linux, image: '{SWITCH_IMAGE}', labels: {{fabriclab.role: switch{asn}}}}}"
+
+
+def _host_behind(stub: Stub) -> str:
+    return f"{stub.name}-host"
+
+
+def _link(link: FabricLink) -> str:
+    return f"    - {{endpoints: ['{_clab(link.a)}', '{_clab(link.b)}']}}  # {link.found_by}"
+
+
+def _stub_link(link: StubLink, fabric: Fabric) -> str:
+    address = "" if link.address is None else f", ipv4: ['{link.address}', '']"
+    ends = f"'{link.node}:{link.interface}', '{_clab(link.end)}'"
+    return f"    - {{endpoints: [{ends}]{address}, vars: {_variables(link.end, fabric)}}}  # {_comment(link.found_by)}"
+
+
+def _link_behind(stub: Stub, fabric: Fabric) -> str:
+    """Return the link of a switch without a file to its host, as fast and as long as its first one."""
+    number = 1 + max(int(link.interface.removeprefix("eth")) for link in stub.links)
+    first = stub.links[0].end
+    mtu = fabric.switches[first.switch].mtu(first.port)
+    ends = f"'{_host_behind(stub)}:eth1', '{stub.name}:eth{number}'"
+    return f"    - {{endpoints: [{ends}], mtu: {mtu}, vars: {_variables(first, fabric)}}}  # made up, like the link to {first}"
+
+
+def _variables(end: End, fabric: Fabric) -> str:
+    config = fabric.switches[end.switch].config
+    rate_bps = (config.ports[end.port].speed_mbps or 1) * _BITS_A_MBIT
+    delay_ns = config.cable_metres.get(end.port, 0) * NS_A_METRE
+    return f"{{rate: {format_rate(rate_bps)}, delay: {format_duration(delay_ns)}}}"
+
+
+def _clab(end: End) -> str:
+    return f"{end.switch}:{link_name(end.port)}"
+
+
+def _comment(text: str) -> str:
+    """Return a comment: names of a file may hold anything, a comment is one line."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -1,0 +1,186 @@
+"""The links between the switches of a fabric, by what their files say of one another.
+
+In this order: DEVICE_NEIGHBOR; two ports (or port channels) with addresses of one /30 or /31; a BGP_NEIGHBOR that is the address of another
+switch's port. Each is found once, by the first of these; what contradicts it is an error that names both files.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from fabriclab.lab.problems import Problems, shown
+from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, Interface
+from fabriclab.vendors.sonic.read.entries import suggestion
+
+_LINK_PREFIX = 30
+"""Networks at least as long as this one have two ends."""
+
+
+@dataclass(frozen=True)
+class FabricLink:
+    """A link between two switches of the fabric."""
+
+    a: End
+    b: End
+    found_by: str
+
+    @property
+    def ends(self) -> tuple[End, End]:
+        """Both ends; the one of the earlier file first."""
+        return (self.a, self.b)
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """What DEVICE_NEIGHBOR says of a port whose neighbour is in the fabric."""
+
+    near: End
+    neighbour: str
+    """The node at the other end."""
+    far: End | None
+    """None: its port is not said."""
+
+
+class LinkFinder:
+    """Finds the links of a fabric."""
+
+    def __init__(self, fabric: Fabric, notes: dict[str, None], problems: Problems) -> None:
+        self._fabric = fabric
+        self._notes = notes
+        self._problems = problems
+        self._order = {name: number for number, name in enumerate(fabric.switches)}
+        self._links: list[FabricLink] = []
+        self._far: dict[End, End] = {}
+
+    def links(self) -> tuple[FabricLink, ...]:
+        """Return the links in the order of the files and their ports; those with a port that is down are noted and left out."""
+        claims = self._claims()
+        self._link_by_ports(claims)
+        self._link_by_names(claims)
+        self._link_by_networks()
+        self._link_by_sessions()
+        self._complain_of_unresolved(claims)
+        ports = {End(switch.name, port): number for switch in self._switches() for number, port in enumerate(switch.config.ports)}
+        links = sorted(self._links, key=lambda link: (self._order[link.a.switch], ports[link.a]))
+        return tuple(link for link in links if self._is_up(link))
+
+    def _switches(self) -> Iterator[FabricSwitch]:
+        yield from self._fabric.switches.values()
+
+    def _claims(self) -> dict[End, _Claim]:
+        claims = {}
+        for switch in self._switches():
+            for said in switch.config.device_neighbours.values():
+                other = self._fabric.named(said.name)
+                if other is None or said.local_port not in switch.config.ports:
+                    continue
+                near, port = End(switch.name, said.local_port), other.port_named(said.port)
+                if other is switch:
+                    self._complain(near, f"leads to {said.name}, the switch itself")
+                elif said.port and port is None:
+                    ports = other.config.place("PORT")
+                    hint = suggestion(said.port, other.config.ports)
+                    self._complain(near, f"{shown(said.port)} is no PORT of {other.name} ({ports}); {hint}", "port")
+                else:
+                    claims[near] = _Claim(near, other.name, None if port is None else End(other.name, port))
+        return claims
+
+    def _link_by_ports(self, claims: dict[End, _Claim]) -> None:
+        for claim in claims.values():
+            if claim.far is not None and self._agrees(claim.near, claim.far, claims):
+                if claim.far not in claims:
+                    self._link(claim.near, claim.far, f"DEVICE_NEIGHBOR of {claim.near.switch}")
+                elif claim.near not in self._far:
+                    self._link(claim.near, claim.far, "DEVICE_NEIGHBOR of both")
+
+    def _agrees(self, near: End, far: End, claims: dict[End, _Claim]) -> bool:
+        """Return whether nothing contradicts that a port leads to another one; else complain."""
+        back = claims.get(far)
+        place = self._fabric.neighbour_place(far)
+        if back is not None and (back.far == near or (back.far is None and back.neighbour == near.switch)):
+            return True
+        said = self._fabric.switches[far.switch].config.device_neighbours.get(far.port)
+        if said is not None:
+            theirs = str(back.far) if back is not None and back.far is not None else said.name
+            self._complain(near, f"leads to {far}, and that to {theirs} ({place}); write the same")
+            return False
+        other = self._far.get(far)
+        if other is not None and other != near:
+            self._complain(near, f"leads to {far}, and so does {other} ({self._fabric.neighbour_place(other)}); a port has one neighbour")
+        return other is None or other == near
+
+    def _link_by_names(self, claims: dict[End, _Claim]) -> None:
+        """Link the one port of two switches each that names the other switch, and not its port."""
+        unsaid: dict[tuple[str, str], list[End]] = defaultdict(list)
+        for claim in claims.values():
+            if claim.far is None and claim.near not in self._far:
+                unsaid[claim.near.switch, claim.neighbour].append(claim.near)
+        for (switch, neighbour), ends in unsaid.items():
+            others = unsaid.get((neighbour, switch), [])
+            if self._order[switch] < self._order[neighbour] and len(ends) == len(others) == 1:
+                self._link(ends[0], others[0], "DEVICE_NEIGHBOR of both, the only link between them")
+
+    def _link_by_networks(self) -> None:
+        by_network: dict[IPv4Network, list[Interface]] = defaultdict(list)
+        for switch in self._switches():
+            for interface in switch.interfaces.values():
+                if interface.address.network.prefixlen >= _LINK_PREFIX:
+                    by_network[interface.address.network].append(interface)
+        for network, interfaces in by_network.items():
+            if len(interfaces) == 2 and interfaces[0].switch != interfaces[1].switch:
+                self._pair(interfaces[0], interfaces[1], f"addresses of {network}")
+
+    def _link_by_sessions(self) -> None:
+        owners: dict[IPv4Address, Interface] = {}
+        for switch in self._switches():
+            for interface in switch.interfaces.values():
+                owners.setdefault(interface.address.ip, interface)
+        for switch in self._switches():
+            for session, name in switch.sessions():
+                near, far = switch.interfaces.get(name), None if session.address is None else owners.get(session.address)
+                if near is not None and far is not None and far.switch != switch.name:
+                    self._pair(near, far, f"BGP_NEIGHBOR {session.address} of {switch.name}")
+
+    def _pair(self, near: Interface, far: Interface, found_by: str) -> None:
+        """Link two interfaces port by port, as far as their ports have no link yet."""
+        ours, theirs = (self._unlinked(interface) for interface in (near, far))
+        if not (ours or theirs) or (len(near.members) == len(far.members) == 1 and not (ours and theirs)):
+            return  # found already; one port with another neighbour has an address that contradicts it
+        if len(ours) != len(theirs) or near.is_channel != far.is_channel:
+            place = self._fabric.switches[far.switch].address_place(far.name, far.address)
+            message = f"of the link to {far} ({place}) {len(ours)} of our ports are left for {len(theirs)} of theirs; write DEVICE_NEIGHBOR"
+            switch = self._fabric.switches[near.switch]
+            self._problems.add(switch.address_place(near.name, near.address), f"{near.name}|{near.address}", message)
+            return
+        if len(ours) > 1:
+            self._notes[f"{near} and {far}: no DEVICE_NEIGHBOR; their members were matched in the order of the files"] = None
+        for end, other in zip(ours, theirs, strict=True):
+            self._link(end, other, found_by)
+
+    def _unlinked(self, interface: Interface) -> list[End]:
+        return [end for port in interface.members if (end := End(interface.switch, port)) not in self._far]
+
+    def _link(self, near: End, far: End, found_by: str) -> None:
+        if self._order[near.switch] > self._order[far.switch]:
+            near, far = far, near
+        self._links.append(FabricLink(near, far, found_by))
+        self._far |= {near: far, far: near}
+
+    def _is_up(self, link: FabricLink) -> bool:
+        down = [str(end) for end in link.ends if end.port not in self._fabric.switches[end.switch].ports]
+        if down:
+            self._notes[f"the link {link.a} to {link.b} is left out: {' and '.join(down)} down (admin_status)"] = None
+        return not down
+
+    def _complain_of_unresolved(self, claims: dict[End, _Claim]) -> None:
+        for claim in claims.values():
+            if claim.far is None and claim.near not in self._far:
+                message = f"leads to {claim.neighbour}, and neither a port of it nor an address says to which port; write port"
+                self._complain(claim.near, message, "port")
+
+    def _complain(self, end: End, message: str, field: str = "") -> None:
+        path = ("DEVICE_NEIGHBOR", end.port, *([field] if field else []))
+        self._fabric.switches[end.switch].config.complain(self._problems, path, message)

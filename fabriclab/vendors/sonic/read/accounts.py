@@ -1,0 +1,170 @@
+"""BUFFER_POOL and BUFFER_PROFILE: pools with their sizes, and what a queue or a priority group may take.
+
+SAI (saibuffer.h) and the lab language count differently, so:
+
+- A pool's size in the file holds all of it: reserved bytes and headroom, too. The lab language counts headroom apart. Memory that ports
+  outside the lab reserve is taken off.
+- Where the pool shares headroom (xoff of BUFFER_POOL), a profile's `size` is reserved and its `xoff` what one group may take of that. Else
+  `size` holds the group's own headroom, its last xoff bytes.
+- static_th 0 means no limit.
+- Frames in a pool of type `both` count once. The machine's switch port counts a frame at both sides, so there are two pools of that size,
+  NAME for the groups and NAME_egress for the queues, which always hold the same frames.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from fabriclab.lab.problems import Problems
+from fabriclab.units import format_size
+from fabriclab.vendors.common.sourced import Block, Figure
+from fabriclab.vendors.sonic.read.config_db import BufferBinding, BufferPool, BufferProfile, ConfigDb
+
+Side = Literal["ingress", "egress"]
+MOST_POOLS = 4
+UNSHARED = {"ingress": "unshared_ingress", "egress": "unshared_egress"}
+"""Pools by which the export says that queues or groups have memory of their own; static_th bounds it."""
+_EGRESS_SUFFIX = "_egress"
+_NAME = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class Accounts:
+    """The memory of one switch of which some ports are in the lab."""
+
+    def __init__(self, config: ConfigDb, ports: tuple[str, ...], problems: Problems) -> None:
+        self._config = config
+        self._ports = frozenset(ports)
+        self._problems = problems
+        self._bad: set[str] = set()
+
+    def pools(self) -> dict[str, Block]:
+        """Return the pools of the lab language by name."""
+        pools: dict[str, Block] = {}
+        for pool in self._config.pools.values():
+            if pool.name in UNSHARED.values() or not self._is_whole(pool):
+                continue
+            for side in ("ingress", "egress") if pool.kind == "both" else (pool.kind,):
+                name = self.pool_name(pool, "egress" if side == "egress" else "ingress")
+                if name in pools:
+                    self._complain(("BUFFER_POOL", pool.name), f"is called {name} in the lab, as another pool is; rename one")
+                pools[name] = self._pool(pool, "egress" if side == "egress" else "ingress")
+        if len(pools) > MOST_POOLS:
+            self._complain(("BUFFER_POOL",), f"{len(pools)} pools, {', '.join(pools)}; a lab's switch has at most {MOST_POOLS}")
+        if not pools and not self._problems:
+            self._complain(("BUFFER_POOL",), "missing, or empty; a lab's switch needs the size of its memory")
+        return pools
+
+    def pool_name(self, pool: BufferPool, side: Side) -> str:
+        """Return a pool's name in the lab language."""
+        name = _NAME.sub("_", pool.name)
+        name = name if name[:1].isalpha() and name != "none" else f"pool_{name}"
+        return f"{name}{_EGRESS_SUFFIX}" if pool.kind == "both" and side == "egress" else name
+
+    def memory_bytes(self) -> int:
+        """Return the size of all the memory: what a queue may hold that no profile bounds."""
+        sizes = {
+            kind: sum(pool.size or 0 for pool in self._config.pools.values() if pool.kind == kind) for kind in ("ingress", "both", "egress")
+        }
+        return sizes["ingress"] + sizes["both"] or sizes["egress"]
+
+    def _is_whole(self, pool: BufferPool) -> bool:
+        path = ("BUFFER_POOL", pool.name)
+        missing = [name for name, value in (("type", pool.kind), ("mode", pool.mode), ("size", pool.size)) if value is None]
+        for name in missing:
+            self._complain((*path, name), "missing; a lab needs it (a size in bytes, not a percentage)")
+        return not missing
+
+    def _pool(self, pool: BufferPool, side: Side) -> Block:
+        origin = f"BUFFER_POOL|{pool.name}|size"
+        if side == "egress":
+            size, taken = pool.size or 0, []
+        else:
+            own = self._own_headroom(pool)
+            size = (pool.size or 0) - pool.xoff - own
+            taken = [text for value, text in ((pool.xoff, "xoff"), (own, "the groups' own headroom")) if value]
+        absent = self._absent(pool, side)
+        size -= absent
+        if absent:
+            taken.append(f"what ports outside the lab reserve, {absent} B")
+        if size <= 0:
+            self._complain(
+                ("BUFFER_POOL", pool.name, "size"), f"{pool.size} B are less than {' + '.join(taken) or 'a byte'}: nothing is left"
+            )
+        block: dict[str, Figure | Block] = {"size": Figure(format_size(max(1, size)), origin + "".join(f", less {one}" for one in taken))}
+        if side == "ingress" and pool.xoff:
+            block["headroom"] = Figure(format_size(pool.xoff), f"BUFFER_POOL|{pool.name}|xoff")
+        return block
+
+    def _own_headroom(self, pool: BufferPool) -> int:
+        """Return the headroom that groups of all ports have to themselves."""
+        return sum(count * self.headroom_in_size(profile) for _, count, profile in self._uses(pool, self._config.buffer_pgs))
+
+    def _absent(self, pool: BufferPool, side: Side) -> int:
+        """Return what ports outside the lab reserve in a pool."""
+        bindings = self._config.buffer_queues if side == "egress" else self._config.buffer_pgs
+        return sum(
+            count * ((profile.size or 0) - self.headroom_in_size(profile))
+            for port, count, profile in self._uses(pool, bindings)
+            if port not in self._ports
+        )
+
+    def _uses(self, pool: BufferPool, bindings: tuple[BufferBinding, ...]) -> list[tuple[str, int, BufferProfile]]:
+        """Return port, number of queues or groups, and profile of each binding to a pool."""
+        profiles = self._config.profiles
+        named = [(binding, profiles[binding.profile]) for binding in bindings if binding.profile is not None]
+        return [(port, len(binding.indices), profile) for binding, profile in named if profile.pool == pool.name for port in binding.ports]
+
+    def headroom_in_size(self, profile: BufferProfile) -> int:
+        """Return how much of a profile's size is headroom."""
+        pool = self._config.pools.get(profile.pool or "")
+        is_own = pool is not None and pool.xoff == 0
+        return profile.xoff if is_own and profile.xoff <= (profile.size or 0) else 0
+
+    def account(self, profile: BufferProfile, side: Side) -> dict[str, Figure | Block]:
+        """Return `pool`, `reserved` and `alpha` or `limit` of a profile's queues or groups."""
+        origin = f"BUFFER_PROFILE|{profile.name}"
+        pool = self._config.pools.get(profile.pool or "")
+        if pool is None or profile.size is None or not self._is_consistent(profile, pool, side):
+            self._complain_incomplete(profile)
+            return {}
+        reserved = profile.size - self.headroom_in_size(profile)
+        less = " less xoff" if reserved != profile.size else ""
+        name = "none" if pool.name == UNSHARED[side] else self.pool_name(pool, side)
+        return {
+            "pool": Figure(name, f"{origin}|pool"),
+            "reserved": Figure(format_size(reserved), f"{origin}|size{less}"),
+            **self._limit(profile, origin),
+        }
+
+    def _limit(self, profile: BufferProfile, origin: str) -> dict[str, Figure]:
+        if profile.dynamic_th is not None:
+            return {"alpha": Figure(alpha_text(profile.dynamic_th), f"{origin}|dynamic_th {profile.dynamic_th}")}
+        if profile.static_th:
+            return {"limit": Figure(format_size(profile.static_th), f"{origin}|static_th")}
+        return {"limit": Figure("none", f"{origin}|static_th 0: no limit" if profile.static_th == 0 else f"{origin}: neither threshold")}
+
+    def _is_consistent(self, profile: BufferProfile, pool: BufferPool, side: Side) -> bool:
+        path = ("BUFFER_PROFILE", profile.name)
+        if profile.name not in self._bad and profile.dynamic_th is not None and profile.static_th is not None:
+            self._complain((*path, "static_th"), "stands beside dynamic_th; keep one of the two")
+            self._bad.add(profile.name)
+        if profile.name not in self._bad and pool.kind not in ("both", side, None):
+            table = "BUFFER_QUEUE" if side == "egress" else "BUFFER_PG"
+            self._complain((*path, "pool"), f"{pool.name} is an {pool.kind} pool, but {table} refers to this profile; take an {side} pool")
+            self._bad.add(profile.name)
+        return profile.name not in self._bad
+
+    def _complain_incomplete(self, profile: BufferProfile) -> None:
+        for name, value in (("pool", profile.pool), ("size", profile.size)):
+            if value is None and profile.name not in self._bad:
+                self._complain(("BUFFER_PROFILE", profile.name, name), "missing; write it, it is mandatory")
+        self._bad.add(profile.name)
+
+    def _complain(self, path: tuple[str, ...], message: str) -> None:
+        self._config.complain(self._problems, path, message)
+
+
+def alpha_text(log: int) -> str:
+    """Return 2^log as the lab language writes it."""
+    return str(2**log) if log >= 0 else f"1/{2**-log}"

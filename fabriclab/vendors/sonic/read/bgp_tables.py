@@ -1,0 +1,157 @@
+"""Reading BGP in either style.
+
+bgpcfgd reads DEVICE_METADATA.bgp_asn and BGP_NEIGHBOR, whose keys may do without the VRF; frrcfgd reads BGP_GLOBALS|vrf,
+BGP_NEIGHBOR|vrf|neighbour and BGP_PEER_GROUP|vrf|name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Network
+
+from fabriclab.lab.problems import shown
+from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
+from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_bare_address, suggestion
+
+DEFAULT_VRF = "default"
+_LARGEST_ASN = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Bgp:
+    """A switch's BGP; None: not written."""
+
+    asn: int | None
+    router_id: IPv4Address | None
+    frrcfgd: bool
+    max_paths: int | None
+    neighbours: tuple[BgpNeighbour, ...]
+    networks: tuple[IPv4Network, ...]
+    """That frrcfgd announces."""
+    announces_connected: bool
+    """frrcfgd announces the networks of all interfaces."""
+
+
+def read_bgp(tables: Tables, ports: Collection[str]) -> Bgp:
+    """Read the BGP tables. Other VRFs than the default one are left out, with a note."""
+    metadata = _metadata(tables)
+    by_tables = metadata is not None and (metadata.flag("frr_mgmt_framework_config") or False)
+    asn = metadata.number("bgp_asn", 0, _LARGEST_ASN) if metadata is not None else None
+    router_id = _router_id(metadata, "bgp_router_id")
+    for entry in tables.entries("BGP_GLOBALS"):
+        if entry.key == DEFAULT_VRF:
+            fields = Fields(tables, entry)
+            asn = fields.number("local_asn", 1, _LARGEST_ASN) or asn
+            router_id = _router_id(fields, "router_id") or router_id
+    return Bgp(
+        asn=asn or None,
+        router_id=router_id,
+        frrcfgd=by_tables,
+        max_paths=_max_paths(tables),
+        neighbours=_neighbours(tables, ports, by_tables),
+        networks=_networks(tables),
+        announces_connected=_announces_connected(tables),
+    )
+
+
+def _metadata(tables: Tables) -> Fields | None:
+    return next((Fields(tables, entry) for entry in tables.entries("DEVICE_METADATA") if entry.key == "localhost"), None)
+
+
+def _router_id(fields: Fields | None, name: str) -> IPv4Address | None:
+    text = fields.text(name) if fields is not None else None
+    if fields is None or text is None:
+        return None
+    address = parse_bare_address(text)
+    if address is None:
+        fields.complain(name, f"{shown(text)} is no IPv4 address; write one such as 10.255.0.1", text)
+    return address
+
+
+def _max_paths(tables: Tables) -> int | None:
+    for entry in tables.entries("BGP_GLOBALS_AF"):
+        if entry.key == f"{DEFAULT_VRF}|ipv4_unicast":
+            return Fields(tables, entry).number("max_ebgp_paths", 1, 256)
+    return None
+
+
+def _networks(tables: Tables) -> tuple[IPv4Network, ...]:
+    found = []
+    for entry in tables.entries("BGP_GLOBALS_AF_NETWORK"):
+        vrf, _, rest = entry.key.partition("|")
+        family, _, prefix = rest.partition("|")
+        if vrf != DEFAULT_VRF or family != "ipv4_unicast":
+            continue
+        try:
+            found.append(IPv4Network(prefix))
+        except ValueError:
+            message = f"{shown(prefix)} is no network; write one such as 10.0.0.0/24"
+            tables.complain((entry.table, entry.key), message, prefix)
+    return tuple(found)
+
+
+def _announces_connected(tables: Tables) -> bool:
+    return f"{DEFAULT_VRF}|connected|bgp|ipv4" in tables.keys("ROUTE_REDISTRIBUTE")
+
+
+def _neighbours(tables: Tables, ports: Collection[str], by_tables: bool) -> tuple[BgpNeighbour, ...]:
+    groups = {entry.key: entry.fields for entry in tables.entries("BGP_PEER_GROUP")}
+    tables.ask("BGP_PEER_GROUP", "asn", "peer_type", "name", "keepalive", "holdtime", "bfd", "admin_status")
+    tables.ask("BGP_NEIGHBOR", "local_addr")  # follows from the interface
+    found = []
+    for entry in tables.entries("BGP_NEIGHBOR"):
+        vrf, _, peer = entry.key.rpartition("|")
+        if vrf not in ("", DEFAULT_VRF):
+            tables.note(f"BGP_NEIGHBOR: sessions of VRF {shown(vrf)} were left out; a lab has the default VRF only")
+        elif ":" in peer:
+            tables.note("BGP_NEIGHBOR: sessions over IPv6 were left out; a lab has IPv4 only")
+        elif vrf == "" and by_tables:
+            tables.note(
+                "BGP_NEIGHBOR: keys without a VRF were left out: frr_mgmt_framework_config is true, and frrcfgd reads vrf|neighbour"
+            )
+        elif (neighbour := _neighbour(tables, entry, peer, groups, ports)) is not None:
+            found.append(neighbour)
+    return tuple(found)
+
+
+def _neighbour(
+    tables: Tables, entry: Entry, peer: str, groups: Mapping[str, Mapping[str, FieldValue]], ports: Collection[str]
+) -> BgpNeighbour | None:
+    fields = Fields(tables, _with_group(tables, entry, groups))
+    address = parse_bare_address(peer)
+    if address is None and peer not in ports and not peer.startswith(("PortChannel", "Vlan")):
+        valid = suggestion(peer, ports)
+        tables.complain((entry.table, entry.key), f"{shown(peer)} is neither an address nor a PORT; {valid}", peer)
+        return None
+    asn = fields.number("asn", 0, _LARGEST_ASN)
+    external = fields.choice("peer_type", ("internal", "external"))
+    if asn is None and external is None and "asn" not in fields:
+        fields.complain("asn", "missing; write the neighbour's AS number")
+    if external == "internal":
+        tables.note(f"{entry.origin()}: an internal session; a lab's sessions are external (RFC 7938)")
+        return None
+    return BgpNeighbour(
+        key=entry.key,
+        address=address,
+        interface=None if address is not None else peer,
+        name=fields.text("name") or "",
+        asn=asn,
+        keepalive_s=fields.number("keepalive", 0, 65_535, "seconds"),
+        hold_s=fields.number("holdtime", 0, 65_535, "seconds"),
+        bfd=fields.flag("bfd") or False,
+        up=(fields.choice("admin_status", ("up", "down", "true", "false")) or "up") in ("up", "true"),
+    )
+
+
+def _with_group(tables: Tables, entry: Entry, groups: Mapping[str, Mapping[str, FieldValue]]) -> Entry:
+    """Return the entry with what its peer group says and it does not."""
+    vrf = entry.key.rpartition("|")[0]
+    name = Fields(tables, entry).text("peer_group_name")
+    if name is None:
+        return entry
+    group = groups.get(f"{vrf}|{name}")
+    if group is None:
+        tables.complain((entry.table, entry.key, "peer_group_name"), f"{shown(name)} is no BGP_PEER_GROUP of {vrf}", name)
+        return entry
+    return replace(entry, fields={**group, **entry.fields})

@@ -1,0 +1,261 @@
+"""A switch's `config_db.json` as typed tables: what fabriclab emulates of SONiC's CONFIG_DB.
+
+Words and units are those of the YANG models (sonic-buildimage, src/sonic-yang-models); a None was not written. References are resolved:
+a name in here is a key of the table that it refers to. Bytes, Mbit/s, ms, metres as in the file;
+cir and pir are bytes (or packets) a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from typing import Literal
+
+from fabriclab.lab.problems import Place, Problems
+from fabriclab.lab.static_routes import WrittenStaticRoute
+from fabriclab.vendors.sonic.read.json_text import JsonText
+
+QUEUES = 8
+"""Queues, traffic classes, priorities and priority groups that fabriclab emulates, each 0 to 7."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """PORT."""
+
+    name: str
+    speed_mbps: int | None
+    mtu: int | None
+    up: bool
+    role: str = "Ext"
+    """Ext: a front-panel port; others are within the chassis."""
+    alias: str = ""
+    """What the front panel calls it, and often what a neighbour's DEVICE_NEIGHBOR does."""
+
+
+@dataclass(frozen=True)
+class BufferPool:
+    """BUFFER_POOL."""
+
+    name: str
+    kind: str | None
+    """ingress, egress or both."""
+    mode: str | None
+    size: int | None
+    xoff: int
+    """Of the headroom that its lossless groups share; 0: each has its own."""
+
+
+@dataclass(frozen=True)
+class BufferProfile:
+    """BUFFER_PROFILE."""
+
+    name: str
+    pool: str | None
+    size: int | None
+    static_th: int | None
+    dynamic_th: int | None
+    xon: int
+    xoff: int
+    xon_offset: int
+
+
+@dataclass(frozen=True)
+class BufferBinding:
+    """BUFFER_PG or BUFFER_QUEUE: the profile of some groups or queues of some ports."""
+
+    key: str
+    """As written: `Ethernet0|3-4`."""
+    ports: tuple[str, ...]
+    indices: tuple[int, ...]
+    profile: str | None
+    """None: `NULL`, a lossless group whose headroom SONiC computes."""
+
+
+@dataclass(frozen=True)
+class QueueBinding:
+    """QUEUE: scheduler and WRED profile of some queues of some ports."""
+
+    key: str
+    ports: tuple[str, ...]
+    indices: tuple[int, ...]
+    scheduler: str | None
+    wred_profile: str | None
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """SCHEDULER."""
+
+    name: str
+    kind: Literal["DWRR", "WRR", "STRICT"]
+    weight: int
+    meter_type: str
+    cir: int | None
+    cbs: int | None
+    pir: int | None
+    pbs: int | None
+
+
+@dataclass(frozen=True)
+class WredProfile:
+    """WRED_PROFILE, green only: nothing in a lab colours frames otherwise."""
+
+    name: str
+    min_threshold: int | None
+    max_threshold: int | None
+    drop_probability: int
+    """Per cent, at the maximum."""
+    enabled: bool
+    """Without it the profile does nothing, whatever ecn says (sonic-buildimage#4545)."""
+    ecn: str
+
+    @property
+    def marks(self) -> bool:
+        """Whether ECN is on for green."""
+        return self.ecn in ("ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red")
+
+
+@dataclass(frozen=True)
+class PortQosMap:
+    """PORT_QOS_MAP of a port, or of `global`."""
+
+    name: str
+    maps: Mapping[str, str]
+    """Name of a map by the field that refers to it: `dscp_to_tc_map` to `AZURE`."""
+    pfc_enable: tuple[int, ...] | None
+    pfcwd_sw_enable: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class PfcWatchdog:
+    """PFC_WD of a port."""
+
+    port: str
+    action: str | None
+    detection_ms: int | None
+    restoration_ms: int | None
+
+
+@dataclass(frozen=True)
+class LosslessDefaults:
+    """DEFAULT_LOSSLESS_BUFFER_PARAMETER: of groups whose profile SONiC computes."""
+
+    name: str
+    dynamic_th: int | None
+
+
+@dataclass(frozen=True)
+class BgpNeighbour:
+    """BGP_NEIGHBOR, of either style, what its peer group says filled in."""
+
+    key: str
+    address: IPv4Address | None
+    """None: a session over an interface's link-local addresses."""
+    interface: str | None
+    name: str
+    asn: int | None
+    """None: `external`, whatever the neighbour says."""
+    keepalive_s: int | None
+    hold_s: int | None
+    bfd: bool
+    up: bool
+
+
+@dataclass(frozen=True)
+class DeviceNeighbour:
+    """DEVICE_NEIGHBOR, with the type of DEVICE_NEIGHBOR_METADATA."""
+
+    local_port: str
+    name: str
+    port: str
+    kind: str
+    """`ToRRouter`, `Server`...; empty where nothing is said."""
+
+
+@dataclass(frozen=True)
+class PortChannel:
+    """PORTCHANNEL with its members."""
+
+    name: str
+    members: tuple[str, ...]
+    mtu: int | None = None
+    """That its members take, whatever PORT says (sonic-swss, teammgrd)."""
+    up: bool = True
+
+
+@dataclass(frozen=True)
+class Vlan:
+    """VLAN with its members."""
+
+    name: str
+    members: tuple[str, ...]
+    """Ports and port channels whose frames have no tag."""
+    tagged: tuple[str, ...] = ()
+    up: bool = True
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Something of the file that a lab does not have."""
+
+    what: str
+    """A table, or `TABLE: field`."""
+    entries: int
+    why: str
+
+
+@dataclass(frozen=True)
+class ConfigDb:
+    """All of a file that a lab can have."""
+
+    file: str
+    hostname: str = ""
+    asn: int | None = None
+    router_id: IPv4Address | None = None
+    frrcfgd: bool = False
+    """BGP is in the tables of frrcfgd rather than in bgpcfgd's."""
+    max_paths: int | None = None
+    networks: tuple[IPv4Network, ...] = ()
+    """BGP_GLOBALS_AF_NETWORK."""
+    announces_connected: bool = False
+    """ROUTE_REDISTRIBUTE of connected routes into BGP."""
+    static_routes: tuple[WrittenStaticRoute, ...] = ()
+    """STATIC_ROUTE, IPv4 in the default VRF."""
+    static_route_notes: tuple[str, ...] = ()
+    """What of that table a lab cannot have."""
+    ports: Mapping[str, Port] = field(default_factory=dict)
+    addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
+    """Of INTERFACE, VLAN_INTERFACE, PORTCHANNEL_INTERFACE by the interface's name."""
+    loopbacks: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
+    port_channels: tuple[PortChannel, ...] = ()
+    vlans: tuple[Vlan, ...] = ()
+    bgp_neighbours: tuple[BgpNeighbour, ...] = ()
+    device_neighbours: Mapping[str, DeviceNeighbour] = field(default_factory=dict)
+    """By local port."""
+    cable_metres: Mapping[str, int] = field(default_factory=dict)
+    cable_origin: Mapping[str, str] = field(default_factory=dict)
+    pools: Mapping[str, BufferPool] = field(default_factory=dict)
+    profiles: Mapping[str, BufferProfile] = field(default_factory=dict)
+    buffer_pgs: tuple[BufferBinding, ...] = ()
+    buffer_queues: tuple[BufferBinding, ...] = ()
+    queues: tuple[QueueBinding, ...] = ()
+    schedulers: Mapping[str, Scheduler] = field(default_factory=dict)
+    wred_profiles: Mapping[str, WredProfile] = field(default_factory=dict)
+    maps: Mapping[str, Mapping[str, Mapping[int, int]]] = field(default_factory=dict)
+    """By table (`DSCP_TO_TC_MAP`) and name."""
+    port_qos: Mapping[str, PortQosMap] = field(default_factory=dict)
+    watchdogs: Mapping[str, PfcWatchdog] = field(default_factory=dict)
+    lossless_defaults: LosslessDefaults | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
+    json: JsonText | None = field(default=None, compare=False, repr=False)
+
+    def place(self, *path: str) -> Place:
+        """Return file and line of a table, a key or a field; of what is above it where it is not written."""
+        return Place(self.file) if self.json is None else self.json.place(path)
+
+    def complain(self, problems: Problems, path: tuple[str, ...], message: str, value: str = "") -> None:
+        """Record what is wrong at a table, a key or a field."""
+        problems.add(self.place(*path), "|".join(path), message, value)

@@ -1,0 +1,265 @@
+"""The tables of a config_db.json: entries with fields that are texts, and how one field is read by its meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Interface
+
+from fabriclab.lab.problems import Problems, did_you_mean, shown
+from fabriclab.vendors.sonic.read.json_text import Json, JsonText, RepeatedKeys, describe
+
+SEPARATOR = "|"
+MOST_ENTRIES = 50_000
+"""Of a table that is read, and fields of an entry: ten times those of a large chassis. It bounds the time that reading takes."""
+_MOST_COMPARED = 1000
+"""Names among which a mistyped one is looked for: comparing takes long."""
+MOST_PROBLEMS = 50
+"""A file that is something else altogether has a mistake a line; more than these help nobody."""
+
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
+_OLD_REFERENCE = re.compile(r"\[([A-Z0-9_]+)\|([^\[\]]+)\]")
+_RANGE = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
+
+FieldValue = str | tuple[str, ...]
+
+
+class TooManyProblemsError(Exception):
+    """The file has so many mistakes that reading on is of no use."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One key of a table with its fields; a list of texts is a leaf-list."""
+
+    table: str
+    key: str
+    fields: Mapping[str, FieldValue]
+    malformed: frozenset[str] = frozenset()
+    """Fields that stand there and are no text: complained about already."""
+
+    @property
+    def words(self) -> list[str]:
+        """The key's words: `Ethernet0|3-4` has two."""
+        return self.key.split(SEPARATOR)
+
+    def origin(self, name: str = "") -> str:
+        """Return `TABLE|key|field`, which says where a figure is from."""
+        return SEPARATOR.join([self.table, self.key, *([name] if name else [])])
+
+
+@dataclass
+class Tables:
+    """A file's tables, and what is found wrong with them."""
+
+    json: JsonText
+    problems: Problems
+    notes: dict[str, None] = field(default_factory=dict)
+    """What was read and is worth a sentence, each once."""
+    _seen: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """The entries in which a field stands, by table and field."""
+    _asked: set[tuple[str, str]] = field(default_factory=set)
+
+    def names(self) -> list[str]:
+        """Return the names of all tables in the order of the file."""
+        return list(self._root)
+
+    def count(self, table: str) -> int:
+        """Return the number of a table's entries."""
+        entries = self._root.get(table)
+        return len(entries) if isinstance(entries, dict) else 0
+
+    def keys(self, table: str) -> list[str]:
+        """Return the keys of a table in the order of the file."""
+        entries = self._root.get(table)
+        return list(entries) if isinstance(entries, dict) else []
+
+    def entries(self, table: str) -> Iterator[Entry]:
+        """Yield the entries of a table that are whole; what is wrong with the others is recorded."""
+        entries = self._root.get(table)
+        if not isinstance(entries, dict):
+            return
+        for key, value in entries.items():
+            if not isinstance(value, dict):
+                self.complain((table, key), f"{describe(value)} stands here; an object of fields is wanted, such as {{}}")
+                continue
+            self._refuse_repeated(value, (table, key))
+            for name in value:
+                self._seen.setdefault((table, name), set()).add(key)
+            fields = {name: text for name, one in value.items() if (text := self._field((table, key, name), one)) is not None}
+            yield Entry(table, key, fields, frozenset(value.keys() - fields.keys()))
+
+    def ask(self, table: str, *names: str) -> None:
+        """Remember that these fields of a table are looked at."""
+        self._asked.update((table, name) for name in names)
+
+    def unasked(self) -> dict[tuple[str, str], int]:
+        """Return the fields of the tables that were read which nobody looked at, by table and field, with the number of entries."""
+        return {where: len(keys) for where, keys in self._seen.items() if where not in self._asked}
+
+    def note(self, sentence: str) -> None:
+        """Keep a sentence for the user."""
+        self.notes[sentence] = None
+
+    def complain(self, path: Sequence[str], message: str, value: str = "") -> None:
+        """Record what is wrong at `path`: table, key, field. Raises TooManyProblemsError."""
+        self.problems.add(self.json.place(path), SEPARATOR.join(printable(word) for word in path), message, value)
+        if len(self.problems) >= MOST_PROBLEMS:
+            raise TooManyProblemsError
+
+    @property
+    def _root(self) -> dict[str, Json]:
+        return self.json.value if isinstance(self.json.value, dict) else {}
+
+    def check_shape(self, read: Collection[str]) -> None:
+        """Record what is no table, what stands twice, and what is too large among the tables to `read`. Raises TooManyProblemsError."""
+        if not isinstance(self.json.value, dict):
+            self.complain((), f"the file holds {describe(self.json.value)}; a config_db.json is an object of tables")
+        self._refuse_repeated(self._root, ())
+        for table, entries in self._root.items():
+            if not isinstance(entries, dict):
+                self.complain((table,), f"{describe(entries)} stands here; a table is an object of entries")
+            else:
+                self._refuse_repeated(entries, (table,))
+                if table in read:
+                    self._check_size(table, entries)
+
+    def _check_size(self, table: str, entries: Mapping[str, Json]) -> None:
+        most = max(len(entries), *(len(entry) for entry in entries.values() if isinstance(entry, dict)), 0)
+        if most > MOST_ENTRIES:
+            self.complain((table,), f"{most} entries or fields; a switch has fewer than {MOST_ENTRIES}")
+            raise TooManyProblemsError
+
+    def _refuse_repeated(self, value: Mapping[str, Json], path: tuple[str, ...]) -> None:
+        for key in value.repeated if isinstance(value, RepeatedKeys) else ():
+            self.complain((*path, key), "stands twice; only the last one would hold, remove one")
+
+    def _field(self, path: tuple[str, ...], value: Json) -> FieldValue | None:
+        if type(value) is str:
+            return value
+        if isinstance(value, list) and all(type(item) is str for item in value):
+            return tuple(str(item) for item in value)
+        example = f', such as "{value}"' if isinstance(value, str) else ""
+        self.complain(path, f"{describe(value)} stands here; a text (or a list of texts) is wanted{example}")
+        return None
+
+
+def printable(text: str) -> str:
+    """Return a key as a message shows it: on one line, cut where it is long."""
+    short = text if len(text) <= 80 else text[:80] + "..."
+    return short if short.isprintable() else repr(short)[1:-1]
+
+
+def suggestion(word: str, valid: Collection[str]) -> str:
+    """Return which of the file's names was probably meant, or which there are."""
+    if len(valid) > _MOST_COMPARED:
+        return f"none of the {len(valid)} that there are"
+    return did_you_mean(word, map(printable, valid))
+
+
+class Fields:
+    """The fields of one entry while they are read; those that nobody asks for are told in the end."""
+
+    def __init__(self, tables: Tables, entry: Entry) -> None:
+        self.tables = tables
+        self.entry = entry
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entry.fields or name in self.entry.malformed
+
+    def complain(self, name: str, message: str, value: str = "") -> None:
+        """Record what is wrong with a field, or with its absence."""
+        self.tables.complain((self.entry.table, self.entry.key, name), message, value)
+
+    def text(self, name: str) -> str | None:
+        """Return a text; a list of one item is that item."""
+        self.tables.ask(self.entry.table, name)
+        value = self.entry.fields.get(name)
+        if isinstance(value, tuple):
+            if len(value) == 1:
+                return value[0]
+            self.complain(name, f"a list of {len(value)} stands here; one text is wanted")
+            return None
+        return value
+
+    def words(self, name: str) -> tuple[str, ...] | None:
+        """Return a leaf-list, or a text's parts between commas."""
+        self.tables.ask(self.entry.table, name)
+        value = self.entry.fields.get(name)
+        if value is None or isinstance(value, tuple):
+            return value
+        return tuple(word.strip() for word in value.split(",") if word.strip())
+
+    def number(self, name: str, minimum: int, maximum: int, unit: str = "") -> int | None:
+        """Return a whole number within bounds."""
+        text = self.text(name)
+        if text is None:
+            return None
+        if _WHOLE.fullmatch(text) is None or not minimum <= int(text) <= maximum:
+            what = f" of {unit}" if unit else ""
+            self.complain(name, f"{shown(text)}: a whole number{what} from {minimum} to {maximum} is wanted", text)
+            return None
+        return int(text)
+
+    def size(self, name: str) -> int | None:
+        """Return bytes."""
+        return self.number(name, 0, 2**63 - 1, "bytes")
+
+    def choice(self, name: str, words: Sequence[str]) -> str | None:
+        """Return one of `words`."""
+        text = self.text(name)
+        if text is not None and text not in words:
+            self.complain(name, f"{shown(text)} is unknown; {did_you_mean(text, words)}", text)
+            return None
+        return text
+
+    def flag(self, name: str) -> bool | None:
+        """Return true or false."""
+        word = self.choice(name, ("true", "false", "True", "False"))
+        return None if word is None else word.lower() == "true"
+
+    def reference(self, name: str, table: str, valid: Collection[str]) -> str | None:
+        """Return the name of an entry of another table; `[TABLE|name]`, as older versions of SONiC write it, means the same."""
+        text = self.text(name)
+        if text is None:
+            return None
+        old = _OLD_REFERENCE.fullmatch(text)
+        if old is not None and old[1] == table:
+            self.tables.note(f"{self.entry.table}: references of the old form [{table}|...] were taken; SONiC writes the name alone today")
+            text = old[2]
+        if text not in valid:
+            self.complain(name, f"{shown(text)} is no {table}; {suggestion(text, valid)}", text)
+            return None
+        return text
+
+
+def parse_indices(text: str, most: int) -> range | None:
+    """Return the numbers of `3` or `3-4`, all of 0 to `most`; None for anything else."""
+    match = _RANGE.fullmatch(text)
+    if match is None:
+        return None
+    first, last = int(match[1]), int(match[2] or match[1])
+    return range(first, last + 1) if first <= last <= most else None
+
+
+def parse_address(text: str) -> IPv4Interface | None:
+    """Return an IPv4 address with its prefix length; None for IPv6 and what is no address."""
+    try:
+        return IPv4Interface(text)
+    except ValueError:
+        return None
+
+
+def parse_bare_address(text: str) -> IPv4Address | None:
+    """Return an IPv4 address; None for IPv6 and what is no address."""
+    try:
+        return IPv4Address(text)
+    except ValueError:
+        return None
+
+
+def port_list(text: str, ports: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the ports of a key such as `Ethernet0,Ethernet4`, those that are there and the others."""
+    names = [name.strip() for name in text.split(",")]
+    return [name for name in names if name in ports], [name for name in names if name not in ports]

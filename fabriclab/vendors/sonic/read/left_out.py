@@ -1,0 +1,117 @@
+"""What a config_db.json holds and a lab does not have: told table by table, with the reason."""
+
+from __future__ import annotations
+
+from fabriclab.vendors.sonic.read.config_db import LeftOut
+from fabriclab.vendors.sonic.read.entries import Tables, printable
+
+READ = (
+    *("DEVICE_METADATA", "PORT", "INTERFACE", "LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE"),
+    *("PORTCHANNEL", "PORTCHANNEL_MEMBER", "PORTCHANNEL_INTERFACE", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "CABLE_LENGTH"),
+    *("BGP_NEIGHBOR", "BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_GLOBALS_AF_NETWORK", "ROUTE_REDISTRIBUTE", "BGP_PEER_GROUP", "STATIC_ROUTE"),
+    *("BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"),
+    *("QUEUE", "SCHEDULER", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD"),
+    *("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+)
+"""The tables that are read."""
+
+NOT_EMULATED = "not emulated"
+_HARDLY_ANYTHING = "the switch port has no limit of a port beside those of its queues and groups"
+_ROUTING = "a lab's routes follow from its topology and `routing`"
+_THRESHOLDS = ("min_threshold", "max_threshold", "drop_probability")
+_ONE_VRF = "a lab has the default VRF only"
+_NO_TAGS = "frames in a lab have no VLAN tag, so no 802.1p priority"
+_WHY = {
+    "BUFFER_PORT_INGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
+    "BUFFER_PORT_EGRESS_PROFILE_LIST": _HARDLY_ANYTHING,
+    "LOSSLESS_TRAFFIC_PATTERN": "the headroom is taken as it stands in the profiles, or computed for full frames",
+    "DOT1P_TO_TC_MAP": _NO_TAGS,
+    "TC_TO_DOT1P_MAP": _NO_TAGS,
+    "TC_TO_DSCP_MAP": "the switch port does not rewrite DSCPs",
+    "DSCP_TO_FC_MAP": "forwarding classes are not emulated",
+    "EXP_TO_FC_MAP": "forwarding classes are not emulated",
+    "MPLS_TO_TC_MAP": "there is no MPLS in a lab",
+    "SWITCH_TRIMMING": "the switch port drops whole frames",
+    "ROUTE_MAP": _ROUTING,
+    "ROUTE_MAP_SET": _ROUTING,
+    "BGP_NEIGHBOR_AF": _ROUTING,
+    "BGP_PEER_GROUP_AF": _ROUTING,
+    "BGP_PEER_RANGE": _ROUTING,
+    "BGP_MONITORS": _ROUTING,
+    "ACL_TABLE": "packets are not filtered",
+    "ACL_RULE": "packets are not filtered",
+    "POLICER": "traffic is not policed",
+    "STORM_CONTROL": "traffic is not policed",
+    "SFLOW": "telemetry is the sampler's",
+    "FLEX_COUNTER_TABLE": "telemetry is the sampler's",
+    "CRM": "tables of the chip are not emulated",
+    "VERSIONS": "the switch's software",
+    "FEATURE": "the switch's software",
+    "LOGGER": "the switch's software",
+}
+_MANAGEMENT = (
+    "MGMT_",
+    "NTP",
+    "SNMP",
+    "SYSLOG",
+    "TACPLUS",
+    "RADIUS",
+    "LDAP",
+    "AAA",
+    "SSH",
+    "AUTO_TECHSUPPORT",
+    "DNS",
+    "BANNER",
+    "KDUMP",
+    "TELEMETRY",
+)
+_COLOURS = "nothing in a lab colours frames, all are green"
+_FIELDS = {
+    ("PORT_QOS_MAP", "dot1p_to_tc_map"): _NO_TAGS,
+    ("PORT_QOS_MAP", "tc_to_dscp_map"): _WHY["TC_TO_DSCP_MAP"],
+    ("PORT_QOS_MAP", "scheduler"): "queues have schedulers, a port has its line rate",
+    ("SCHEDULER", "priority"): "strict queues are served by their numbers, the higher one first",
+    ("BUFFER_PROFILE", "packet_discard_action"): "what is not admitted is dropped whole",
+    ("BUFFER_POOL", "percentage"): "a pool's size has to be written in bytes",
+    ("PORT", "pfc_asym"): "PFC is the same both ways",
+    ("PFC_WD", "POLL_INTERVAL"): "the machine's watchdog does not poll, it is exact",
+    **{(table, "vrf_name"): _ONE_VRF for table in ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE")},
+    ("PORTCHANNEL", "min_links"): "a port channel of a lab is up while one of its members is",
+    **{("WRED_PROFILE", f"{colour}_{name}"): _COLOURS for colour in ("yellow", "red") for name in _THRESHOLDS},
+    **{("WRED_PROFILE", f"wred_{colour}_enable"): _COLOURS for colour in ("yellow", "red")},
+}
+_FIELDS_OF = {
+    "DEVICE_METADATA": "management of the switch",
+    "DEVICE_NEIGHBOR": "management of the neighbour",
+    "DEVICE_NEIGHBOR_METADATA": "management of the neighbour",
+    "PORT": "of the front panel, the transceiver, or the chip",
+    "BGP_NEIGHBOR": _ROUTING,
+    "BGP_PEER_GROUP": _ROUTING,
+    "BGP_GLOBALS": _ROUTING,
+    "BGP_GLOBALS_AF": _ROUTING,
+    "VLAN": "a VLAN of a lab has members and an address",
+    "VLAN_INTERFACE": "a VLAN of a lab has members and an address",
+    "PORTCHANNEL": "a lab's port channels are static: LACP is not emulated",
+    "PFC_WD": "telemetry is the sampler's",
+}
+"""Why any other field of a table is left out."""
+
+
+def left_out(tables: Tables) -> tuple[LeftOut, ...]:
+    """Return what was not read: whole tables, and fields, those of a table that are left out for one reason together."""
+    whole = [LeftOut(printable(table), tables.count(table), _why(table)) for table in tables.names() if table not in READ]
+    partly: dict[tuple[str, str], dict[str, int]] = {}
+    for (table, name), count in tables.unasked().items():
+        partly.setdefault((table, _why_field(table, name)), {})[name] = count
+    fields = [LeftOut(f"{table}: {', '.join(map(printable, names))}", max(names.values()), why) for (table, why), names in partly.items()]
+    return (*whole, *fields)
+
+
+def _why_field(table: str, name: str) -> str:
+    return _FIELDS.get((table, name)) or _FIELDS_OF.get(table) or NOT_EMULATED
+
+
+def _why(table: str) -> str:
+    if table.startswith(_MANAGEMENT):
+        return "management of the switch"
+    return _WHY.get(table, NOT_EMULATED)

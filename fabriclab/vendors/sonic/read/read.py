@@ -1,0 +1,131 @@
+"""Reading a `config_db.json`: all its mistakes at once, each with line, table|key|field, value and what would be right."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from fabriclab.lab.files import MissingError, UnreadableError, read_named_file
+from fabriclab.lab.problems import LabErrors, Problem, Problems
+from fabriclab.vendors.sonic.read.bgp_tables import read_bgp
+from fabriclab.vendors.sonic.read.config_db import ConfigDb
+from fabriclab.vendors.sonic.read.entries import Fields, Tables, TooManyProblemsError
+from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES, parse_json
+from fabriclab.vendors.sonic.read.left_out import READ, left_out
+from fabriclab.vendors.sonic.read.network_tables import (
+    read_addresses,
+    read_cables,
+    read_device_neighbours,
+    read_port_channels,
+    read_ports,
+    read_vlans,
+)
+from fabriclab.vendors.sonic.read.qos_tables import QosReader
+from fabriclab.vendors.sonic.read.route_tables import read_static_routes
+
+
+def read_config_db(path: Path) -> ConfigDb:
+    """Return the typed tables of a file. Raises LabErrors."""
+    return parse_config_db(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return what a file holds that the command line names. Raises LabErrors."""
+    try:
+        return read_named_file(path, LARGEST_BYTES)
+    except UnreadableError as error:
+        hint = "; give a switch's config_db.json" if isinstance(error, MissingError) else ""
+        raise LabErrors([Problem(str(path), None, "", "", f"{error}{hint}")]) from error
+
+
+def parse_config_db(data: bytes, file: str) -> ConfigDb:
+    """Return the typed tables of a file's bytes. Raises LabErrors."""
+    config, problems = examine_config_db(data, file)
+    problems.raise_if_any()
+    if config is None:
+        raise AssertionError("too many problems are problems")
+    return config
+
+
+def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems]:
+    """Return the typed tables without what is wrong in them, and that; no tables where nearly all is. Raises LabErrors if it is no JSON."""
+    problems = Problems()
+    json = parse_json(data, file, problems)
+    problems.raise_if_any()
+    if json is None:
+        raise AssertionError("a file that cannot be read leaves a problem")
+    tables = Tables(json, problems)
+    config = None
+    with suppress(TooManyProblemsError):
+        tables.check_shape(READ)
+        config = _read(tables)
+    return config, problems
+
+
+def _read(tables: Tables) -> ConfigDb:
+    ports = read_ports(tables)
+    qos = QosReader(tables, ports)
+    bgp = read_bgp(tables, ports)
+    static_routes, static_route_notes = read_static_routes(tables)
+    metres, cable_origin = read_cables(tables, ports)
+    addresses, ipv6 = {}, 0
+    for table, names in (
+        ("INTERFACE", ports),
+        ("PORTCHANNEL_INTERFACE", tables.keys("PORTCHANNEL")),
+        ("VLAN_INTERFACE", tables.keys("VLAN")),
+    ):
+        found, others = read_addresses(tables, table, names)
+        addresses.update(found)
+        ipv6 += others
+    loopbacks, others = read_addresses(tables, "LOOPBACK_INTERFACE", None)
+    if ipv6 + others:
+        tables.note(f"{ipv6 + others} IPv6 addresses were left out; a lab has IPv4 only")
+    pools = qos.named("BUFFER_POOL", qos.pool)
+    profiles = qos.named("BUFFER_PROFILE", lambda fields: qos.profile(fields, pools))
+    schedulers, wreds, maps = qos.named("SCHEDULER", qos.scheduler), qos.named("WRED_PROFILE", qos.wred), qos.maps()
+    lossless = qos.named("DEFAULT_LOSSLESS_BUFFER_PARAMETER", qos.lossless_defaults)
+    config = ConfigDb(
+        file=tables.json.file,
+        hostname=_hostname(tables),
+        asn=bgp.asn,
+        router_id=bgp.router_id,
+        frrcfgd=bgp.frrcfgd,
+        max_paths=bgp.max_paths,
+        networks=bgp.networks,
+        announces_connected=bgp.announces_connected,
+        static_routes=static_routes,
+        static_route_notes=static_route_notes,
+        ports=ports,
+        addresses=addresses,
+        loopbacks=loopbacks,
+        port_channels=read_port_channels(tables, ports),
+        vlans=read_vlans(tables, ports),
+        bgp_neighbours=bgp.neighbours,
+        device_neighbours=read_device_neighbours(tables, ports),
+        cable_metres=metres,
+        cable_origin=cable_origin,
+        pools=pools,
+        profiles=profiles,
+        buffer_pgs=qos.buffer_bindings("BUFFER_PG", profiles),
+        buffer_queues=qos.buffer_bindings("BUFFER_QUEUE", profiles),
+        queues=qos.queue_bindings(schedulers, wreds),
+        schedulers=schedulers,
+        wred_profiles=wreds,
+        maps=maps,
+        port_qos=qos.port_qos(maps),
+        watchdogs=qos.watchdogs(),
+        lossless_defaults=next(iter(lossless.values()), None),
+        left_out=left_out(tables),
+        notes=tuple(tables.notes),
+        json=tables.json,
+    )
+    if not ports and not tables.problems:
+        tables.complain(("PORT",), "missing, or empty; a switch has ports, such as Ethernet0")
+    return config
+
+
+def _hostname(tables: Tables) -> str:
+    for entry in tables.entries("DEVICE_METADATA"):
+        if entry.key == "localhost":
+            return Fields(tables, entry).text("hostname") or ""
+    return ""

@@ -1,0 +1,138 @@
+"""Reading STATIC_ROUTE: `vrf|prefix`, or `prefix` alone, with lists of what each next hop is.
+
+The lists are separated by commas and of one length, as bgpcfgd wants them (sonic-bgpcfgd, managers_static_rt.py). A next hop of which
+nothing is written, or 0.0.0.0, has an interface only. distance 0, SONiC's default, is that of FRR: 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from fabriclab.lab.problems import shown
+from fabriclab.lab.static_routes import DISTANCE, StaticHop, WrittenStaticRoute
+from fabriclab.vendors.sonic.read.bgp_tables import DEFAULT_VRF
+from fabriclab.vendors.sonic.read.entries import Entry, Fields, Tables, parse_bare_address
+
+TABLE = "STATIC_ROUTE"
+_LISTS = ("nexthop", "ifname", "distance", "blackhole", "nexthop-vrf", "advertise", "bfd")
+_DISTANCE = re.compile(r"[0-9]{1,3}")
+_NEVER = 255
+"""A distance that makes a route unusable."""
+_ANY = IPv4Address("0.0.0.0")
+_ROUTES_OF_STATIC = f"{DEFAULT_VRF}|static|bgp|ipv4"
+
+
+def read_static_routes(tables: Tables) -> tuple[tuple[WrittenStaticRoute, ...], tuple[str, ...]]:
+    """Return the IPv4 routes of the default VRF, and what a lab cannot have of the table, a sentence each with its line."""
+    tables.ask(TABLE, *_LISTS)
+    redistributed = _ROUTES_OF_STATIC in tables.keys("ROUTE_REDISTRIBUTE")
+    notes: dict[str, None] = {}
+    readers = [_Reader(tables, entry, redistributed, notes) for entry in tables.entries(TABLE)]
+    routes = tuple(route for reader in readers if (route := reader.route()) is not None)
+    return routes, tuple(notes)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads one entry."""
+
+    tables: Tables
+    entry: Entry
+    redistributed: bool
+    """Whether frrcfgd's tables announce all static routes."""
+    notes: dict[str, None]
+
+    def route(self) -> WrittenStaticRoute | None:
+        """Return the route; None after telling why there is none."""
+        vrf, _, text = self.entry.key.rpartition("|")
+        if vrf not in ("", DEFAULT_VRF):
+            self._note("", f"of VRF {shown(vrf)}, left out: a lab has the default VRF only")
+            return None
+        if ":" in text:
+            self._note("", "IPv6, left out: a lab has IPv4 only")
+            return None
+        try:
+            prefix = IPv4Network(text, strict=False)
+        except ValueError:
+            message = f"{shown(text)} is no network; write one such as 10.0.0.0/24"
+            self.tables.complain((TABLE, self.entry.key), message, text)
+            return None
+        lists = self._lists()
+        if lists is None:
+            return None
+        hops = tuple(self._hops(lists))
+        if not hops:
+            self._note("", "left out: it has no next hop that a lab can have")
+            return None
+        advertised = self.redistributed or any(self._flags("advertise", lists["advertise"]))
+        place = self.tables.json.place((TABLE, self.entry.key))
+        return WrittenStaticRoute(prefix, hops, advertised, f"{TABLE}|{self.entry.key}", place)
+
+    def _lists(self) -> dict[str, tuple[str, ...]] | None:
+        """Return every field's words, one for each next hop; None after a complaint about their lengths."""
+        fields = Fields(self.tables, self.entry)
+        words = {name: self._words(fields, name) for name in _LISTS}
+        counts = {name: len(found) for name, found in words.items() if any(found)}
+        first = next(iter(counts), None)
+        if first is None:
+            self.tables.complain((TABLE, self.entry.key), "no next hop; write nexthop, ifname, or blackhole true")
+            return None
+        for name, count in counts.items():
+            if count != counts[first]:
+                message = f"{count} in this list and {counts[first]} in {first}; each next hop has one of each"
+                fields.complain(name, message, ",".join(words[name]))
+                return None
+        return {name: found if any(found) else ("",) * counts[first] for name, found in words.items()}
+
+    @staticmethod
+    def _words(fields: Fields, name: str) -> tuple[str, ...]:
+        """Return a list's words; an empty one keeps its place, which `Fields.words` drops."""
+        value = fields.entry.fields.get(name, "")
+        return value if isinstance(value, tuple) else tuple(word.strip() for word in value.split(","))
+
+    def _hops(self, lists: dict[str, tuple[str, ...]]) -> Iterator[StaticHop]:
+        fields = Fields(self.tables, self.entry)
+        if any(self._flags("bfd", lists["bfd"])):
+            self._note("bfd", "not emulated for static routes: a next hop is lost when its link goes down")
+        blackholes = self._flags("blackhole", lists["blackhole"])
+        for number, text in enumerate(lists["nexthop"]):
+            distance = self._distance(fields, lists["distance"][number])
+            address = parse_bare_address(text) if text else _ANY
+            vrf, interface = lists["nexthop-vrf"][number], lists["ifname"][number]
+            if distance is None:
+                continue
+            if vrf not in ("", DEFAULT_VRF):
+                self._note("nexthop-vrf", f"{shown(vrf)}: that next hop was left out; a lab has the default VRF only")
+            elif blackholes[number]:
+                yield StaticHop(None, "", distance, blackhole=True)
+            elif address is None and ":" in text:
+                self._note("nexthop", f"{shown(text)}: that next hop was left out; a lab has IPv4 only")
+            elif address is None:
+                fields.complain("nexthop", f"{shown(text)} is no IPv4 address; write one such as 10.0.0.1", text)
+            elif address == _ANY and not interface:
+                self._note("nexthop", "a next hop without address and interface was left out: it leads nowhere")
+            else:
+                yield StaticHop(None if address == _ANY else address, interface, distance)
+
+    def _distance(self, fields: Fields, text: str) -> int | None:
+        """Return a next hop's distance; None after telling why it has none."""
+        if text and not (_DISTANCE.fullmatch(text) and int(text) <= _NEVER):
+            fields.complain("distance", f"{shown(text)}: a whole number from 0 to {_NEVER} is wanted", text)
+            return None
+        if text and int(text) == _NEVER:
+            self._note("distance", "255: that next hop was left out; a route of this distance is never used")
+            return None
+        return int(text or 0) or DISTANCE
+
+    def _flags(self, name: str, words: tuple[str, ...]) -> list[bool]:
+        for word in words:
+            if word not in ("", "true", "false"):
+                Fields(self.tables, self.entry).complain(name, f"{shown(word)} is unknown; write true or false", word)
+        return [word == "true" for word in words]
+
+    def _note(self, field: str, message: str) -> None:
+        place = self.tables.json.place((TABLE, self.entry.key, field) if field else (TABLE, self.entry.key))
+        self.notes[f"{place}: {TABLE}|{self.entry.key}{'|' if field else ''}{field}: {message}"] = None
