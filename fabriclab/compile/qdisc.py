@@ -14,16 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from fabriclab.formats.framing import FRAMING_BYTES, HEADER_BYTES, LEAST_ON_LINE_BYTES
 from fabriclab.plan.node import Aqm, Port, Queue
-
-ETHERNET_HEADER_BYTES = 14
-"""What a packet's length in the kernel has on top of the MTU."""
-
-FRAMING_BYTES = 24
-"""Preamble 8, frame check sequence 4, inter-frame gap 12 (IEEE 802.3, clauses 3 and 4): on the wire, not in the packet's length."""
-
-MINIMUM_FRAME_BYTES = 84
-"""The shortest frame, 64 bytes, with preamble and gap."""
 
 DELAY_LINE_PACKETS = 1_000_000
 """The delay line stands for a cable: it never drops. A host may send a whole window into it at once."""
@@ -74,7 +66,7 @@ def loss_percent(ppm: int) -> str:
 
 def frame_bytes(port: Port) -> int:
     """Return the length of the port's largest frame as the kernel counts it."""
-    return port.mtu + ETHERNET_HEADER_BYTES
+    return port.mtu + HEADER_BYTES
 
 
 def wire_bytes(port: Port) -> int:
@@ -84,7 +76,7 @@ def wire_bytes(port: Port) -> int:
 
 def shaper(rate_bps: int, burst_bytes: int, limit_bytes: int) -> str:
     """Return a token bucket that counts what a line counts."""
-    return f"tbf rate {rate_bps}bit burst {burst_bytes} limit {limit_bytes} overhead {FRAMING_BYTES} mpu {MINIMUM_FRAME_BYTES}"
+    return f"tbf rate {rate_bps}bit burst {burst_bytes} limit {limit_bytes} overhead {FRAMING_BYTES} mpu {LEAST_ON_LINE_BYTES}"
 
 
 def _delay_line(delay_ns: int) -> str:

@@ -13,15 +13,13 @@ from collections.abc import Iterator, Mapping
 from fabriclab.compile.frr import speaks_bgp
 from fabriclab.compile.layer2 import compile_groups
 from fabriclab.compile.mptcp import compile_endpoints
+from fabriclab.formats.framing import IP_AND_TCP_BYTES, SEGMENT_HEADER_BYTES
 from fabriclab.plan.addressing import extra_network
 from fabriclab.plan.bgp import extra_behind
 from fabriclab.plan.interfaces import Interface, interfaces, neighbours
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node, Route, StaticRoute, Transport
 
-_HEADER_BYTES = 40
-"""IPv4 and TCP. A segment's timestamps count as its data: so the client's kernel counts its window in the handshake."""
-_TIMESTAMP_BYTES = 12
 _LARGEST_WINDOW_BYTES = 65_535 << 14
 """RFC 7323, section 2.3."""
 _DISTANCE_SHIFT = 24
@@ -177,8 +175,9 @@ def _window_bytes(sender: Node, receiver: Node) -> int | None:
     mtu = min(port.mtu for port in (*sender.ports, *receiver.ports))
     if limit == 1:
         # Linux sends two halves into a window of one segment (tcp_bound_to_half_wnd): they must fill it.
-        return mtu - _HEADER_BYTES - _TIMESTAMP_BYTES
-    return min(limit * (mtu - _HEADER_BYTES), _LARGEST_WINDOW_BYTES)
+        return mtu - SEGMENT_HEADER_BYTES
+    # A segment's timestamps count as its data: so the client's kernel counts its window in the handshake.
+    return min(limit * (mtu - IP_AND_TCP_BYTES), _LARGEST_WINDOW_BYTES)
 
 
 def _destinations_behind(route: Route, node: Node, peer: Node) -> Iterator[str]:

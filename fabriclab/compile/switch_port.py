@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 
-from fabriclab.compile.qdisc import FRAMING_BYTES, MINIMUM_FRAME_BYTES, loss_percent, wire_bytes
+from fabriclab.compile.qdisc import loss_percent, wire_bytes
+from fabriclab.formats.framing import FRAMING_BYTES, LEAST_ON_LINE_BYTES
 from fabriclab.plan.node import Node, Port
 from fabriclab.plan.switch.model import Account, Pfc, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
 
@@ -24,7 +25,7 @@ def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
     pools = {} if node.switch is None else {pool.name: index for index, pool in enumerate(node.switch.pools)}
     quanta = quanta_of(buffer.queues, wire_bytes(port))
     words = [f"qdisc add dev {port.interface} root handle {SWITCH_HANDLE} switch_port"]
-    words += [f"rate {port.rate_bps}bit delay {port.delay_ns}ns overhead {FRAMING_BYTES} mpu {MINIMUM_FRAME_BYTES}"]
+    words += [f"rate {port.rate_bps}bit delay {port.delay_ns}ns overhead {FRAMING_BYTES} mpu {LEAST_ON_LINE_BYTES}"]
     if node.switch is not None and port.interface == node.ports[0].interface:
         words += _memory(node.switch)
     words += _maps(buffer.maps)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriclab.formats.framing import HEADER_BYTES
 from fabriclab.lab import defaults
 from fabriclab.lab.document import MappingValue
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
@@ -38,8 +39,6 @@ RUN_KEYS = (
 STUDY_KEYS = ("question", "minutes", "parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")
 LARGEST_SEED = 2**31 - 1
-FRAME_OVERHEAD_BYTES = 14
-"""A queue counts the Ethernet header, not preamble, FCS and gap."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +244,7 @@ def _largest_frames(experiment: Experiment, topology: Topology) -> dict[str, int
     frames: dict[str, int] = {}
     for link in topology.links:
         mtu = experiment.links.mtu or link.mtu
-        frame = (defaults.MTU_BYTES if mtu is None else mtu.value) + FRAME_OVERHEAD_BYTES
+        frame = (defaults.MTU_BYTES if mtu is None else mtu.value) + HEADER_BYTES
         for end in link.ends:
             frames[end.node] = max(frame, frames.get(end.node, 0))
     return frames
@@ -253,7 +252,7 @@ def _largest_frames(experiment: Experiment, topology: Topology) -> dict[str, int
 
 def _check_frame(limit: Written[int], frame_bytes: int, problems: Problems) -> None:
     if limit.value < frame_bytes:
-        mtu = frame_bytes - FRAME_OVERHEAD_BYTES
+        mtu = frame_bytes - HEADER_BYTES
         limit.complain(problems, f"{shown(limit.text)} is smaller than a frame, {frame_bytes} B at MTU {mtu}; no packet would pass")
 
 

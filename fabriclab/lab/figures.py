@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from fabriclab.formats.figures import FIGURE_KINDS
 from fabriclab.lab.document import Value
 from fabriclab.lab.names import Names
 from fabriclab.lab.problems import Problems, did_you_mean, shown
@@ -25,8 +26,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "buffer": ("switch",),
     **dict.fromkeys(("pauses", "switch-ports", "congestion-events", "throughput", "cwnd"), ()),
 }
-FIGURE_KEYS = {kind: ("kind", *keys, "where") for kind, keys in _KEYS.items()}
-FIGURE_KINDS = tuple(FIGURE_KEYS)
+FIGURE_KEYS = {kind: ("kind", *_KEYS[kind], "where") for kind in FIGURE_KINDS}
 HIGHEST_QUEUE = 7
 """Of a port of a switch with a shared buffer."""
 

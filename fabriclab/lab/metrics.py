@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.names import Names
 from fabriclab.lab.problems import did_you_mean, shown
-from fabriclab.lab.switch.written import QUEUES
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, parse_quantity
 
 QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pauses_received", "paused_ns", "storms")

@@ -32,6 +32,11 @@ class Written(Generic[T]):
         problems.add(self.place, self.key, message, self.text)
 
 
+def value_or(written: Written[T] | None, default: T) -> T:
+    """Return what was written, else the default."""
+    return default if written is None else written.value
+
+
 class Section:
     """A mapping that is being read. Unknown keys are recorded at once, with the nearest valid word."""
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab import defaults
 from fabriclab.lab.links import read_mtu
 from fabriclab.lab.section import Section, Written, as_words
 from fabriclab.lab.switch.numbered import read_map
-from fabriclab.lab.switch.written import QUEUES
 from fabriclab.lab.traffic.carrier import DSCP_NAMES, LARGEST_DSCP, parse_dscp
 
 T = TypeVar("T")

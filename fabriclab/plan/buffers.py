@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar, cast
+from typing import Literal, cast
 
 from fabriclab.lab import defaults
 from fabriclab.lab.aqm import WrittenAqm
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.problems import Problems
 from fabriclab.lab.profiles import WrittenSwitchProfile
-from fabriclab.lab.section import Written
+from fabriclab.lab.section import value_or
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Endpoint, Link, Topology
 from fabriclab.plan.node import Aqm, Queue
 from fabriclab.plan.switch.checks import check_switch
-from fabriclab.plan.switch.findings import CheckedPort, Finding
+from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.plan.switch.headroom import Line
 from fabriclab.plan.switch.model import Switch, SwitchPort
 from fabriclab.plan.switch.nic import nic_port
 from fabriclab.plan.switch.places import written_at
 from fabriclab.plan.switch.profile import resolve_pfc, resolve_switch
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class SharedBuffer:
 
     switch: Switch
     ports: tuple[CheckedPort, ...]
-    warnings: tuple[Finding, ...]
+    warnings: tuple[SwitchFinding, ...]
 
     def port(self, interface: str) -> SwitchPort:
         """Return the port of that name."""
@@ -63,8 +61,8 @@ def resolve_wire(link: Link, end: Endpoint, over: LinkOverrides) -> Wire:
         raise AssertionError(f"{end.port} has no rate, which reading the lab refuses")
     return Wire(
         rate_bps=rate.value,
-        delay_ns=_or(over.delay or end.delay, defaults.DELAY_NS),
-        mtu=_or(over.mtu or link.mtu, defaults.MTU_BYTES),
+        delay_ns=value_or(over.delay or end.delay, defaults.DELAY_NS),
+        mtu=value_or(over.mtu or link.mtu, defaults.MTU_BYTES),
     )
 
 
@@ -89,7 +87,7 @@ def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line],
     return SharedBuffer(resolved.switch, ports, tuple(finding for finding in findings if finding.severity == "warning"))
 
 
-def _record(finding: Finding, name: str, written: WrittenSwitch, problems: Problems) -> None:
+def _record(finding: SwitchFinding, name: str, written: WrittenSwitch, problems: Problems) -> None:
     """Record an error at the place where its value was written, or at the switch where a default holds."""
     at = written_at(written, finding.path)
     message = f"{finding.explanation} (switch {name})"
@@ -128,7 +126,7 @@ def _buffer(end: Endpoint, peer: Endpoint, experiment: Experiment, shared: Mappi
     profile = experiment.switches.get(end.node)
     if profile is not None:
         return _switch_queue(end.node, profile)
-    limit_bytes = _or(experiment.hosts[end.node].queue, defaults.HOST_QUEUE_BYTES)
+    limit_bytes = value_or(experiment.hosts[end.node].queue, defaults.HOST_QUEUE_BYTES)
     if peer.node in shared:
         return nic_port(shared[peer.node].port(peer.interface), limit_bytes)
     return Queue(limit_bytes=limit_bytes)
@@ -139,8 +137,8 @@ def _switch_queue(node: str, profile: WrittenSwitchProfile) -> Queue:
         raise AssertionError(f"switch {node} has no buffer, which reading the lab refuses")
     return Queue(
         limit_bytes=profile.buffer.value,
-        ecn_threshold_bytes=_or(profile.ecn_threshold, None),
-        non_ect=cast(Literal["drop", "queue"], _or(profile.non_ect, defaults.NON_ECT)),
+        ecn_threshold_bytes=value_or(profile.ecn_threshold, None),
+        non_ect=cast(Literal["drop", "queue"], value_or(profile.non_ect, defaults.NON_ECT)),
         aqm=_aqm(profile.aqm),
     )
 
@@ -151,9 +149,9 @@ def _aqm(written: WrittenAqm | None) -> Aqm | None:
     kind = cast(Literal["codel", "fq_codel", "pie", "fq_pie"], written.kind.value)
     return Aqm(
         kind=kind,
-        target_ns=_or(written.target, defaults.AQM_TARGET_NS[kind]),
-        interval_ns=_or(written.interval, defaults.AQM_INTERVAL_NS[kind]),
-        ecn=_or(written.ecn, defaults.AQM_ECN),
+        target_ns=value_or(written.target, defaults.AQM_TARGET_NS[kind]),
+        interval_ns=value_or(written.interval, defaults.AQM_INTERVAL_NS[kind]),
+        ecn=value_or(written.ecn, defaults.AQM_ECN),
     )
 
 
@@ -162,7 +160,3 @@ def _ends(topology: Topology) -> Iterator[tuple[Link, Endpoint, Endpoint]]:
     for link in topology.links:
         yield link, link.a, link.b
         yield link, link.b, link.a
-
-
-def _or(written: Written[T] | None, default: T) -> T:
-    return default if written is None else written.value

@@ -34,7 +34,7 @@ class _End(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Finding:
+class _Gap:
     """What is wrong with some flows; `before` and `after` their names make a sentence."""
 
     before: str
@@ -53,7 +53,7 @@ class _Flows(NamedTuple):
 def ends_warnings(written: Mapping[str, WrittenTransport], nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[str, ...]:
     """Return one sentence for each setting of a host that some of its flows do not get, because the other end does not do its part."""
     transports = {node.name: node.transport for node in nodes if node.transport is not None}
-    found: dict[_Finding, _Flows] = {}
+    found: dict[_Gap, _Flows] = {}
     for each in traffic:
         for mode, senders, receivers in directions(each, transports):
             for src, dst in product(_ends(senders, written, transports), _ends(receivers, written, transports)):
@@ -76,7 +76,7 @@ def _ends(hosts: Iterable[str], written: Mapping[str, WrittenTransport], transpo
     return [_End(written[names[0]], transports[names[0]], tuple(names)) for names in alike.values()]
 
 
-def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tuple[_Finding, _End]]:
+def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tuple[_Gap, _End]]:
     """Yield what is wrong with flows from one end to another, each with the end that it is said of."""
     opener, listener = (dst, src) if mode == "pull" else (src, dst)
     unmarked = _without_ecn(traffic, src, opener, listener)
@@ -86,15 +86,15 @@ def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tup
         here = dst if src.transport.mptcp is None else src
         mptcp = here.written.mptcp
         place = "" if mptcp is None or mptcp.place is None else f"{_short(mptcp.place)}: "
-        yield _Finding(f"{place}only one end has mptcp", "have one subflow each; write mptcp for the other end too"), here
+        yield _Gap(f"{place}only one end has mptcp", "have one subflow each; write mptcp for the other end too"), here
     limit = src.written.window_limit
     # Over MPTCP the kernel keeps it, whatever program receives (patch 0025); TCP's window is opened by the kernel, and held by replay.
     by_iperf3 = isinstance(traffic, Iperf3Traffic) and traffic.carrier.transport == "tcp"
     if by_iperf3 and limit is not None and limit.value is not None:
-        yield _Finding(_said(limit), "do not keep it: that is done by the receivers of replay, not by iperf3's"), src
+        yield _Gap(_said(limit), "do not keep it: that is done by the receivers of replay, not by iperf3's"), src
 
 
-def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> tuple[_Finding, _End] | None:
+def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> tuple[_Gap, _End] | None:
     """Return why ECN that an end wants is not negotiated."""
     control = _carrier(traffic).congestion_control
     by_iperf3 = isinstance(traffic, Iperf3Traffic)
@@ -107,13 +107,13 @@ def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> t
         return None if by_dctcp[1] else _refused(opener, listener)
     if {asked, answered} == {"off", "on"}:
         here = opener if asked == "off" else listener
-        return _Finding(_said(here.written.ecn), f"{_UNMARKED}: ecn of the other end is on; write accept or on"), here
+        return _Gap(_said(here.written.ecn), f"{_UNMARKED}: ecn of the other end is on; write accept or on"), here
     if (asked, answered) == ("accept", "on"):
         says = _said(listener.written.ecn or listener.written.congestion_control)
-        return _Finding(says, f"{_UNMARKED}: the other end opens them and does not ask for ECN; write ecn: on for it too"), listener
+        return _Gap(says, f"{_UNMARKED}: the other end opens them and does not ask for ECN; write ecn: on for it too"), listener
     if by_iperf3 and control == DCTCP and asked != "on":
         says = f"traffic.{traffic.name}.congestion_control is dctcp"
-        return _Finding(says, f"{_UNMARKED}: iperf3 becomes DCTCP after the handshake; write congestion_control: dctcp for both hosts"), src
+        return _Gap(says, f"{_UNMARKED}: iperf3 becomes DCTCP after the handshake; write congestion_control: dctcp for both hosts"), src
     return None
 
 
@@ -124,12 +124,12 @@ def _both_run_dctcp(src: _End, opener: _End, listener: _End) -> bool:
     )
 
 
-def _refused(opener: _End, listener: _End) -> tuple[_Finding, _End]:
+def _refused(opener: _End, listener: _End) -> tuple[_Gap, _End]:
     """Return what keeps a listener from DCTCP: the congestion control that was written for it, its ECN, or that nobody asks it to."""
     own = listener.written
     blamed = own.congestion_control or (own.ecn if listener.transport.ecn == "off" else None)
     runs = f"the end that listens runs {listener.transport.congestion_control}, and there Linux refuses ECN to DCTCP's SYN"
-    finding = _Finding(_said(blamed or opener.written.congestion_control), f"{_UNMARKED}: {runs}; write dctcp for both ends")
+    finding = _Gap(_said(blamed or opener.written.congestion_control), f"{_UNMARKED}: {runs}; write dctcp for both ends")
     return finding, opener if blamed is None else listener
 
 
@@ -160,7 +160,7 @@ def _short(place: Place) -> str:
     return str(place) if place.line is None else f"{Path(place.file).name}:{place.line}"
 
 
-def _sentence(finding: _Finding, flows: _Flows) -> str:
+def _sentence(finding: _Gap, flows: _Flows) -> str:
     named = ", ".join(f"traffic.{name}" for name in flows.traffic)
     return f"{finding.before}: flows of {named} between {_names(flows.here)} and {_names(flows.there)} {finding.after}"
 

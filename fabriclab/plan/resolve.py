@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeVar, cast
+from typing import Literal, NamedTuple, cast
 
 from fabriclab.lab import AppliedSettings, Lab, LabErrors, defaults
 from fabriclab.lab.experiment import Experiment, LinkOverrides
@@ -13,7 +13,7 @@ from fabriclab.lab.mptcp import WrittenMptcp
 from fabriclab.lab.problems import Problem
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
 from fabriclab.lab.routing import WrittenRouting
-from fabriclab.lab.section import Written
+from fabriclab.lab.section import value_or
 from fabriclab.lab.segments import Layer2, Segment
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.written import WrittenSwitch
@@ -34,7 +34,6 @@ from fabriclab.plan.switch.model import SwitchPort
 from fabriclab.plan.traffic import resolve_traffic
 from fabriclab.plan.warnings import file_warnings, plan_warnings
 
-T = TypeVar("T")
 _NS_PER_US = 1000
 _NS_PER_S = 10**9
 _MOST_REMEMBERED = 16
@@ -179,17 +178,19 @@ def _assign_addresses(topology: Topology, segments: tuple[Segment, ...], transpo
 
 
 def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:
-    protocol = _or(written.protocol, default_protocol(topology))
+    protocol = value_or(written.protocol, default_protocol(topology))
     if protocol == "static":
         return None
-    interval_ns = _or(written.bfd, None)
+    interval_ns = value_or(written.bfd, None)
     return Bgp(
         unnumbered=protocol == "bgp-unnumbered",
-        max_paths=_or(written.max_paths, defaults.MAX_PATHS),
-        keepalive_s=_or(written.keepalive, defaults.KEEPALIVE_S * _NS_PER_S) // _NS_PER_S,
-        hold_s=_or(written.hold, defaults.HOLD_S * _NS_PER_S) // _NS_PER_S,
-        bfd=None if interval_ns is None else Bfd(interval_ns=interval_ns, multiplier=_or(written.bfd_multiplier, defaults.BFD_MULTIPLIER)),
-        convergence_limit_ns=_or(written.convergence_limit, defaults.CONVERGENCE_LIMIT_NS),
+        max_paths=value_or(written.max_paths, defaults.MAX_PATHS),
+        keepalive_s=value_or(written.keepalive, defaults.KEEPALIVE_S * _NS_PER_S) // _NS_PER_S,
+        hold_s=value_or(written.hold, defaults.HOLD_S * _NS_PER_S) // _NS_PER_S,
+        bfd=None
+        if interval_ns is None
+        else Bfd(interval_ns=interval_ns, multiplier=value_or(written.bfd_multiplier, defaults.BFD_MULTIPLIER)),
+        convergence_limit_ns=value_or(written.convergence_limit, defaults.CONVERGENCE_LIMIT_NS),
     )
 
 
@@ -254,18 +255,18 @@ def _resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Tr
 
 
 def _resolve_transport(written: WrittenTransport) -> Transport:
-    congestion_control = _or(written.congestion_control, defaults.CONGESTION_CONTROL)
+    congestion_control = value_or(written.congestion_control, defaults.CONGESTION_CONTROL)
     # DCTCP asks for ECN itself (TCP_CONG_NEEDS_ECN); the plan says what will happen.
-    ecn = "on" if congestion_control == DCTCP else _or(written.ecn, defaults.ECN)
+    ecn = "on" if congestion_control == DCTCP else value_or(written.ecn, defaults.ECN)
     return Transport(
         congestion_control=congestion_control,
         ecn=cast(Literal["off", "on", "accept"], ecn),
-        rto_min_us=_or(written.rto_min, defaults.RTO_MIN_NS) // _NS_PER_US,
-        delayed_ack=_or(written.delayed_ack, defaults.DELAYED_ACK),
-        initial_window_segments=_or(written.initial_window, defaults.INITIAL_WINDOW_SEGMENTS),
-        window_limit_segments=_or(written.window_limit, None),
-        receive_buffer_bytes=_or(written.receive_buffer, defaults.RECEIVE_BUFFER_BYTES),
-        send_buffer_bytes=_or(written.send_buffer, defaults.SEND_BUFFER_BYTES),
+        rto_min_us=value_or(written.rto_min, defaults.RTO_MIN_NS) // _NS_PER_US,
+        delayed_ack=value_or(written.delayed_ack, defaults.DELAYED_ACK),
+        initial_window_segments=value_or(written.initial_window, defaults.INITIAL_WINDOW_SEGMENTS),
+        window_limit_segments=value_or(written.window_limit, None),
+        receive_buffer_bytes=value_or(written.receive_buffer, defaults.RECEIVE_BUFFER_BYTES),
+        send_buffer_bytes=value_or(written.send_buffer, defaults.SEND_BUFFER_BYTES),
         mptcp=_resolve_mptcp(written.mptcp),
     )
 
@@ -273,11 +274,11 @@ def _resolve_transport(written: WrittenTransport) -> Transport:
 def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
     if written is None or written.is_none:
         return None
-    path_manager = _or(written.path_manager, defaults.MPTCP_PATH_MANAGER)
+    path_manager = value_or(written.path_manager, defaults.MPTCP_PATH_MANAGER)
     return Mptcp(
-        subflows=_or(written.subflows, defaults.MPTCP_SUBFLOWS),
-        add_addr_accepted=_or(written.add_addr_accepted, defaults.MPTCP_ADD_ADDR_ACCEPTED),
-        scheduler=_or(written.scheduler, defaults.MPTCP_SCHEDULER),
+        subflows=value_or(written.subflows, defaults.MPTCP_SUBFLOWS),
+        add_addr_accepted=value_or(written.add_addr_accepted, defaults.MPTCP_ADD_ADDR_ACCEPTED),
+        scheduler=value_or(written.scheduler, defaults.MPTCP_SCHEDULER),
         path_manager=cast(Literal["subflow", "fullmesh", "signal"], path_manager),
     )
 
@@ -285,7 +286,3 @@ def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
 def _resolve_check(written: WrittenCheck) -> Check:
     operator = cast(Literal["<", "<=", ">", ">=", "=="], written.operator)
     return Check(metric=written.metric, operator=operator, value=written.value, where=dict(written.where))
-
-
-def _or(written: Written[T] | None, default: T) -> T:
-    return default if written is None else written.value

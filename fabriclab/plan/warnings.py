@@ -12,7 +12,7 @@ from fabriclab.plan.buffers import SharedBuffer
 from fabriclab.plan.node import Node
 from fabriclab.plan.participants import data_senders
 from fabriclab.plan.switch.checks import unmarked
-from fabriclab.plan.switch.findings import Finding, merged
+from fabriclab.plan.switch.findings import SwitchFinding, merged
 from fabriclab.plan.switch.notes import number_ranges
 from fabriclab.plan.traffic_kinds import TraceTraffic, Traffic
 
@@ -41,14 +41,14 @@ def _switches(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} switches ({names[0]} to {names[-1]})"
 
 
-def _at(finding: Finding, buffer: SharedBuffer) -> str:
+def _at(finding: SwitchFinding, buffer: SharedBuffer) -> str:
     """Say at which ports, unless it is all of them."""
     return "" if len(finding.ports) in (0, len(buffer.ports)) else f" ({listed(finding.ports)})"
 
 
-def _with_ranges(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _with_ranges(findings: Iterable[SwitchFinding]) -> Iterator[SwitchFinding]:
     """Yield findings that differ in the number of their queue or group alone as one: `queues.0..7.wred.min`."""
-    numbers: dict[Finding, list[int]] = {}
+    numbers: dict[SwitchFinding, list[int]] = {}
     for finding in findings:
         if finding.path[0] in _NUMBERED and finding.path[1].isdigit():
             alike = replace(finding, path=(finding.path[0], "", *finding.path[2:]))

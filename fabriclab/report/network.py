@@ -6,15 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from fabriclab.formats.framing import AROUND_MTU_BYTES, SEGMENT_HEADER_BYTES
 from fabriclab.report.buffers import queue_limit
 from fabriclab.results import Results
 from fabriclab.results.stand_ins import queue_limit_bytes
-
-IP_AND_TCP_BYTES = 20 + 20 + 12
-"""IPv4 header, TCP header, timestamp option: what a full segment carries besides data."""
-
-ETHERNET_BYTES = 14 + 4 + 8 + 12
-"""Header, frame check sequence, preamble, inter-frame gap: what a full packet takes on the line besides itself (IEEE 802.3)."""
 
 
 class Level(NamedTuple):
@@ -52,7 +47,7 @@ class PortFacts:
     @property
     def goodput_limit_bps(self) -> float:
         """Return the most application data per second that full segments carry: rate x 1448/1538 with an MTU of 1500."""
-        return self.rate_bps * (self.mtu - IP_AND_TCP_BYTES) / (self.mtu + ETHERNET_BYTES)
+        return self.rate_bps * (self.mtu - SEGMENT_HEADER_BYTES) / (self.mtu + AROUND_MTU_BYTES)
 
 
 def port_facts(results: Results, name: str | None = None, queue: int | None = None) -> PortFacts | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fabriclab.formats.figures import FIGURE_KINDS
 from fabriclab.report.absent import absent, together
 from fabriclab.report.completion import completion_tables
 from fabriclab.report.exhibits import Absent, Exhibit, Picture
@@ -23,19 +24,12 @@ from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_set
 from fabriclab.report.quantities import setting_number
 from fabriclab.report.samples import default_place, longest_queue
 from fabriclab.report.studies import Study
-from fabriclab.report.switch_selection import SWITCH_KINDS, counts_drops, switch_exhibits, switch_point_exhibits
+from fabriclab.report.switch_selection import counts_drops, switch_exhibits, switch_point_exhibits
 from fabriclab.report.telling import numeric_parameter, telling_points
 from fabriclab.report.traffic import timed_classes
 from fabriclab.results import Results, ResultsError, Sweep
 from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
 from fabriclab.where import concerns
-
-FIGURE_KINDS = (
-    *("metric", "queue", "queue-distribution", "drops", "fct-cdf", "cwnd", "throughput"),
-    *("fct-table", "slowdown", "deadlines"),
-    *SWITCH_KINDS,
-)
-"""What `report.figures` of an experiment may name as `kind`."""
 
 MOST_TABLED = 12
 """A sweep of more pools has a table of completion times where the experiment asks for it."""

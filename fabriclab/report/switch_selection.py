@@ -14,8 +14,6 @@ from fabriclab.report.pools import PooledRuns
 from fabriclab.report.switch_tables import congestion_event_table, switch_point_table, switch_port_table
 from fabriclab.results import Results
 
-SWITCH_KINDS = ("buffer", "pauses", "switch-ports", "congestion-events")
-
 Figure = dict[str, Any]
 
 

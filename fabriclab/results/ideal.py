@@ -30,12 +30,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-TCP_HEADER_BYTES = 52
-"""IPv4, TCP and timestamps."""
-FRAME_BYTES = 38
-"""Ethernet header, preamble, frame check sequence and inter-frame gap."""
-SYN_WIRE_BYTES = 98
-"""IPv4 and TCP 40, its options 20 (largest segment, SACK, timestamps, window scale), FRAME_BYTES."""
+from fabriclab.formats.framing import AROUND_MTU_BYTES, IP_AND_TCP_BYTES, SEGMENT_HEADER_BYTES
+
+SYN_WIRE_BYTES = IP_AND_TCP_BYTES + 20 + AROUND_MTU_BYTES
+"""With 20 bytes of options: largest segment, SACK, timestamps, window scale."""
 LEAST_REQUEST_BYTES = 4
 """Of a pull whose trace says nothing (`traffic/README.md`)."""
 _BITS_NS = 8e9
@@ -121,7 +119,9 @@ def ideal_columns() -> Iterator[pl.Expr]:
     base_rtt = pl.col("delay_ns") + pl.col("return_delay_ns")
     syns = SYN_WIRE_BYTES * (pl.col("head_ns") + pl.col("tail_ns") + pl.col("return_stored_ns"))
     set_up = pl.when(pl.col("connection").is_null()).then(base_rtt + syns).otherwise(0)
-    request_bytes = pl.min_horizontal(pl.col("request_bytes").fill_null(LEAST_REQUEST_BYTES), _payload()) + TCP_HEADER_BYTES + FRAME_BYTES
+    request_bytes = (
+        pl.min_horizontal(pl.col("request_bytes").fill_null(LEAST_REQUEST_BYTES), _payload()) + SEGMENT_HEADER_BYTES + AROUND_MTU_BYTES
+    )
     asked = pl.col("return_delay_ns") + request_bytes * pl.col("return_stored_ns")
     request = pl.when(pl.col("mode") == "pull").then(asked).otherwise(0)
     yield base_rtt.alias("base_rtt_ns")
@@ -130,12 +130,12 @@ def ideal_columns() -> Iterator[pl.Expr]:
 
 
 def _payload() -> pl.Expr:
-    return pl.col("mtu") - TCP_HEADER_BYTES
+    return pl.col("mtu") - SEGMENT_HEADER_BYTES
 
 
 def _transmission() -> pl.Expr:
     """Return from the first bit's departure to the last one's arrival, but for the propagation."""
-    overhead = TCP_HEADER_BYTES + FRAME_BYTES
+    overhead = SEGMENT_HEADER_BYTES + AROUND_MTU_BYTES
     size, payload = pl.col("size_bytes"), _payload()
     frames = (size + payload - 1) // payload
     first = (pl.min_horizontal(size, payload) + overhead).cast(pl.Float64)

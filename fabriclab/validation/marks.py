@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from fabriclab.formats.framing import HEADER_BYTES
 from fabriclab.plan.switch.model import CODEPOINTS, SwitchPort, SwitchQueue, Wred
 from fabriclab.plan.traffic_kinds import Carrier, LongTraffic
 from fabriclab.results import Results
@@ -21,7 +22,6 @@ from fabriclab.validation.in_cast import InCast, in_casts
 _LINES = 2.0
 """Senders to a receiver, in lines: slow start fills the queue within some round trips."""
 _INTERVAL_NS = 10_000
-_FRAME_OVERHEAD_BYTES = 14
 _RAMP_NS = 20 * MS
 _DIGITS = 4
 _FILLS = 4
@@ -167,7 +167,7 @@ def _is_right(slot: _Slot, begin: _Begin) -> bool:
         return False
     # An average lags behind the queue: where it is used, marks may begin later.
     lags = slot.queue.wred is not None and slot.queue.wred.weight_log > 0
-    return lags or begin.unmarked_bytes <= slot.full_bytes + slot.in_cast.port.mtu + _FRAME_OVERHEAD_BYTES
+    return lags or begin.unmarked_bytes <= slot.full_bytes + slot.in_cast.port.mtu + HEADER_BYTES
 
 
 def _fault(slot: _Slot, begin: _Begin) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriclab.plan.switch.checks import check_switch
-from fabriclab.plan.switch.findings import CheckedPort, Finding
+from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.plan.switch.headroom import Line
 from fabriclab.plan.switch.model import Account, Lossless, Pfc, Pool, PriorityGroup, QosMaps, Switch, SwitchPort, SwitchQueue, Wred
 
@@ -42,7 +42,7 @@ def group(account: Account = SHARED, lossless: Lossless | None = LOSSLESS) -> Pr
     return PriorityGroup(index=3, account=account, lossless=lossless)
 
 
-def check(switch: Switch, port: SwitchPort, count: int = 4, line: Line = LINE) -> Mapping[str, Finding]:
+def check(switch: Switch, port: SwitchPort, count: int = 4, line: Line = LINE) -> Mapping[str, SwitchFinding]:
     """Return the findings of a switch of ports alike by rule."""
     findings = check_switch(switch, [CheckedPort(f"eth{number}", line, port) for number in range(1, count + 1)])
     by_rule = {finding.rule: finding for finding in findings}

@@ -11,6 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "fabriclab"
 ALLOWED = {
     "files": set(),
+    "formats": set(),
     "units": set(),
     "clock": set(),
     "where": set(),
@@ -54,7 +55,7 @@ ALLOWED = {
     "__init__": set(),
 }
 """What each folder may import beside itself, and `files`. Folders within the parts that are not named here are the part's own."""
-EVERYWHERE = {"files"}
+EVERYWHERE = {"files", "formats"}
 ENGINES = {"engine", "vendors.sonic.container"}
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty"}
 STARTING_CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}

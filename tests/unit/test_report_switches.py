@@ -13,7 +13,7 @@ import pytest
 from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, switch_plan, switch_run, switch_sweep
 from synthetic_run import MS, incast_run
 
-from fabriclab.lab.figures import FIGURE_KINDS as KINDS_OF_THE_LANGUAGE
+from fabriclab.formats.figures import FIGURE_KINDS
 from fabriclab.report import write_report
 from fabriclab.report.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
 from fabriclab.report.exhibits import Absent, DataTable, Exhibit, Picture
@@ -25,7 +25,7 @@ from fabriclab.report.network import Level, port_facts
 from fabriclab.report.pools import pool_of_run, pools_of
 from fabriclab.report.quantities import metric_title
 from fabriclab.report.samples import longest_queue, queue_samples
-from fabriclab.report.selection import FIGURE_KINDS, run_exhibits, sweep_exhibits
+from fabriclab.report.selection import run_exhibits, sweep_exhibits
 from fabriclab.report.series import sampled_bins
 from fabriclab.report.style import CAUSES
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
@@ -214,8 +214,11 @@ def test_what_is_asked_for_is_shown(tmp_path: Path) -> None:
     assert titles(found)[:3] == [f"Queue 0 at {CLIENT} over time", f"Drops at {CLIENT}", "Buffer of s1 over time"]
 
 
-def test_kinds_are_those_of_the_language() -> None:
-    assert set(FIGURE_KINDS) == set(KINDS_OF_THE_LANGUAGE)
+@pytest.mark.parametrize("kind", FIGURE_KINDS)
+def test_each_kind_of_the_language_is_drawn_or_told(kind: str, tmp_path: Path) -> None:
+    asked = {"kind": kind, **({"metric": "goodput_bps"} if kind == "metric" else {})}
+    run = read_run(switch_run(tmp_path / "run", "shallow", report=[asked]))
+    assert run_exhibits(run, "x", kinds=(kind,))
 
 
 def test_drops_are_by_cause(runs: dict[str, Results]) -> None:

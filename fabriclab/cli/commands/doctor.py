@@ -37,7 +37,7 @@ _DEPS = PROJECT / ".ci" / "deps"
 
 
 @dataclass(frozen=True)
-class Finding:
+class HostFinding:
     """One thing that was looked at. `remedy` is empty when it is as it should be; what is not `needed` is only told."""
 
     name: str
@@ -59,7 +59,7 @@ def doctor(as_json: bool) -> int:
     return FAILED if remedies else OK
 
 
-def _show(findings: Sequence[Finding], remedies: Sequence[str]) -> None:
+def _show(findings: Sequence[HostFinding], remedies: Sequence[str]) -> None:
     """Print a line for each finding: the first word says how it stands. Lines are broken between words, and only on a terminal."""
     console = Console(soft_wrap=True, highlight=False)
     for finding in findings:
@@ -82,9 +82,9 @@ def _broken(text: str) -> list[str]:
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
-def _examine() -> Iterator[Finding]:
+def _examine() -> Iterator[HostFinding]:
     yield _processor()
-    yield Finding("CPUs", str(len(usable_cpus())))
+    yield HostFinding("CPUs", str(len(usable_cpus())))
     yield _memory()
     yield _machine_memory()
     yield from _programs()
@@ -94,21 +94,21 @@ def _examine() -> Iterator[Finding]:
     yield from (_image(vendor.kind) for vendor in VENDORS if vendor.kind is not None)
 
 
-def _image(kind: NodeKind) -> Finding:
+def _image(kind: NodeKind) -> HostFinding:
     """Whether nodes of a vendor's kind can run in containers; in the virtual machine they always can."""
     if shutil.which("docker") is None:
-        return Finding(kind.image, "not: docker", kind.guide, needed=False)
+        return HostFinding(kind.image, "not: docker", kind.guide, needed=False)
     try:
         identity = image_identity(kind.image)
     except EngineError as error:
-        return Finding(kind.image, " ".join(str(error).splitlines()[:2]), kind.guide, needed=False)
+        return HostFinding(kind.image, " ".join(str(error).splitlines()[:2]), kind.guide, needed=False)
     if identity is None:
         absent = f"no such image; nodes of kind {kind.name} run in the virtual machine only"
-        return Finding(kind.image, absent, kind.guide, needed=False)
-    return Finding(kind.image, identity)
+        return HostFinding(kind.image, absent, kind.guide, needed=False)
+    return HostFinding(kind.image, identity)
 
 
-def _containers() -> Iterator[Finding]:
+def _containers() -> Iterator[HostFinding]:
     """What the container engine itself looks for before a run."""
     try:
         problems = general_problems()
@@ -116,15 +116,15 @@ def _containers() -> Iterator[Finding]:
         problems = [" ".join(str(error).splitlines())]
     for problem in problems:
         state, _, cure = problem.partition(": ")
-        yield Finding(_CONTAINERS, state, cure or "images/README.md", needed=False)
+        yield HostFinding(_CONTAINERS, state, cure or "images/README.md", needed=False)
     if not problems:
-        yield Finding(_CONTAINERS, "Docker, Containerlab, the images and the kernel have what nearly every lab needs")
+        yield HostFinding(_CONTAINERS, "Docker, Containerlab, the images and the kernel have what nearly every lab needs")
 
 
-def _memory() -> Finding:
+def _memory() -> HostFinding:
     available = _available_memory_bytes() // _MIB
     remedy = "" if available >= _MACHINE_MIB else "free some memory"
-    return Finding("memory", f"{available} MiB available, a machine needs about {_MACHINE_MIB}", remedy)
+    return HostFinding("memory", f"{available} MiB available, a machine needs about {_MACHINE_MIB}", remedy)
 
 
 def _available_memory_bytes() -> int:
@@ -134,35 +134,35 @@ def _available_memory_bytes() -> int:
     return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def _machine_memory() -> Finding:
+def _machine_memory() -> HostFinding:
     """Where a machine's memory lies; it is best in /dev/shm, and elsewhere if that will not do."""
     need_bytes = _MACHINE_MIB * _MIB
     first, *others = memory_places(Path.cwd())
     reason = why_not(first, need_bytes)
     if not reason:
-        return Finding("machine's memory", f"in {first}")
+        return HostFinding("machine's memory", f"in {first}")
     try:
         place = memory_directory(need_bytes, others)
     except EngineError as error:
-        return Finding("machine's memory", str(error), f"make {_MACHINE_MIB} MiB of room in {first}")
-    return Finding("machine's memory", f"in {place}, because {first} {reason}", f"enlarge {first}", needed=False)
+        return HostFinding("machine's memory", str(error), f"make {_MACHINE_MIB} MiB of room in {first}")
+    return HostFinding("machine's memory", f"in {place}, because {first} {reason}", f"enlarge {first}", needed=False)
 
 
-def _processor() -> Finding:
+def _processor() -> HostFinding:
     if processor := wrong_processor():
-        return Finding("processor", f"{processor}: the virtual machine runs on x86-64 only", "use a computer with an x86-64 processor")
-    return Finding("processor", PROCESSOR)
+        return HostFinding("processor", f"{processor}: the virtual machine runs on x86-64 only", "use a computer with an x86-64 processor")
+    return HostFinding("processor", PROCESSOR)
 
 
-def _programs() -> Iterator[Finding]:
+def _programs() -> Iterator[HostFinding]:
     missing = [package for program, package in _RUN_PROGRAMS.items() if shutil.which(program) is None]
-    yield Finding("programs to run", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else "")
+    yield HostFinding("programs to run", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else "")
     if not _DEPS.is_file():
         return  # An installed package has no sources that could be built.
     missing = missing_packages(_DEPS)
     # Who has a built machine needs none of them.
     built = _is_built()
-    yield Finding(
+    yield HostFinding(
         "programs to build", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else "", needed=not built
     )
 
@@ -174,17 +174,19 @@ def _is_built() -> bool:
         return False
 
 
-def _artefacts() -> Iterator[Finding]:
+def _artefacts() -> Iterator[HostFinding]:
     try:
         paths = locate_artefacts()
     except EngineError as error:
-        yield Finding("machine", str(error), "make machine")
+        yield HostFinding("machine", str(error), "make machine")
         return
     for name, path in paths.items():
-        yield Finding(name, str(path) if path else "not built", "" if path else "make machine")
+        yield HostFinding(name, str(path) if path else "not built", "" if path else "make machine")
 
 
-def _disk(directory: Path) -> Finding:
+def _disk(directory: Path) -> HostFinding:
     free = shutil.disk_usage(directory).free // _MIB
     need = 100 if _is_built() else _BUILD_MIB
-    return Finding("disk", f"{free} MiB free in {directory}", "" if free >= need else f"free {need - free} MiB on the disk of {directory}")
+    return HostFinding(
+        "disk", f"{free} MiB free in {directory}", "" if free >= need else f"free {need - free} MiB on the disk of {directory}"
+    )

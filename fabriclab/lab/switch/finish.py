@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.section import Written
 from fabriclab.lab.switch.written import (
-    QUEUES,
     Numbered,
     WrittenAccount,
     WrittenBuffer,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.meanings import Meaning
 from fabriclab.lab.switch.layer import is_pool_name
 from fabriclab.lab.switch.numbered import DEFAULT, parse_numbers
-from fabriclab.lab.switch.written import QUEUES
 from fabriclab.lab.traffic.carrier import DSCP_NAMES, LARGEST_DSCP
 
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.problems import did_you_mean, shown
 from fabriclab.lab.section import Section
-from fabriclab.lab.switch.written import QUEUES, Numbered
+from fabriclab.lab.switch.written import Numbered
 
 T = TypeVar("T")
 DEFAULT = "default"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.problems import shown
 from fabriclab.lab.section import Section, Written, as_words, duplicates
 from fabriclab.lab.switch.part import read_part
-from fabriclab.lab.switch.written import QUEUES, WrittenPfc, WrittenWatchdog
+from fabriclab.lab.switch.written import WrittenPfc, WrittenWatchdog
 
 PFC_KEYS = ("priorities", "quanta", "reaction", "watchdog")
 WATCHDOG_KEYS = ("detection", "restoration", "action")

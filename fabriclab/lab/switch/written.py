@@ -15,8 +15,6 @@ from fabriclab.lab.problems import Place
 from fabriclab.lab.section import Written
 
 T = TypeVar("T")
-QUEUES = 8
-"""Queues, traffic classes, priorities and priority groups alike (`images/machine/kernel/switch/uapi/switch_port.h`)."""
 Scale = Literal["bandwidth", "none"] | Fraction
 """By the switch's bandwidth in this lab over that of the profile, not at all, or by a factor."""
 

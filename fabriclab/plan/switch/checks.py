@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fabriclab.plan.switch.findings import CheckedPort, Finding, merged
+from fabriclab.formats.classes import QUEUES
+from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding, merged
 from fabriclab.plan.switch.headroom import cells
 from fabriclab.plan.switch.memory import Memory
-from fabriclab.plan.switch.model import CODEPOINTS, QUEUES, Account, QosMaps, Switch, SwitchQueue
+from fabriclab.plan.switch.model import CODEPOINTS, Account, QosMaps, Switch, SwitchQueue
 from fabriclab.plan.switch.notes import number_ranges, size, told_apart
 from fabriclab.plan.switch.pfc_checks import PFC_RULES
 from fabriclab.plan.switch.threshold_checks import THRESHOLD_RULES
 from fabriclab.units import format_rate
 
 
-def check_switch(switch: Switch, ports: Sequence[CheckedPort]) -> tuple[Finding, ...]:
+def check_switch(switch: Switch, ports: Sequence[CheckedPort]) -> tuple[SwitchFinding, ...]:
     """Return everything that is found; the same of several ports once."""
     rules = (
         reserved_above_pool,
@@ -32,14 +33,14 @@ def check_switch(switch: Switch, ports: Sequence[CheckedPort]) -> tuple[Finding,
     return merged(finding for rule in rules for finding in rule(switch, ports))
 
 
-def reserved_above_pool(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def reserved_above_pool(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """What queues and priority groups of all ports reserve fits into their pool; the kernel refuses the port that is too much."""
     memory = Memory(switch, ports)
     for pool in switch.pools:
         reserved = memory.reserved_bytes(pool.name)
         if reserved > pool.size_bytes // switch.cell_bytes * switch.cell_bytes:
             value, wanted = told_apart(pool.size_bytes, reserved)
-            yield Finding(
+            yield SwitchFinding(
                 "reserved-above-pool",
                 "error",
                 ("pools", pool.name, "size"),
@@ -50,7 +51,7 @@ def reserved_above_pool(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
             )
 
 
-def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """Every pool, every limit and every VOQ holds a frame of the port's MTU."""
     memory = Memory(switch, ports)
     for port in ports:
@@ -66,19 +67,19 @@ def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
                 yield _voq_below_frame(queue.index, queue.voq_limit_bytes, port)
 
 
-def _below_frame(path: tuple[str, ...], size_bytes: int, port: CheckedPort) -> Finding:
+def _below_frame(path: tuple[str, ...], size_bytes: int, port: CheckedPort) -> SwitchFinding:
     bound = f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}, in whole cells and beside what is reserved"
-    return Finding("account-below-frame", "error", path, size(size_bytes), bound, "no such frame would pass", ports=(port.name,))
+    return SwitchFinding("account-below-frame", "error", path, size(size_bytes), bound, "no such frame would pass", ports=(port.name,))
 
 
-def pool_below_frames(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def pool_below_frames(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """Every pool holds a frame for each port that takes from it: a scaled one may be no more than a frame for all of them."""
     memory = Memory(switch, ports)
     for pool in switch.pools:
         frames = [cells(port.line.frame_bytes, switch.cell_bytes) for port in ports if _takes_from(pool.name, port, switch.cell_bytes)]
         if max(frames, default=0) <= memory.free_cells(pool.name) < sum(frames):
             value, wanted = told_apart(pool.size_bytes, memory.reserved_bytes(pool.name) + sum(frames) * switch.cell_bytes)
-            yield Finding(
+            yield SwitchFinding(
                 "pool-below-frames",
                 "warning",
                 ("pools", pool.name, "size"),
@@ -95,9 +96,9 @@ def _takes_from(pool: str, port: CheckedPort, cell_bytes: int) -> bool:
     return any(account.pool == pool and cells(account.reserved_bytes, cell_bytes) < needed for _, account in _accounts(port))
 
 
-def _voq_below_frame(index: int, limit_bytes: int, port: CheckedPort) -> Finding:
+def _voq_below_frame(index: int, limit_bytes: int, port: CheckedPort) -> SwitchFinding:
     path, bound = ("queues", str(index), "voq_limit"), f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}"
-    return Finding("account-below-frame", "error", path, size(limit_bytes), bound, "no such frame would pass", ports=(port.name,))
+    return SwitchFinding("account-below-frame", "error", path, size(limit_bytes), bound, "no such frame would pass", ports=(port.name,))
 
 
 def _accounts(port: CheckedPort) -> Iterator[tuple[tuple[str, ...], Account]]:
@@ -107,7 +108,7 @@ def _accounts(port: CheckedPort) -> Iterator[tuple[tuple[str, ...], Account]]:
         yield ("priority_groups", str(group.index)), group.account
 
 
-def counted_twice(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def counted_twice(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """A class whose queue and whose priority group take from one pool: each frame is charged to it twice."""
     for port in ports:
         maps = port.port.maps
@@ -115,7 +116,7 @@ def counted_twice(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Find
             queue, group = port.queue(maps.tc_to_queue[tc]), port.group(maps.tc_to_group[tc])
             if queue is None or group is None or queue.account.pool is None or queue.account.pool != group.account.pool:
                 continue
-            yield Finding(
+            yield SwitchFinding(
                 "counted-twice",
                 "warning",
                 ("priority_groups", str(group.index), "pool"),
@@ -127,7 +128,7 @@ def counted_twice(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Find
             )
 
 
-def starvation(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def starvation(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """Strict queues without a peak rate come before weighted ones without a guarantee."""
     del switch
     for port in ports:
@@ -135,7 +136,7 @@ def starvation(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding
         greedy = [queue.index for queue in queues if queue.scheduler.kind == "strict" and not queue.scheduler.pir_bps]
         starved = [queue.index for queue in queues if queue.scheduler.kind != "strict" and not queue.scheduler.cir_bps]
         if greedy and starved:
-            yield Finding(
+            yield SwitchFinding(
                 "starvation",
                 "warning",
                 ("queues", str(greedy[0]), "scheduler"),
@@ -147,14 +148,14 @@ def starvation(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding
             )
 
 
-def guarantees_above_line(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def guarantees_above_line(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """The guaranteed rates of a port's queues together are at most the line's."""
     del switch
     for port in ports:
         guaranteed = [queue for queue in port.port.queues if queue.scheduler.cir_bps]
         total = sum(queue.scheduler.cir_bps for queue in guaranteed)
         if total > port.line.out_rate_bps:
-            yield Finding(
+            yield SwitchFinding(
                 "cir-above-line",
                 "warning",
                 ("queues", number_ranges(queue.index for queue in guaranteed), "cir"),
@@ -165,7 +166,7 @@ def guarantees_above_line(switch: Switch, ports: Sequence[CheckedPort]) -> Itera
             )
 
 
-def unmarked(switch: Switch, ports: Sequence[CheckedPort], codepoints: Iterable[int]) -> Iterator[Finding]:
+def unmarked(switch: Switch, ports: Sequence[CheckedPort], codepoints: Iterable[int]) -> Iterator[SwitchFinding]:
     """DCTCP with these DSCPs crosses a switch whose queues mark nothing (not part of `check_switch`: it needs to know the traffic)."""
     del switch
     for port in ports:
@@ -173,7 +174,7 @@ def unmarked(switch: Switch, ports: Sequence[CheckedPort], codepoints: Iterable[
         for index, codepoint in sorted(queues.items()):
             queue = port.queue(index)
             if queue is None or not marks(queue):
-                yield Finding(
+                yield SwitchFinding(
                     "dctcp-without-marks",
                     "warning",
                     ("queues", str(index), "wred"),

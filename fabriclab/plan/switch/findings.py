@@ -34,7 +34,7 @@ class CheckedPort:
 
 
 @dataclass(frozen=True)
-class Finding:
+class SwitchFinding:
     """One thing that is wrong (error) or probably not meant (warning)."""
 
     rule: str
@@ -68,9 +68,9 @@ class Finding:
         return "; ".join(filter(None, [f"{self.value} is {self.bound}", self.consequence, self.remedy]))
 
 
-def merged(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def merged(findings: Iterable[SwitchFinding]) -> tuple[SwitchFinding, ...]:
     """Return the findings, those that differ in their ports alone as one, in the order of the first of each."""
-    found: dict[Finding, dict[str, None]] = {}
+    found: dict[SwitchFinding, dict[str, None]] = {}
     for finding in findings:
         found.setdefault(replace(finding, ports=()), {}).update(dict.fromkeys(finding.ports))
     return tuple(replace(finding, ports=tuple(ports)) for finding, ports in found.items())

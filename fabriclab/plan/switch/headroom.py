@@ -35,12 +35,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-HEADER_BYTES = 14
-"""Ethernet's, which a buffer counts."""
-FRAMING_BYTES = 24
-"""Preamble, frame check sequence and gap, which only the wire counts."""
-LEAST_WIRE_BYTES = 84
-"""A frame of 64 bytes: the least, and a pause."""
+from fabriclab.formats.framing import FRAMING_BYTES, HEADER_BYTES, LEAST_ON_LINE_BYTES
+
 _NS_PER_S = 10**9
 
 
@@ -67,7 +63,7 @@ class Line:
 
 def wire_bytes(frame_bytes: int) -> int:
     """Return what a frame takes of the line."""
-    return max(LEAST_WIRE_BYTES, frame_bytes + FRAMING_BYTES)
+    return max(LEAST_ON_LINE_BYTES, frame_bytes + FRAMING_BYTES)
 
 
 def cells(size_bytes: int, cell_bytes: int) -> int:
@@ -80,7 +76,7 @@ def headroom_bytes(line: Line, cell_bytes: int, priorities: int) -> int:
 
     `priorities` are those that the port sends pauses for. The result is in whole cells.
     """
-    out_bytes = wire_bytes(line.frame_bytes) + LEAST_WIRE_BYTES * max(1, priorities)
+    out_bytes = wire_bytes(line.frame_bytes) + LEAST_ON_LINE_BYTES * max(1, priorities)
     exposed = Fraction(out_bytes * line.in_rate_bps, line.out_rate_bps) + _in_flight_bytes(line)
     ends = 2 * cells(line.frame_bytes, cell_bytes)
     return (ends + int(exposed * _worst_occupancy(line.frame_bytes, cell_bytes))) * cell_bytes
@@ -91,7 +87,7 @@ def full_frames_headroom(line: Line, cell_bytes: int) -> int:
 
     A frame that would start at the very time at which the pause takes effect still goes (`switch_chip_lock` serves first), hence floor + 1.
     """
-    exposed = Fraction(LEAST_WIRE_BYTES * line.in_rate_bps, line.out_rate_bps) + _in_flight_bytes(line)
+    exposed = Fraction(LEAST_ON_LINE_BYTES * line.in_rate_bps, line.out_rate_bps) + _in_flight_bytes(line)
     frames = 1 + int(exposed / wire_bytes(line.frame_bytes)) + 1
     return frames * cells(line.frame_bytes, cell_bytes) * cell_bytes
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.plan.record import Frozen
 
-QUEUES = 8
-"""Queues, traffic classes, priorities and priority groups of a port alike."""
 CODEPOINTS = 64
 """DSCPs."""
 IDENTITY = tuple(range(QUEUES))

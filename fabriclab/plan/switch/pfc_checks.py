@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from fabriclab.plan.switch.findings import CheckedPort, Finding
+from fabriclab.formats.classes import QUEUES
+from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.plan.switch.headroom import cells, full_frames_headroom, headroom_bytes
 from fabriclab.plan.switch.memory import Memory, alpha
-from fabriclab.plan.switch.model import QUEUES, Lossless, Pfc, PriorityGroup, Switch, SwitchQueue
+from fabriclab.plan.switch.model import Lossless, Pfc, PriorityGroup, Switch, SwitchQueue
 from fabriclab.plan.switch.notes import number_ranges, size
 
 _COMPUTED = "write headroom: auto"
 
 
-def lossy_priority(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def lossy_priority(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """A PFC priority belongs to a lossless group."""
     del switch
     for port in ports:
@@ -22,7 +23,7 @@ def lossy_priority(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fin
             index = port.port.maps.priority_to_group[priority]
             group = port.group(index)
             if group is None or group.lossless is None:
-                yield Finding(
+                yield SwitchFinding(
                     "pfc-lossy-group",
                     "warning",
                     ("pfc", "priorities"),
@@ -34,7 +35,7 @@ def lossy_priority(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fin
                 )
 
 
-def unpaused_group(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def unpaused_group(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """A lossless group has a PFC priority, and the neighbour stops for it."""
     del switch
     for port in ports:
@@ -44,14 +45,14 @@ def unpaused_group(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fin
             if not sent:
                 bound = "without a PFC priority: none of pfc.priorities belongs to the group"
                 fate = "nobody is paused, and what exceeds limit and headroom is dropped"
-                yield Finding("lossless-without-pfc", "warning", path, "true", bound, fate, ports=(port.name,))
+                yield SwitchFinding("lossless-without-pfc", "warning", path, "true", bound, fate, ports=(port.name,))
             elif not set(sent) & set(port.line.honoured):
                 bound = f"what the neighbour does not stop for: it has no PFC of priority {number_ranges(sent)}"
                 fate = "it sends on while it is paused, and what exceeds the headroom is dropped"
-                yield Finding("pause-ignored", "warning", path, "true", bound, fate, ports=(port.name,))
+                yield SwitchFinding("pause-ignored", "warning", path, "true", bound, fate, ports=(port.name,))
 
 
-def headroom_below_need(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def headroom_below_need(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """A lossless group's headroom holds what comes after the pause."""
     for port in ports:
         for group, lossless in _lossless(port):
@@ -62,18 +63,18 @@ def headroom_below_need(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
             if whole < cells(port.line.frame_bytes, switch.cell_bytes) * switch.cell_bytes:
                 bound = f"below one frame, {port.line.frame_bytes} B at MTU {port.line.mtu}"
                 fate = f"the group is never lossless; this link needs {size(safe)}"
-                yield Finding("headroom-below-frame", "error", path, value, bound, fate, _COMPUTED, (port.name,))
+                yield SwitchFinding("headroom-below-frame", "error", path, value, bound, fate, _COMPUTED, (port.name,))
             elif whole < min(full, safe):
                 bound = f"below {size(min(full, safe))}, which a sender of full frames at the line's rate fills after the pause"
                 fate = f"the class loses frames; {size(safe)} are enough for whatever comes"
-                yield Finding("headroom-below-need", "warning", path, value, bound, fate, _COMPUTED, (port.name,))
+                yield SwitchFinding("headroom-below-need", "warning", path, value, bound, fate, _COMPUTED, (port.name,))
             elif whole < safe:
                 bound = f"below {size(safe)}, enough for frames of any size and for traffic against them"
                 fate = "with small frames or a busy line back the class can lose some"
-                yield Finding("headroom-for-full-frames", "warning", path, value, bound, fate, _COMPUTED, (port.name,))
+                yield SwitchFinding("headroom-for-full-frames", "warning", path, value, bound, fate, _COMPUTED, (port.name,))
 
 
-def shared_headroom(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def shared_headroom(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """Headroom that groups share is enough for one group at least; for all of them it need not be, but it is said."""
     for pool in switch.pools:
         each = [
@@ -88,16 +89,16 @@ def shared_headroom(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fi
         if needs and max(needs) > pool.headroom_bytes:
             bound = f"below {size(max(needs))}, what a single lossless group needs"
             fate, remedy = "no group of the pool is lossless", "write more, or 0 B: then each group has its own"
-            yield Finding("shared-headroom-too-small", "error", path, value, bound, fate, remedy)
+            yield SwitchFinding("shared-headroom-too-small", "error", path, value, bound, fate, remedy)
         elif total > pool.headroom_bytes:
             ratio = Fraction(total, pool.headroom_bytes)
             at_once = pool.headroom_bytes // max(headroom for _, headroom in each)
             bound = f"over-subscribed {float(ratio):.3g} times: the {len(each)} lossless groups have {size(total)} of headroom"
             fate = f"when more than {at_once} of them fill theirs at once, frames are lost"
-            yield Finding("headroom-oversubscribed", "warning", path, value, bound, fate)
+            yield SwitchFinding("headroom-oversubscribed", "warning", path, value, bound, fate)
 
 
-def xon_above_limit(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def xon_above_limit(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """A group goes on below the limit at which it stopped; a dynamic limit is highest while the group is alone."""
     memory = Memory(switch, ports)
     for port in ports:
@@ -112,14 +113,14 @@ def xon_above_limit(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fi
             if limit is None:
                 bound = f"above {size(stop)}, the most that the group ever holds when it stops its neighbour"
                 fate = "it says go on as soon as its headroom is empty, and stop again with the next frame"
-                yield Finding("xon-above-limit", "warning", path, value, bound, fate, "write less", (port.name,))
+                yield SwitchFinding("xon-above-limit", "warning", path, value, bound, fate, "write less", (port.name,))
             else:
                 bound = f"above {size(stop)}, the limit (with what is reserved) at which the group stops its neighbour"
                 fate = "it would be told to go on while it must wait"
-                yield Finding("xon-above-limit", "error", path, value, bound, fate, "write less", (port.name,))
+                yield SwitchFinding("xon-above-limit", "error", path, value, bound, fate, "write less", (port.name,))
 
 
-def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """The pause of a lossless group stops the queue that its frames wait in, taking the neighbour's maps for the same."""
     del switch
     for port in ports:
@@ -136,10 +137,12 @@ def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator
                     "mend priority_to_queue, tc_to_queue or tc_to_group",
                 )
                 sent = number_ranges(_priorities_of(group, port))
-                yield Finding("pause-stops-other-queue", "warning", ("maps", "priority_to_queue"), sent, bound, fate, remedy, (port.name,))
+                yield SwitchFinding(
+                    "pause-stops-other-queue", "warning", ("maps", "priority_to_queue"), sent, bound, fate, remedy, (port.name,)
+                )
 
 
-def lossless_class_dropped(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def lossless_class_dropped(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """The egress queue of a lossless class has room for what its groups take in until everybody has paused."""
     memory = Memory(switch, ports)
     for port in ports:
@@ -149,7 +152,7 @@ def lossless_class_dropped(switch: Switch, ports: Sequence[CheckedPort]) -> Iter
                 senders = None if queue is None else _overflows_at(queue, group, lossless, memory, len(ports) - 1)
                 if senders is not None:
                     who = "one port sends" if senders == 1 else f"{senders} ports send"
-                    yield Finding(
+                    yield SwitchFinding(
                         "lossless-queue-drops",
                         "warning",
                         ("queues", str(index), "limit" if alpha(queue.account) is None else "alpha") if queue else (),

@@ -15,21 +15,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, TypeVar, cast
+from typing import Literal, cast
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab import defaults
 from fabriclab.lab.problems import Problems
-from fabriclab.lab.section import Written
+from fabriclab.lab.section import Written, value_or
 from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch, WrittenWatchdog
 from fabriclab.plan.switch.accounts import ALPHA_LOG
 from fabriclab.plan.switch.groups import GroupResolver
 from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.model import CODEPOINTS, QUEUES, Account, Pfc, Pool, PriorityGroup, QosMaps, Switch, SwitchPort, Watchdog
+from fabriclab.plan.switch.model import CODEPOINTS, Account, Pfc, Pool, PriorityGroup, QosMaps, Switch, SwitchPort, Watchdog
 from fabriclab.plan.switch.notes import Notes
 from fabriclab.plan.switch.queues import QueueResolver
 from fabriclab.plan.switch.scale import Scale
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,8 @@ def resolve_pfc(written: WrittenPfc | None) -> Pfc | None:
         return None
     return Pfc(
         priorities=tuple(sorted(written.priorities.value)),
-        quanta=_or(written.quanta, defaults.PFC_QUANTA),
-        reaction_ns=_or(written.reaction, defaults.PFC_REACTION_NS),
+        quanta=value_or(written.quanta, defaults.PFC_QUANTA),
+        reaction_ns=value_or(written.reaction, defaults.PFC_REACTION_NS),
         watchdog=_watchdog(written.watchdog),
     )
 
@@ -137,8 +136,8 @@ def _watchdog(written: WrittenWatchdog | None) -> Watchdog | None:
     detection_ns = written.detection.value
     return Watchdog(
         detection_ns=detection_ns,
-        restoration_ns=_or(written.restoration, defaults.WATCHDOG_RESTORATION_FACTOR * detection_ns),
-        action=cast(Literal["drop", "forward"], _or(written.action, defaults.WATCHDOG_ACTION)),
+        restoration_ns=value_or(written.restoration, defaults.WATCHDOG_RESTORATION_FACTOR * detection_ns),
+        action=cast(Literal["drop", "forward"], value_or(written.action, defaults.WATCHDOG_ACTION)),
     )
 
 
@@ -210,7 +209,3 @@ def _class_accounts(
         else:
             accounts[queue] = Account(pool=first_pool, alpha_log=ALPHA_LOG)
     return accounts
-
-
-def _or(written: Written[T] | None, default: T) -> T:
-    return default if written is None else written.value

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeVar, cast
+from typing import Literal, cast
 
 from fabriclab.lab import defaults
 from fabriclab.lab.problems import Problems
-from fabriclab.lab.section import Written
+from fabriclab.lab.section import Written, value_or
 from fabriclab.lab.switch.written import Threshold, WrittenPhantom, WrittenQueue, WrittenSwitch, WrittenWred
 from fabriclab.plan.switch.accounts import ALPHA_LOG, AccountResolver
 from fabriclab.plan.switch.headroom import Line
 from fabriclab.plan.switch.model import Account, Phantom, Scheduler, SwitchQueue, Wred
 from fabriclab.plan.switch.scale import Scale
 
-T = TypeVar("T")
 _PPM = 1_000_000
 _NS_BITS = 8 * 10**9
 PHANTOM_PPM = 950_000
@@ -63,8 +62,8 @@ class QueueResolver:
             return 0 if value is None else self._scale.port_bytes("queue", index, field, value, rate_bps)
 
         return Scheduler(
-            kind=cast(Literal["strict", "dwrr", "wrr"], _or(written.scheduler, self._scheduler)),
-            weight=_or(written.weight, 1),
+            kind=cast(Literal["strict", "dwrr", "wrr"], value_or(written.scheduler, self._scheduler)),
+            weight=value_or(written.weight, 1),
             cir_bps=rate("cir", written.cir),
             cbs_bytes=burst("cbs", written.cbs),
             pir_bps=rate("pir", written.pir),
@@ -79,10 +78,10 @@ class QueueResolver:
             unit=low.value.unit,
             min=self._threshold(index, "wred.min", low, line),
             max=self._threshold(index, "wred.max", high, line),
-            probability_ppm=_or(written.probability_ppm, defaults.WRED_PROBABILITY_PPM),
-            weight_log=_or(written.weight_log, defaults.WRED_WEIGHT_LOG),
-            ecn=_or(written.ecn, defaults.WRED_ECN),
-            non_ect=cast(Literal["drop", "queue"], _or(written.non_ect, defaults.NON_ECT)),
+            probability_ppm=value_or(written.probability_ppm, defaults.WRED_PROBABILITY_PPM),
+            weight_log=value_or(written.weight_log, defaults.WRED_WEIGHT_LOG),
+            ecn=value_or(written.ecn, defaults.WRED_ECN),
+            non_ect=cast(Literal["drop", "queue"], value_or(written.non_ect, defaults.NON_ECT)),
         )
 
     def _threshold(self, index: int, field: str, written: Written[Threshold], line: Line) -> int:
@@ -95,7 +94,7 @@ class QueueResolver:
     def _phantom(self, index: int, written: WrittenPhantom, line: Line) -> Phantom:
         if written.threshold is None:
             raise AssertionError(f"{self._written.key}: a phantom queue {index} without threshold, which reading the lab refuses")
-        rate_bps = line.out_rate_bps * _or(written.rate_ppm, PHANTOM_PPM) // _PPM
+        rate_bps = line.out_rate_bps * value_or(written.rate_ppm, PHANTOM_PPM) // _PPM
         threshold = self._scale.port_bytes("queue", index, "phantom.threshold", written.threshold, line.out_rate_bps)
         return Phantom(rate_bps=rate_bps, threshold_bytes=threshold)
 
@@ -113,7 +112,3 @@ class QueueResolver:
             return None
         value = Written(written.value, written.key, written.text, written.place)
         return self._scale.port_bytes("queue", index, field, value, line.out_rate_bps)
-
-
-def _or(written: Written[T] | None, default: T) -> T:
-    return default if written is None else written.value

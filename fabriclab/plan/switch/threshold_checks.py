@@ -9,16 +9,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from fabriclab.plan.switch.findings import CheckedPort, Finding
+from fabriclab.formats.classes import QUEUES
+from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.plan.switch.memory import Memory, alpha
-from fabriclab.plan.switch.model import QUEUES, Account, PriorityGroup, Switch, SwitchQueue, Wred
+from fabriclab.plan.switch.model import Account, PriorityGroup, Switch, SwitchQueue, Wred
 from fabriclab.plan.switch.notes import size
 from fabriclab.units import format_duration
 
 _NS_BITS = 8 * 10**9
 
 
-def wred_at_egress(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def wred_at_egress(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """The queue's own limit lets it reach `wred.min` and `wred.max`."""
     memory = Memory(switch, ports)
     for port in ports:
@@ -27,7 +28,7 @@ def wred_at_egress(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Fin
                 yield from _egress(queue, queue.wred, port, memory, len(ports))
 
 
-def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, ports: int) -> Iterator[Finding]:
+def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, ports: int) -> Iterator[SwitchFinding]:
     path = ("queues", str(queue.index), "wred")
     low, high = (_in_bytes(value, wred, port) for value in (wred.min, wred.max))
     stops = _stops_at(low, queue.account, port, memory, ports)
@@ -38,21 +39,23 @@ def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, p
         bound = f"not below {size(alone)}, the most that the queue ever holds ({_limit(queue.account, memory)})"
         fate = f"NOTHING IS EVER {_act(wred).upper()}: frames are dropped at the limit first"
         remedy = f"write less than {size(alone)}, or a higher limit"
-        yield Finding("wred-unreachable", "error" if is_certain else "warning", (*path, "min"), value, bound, fate, remedy, (port.name,))
+        yield SwitchFinding(
+            "wred-unreachable", "error" if is_certain else "warning", (*path, "min"), value, bound, fate, remedy, (port.name,)
+        )
         return
     if stops is not None:
         least = memory.holds_bytes(queue.account, stops, port.line.frame_bytes)
         bound = f"not below {size(least)}, what the queue holds with {stops} of {ports} ports busy ({_limit(queue.account, memory)})"
         fate = f"from then on nothing is {_act(wred)}, frames are dropped first"
-        yield Finding("wred-unreachable-when-busy", "warning", (*path, "min"), value, bound, fate, ports=(port.name,))
+        yield SwitchFinding("wred-unreachable-when-busy", "warning", (*path, "min"), value, bound, fate, ports=(port.name,))
     if high > low and alone <= high:
         reached = wred.probability_ppm * (alone - low) / (high - low) / 10_000
         bound = f"not below {size(alone)}, the most that the queue ever holds ({_limit(queue.account, memory)})"
         fate = f"at most {reached:.3g} % of the frames are {_act(wred)}, then frames are dropped at the limit"
-        yield Finding("wred-max-unreachable", "warning", (*path, "max"), _shown(wred.max, wred), bound, fate, ports=(port.name,))
+        yield SwitchFinding("wred-max-unreachable", "warning", (*path, "max"), _shown(wred.max, wred), bound, fate, ports=(port.name,))
 
 
-def wred_at_ingress(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Finding]:
+def wred_at_ingress(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """What comes in by one port is neither dropped nor paused before the queue that it goes to reaches `wred.min`."""
     memory = Memory(switch, ports)
     for port in ports:
@@ -68,7 +71,9 @@ def _groups_of(queue: SwitchQueue, port: CheckedPort) -> list[PriorityGroup]:
     return [group for index in indices if (group := port.group(index)) is not None]
 
 
-def _ingress(queue: SwitchQueue, wred: Wred, group: PriorityGroup, port: CheckedPort, memory: Memory, ports: int) -> Iterator[Finding]:
+def _ingress(
+    queue: SwitchQueue, wred: Wred, group: PriorityGroup, port: CheckedPort, memory: Memory, ports: int
+) -> Iterator[SwitchFinding]:
     threshold = _in_bytes(wred.min, wred, port)
     stops, at_egress = (_stops_at(threshold, account, port, memory, ports) for account in (group.account, queue.account))
     # Where the egress does not let it happen either, that is said already.
@@ -83,7 +88,7 @@ def _ingress(queue: SwitchQueue, wred: Wred, group: PriorityGroup, port: Checked
         rule, fate = "wred-above-ingress-limit", f"frames from one port are dropped as they come in, before any is {_act(wred)}"
     path = ("queues", str(queue.index), "wred", "min")
     bound = f"not below {size(least)}, all that {what}"
-    yield Finding(rule, "warning", path, _shown(wred.min, wred), bound, fate, ports=(port.name,))
+    yield SwitchFinding(rule, "warning", path, _shown(wred.min, wred), bound, fate, ports=(port.name,))
 
 
 def _stops_at(threshold_bytes: int, account: Account, port: CheckedPort, memory: Memory, ports: int) -> int | None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.switch.port_keys import port_key
 from fabriclab.lab.switch.profile import PROFILE_FORMAT
-from fabriclab.lab.switch.written import QUEUES
 from fabriclab.vendors.arista.profile.chip import Chip
 from fabriclab.vendors.arista.profile.config_text import Command, ConfigText
 from fabriclab.vendors.arista.profile.port_blocks import Maps, PortBlocks

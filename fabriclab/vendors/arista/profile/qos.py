@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fabriclab.lab.switch.written import QUEUES
+from fabriclab.formats.classes import QUEUES
 from fabriclab.vendors.arista.profile.config_text import Command
 
 DSCP_TO_TC = tuple({0: 1, 1: 0}.get(dscp // 8, dscp // 8) for dscp in range(64))

@@ -5,8 +5,9 @@ One queue a port, whatever the DSCP, with a static limit; the pool is as large a
 
 from __future__ import annotations
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.plan.node import Node, Port, Queue
-from fabriclab.plan.switch.model import CODEPOINTS, QUEUES, Account, Pool, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import CODEPOINTS, Account, Pool, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
 from fabriclab.vendors.sonic.export.tables import Tables
 
 POOL = "buffer"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.vendors.sonic.read.config_db import (
-    QUEUES,
     BufferBinding,
     BufferProfile,
     ConfigDb,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.problems import Problems
 from fabriclab.plan.switch.headroom import cells
 from fabriclab.plan.switch.notes import size
@@ -17,7 +18,7 @@ from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.judge.switch import group_profiles
 from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.read.accounts import UNSHARED, Accounts
-from fabriclab.vendors.sonic.read.config_db import QUEUES, BufferBinding, BufferPool, BufferProfile
+from fabriclab.vendors.sonic.read.config_db import BufferBinding, BufferPool, BufferProfile
 
 
 def mandatory(bindings: Bindings) -> Iterator[SonicFinding]:

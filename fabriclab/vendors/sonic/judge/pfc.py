@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.plan.switch.checks import classes_in_use
 from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.model import QUEUES
 
 
 def lossless_groups(port: CheckedPort) -> frozenset[int]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.problems import Problems
 from fabriclab.plan.switch.findings import CheckedPort
 from fabriclab.plan.switch.headroom import Line, headroom_bytes
@@ -28,7 +29,7 @@ from fabriclab.plan.switch.model import (
 )
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.read.accounts import UNSHARED, Accounts
-from fabriclab.vendors.sonic.read.config_db import QUEUES, BufferPool, BufferProfile, Port
+from fabriclab.vendors.sonic.read.config_db import BufferPool, BufferProfile, Port
 from fabriclab.vendors.sonic.read.neighbours import DEFAULT_MTU, NS_A_METRE
 from fabriclab.vendors.sonic.read.qos_tables import MAP_OF_FIELD, MAP_TABLES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabriclab.plan.switch.checks import check_switch
-from fabriclab.plan.switch.findings import Finding
+from fabriclab.plan.switch.findings import SwitchFinding
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import Severity, SonicFinding
 from fabriclab.vendors.sonic.judge.places import config_path
@@ -41,7 +41,7 @@ def switch_findings(bindings: Bindings, configured: ConfiguredSwitch) -> Iterato
             yield _told(found, port, bindings, configured)
 
 
-def _told(found: Finding, port: str, bindings: Bindings, configured: ConfiguredSwitch) -> SonicFinding:
+def _told(found: SwitchFinding, port: str, bindings: Bindings, configured: ConfiguredSwitch) -> SonicFinding:
     path = config_path(bindings, configured.pool_keys, port, found.path)
     value, bound = _value(found, path, bindings), found.bound
     if found.rule == "lossless-without-pfc":
@@ -53,7 +53,7 @@ def _told(found: Finding, port: str, bindings: Bindings, configured: ConfiguredS
     return SonicFinding(found.rule, severity, path, value, bound, found.consequence, _REMEDIES.get(found.rule, ""), ports)
 
 
-def _value(found: Finding, path: tuple[str, ...], bindings: Bindings) -> str:
+def _value(found: SwitchFinding, path: tuple[str, ...], bindings: Bindings) -> str:
     """Return what the file says, and what it comes to where that reads otherwise."""
     written = entries(bindings.config, path[0]).get(path[1], {}).get(path[2]) if len(path) == 3 and found.rule not in _AS_FOUND else None
     if not isinstance(written, str) or written == found.value:

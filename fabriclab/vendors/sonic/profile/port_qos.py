@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
+from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.framing import AROUND_MTU_BYTES
 from fabriclab.lab.problems import Problems
 from fabriclab.units import format_duration, format_rate, format_size
 from fabriclab.vendors.common.port_settings import Map, PortSettings
 from fabriclab.vendors.common.sourced import Block, Figure, joined
 from fabriclab.vendors.sonic.read.accounts import Accounts, alpha_text
-from fabriclab.vendors.sonic.read.config_db import QUEUES, BufferBinding, ConfigDb, QueueBinding, Scheduler, WredProfile
+from fabriclab.vendors.sonic.read.config_db import BufferBinding, ConfigDb, QueueBinding, Scheduler, WredProfile
 from fabriclab.vendors.sonic.read.neighbours import port_mtu
 from fabriclab.vendors.sonic.read.qos_tables import MAP_OF_FIELD, MAP_TABLES
 
@@ -28,8 +30,6 @@ _MS_NS = 10**6
 _SLOWEST_BPS = 8_000
 """Of a shaped queue, in the lab language."""
 _GLOBAL = "global"
-_ON_THE_LINE = 38
-"""Bytes beside the MTU: Ethernet header 14, FCS 4, preamble 8, gap 12 (IEEE 802.3)."""
 
 
 class PortResolver:
@@ -126,7 +126,7 @@ class PortResolver:
 
     def _full_frame(self, port: str) -> int:
         """Return the bytes of the line that a frame of the port's MTU takes: what the switch port's buckets count."""
-        return port_mtu(self._config, self._config.ports[port]) + _ON_THE_LINE
+        return port_mtu(self._config, self._config.ports[port]) + AROUND_MTU_BYTES
 
     def _note_packets(self, scheduler: Scheduler, port: str, frame_bytes: int) -> None:
         path = ("SCHEDULER", scheduler.name, "meter_type")

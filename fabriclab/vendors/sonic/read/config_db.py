@@ -16,9 +16,6 @@ from fabriclab.lab.problems import Place, Problems
 from fabriclab.lab.static_routes import WrittenStaticRoute
 from fabriclab.vendors.sonic.read.json_text import JsonText
 
-QUEUES = 8
-"""Queues, traffic classes, priorities and priority groups that fabriclab emulates, each 0 to 7."""
-
 
 @dataclass(frozen=True)
 class Port:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Literal, TypeVar, cast
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.problems import shown
 from fabriclab.vendors.sonic.read.config_db import (
-    QUEUES,
     BufferBinding,
     BufferPool,
     BufferProfile,
