@@ -10,14 +10,14 @@ import pytest
 from fake_commands import FakeCommands
 from ruamel.yaml import YAML
 
-from fabriclab.cli.commands.doctor import _sonic
-from fabriclab.engine.containers import node
+from fabriclab.cli.commands.doctor import _image
 from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.job import Interface, Job
 from fabriclab.engine.containers.node import NodeError
 from fabriclab.engine.containers.preflight import UnfitHostError, check_host
 from fabriclab.engine.containers.topology import deployable, read_containers
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.vendors import SONIC_VS
 from fabriclab.vendors.sonic import container as sonic
 from fabriclab.vendors.sonic.container import (
     SonicError,
@@ -184,7 +184,7 @@ def test_a_node_gets_traffic_control_and_nothing_that_sonic_does_itself(
     job, directory, tools, config = run
     answer_well(commands)
     copied: dict[str, Path | bytes] = {}
-    monkeypatch.setattr(node, "copy_in", lambda _, content: copied.update(content))
+    monkeypatch.setattr(sonic, "copy_in", lambda _, content: copied.update(content))
     sonic.prepare(LEAF, config, job, directory, tools, Interrupt())
     assert {path.rpartition("/")[2] for path in copied} >= {"tc.batch", "sampler", "configure.sh"}
     assert not [path for path in copied if path.endswith(("sysctl.conf", "ip.batch", "bridge.batch")) or path.startswith("/etc/")]
@@ -246,6 +246,6 @@ def test_where_the_image_comes_from_is_said(tmp_path: Path, commands: FakeComman
 
 
 def test_doctor_says_whether_the_image_is_there(commands: FakeCommands) -> None:
-    assert _sonic().state == "sha256:0123"
+    assert _image(SONIC_VS).state == "sha256:0123"
     commands.answer(["docker", "image", "ls"], out="")
-    assert "no such image" in _sonic().state and _sonic().remedy == "images/sonic/README.md" and not _sonic().needed
+    assert "no such image" in _image(SONIC_VS).state and _image(SONIC_VS).remedy == "images/sonic/README.md" and not _image(SONIC_VS).needed

@@ -95,7 +95,7 @@ def test_an_output_that_cannot_be_written_is_told(tmp_path: Path, line: str, why
 
 THREAD = """
 from threading import Thread
-from fabriclab.cli import streams
+from fabriclab.cli.host import streams
 streams.prepare()
 from rich.console import Console
 worker = Thread(target=lambda: (Console(stderr=True).print("a line of text\\n" * 2_000), print("went on")))
