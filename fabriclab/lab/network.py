@@ -59,11 +59,7 @@ def parse_topology(document: MappingValue, problems: Problems, directory: Path =
     links_before = len(problems)
     links = read_links(section, [node.name for node in written])
     nodes = settle_roles(written, links, links_before == len(problems), problems)
-    for vendor in VENDORS:
-        own = [node for node in written if vendor.kind is not None and node.kind == vendor.kind.name]
-        if own:
-            kind: Kind = vendor.load("kind")
-            nodes, links = kind.bind(own, nodes, links, directory, problems)
+    nodes, links = _bound(written, nodes, links, directory, problems)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
     topology = Topology(name, nodes, links, not_applied)
     if before == len(problems):
@@ -71,6 +67,18 @@ def parse_topology(document: MappingValue, problems: Problems, directory: Path =
         _check_loopbacks(topology, problems)
         _check_reachable(topology, section.place, problems)
     return topology
+
+
+def _bound(
+    written: Sequence[WrittenNode], nodes: tuple[LabNode, ...], links: tuple[Link, ...], directory: Path, problems: Problems
+) -> tuple[tuple[LabNode, ...], tuple[Link, ...]]:
+    """Return nodes and links with what the configurations of vendors' switches say of them. Most labs have none, and load none."""
+    for vendor in VENDORS:
+        own = [node for node in written if vendor.kind is not None and node.kind == vendor.kind.name]
+        if own:
+            kind: Kind = vendor.load("kind")
+            nodes, links = kind.bind(own, nodes, links, directory, problems)
+    return nodes, links
 
 
 def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:

@@ -65,9 +65,9 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     ("module", "absent"),
     [
         ("fabriclab.cli.app", "polars numpy matplotlib jinja2 pydantic ruamel fabriclab.lab fabriclab.plan fabriclab.report"),
-        ("fabriclab.cli.commands.run", "matplotlib jinja2 fabriclab.report fabriclab.results"),
-        ("fabriclab.cli.commands.sweep", "matplotlib jinja2 fabriclab.report fabriclab.results"),
-        ("fabriclab.cli.commands.plan", "matplotlib jinja2 fabriclab.report fabriclab.results"),
+        ("fabriclab.cli.commands.run", "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.vendors.sonic.read"),
+        ("fabriclab.cli.commands.sweep", "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.vendors.sonic.read"),
+        ("fabriclab.cli.commands.plan", "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.vendors.sonic.read"),
         ("fabriclab.cli.commands.doctor", "polars numpy matplotlib jinja2 pydantic"),
     ],
 )
