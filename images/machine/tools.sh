@@ -10,7 +10,7 @@ source "$here/cache.sh"
 
 target=x86_64-unknown-linux-gnu
 crates=(images/machine/init traffic/replay probes/sampler probes/tcp-info)
-preload=$here/preload/patient-poll.c
+preload=$here/preload/daemons.c
 binaries=(init replay sampler)
 
 key() {
@@ -35,8 +35,8 @@ make_tools() {
     strip -o "$1/$binary" "$target_directory/$target/release/$binary"
     chmod 755 "$1/$binary"
   done
-  cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/patient-poll.so" "$preload"
-  strip --strip-unneeded "$1/patient-poll.so"
+  cc -O2 -Wall -Wextra -Werror -shared -fPIC -o "$1/daemons.so" "$preload"
+  strip --strip-unneeded "$1/daemons.so"
   printf 'Compilers: %s; gcc %s\n' "$(rustc --version)" "$(cc -dumpfullversion)" >"$1/version"
   mkdir "$1"/{dev,proc,sys,run,tmp,rootfs,job,tools,root}
 }

@@ -19,7 +19,7 @@ from fabriclab.lab.traffic.carrier import CARRIER_KEYS
 from fabriclab.units import format_duration, format_size
 
 REFERENCE = (Path(__file__).parents[2] / "labs" / "README.md").read_text(encoding="utf-8")
-OTHER_LANGUAGES = ("fabriclab.vendors.sonic", "fabriclab.vendors.arista", "fabriclab.lab.containerlab")
+OTHER_LANGUAGES = ("fabriclab.lab.containerlab",)
 OF_EVERY_KIND = ("kind", "enabled", *CARRIER_KEYS)
 OF_PAIRS = ("hot_spots", "hot_share")
 """They have a paragraph of their own, as several kinds have them."""

@@ -27,8 +27,8 @@ const DYING_NS: i64 = 1_000_000;
 /// Ends the TCP connections of a node: without a process some would live on in its kernel, which a real node loses too.
 const FORGET_CONNECTIONS: [&str; 4] = ["ss", "--kill", "--all", "--tcp"];
 
-/// Keeps daemons from polling towards their timers, which costs dearly where the clock waits for them.
-const PATIENT_POLL: &str = "/tools/patient-poll.so";
+/// What daemons find otherwise than on stock Linux: how long they wait, what they are told of (`preload/daemons.c`).
+const DAEMONS_PRELOAD: &str = "/tools/daemons.so";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -93,7 +93,7 @@ pub struct Supervisor {
 /// What a program finds in its environment beside its node's name.
 fn variables(role: Role, epoch_ns: Option<i64>) -> Vec<String> {
     let epoch = epoch_ns.map(|epoch_ns| format!("FABRICLAB_EPOCH_NS={epoch_ns}"));
-    let preload = (role == Role::Daemon).then(|| format!("LD_PRELOAD={PATIENT_POLL}"));
+    let preload = (role == Role::Daemon).then(|| format!("LD_PRELOAD={DAEMONS_PRELOAD}"));
     epoch.into_iter().chain(preload).collect()
 }
 
