@@ -6,6 +6,7 @@ A disk may be full, read-only or out of quota at every write: whoever writes a f
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,7 @@ _MISTAKES = {
     errno.ELOOP: "a link that leads to itself",
 }
 """What is wrong with a path that the user named. Any other error of the system, such as a full disk, is a failure of ours to run."""
+_KINDS = {stat.S_IFIFO: "is a pipe", stat.S_IFSOCK: "is a socket", stat.S_IFCHR: "is a device", stat.S_IFBLK: "is a device"}
 _PART = ".part"
 
 
@@ -138,24 +140,54 @@ def _make_directory(directory: Path) -> list[Path]:
 def check_regular(path: Path) -> None:
     """Raise NotReadableError for what is there and is no file: opening a pipe waits for ever, a device never ends."""
     with suppress(FileNotFoundError):
-        _check_kind(path.stat().st_mode, path)
+        _check_kind(path.stat().st_mode, path, pipes=False)
+
+
+def open_file(path: Path, most_bytes: int, *, pipes: bool = False) -> io.BufferedReader:
+    """Open a file of at most so many bytes, or a pipe where `pipes` may be; nothing is opened that could block.
+
+    Raises OSError, NotReadableError for what is no file or is too large.
+    """
+    _check(path.stat(), path, most_bytes, pipes=pipes)  # first by name: opening a device may do something
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    file = os.fdopen(handle, "rb")
+    try:
+        _check(os.fstat(handle), path, most_bytes, pipes=pipes)
+        os.set_blocking(handle, True)  # a pipe without a writer is at its end by now
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def read_all(file: io.BufferedReader, path: Path, most_bytes: int) -> bytes:
+    """Return what an open file holds. Raises OSError that names `path`, NotReadableError where a pipe or a growing file holds more."""
+    with naming(path):
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise _too_large(len(data), most_bytes, path)
+    return data
 
 
 def read_text(path: Path, most_bytes: int) -> str:
     """Return a text file, UTF-8. Raises OSError, NotReadableError for what is no file or holds more than that, UnicodeDecodeError."""
-    # Opening a pipe would wait for who writes to it.
-    with naming(path), os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        _check_kind(os.fstat(file.fileno()).st_mode, path)
-        data = file.read(most_bytes + 1)
-    if len(data) > most_bytes:
-        raise NotReadableError(errno.EFBIG, f"is larger than {most_bytes >> 20} MiB, the most that is read of such a file", str(path))
-    return data.decode()
+    with open_file(path, most_bytes) as file:
+        return read_all(file, path, most_bytes).decode()
 
 
-def _check_kind(mode: int, path: Path) -> None:
-    if stat.S_ISREG(mode):
-        return
-    if stat.S_ISDIR(mode):
+def _check(status: os.stat_result, path: Path, most_bytes: int, *, pipes: bool) -> None:
+    _check_kind(status.st_mode, path, pipes=pipes)
+    if status.st_size > most_bytes:
+        raise _too_large(status.st_size, most_bytes, path)
+
+
+def _check_kind(mode: int, path: Path, *, pipes: bool) -> None:
+    kind = stat.S_IFMT(mode)
+    if kind == stat.S_IFDIR:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-    raise NotReadableError(errno.EINVAL, f"is {kind}; a file is wanted", str(path))
+    if kind != stat.S_IFREG and not (pipes and kind == stat.S_IFIFO):
+        raise NotReadableError(errno.EINVAL, f"{_KINDS.get(kind, 'is no regular file')}; a file is wanted", str(path))
+
+
+def _too_large(size_bytes: int, most_bytes: int, path: Path) -> NotReadableError:
+    return NotReadableError(errno.EFBIG, f"has {size_bytes} bytes or more; at most {most_bytes >> 20} MiB are read", str(path))

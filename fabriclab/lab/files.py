@@ -9,8 +9,9 @@ from __future__ import annotations
 import errno
 import io
 import os
-import stat
 from pathlib import Path
+
+from fabriclab.files import NotReadableError, open_file, read_all
 
 LARGEST_YAML_BYTES = 16 * 2**20
 """Of a lab's YAML file: a topology of 4,096 nodes has about one megabyte."""
@@ -19,16 +20,10 @@ LARGEST_TABLE_BYTES = 8 * 2**20
 LARGEST_TRACE_BYTES = 2**30
 """Of a flow trace, or of a simulator's flow file: ten million flows have about so much."""
 
-_KINDS = {
-    stat.S_IFDIR: "is a directory",
-    stat.S_IFIFO: "is a pipe",
-    stat.S_IFSOCK: "is a socket",
-    stat.S_IFCHR: "is a device",
-    stat.S_IFBLK: "is a device",
-}
 _REASONS = {
     errno.ENOENT: "no such file",
     errno.ENOTDIR: "no such file",
+    errno.EISDIR: "is a directory; a file is wanted",
     errno.EACCES: "cannot be read: permission denied",
     errno.ELOOP: "is a link that leads to itself",
     errno.ENAMETOOLONG: "no such file; the name is too long",
@@ -50,7 +45,7 @@ class OutsideError(UnreadableError):
 def read_lab_file(directory: Path, name: str, largest_bytes: int) -> bytes:
     """Return what a file of the lab in `directory` holds. Raises UnreadableError."""
     with open_lab_file(directory, name, largest_bytes) as file:
-        return _read(file, largest_bytes)
+        return _read(file, directory / name, largest_bytes)
 
 
 def open_lab_file(directory: Path, name: str, largest_bytes: int) -> io.BufferedReader:
@@ -66,7 +61,7 @@ def open_lab_file(directory: Path, name: str, largest_bytes: int) -> io.Buffered
 def read_named_file(path: Path, largest_bytes: int) -> bytes:
     """Return what a file holds that the command line names, wherever it lies; it may be a pipe. Raises UnreadableError."""
     with _open(path, largest_bytes, pipes=True) as file:
-        return _read(file, largest_bytes)
+        return _read(file, path, largest_bytes)
 
 
 def text_of(data: bytes) -> str:
@@ -76,42 +71,20 @@ def text_of(data: bytes) -> str:
 
 def _open(path: Path, largest_bytes: int, *, pipes: bool) -> io.BufferedReader:
     try:
-        _check(path.stat(), largest_bytes, pipes=pipes)  # first by name: opening a device may do something
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        return open_file(path, largest_bytes, pipes=pipes)
     except OSError as error:
         raise _unreadable(error) from error
-    file = os.fdopen(handle, "rb")
+
+
+def _read(file: io.BufferedReader, path: Path, largest_bytes: int) -> bytes:
     try:
-        _check(os.fstat(handle), largest_bytes, pipes=pipes)
-        os.set_blocking(handle, True)  # a pipe without a writer is at its end by now
-    except BaseException:
-        file.close()
-        raise
-    return file
-
-
-def _check(status: os.stat_result, largest_bytes: int, *, pipes: bool) -> None:
-    kind = stat.S_IFMT(status.st_mode)
-    if kind != stat.S_IFREG and not (pipes and kind == stat.S_IFIFO):
-        raise UnreadableError(f"{_KINDS.get(kind, 'is no regular file')}; a file is wanted")
-    if status.st_size > largest_bytes:
-        raise _too_large(status.st_size, largest_bytes)
-
-
-def _read(file: io.BufferedReader, largest_bytes: int) -> bytes:
-    try:
-        data = file.read(largest_bytes + 1)
+        return read_all(file, path, largest_bytes)
     except OSError as error:
         raise _unreadable(error) from error
-    if len(data) > largest_bytes:  # of a pipe, or of a file that is still written
-        raise _too_large(len(data), largest_bytes)
-    return data
-
-
-def _too_large(size_bytes: int, largest_bytes: int) -> UnreadableError:
-    return UnreadableError(f"has {size_bytes} bytes or more; at most {largest_bytes >> 20} MiB are read")
 
 
 def _unreadable(error: OSError) -> UnreadableError:
+    if isinstance(error, NotReadableError):
+        return UnreadableError(error.strerror)
     kind = MissingError if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG) else UnreadableError
     return kind(_REASONS.get(error.errno or 0, f"cannot be read: {error.strerror}"))
