@@ -78,10 +78,13 @@ def run(
       fabriclab run labs/incast --set senders=16 --set buffer='256 KB' --set variant=dctcp --seed 7
     """
     _refuse_limits()
-    with waiting("loading"):
-        from fabriclab.cli import failure, running
-    with failure.reported():
-        raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall, report))
+    from fabriclab.engine.artefacts import asked_ahead
+
+    with asked_ahead():
+        with waiting("loading"):
+            from fabriclab.cli import failure, running
+        with failure.reported():
+            raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall, report))
 
 
 @app.command()
@@ -116,10 +119,13 @@ def sweep(
       fabriclab sweep labs/leaf-spine --seeds 20
     """
     _refuse_limits()
-    with waiting("loading"):
-        from fabriclab.cli import failure, sweeping
-    with failure.reported():
-        raise typer.Exit(sweeping.sweep(lab, matrix, seed, seeds, settings or [], jobs, out, engine, stall))
+    from fabriclab.engine.artefacts import asked_ahead
+
+    with asked_ahead():
+        with waiting("loading"):
+            from fabriclab.cli import failure, sweeping
+        with failure.reported():
+            raise typer.Exit(sweeping.sweep(lab, matrix, seed, seeds, settings or [], jobs, out, engine, stall))
 
 
 @app.command()

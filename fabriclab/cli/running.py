@@ -16,13 +16,14 @@ from fabriclab.cli.ingesting import Preloading, ingest_until
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
+from fabriclab.cli.unseen_lines import unseen_before_runs
 from fabriclab.cli.waiting import waiting
 from fabriclab.cli.warning_lines import lines_before_runs
 from fabriclab.clock import clock_of
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.files import explain
-from fabriclab.lab import Topology, parse_lab
+from fabriclab.lab import parse_lab
 from fabriclab.plan import Plan, resolve_plan
 from fabriclab.run import RunContext, RunResult, run_point
 from fabriclab.run.claim import claimed, new_directory
@@ -45,8 +46,13 @@ def run(
     lab_directory = find_lab(lab_directory)
     with waiting(f"reading {lab_directory}"):
         lab = parse_lab(lab_directory, every_point=False)
-        plan = plan_for(resolve_plan(lab, parse_settings(settings), seed), engine)
+
+        def planned(wanted: dict[str, str]) -> Plan:
+            return plan_for(resolve_plan(lab, wanted, seed), engine)
+
+        plan = planned(parse_settings(settings))
         made_from = fit_engine(engine, lab.directory, [plan])
+        warnings = [*lines_before_runs(lab.topology, [plan.warnings]), *unseen_before_runs(lab, [plan], planned)]
     interrupt = Interrupt()
     context = RunContext(
         lab.directory, made_from, tuple(sys.argv), ingest_until(interrupt), lab.report, interrupt=interrupt, stall_s=stall_s
@@ -54,13 +60,13 @@ def run(
     directory = out or new_directory(Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}")
     with claimed(directory, ours=out is None):
         _make_room(directory, force)
-        result = _run(plan, lab.topology, directory, context)
+        for line in warnings:
+            print(line, file=sys.stderr)
+        result = _run(plan, directory, context)
         return _conclude(result, with_report)
 
 
-def _run(plan: Plan, topology: Topology, directory: Path, context: RunContext) -> RunResult:
-    for line in lines_before_runs(topology, [plan.warnings]):
-        print(line, file=sys.stderr)
+def _run(plan: Plan, directory: Path, context: RunContext) -> RunResult:
     preloading = Preloading()
     with interrupting(context.interrupt), RunProgress(Console(stderr=True), clock_of(engine_name(context.artefacts))) as progress:
 

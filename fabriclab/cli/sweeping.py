@@ -15,6 +15,7 @@ from fabriclab.cli.ingesting import ingest_until
 from fabriclab.cli.progress import RunProgress
 from fabriclab.cli.settings import parse_settings
 from fabriclab.cli.signals import interrupting
+from fabriclab.cli.unseen_lines import unseen_before_runs
 from fabriclab.cli.waiting import waiting
 from fabriclab.cli.warning_lines import lines_before_runs
 from fabriclab.clock import clock_of
@@ -25,7 +26,7 @@ from fabriclab.lab.axes import MOST_POINTS, expand_numbers
 from fabriclab.lab.experiment import LARGEST_SEED
 from fabriclab.lab.problems import nearest
 from fabriclab.lab.study import SEED
-from fabriclab.plan import Resolver
+from fabriclab.plan import Resolver, resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
 from fabriclab.run.claim import claimed
@@ -62,6 +63,7 @@ def sweep(
         _check_points(lab, name)
         plans = [plan_for(plan, engine) for plan in _plans(lab, points, parse_settings(settings), seed)]
         artefacts = fit_engine(engine, lab.directory, plans)
+        unseen = unseen_before_runs(lab, plans, lambda others: plan_for(resolve_plan(lab, others, seed), engine))
     directory = out or Path("runs") / lab.name / name
     interrupt = Interrupt()
     context = RunContext(
@@ -71,7 +73,7 @@ def sweep(
         _refuse_other_directories(directory)
         runs = Sweep(directory, lab.name, name, plans[0].title, plans, artefacts)
         runs.recall()
-        for line in lines_before_runs(lab.topology, [plan.warnings for plan in plans]):
+        for line in (*lines_before_runs(lab.topology, [plan.warnings for plan in plans]), *unseen):
             print(line, file=sys.stderr)
         _run(runs, context, jobs or (len(usable_cpus()) if engine == "vm" else 1))
         return _conclude(runs)

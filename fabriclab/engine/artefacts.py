@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,10 +44,32 @@ class Artefacts:
         return listing.read_text().split() if listing.is_file() else []
 
 
+_Answer = subprocess.CompletedProcess[str]
+
+
+@contextmanager
+def asked_ahead() -> Iterator[None]:
+    """Ask where the artefacts are while the block does something else, such as importing what it needs, until it wants to know."""
+    with ThreadPoolExecutor(max_workers=1) as asking:
+        _asked.append(asking.submit(_ask, BUILD))
+        try:
+            yield
+        finally:
+            _asked.clear()
+
+
+_asked: list[Future[_Answer]] = []
+"""The question that is under way, if one is. Its answer is given once: who asks again may have built something."""
+
+
+def _ask(build: Path) -> _Answer:
+    return subprocess.run([build, "--where"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+
+
 def locate_artefacts(build: Path = BUILD) -> dict[str, Path | None]:
     """Return the path of each artefact, None where it is not built. Builds nothing. Raises EngineError when the build script can't tell."""
     try:
-        result = subprocess.run([build, "--where"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+        result = _asked.pop().result() if _asked and build == BUILD else _ask(build)
     except (OSError, subprocess.CalledProcessError) as error:
         detail = error.stderr.strip() if isinstance(error, subprocess.CalledProcessError) else str(error)
         raise EngineError(f"where the machine's files are can't be told: {detail}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
@@ -12,9 +13,7 @@ from fabriclab.lab.links import read_links
 from fabriclab.lab.not_applied import merged, unapplied_of_file
 from fabriclab.lab.problems import Place, Problems, shown
 from fabriclab.lab.section import Section
-from fabriclab.lab.sonic.bound import bind_links, read_configs
-from fabriclab.lab.sonic.bound_nodes import bind_nodes
-from fabriclab.lab.topology import FILE_NAME, Link, NodeReader, Topology, parse_name, settle_roles
+from fabriclab.lab.topology import FILE_NAME, LabNode, Link, NodeReader, Topology, WrittenNode, parse_name, settle_roles
 
 
 def read_topology(path: Path, problems: Problems, *, named: bool = False) -> Topology | None:
@@ -49,9 +48,8 @@ def parse_topology(document: MappingValue, problems: Problems, directory: Path =
     links_before = len(problems)
     links = read_links(section, [node.name for node in written])
     nodes = settle_roles(written, links, links_before == len(problems), problems)
-    configs = read_configs(written, directory, problems)
-    links = bind_links(links, configs, problems)
-    nodes = bind_nodes(nodes, links, configs, problems)
+    if any(node.config is not None for node in written):
+        nodes, links = _bound(written, nodes, links, directory, problems)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
     topology = Topology(name, nodes, links, not_applied)
     if before == len(problems):
@@ -59,6 +57,19 @@ def parse_topology(document: MappingValue, problems: Problems, directory: Path =
         _check_loopbacks(topology, problems)
         _check_reachable(topology, section.place, problems)
     return topology
+
+
+def _bound(
+    written: Sequence[WrittenNode], nodes: tuple[LabNode, ...], links: tuple[Link, ...], directory: Path, problems: Problems
+) -> tuple[tuple[LabNode, ...], tuple[Link, ...]]:
+    """Return nodes and links with what the files of SONiC switches say of them."""
+    # Here, for most labs have none, and these are many modules.
+    from fabriclab.lab.sonic.bound import bind_links, read_configs
+    from fabriclab.lab.sonic.bound_nodes import bind_nodes
+
+    configs = read_configs(written, directory, problems)
+    links = bind_links(links, configs, problems)
+    return bind_nodes(nodes, links, configs, problems), links
 
 
 def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
 
 from fabriclab.files import write_text
 from fabriclab.graph import network_svg
@@ -77,7 +78,13 @@ def write_report(paths: Sequence[Path], out: Path) -> None:
 
     Raises ResultsError when a path is neither a run nor a sweep directory, OSError when `out` can't be written.
     """
-    page = page_of(paths)
+    text = page_template().render(page=page_of(paths))
+    write_text(out, text)
+
+
+@cache
+def page_template() -> Template:
+    """Return the page's template, compiled."""
     environment = Environment(
         loader=PackageLoader("fabriclab.report", "templates"),
         autoescape=select_autoescape(["html"]),
@@ -86,8 +93,7 @@ def write_report(paths: Sequence[Path], out: Path) -> None:
         lstrip_blocks=True,
     )
     environment.filters["keep_units"] = keep_units
-    text = environment.get_template("report.html").render(page=page)
-    write_text(out, text)
+    return environment.get_template("report.html")
 
 
 def page_of(paths: Sequence[Path]) -> Page:

@@ -16,6 +16,7 @@ from typing import Any
 import matplotlib
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 WIDTH_IN = 7.6
@@ -177,6 +178,7 @@ def figure_svg(figure: Figure, name: str, description: str) -> str:
     """
     text = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        _lay_out(figure)
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
@@ -188,6 +190,15 @@ def figure_svg(figure: Figure, name: str, description: str) -> str:
     svg = themed(svg)
     label = description.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+
+
+def _lay_out(figure: Figure) -> None:
+    """Give everything its place. To save a figure whose layout is not made yet would be to draw it twice: the first time for that."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        FigureCanvasSVG(figure)  # texts are as wide as in the SVG
+        engine.execute(figure)
+        figure.set_layout_engine(None)
 
 
 def themed(svg: str) -> str:

@@ -13,20 +13,25 @@ import polars as pl
 from fabriclab.plan.switch import CODEPOINTS, SwitchPort, SwitchQueue, Wred
 from fabriclab.plan.traffic_kinds import Carrier, LongTraffic
 from fabriclab.results import Results
+from fabriclab.results.ideal import FRAME_BYTES, SYN_WIRE_BYTES, path_table
 from fabriclab.units import format_count, format_size
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up
 from fabriclab.validation.finding import Finding, judged, numbers_text, unmeasured
 from fabriclab.validation.in_cast import InCast, in_casts
 
 _LINES = 2.0
-"""Senders to a receiver, in lines: slow start fills the queue within some round trips."""
+"""Senders to a receiver, in lines: slow start fills the queue within some round trips. So reno: what else there is leaves it early."""
 _INTERVAL_NS = 10_000
 _FRAME_OVERHEAD_BYTES = 14
-_RAMP_NS = 20 * MS
 _DIGITS = 4
+_ROUND_TRIPS = 30
+"""Of a slot: in which windows double until their flows fill the line. That is from 10 segments to a hundred million in 24."""
 _FILLS = 4
 """Of a slot: times that the line takes to fill the queue up to its threshold."""
-_PAUSE_NS = 10 * MS
+_AVERAGES = 4
+"""Of a slot: times that an average over the queue's length takes to follow it."""
+_LEAST_SLOT_NS = 2 * MS
+_MOST_PAUSE_NS = 10 * MS
 """Between two slots: what is queued leaves."""
 
 
@@ -42,6 +47,8 @@ class _Slot:
     full_bytes: int
     start_ns: int
     stop_ns: int
+    over_ns: int
+    """When what was queued has left."""
 
     @property
     def where(self) -> str:
@@ -78,13 +85,13 @@ def marks_stage(bench: Bench) -> Stage | None:
             start_ns=slot.start_ns,
             stop_ns=slot.stop_ns,
             stagger_ns=0,
-            carrier=Carrier(congestion_control="cubic", dscp=slot.dscp),
+            carrier=Carrier(congestion_control="reno", dscp=slot.dscp),
         )
         for number, slot in enumerate(slots)
     ]
     names = tuple(dict.fromkeys(slot.in_cast.name for slot in slots))
     probes = NO_PROBES.model_copy(update={"switch_interval_ns": _INTERVAL_NS, "switch_ports": names})
-    setting = Setting(traffic, slots[-1].stop_ns, probes, transport={"congestion_control": "cubic", "ecn": "on"})
+    setting = Setting(traffic, slots[-1].stop_ns, probes, transport={"congestion_control": "reno", "ecn": "on"})
     return Stage("marks", set_up(bench, "marks", setting), lambda results: _judge(slots, results), check="marks")
 
 
@@ -92,11 +99,41 @@ def _slots(bench: Bench, places: list[InCast]) -> list[_Slot]:
     slots: list[_Slot] = []
     start_ns = MS
     for place in places:
+        round_trip_ns, pause_ns = _round_trip_ns(bench, place), _pause_ns(bench, place)
         for queue, dscp, begin_bytes, full_bytes in _marking(bench, place):
-            stop_ns = start_ns + _RAMP_NS + _FILLS * full_bytes * 8 * 10**9 // place.port.rate_bps
-            slots.append(_Slot(place, queue, dscp, begin_bytes, full_bytes, start_ns, stop_ns))
-            start_ns = stop_ns + _PAUSE_NS
+            filling_ns = _FILLS * _sending_ns(place, full_bytes) + _AVERAGES * _averaging_ns(place, queue)
+            stop_ns = start_ns + max(_LEAST_SLOT_NS, _ROUND_TRIPS * round_trip_ns + filling_ns)
+            slots.append(_Slot(place, queue, dscp, begin_bytes, full_bytes, start_ns, stop_ns, stop_ns + pause_ns))
+            start_ns = stop_ns + pause_ns
     return slots
+
+
+def _sending_ns(place: InCast, size_bytes: int) -> int:
+    return size_bytes * 8 * 10**9 // place.port.rate_bps
+
+
+def _round_trip_ns(bench: Bench, place: InCast) -> int:
+    """Return the longest time from a full frame's departure to its acknowledgement where nothing is queued."""
+    pairs = [(sender, place.receiver) for sender in place.senders]
+    paths = path_table(bench.plan.model_dump(include={"nodes"}), pairs)
+    there = pl.col("delay_ns") + (pl.col("mtu") + FRAME_BYTES) * (pl.col("head_ns") + pl.col("tail_ns"))
+    back = pl.col("return_delay_ns") + SYN_WIRE_BYTES * pl.col("return_stored_ns")
+    longest = paths.select((there + back).max()).collect().item()
+    return 0 if longest is None else round(longest)
+
+
+def _averaging_ns(place: InCast, queue: SwitchQueue) -> int:
+    """Return how long the line sends as many full frames as an average of the queue's length is over."""
+    frames = 2**queue.wred.weight_log if queue.wred is not None and queue.wred.weight_log > 0 else 0
+    return _sending_ns(place, frames * (place.port.mtu + FRAME_BYTES))
+
+
+def _pause_ns(bench: Bench, place: InCast) -> int:
+    """Return how long the line takes for all that the switch's memory can hold of it."""
+    switch = bench.plan.node(place.switch).switch
+    pools = switch.pools if switch is not None else ()
+    most_bytes = max((pool.size_bytes + pool.headroom_bytes for pool in pools), default=0)
+    return min(_MOST_PAUSE_NS, MS + _sending_ns(place, most_bytes)) if most_bytes else _MOST_PAUSE_NS
 
 
 def _marking(bench: Bench, place: InCast) -> Iterator[tuple[SwitchQueue, int, int, int]]:
@@ -153,7 +190,7 @@ def _begin(slot: _Slot, rows: pl.DataFrame) -> _Begin:
     """Return how long the queue was when marks began. A sample's watermark is the longest so far: no length between samples is missed."""
     of_queue = rows.filter((pl.col("port") == slot.in_cast.name) & (pl.col("queue") == slot.queue.index))
     before = of_queue.filter(pl.col("time_ns") < slot.start_ns)
-    during = of_queue.filter((pl.col("time_ns") >= slot.start_ns) & (pl.col("time_ns") <= slot.stop_ns + _PAUSE_NS))
+    during = of_queue.filter((pl.col("time_ns") >= slot.start_ns) & (pl.col("time_ns") <= slot.over_ns))
     marked = during.filter(pl.col("marks") > _most(before, "marks"))
     drops = max(0, _most(during, "drops") - _most(before, "drops"))
     if not marked.height:

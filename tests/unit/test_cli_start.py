@@ -65,9 +65,9 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     ("module", "absent"),
     [
         ("fabriclab.cli.app", "polars numpy matplotlib jinja2 pydantic ruamel fabriclab.lab fabriclab.plan fabriclab.report"),
-        ("fabriclab.cli.running", "matplotlib jinja2 fabriclab.report fabriclab.results"),
-        ("fabriclab.cli.sweeping", "matplotlib jinja2 fabriclab.report fabriclab.results"),
-        ("fabriclab.cli.showing", "matplotlib jinja2 fabriclab.report fabriclab.results"),
+        ("fabriclab.cli.running", "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.lab.sonic"),
+        ("fabriclab.cli.sweeping", "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.lab.sonic"),
+        ("fabriclab.cli.showing", "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.lab.sonic"),
         ("fabriclab.cli.checkup", "polars numpy matplotlib jinja2 pydantic"),
     ],
 )

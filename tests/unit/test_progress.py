@@ -83,4 +83,8 @@ def test_steps_are_read_off_what_lies_there(tmp_path: Path) -> None:
         else:
             (kernel / make).touch()
         said.append(step("kernel"))
-    assert said == ["downloading its source", "unpacking its source", "patching it", "configuring it", "compiling, files so far: 1"]
+    assert said[:4] == ["downloading its source", "unpacking its source", "patching it", "configuring it"]
+    assert said[4:] == ["compiling, files so far: 1 of about 860"]
+    for number in range(860):
+        (kernel / "objects" / f"{number}.o").touch()
+    assert step("kernel") == "compiling, files so far: 861"

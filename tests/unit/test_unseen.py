@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import fake_machine
 import pytest
 from synthetic_run import incast_run, incast_sweep
 from test_plan_probes import LONG, QUERY, lab
@@ -98,6 +99,23 @@ def test_what_one_point_shows_is_no_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["mptcp-short-flows", "sonic-leaf-spine", "multi-hop"])
 def test_shipped_labs_show_all_that_they_ask_for(name: str) -> None:
     assert check(LABS / name) == []
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_runs_say_so_before_they_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fabriclab.cli.engines.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END))
+    more = "variants: {one: {limit: 5 s}, two: {traffic.ask.enabled: true}}\nmatrix: {m: {variant: [one]}, n: {variant: [two]}}\n"
+    more += "checks:\n  - {metric: srtt_mean_us, operator: '>', value: 1 ms}\n"
+    traffic = f"{LONG}\n  {QUERY.replace('stop', 'enabled: false, stop')}"
+    checked = asking(tmp_path, traffic, "{kind: cwnd}", "{kind: fct-cdf, traffic: ask}", more=PROBES + more)
+    said = CliRunner().invoke(app, [command, str(tmp_path), "--out", "out"]).stderr
+    # What another variant shows is missing in this run, and no mistake.
+    assert [line for line in said.splitlines() if "cannot be" in line] == checked
+    assert [line.partition(": no ")[0].rpartition(": ")[2] for line in checked] == [
+        "cwnd cannot be drawn",
+        "srtt_mean_us cannot be measured",
+    ]
 
 
 def with_figures(run: Path, *figures: dict[str, Any]) -> Path:

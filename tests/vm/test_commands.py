@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from processes import live_processes, wait_until
-from vm import fabriclab, fabriclab_command
+from vm import called, fabriclab, fabriclab_command
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
@@ -80,7 +80,20 @@ def test_a_host_with_hardly_any_shared_memory_and_a_directory_with_blanks(place:
     labs.mkdir()
     (place / "small").rename(labs / "small")
     hostile = 'mount -t tmpfs -o size=1m tmpfs /dev/shm || exit 77; umask 077; exec "$@"'
-    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", hostile, "sh", *fabriclab_command(), "run", "small"]
+    command = [
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        hostile,
+        "sh",
+        *fabriclab_command(),
+        "run",
+        "small",
+        "--no-report",
+    ]
     result = subprocess.run(command, cwd=labs, capture_output=True, text=True, check=False)
     if result.returncode == 77 or "unshare" in result.stderr:
         pytest.skip("a file system can't be mounted here: that needs root")
@@ -102,14 +115,14 @@ def test_sweep_runs_the_matrix_once(place: Path) -> None:
         ("200 KB", "complete"),
     ]
     started = [manifest_of(place / "sweep" / point["run"])["started"] for point in points]
-    again = fabriclab(place, "sweep", "small", "--out", "sweep")
+    again = called(place, "sweep", "small", "--out", "sweep")
     assert "3 of 3 points are done already" in again.stderr
     assert [manifest_of(place / "sweep" / point["run"])["started"] for point in points] == started
 
 
 def test_plan_shows_what_a_node_gets(place: Path) -> None:
-    shown = fabriclab(place, "plan", "small", "--node", "s1").stdout
-    assert fabriclab(place, "run", "small", "--out", "run").returncode == 0
+    shown = called(place, "plan", "small", "--node", "s1").stdout
+    assert called(place, "run", "small", "--out", "run", "--no-report").returncode == 0
     for name in ("sysctl.conf", "ip.batch", "tc.batch"):
         assert (place / "run" / "nodes" / "s1" / name).read_text() in shown
 
@@ -142,7 +155,7 @@ def test_nothing_survives_a_killed_fabriclab_and_the_report_still_works(place: P
     wait_until(lambda: live_processes(f"{place}/run") == [])
     wait_until(lambda: not any(path.exists() for path in private))
     assert manifest_of(place / "run")["message"] == "the run was not finished: fabriclab was killed"
-    assert fabriclab(place, "report", "run").returncode == 0
+    assert called(place, "report", "run").returncode == 0
 
 
 def _command_lines(processes: list[int]) -> str:
@@ -150,7 +163,7 @@ def _command_lines(processes: list[int]) -> str:
 
 
 def test_an_interrupted_sweep_stops_all_and_goes_on_later(place: Path) -> None:
-    command = [*fabriclab_command(), "sweep", "small", "--set", "stop=3 s", "--out", "sweep", "-j", "1"]
+    command = [*fabriclab_command(), "sweep", "small", "--set", "stop=1 s", "--out", "sweep", "-j", "1"]
     running = subprocess.Popen(command, cwd=place, stdout=subprocess.DEVNULL)
     wait_until(lambda: any('"progress"' in events.read_text() for events in place.glob("sweep/points/*/events.jsonl")))
     running.send_signal(signal.SIGINT)

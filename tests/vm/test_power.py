@@ -64,7 +64,7 @@ title: A switch dies
 switches: {default: {buffer: 256 KB}}
 hosts: {default: {rto_min: 10 ms}}
 routing: {protocol: bgp-numbered}
-traffic: {long: {kind: long, senders: [h1], receiver: h2, stop: 8 s}}
+traffic: {messages: {kind: flows, senders: [h1], receiver: h2, size: 1 KB, count: 82, interval: 100 ms}}
 events:
   dies: {at: 1 s, node: s2, action: down}
   boots: {at: 2 s, node: s2, action: up}

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 from sonic_pods import t0_pair
-from vm import Vm, fabriclab
+from vm import Vm, called
 
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
@@ -20,7 +20,7 @@ ROUNDS = 10
 
 
 def imported(files: list[Path], directory: Path) -> Path:
-    result = fabriclab(directory, "sonic", "import", *map(str, files), "-o", "lab")
+    result = called(directory, "sonic", "import", *map(str, files), "-o", "lab")
     assert result.returncode == 0, result.stderr
     return directory / "lab"
 
@@ -28,7 +28,7 @@ def imported(files: list[Path], directory: Path) -> Path:
 def findings(vm: Vm, lab: Path) -> dict[str, list[str]]:
     """Validate that hosts reach one another; return the names of the findings by their check. All must pass."""
     junit = vm.directory / "findings.xml"
-    result = fabriclab(vm.directory, "validate", str(lab), "--only", "reach", "--junit", str(junit), "--out", "validation")
+    result = called(vm.directory, "validate", str(lab), "--only", "reach", "--junit", str(junit), "--out", "validation")
     assert result.returncode == 0, result.stdout + result.stderr
     found: dict[str, list[str]] = {}
     for case in ElementTree.parse(junit).iter("testcase"):
@@ -60,7 +60,7 @@ def test_spines_without_files_are_made_up(vm: Vm, tmp_path: Path) -> None:
 def test_vlans_and_port_channels(vm: Vm, tmp_path: Path) -> None:
     """Two T0s with a VLAN each, and port channels to two T1s whose files an export writes: four SONiC switches."""
     lab = imported(t0_pair(tmp_path), tmp_path)
-    result = fabriclab(tmp_path, "sonic", "export", str(lab), "-o", "files")
+    result = called(tmp_path, "sonic", "export", str(lab), "-o", "files")
     assert result.returncode == 0, result.stderr
     (tmp_path / "again").mkdir()
     found = findings(vm, imported(sorted((tmp_path / "files").glob("*/config_db.json")), tmp_path / "again"))

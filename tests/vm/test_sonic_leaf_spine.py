@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from vm import fabriclab
+from vm import called
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
@@ -23,7 +23,7 @@ def storage_bytes(run: Path, leaf: str) -> list[int]:
 
 @pytest.mark.parametrize("cut", ["up", "down"])
 def test_the_fabric_carries_its_load_and_survives_a_cut(cut: str, tmp_path: Path) -> None:
-    result = fabriclab(tmp_path, "run", str(LAB), "--set", f"cut={cut}", "--out", "run")
+    result = called(tmp_path, "run", str(LAB), "--set", f"cut={cut}", "--out", "run", "--no-report")
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.count("pass: ") >= 5 and "fail: " not in result.stdout
     for leaf in ("leaf2", "leaf3", "leaf4"):
@@ -35,6 +35,6 @@ def test_the_fabric_carries_its_load_and_survives_a_cut(cut: str, tmp_path: Path
 
 
 def test_an_operator_s_checks_of_routing_pass(tmp_path: Path) -> None:
-    result = fabriclab(tmp_path, "validate", str(LAB), "--only", "reach", "--out", "out")
+    result = called(tmp_path, "validate", str(LAB), "--only", "reach", "--out", "out")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "224 of 224 flows" in result.stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from vm import Vm, fabriclab, ignore
+from vm import Vm, called, ignore
 
 from fabriclab.compile.sonic import export_switch
 from fabriclab.generate import leaf_spine, topology_text
@@ -118,7 +118,7 @@ def test_a_file_that_is_wrong_is_found(
         else:
             entry[name] = value
     write_lab(tmp_path, configs)
-    done = fabriclab(tmp_path, "validate", ".", "--out", "out", "--only", "reach", "--junit", "found.xml")
+    done = called(tmp_path, "validate", ".", "--out", "out", "--only", "reach", "--junit", "found.xml")
     assert done.returncode == 1, done.stdout + done.stderr
     text = (tmp_path / "found.xml").read_text()
     assert f'classname="validate.{check}"' in text and f"measured {word}" in text

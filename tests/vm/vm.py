@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from typer.testing import CliRunner
 
+from fabriclab.cli.app import app
 from fabriclab.compile import machine_memory_bytes
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.cpu import claim_cpu
@@ -74,3 +77,12 @@ def fabriclab_command() -> list[str]:
 def fabriclab(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Call the command line in a directory, as a user does."""
     return subprocess.run([*fabriclab_command(), *arguments], cwd=directory, capture_output=True, text=True)
+
+
+def called(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Call the command line in a directory, but in this process: starting one takes longer than some of the machine's runs."""
+    with contextlib.chdir(directory):
+        result = CliRunner().invoke(app, list(arguments))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return subprocess.CompletedProcess(arguments, result.exit_code, result.stdout, result.stderr)

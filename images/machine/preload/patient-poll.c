@@ -20,15 +20,25 @@
  * a share of that slack, drawn from a generator of the process's own, which its
  * start has seeded (AT_RANDOM): nobody else's numbers or timers move it.
  *
+ * Nor are they told of qdiscs. zebra subscribes to what happens to them
+ * (RTNLGRP_TC) for traffic control of its own, which nobody here gives it; and
+ * the kernel tells its subscribers of a qdisc whenever somebody asks for its
+ * statistics (net/sched/sch_api.c, qdisc_get_notify): each sample of a queue
+ * would wake zebra. That costs several times the sample, and each wake-up draws
+ * a number of its generator: who looks would move its timers.
+ *
  * Loaded before the C library (LD_PRELOAD).
  */
 #define _GNU_SOURCE
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -100,4 +110,16 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
 			KERNEL_SIGSET_BYTES);
 	empty_polls = at_once && !found ? empty_polls + 1 : 0;
 	return found;
+}
+
+int bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+	struct sockaddr_nl without_qdiscs;
+
+	if (length == sizeof(without_qdiscs) && address->sa_family == AF_NETLINK) {
+		memcpy(&without_qdiscs, address, sizeof(without_qdiscs));
+		without_qdiscs.nl_groups &= ~RTMGRP_TC;
+		return syscall(SYS_bind, fd, &without_qdiscs, length);
+	}
+	return syscall(SYS_bind, fd, address, length);
 }
