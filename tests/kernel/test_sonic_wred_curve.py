@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -29,14 +30,17 @@ DSCP, QUEUE = 3, 3
 RATE_BPS = 100 * 10**9
 TOLERANCE = 0.02
 """Of the profile's probability."""
-HELD_FRAMES = 150_000
-"""At each length: the standard deviation of the share is then half of the tolerance at most."""
-LENGTHS = (600_000, 1_000_000, 1_200_000, 1_400_000, 1_600_000, 2_000_000)
+DRAWN, CERTAIN = 150_000, 15_000
+"""Frames at a length on the ramp: the standard deviation of the share is then half of the tolerance at most. Off it no mark is chance:
+one frame that is treated wrong would show."""
+HELD_FRAMES = {600_000: CERTAIN, 1_000_000: DRAWN, 1_200_000: DRAWN, 1_400_000: DRAWN, 1_600_000: DRAWN, 2_000_000: CERTAIN}
+"""At each length of the queue."""
 MS = 10**6
 SETTLE_NS = 100_000
 """Before and after a burst. The largest, 600 KB, comes in within 49 us."""
-HELD_NS = HELD_FRAMES * FULL_WIRE * 8 * 10**9 // RATE_BPS
-STEP_NS = HELD_NS + 2 * SETTLE_NS
+HELD_NS = {length: frames * FULL_WIRE * 8 * 10**9 // RATE_BPS for length, frames in HELD_FRAMES.items()}
+ENDS_NS = dict(zip(HELD_NS, accumulate(held + 2 * SETTLE_NS for held in HELD_NS.values()), strict=True))
+"""When each length ends, from the start on."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +87,13 @@ def star(plan: Plan) -> Star:
 def line_rate() -> str:
     """Return the bursts of a host whose line is never idle: each millisecond what the line takes in it, and a frame."""
     count = MS * RATE_BPS // (FULL_WIRE * 8 * 10**9) + 1
-    return "".join(f"{START_NS + number * MS} {count}\n" for number in range(len(LENGTHS) * STEP_NS // MS + 1))
+    return "".join(f"{START_NS + number * MS} {count}\n" for number in range(max(ENDS_NS.values()) // MS + 1))
 
 
 def rises() -> str:
     """Return the bursts that bring the queue to each length."""
-    frames = [(after - before) // FULL_FRAME for before, after in zip((0, *LENGTHS), LENGTHS, strict=False)]
-    return "".join(f"{START_NS + SETTLE_NS + number * STEP_NS} {count}\n" for number, count in enumerate(frames))
+    steps = zip((0, *HELD_NS), (0, *ENDS_NS.values()), HELD_NS, strict=False)
+    return "".join(f"{START_NS + begin + SETTLE_NS} {(after - before) // FULL_FRAME}\n" for before, begin, after in steps)
 
 
 def send(name: str) -> str:
@@ -97,15 +101,16 @@ def send(name: str) -> str:
 
 
 def test_the_share_of_marks_at_each_length_is_the_curve(boot: Boot, tmp_path: Path) -> None:
-    ends = {length: START_NS + (number + 1) * STEP_NS for number, length in enumerate(LENGTHS)}
-    looks = [show_at("eth3", end - early, f"{length}-{early}") for length, end in ends.items() for early in (HELD_NS, 0)]
+    looks = [
+        show_at("eth3", START_NS + end - early, f"{length}-{early}") for length, end in ENDS_NS.items() for early in (HELD_NS[length], 0)
+    ]
     senders = [("h1", [send("line-rate")]), ("h2", [send("rises")])]
     run = boot.run(star(imported(tmp_path / "lab")), [*senders, ("s1", looks)], files={"line-rate": line_rate(), "rises": rises()})
     curve = written_curve()
-    for length in LENGTHS:
-        before, after = (read_shown((run / f"{length}-{early}").read_text()).queues[QUEUE] for early in (HELD_NS, 0))
+    for length, held_frames in HELD_FRAMES.items():
+        before, after = (read_shown((run / f"{length}-{early}").read_text()).queues[QUEUE] for early in (HELD_NS[length], 0))
         frames = after["sent_packets"] - before["sent_packets"]
         share = (after["marks"]["wred"] - before["marks"]["wred"]) / frames
-        assert before["bytes"] == after["bytes"] == pytest.approx(length, abs=2 * FULL_FRAME) and frames == HELD_FRAMES
+        assert before["bytes"] == after["bytes"] == pytest.approx(length, abs=2 * FULL_FRAME) and frames == held_frames
         assert share == pytest.approx(curve.at(after["bytes"]), abs=TOLERANCE * curve.probability)
         assert share == curve.at(after["bytes"]) or curve.minimum <= length < curve.maximum

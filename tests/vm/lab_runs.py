@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from vm import fabriclab
+from typer.testing import CliRunner
+
+from fabriclab.cli.app import app
 
 LABS = Path(__file__).parents[2] / "labs"
 
@@ -40,8 +42,13 @@ class LabRun:
 
 
 def run_lab(directory: Path, lab: str, *settings: str, out: str = "run") -> LabRun:
-    """Run a lab with some settings (`stop=300 ms`), each of which may be several, separated by semicolons."""
+    """Run a lab with some settings (`stop=300 ms`), each of which may be several, separated by semicolons.
+
+    The command runs in this process, which has loaded already what each command of its own would load (a CPU second);
+    the command as a process is what test_commands.py is about.
+    """
     words = [word for text in settings for setting in text.split("; ") for word in ("--set", setting)]
-    result = fabriclab(directory, "run", str(LABS / lab), *words, "--out", out, "--force", "--no-report")
-    assert result.returncode == 0, result.stdout + result.stderr
-    return LabRun(directory / out, result.stdout)
+    ran = directory / out
+    result = CliRunner().invoke(app, ["run", str(LABS / lab), *words, "--out", str(ran), "--force", "--no-report"], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return LabRun(ran, result.stdout)

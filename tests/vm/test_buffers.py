@@ -12,7 +12,7 @@ from lab_runs import run_lab
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
 COMPUTE_NODES = 14
-SHORT = ("size=30 MB", "duration=300 ms")
+SHORT = ("size=20 MB", "duration=200 ms")
 
 
 def run(directory: Path, variant: str, *settings: str) -> dict[str, Any]:

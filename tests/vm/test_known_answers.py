@@ -86,7 +86,7 @@ def test_completion_time_of_a_lone_flow_is_that_of_slow_start(vm: Vm, packets: i
 @pytest.mark.parametrize("segments", [2, 20, 60])
 def test_a_window_limit_bounds_what_is_in_flight(vm: Vm, segments: int) -> None:
     limited = CUBIC.model_copy(update={"window_limit_segments": segments})
-    plan = star(2, rate_bps=10 * GBPS, delay_ns=250_000, transport=limited, traffic=(one_long_flow(),))
+    plan = star(2, rate_bps=10 * GBPS, delay_ns=250_000, transport=limited, traffic=(one_long_flow(500_000_000),))
     probes = plan.probes.model_copy(update={"tcp_interval_ns": 50_000})
     plan = plan.model_copy(update={"probes": probes})
     assert vm.run(plan).status == "complete"

@@ -11,12 +11,12 @@ from lab_runs import run_lab
 
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
-SHORTER = ("traffic.long.stop=4 s", "traffic.short.stop=3 s", "traffic.query.stop=3 s", "traffic.message.stop=3 s")
+SHORTER = ("traffic.long.stop=2.5 s", "traffic.short.stop=2 s", "traffic.query.stop=2 s", "traffic.message.stop=2 s")
 RTO_MIN_NS = 200_000_000
 
 
 def run(directory: Path, *settings: str) -> pl.DataFrame:
-    """Run four seconds of the lab; return its flows. All are complete: the lab's own checks say so."""
+    """Run two and a half seconds of the lab; return its flows. All are complete: the lab's own checks say so."""
     return run_lab(directory, "mptcp-short-flows", *SHORTER, *settings).flows()
 
 

@@ -127,12 +127,12 @@ def test_a_flow_has_as_many_subflows_as_its_hosts(vm: Vm, subflows: int) -> None
 
 
 def test_a_host_without_mptcp_takes_one_subflow(vm: Vm) -> None:
-    run(vm, generated_plan(vm, LEAF_SPINE, **{"hosts.h2.mptcp": "none"}))
+    run(vm, generated_plan(vm, LEAF_SPINE, **{"hosts.h2.mptcp": "none", "traffic.long.stop": "50 ms"}))
     assert counters(vm, "h2", "MPTcpExtMPJoinSynRx", "MPTcpExtMPJoinAckRx") == [7, 0]
 
 
 def test_two_interfaces_carry_the_sum_of_both(vm: Vm) -> None:
-    settings = {"traffic.long.stop": "5 s"}
+    settings = {"traffic.long.stop": "3 s"}
     one = goodput_bps(run(vm, written_plan(vm, FAT_RECEIVER, **settings, **{SUBFLOWS: "1"}), "one"))
     both = goodput_bps(run(vm, written_plan(vm, FAT_RECEIVER, **settings, **{SUBFLOWS: "2"}), "both"))
     assert both == pytest.approx(2 * one, rel=0.02)
@@ -178,7 +178,7 @@ def test_a_peer_without_mptcp_makes_it_fall_back_and_the_log_says_so(vm: Vm) -> 
 @pytest.mark.parametrize("protocol", ["bgp-numbered", "bgp-unnumbered"])
 def test_bgp_carries_the_extra_addresses(vm: Vm, protocol: str) -> None:
     experiment = EXPERIMENT + f"routing: {{protocol: {protocol}, convergence_limit: 20 s}}\n"
-    assert run(vm, generated_plan(vm, LEAF_SPINE, experiment))["subflows"] == 8
+    assert run(vm, generated_plan(vm, LEAF_SPINE, experiment, **{"traffic.long.stop": "50 ms"}))["subflows"] == 8
 
 
 def test_each_subflow_has_its_hosts_timer_and_initial_window(vm: Vm) -> None:
@@ -234,6 +234,7 @@ hosts: {default: {congestion_control: reno, mptcp: {subflows: SUBFLOWS}}}
 traffic:
   many: {kind: long, senders: [h1], receiver: h3, stop: 60 s, transport: mptcp, congestion_control: CONTROL}
   one: {kind: long, senders: [h2], receiver: h3, stop: 60 s}
+probes: {}
 """
 
 

@@ -24,8 +24,8 @@ def mbps(metrics: dict[str, Any], traffic: str) -> float:
 
 
 def test_pauses_block_who_shares_a_link_and_ecn_prevents_them(tmp_path: Path) -> None:
-    paused = run(tmp_path, "variant=pfc; stop=300 ms")
-    marked = run(tmp_path, "variant=ecn; stop=300 ms")
+    paused = run(tmp_path, "variant=pfc; stop=200 ms")
+    marked = run(tmp_path, "variant=ecn; stop=200 ms")
     for traffic in ("victim", "bystander"):
         assert mbps(paused, traffic) < 0.3 * LINE_MBPS
         assert mbps(marked, traffic) > 0.99 * LINE_MBPS
@@ -47,6 +47,6 @@ def test_a_storm_lasts_for_others_until_the_watchdog_finds_it(tmp_path: Path, va
 @pytest.mark.parametrize(("headroom", "is_lossless"), [("auto", True), (f"{17 * 1514} B", False)])
 def test_one_frame_of_headroom_too_few(tmp_path: Path, headroom: str, is_lossless: bool) -> None:
     """A busy uplink fills 18 full frames after it was told to stop."""
-    metrics = run(tmp_path, f"variant=pfc; stop=200 ms; headroom={headroom}")
+    metrics = run(tmp_path, f"variant=pfc; stop=120 ms; headroom={headroom}")
     assert (metrics["ingress_discards"] == 0) is is_lossless
     assert metrics["queue_drops"] == 0

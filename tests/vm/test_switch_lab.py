@@ -38,7 +38,12 @@ switches:
     priority_groups: {3: {pool: in, limit: 30 KB, lossless: true, xon: 20 KB}}
     pfc: {priorities: [3]}
 """
-PROBES = "probes: {switches: {interval: 10 us}}\n"
+
+
+def probes(interval: str, *ports: str) -> str:
+    """Return the probes of some ports of switches, or of all ports of switches and hosts."""
+    only = f", ports: [{', '.join(ports)}]" if ports else ""
+    return f"probes: {{switches: {{interval: {interval}{only}}}}}\n"
 
 
 def in_cast(dscp: str) -> str:
@@ -65,7 +70,7 @@ def queue_rows(vm: Vm, port: str, queue: int) -> pl.DataFrame:
 
 
 def test_an_in_cast_fills_what_the_dynamic_threshold_leaves(vm: Vm, tmp_path: Path) -> None:
-    assert vm.run(plan_of(tmp_path / "lab", SHARED, PROBES, in_cast("0"))).status == "complete"
+    assert vm.run(plan_of(tmp_path / "lab", SHARED, probes("10 us", "s1:eth9"), in_cast("0"))).status == "complete"
     share = POOL_BYTES // 2
     watermark = queue_rows(vm, "s1:eth9", 0)["watermark_bytes"].max()
     # A frame comes in while the queue is below what is free, whole.
@@ -77,7 +82,9 @@ def test_two_saturated_queues_share_the_pool(vm: Vm, tmp_path: Path) -> None:
     """N busy queues hold alpha B / (1 + alpha N) each: two of them a third, with alpha 1."""
     senders = {"h7": "[h1, h2, h3]", "h8": "[h4, h5, h6]"}
     flows = [f"  {to}-{n}: {{kind: long, senders: {who}, receiver: {to}, stop: 100 ms}}\n" for to, who in senders.items() for n in range(8)]
-    assert vm.run(plan_of(tmp_path / "lab", SHARED, PROBES, "traffic:\n", *flows, hosts=8)).status == "complete"
+    assert (
+        vm.run(plan_of(tmp_path / "lab", SHARED, probes("10 us", "s1:eth7", "s1:eth8"), "traffic:\n", *flows, hosts=8)).status == "complete"
+    )
     rows = [queue_rows(vm, port, 0).select("time_ns", "bytes", "dropped_queue_limit") for port in ("s1:eth7", "s1:eth8")]
     both = rows[0].join(rows[1], on="time_ns", how="full", coalesce=True).sort("time_ns").fill_null(strategy="forward")
     refusing = both.filter((pl.col("dropped_queue_limit").diff() > 0) & (pl.col("dropped_queue_limit_right").diff() > 0))
@@ -88,20 +95,20 @@ def test_two_saturated_queues_share_the_pool(vm: Vm, tmp_path: Path) -> None:
 
 
 def test_a_lossless_in_cast_loses_nothing_and_pauses_hosts(vm: Vm, tmp_path: Path) -> None:
-    assert vm.run(plan_of(tmp_path / "lossless", LOSSLESS, PROBES, in_cast("cs3"))).status == "complete"
+    assert vm.run(plan_of(tmp_path / "lossless", LOSSLESS, probes("1 ms"), in_cast("cs3"))).status == "complete"
     lossless = vm.summary()
     assert (lossless["queue_drops"], lossless["ingress_discards"], lossless["retransmits"]) == (0, 0, 0)
     assert lossless["flows_complete"] == 8 and lossless["headroom_max_bytes[s1:in]"] > 0
     for number in range(1, 9):
         assert lossless[f"pauses_received[h{number}:eth1]"] == lossless[f"pauses_sent[s1:eth{number}]"] > 0
         assert lossless[f"paused_ns[h{number}:eth1:3]"] > 0 and lossless[f"paused_ns[h{number}:eth1:0]"] == 0
-    assert vm.run(plan_of(tmp_path / "lossy", LOSSLESS, PROBES, in_cast("0")), "lossy").status == "complete"
+    assert vm.run(plan_of(tmp_path / "lossy", LOSSLESS, probes("1 ms"), in_cast("0")), "lossy").status == "complete"
     lossy = vm.summary("lossy")
     assert lossy["queue_drops"] > 0 and lossy["pauses_sent"] == 0
 
 
 def test_the_same_run_twice(vm: Vm, tmp_path: Path) -> None:
-    plan = plan_of(tmp_path / "lab", LOSSLESS, PROBES, in_cast("cs3"))
+    plan = plan_of(tmp_path / "lab", LOSSLESS, probes("50 us"), in_cast("cs3"))
     tables = ("flows", "switch_queues", "switch_ports", "priority_groups", "pools")
     hashes = set()
     for name in ("first", "second"):
@@ -112,10 +119,10 @@ def test_the_same_run_twice(vm: Vm, tmp_path: Path) -> None:
 
 def test_tcp_sees_the_queue_of_its_own_host_as_below_stock_qdiscs(vm: Vm, tmp_path: Path) -> None:
     """TCP small queues: a frame keeps its socket while it is queued, and an offloaded one is cut into frames before it is."""
-    probes = "probes: {queues: {interval: 100 us, ports: ['h1:eth1', 's1:eth2']}}\n"
+    queues = "probes: {queues: {interval: 100 us, ports: ['h1:eth1', 's1:eth2']}}\n"
     measured = {}
     for name, switch in {"shared": SHARED, "stock": "switches: {default: {buffer: 400 KB}}\n"}.items():
-        assert vm.run(plan_of(tmp_path / f"{name}-lab", switch, probes, long_flow("0", "200 ms"), hosts=2), name).status == "complete"
+        assert vm.run(plan_of(tmp_path / f"{name}-lab", switch, queues, long_flow("0", "200 ms"), hosts=2), name).status == "complete"
         measured[name] = vm.summary(name)
         assert measured[name]["queue_max_bytes[s1:eth2]"] == 0
     for metric in ("queue_mean_bytes[h1:eth1]", "queue_max_bytes[h1:eth1]", "goodput_bps"):
@@ -129,7 +136,10 @@ events:
   farther: {at: 200 ms, link: 's1:eth2', delay: 500 us}
   hole: {at: 300 ms, link: 's1:eth2', action: blackhole}
 """
-    assert vm.run(plan_of(tmp_path / "lab", SHARED, PROBES, long_flow("0", "400 ms"), events, hosts=2)).status == "complete"
+    assert (
+        vm.run(plan_of(tmp_path / "lab", SHARED, probes("10 us", "s1:eth2"), long_flow("0", "400 ms"), events, hosts=2)).status
+        == "complete"
+    )
     rows = queue_rows(vm, "s1:eth2", 0)
 
     def sent(start_ms: int, stop_ms: int) -> int:
@@ -148,7 +158,7 @@ def test_a_run_ends_with_its_traffic_and_a_storm_with_the_run(vm: Vm, tmp_path: 
     storm = "events: {storm: {at: 100 ms, node: h2, action: pause-storm, priorities: [3], until: 4 s}}\n"
     # Class 0 is not paused: its flow ends when it has to.
     events: list[Event] = []
-    plan = plan_of(tmp_path / "lab", LOSSLESS, PROBES, long_flow("cs0", "300 ms"), storm, hosts=2)
+    plan = plan_of(tmp_path / "lab", LOSSLESS, probes("1 ms"), long_flow("cs0", "300 ms"), storm, hosts=2)
     result = vm.run(plan, on_event=events.append)
     assert (result.status, result.virtual_ns // MS) == ("complete", 300)
     # It was under way until then, and let go when it was told to.
@@ -159,7 +169,10 @@ def test_a_run_ends_with_its_traffic_and_a_storm_with_the_run(vm: Vm, tmp_path: 
 
 def test_a_pause_storm_stops_its_priority_for_as_long_as_it_lasts(vm: Vm, tmp_path: Path) -> None:
     storm = "events: {storm: {at: 100 ms, node: h2, action: pause-storm, priorities: [3], until: 200 ms}}\n"
-    assert vm.run(plan_of(tmp_path / "lab", LOSSLESS, PROBES, long_flow("cs3", "300 ms"), storm, hosts=2)).status == "complete"
+    assert (
+        vm.run(plan_of(tmp_path / "lab", LOSSLESS, probes("10 us", "s1:eth2"), long_flow("cs3", "300 ms"), storm, hosts=2)).status
+        == "complete"
+    )
     assert vm.summary()["paused_ns[s1:eth2:3]"] == 100 * MS
     rows = queue_rows(vm, "s1:eth2", 3)
     # A frame that has started is finished.
