@@ -76,7 +76,7 @@ def test_pir_limits_and_cir_guarantees(boot: Boot) -> None:
     assert alone[0] == pytest.approx(0.9 * MEASURED_NS / 8, abs=3_000 + 2 * FULL_WIRE)
 
 
-@pytest.mark.parametrize("wred", [Wred(30_000, 30_000), Wred(20_000, 60_000, probability=0.1), Wred(200_000, 200_000, flags=ECN | 4)])
+@pytest.mark.parametrize("wred", [Wred(30_000, 30_000), Wred(20_000, 200_000, probability=0.1), Wred(200_000, 200_000, flags=ECN | 4)])
 def test_wred_marks_what_the_curve_says(boot: Boot, wred: Wred) -> None:
     """A queue that grows by one frame while another leaves: the mark of each frame is known from its place."""
     star = Star([Port(), Port()], [Port(), Port(rate_bps=500_000_000, queues=[Queue(0, Account(), wred=wred)])])
@@ -92,9 +92,10 @@ def test_wred_marks_what_the_curve_says(boot: Boot, wred: Wred) -> None:
         waiting = [max(0, number - 1 - number // 2) * FULL_FRAME for number in range(400)]
         assert marked == [length >= wred.min for length in waiting]
     else:
+        # From 20 KB, frame 28, to 200 KB, frame 267: of 236 frames one in twenty, 11.8. Others than 2 to 24 come once in 1,500 seeds.
         assert not any(marked[:26])
-        assert all(marked[82:])
-        assert 0 < sum(marked[30:80]) < 20
+        assert all(marked[270:])
+        assert 1 < sum(marked[28:264]) < 25
 
 
 def test_wred_drops_what_is_not_ect_and_a_phantom_queue_marks_before_a_queue_is_there(boot: Boot) -> None:
