@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from lab_runs import LABS
 from vm import Vm, ignore
 
-from fabriclab.compile import machine_memory_bytes
-from fabriclab.engine.cpu import claim_cpu
-from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.lab import parse_lab
 from fabriclab.plan.model import Plan, Probes
 from fabriclab.plan.resolve import resolve_plan
 from fabriclab.results import ingest_run
 from fabriclab.run import RunContext, run_point
-from fabriclab.run.directory import write_inputs
 
 pytestmark = pytest.mark.vm
 
@@ -114,28 +108,3 @@ def test_looking_moves_no_flow(vm: Vm, lab: str) -> None:
     assert flows["on"] == flows["off"], "the probes move flows"
     assert flows["on"] == flows["other"], "the sampling interval moves flows"
     assert routing["on"] == routing["off"] == routing["other"], "looking moves daemons"
-
-
-def with_idle_probes(vm: Vm, plan: Plan, count: int, limit_ns: int) -> list[bytes]:
-    """Return what all hosts log of their flows up to a limit, with so many probes that only sleep."""
-    directory = vm.directory / f"idle-{count}"
-    write_inputs(plan, LABS / "link-failure", directory)
-    path = directory / "machine" / "job.json"
-    job = json.loads(path.read_text())
-    job["limit_ns"] = limit_ns
-    job["probes"] = [{"name": f"idle{number}", "node": None, "argv": ["/bin/sleep", "100"]} for number in range(count)]
-    path.write_text(json.dumps(job))
-    with claim_cpu() as cpu:
-        outcome = run_machine(Machine(vm.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, 60), ignore, Interrupt())
-    assert outcome.virtual_ns == limit_ns, outcome.message
-    return [log.read_bytes() for log in sorted((directory / "raw" / "flows").iterdir())]
-
-
-def test_whoever_sleeps_takes_nobodys_turn(vm: Vm) -> None:
-    """Three hosts begin at one instant, and who of them is first hung on how often PID 1 had waited for a probe to start.
-
-    The difference showed after 0.7 s, too late for the points above.
-    """
-    plan = resolve_plan(parse_lab(LABS / "link-failure", every_point=False), {"variant": "silent-bfd"})
-    none, one = (with_idle_probes(vm, plan, count, 800_000_000) for count in (0, 1))
-    assert any(none) and none == one
