@@ -29,7 +29,6 @@ fn main() {
         std::process::exit(1);
     }
     machine::report_panics();
-    process::leave_the_queue(process::Part::Plays);
     run::boot_and_run();
     machine::power_off();
 }

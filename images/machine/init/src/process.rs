@@ -110,13 +110,11 @@ pub fn start(
         part,
         error: 0,
     };
-    leave_the_queue(part);
     let started = match node {
-        Some(node) => machine.children_inside(node, || spawn(exec)),
-        None => Ok(spawn(exec)),
+        Some(node) => machine.children_inside(node, || spawn(exec))?,
+        None => spawn(exec),
     };
-    leave_the_queue(Part::Plays);
-    started?.map_err(|errno| Failure::new(format!("start {}: {}", argv[0], errno.desc())))
+    started.map_err(|errno| Failure::new(format!("start {}: {}", argv[0], errno.desc())))
 }
 
 fn environment(node: Option<&Node>, more: &[String]) -> Result<Vec<CString>> {
@@ -163,23 +161,6 @@ struct Exec {
     part: Part,
     /// Why it could not be started, or 0.
     error: libc::c_int,
-}
-
-/// Takes PID 1 out of the queue in which players wait for the CPU (sched(7)), and with it what it starts from now on to watch.
-///
-/// Who runs first at one instant hangs on what all who stood in that queue had of the CPU, long gone ones too: those that may be there or
-/// not must never have stood in it, nor PID 1, which does more where there are more to start.
-pub fn leave_the_queue(children: Part) {
-    let back = if children == Part::Plays {
-        libc::SCHED_RESET_ON_FORK
-    } else {
-        0
-    };
-    let parameters = libc::sched_param { sched_priority: 1 };
-    // SAFETY: a system call with a valid pointer. Where a kernel refuses it all stand in one queue, and looking may move flows.
-    unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_FIFO | back, &raw const parameters);
-    }
 }
 
 /// vfork and exec, as posix_spawn does: a plain fork would copy PID 1's memory and cost a host process more.
