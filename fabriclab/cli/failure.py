@@ -63,8 +63,7 @@ def reported() -> Iterator[None]:
         mend = cure(str(error.filename)) if error.filename and error.errno in (errno.EACCES, errno.EPERM) else ""
         say(explain(error) + mend)
         raise typer.Exit(BAD_INPUT if is_mistake(error) else FAILED) from error
-    except Exception as error:
-        # Whoever imports polars to name its errors waits half a second at every start: they are known by where they come from.
+    except Exception as error:  # of libraries that take too long to import only to name their errors; what is not told is raised again
         told = _of_results(error)
         if told is None:
             raise
