@@ -31,7 +31,12 @@ _MISTAKES = {
     errno.ELOOP: "a link that leads to itself",
 }
 """What is wrong with a path that the user named. Any other error of the system, such as a full disk, is a failure of ours to run."""
-_KINDS = {stat.S_IFIFO: "is a pipe", stat.S_IFSOCK: "is a socket", stat.S_IFCHR: "is a device", stat.S_IFBLK: "is a device"}
+_KINDS = {
+    stat.S_IFIFO: "is a pipe",
+    stat.S_IFSOCK: "is a socket",
+    stat.S_IFCHR: "is a device",
+    stat.S_IFBLK: "is a device",
+}
 _PART = ".part"
 
 
@@ -118,7 +123,9 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
             undo += [directory.rmdir for directory in _make_directory(path.parent)]
             undo.append(partial(parts[path].unlink, missing_ok=True))
             with naming(path):
-                parts[path].write_bytes(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+                parts[path].write_bytes(
+                    content.encode(errors="backslashreplace") if isinstance(content, str) else content
+                )
         for path, part in parts.items():
             if not path.exists():
                 undo.append(partial(path.unlink, missing_ok=True))
@@ -190,4 +197,6 @@ def _check_kind(mode: int, path: Path, *, pipes: bool) -> None:
 
 
 def _too_large(size_bytes: int, most_bytes: int, path: Path) -> NotReadableError:
-    return NotReadableError(errno.EFBIG, f"has {size_bytes} bytes or more; at most {most_bytes >> 20} MiB are read", str(path))
+    return NotReadableError(
+        errno.EFBIG, f"has {size_bytes} bytes or more; at most {most_bytes >> 20} MiB are read", str(path)
+    )

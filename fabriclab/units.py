@@ -49,7 +49,16 @@ RATE = Dimension(
     {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12},
     "1 Gbps",
     spellings={
-        **{"bit": "bps", "kbit": "kbps", "Mbit": "Mbps", "Gbit": "Gbps", "Tbit": "Tbps", "mbit": "Mbps", "gbit": "Gbps", "tbit": "Tbps"},
+        **{
+            "bit": "bps",
+            "kbit": "kbps",
+            "Mbit": "Mbps",
+            "Gbit": "Gbps",
+            "Tbit": "Tbps",
+            "mbit": "Mbps",
+            "gbit": "Gbps",
+            "tbit": "Tbps",
+        },
         **{"bit/s": "bps", "kbit/s": "kbps", "Mbit/s": "Mbps", "Gbit/s": "Gbps", "Tbit/s": "Tbps"},
     },
 )
@@ -89,7 +98,9 @@ def parse_quantity(text: str, dimension: Dimension) -> int:
     written = text.strip()
     match = _NUMBER_AND_UNIT.fullmatch(written) if len(written) <= _MOST_CHARACTERS else None
     if match is None:
-        raise UnitError(f"{_shortened(written)!r} is no {dimension.name}; write a number and a unit, such as {dimension.example!r}")
+        raise UnitError(
+            f"{_shortened(written)!r} is no {dimension.name}; write a number and a unit, such as {dimension.example!r}"
+        )
     if match["sign"] == "-":
         raise UnitError(f"{written!r} is negative; a {dimension.name} is zero or more")
     if match["unit"] is None:

@@ -11,8 +11,13 @@ Scalar = str | int | float | bool
 
 def concerns(subject: Mapping[str, Any], parameters: Mapping[str, Scalar]) -> bool:
     """Return whether all that the `where` of a check or a figure names has that value, or one of a list; texts compare without spaces."""
-    wanted = {name: value if isinstance(value, list) else [value] for name, value in (subject.get("where") or {}).items()}
-    return all(name in parameters and any(_same(parameters[name], value) for value in values) for name, values in wanted.items())
+    wanted = {
+        name: value if isinstance(value, list) else [value] for name, value in (subject.get("where") or {}).items()
+    }
+    return all(
+        name in parameters and any(_same(parameters[name], value) for value in values)
+        for name, values in wanted.items()
+    )
 
 
 def _same(one: Scalar, other: Scalar) -> bool:

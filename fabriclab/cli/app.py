@@ -23,7 +23,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-_GROUPS: dict[str, typer.Typer] = {"generate": generate.app} | {vendor.folder: vendor.load("commands").app for vendor in VENDORS}
+_GROUPS: dict[str, typer.Typer] = {"generate": generate.app} | {
+    vendor.folder: vendor.load("commands").app for vendor in VENDORS
+}
 for _name, _group in _GROUPS.items():
     app.add_typer(_group, name=_name)
 
@@ -62,7 +64,9 @@ def run(
     lab: Lab,
     seed: Seed = None,
     settings: Set = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Run directory to make.", show_default="runs/LAB/TIME")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Run directory to make.", show_default="runs/LAB/TIME")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
@@ -93,19 +97,26 @@ def run(
 def sweep(
     lab: Lab,
     matrix: Annotated[
-        str | None, typer.Option(help="Which matrix of the experiment.", show_default="the first", autocompletion=complete_matrix)
+        str | None,
+        typer.Option(help="Which matrix of the experiment.", show_default="the first", autocompletion=complete_matrix),
     ] = None,
     seed: Seed = None,
     seeds: Annotated[
         str | None,
-        typer.Option(metavar="N", help="Run every point with seeds 1 to N, or with a range such as 1..1000.", show_default="the matrix's"),
+        typer.Option(
+            metavar="N",
+            help="Run every point with seeds 1 to N, or with a range such as 1..1000.",
+            show_default="the matrix's",
+        ),
     ] = None,
     settings: Set = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU; in real time one")
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU; in real time one"),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Sweep directory to make or to go on with.", show_default="runs/LAB/MATRIX")
+        Path | None,
+        typer.Option("--out", "-o", help="Sweep directory to make or to go on with.", show_default="runs/LAB/MATRIX"),
     ] = None,
     engine: Engine = "vm",
     stall: Stall = 120.0,
@@ -135,9 +146,12 @@ def sweep(
 def plan(
     lab: Lab,
     node: Annotated[
-        str | None, typer.Option(help="Show this node's files instead.", show_default=False, autocompletion=complete_node)
+        str | None,
+        typer.Option(help="Show this node's files instead.", show_default=False, autocompletion=complete_node),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Show all of the plan, every default explicit, as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Show all of the plan, every default explicit, as JSON.")
+    ] = False,
     seed: Seed = None,
     settings: Set = None,
     engine: Engine = "vm",
@@ -162,9 +176,14 @@ def trace(
     lab: Lab,
     seed: Seed = None,
     settings: Set = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")
+    ] = None,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Say instead what each traffic comes to: flows, bytes, sizes, load asked and got.")
+        bool,
+        typer.Option(
+            "--summary", help="Say instead what each traffic comes to: flows, bytes, sizes, load asked and got."
+        ),
     ] = False,
 ) -> None:
     """Write a lab's flow trace: who sends how much to whom, and when (traffic/README.md).
@@ -184,12 +203,17 @@ def trace(
 
 @app.command()
 def convert(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A flow file of HPCC's ns-3, a connection matrix of htsim.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A flow file of HPCC's ns-3, a connection matrix of htsim.")
+    ],
     source: Annotated[Literal["hpcc", "htsim"], typer.Option("--from", help="The file's format.", show_default=False)],
     hosts: Annotated[
-        str | None, typer.Option(metavar="h1..h16", help="The hosts that nodes 0, 1 and so on become.", show_default="h1, h2, ...")
+        str | None,
+        typer.Option(metavar="h1..h16", help="The hosts that nodes 0, 1 and so on become.", show_default="h1, h2, ..."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")
+    ] = None,
 ) -> None:
     """Convert a simulator's flow file into a flow trace, which a lab replays (kind: trace).
 
@@ -208,7 +232,10 @@ def convert(
 def graph(
     lab: Lab,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE.svg", help="The picture to write, - for the output.", show_default="NAME.svg")
+        str | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE.svg", help="The picture to write, - for the output.", show_default="NAME.svg"
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one already.")] = False,
 ) -> None:
@@ -227,7 +254,9 @@ def graph(
 
 @app.command()
 def labs(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON: name, directory, question, study, cpu_minutes.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="As JSON: name, directory, question, study, cpu_minutes.")
+    ] = False,
 ) -> None:
     """List the labs: what each asks, what it takes, which published result it reproduces.
 
@@ -263,18 +292,23 @@ def check(lab: Lab) -> None:
 def validate(
     lab: Lab,
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the findings as JUnit XML, for a pipeline.", show_default="none")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the findings as JUnit XML, for a pipeline.", show_default="none"),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="STAGE", help=f"Only this stage ({', '.join(STAGES)}). Repeatable.", show_default="all", autocompletion=complete_stage
+            metavar="STAGE",
+            help=f"Only this stage ({', '.join(STAGES)}). Repeatable.",
+            show_default="all",
+            autocompletion=complete_stage,
         ),
     ] = None,
     seed: Seed = None,
     settings: Set = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Directory of its runs, one a stage.", show_default="runs/LAB/validate-TIME")
+        Path | None,
+        typer.Option("--out", "-o", help="Directory of its runs, one a stage.", show_default="runs/LAB/validate-TIME"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace runs that are there already.")] = False,
     engine: Engine = "vm",
@@ -303,10 +337,12 @@ def validate(
 @app.command()
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run or sweep directories; several are compared.", show_default=False)
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Run or sweep directories; several are compared.", show_default=False),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The page to write.", show_default="report.html in the first directory")
+        Path | None,
+        typer.Option("--out", "-o", help="The page to write.", show_default="report.html in the first directory"),
     ] = None,
     pictures: Annotated[
         Path | None, typer.Option(help="A directory; every picture goes there as an SVG file too.", show_default="none")
@@ -330,7 +366,9 @@ def report(
 
 @app.command()
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON: what was found, what mends it, whether labs can run.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="As JSON: what was found, what mends it, whether labs can run.")
+    ] = False,
 ) -> None:
     """Say what this host can do, and the one line that mends what is missing.
 

@@ -63,7 +63,9 @@ def reported() -> Iterator[None]:
         mend = cure(str(error.filename)) if error.filename and error.errno in (errno.EACCES, errno.EPERM) else ""
         say(explain(error) + mend)
         raise typer.Exit(BAD_INPUT if is_mistake(error) else FAILED) from error
-    except Exception as error:  # of libraries that take too long to import only to name their errors; what is not told is raised again
+    except (
+        Exception
+    ) as error:  # of libraries that take too long to import only to name their errors; what is not told is raised again
         told = _of_results(error)
         if told is None:
             raise

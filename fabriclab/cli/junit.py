@@ -30,7 +30,9 @@ def junit_xml(suite: str, cases: Sequence[JunitCase]) -> str:
         "skipped": sum(case.skipped is not None for case in cases),
     }
     root = ElementTree.Element("testsuites")
-    element = ElementTree.SubElement(root, "testsuite", {"name": _clean(suite), **{name: str(count) for name, count in counts.items()}})
+    element = ElementTree.SubElement(
+        root, "testsuite", {"name": _clean(suite), **{name: str(count) for name, count in counts.items()}}
+    )
     for case in cases:
         one = ElementTree.SubElement(element, "testcase", {"classname": _clean(case.group), "name": _clean(case.name)})
         for tag, message in (("failure", case.failure), ("skipped", case.skipped)):

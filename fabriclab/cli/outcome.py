@@ -51,16 +51,23 @@ def show_checks(console: Console, runs: Sequence[Results]) -> bool:
 def _condition(check: CheckResult) -> tuple[str, str]:
     """Return the check and where it holds, as text."""
     where = ", ".join(f"{key} {value}" for key, value in check.where.items())
-    return f"{check.metric} {check.operator} {format_metric(check.metric, check.value)}", f"  ({where})" if where else ""
+    return (
+        f"{check.metric} {check.operator} {format_metric(check.metric, check.value)}",
+        f"  ({where})" if where else "",
+    )
 
 
 def show_result(console: Console, name: str, result: RunResult) -> None:
     """Print how a run ended."""
     style = {"complete": "green", "limit": "yellow"}.get(result.status, "red")
-    text = f"{name}: {result.status}, {result.virtual_ns / 1e9:.3f} s {clock_of(result.engine)} in {result.wall_s:.1f} s"
+    text = (
+        f"{name}: {result.status}, {result.virtual_ns / 1e9:.3f} s {clock_of(result.engine)} in {result.wall_s:.1f} s"
+    )
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
     if result.message:
-        console.print(result.message, style="dim" if style == "green" else style, highlight=False, markup=False, soft_wrap=True)
+        console.print(
+            result.message, style="dim" if style == "green" else style, highlight=False, markup=False, soft_wrap=True
+        )
 
 
 def exit_status(statuses: Sequence[str], checks_hold: bool) -> int:

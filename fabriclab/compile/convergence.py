@@ -27,7 +27,9 @@ def compile_ready(plan: Plan) -> dict[str, Any] | None:
     return {
         "interval_ns": READY_INTERVAL_NS,
         "limit_ns": plan.bgp.convergence_limit_ns,
-        "nodes": [_node(name, [_expected(route, plan.bgp) for route in found]) for name, found in routes.items() if found],
+        "nodes": [
+            _node(name, [_expected(route, plan.bgp) for route in found]) for name, found in routes.items() if found
+        ],
     }
 
 

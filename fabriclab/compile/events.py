@@ -66,7 +66,11 @@ def compile_events(plan: Plan, *, stock: bool = False) -> list[dict[str, Any]]:
         before = dict(links)
         links |= {link: _after(links[link], event) for link in event.links}
         following = routes_without(plan, _dead(links))
-        entry: dict[str, Any] = {"name": event.name, "at_ns": event.at_ns, "steps": _steps(plan, event, before, links, stock)}
+        entry: dict[str, Any] = {
+            "name": event.name,
+            "at_ns": event.at_ns,
+            "steps": _steps(plan, event, before, links, stock),
+        }
         entry |= _power(event, dead)
         reconvergence = compile_reconvergence(plan, routes, following)
         if reconvergence is not None:
@@ -107,12 +111,19 @@ def _dead(links: Links) -> list[str]:
 def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -> list[dict[str, Any]]:
     """Return what the nodes do: first the qdiscs, so that a link comes up as it is to be, then the links, then what they need."""
     ports = [(name, link) for link in event.links for name in link]
-    qdiscs = [(name, line) for name, link in ports for line in _line_changes(plan, name, before[link], after[link], stock)]
+    qdiscs = [
+        (name, line) for name, link in ports for line in _line_changes(plan, name, before[link], after[link], stock)
+    ]
     switched = [(name, after[link].is_up) for name, link in ports if before[link].is_up != after[link].is_up]
     channels = _switched_channels(plan, [name for name, _ in switched], before, after)
-    links = [(name, f"link set dev {name.partition(':')[2]} {'up' if is_up else 'down'}") for name, is_up in (*switched, *channels)]
+    links = [
+        (name, f"link set dev {name.partition(':')[2]} {'up' if is_up else 'down'}")
+        for name, is_up in (*switched, *channels)
+    ]
     whole = [(name, is_up) for name, is_up in switched if _interface(plan, name).name == name.partition(":")[2]]
-    restored = [(name, line) for name, is_up in (*whole, *channels) if is_up for line in _restoring_lines(plan, name, after)]
+    restored = [
+        (name, line) for name, is_up in (*whole, *channels) if is_up for line in _restoring_lines(plan, name, after)
+    ]
     return [*_by_node("tc", qdiscs), *_by_node("ip", links), *_by_node("ip", restored)]
 
 

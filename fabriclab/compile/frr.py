@@ -42,7 +42,9 @@ def compile_frr(node: Node, plan: Plan) -> dict[str, str]:
     elif _has_bfd(node, plan):
         sections["bfdd"] = []
     head = ["frr defaults datacenter", f"hostname {node.name}"]
-    return {_config_file(daemon): "".join(line + "\n" for line in [*head, *section]) for daemon, section in sections.items()}
+    return {
+        _config_file(daemon): "".join(line + "\n" for line in [*head, *section]) for daemon, section in sections.items()
+    }
 
 
 def _has_bfd(node: Node, plan: Plan) -> bool:
@@ -55,7 +57,11 @@ def _config_file(daemon: str) -> str:
 
 
 def _bfd(interval_ms: int, multiplier: int) -> list[str]:
-    timers = [f"  transmit-interval {interval_ms}", f"  receive-interval {interval_ms}", f"  detect-multiplier {multiplier}"]
+    timers = [
+        f"  transmit-interval {interval_ms}",
+        f"  receive-interval {interval_ms}",
+        f"  detect-multiplier {multiplier}",
+    ]
     return ["bfd", f" profile {BFD_PROFILE}", *timers, " exit", "exit"]
 
 

@@ -43,7 +43,9 @@ def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[dict[str, Any]]:
         host, port = flow["dst"], ports[flow["dst"]]
         if port == PORT_LIMIT:
             most = PORT_LIMIT - FIRST_PORT
-            raise TraceError(f"flow {flow['flow']}: dst: {host} receives {most} flows of iperf3 already, and has no port for more")
+            raise TraceError(
+                f"flow {flow['flow']}: dst: {host} receives {most} flows of iperf3 already, and has no port for more"
+            )
         ports[host] += 1
         servers.append(_server(flow, addresses[host], port))
         clients.append(_client(flow, addresses, port))
@@ -52,7 +54,9 @@ def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[dict[str, Any]]:
 
 def iperf3_memory_bytes(plan: Plan) -> int:
     """Return the memory of the processes of the plan's flows of iperf3, those of a user's trace not among them."""
-    return _FLOW_MEMORY_BYTES * sum(len(traffic.senders) for traffic in plan.traffic if isinstance(traffic, Iperf3Traffic))
+    return _FLOW_MEMORY_BYTES * sum(
+        len(traffic.senders) for traffic in plan.traffic if isinstance(traffic, Iperf3Traffic)
+    )
 
 
 def _server(flow: dict[str, Any], address: str, port: int) -> dict[str, Any]:

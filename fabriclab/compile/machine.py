@@ -49,8 +49,12 @@ def compile_machine_sysctl(plan: Plan) -> str:
     """Return the sysctls of the machine's first namespace: those that no namespace has of its own."""
     # A namespace may only use what is listed here, or gets EPERM.
     transports = [node.transport for node in plan.nodes if node.transport]
-    algorithms = {transport.congestion_control for transport in transports} | {"reno", "cubic"} | _carriers_algorithms(plan)
-    largest = max((max(transport.receive_buffer_bytes, transport.send_buffer_bytes) for transport in transports), default=0)
+    algorithms = (
+        {transport.congestion_control for transport in transports} | {"reno", "cubic"} | _carriers_algorithms(plan)
+    )
+    largest = max(
+        (max(transport.receive_buffer_bytes, transport.send_buffer_bytes) for transport in transports), default=0
+    )
     settings = {
         "net.ipv4.tcp_allowed_congestion_control": " ".join(sorted(algorithms)),
         # TCP's memory is that of all nodes together, and the kernel's bounds follow the machine's: beyond them it drops what arrives
@@ -124,7 +128,12 @@ def _links(plan: Plan) -> list[dict[str, Any]]:
 
 def _probes(plan: Plan) -> list[dict[str, Any]]:
     probes = plan.probes
-    intervals = (probes.queue_interval_ns, probes.tcp_interval_ns, probes.interface_interval_ns, probes.switch_interval_ns)
+    intervals = (
+        probes.queue_interval_ns,
+        probes.tcp_interval_ns,
+        probes.interface_interval_ns,
+        probes.switch_interval_ns,
+    )
     if all(interval is None for interval in intervals):
         return []
     return [{"name": "sampler", "node": None, "argv": ["/tools/sampler", "--config", "/job/machine/sampler.json"]}]
@@ -145,7 +154,14 @@ def _ends_of(flows: pl.DataFrame) -> set[str]:
 
 
 def _replay(node: Node) -> dict[str, Any]:
-    files = ["--trace", "/job/traffic/trace.csv", "--hosts", "/job/traffic/hosts.csv", "--log", f"/job/raw/flows/{node.name}.csv"]
+    files = [
+        "--trace",
+        "/job/traffic/trace.csv",
+        "--hosts",
+        "/job/traffic/hosts.csv",
+        "--log",
+        f"/job/raw/flows/{node.name}.csv",
+    ]
     argv = ["/tools/replay", "--host", node.name, *files, "--rendezvous", "/run/fabriclab/rendezvous"]
     return {"name": f"replay@{node.name}", "node": node.name, "argv": argv}
 
@@ -159,7 +175,9 @@ def _show_qdiscs(node: Node, stock: bool) -> list[str]:
 def _collect(plan: Plan, playing: set[str], stock: bool) -> list[dict[str, Any]]:
     collect: list[dict[str, Any]] = [{"name": "kernel", "node": None, "argv": ["uname", "-r"]}]
     collect += [
-        {"name": f"qdisc@{node.name}", "node": node.name, "argv": _show_qdiscs(node, stock)} for node in plan.nodes if node.role == "switch"
+        {"name": f"qdisc@{node.name}", "node": node.name, "argv": _show_qdiscs(node, stock)}
+        for node in plan.nodes
+        if node.role == "switch"
     ]
     collect += [
         {"name": f"routes@{node.name}", "node": node.name, "argv": ["ip", "-j", "route", "show"]}
@@ -177,10 +195,14 @@ def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
     Of nothing else: the kernel's defaults follow its memory, and must be the same on every host.
     """
     switches = [node for node in plan.nodes if node.role == "switch"]
-    queues = _PACKET_MEMORY_FACTOR * sum(port.queue.limit_bytes for node in switches for port in node.ports if port.queue is not None)
+    queues = _PACKET_MEMORY_FACTOR * sum(
+        port.queue.limit_bytes for node in switches for port in node.ports if port.queue is not None
+    )
     queues += min(_PACKET_MEMORY_FACTOR * sum(map(_buffer_bytes, switches)), _LARGEST_BACKLOG_BYTES)
     long_flows = _long_flows(plan)
-    sockets = sum(_socket_bytes(node, long_flows[node.name]) for node in plan.nodes if node.name in _playing(plan)) + _backlog_bytes(plan)
+    sockets = sum(
+        _socket_bytes(node, long_flows[node.name]) for node in plan.nodes if node.name in _playing(plan)
+    ) + _backlog_bytes(plan)
     routers = sum(speaks_bgp(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
     need = _BASE_MEMORY_BYTES + processes + queues + sockets + _replay_bytes(plan, trace_bytes)
@@ -192,7 +214,9 @@ def _buffer_bytes(switch: Node) -> int:
     there is in the send buffers of its sockets. No lossless class's queues: what stands there has come in by its priority groups."""
     buffers = [port.switch_port for port in switch.ports if port.switch_port is not None]
     groups = [group for buffer in buffers for group in buffer.groups]
-    queues = [queue.account for buffer in buffers for queue in buffer.queues if queue.index not in lossless_queues(buffer)]
+    queues = [
+        queue.account for buffer in buffers for queue in buffer.queues if queue.index not in lossless_queues(buffer)
+    ]
     accounts = queues + [group.account for group in groups]
     own = sum(account.reserved_bytes + (account.limit_bytes or 0) for account in accounts if account.pool is None)
     headroom = sum(group.lossless.headroom_bytes for group in groups if group.lossless is not None)
@@ -201,7 +225,9 @@ def _buffer_bytes(switch: Node) -> int:
 
 def _replay_bytes(plan: Plan, trace_bytes: int) -> int:
     """Return what the replays need for their flows; a small trace has room in what a node needs anyway."""
-    copies = sum(len(traffic.mappers) * len(traffic.reducers) for traffic in plan.traffic if isinstance(traffic, ShuffleTraffic))
+    copies = sum(
+        len(traffic.mappers) * len(traffic.reducers) for traffic in plan.traffic if isinstance(traffic, ShuffleTraffic)
+    )
     groups = copies * len(_playing(plan)) * _GROUP_MEMORY_BYTES
     return max(0, _TRACE_MEMORY_FACTOR * trace_bytes + groups - len(plan.nodes) * MIB)
 
@@ -212,14 +238,18 @@ def _backlog_bytes(plan: Plan) -> int:
     It is all that arrives, up to a bound: what no packet ever touches costs the host nothing but the kernel's page table of it, 1/64.
     """
     arrivals = [traffic for traffic in plan.traffic if isinstance(traffic, ArrivalsTraffic)]
-    return min(_SEND_BUFFER_FACTOR * sum(_arriving_bytes(plan, traffic) for traffic in arrivals), _LARGEST_BACKLOG_BYTES)
+    return min(
+        _SEND_BUFFER_FACTOR * sum(_arriving_bytes(plan, traffic) for traffic in arrivals), _LARGEST_BACKLOG_BYTES
+    )
 
 
 def _arriving_bytes(plan: Plan, traffic: ArrivalsTraffic) -> int:
     flows = -(-(traffic.stop_ns - traffic.start_ns) // traffic.arrivals.interval_ns)
     mean_bytes = math.ceil(mean_size(traffic.size))
     transports = {node.name: node.transport for node in plan.nodes}
-    buffers = [transport.send_buffer_bytes for name in traffic.pairs.senders if (transport := transports[name]) is not None]
+    buffers = [
+        transport.send_buffer_bytes for name in traffic.pairs.senders if (transport := transports[name]) is not None
+    ]
     return sum(flows * min(mean_bytes, buffer) for buffer in buffers)
 
 

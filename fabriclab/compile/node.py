@@ -36,6 +36,16 @@ def compile_node(node: Node, plan: Plan, *, stock: bool = False) -> NodeFiles:
     """Return the node's files; `stock`: for a kernel without the machine's own qdisc (`fabriclab.compile.stock_switch`)."""
     impaired = impaired_ports(plan)
     ports = [(port, f"{node.name}:{port.interface}" in impaired) for port in node.ports]
-    tc = "".join(line + "\n" for port, is_impaired in ports for line in compile_port(plan, node, port, impaired=is_impaired, stock=stock))
+    tc = "".join(
+        line + "\n"
+        for port, is_impaired in ports
+        for line in compile_port(plan, node, port, impaired=is_impaired, stock=stock)
+    )
     root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
-    return NodeFiles(sysctl=compile_sysctl(node, plan), ip=compile_ip(node, plan), tc=tc, bridge=compile_bridge(node, plan), root=root)
+    return NodeFiles(
+        sysctl=compile_sysctl(node, plan),
+        ip=compile_ip(node, plan),
+        tc=tc,
+        bridge=compile_bridge(node, plan),
+        root=root,
+    )

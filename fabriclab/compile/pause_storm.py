@@ -19,7 +19,14 @@ def compile_pause_storms(plan: Plan) -> list[dict[str, Any]]:
 
 def _process(plan: Plan, storm: PauseStorm) -> dict[str, Any]:
     what = ["--interface", storm.interface, "--priorities", ",".join(map(str, storm.priorities))]
-    times = ["--at-ns", str(storm.at_ns), "--until-ns", str(storm.until_ns), "--interval-ns", str(_interval_ns(plan, storm))]
+    times = [
+        "--at-ns",
+        str(storm.at_ns),
+        "--until-ns",
+        str(storm.until_ns),
+        "--interval-ns",
+        str(_interval_ns(plan, storm)),
+    ]
     argv = ["/tools/replay", "pause-storm", *what, *times]
     return {"name": f"pause-storm-{storm.name}@{storm.host}", "node": storm.host, "argv": argv}
 
@@ -28,5 +35,9 @@ def _interval_ns(plan: Plan, storm: PauseStorm) -> int:
     """Return half of the time that a pause lasts at the fastest rate that the host's line ever has."""
     name = f"{storm.host}:{storm.interface}"
     rates = [port.rate_bps for port in plan.node(storm.host).ports if port.interface == storm.interface]
-    rates += [event.rate_bps for event in plan.events if event.rate_bps is not None and any(name in link for link in event.links)]
+    rates += [
+        event.rate_bps
+        for event in plan.events
+        if event.rate_bps is not None and any(name in link for link in event.links)
+    ]
     return _QUANTA * _QUANTUM_BITS * 10**9 // (2 * max(rates))

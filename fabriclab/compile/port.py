@@ -8,7 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fabriclab.compile.qdisc import LEAF_HANDLE, compile_delay_change, compile_queue, compile_rate_change
-from fabriclab.compile.stock_switch import compile_stock_switch_port, default_limit_bytes, stock_marking_handles, stock_memory
+from fabriclab.compile.stock_switch import (
+    compile_stock_switch_port,
+    default_limit_bytes,
+    stock_marking_handles,
+    stock_memory,
+)
 from fabriclab.compile.switch_port import SWITCH_HANDLE, compile_switch_port, compile_switch_port_change
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Node, Port, Queue

@@ -103,13 +103,17 @@ def red(limit_bytes: int, thresholds: tuple[int, int], probability: str, rate_bp
     low, high = thresholds
     average_packet, burst = red_average(low)
     words = f"red limit {limit_bytes} min {low} max {high} probability {probability}"
-    return " ".join([words, f"avpkt {average_packet} burst {burst} bandwidth {min(rate_bps, _RED_LARGEST_RATE_BPS)}bit", *flags])
+    return " ".join(
+        [words, f"avpkt {average_packet} burst {burst} bandwidth {min(rate_bps, _RED_LARGEST_RATE_BPS)}bit", *flags]
+    )
 
 
 def _aqm(aqm: Aqm, limit_bytes: int, largest_frame_bytes: int) -> str:
     """Return a qdisc whose limit counts packets: as many frames of full size as the bytes hold; a small one takes the same room."""
     packets = max(1, limit_bytes // largest_frame_bytes)
-    memory = f" memory_limit {min(_FQ_MEMORY_FACTOR * limit_bytes, _LARGEST_NUMBER)}" if aqm.kind.startswith("fq_") else ""
+    memory = (
+        f" memory_limit {min(_FQ_MEMORY_FACTOR * limit_bytes, _LARGEST_NUMBER)}" if aqm.kind.startswith("fq_") else ""
+    )
     interval = "tupdate" if aqm.kind.endswith("pie") else "interval"
     times = f"target {_microseconds(aqm.target_ns)} {interval} {_microseconds(aqm.interval_ns)}"
     return f"{aqm.kind} limit {packets}{memory} {times} {'ecn' if aqm.ecn else 'noecn'}"

@@ -13,7 +13,10 @@ def stall_ns(plan: Plan) -> int | None:
     A pause of the host's that is longer lets a line run dry whose buffer was full, and the burst after it may overflow the buffer.
     """
     switches = [node for node in plan.nodes if node.role == "switch"]
-    return min((8 * 10**9 * _buffer_bytes(plan, node, port) // port.rate_bps for node in switches for port in node.ports), default=None)
+    return min(
+        (8 * 10**9 * _buffer_bytes(plan, node, port) // port.rate_bps for node in switches for port in node.ports),
+        default=None,
+    )
 
 
 def _buffer_bytes(plan: Plan, node: Node, port: Port) -> int:

@@ -32,14 +32,21 @@ def compile_ip(node: Node, plan: Plan) -> str:
     own, nodes = interfaces(node), plan.by_name()
     lines = [*compile_groups(node, plan)]
     lines += [f"address add {interface.address} dev {interface.name}" for interface in own]
-    lines += [f"address add {address}/32 dev {interface.name}" for interface in own for address in interface.extra_addresses]
+    lines += [
+        f"address add {address}/32 dev {interface.name}" for interface in own for address in interface.extra_addresses
+    ]
     lines += [line for interface in own for line in compile_neighbours(node, interface, nodes)]
     if speaks_bgp(node, plan):
         # Its routes come from its neighbours; the loopback is what they know it by.
         lines.append(f"address add {node.loopback}/32 dev lo")
     else:
         own_static = {route.destination for route in node.static_routes}
-        lines += [line for route in node.routes if route.destination not in own_static for line in compile_route(node, route, plan)]
+        lines += [
+            line
+            for route in node.routes
+            if route.destination not in own_static
+            for line in compile_route(node, route, plan)
+        ]
     lines += [static_route_line(route, "add") for route in node.static_routes]
     lines += [line for interface in own for line in compile_own_routes(node, interface, plan)]
     lines += [*_source_rules(node), *compile_endpoints(node, plan)]
@@ -201,7 +208,9 @@ def _metrics(transport: Transport) -> str:
     # ip-route(8) takes whole milliseconds, and a kernel timer is no finer (HZ = 1000).
     words = [f"rto_min {math.ceil(transport.rto_min_us / 1000)}ms"]
     # What a first burst may not pass is not left to the receiver: the window of its handshake is no multiple of the segments' data.
-    words.append(f"initcwnd {min(transport.initial_window_segments, transport.window_limit_segments or transport.initial_window_segments)}")
+    words.append(
+        f"initcwnd {min(transport.initial_window_segments, transport.window_limit_segments or transport.initial_window_segments)}"
+    )
     if not transport.delayed_ack:
         words.append("quickack 1")
     return " " + " ".join(words)

@@ -33,10 +33,18 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
         ports = [_sampled_queue(name, of_plan[name], stock=stock) for name in probes.queue_ports]
         config["queues"] = {"interval_ns": probes.queue_interval_ns, "output": "/job/raw/queues.csv", "ports": ports}
     if probes.tcp_interval_ns is not None:
-        config["tcp"] = {"interval_ns": probes.tcp_interval_ns, "output": "/job/raw/tcp.csv", **_sampled_flows(plan, flows)}
+        config["tcp"] = {
+            "interval_ns": probes.tcp_interval_ns,
+            "output": "/job/raw/tcp.csv",
+            **_sampled_flows(plan, flows),
+        }
     if probes.interface_interval_ns is not None:
         ports = [_sampled_port(f"{node.name}:{port.interface}") for node in plan.nodes for port in node.ports]
-        config["interfaces"] = {"interval_ns": probes.interface_interval_ns, "output": "/job/raw/interfaces.csv", "ports": ports}
+        config["interfaces"] = {
+            "interval_ns": probes.interface_interval_ns,
+            "output": "/job/raw/interfaces.csv",
+            "ports": ports,
+        }
     if probes.switch_interval_ns is not None and probes.switch_ports and not stock:
         outputs = {part: f"/job/raw/{name}.csv" for part, name in _SWITCH_OUTPUTS.items()}
         ports = [_sampled_port(name) for name in probes.switch_ports]
@@ -51,7 +59,11 @@ def _sampled_port(name: str) -> dict[str, str]:
 
 def _sampled_queue(name: str, port: Port, *, stock: bool) -> dict[str, Any]:
     marking = marking_handles(port, stock=stock)
-    return {**_sampled_port(name), "handle": queue_handle(port, stock=stock), **({} if marking is None else {"leaves": marking})}
+    return {
+        **_sampled_port(name),
+        "handle": queue_handle(port, stock=stock),
+        **({} if marking is None else {"leaves": marking}),
+    }
 
 
 def _namespace(node: str) -> str:

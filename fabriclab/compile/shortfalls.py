@@ -37,9 +37,13 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
     found = [shortfall for node in plan.nodes for shortfall in _of_node(plan, node)]
     sentences = [*_sentences(plan, found)]
     storms = "nobody listens to pauses, so none are sent"
-    sentences += [f"events.{storm.name}: pause-storm of {storm.host}:{storm.interface}: {storms}" for storm in plan.pause_storms]
+    sentences += [
+        f"events.{storm.name}: pause-storm of {storm.host}:{storm.interface}: {storms}" for storm in plan.pause_storms
+    ]
     if plan.probes.switch_ports:
-        sentences.append("probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog")
+        sentences.append(
+            "probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog"
+        )
     return tuple(sentences)
 
 
@@ -56,14 +60,20 @@ def _of_node(plan: Plan, node: Node) -> Iterator[_Shortfall]:
 def _of_switch(node: Node, buffers: Sequence[SwitchPort]) -> Iterator[tuple[str, str]]:
     if node.switch is not None and node.switch.pools:
         names = ", ".join(f"{pool.name} of {_size(pool.size_bytes)}" for pool in node.switch.pools)
-        yield f"pools {names}", "every queue has memory of its own; what one holds no other one lacks, and all may be full at once"
+        yield (
+            f"pools {names}",
+            "every queue has memory of its own; what one holds no other one lacks, and all may be full at once",
+        )
     if node.switch is not None and node.switch.cell_bytes > 1:
         yield (
             f"cell {_size(node.switch.cell_bytes)}",
             "limits have room for as many full frames; a smaller one takes its length, not whole cells",
         )
     if len({buffer.maps.dscp_to_tc for buffer in buffers}) > 1:
-        yield "dscp_to_tc that differs by port", "the port that a frame leaves by says its class, not the one that it came in by"
+        yield (
+            "dscp_to_tc that differs by port",
+            "the port that a frame leaves by says its class, not the one that it came in by",
+        )
 
 
 def _of_port(memory: Memory, port: Port, buffer: SwitchPort) -> Iterator[tuple[str, int | None, tuple[str, str]]]:
@@ -96,7 +106,10 @@ def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[
         yield from _of_wred(queue.wred, port.rate_bps)
     if queue.phantom is not None:
         phantom = queue.phantom
-        yield f"phantom queue of {_rate(phantom.rate_bps)}, threshold {_size(phantom.threshold_bytes)}", "it marks nothing"
+        yield (
+            f"phantom queue of {_rate(phantom.rate_bps)}, threshold {_size(phantom.threshold_bytes)}",
+            "it marks nothing",
+        )
     if queue.voq_limit_bytes is not None:
         yield f"voq_limit {_size(queue.voq_limit_bytes)}", "no limit to what comes in by one port"
     if queue.event_bytes is not None:
@@ -108,7 +121,11 @@ def _of_wred(wred: Wred, rate_bps: int) -> Iterator[tuple[str, str]]:
         low, high = wred_bytes(wred, rate_bps)
         times = f"min {format_duration(wred.min, _DIGITS)}, max {format_duration(wred.max, _DIGITS)}"
         yield f"wred by delay, {times}", f"min {_size(low)} and max {_size(high)}, what the line sends in that time"
-    newest = f"an average in which the newest length has weight 1/{1 << wred.weight_log}" if wred.weight_log else "the instantaneous queue"
+    newest = (
+        f"an average in which the newest length has weight 1/{1 << wred.weight_log}"
+        if wred.weight_log
+        else "the instantaneous queue"
+    )
     yield f"wred on {newest}", "on an average with weight 1/2, which is as near as tc lets red be"
 
 

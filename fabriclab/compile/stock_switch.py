@@ -38,11 +38,16 @@ def compile_stock_switch_port(memory: Memory, port: Port, buffer: SwitchPort, *,
     device = f"dev {port.interface}"
     if len(queues) == 1:
         return [*lines, *_queue_lines(memory, port, queues[0], parent, LEAF_HANDLE)]
-    bands = [*(queue for queue in reversed(queues) if not _is_weighted(queue)), *(queue for queue in queues if _is_weighted(queue))]
+    bands = [
+        *(queue for queue in reversed(queues) if not _is_weighted(queue)),
+        *(queue for queue in queues if _is_weighted(queue)),
+    ]
     classes = {queue.index: f"{LEAF_HANDLE}{number:x}" for number, queue in enumerate(bands, start=1)}
     lines.append(f"qdisc add {device} parent {parent} handle {LEAF_HANDLE} {_scheduler(bands, port, buffer.maps)}")
     lines += [f"filter add {device} parent {LEAF_HANDLE} {match}" for match in _filters(buffer.maps, classes)]
-    return lines + [line for queue in bands for line in _queue_lines(memory, port, queue, classes[queue.index], _handle(queue))]
+    return lines + [
+        line for queue in bands for line in _queue_lines(memory, port, queue, classes[queue.index], _handle(queue))
+    ]
 
 
 def used_queues(buffer: SwitchPort) -> list[SwitchQueue]:
@@ -55,7 +60,9 @@ def used_queues(buffer: SwitchPort) -> list[SwitchQueue]:
 def stock_marking_handles(buffer: SwitchPort) -> list[str] | None:
     """Return the handles of a port's queues that mark; None of a port with one queue, whose qdisc tells its marks itself."""
     queues = used_queues(buffer)
-    return [_handle(queue) for queue in queues if queue.wred is not None and queue.wred.ecn] if len(queues) > 1 else None
+    return (
+        [_handle(queue) for queue in queues if queue.wred is not None and queue.wred.ecn] if len(queues) > 1 else None
+    )
 
 
 def _handle(queue: SwitchQueue) -> str:
@@ -87,7 +94,11 @@ def default_limit_bytes(memory: Memory, port: Port, buffer: SwitchPort) -> int:
 
 def wred_bytes(wred: Wred, rate_bps: int) -> tuple[int, int]:
     """Return a curve's min and max in bytes; of one by delay what the line sends in that time."""
-    low, high = (wred.min, wred.max) if wred.unit == "bytes" else (value * rate_bps // (8 * 10**9) for value in (wred.min, wred.max))
+    low, high = (
+        (wred.min, wred.max)
+        if wred.unit == "bytes"
+        else (value * rate_bps // (8 * 10**9) for value in (wred.min, wred.max))
+    )
     low = max(low, _LEAST_THRESHOLD_BYTES)
     return low, max(high, low + 1)
 
@@ -104,10 +115,15 @@ def _scheduler(bands: list[SwitchQueue], port: Port, maps: QosMaps) -> str:
     if not weighted:
         return f"prio bands {len(bands)} {priomap}"
     # Its shares are of bytes: a frame of WRR becomes a full one.
-    as_bytes = [queue.model_copy(update={"scheduler": queue.scheduler.model_copy(update={"kind": "dwrr"})}) for queue in weighted]
+    as_bytes = [
+        queue.model_copy(update={"scheduler": queue.scheduler.model_copy(update={"kind": "dwrr"})})
+        for queue in weighted
+    ]
     quanta = " ".join(map(str, quanta_of(as_bytes, wire_bytes(port)).values()))
     strict = len(bands) - len(weighted)
-    return " ".join([f"ets bands {len(bands)}", *([f"strict {strict}"] if strict else []), f"quanta {quanta} {priomap}"])
+    return " ".join(
+        [f"ets bands {len(bands)}", *([f"strict {strict}"] if strict else []), f"quanta {quanta} {priomap}"]
+    )
 
 
 def _filters(maps: QosMaps, classes: dict[int, str]) -> Iterator[str]:

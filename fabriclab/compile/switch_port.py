@@ -12,7 +12,17 @@ from math import gcd
 from fabriclab.compile.qdisc import loss_percent, wire_bytes
 from fabriclab.formats.framing import FRAMING_BYTES, LEAST_ON_LINE_BYTES
 from fabriclab.plan.node import Node, Port
-from fabriclab.plan.switch.model import Account, Pfc, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import (
+    Account,
+    Pfc,
+    PriorityGroup,
+    QosMaps,
+    Scheduler,
+    Switch,
+    SwitchPort,
+    SwitchQueue,
+    Wred,
+)
 
 SWITCH_HANDLE = "1:"
 """The qdisc's handle; its backlog is that of all the port's queues."""

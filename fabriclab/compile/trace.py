@@ -53,7 +53,9 @@ def _answered(flows: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     src, dst, mode = (pl.col(name).cast(pl.String) for name in ("src", "dst", "mode"))
     control = pl.col("congestion_control")
     named = control.is_null() & src.is_in(sending) & dst.is_in(answering) & (mode != "iperf3")
-    both = pl.when(named).then(pl.lit("dctcp")).otherwise(control.cast(pl.String)).cast(flows.schema["congestion_control"])
+    both = (
+        pl.when(named).then(pl.lit("dctcp")).otherwise(control.cast(pl.String)).cast(flows.schema["congestion_control"])
+    )
     return flows.with_columns(both.alias("congestion_control"))
 
 

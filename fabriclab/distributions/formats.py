@@ -73,7 +73,9 @@ def read(text: str, file: str) -> Distribution:
 
 
 def _distribution(reader: _Reader, file: str) -> Distribution:
-    points = tuple((int(point.size) * reader.unit_bytes, float(point.probability / reader.scale)) for point in reader.points)
+    points = tuple(
+        (int(point.size) * reader.unit_bytes, float(point.probability / reader.scale)) for point in reader.points
+    )
     return Distribution(PurePath(file).name, points, reader.interpolation, reader.source)
 
 
@@ -107,7 +109,9 @@ def _number(reader: _Reader, line: int, word: str) -> Decimal | None:
     except InvalidOperation:
         value = None
     if value is None or not value.is_finite():
-        reader.problems.append((line, f"{_shown(word)} is no number; a line is a size and a cumulative probability, such as `10000 0.15`"))
+        reader.problems.append(
+            (line, f"{_shown(word)} is no number; a line is a size and a cumulative probability, such as `10000 0.15`")
+        )
         return None
     if value < 0:
         reader.problems.append((line, f"{word} is negative; sizes and probabilities are zero or more"))
@@ -119,7 +123,9 @@ def _read_point(reader: _Reader, point: _Point) -> None:
     if point.size > LARGEST_BYTES // reader.unit_bytes:
         reader.problems.append((point.line, f"{point.size} is larger than a flow can be, {LARGEST_BYTES} bytes"))
     elif point.size != point.size.to_integral_value():
-        reader.problems.append((point.line, f"{point.size} is no whole number; a size is one, of bytes or of the `# unit:`"))
+        reader.problems.append(
+            (point.line, f"{point.size} is no whole number; a size is one, of bytes or of the `# unit:`")
+        )
     else:
         reader.points.append(point)
 
@@ -162,11 +168,15 @@ def _read_unit(reader: _Reader, line: int, value: str) -> None:
 def _check_ends(reader: _Reader, lines: int) -> None:
     """Check the first and the last point; the last one says what the probabilities are of."""
     if len(reader.points) < (2 if reader.interpolation == "linear" else 1):
-        reader.problems.append((max(lines, 1), "there are no points; a line is a size and a cumulative probability, such as `10000 0.15`"))
+        reader.problems.append(
+            (max(lines, 1), "there are no points; a line is a size and a cumulative probability, such as `10000 0.15`")
+        )
         return
     first, last = reader.points[0], reader.points[-1]
     if last.probability not in (1, 100):
-        reader.problems.append((last.line, f"the last probability is {last.probability}; it must be 1, or 100 where they are per cent"))
+        reader.problems.append(
+            (last.line, f"the last probability is {last.probability}; it must be 1, or 100 where they are per cent")
+        )
     else:
         reader.scale = last.probability
     if reader.interpolation == "linear" and first.probability != 0:

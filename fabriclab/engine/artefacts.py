@@ -86,11 +86,15 @@ def wrong_processor() -> str:
 def find_artefacts(build: Path = BUILD) -> Artefacts:
     """Return the artefacts. Raises EngineError when one is not built, or when this host could not run them."""
     if processor := wrong_processor():
-        raise EngineError(f"this computer's processor is {processor}: fabriclab's virtual machine runs on x86-64 ({PROCESSOR}) only")
+        raise EngineError(
+            f"this computer's processor is {processor}: fabriclab's virtual machine runs on x86-64 ({PROCESSOR}) only"
+        )
     paths = locate_artefacts(build)
     missing = [name for name, path in paths.items() if path is None]
     if missing:
-        raise EngineError(f"not built yet: the machine's {' and '.join(missing)}; run `make machine` (`fabriclab doctor` tells more)")
+        raise EngineError(
+            f"not built yet: the machine's {' and '.join(missing)}; run `make machine` (`fabriclab doctor` tells more)"
+        )
     return Artefacts(**{name: path for name, path in paths.items() if path is not None})
 
 

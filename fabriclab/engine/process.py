@@ -51,7 +51,11 @@ class MachineProcess:
     def start(self, argv: Sequence[str]) -> int:
         """Start the machine; returns the descriptor of its output. Raises OSError when a program of `argv` can't be started."""
         # Little environment, always the same: what a process inside sees must not depend on who started it.
-        environment = {"PATH": os.environ.get("PATH", os.defpath), "TMPDIR": str(self.directory), "HOME": str(self.directory)}
+        environment = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "TMPDIR": str(self.directory),
+            "HOME": str(self.directory),
+        }
         self._process = subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,

@@ -66,7 +66,9 @@ def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt)
         try:
             output = process.start(argv)
         except OSError as error:
-            raise EngineError(f"can't start {argv[0]}: {error.strerror} (`fabriclab doctor` tells what is missing)") from error
+            raise EngineError(
+                f"can't start {argv[0]}: {error.strerror} (`fabriclab doctor` tells what is missing)"
+            ) from error
         watch.follow(output)
         process.kill()
         outcome = watch.outcome()

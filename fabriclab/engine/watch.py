@@ -51,7 +51,9 @@ class Outcome:
 class Watch:
     """Follows one machine to its end; `directory` is the run directory (events.jsonl, logs/kernel.log, `stop`); it has `logs`."""
 
-    def __init__(self, directory: Path, process: MachineProcess, on_event: EventCallback, interrupt: Interrupt, stall_s: float) -> None:
+    def __init__(
+        self, directory: Path, process: MachineProcess, on_event: EventCallback, interrupt: Interrupt, stall_s: float
+    ) -> None:
         self._directory = directory
         self._process = process
         self._on_event = on_event
@@ -151,7 +153,10 @@ class Watch:
             self._stop_asked = now
             (self._directory / "stop").touch()
         elif self._stop_asked is not None and now - self._stop_asked > STOP_PATIENCE_S:
-            self._given_up = ("interrupted", f"interrupted: the machine did not stop within {STOP_PATIENCE_S:.0f} s and was killed")
+            self._given_up = (
+                "interrupted",
+                f"interrupted: the machine did not stop within {STOP_PATIENCE_S:.0f} s and was killed",
+            )
         elif self._end is not None and silent_s > POWER_OFF_PATIENCE_S:
             self._process.kill()
         elif self._end is None and silent_s > self._stall_s:

@@ -26,11 +26,17 @@ def validate(xml: str, modules: Sequence[str], directory: Path) -> tuple[str, ..
     schemas = [directory / f"{module}.yang" for module in modules]
     absent = [schema.name for schema in schemas if not schema.is_file()]
     if absent:
-        raise EngineError(f"{directory}: no {', '.join(absent)}; SONiC's models are src/sonic-yang-models/yang-models of sonic-buildimage")
+        raise EngineError(
+            f"{directory}: no {', '.join(absent)}; SONiC's models are src/sonic-yang-models/yang-models of sonic-buildimage"
+        )
     with tempfile.TemporaryDirectory(prefix="fabriclab-yang-") as name:
         data = Path(name) / "config.xml"
         data.write_text(xml, encoding="utf-8")
         argv = [PROGRAM, "-p", str(directory), "-D", "-t", "config", *map(str, schemas), str(data)]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=_LONGEST_S)
-    said = tuple(line.replace(f"{data}", "config") for line in done.stderr.splitlines() if line.strip() and not line.startswith(_NOISE))
+    said = tuple(
+        line.replace(f"{data}", "config")
+        for line in done.stderr.splitlines()
+        if line.strip() and not line.startswith(_NOISE)
+    )
     return said or (f"{PROGRAM} ended with status {done.returncode}",) if done.returncode else ()

@@ -7,4 +7,14 @@ from fabriclab.generate.small import dumbbell, star
 from fabriclab.generate.starter import experiment_text
 from fabriclab.generate.write import topology_text
 
-__all__ = ["Fabric", "FabricError", "dumbbell", "experiment_text", "fat_tree", "leaf_spine", "parse_ratio", "star", "topology_text"]
+__all__ = [
+    "Fabric",
+    "FabricError",
+    "dumbbell",
+    "experiment_text",
+    "fat_tree",
+    "leaf_spine",
+    "parse_ratio",
+    "star",
+    "topology_text",
+]

@@ -45,7 +45,9 @@ def leaf_spine(
     check_count("--hosts", hosts_per_leaf)
     check_total(f"--leaves {leaves} --hosts {hosts_per_leaf}", spines + leaves + leaves * hosts_per_leaf)
     if leaves * hosts_per_leaf < 2:
-        raise FabricError(f"--leaves {leaves} --hosts {hosts_per_leaf}: one host has nobody to send to; write 2 leaves or 2 hosts")
+        raise FabricError(
+            f"--leaves {leaves} --hosts {hosts_per_leaf}: one host has nobody to send to; write 2 leaves or 2 hosts"
+        )
     uplinks = resolve_uplinks(hosts_per_leaf, host_rate_bps, spines, uplink_rate_bps, oversubscription, "--uplink-rate")
     builder = FabricBuilder(hosts_per_leaf)
     _add_leaf_spine(builder, spines, leaves, uplinks, delay_ns)
@@ -125,8 +127,14 @@ def _add_fat_tree(builder: FabricBuilder, k: int, edge: Uplinks, aggregation: Up
     tier_1 = next(asns)
     pod_asns = [next(asns) for _ in range(k)]
     cores = [builder.add_switch(f"core{number}", "superspine", 1, tier_1) for number in range(1, half * half + 1)]
-    above = [[builder.add_switch(f"agg{pod}-{number}", "spine", 2, pod_asns[pod - 1]) for number in _from_1(half)] for pod in _from_1(k)]
-    below = [[builder.add_switch(f"edge{pod}-{number}", "leaf", 3, next(asns)) for number in _from_1(half)] for pod in _from_1(k)]
+    above = [
+        [builder.add_switch(f"agg{pod}-{number}", "spine", 2, pod_asns[pod - 1]) for number in _from_1(half)]
+        for pod in _from_1(k)
+    ]
+    below = [
+        [builder.add_switch(f"edge{pod}-{number}", "leaf", 3, next(asns)) for number in _from_1(half)]
+        for pod in _from_1(k)
+    ]
     builder.begin("Hosts")
     for switch in itertools.chain(*below):
         for number in _from_1(edge.down):

@@ -82,7 +82,9 @@ class Fabric:
         if NAME.fullmatch(self.name) is None:
             raise FabricError(f"--name {self.name!r} is no lab name; write letters, digits, '-' and '_', at most 63")
         if not SMALLEST_MTU <= self.mtu_bytes <= LARGEST_MTU:
-            raise FabricError(f"--mtu {self.mtu_bytes} is out of range; write {SMALLEST_MTU} to {LARGEST_MTU} bytes of an IP packet")
+            raise FabricError(
+                f"--mtu {self.mtu_bytes} is out of range; write {SMALLEST_MTU} to {LARGEST_MTU} bytes of an IP packet"
+            )
         for link in self.links:
             _check_link(link)
 
@@ -99,7 +101,9 @@ def _check_link(link: FabricLink) -> None:
         raise FabricError(f"{place}: a rate of {format_rate(link.rate_bps)} is out of range; choose one from {bounds}")
     if link.delay_ns > LARGEST_DELAY_NS:
         most = format_duration(LARGEST_DELAY_NS)
-        raise FabricError(f"{place}: a delay of {format_duration(link.delay_ns)} is out of range; choose one up to {most}")
+        raise FabricError(
+            f"{place}: a delay of {format_duration(link.delay_ns)} is out of range; choose one up to {most}"
+        )
 
 
 @dataclass
@@ -136,7 +140,9 @@ class FabricBuilder:
     def connect(self, lower: str, upper: str, rate_bps: int, delay_ns: int) -> None:
         """Add a link on the next free port of both."""
         even, odd = (IPv4Interface((int(address), 31)) for address in self._network(lower, upper))
-        self.links.append(FabricLink(self._section, (self._port(lower), self._port(upper)), (odd, even), rate_bps, delay_ns))
+        self.links.append(
+            FabricLink(self._section, (self._port(lower), self._port(upper)), (odd, even), rate_bps, delay_ns)
+        )
 
     def _network(self, lower: str, upper: str) -> IPv4Network:
         if not self.nodes[lower].is_host:

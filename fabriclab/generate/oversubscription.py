@@ -44,7 +44,9 @@ def format_ratio(ratio: Fraction) -> str:
     return f"{float(ratio):.3g}:1"
 
 
-def resolve_uplinks(down: int, down_rate_bps: int, up: int, up_rate_bps: int | None, wanted: Fraction | None, option: str) -> Uplinks:
+def resolve_uplinks(
+    down: int, down_rate_bps: int, up: int, up_rate_bps: int | None, wanted: Fraction | None, option: str
+) -> Uplinks:
     """Return the uplinks of a switch: their rate as given, else as the wanted oversubscription needs it, else that of the links below.
 
     `option` is the one that gives the uplinks' rate. Raises FabricError when both are given and contradict each other, and when the ratio
@@ -57,7 +59,9 @@ def resolve_uplinks(down: int, down_rate_bps: int, up: int, up_rate_bps: int | N
         uplinks = Uplinks(down, down_rate_bps, up, up_rate_bps)
         if uplinks.ratio != wanted:
             given = f"--oversubscription {format_ratio(wanted)}"
-            raise FabricError(f"{given} contradicts {option} {format_rate(up_rate_bps)!r}: {uplinks}; remove one of the two")
+            raise FabricError(
+                f"{given} contradicts {option} {format_rate(up_rate_bps)!r}: {uplinks}; remove one of the two"
+            )
         return uplinks
     if needed.denominator != 1:
         raise FabricError(

@@ -11,7 +11,9 @@ _ELLIPSIS = "..."
 def leaf_spine_picture(spines: int, leaves: int, hosts_per_leaf: int) -> tuple[str, ...]:
     """Return the picture of a leaf-spine fabric."""
     shown = _shown(leaves)
-    ranges = [span("h", (leaf - 1) * hosts_per_leaf + 1, leaf * hosts_per_leaf) if leaf else _ELLIPSIS for leaf in shown]
+    ranges = [
+        span("h", (leaf - 1) * hosts_per_leaf + 1, leaf * hosts_per_leaf) if leaf else _ELLIPSIS for leaf in shown
+    ]
     leaf_names = [f"[leaf{leaf}]" if leaf else _ELLIPSIS for leaf in shown]
     width = max(map(len, leaf_names + ranges)) + 3
     spine_names = [f"[spine{spine}]" if spine else _ELLIPSIS for spine in _shown(spines)]

@@ -24,7 +24,15 @@ def star(name: str, *, hosts: int, rate_bps: int, delay_ns: int, mtu_bytes: int)
 
 
 def dumbbell(
-    name: str, *, left: int, right: int, rate_bps: int, bottleneck_rate_bps: int, bottleneck_delay_ns: int, delay_ns: int, mtu_bytes: int
+    name: str,
+    *,
+    left: int,
+    right: int,
+    rate_bps: int,
+    bottleneck_rate_bps: int,
+    bottleneck_delay_ns: int,
+    delay_ns: int,
+    mtu_bytes: int,
 ) -> Fabric:
     """Return hosts left1, left2, ... on switch s1, right1, ... on s2, and the bottleneck between the two. Raises FabricError."""
     check_count("--left", left)
@@ -41,7 +49,10 @@ def dumbbell(
     builder.connect("s1", "s2", bottleneck_rate_bps, bottleneck_delay_ns)
     options = {
         **{"--left": str(left), "--right": str(right), "--rate": format_rate(rate_bps)},
-        **{"--bottleneck-rate": format_rate(bottleneck_rate_bps), "--bottleneck-delay": format_duration(bottleneck_delay_ns)},
+        **{
+            "--bottleneck-rate": format_rate(bottleneck_rate_bps),
+            "--bottleneck-delay": format_duration(bottleneck_delay_ns),
+        },
         **common_options(name, delay_ns, mtu_bytes),
     }
     facts = (f"Hosts {format_rate(rate_bps)}, the bottleneck {format_rate(bottleneck_rate_bps)}.",)

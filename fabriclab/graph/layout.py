@@ -117,7 +117,9 @@ def _fitting_block(network: Network, sizes: Sizes) -> _Block:
     if row.width <= WIDEST_ROW:
         return row
     racks = {rows: _block(network, names, sizes, rows) for rows in _RACK_ROWS}
-    fitting = {rows: block for rows, block in racks.items() if block.width <= _WIDEST_RACKS} or {_RACK_ROWS[-1]: racks[_RACK_ROWS[-1]]}
+    fitting = {rows: block for rows, block in racks.items() if block.width <= _WIDEST_RACKS} or {
+        _RACK_ROWS[-1]: racks[_RACK_ROWS[-1]]
+    }
     return min(fitting.items(), key=lambda item: (item[1].empty_places + abs(item[0] - _BEST_RACK_ROWS), item[0]))[1]
 
 
@@ -205,7 +207,10 @@ class _Tier(_Block):
 
     def _centres(self, left: float, children: list[float]) -> list[float]:
         """Stand above the middle of what a node is linked to; where that leaves no room for all, evenly spread."""
-        wished = [sum(children[index] for index in hint) / len(hint) if (hint := self.hints[name]) else None for name in self.names]
+        wished = [
+            sum(children[index] for index in hint) / len(hint) if (hint := self.hints[name]) else None
+            for name in self.names
+        ]
         known = [x for x in wished if x is not None]
         if len(known) == len(self.names) and all(
             right - left_one >= (a + b) / 2 + 8
@@ -224,10 +229,15 @@ def _block(network: Network, names: list[str], sizes: Sizes, rows: int, is_pod: 
         return _Hosts(names, tier, sizes, rows)
     rest = [name for name in names if network.tiers[name] != tier]
     index = {name: number for number, name in enumerate(top)}
-    parts = sorted(_parts(network, rest), key=lambda part: min(index[other] for name in part for other in _uplinks(network, name, index)))
+    parts = sorted(
+        _parts(network, rest),
+        key=lambda part: min(index[other] for name in part for other in _uplinks(network, name, index)),
+    )
     pods = [len(parts) > 1 and sum(name not in network.hosts for name in part) > 1 for part in parts]
     children = [_block(network, part, sizes, rows, is_pod) for part, is_pod in zip(parts, pods, strict=True)]
-    hints = {name: [number for number, part in enumerate(parts) if set(network.neighbours[name]) & set(part)] for name in top}
+    hints = {
+        name: [number for number, part in enumerate(parts) if set(network.neighbours[name]) & set(part)] for name in top
+    }
     return _Tier(top, tier, children, hints, sizes, is_pod)
 
 

@@ -66,7 +66,10 @@ class Network:
         bottom = max([*distance.values(), 0]) + 1
         written = [vertex.tier + distance[vertex.name] for vertex in self.vertices if vertex.tier is not None]
         bottom = max([bottom, *written])
-        raw = {vertex.name: bottom - distance[vertex.name] if vertex.tier is None else vertex.tier for vertex in self.vertices}
+        raw = {
+            vertex.name: bottom - distance[vertex.name] if vertex.tier is None else vertex.tier
+            for vertex in self.vertices
+        }
         rank = {tier: index for index, tier in enumerate(sorted(set(raw.values())), 1)}
         return {name: rank[tier] for name, tier in raw.items()}
 

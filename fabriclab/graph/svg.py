@@ -54,7 +54,9 @@ class _Style:
         switches = [vertex.name for vertex in network.vertices if not vertex.is_host]
         self.switch_tiers = sorted({network.tiers[name] for name in switches})
         count = len(self.switch_tiers)
-        self._colours = _TIER_COLOURS.get(count) or tuple(_MORE_COLOURS[index % len(_MORE_COLOURS)] for index in range(count))
+        self._colours = _TIER_COLOURS.get(count) or tuple(
+            _MORE_COLOURS[index % len(_MORE_COLOURS)] for index in range(count)
+        )
         usual = _TIER_NAMES.get(count) if _is_clos(network) or count == 1 else None
         self._names = usual or tuple(f"switch, tier {tier}" for tier in self.switch_tiers)
         self.rates = sorted({rate for edge in network.edges for rate in edge.rates_bps if rate is not None})
@@ -148,7 +150,9 @@ class _Ends:
     def _spread(self) -> None:
         sides: dict[tuple[str, bool], list[tuple[float, str]]] = {}
         for edge in self._network.edges:
-            for (node, port), peer in zip(zip(edge.nodes, (edge.a, edge.b), strict=True), reversed(edge.nodes), strict=True):
+            for (node, port), peer in zip(
+                zip(edge.nodes, (edge.a, edge.b), strict=True), reversed(edge.nodes), strict=True
+            ):
                 here, there = self._layout.boxes[node], self._layout.boxes[peer]
                 sides.setdefault((node, there.y > here.y), []).append((there.x, port))
         for (node, _), ports in sides.items():
@@ -162,7 +166,14 @@ def _node(vertex: Vertex, layout: Layout, style: _Style) -> str:
     title = "\n".join([vertex.name, *vertex.details])
     if vertex.is_host:
         shape = _pill(box, GROUND, MUTED, HOST_HEIGHT / 4)
-        label = _text(box.x, box.y + layout.sizes.host_font * 0.36, escape(vertex.name), layout.sizes.host_font, INK, anchor="middle")
+        label = _text(
+            box.x,
+            box.y + layout.sizes.host_font * 0.36,
+            escape(vertex.name),
+            layout.sizes.host_font,
+            INK,
+            anchor="middle",
+        )
     else:
         colour = style.colour(style.tier_of[vertex.name])
         shape = _pill(box, colour, colour, 5)
@@ -219,7 +230,11 @@ def _summary(network: Network) -> str:
 
 def _counts(network: Network) -> str:
     hosts, links = len(network.hosts), len(network.edges)
-    counted = ((hosts, "host", "hosts"), (len(network.vertices) - hosts, "switch", "switches"), (links, "link", "links"))
+    counted = (
+        (hosts, "host", "hosts"),
+        (len(network.vertices) - hosts, "switch", "switches"),
+        (links, "link", "links"),
+    )
     return ", ".join(f"{number} {one if number == 1 else many}" for number, one, many in counted)
 
 
@@ -232,14 +247,15 @@ def _edge_title(edge: Edge) -> str:
 
 
 def _way(rate_bps: int | None, delay_ns: int | None) -> str:
-    known = [None if rate_bps is None else format_rate(rate_bps), None if delay_ns is None else format_duration(delay_ns)]
+    known = [
+        None if rate_bps is None else format_rate(rate_bps),
+        None if delay_ns is None else format_duration(delay_ns),
+    ]
     return ", ".join(text for text in known if text is not None)
 
 
 def _text(x: float, y: float, text: str, size: float, colour: str, anchor: str = "start", weight: str = "400") -> str:
-    return (
-        f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}" fill="{colour}" text-anchor="{anchor}" font-weight="{weight}">{text}</text>'
-    )
+    return f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}" fill="{colour}" text-anchor="{anchor}" font-weight="{weight}">{text}</text>'
 
 
 def _n(value: float) -> str:

@@ -6,4 +6,15 @@ from fabriclab.lab.problems import LabErrors, Place, Problem, Problems
 from fabriclab.lab.study import Study
 from fabriclab.lab.topology import Topology
 
-__all__ = ["AppliedSettings", "Experiment", "Lab", "LabErrors", "Place", "Problem", "Problems", "Study", "Topology", "parse_lab"]
+__all__ = [
+    "AppliedSettings",
+    "Experiment",
+    "Lab",
+    "LabErrors",
+    "Place",
+    "Problem",
+    "Problems",
+    "Study",
+    "Topology",
+    "parse_lab",
+]

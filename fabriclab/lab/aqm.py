@@ -33,7 +33,9 @@ def read_aqm(switch: Section) -> WrittenAqm | None:
     if isinstance(value, ScalarValue) and not value.is_null:
         if value.text.strip() == AQM_NONE:
             return WrittenAqm(is_none=True)
-        message = f"{shown(value.text)} stands here; a mapping of {listed(AQM_KEYS)} is wanted (kind: codel), or '{AQM_NONE}'"
+        message = (
+            f"{shown(value.text)} stands here; a mapping of {listed(AQM_KEYS)} is wanted (kind: codel), or '{AQM_NONE}'"
+        )
         switch.complain("aqm", message)
         return None
     section = switch.section("aqm", AQM_KEYS)
@@ -51,7 +53,9 @@ def _microseconds(section: Section, name: str) -> Written[int] | None:
     """Read a time in nanoseconds that is whole microseconds, in which qdiscs are told (tc-codel(8), tc-pie(8))."""
     written = section.duration(name, _SHORTEST_NS, _LONGEST_NS)
     if written is not None and written.value % _NS_PER_US:
-        written.complain(section.problems, f"{shown(written.text)} is no whole number of microseconds, in which the qdisc is told")
+        written.complain(
+            section.problems, f"{shown(written.text)} is no whole number of microseconds, in which the qdisc is told"
+        )
     return written
 
 
@@ -67,9 +71,7 @@ def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:
     elif marks:
         aqm.kind.complain(problems, "stands beside ecn_threshold; write one of them (aqm: {ecn: true} marks, too)")
     elif "codel" in aqm.kind.value and aqm.target and aqm.interval and aqm.target.value >= aqm.interval.value:
-        message = (
-            f"{shown(aqm.target.text)} is not below interval, {aqm.interval.text}; CoDel wants 5 % to 10 % of it (RFC 8289, section 4.4)"
-        )
+        message = f"{shown(aqm.target.text)} is not below interval, {aqm.interval.text}; CoDel wants 5 % to 10 % of it (RFC 8289, section 4.4)"
         aqm.target.complain(problems, message)
 
 
@@ -77,4 +79,6 @@ def override_aqm(base: WrittenAqm | None, over: WrittenAqm | None) -> WrittenAqm
     """Return `base` overridden key by key; `none` on either side leaves nothing of the base."""
     if base is None or over is None or base.is_none or over.is_none:
         return base if over is None else over
-    return replace(base, **{field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None})
+    return replace(
+        base, **{field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None}
+    )

@@ -16,7 +16,14 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from fabriclab.lab.files import LARGEST_YAML_BYTES, MissingError, UnreadableError, read_lab_file, read_named_file, text_of
+from fabriclab.lab.files import (
+    LARGEST_YAML_BYTES,
+    MissingError,
+    UnreadableError,
+    read_lab_file,
+    read_named_file,
+    text_of,
+)
 from fabriclab.lab.problems import Place, Problems, shown
 
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -81,7 +88,11 @@ def read_document(path: Path, problems: Problems, *, named: bool = False) -> Map
     """
     place = Place(str(path))
     try:
-        data = read_named_file(path, LARGEST_YAML_BYTES) if named else read_lab_file(path.parent, path.name, LARGEST_YAML_BYTES)
+        data = (
+            read_named_file(path, LARGEST_YAML_BYTES)
+            if named
+            else read_lab_file(path.parent, path.name, LARGEST_YAML_BYTES)
+        )
         return parse_document(text_of(data), str(path), problems)
     except MissingError as error:
         problems.add(place, "", f"{error}; a lab is a directory with {path.name} in it")
@@ -89,7 +100,9 @@ def read_document(path: Path, problems: Problems, *, named: bool = False) -> Map
         problems.add(place, "", str(error))
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        problems.add(Place(str(path), line), "", f"byte {error.object[error.start]:#04x} is not UTF-8; save the file as UTF-8")
+        problems.add(
+            Place(str(path), line), "", f"byte {error.object[error.start]:#04x} is not UTF-8; save the file as UTF-8"
+        )
     return None
 
 
@@ -123,7 +136,9 @@ def parse_document(text: str, file: str, problems: Problems) -> MappingValue | N
 
 def _composed(text: str) -> Node | None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ReusedAnchorWarning)  # YAML 1.2 allows it: the nearest anchor above an alias holds
+        warnings.simplefilter(
+            "ignore", ReusedAnchorWarning
+        )  # YAML 1.2 allows it: the nearest anchor above an alias holds
         root: Node | None = YAML(typ="safe", pure=True).compose(text)
     return root
 
@@ -208,7 +223,11 @@ class _Converter:
         text = str(node.value)
         if not _HALVES.search(text):
             return text
-        self._problems.add(self._place(node), key, f"{shown(text)} has half a character (\\ud800 to \\udfff); write the whole character")
+        self._problems.add(
+            self._place(node),
+            key,
+            f"{shown(text)} has half a character (\\ud800 to \\udfff); write the whole character",
+        )
         return text.encode("utf-8", "backslashreplace").decode()
 
     def _merge(self, value: Value, path: str, merged: dict[str, Value], places: dict[str, Place]) -> None:

@@ -76,7 +76,9 @@ class Experiment:
     seed: int
 
 
-def parse_experiment(document: MappingValue, topology: Topology | None, names: Names, directory: Path, problems: Problems) -> Experiment:
+def parse_experiment(
+    document: MappingValue, topology: Topology | None, names: Names, directory: Path, problems: Problems
+) -> Experiment:
     """Return the experiment; what is wrong is recorded. `topology` is None when it has problems of its own."""
     before = len(problems)
     root = Section(document, "", problems, (*RUN_KEYS, *STUDY_KEYS))
@@ -119,7 +121,9 @@ def parse_experiment(document: MappingValue, topology: Topology | None, names: N
 
 
 def _section_or_empty(root: Section, name: str) -> Section:
-    return root.section(name, None) or Section(MappingValue({}, {}, Place(root.place.file, 1)), name, root.problems, None)
+    return root.section(name, None) or Section(
+        MappingValue({}, {}, Place(root.place.file, 1)), name, root.problems, None
+    )
 
 
 def _read_links(root: Section) -> LinkOverrides:
@@ -133,7 +137,9 @@ def _read_links(root: Section) -> LinkOverrides:
     )
 
 
-def _read_layer2(root: Section, names: Names, links: LinkOverrides, topology: Topology | None) -> Mapping[str, WrittenLayer2]:
+def _read_layer2(
+    root: Section, names: Names, links: LinkOverrides, topology: Topology | None
+) -> Mapping[str, WrittenLayer2]:
     """Return VLANs and port channels; checked against the topology where nothing is wrong with them by themselves."""
     before = len(root.problems)
     section = _section_or_empty(root, "switches")
@@ -168,7 +174,10 @@ def _read_limit(root: Section, traffic: tuple[WrittenTraffic, ...]) -> int:
         return last_ns + defaults.LIMIT_NS
     if last is not None and limit.value <= last_ns:
         when = format_duration(last_ns)
-        limit.complain(root.problems, f"{shown(limit.text)} is not after the last start or stop of traffic.{last.name}, {when}; write more")
+        limit.complain(
+            root.problems,
+            f"{shown(limit.text)} is not after the last start or stop of traffic.{last.name}, {when}; write more",
+        )
     return limit.value
 
 
@@ -206,7 +215,9 @@ def _check_buffers(experiment: Experiment, topology: Topology, root: Section) ->
         _check_frame(profile.buffer, frames[switch], root.problems)
         threshold = profile.ecn_threshold
         if threshold is not None and threshold.value is not None and threshold.value >= profile.buffer.value:
-            message = f"{shown(threshold.text)} is not below the buffer, {profile.buffer.text}; no packet would be marked"
+            message = (
+                f"{shown(threshold.text)} is not below the buffer, {profile.buffer.text}; no packet would be marked"
+            )
             threshold.complain(root.problems, message)
     for host, transport in experiment.hosts.items():
         if transport.queue is not None:
@@ -223,7 +234,8 @@ def _check_shared(experiment: Experiment, topology: Topology, root: Section) -> 
     for port in experiment.probes.switch_ports or ():
         if section is not None and port in topology.ports and port not in ports:
             section.complain(
-                "ports", f"{port} is of no switch with a shared buffer (a profile, or pools), and faces none; write all, or those that do"
+                "ports",
+                f"{port} is of no switch with a shared buffer (a profile, or pools), and faces none; write all, or those that do",
             )
 
 
@@ -234,7 +246,9 @@ def _is_written(root: Section, part: str, name: str, key: str) -> bool:
         value = section.entries.get(layer) if isinstance(section, MappingValue) else None
         if value is not None and not isinstance(value, MappingValue):
             return True
-        if value is not None and (not {key, *SHARED_KEYS}.isdisjoint(value.entries) or mistyped(key, value, SWITCH_KEYS)):
+        if value is not None and (
+            not {key, *SHARED_KEYS}.isdisjoint(value.entries) or mistyped(key, value, SWITCH_KEYS)
+        ):
             return True
     return section is not None and not isinstance(section, MappingValue)
 
@@ -253,7 +267,9 @@ def _largest_frames(experiment: Experiment, topology: Topology) -> dict[str, int
 def _check_frame(limit: Written[int], frame_bytes: int, problems: Problems) -> None:
     if limit.value < frame_bytes:
         mtu = frame_bytes - HEADER_BYTES
-        limit.complain(problems, f"{shown(limit.text)} is smaller than a frame, {frame_bytes} B at MTU {mtu}; no packet would pass")
+        limit.complain(
+            problems, f"{shown(limit.text)} is smaller than a frame, {frame_bytes} B at MTU {mtu}; no packet would pass"
+        )
 
 
 def _check_ecn(experiment: Experiment, problems: Problems) -> None:
@@ -261,4 +277,7 @@ def _check_ecn(experiment: Experiment, problems: Problems) -> None:
     for transport in experiment.hosts.values():
         control, ecn = transport.congestion_control, transport.ecn
         if control is not None and control.value == "dctcp" and ecn is not None and ecn.value != "on":
-            ecn.complain(problems, f"{shown(ecn.text)} contradicts congestion_control: dctcp, which needs ECN; write on, or remove the key")
+            ecn.complain(
+                problems,
+                f"{shown(ecn.text)} contradicts congestion_control: dctcp, which needs ECN; write on, or remove the key",
+            )

@@ -78,7 +78,9 @@ def read_events(root: Section, names: Names, limit_ns: int) -> WrittenEvents:
     storms: list[WrittenPauseStorm] = []
     for name, key, value in _named(root):
         if _NAME.fullmatch(name) is None:
-            root.problems.add(value.place, key, f"{shown(name)} cannot name an event; write letters, digits, '-' and '_'", name)
+            root.problems.add(
+                value.place, key, f"{shown(name)} cannot name an event; write letters, digits, '-' and '_'", name
+            )
         section = Section(value, key, root.problems, EVENT_KEYS)
         enabled = section.flag("enabled")
         happens = enabled is None or enabled.value
@@ -107,13 +109,16 @@ def _named(root: Section) -> Iterator[tuple[str, str, Value]]:
             yield name, section.path(name), entry
 
 
-def _read_event(name: str, section: Section, names: Names, limit_ns: int | None) -> WrittenEvent | WrittenPauseStorm | None:
+def _read_event(
+    name: str, section: Section, names: Names, limit_ns: int | None
+) -> WrittenEvent | WrittenPauseStorm | None:
     """Return an event; None after recording what is wrong. `limit_ns` is None for one that does not happen."""
     section.require("at", example="at: 1 s")
     at = section.duration("at", 0)
     if at is not None and limit_ns is not None and at.value >= limit_ns:
         at.complain(
-            section.problems, f"{shown(at.text)} is not before the limit of the run, {format_duration(limit_ns)}; it would not happen"
+            section.problems,
+            f"{shown(at.text)} is not before the limit of the run, {format_duration(limit_ns)}; it would not happen",
         )
     link, node = _place(section, names)
     if "link" in section and _text(section, "action") == PAUSE_STORM:
@@ -156,7 +161,9 @@ def _read_storm(
     if until is not None and until.value <= at.value:
         until.complain(section.problems, f"{shown(until.text)} is not after the start, {at.text}")
     elif until is not None and limit_ns is not None and until.value > limit_ns:
-        until.complain(section.problems, f"{shown(until.text)} is after the limit of the run, {format_duration(limit_ns)}")
+        until.complain(
+            section.problems, f"{shown(until.text)} is after the limit of the run, {format_duration(limit_ns)}"
+        )
     if priorities is None or until is None or node.value not in names.hosts:
         return None
     return WrittenPauseStorm(name, at.value, until.value, node.value, priorities)
@@ -165,7 +172,9 @@ def _read_storm(
 def _place(section: Section, names: Names) -> tuple[Written[str] | None, Written[str] | None]:
     """Return what the event is of: a link, by one of its ports, or a node."""
     if ("link" in section) == ("node" in section):
-        section.problems.add(section.place, section.key, "of a link or of a node: write one of link: 'leaf1:eth3', node: spine1")
+        section.problems.add(
+            section.place, section.key, "of a link or of a node: write one of link: 'leaf1:eth3', node: spine1"
+        )
     nodes = (*names.switches, *names.hosts)
 
     def port(text: str) -> str:
@@ -178,13 +187,17 @@ def _place(section: Section, names: Names) -> tuple[Written[str] | None, Written
             raise ValueError(f"{shown(text)} is no node; {did_you_mean(text, nodes)}")
         return text
 
-    return section.read("link", "one of the link's ports, such as leaf1:eth3", port), section.read("node", "a node's name", node)
+    return section.read("link", "one of the link's ports, such as leaf1:eth3", port), section.read(
+        "node", "a node's name", node
+    )
 
 
 def _check_effect(section: Section) -> None:
     changes = [key for key in _CHANGES if key in section]
     if "action" not in section and not changes:
-        section.problems.add(section.place, section.key, f"nothing happens; write action: down, or one of {', '.join(_CHANGES)}")
+        section.problems.add(
+            section.place, section.key, f"nothing happens; write action: down, or one of {', '.join(_CHANGES)}"
+        )
     if "node" in section and changes:
         section.complain(changes[0], "a node has no such thing; name a link")
     if "action" in section and changes:
@@ -200,7 +213,9 @@ def parse_loss(text: str) -> int:
     """Return packets of a million: `0.1 %` is 1000. Raises ValueError."""
     ppm = parse_percent(text)
     if ppm is None or ppm > WHOLE_PPM:
-        raise ValueError(f"{shown(text)} is no loss; write a share from 0 % to 100 % in steps of 0.0001 %, such as '0.1 %'")
+        raise ValueError(
+            f"{shown(text)} is no loss; write a share from 0 % to 100 % in steps of 0.0001 %, such as '0.1 %'"
+        )
     return ppm
 
 

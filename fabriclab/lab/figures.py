@@ -120,7 +120,10 @@ def _bins(section: Section) -> list[int]:
             word.complain(section.problems, str(error))
     for (first, second), word in zip(pairwise(bounds), words[1:], strict=False):
         if second <= first:
-            word.complain(section.problems, f"{shown(word.value)} is not above {format_size(first)}; write the bounds of the bins upwards")
+            word.complain(
+                section.problems,
+                f"{shown(word.value)} is not above {format_size(first)}; write the bounds of the bins upwards",
+            )
     return bounds
 
 

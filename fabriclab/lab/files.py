@@ -54,7 +54,9 @@ def open_lab_file(directory: Path, name: str, largest_bytes: int) -> io.Buffered
         raise OutsideError("cannot name a file: it has a NUL character")
     root, path = os.path.realpath(directory), os.path.realpath(directory / name)
     if path != root and not path.startswith(root.rstrip("/") + "/"):
-        raise OutsideError("lies outside the lab's directory, links resolved; a lab reads files of its own directory only: put it there")
+        raise OutsideError(
+            "lies outside the lab's directory, links resolved; a lab reads files of its own directory only: put it there"
+        )
     return _open(Path(path), largest_bytes, pipes=False)
 
 

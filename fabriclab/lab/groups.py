@@ -71,7 +71,10 @@ class _GroupReader:
         ways = [way for way in _WAYS if way in group]
         if len(ways) != 1:
             self._problems.add(
-                value.place, self._key, "write one of a list of hosts, rack: leaf1, share: 33 %, count: 4, or rest", self._name
+                value.place,
+                self._key,
+                "write one of a list of hosts, rack: leaf1, share: 33 %, count: 4, or rest",
+                self._name,
             )
             return ()
         if ways == ["rack"]:
@@ -82,9 +85,13 @@ class _GroupReader:
         taken = {**dict.fromkeys(self._names.hosts, "a host"), **dict.fromkeys(_OTHER_MEANINGS, "a word for hosts")}
         place = self._section.mapping.key_place(self._name)
         if self._name in taken:
-            self._problems.add(place, self._key, f"{shown(self._name)} is {taken[self._name]}; give the group another name", self._name)
+            self._problems.add(
+                place, self._key, f"{shown(self._name)} is {taken[self._name]}; give the group another name", self._name
+            )
         elif WHOLE_NUMBER.fullmatch(self._name) or not _is_word(self._name):
-            message = f"{shown(self._name)} cannot name a group; write letters, digits, '-' and '_', a letter among them"
+            message = (
+                f"{shown(self._name)} cannot name a group; write letters, digits, '-' and '_', a letter among them"
+            )
             self._problems.add(place, self._key, message, self._name)
 
     def _members(self, value: Value, key: str) -> tuple[str, ...]:
@@ -105,7 +112,9 @@ class _GroupReader:
         taken = {host for hosts in self._names.groups.values() for host in hosts}
         rest = tuple(host for host in self._names.hosts if host not in taken)
         if not self._names.groups:
-            self._problems.add(value.place, key, f"'{REST}' of no group; write it below the groups that it leaves out", value.text)
+            self._problems.add(
+                value.place, key, f"'{REST}' of no group; write it below the groups that it leaves out", value.text
+            )
             return ()
         if not rest and all(self._names.groups.values()):
             self._problems.add(value.place, key, f"'{REST}' is nobody: every host is in a group above", value.text)
@@ -119,7 +128,9 @@ class _GroupReader:
         hosts = tuple(host for host in self._names.hosts if self._names.racks.get(host) in (switches or ()))
         if switches and not hosts and self._names.complete and set(switches) <= set(self._names.switches):
             leaves = sorted(set(self._names.racks.values()))
-            group.complain("rack", f"no host's first link leads to {', '.join(switches)}; {did_you_mean(switches[0], leaves)}")
+            group.complain(
+                "rack", f"no host's first link leads to {', '.join(switches)}; {did_you_mean(switches[0], leaves)}"
+            )
         return hosts
 
     def _drawn(self, group: Section) -> tuple[str, ...]:

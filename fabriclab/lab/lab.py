@@ -103,7 +103,9 @@ class Lab:
         Raises LabErrors.
         """
         problems = Problems()
-        values = {name: ScalarValue(text, Place(f"--set {name}={text}"), quoted=True) for name, text in settings.items()}
+        values = {
+            name: ScalarValue(text, Place(f"--set {name}={text}"), quoted=True) for name, text in settings.items()
+        }
         document = _Applier(self.document, self.study, self.names, problems).apply(values)
         if seed is not None:
             document = put(document, SEED, ScalarValue(str(seed), Place(f"--seed {seed}")))
@@ -114,7 +116,9 @@ class Lab:
 
     def applied(self, document: MappingValue, experiment: Experiment, settings: Mapping[str, str]) -> AppliedSettings:
         """Return an experiment that was read with these settings in place."""
-        return AppliedSettings(document, experiment, {name: self.normalise(name, text) for name, text in settings.items()})
+        return AppliedSettings(
+            document, experiment, {name: self.normalise(name, text) for name, text in settings.items()}
+        )
 
     def checked_points(self, matrices: Sequence[str]) -> Iterator[tuple[AppliedSettings, int]]:
         """Read the experiment at each variant and at each point of some matrices; yield the points that are right, and how many are alike.
@@ -135,9 +139,17 @@ class Lab:
     def _without_seeds(self, axes: tuple[Axis, ...]) -> tuple[tuple[Axis, ...], int]:
         """Return the axes with one seed, and how many it stands for; with all of them where the seed draws groups or one is wrong."""
         seeds = next((axis.values for axis in axes if axis.name == SEED), ())
-        keys = [*self.document.entries, *(axis.name for axis in axes), *itertools.chain(*self.study.parameters.values())]
+        keys = [
+            *self.document.entries,
+            *(axis.name for axis in axes),
+            *itertools.chain(*self.study.parameters.values()),
+        ]
         keys += itertools.chain(*(variant.values for variant in self.study.variants.values()))
-        if not seeds or any(split_key(key)[0] == "groups" for key in keys) or not all(is_seed(seed.text) for seed in seeds):
+        if (
+            not seeds
+            or any(split_key(key)[0] == "groups" for key in keys)
+            or not all(is_seed(seed.text) for seed in seeds)
+        ):
             return axes, 1
         return tuple(Axis(SEED, seeds[:1]) if axis.name == SEED else axis for axis in axes), len(seeds)
 
@@ -155,7 +167,9 @@ def parse_lab(path: Path, *, every_point: bool = True) -> Lab:
     """
     problems = Problems()
     if not path.is_dir():
-        problems.add(Place(str(path)), "", "no such directory; a lab is a directory with topology.clab.yml and experiment.yml")
+        problems.add(
+            Place(str(path)), "", "no such directory; a lab is a directory with topology.clab.yml and experiment.yml"
+        )
         problems.raise_if_any()
     topology = read_topology(path / topology_file.FILE_NAME, problems)
     topology_is_good = topology is not None and not problems
@@ -257,9 +271,7 @@ class _Applier:
 
     def _apply_key(self, name: str, value: ScalarValue) -> None:
         if not is_dotted(name):
-            message = (
-                f"unknown setting; {did_you_mean(name, (*self._study.setting_names(), SEED))} (or a key, such as hosts.default.rto_min)"
-            )
+            message = f"unknown setting; {did_you_mean(name, (*self._study.setting_names(), SEED))} (or a key, such as hosts.default.rto_min)"
             self._problems.add(value.place, "", message, value.text)
             return
         try:

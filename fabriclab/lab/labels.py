@@ -87,6 +87,12 @@ def parse_loopback(text: str) -> IPv4Address:
         address = IPv4Address(bare)
     except ValueError:
         raise ValueError(f"{shown(text)} is no IPv4 address; {example}") from None
-    if address.is_multicast or address.is_loopback or address.is_reserved or address.is_link_local or int(address) >> 24 == 0:
+    if (
+        address.is_multicast
+        or address.is_loopback
+        or address.is_reserved
+        or address.is_link_local
+        or int(address) >> 24 == 0
+    ):
         raise ValueError(f"{shown(text)} cannot be reached from other nodes; {example}")
     return address

@@ -107,12 +107,16 @@ class _Reader:
         found = []
         for name, group in self._groups("port_channels", _CHANNEL_KEYS):
             if name in self._ports:
-                self._wrong_name("port_channels", name, "port channel but a port of this switch; name the port otherwise")
+                self._wrong_name(
+                    "port_channels", name, "port channel but a port of this switch; name the port otherwise"
+                )
             elif is_channel_name(name):
                 members = self._members(group, self._ports, "port")
                 found.append(WrittenPortChannel(name, members, group.key, group.place, _interface(group)))
             else:
-                self._wrong_name("port_channels", name, f"port channel; write PortChannel0 to PortChannel{LARGEST_CHANNEL}")
+                self._wrong_name(
+                    "port_channels", name, f"port channel; write PortChannel0 to PortChannel{LARGEST_CHANNEL}"
+                )
         return tuple(found)
 
     def _vlans(self, channels: Sequence[str]) -> tuple[WrittenVlan, ...]:
@@ -135,7 +139,9 @@ class _Reader:
     def _wrong_name(self, key: str, name: str, wanted: str) -> None:
         section = self._section.section(key, None)
         if section is not None:
-            section.problems.add(section.mapping.key_place(name), section.path(name), f"{shown(name)} names no {wanted}", name)
+            section.problems.add(
+                section.mapping.key_place(name), section.path(name), f"{shown(name)} names no {wanted}", name
+            )
 
     def _members(self, group: Section, valid: Sequence[str], what: str) -> tuple[Written[str], ...]:
         group.require("members", example="members: [eth1, eth2]")
@@ -149,7 +155,10 @@ class _Reader:
             members += [Written(name, word.key, word.text, word.place) for name in expanded]
         for member in members:
             if self._names.complete and member.value not in valid:
-                member.complain(group.problems, f"{shown(member.value)} is no {what} of this switch; {did_you_mean(member.value, valid)}")
+                member.complain(
+                    group.problems,
+                    f"{shown(member.value)} is no {what} of this switch; {did_you_mean(member.value, valid)}",
+                )
         for again in duplicates(members):
             again.complain(group.problems, f"{shown(again.value)} stands twice among the members")
         return tuple(members)
@@ -180,4 +189,6 @@ def _address(text: str) -> IPv4Address:
     try:
         return IPv4Address(text)
     except AddressValueError as error:
-        raise ValueError(f"{shown(text)} is no IPv4 address; write one such as 192.168.0.11, without prefix length") from error
+        raise ValueError(
+            f"{shown(text)} is no IPv4 address; write one such as 192.168.0.11, without prefix length"
+        ) from error

@@ -17,7 +17,9 @@ _SMALLEST_VLAN_PREFIX = 30
 _CHANNEL_PREFIX = 31
 
 
-def check_layer2(topology: Topology, written: Mapping[str, WrittenLayer2], *, rates_differ: bool, problems: Problems) -> None:
+def check_layer2(
+    topology: Topology, written: Mapping[str, WrittenLayer2], *, rates_differ: bool, problems: Problems
+) -> None:
     """Record what is wrong. `rates_differ`: links have the rates that the topology says, not one that the experiment gives to all."""
     if not any(groups.port_channels or groups.vlans for groups in written.values()):
         return  # each link is a network of its own, which reading the topology has checked
@@ -49,7 +51,9 @@ def check_mptcp(
 class _Members:
     """Checks who is a member of what."""
 
-    def __init__(self, topology: Topology, written: Mapping[str, WrittenLayer2], rates_differ: bool, problems: Problems) -> None:
+    def __init__(
+        self, topology: Topology, written: Mapping[str, WrittenLayer2], rates_differ: bool, problems: Problems
+    ) -> None:
         self._topology = topology
         self._written = written
         self._rates_differ = rates_differ
@@ -66,18 +70,26 @@ class _Members:
     def _check_once(self, groups: WrittenLayer2) -> None:
         """A port is in one group; what a VLAN's member is has no address of its own."""
         owner: dict[str, str] = {}
-        named = [(one.name, one.members) for one in groups.port_channels] + [(one.name, one.members) for one in groups.vlans]
+        named = [(one.name, one.members) for one in groups.port_channels] + [
+            (one.name, one.members) for one in groups.vlans
+        ]
         for name, members in named:
             for member in members:
                 other = owner.setdefault(member.value, name)
                 if other != name:
-                    member.complain(self._problems, f"{shown(member.value)} is a member of {other} too; each port has one place")
+                    member.complain(
+                        self._problems, f"{shown(member.value)} is a member of {other} too; each port has one place"
+                    )
         for channel in groups.port_channels:
             if channel.ipv4 is not None and channel.name in owner:
                 vlan = owner[channel.name]
-                channel.ipv4.complain(self._problems, f"{channel.name} is a member of {vlan}, which has the address; remove this one")
+                channel.ipv4.complain(
+                    self._problems, f"{channel.name} is a member of {vlan}, which has the address; remove this one"
+                )
 
-    def _links(self, switch: str, members: tuple[Written[str], ...]) -> Iterator[tuple[Written[str], Link, Endpoint, Endpoint]]:
+    def _links(
+        self, switch: str, members: tuple[Written[str], ...]
+    ) -> Iterator[tuple[Written[str], Link, Endpoint, Endpoint]]:
         """Yield each member that is a port with its link, its end and the other end."""
         for member in members:
             link = self._topology.ports.get(f"{switch}:{member.value}")
@@ -94,7 +106,9 @@ class _Members:
                 message = f"{near.port} leads to {far.node}, the first member to {first[1].node}; a port channel has one neighbour"
                 member.complain(self._problems, message)
             elif not _are_alike(link, first[0], self._rates_differ):
-                message = f"{near.port} has another rate or MTU than the first member; the links of a port channel are alike"
+                message = (
+                    f"{near.port} has another rate or MTU than the first member; the links of a port channel are alike"
+                )
                 member.complain(self._problems, message)
         if first is not None:
             self._check_other_end(switch, channel, first[1].node)
@@ -111,7 +125,9 @@ class _Members:
         for vlan in groups.vlans:
             for member in vlan.members:
                 if member.value in ports:
-                    member.complain(self._problems, f"{peer}:{member.value} belongs to {channel.key}, the other end of its link")
+                    member.complain(
+                        self._problems, f"{peer}:{member.value} belongs to {channel.key}, the other end of its link"
+                    )
 
     def _check_vlan(self, switch: str, groups: WrittenLayer2, vlan: WrittenVlan) -> None:
         channels = {channel.name: channel.members for channel in groups.port_channels}
@@ -123,11 +139,15 @@ class _Members:
                     message = f"{near.port} leads to {far.node}, a switch; a VLAN is of one switch and its hosts"
                     member.complain(self._problems, message)
                 elif hosts.setdefault(far.node, member.value) != member.value:
-                    message = f"{far.node} is behind {hosts[far.node]} too; links of one host to one VLAN are a port channel"
+                    message = (
+                        f"{far.node} is behind {hosts[far.node]} too; links of one host to one VLAN are a port channel"
+                    )
                     member.complain(self._problems, message)
         for host, address in vlan.hosts.items():
             if host not in hosts:
-                address.complain(self._problems, f"{shown(host)} is no host behind {vlan.name}; {did_you_mean(host, hosts)}")
+                address.complain(
+                    self._problems, f"{shown(host)} is no host behind {vlan.name}; {did_you_mean(host, hosts)}"
+                )
             elif vlan.ipv4 is None:
                 address.complain(self._problems, f"{vlan.name} has an automatic network; write its ipv4, too")
 
@@ -142,7 +162,8 @@ def _are_alike(link: Link, other: Link, rates_differ: bool) -> bool:
     if (None if link.mtu is None else link.mtu.value) != (None if other.mtu is None else other.mtu.value):
         return False
     rates = [
-        {end.node: None if end.rate is None else end.rate.value for end in one.ends} if rates_differ else None for one in (link, other)
+        {end.node: None if end.rate is None else end.rate.value for end in one.ends} if rates_differ else None
+        for one in (link, other)
     ]
     return rates[0] == rates[1]
 
@@ -200,8 +221,12 @@ def _check_networks(topology: Topology, segments: tuple[Segment, ...], problems:
         for other, taken in named:
             if other is not segment and taken.ipv4 is not None and network.overlaps(taken.ipv4.value.network):
                 where = f"{taken.port} ({taken.ipv4.place})"
-                end.ipv4.complain(problems, f"{network} overlaps {taken.ipv4.value.network} of {where}; each has its own network")
+                end.ipv4.complain(
+                    problems, f"{network} overlaps {taken.ipv4.value.network} of {where}; each has its own network"
+                )
                 break
         for node in topology.nodes:
             if node.loopback is not None and node.loopback.value in network:
-                end.ipv4.complain(problems, f"{network} has {node.loopback.value} in it, {node.name}'s loopback; take another one")
+                end.ipv4.complain(
+                    problems, f"{network} has {node.loopback.value} in it, {node.name}'s loopback; take another one"
+                )

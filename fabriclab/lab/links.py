@@ -82,7 +82,9 @@ class _LinkReader:
             return None
         a, b = self._with_addresses(link, self._with_link_vars(link, ends))
         if a.node == b.node:
-            self._problems.add(link.place, self._key, f"connects {shown(a.node)} with itself; a link has two nodes", a.node)
+            self._problems.add(
+                link.place, self._key, f"connects {shown(a.node)} with itself; a link has two nodes", a.node
+            )
             return None
         return Link(a, b, mtu, self._key, link.place)
 
@@ -93,7 +95,10 @@ class _LinkReader:
         if kind.value in containerlab.LINK_TYPES:
             kind.complain(self._problems, f"fabriclab cannot run links of type {shown(kind.value)}; it runs: veth")
         else:
-            kind.complain(self._problems, f"{shown(kind.value)} is no type of link; {did_you_mean(kind.value, containerlab.LINK_TYPES)}")
+            kind.complain(
+                self._problems,
+                f"{shown(kind.value)} is no type of link; {did_you_mean(kind.value, containerlab.LINK_TYPES)}",
+            )
         return False
 
     def _endpoints(self, link: Section, extended: bool) -> tuple[Endpoint, Endpoint] | None:
@@ -109,14 +114,18 @@ class _LinkReader:
 
     def _short_end(self, value: Value, key: str) -> Endpoint | None:
         if isinstance(value, MappingValue):
-            self._problems.add(value.place, key, "a mapping stands here; endpoints of this form need type: veth in the link")
+            self._problems.add(
+                value.place, key, "a mapping stands here; endpoints of this form need type: veth in the link"
+            )
             return None
         written = as_text(value, key, self._problems, "'node:interface'")
         if written is None:
             return None
         node, colon, interface = written.value.partition(":")
         if not (node and colon and interface):
-            written.complain(self._problems, f"{shown(written.value)} is no endpoint; write 'node:interface', such as 'h1:eth1'")
+            written.complain(
+                self._problems, f"{shown(written.value)} is no endpoint; write 'node:interface', such as 'h1:eth1'"
+            )
             return None
         good_node = self._check_node(Written(node, key, written.text, written.place))
         good_interface = self._check_interface(Written(interface, key, written.text, written.place))
@@ -124,7 +133,9 @@ class _LinkReader:
 
     def _extended_end(self, value: Value, key: str) -> Endpoint | None:
         if isinstance(value, ScalarValue):
-            self._problems.add(value.place, key, f"{describe(value)} stands here; with type: veth write {{node: h1, interface: eth1}}")
+            self._problems.add(
+                value.place, key, f"{describe(value)} stands here; with type: veth write {{node: h1, interface: eth1}}"
+            )
             return None
         end = Section(value, key, self._problems, containerlab.ENDPOINT_KEYS)
         end.require("node", example="node: its name")
@@ -144,7 +155,10 @@ class _LinkReader:
         if node.value in self._nodes:
             return True
         if node.value in containerlab.SPECIAL_NODES:
-            node.complain(self._problems, f"fabriclab cannot run links of type {shown(node.value)}; it runs links between two nodes")
+            node.complain(
+                self._problems,
+                f"fabriclab cannot run links of type {shown(node.value)}; it runs links between two nodes",
+            )
         else:
             node.complain(self._problems, f"{shown(node.value)} is no node; {did_you_mean(node.value, self._nodes)}")
         return False
@@ -152,11 +166,18 @@ class _LinkReader:
     def _check_interface(self, interface: Written[str]) -> bool:
         name = interface.value
         if name in _RESERVED_INTERFACES:
-            interface.complain(self._problems, f"{shown(name)} is {_RESERVED_INTERFACES[name]}; number the ports from eth1")
+            interface.complain(
+                self._problems, f"{shown(name)} is {_RESERVED_INTERFACES[name]}; number the ports from eth1"
+            )
         elif len(name) > 15:
-            interface.complain(self._problems, f"interface name {shown(name)} has {len(name)} characters; Linux takes at most 15")
+            interface.complain(
+                self._problems, f"interface name {shown(name)} has {len(name)} characters; Linux takes at most 15"
+            )
         elif _INTERFACE.fullmatch(name) is None:
-            interface.complain(self._problems, f"{shown(name)} is no interface name; write letters, digits, '-', '_', '.'; such as 'eth1'")
+            interface.complain(
+                self._problems,
+                f"{shown(name)} is no interface name; write letters, digits, '-', '_', '.'; such as 'eth1'",
+            )
         else:
             return True
         return False
@@ -204,7 +225,9 @@ class _LinkReader:
     def _refuse_ipv6(self, section: Section) -> None:
         value = section.get("ipv6")
         if value is not None and not (isinstance(value, SequenceValue) and not value.items):
-            self._problems.add(section.mapping.key_place("ipv6"), section.path("ipv6"), "fabriclab runs IPv4 only; remove the key")
+            self._problems.add(
+                section.mapping.key_place("ipv6"), section.path("ipv6"), "fabriclab runs IPv4 only; remove the key"
+            )
 
 
 def parse_mac(text: str) -> str:
@@ -229,7 +252,13 @@ def parse_ipv4(text: str) -> IPv4Interface:
     network = address.network
     if network.prefixlen > 31 or network.prefixlen < 8:
         raise ValueError(f"{shown(text)}: a link's prefix length is 8 to 31")
-    if address.is_multicast or address.is_loopback or address.is_reserved or address.is_link_local or int(address) >> 24 == 0:
+    if (
+        address.is_multicast
+        or address.is_loopback
+        or address.is_reserved
+        or address.is_link_local
+        or int(address) >> 24 == 0
+    ):
         raise ValueError(f"{shown(text)} cannot be a port's address; take one of 10.0.0.0/8")
     if network.prefixlen < 31 and address.ip in (network.network_address, network.broadcast_address):
         raise ValueError(f"{shown(text)} is the network's own or its broadcast address; take one between them")
@@ -242,11 +271,19 @@ def _check_ports(links: list[Link], problems: Problems) -> None:
         for end in link.ends:
             other = first.setdefault(end.port, end)
             if other is not end:
-                problems.add(end.place, end.key, f"port {shown(end.port)} has a link already, in line {other.place.line}", end.port)
+                problems.add(
+                    end.place,
+                    end.key,
+                    f"port {shown(end.port)} has a link already, in line {other.place.line}",
+                    end.port,
+                )
 
 
 def _check_macs(links: list[Link], problems: Problems) -> None:
     first: dict[str, Endpoint] = {}
     for end in (end for link in links for end in link.ends):
         if end.mac is not None and first.setdefault(end.mac.value, end) is not end:
-            end.mac.complain(problems, f"{shown(end.mac.text)} is the address of {first[end.mac.value].port} too; each port has its own")
+            end.mac.complain(
+                problems,
+                f"{shown(end.mac.text)} is the address of {first[end.mac.value].port} too; each port has its own",
+            )

@@ -43,8 +43,14 @@ def list_lab(directory: Path) -> ListedLab:
     document = read_document(directory / experiment.FILE_NAME, problems)
     if document is None:
         return ListedLab(directory, None, None, None, "; ".join(problem.message for problem in problems.found()))
-    texts = {key: first_line(value.text) for key, value in document.entries.items() if isinstance(value, ScalarValue) and not value.is_null}
-    return ListedLab(directory, texts.get("question", texts.get("title")), texts.get("study"), _minutes(texts.get("minutes")), None)
+    texts = {
+        key: first_line(value.text)
+        for key, value in document.entries.items()
+        if isinstance(value, ScalarValue) and not value.is_null
+    }
+    return ListedLab(
+        directory, texts.get("question", texts.get("title")), texts.get("study"), _minutes(texts.get("minutes")), None
+    )
 
 
 def _minutes(text: str | None) -> float | None:

@@ -52,10 +52,25 @@ PORT_METRICS = (
     *(*QUEUE_METRICS, *SWITCH_PORT_METRICS),
 )
 TRAFFIC_METRICS = (
-    *("throughput_bps", "flows", "flows_complete", "flows_incomplete", "flows_with_timeouts", "flows_with_setup_timeouts"),
+    *(
+        "throughput_bps",
+        "flows",
+        "flows_complete",
+        "flows_incomplete",
+        "flows_with_timeouts",
+        "flows_with_setup_timeouts",
+    ),
     *("timeouts", "retransmits", "marks"),
     *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns"),
-    *("slowdown_mean", "slowdown_median", "slowdown_p99", "coflow_mean_ns", "coflow_median_ns", "coflow_p95_ns", "coflow_p99_ns"),
+    *(
+        "slowdown_mean",
+        "slowdown_median",
+        "slowdown_p99",
+        "coflow_mean_ns",
+        "coflow_median_ns",
+        "coflow_p95_ns",
+        "coflow_p99_ns",
+    ),
     *("deadline_flows", "deadline_misses", "job_ns"),
 )
 _QUEUE_OF_PORT = re.compile(r"(?P<port>[^:]+:[^:]+):(?P<queue>[^:]*)")

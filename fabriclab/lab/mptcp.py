@@ -37,13 +37,17 @@ def read_mptcp(host: Section) -> WrittenMptcp | None:
     if isinstance(value, ScalarValue) and not value.is_null:
         if value.text.strip() == MPTCP_NONE:
             return WrittenMptcp(is_none=True)
-        host.complain("mptcp", f"{shown(value.text)} stands here; a mapping of {listed(MPTCP_KEYS)} is wanted, or '{MPTCP_NONE}'")
+        host.complain(
+            "mptcp", f"{shown(value.text)} stands here; a mapping of {listed(MPTCP_KEYS)} is wanted, or '{MPTCP_NONE}'"
+        )
         return None
     section = host.section("mptcp", MPTCP_KEYS)
     if section is None:
         return None
     return WrittenMptcp(
-        subflows=section.count("subflows", 1, MOST_ADDRESSES, "of a connection, the first one included; the kernel has 8 endpoints"),
+        subflows=section.count(
+            "subflows", 1, MOST_ADDRESSES, "of a connection, the first one included; the kernel has 8 endpoints"
+        ),
         scheduler=section.choice("scheduler", SCHEDULERS),
         path_manager=section.choice("path_manager", PATH_MANAGERS),
         add_addr_accepted=section.count("add_addr_accepted", 0, MOST_ADDRESSES, "addresses that the peer announces"),

@@ -102,7 +102,9 @@ class HostReader:
             return self._first(key, words[0], others, receiver)
         return self._named(key, words, receiver)
 
-    def _first(self, key: str, count: Written[str], others: Sequence[str], receiver: str | None) -> tuple[str, ...] | None:
+    def _first(
+        self, key: str, count: Written[str], others: Sequence[str], receiver: str | None
+    ) -> tuple[str, ...] | None:
         if 1 <= int(count.value) <= len(others):
             return tuple(others[: int(count.value)])
         whose = f"{len(others)} hosts" + (" other than the receiver" if receiver is not None else "")
@@ -118,7 +120,9 @@ class HostReader:
             again.complain(self._section.problems, f"host {shown(again.value)} stands twice among the {key}")
         for host in hosts or []:
             if host.value == receiver:
-                host.complain(self._section.problems, f"{shown(host.value)} is the receiver too; leave it out of the {key}")
+                host.complain(
+                    self._section.problems, f"{shown(host.value)} is the receiver too; leave it out of the {key}"
+                )
         return tuple(host.value for host in hosts) if hosts else None
 
     def _expanded(self, words: list[Written[str]], receiver: str | None) -> list[Written[str]] | None:

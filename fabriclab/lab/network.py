@@ -22,7 +22,12 @@ class Kind(Protocol):
     """What a vendor's `kind` has."""
 
     def bind(
-        self, written: Sequence[WrittenNode], nodes: Sequence[LabNode], links: Sequence[Link], directory: Path, problems: Problems
+        self,
+        written: Sequence[WrittenNode],
+        nodes: Sequence[LabNode],
+        links: Sequence[Link],
+        directory: Path,
+        problems: Problems,
     ) -> tuple[tuple[LabNode, ...], tuple[Link, ...]]:
         """Return a lab's nodes and links with what the configurations of `written`, files below `directory`, say of them."""
 
@@ -70,7 +75,11 @@ def parse_topology(document: MappingValue, problems: Problems, directory: Path =
 
 
 def _bound(
-    written: Sequence[WrittenNode], nodes: tuple[LabNode, ...], links: tuple[Link, ...], directory: Path, problems: Problems
+    written: Sequence[WrittenNode],
+    nodes: tuple[LabNode, ...],
+    links: tuple[Link, ...],
+    directory: Path,
+    problems: Problems,
 ) -> tuple[tuple[LabNode, ...], tuple[Link, ...]]:
     """Return nodes and links with what the configurations of vendors' switches say of them. Most labs have none, and load none."""
     for vendor in VENDORS:
@@ -101,9 +110,13 @@ def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
             written[1].complain(problems, f"{shown(written[1].text)} is the address of the link's other end too")
         *above, own = _prefixes(network)
         if own in wider or any(prefix in exact for prefix in (*above, own)):
-            taken, other_link = next((taken, other_link) for taken, other_link in used.items() if network.overlaps(taken))
+            taken, other_link = next(
+                (taken, other_link) for taken, other_link in used.items() if network.overlaps(taken)
+            )
             line = other_link.place.line
-            written[0].complain(problems, f"{network} overlaps {taken} of the link in line {line}; each link has its own network")
+            written[0].complain(
+                problems, f"{network} overlaps {taken} of the link in line {line}; each link has its own network"
+            )
         used[network] = link
         exact.add(own)
         wider.update(above)
@@ -140,7 +153,9 @@ def _check_reachable(topology: Topology, section_place: Place, problems: Problem
     hosts = topology.hosts
     if len(hosts) < 2:
         place = topology.nodes[0].place if topology.nodes else section_place
-        problems.add(place, "topology.nodes", f"{len(hosts)} host(s); traffic needs two or more ({{fabriclab.role: host}})")
+        problems.add(
+            place, "topology.nodes", f"{len(hosts)} host(s); traffic needs two or more ({{fabriclab.role: host}})"
+        )
         return
     reached = _reached_from(hosts[0], topology)
     for node in topology.nodes:

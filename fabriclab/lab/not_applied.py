@@ -22,13 +22,47 @@ OF_CONTAINERS = (
 )
 """How a container is fetched, kept and confined: what runs in a node is the same without."""
 DIFFERS = (
-    *("image", "startup-delay", "exec", "binds", "volumes", "ports", "env", "env-files", "user", "hostname", "entrypoint", "cmd"),
-    *("mgmt-ipv4", "mgmt-ipv6", "network-mode", "cpu", "memory", "cpu-set", "stages", "dns", "certificate", "healthcheck", "aliases"),
+    *(
+        "image",
+        "startup-delay",
+        "exec",
+        "binds",
+        "volumes",
+        "ports",
+        "env",
+        "env-files",
+        "user",
+        "hostname",
+        "entrypoint",
+        "cmd",
+    ),
+    *(
+        "mgmt-ipv4",
+        "mgmt-ipv6",
+        "network-mode",
+        "cpu",
+        "memory",
+        "cpu-set",
+        "stages",
+        "dns",
+        "certificate",
+        "healthcheck",
+        "aliases",
+    ),
     *("shm-size", "pid-mode", "tmpfs", "security-opts", "sysctls", "devices"),
 )
 """Containerlab applies them to nodes of every kind that runs here."""
 MAY_DIFFER = (
-    *("license", "type", "startup-config", "enforce-startup-config", "suppress-startup-config", "credentials", "extras", "config"),
+    *(
+        "license",
+        "type",
+        "startup-config",
+        "enforce-startup-config",
+        "suppress-startup-config",
+        "credentials",
+        "extras",
+        "config",
+    ),
     "components",
 )
 """Whether Containerlab applies them hangs on the kind of node."""
@@ -72,7 +106,9 @@ def unapplied_of_node(node: str, layers: Iterable[Section], applied_binds: Seque
 def _is_empty(value: Value | None) -> bool:
     if isinstance(value, ScalarValue):
         return value.is_null or not value.text
-    return not (value.items if isinstance(value, SequenceValue) else value.entries if isinstance(value, MappingValue) else ())
+    return not (
+        value.items if isinstance(value, SequenceValue) else value.entries if isinstance(value, MappingValue) else ()
+    )
 
 
 def _is_applied(key: str, value: Value, applied_binds: Sequence[str]) -> bool:
@@ -83,7 +119,9 @@ def _is_applied(key: str, value: Value, applied_binds: Sequence[str]) -> bool:
         return False
     if key == "binds":
         return all(_target(bind.strip()) in applied_binds for bind in value.text.split(","))
-    return (key == "image" and _OWN_IMAGES.fullmatch(value.text) is not None) or (key == "network-mode" and value.text == "bridge")
+    return (key == "image" and _OWN_IMAGES.fullmatch(value.text) is not None) or (
+        key == "network-mode" and value.text == "bridge"
+    )
 
 
 def _target(bind: str) -> str:
@@ -103,7 +141,10 @@ def unapplied_sentences(found: Sequence[Unapplied]) -> tuple[str, ...]:
     by_key: dict[str, list[Unapplied]] = {}
     for one in found:
         by_key.setdefault(one.key, []).append(one)
-    return tuple(f"{PurePath(every[0].place.file).name}: {key}{_where(every)} is {_judgement(key)}" for key, every in by_key.items())
+    return tuple(
+        f"{PurePath(every[0].place.file).name}: {key}{_where(every)} is {_judgement(key)}"
+        for key, every in by_key.items()
+    )
 
 
 def _where(every: Sequence[Unapplied]) -> str:
@@ -121,7 +162,11 @@ def _where(every: Sequence[Unapplied]) -> str:
 def _one_place(one: Unapplied) -> str:
     layer = one.layer.removeprefix("topology.")
     inherited = "" if layer.startswith("nodes.") else f", {layer}"
-    nodes = one.nodes if len(one.nodes) <= _MOST_NAMED else (f"{len(one.nodes)} nodes", f"{one.nodes[0]} to {one.nodes[-1]}")
+    nodes = (
+        one.nodes
+        if len(one.nodes) <= _MOST_NAMED
+        else (f"{len(one.nodes)} nodes", f"{one.nodes[0]} to {one.nodes[-1]}")
+    )
     return f"{', '.join(nodes)} (line {one.place.line}{inherited})"
 
 

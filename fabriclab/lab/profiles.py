@@ -78,7 +78,9 @@ def read_port_buffer(section: Section) -> WrittenSwitchProfile:
 def _size(text: str) -> int:
     size = parse_size(text)
     if size == 0:
-        raise ValueError(f"{shown(text)} would mark every packet or none; write a size such as '30 KB', or '{NO_LIMIT}'")
+        raise ValueError(
+            f"{shown(text)} would mark every packet or none; write a size such as '30 KB', or '{NO_LIMIT}'"
+        )
     return size
 
 
@@ -135,9 +137,14 @@ def _read_host(section: Section) -> WrittenTransport:
 
 def _rto_min(section: Section) -> Written[int] | None:
     """Read RTOmin in nanoseconds: whole milliseconds, as the kernel's timer ticks, and at most TCP_RTO_MAX (include/net/tcp.h)."""
-    rto_min = section.duration("rto_min", _MS, 120_000 * _MS, "the timer ticks once a millisecond; Linux's RTO never exceeds 120 s")
+    rto_min = section.duration(
+        "rto_min", _MS, 120_000 * _MS, "the timer ticks once a millisecond; Linux's RTO never exceeds 120 s"
+    )
     if rto_min is not None and rto_min.value % _MS:
-        rto_min.complain(section.problems, f"{shown(rto_min.text)} is no whole number of milliseconds, in which the kernel's timer ticks")
+        rto_min.complain(
+            section.problems,
+            f"{shown(rto_min.text)} is no whole number of milliseconds, in which the kernel's timer ticks",
+        )
     return rto_min
 
 

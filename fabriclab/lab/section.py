@@ -53,7 +53,9 @@ class Section:
             problems.add(value.place, key, f"{describe(value)} stands here; a mapping is wanted{wanted}")
         for name in self.mapping.entries:
             if known is not None and name not in known:
-                problems.add(self.mapping.key_place(name), self.path(name), f"unknown key; {did_you_mean(name, known)}", name)
+                problems.add(
+                    self.mapping.key_place(name), self.path(name), f"unknown key; {did_you_mean(name, known)}", name
+                )
 
     def __contains__(self, name: str) -> bool:
         return name in self.mapping.entries
@@ -126,13 +128,19 @@ class Section:
         """Return nanoseconds."""
         return self.quantity(name, DURATION, minimum, maximum, why)
 
-    def quantity(self, name: str, dimension: Dimension, minimum: int, maximum: int | None, why: str) -> Written[int] | None:
+    def quantity(
+        self, name: str, dimension: Dimension, minimum: int, maximum: int | None, why: str
+    ) -> Written[int] | None:
         """Return a quantity within bounds, in the smallest unit of its dimension."""
 
         def convert(text: str) -> int:
             value = parse_quantity(text, dimension)
             if value < minimum or (maximum is not None and value > maximum):
-                raise UnitError(_out_of_bounds(text, _bounds(minimum, maximum, lambda bound: format_quantity(bound, dimension)), why))
+                raise UnitError(
+                    _out_of_bounds(
+                        text, _bounds(minimum, maximum, lambda bound: format_quantity(bound, dimension)), why
+                    )
+                )
             return value
 
         return self.read(name, f"a {dimension.name} such as {dimension.example!r}", convert)

@@ -116,7 +116,9 @@ class Layer2:
 
     def _written_channel(self, end: Endpoint) -> WrittenPortChannel | None:
         groups = self._written.get(end.node, WrittenLayer2())
-        return next((one for one in groups.port_channels if end.interface in [member.value for member in one.members]), None)
+        return next(
+            (one for one in groups.port_channels if end.interface in [member.value for member in one.members]), None
+        )
 
     def _name(self, node: str, own: WrittenPortChannel | None, other: WrittenPortChannel) -> str:
         """Return what a node calls its end: what it writes, else the other end's name or the first that is free."""
@@ -143,7 +145,9 @@ class Layer2:
         channel = self._channel_of.get(end.port)
         if channel is None:
             return End(end.node, end.interface, (end,), end.ipv4)
-        return End(end.node, channel.name, channel.members, channel.written.ipv4 if channel.written is not None else None)
+        return End(
+            end.node, channel.name, channel.members, channel.written.ipv4 if channel.written is not None else None
+        )
 
 
 def _vlan_segment(switch: str, vlan: WrittenVlan, points: list[Segment]) -> Segment:

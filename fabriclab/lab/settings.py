@@ -30,20 +30,54 @@ _VALUES = ("limit", "seed")
 """Keys of the file that hold a value themselves."""
 _MEANINGS: dict[str, Meaning] = {
     **{"rate": "rate", "delay": "duration", "mtu": "count"},
-    **{"congestion_control": "word", "ecn": "word", "rto_min": "duration", "delayed_ack": "flag", "initial_window": "count"},
+    **{
+        "congestion_control": "word",
+        "ecn": "word",
+        "rto_min": "duration",
+        "delayed_ack": "flag",
+        "initial_window": "count",
+    },
     **{"window_limit": "count", "receive_buffer": "size", "send_buffer": "size", "queue": "size"},
     **{"mptcp": "word", "subflows": "count", "scheduler": "word", "path_manager": "word", "add_addr_accepted": "count"},
-    **{"senders": "count", "receiver": "word", "size": "size", "rounds": "count", "start": "duration", "stop": "duration"},
-    **{"stagger": "duration", "count": "count", "interval": "duration", "connection": "word", "mode": "word", "file": "word"},
+    **{
+        "senders": "count",
+        "receiver": "word",
+        "size": "size",
+        "rounds": "count",
+        "start": "duration",
+        "stop": "duration",
+    },
+    **{
+        "stagger": "duration",
+        "count": "count",
+        "interval": "duration",
+        "connection": "word",
+        "mode": "word",
+        "file": "word",
+    },
     **{"protocol": "word", "max_paths": "count", "keepalive": "duration", "hold": "duration", "bfd": "duration"},
     **{"bfd_multiplier": "count", "convergence_limit": "duration", "at": "duration", "action": "word", "loss": "word"},
     **{"priorities": "counts", "until": "duration"},
     **{"ports": "word", "traffic": "word", "limit": "duration", "seed": "count"},
-    **{"receivers": "count", "pairs": "word", "hot_spots": "count", "hot_share": "percent", "jitter": "duration", "load": "percent"},
+    **{
+        "receivers": "count",
+        "pairs": "word",
+        "hot_spots": "count",
+        "hot_share": "percent",
+        "jitter": "duration",
+        "load": "percent",
+    },
     **{"arrival": "word", "burst": "count", "deadline": "duration", "transport": "word", "dscp": "count"},
     **{"aggregators": "count", "workers": "count", "fan_out": "count", "request": "size", "response": "size"},
     **{"distribution": "word", "cap": "size", "sources": "count", "mappers": "count", "reducers": "count"},
-    **{"parallel_copies": "count", "replicas": "count", "rack": "word", "share": "percent", "of": "word", "enabled": "flag"},
+    **{
+        "parallel_copies": "count",
+        "replicas": "count",
+        "rack": "word",
+        "share": "percent",
+        "of": "word",
+        "enabled": "flag",
+    },
 }
 
 
@@ -65,7 +99,9 @@ def check_key(dotted: str, document: MappingValue, names: Names) -> None:
     valid = _levels(first, rest, document, names)
     for level, word in enumerate(rest):
         if level >= len(valid):
-            raise ValueError(f"{shown(dotted)} goes too deep; {shown('.'.join([first, *rest[: len(valid)]]))} is a value")
+            raise ValueError(
+                f"{shown(dotted)} goes too deep; {shown('.'.join([first, *rest[: len(valid)]]))} is a value"
+            )
         if word not in valid[level] and not (first == "hosts" and level == 0 and _is_range(word)):
             raise ValueError(f"{shown(dotted)}: {shown(word)} is unknown; {did_you_mean(word, valid[level])}")
     if len(rest) < len(valid):

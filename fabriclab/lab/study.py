@@ -94,7 +94,9 @@ class _StudyReader:
         self._read_each("matrix", lambda name, value, key: matrices.update({name: self._read_matrix(value, key)}))
         written = self._root.items("checks") or []
         checks = [check for key, value in written if (check := self._read_check(value, key))]
-        figures = read_figures(self._root, FigureScope(self._names, self._setting_names(), self._classes, self._metric, self._setting))
+        figures = read_figures(
+            self._root, FigureScope(self._names, self._setting_names(), self._classes, self._metric, self._setting)
+        )
         return Study(
             question=first_line(question.value) if question else None,
             minutes=minutes.value if minutes else None,
@@ -121,7 +123,9 @@ class _StudyReader:
 
     def _read_parameter(self, name: str, value: Value, key: str) -> None:
         if name in (VARIANT, SEED) or len(split_key(name)) > 1:
-            message = f"{shown(name)} cannot name a parameter; write a word without dots other than '{VARIANT}' and '{SEED}'"
+            message = (
+                f"{shown(name)} cannot name a parameter; write a word without dots other than '{VARIANT}' and '{SEED}'"
+            )
             self._problems.add(value.place, key, message, name)
         targets = as_words(value, key, self._problems)
         for target in targets or []:
@@ -166,7 +170,9 @@ class _StudyReader:
             message = f"{shown(name)} is no parameter; {did_you_mean(name, (*valid, SEED))}"
             self._problems.add(place, section.path(name), message, name)
         value = section.get(name)
-        items = value.items if isinstance(value, SequenceValue) else (value,)  # a single value: an axis of one point, or a range
+        items = (
+            value.items if isinstance(value, SequenceValue) else (value,)
+        )  # a single value: an axis of one point, or a range
         written = [as_text(item, section.path(name), self._problems, "a value") for item in items if item is not None]
         values = expand_values((word for word in written if word is not None), self._problems)
         if not items:
@@ -186,7 +192,9 @@ class _StudyReader:
 
     def _check_variant(self, word: Written[str]) -> None:
         if word.value not in self._variants:
-            word.complain(self._problems, f"{shown(word.value)} is no variant; {did_you_mean(word.value, self._variants)}")
+            word.complain(
+                self._problems, f"{shown(word.value)} is no variant; {did_you_mean(word.value, self._variants)}"
+            )
 
     def _normalise(self, name: str, text: str) -> str | int | bool:
         keys = self._parameters.get(name) or ((name,) if is_dotted(name) else ())
@@ -229,7 +237,9 @@ class _StudyReader:
 def _parse_minutes(text: str) -> float:
     """Return a number of minutes. Raises ValueError for anything else."""
     if _MINUTES.fullmatch(text) is None or not float(text):
-        raise ValueError(f"{shown(text)} is no number of minutes; write what the first matrix took of one CPU, such as 2.5")
+        raise ValueError(
+            f"{shown(text)} is no number of minutes; write what the first matrix took of one CPU, such as 2.5"
+        )
     return float(text)
 
 

@@ -151,7 +151,9 @@ def parse_name(root: Section) -> str:
     if name is None:
         return ""
     if NAME.fullmatch(name.value) is None:
-        name.complain(root.problems, f"{shown(name.value)} is no lab name; write letters, digits, '-' and '_', at most 63")
+        name.complain(
+            root.problems, f"{shown(name.value)} is no lab name; write letters, digits, '-' and '_', at most 63"
+        )
     return name.value
 
 
@@ -213,7 +215,9 @@ class NodeReader:
                 if rest.partition(":")[0] in kind.config_paths:
                     return Written(path, bind.key, bind.text, bind.place)
         example = f"binds: ['{node.key.rpartition('.')[2]}.json:{kind.config_paths[0]}']"
-        self._problems.add(node.place, node.path("binds"), f"no {kind.config_name}; write {example}, a file beside the topology")
+        self._problems.add(
+            node.place, node.path("binds"), f"no {kind.config_name}; write {example}, a file beside the topology"
+        )
         return None
 
     def _layers(self, node: Section) -> tuple[str | None, list[Section]]:
@@ -223,7 +227,10 @@ class NodeReader:
             group_name = self._defaults.scalar("group", "a group's name")
         group = self._by_group.get(group_name.value) if group_name else None
         if group_name is not None and group is None and self._by_group:
-            group_name.complain(self._problems, f"{shown(group_name.value)} is no group; {did_you_mean(group_name.value, self._by_group)}")
+            group_name.complain(
+                self._problems,
+                f"{shown(group_name.value)} is no group; {did_you_mean(group_name.value, self._by_group)}",
+            )
         nearest_first = [layer for layer in (node, group, self._defaults) if layer is not None]
         kind = self._kind(node, nearest_first)
         by_kind = self._by_kind.get(kind) if kind else None
@@ -247,7 +254,9 @@ class NodeReader:
         return f"{shown(kind)} is no kind of node; {did_you_mean(kind, self._kinds)}"
 
 
-def settle_roles(nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems) -> tuple[LabNode, ...]:
+def settle_roles(
+    nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems
+) -> tuple[LabNode, ...]:
     """Give every node a role: the label's, or host for a node with a single link. Record the nodes for which that does not decide."""
     degree = dict.fromkeys((node.name for node in nodes), 0)
     for link in links:

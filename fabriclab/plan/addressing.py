@@ -55,7 +55,9 @@ def assign_macs(topology: Topology) -> dict[str, str]:
     return found
 
 
-def assign_addresses(topology: Topology, segments: Sequence[Segment], subflows: Mapping[str, int]) -> dict[str, PortAddress]:
+def assign_addresses(
+    topology: Topology, segments: Sequence[Segment], subflows: Mapping[str, int]
+) -> dict[str, PortAddress]:
     """Return the addresses of every interface that has one (`node:interface`); what the lab gives is kept, and no two overlap.
 
     An interface of several ports has the MAC address of the first. `subflows` has the hosts with MPTCP: as many addresses as subflows are
@@ -116,7 +118,9 @@ class _FreeNetworks:
         self._next = int(pool.network_address)
 
 
-def _segment_addresses(topology: Topology, segments: Sequence[Segment], macs: Mapping[str, str]) -> dict[str, PortAddress]:
+def _segment_addresses(
+    topology: Topology, segments: Sequence[Segment], macs: Mapping[str, str]
+) -> dict[str, PortAddress]:
     written = [end.ipv4.value.network for segment in segments for end in segment.ends if end.ipv4 is not None]
     loopbacks = [IPv4Network(node.loopback.value) for node in topology.nodes if node.loopback is not None]
     free = _free_networks(written + loopbacks)
@@ -139,11 +143,16 @@ def _vlan_addresses(segment: Segment, free: _FreeNetworks) -> tuple[IPv4Interfac
     """Return the addresses of a VLAN's switch and hosts: those that are not written are the network's first free ones."""
     own = segment.ends[0].ipv4
     # Neither the first address nor the last is anybody's.
-    network = own.value.network if own is not None else free.take(min(_LONGEST_VLAN_PREFIX, _prefix_length(len(segment.ends) + 2)))
+    network = (
+        own.value.network
+        if own is not None
+        else free.take(min(_LONGEST_VLAN_PREFIX, _prefix_length(len(segment.ends) + 2)))
+    )
     taken = {end.ipv4.value.ip for end in segment.ends if end.ipv4 is not None}
     automatic = (address for address in network.hosts() if address not in taken)
     return tuple(
-        end.ipv4.value if end.ipv4 is not None else IPv4Interface((int(next(automatic)), network.prefixlen)) for end in segment.ends
+        end.ipv4.value if end.ipv4 is not None else IPv4Interface((int(next(automatic)), network.prefixlen))
+        for end in segment.ends
     )
 
 
@@ -161,7 +170,9 @@ def _other_of_pair(address: IPv4Interface) -> IPv4Interface:
     return IPv4Interface((int(second if address.ip == first else first), 31))
 
 
-def _odd_to_the_host(a: End, b: End, network: IPv4Network, hosts: frozenset[str]) -> tuple[IPv4Interface, IPv4Interface]:
+def _odd_to_the_host(
+    a: End, b: End, network: IPv4Network, hosts: frozenset[str]
+) -> tuple[IPv4Interface, IPv4Interface]:
     """Give the host's end the odd address; between two switches, or two hosts, the second end's is odd."""
     even, odd = (IPv4Interface((int(address), network.prefixlen)) for address in (network[0], network[1]))
     return (odd, even) if a.node in hosts and b.node not in hosts else (even, odd)

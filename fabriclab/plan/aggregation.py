@@ -22,7 +22,11 @@ def aggregate(routes: Iterable[tuple[IPv4Network, NextHops]]) -> list[tuple[IPv4
     # From the longest up: what becomes of two networks may be half of another one.
     for length in range(max(found, default=0), 0, -1):
         _merge_halves(found[length], found[length - 1], 1 << (32 - length))
-    kept = [(place, IPv4Network((start, length)), next_hops) for length, at in found.items() for start, (place, next_hops) in at.items()]
+    kept = [
+        (place, IPv4Network((start, length)), next_hops)
+        for length, at in found.items()
+        for start, (place, next_hops) in at.items()
+    ]
     return [(network, next_hops) for _, network, next_hops in sorted(kept, key=lambda each: each[0])]
 
 

@@ -81,10 +81,15 @@ def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str]
         for name, used in _paths_to(origins, switches, sessions).items():
             hops = tuple((_gateway(each.peer, unnumbered), each.interface.name) for each in used)
             routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
-    return {name: over_learnt(switches[name], found, dead_interfaces(switches[name], dead)) for name, found in routes.items()}
+    return {
+        name: over_learnt(switches[name], found, dead_interfaces(switches[name], dead))
+        for name, found in routes.items()
+    }
 
 
-def _by_origins(switches: Mapping[str, Node], nodes: Mapping[str, Node], dead: Collection[str]) -> dict[tuple[str, ...], list[str]]:
+def _by_origins(
+    switches: Mapping[str, Node], nodes: Mapping[str, Node], dead: Collection[str]
+) -> dict[tuple[str, ...], list[str]]:
     """Return the prefixes by the switches that originate them: one, but of static routes that several announce."""
     origins: dict[str, list[str]] = {}
     for name, switch in switches.items():
@@ -106,7 +111,9 @@ def originated_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collectio
             yield from (str(network) for network, _ in extra_behind(switch, interface, nodes))
     if switch.static_routes:
         gone = dead_interfaces(switch, dead)
-        yield from dict.fromkeys(route.destination for route in switch.static_routes if route.advertised and is_alive(route, gone))
+        yield from dict.fromkeys(
+            route.destination for route in switch.static_routes if route.advertised and is_alive(route, gone)
+        )
 
 
 def dead_interfaces(node: Node, dead: Collection[str]) -> frozenset[str]:
@@ -131,14 +138,18 @@ def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str]) -> I
 
 def _is_dead(node: Node, interface: Interface, dead: Collection[str]) -> bool:
     """Return whether nothing gets through: every link of the interface is dead at one of its ends."""
-    return bool(dead) and all(f"{node.name}:{port.interface}" in dead or _peer(port) in dead for port in interface.ports)
+    return bool(dead) and all(
+        f"{node.name}:{port.interface}" in dead or _peer(port) in dead for port in interface.ports
+    )
 
 
 def _peer(port: Port) -> str:
     return f"{port.peer_node}:{port.peer_interface}"
 
 
-def _paths_to(origins: Sequence[str], switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]]) -> dict[str, list[_Session]]:
+def _paths_to(
+    origins: Sequence[str], switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]]
+) -> dict[str, list[_Session]]:
     """Return, for each switch that learns of `origins`, the sessions that it uses towards the nearest of them."""
     path = {origin: frozenset((switches[origin].asn,)) for origin in origins}
     used: dict[str, list[_Session]] = {}

@@ -120,7 +120,9 @@ def _lines(switch: str, topology: Topology, experiment: Experiment) -> dict[str,
     return lines
 
 
-def _buffer(end: Endpoint, peer: Endpoint, experiment: Experiment, shared: Mapping[str, SharedBuffer]) -> Queue | SwitchPort:
+def _buffer(
+    end: Endpoint, peer: Endpoint, experiment: Experiment, shared: Mapping[str, SharedBuffer]
+) -> Queue | SwitchPort:
     if end.node in shared:
         return shared[end.node].port(end.interface)
     profile = experiment.switches.get(end.node)

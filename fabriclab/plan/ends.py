@@ -50,7 +50,9 @@ class _Flows(NamedTuple):
     there: dict[str, None]
 
 
-def ends_warnings(written: Mapping[str, WrittenTransport], nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[str, ...]:
+def ends_warnings(
+    written: Mapping[str, WrittenTransport], nodes: Sequence[Node], traffic: Sequence[Traffic]
+) -> tuple[str, ...]:
     """Return one sentence for each setting of a host that some of its flows do not get, because the other end does not do its part."""
     transports = {node.name: node.transport for node in nodes if node.transport is not None}
     found: dict[_Gap, _Flows] = {}
@@ -62,10 +64,15 @@ def ends_warnings(written: Mapping[str, WrittenTransport], nodes: Sequence[Node]
                     flows.traffic.setdefault(each.name)
                     flows.here.update(dict.fromkeys(here.hosts))
                     flows.there.update(dict.fromkeys(dst.hosts if here is src else src.hosts))
-    return (*(_sentence(finding, flows) for finding, flows in found.items()), *_limits_of_receivers(written, transports, traffic))
+    return (
+        *(_sentence(finding, flows) for finding, flows in found.items()),
+        *_limits_of_receivers(written, transports, traffic),
+    )
 
 
-def _ends(hosts: Iterable[str], written: Mapping[str, WrittenTransport], transports: Mapping[str, Transport]) -> list[_End]:
+def _ends(
+    hosts: Iterable[str], written: Mapping[str, WrittenTransport], transports: Mapping[str, Transport]
+) -> list[_End]:
     alike: dict[tuple[Any, ...], list[str]] = {}
     wanted = frozenset(hosts)
     for host in written:
@@ -101,7 +108,9 @@ def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> t
     if not by_iperf3 and (control == DCTCP or (control is None and _both_run_dctcp(src, opener, listener))):
         return None
     # iperf3 sets a congestion control only when the handshake is over; replay's sockets have it before, and then it is not DCTCP here.
-    by_dctcp = [(by_iperf3 or control is None) and end.transport.congestion_control == DCTCP for end in (opener, listener)]
+    by_dctcp = [
+        (by_iperf3 or control is None) and end.transport.congestion_control == DCTCP for end in (opener, listener)
+    ]
     asked, answered = opener.transport.ecn, listener.transport.ecn
     if by_dctcp[0]:
         return None if by_dctcp[1] else _refused(opener, listener)
@@ -110,10 +119,15 @@ def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> t
         return _Gap(_said(here.written.ecn), f"{_UNMARKED}: ecn of the other end is on; write accept or on"), here
     if (asked, answered) == ("accept", "on"):
         says = _said(listener.written.ecn or listener.written.congestion_control)
-        return _Gap(says, f"{_UNMARKED}: the other end opens them and does not ask for ECN; write ecn: on for it too"), listener
+        return _Gap(
+            says, f"{_UNMARKED}: the other end opens them and does not ask for ECN; write ecn: on for it too"
+        ), listener
     if by_iperf3 and control == DCTCP and asked != "on":
         says = f"traffic.{traffic.name}.congestion_control is dctcp"
-        return _Gap(says, f"{_UNMARKED}: iperf3 becomes DCTCP after the handshake; write congestion_control: dctcp for both hosts"), src
+        return _Gap(
+            says,
+            f"{_UNMARKED}: iperf3 becomes DCTCP after the handshake; write congestion_control: dctcp for both hosts",
+        ), src
     return None
 
 
@@ -128,8 +142,12 @@ def _refused(opener: _End, listener: _End) -> tuple[_Gap, _End]:
     """Return what keeps a listener from DCTCP: the congestion control that was written for it, its ECN, or that nobody asks it to."""
     own = listener.written
     blamed = own.congestion_control or (own.ecn if listener.transport.ecn == "off" else None)
-    runs = f"the end that listens runs {listener.transport.congestion_control}, and there Linux refuses ECN to DCTCP's SYN"
-    finding = _Gap(_said(blamed or opener.written.congestion_control), f"{_UNMARKED}: {runs}; write dctcp for both ends")
+    runs = (
+        f"the end that listens runs {listener.transport.congestion_control}, and there Linux refuses ECN to DCTCP's SYN"
+    )
+    finding = _Gap(
+        _said(blamed or opener.written.congestion_control), f"{_UNMARKED}: {runs}; write dctcp for both ends"
+    )
     return finding, opener if blamed is None else listener
 
 

@@ -10,7 +10,9 @@ from fabriclab.plan.addressing import PortAddress
 from fabriclab.plan.node import PortChannel, Vlan
 
 
-def resolve_channels(node: str, layer2: Layer2, addresses: Mapping[str, PortAddress], macs: Mapping[str, str]) -> tuple[PortChannel, ...]:
+def resolve_channels(
+    node: str, layer2: Layer2, addresses: Mapping[str, PortAddress], macs: Mapping[str, str]
+) -> tuple[PortChannel, ...]:
     """Return a node's port channels; one that is a VLAN's member has no address."""
     found = []
     for channel in layer2.channels.get(node, ()):
@@ -27,7 +29,9 @@ def resolve_channels(node: str, layer2: Layer2, addresses: Mapping[str, PortAddr
     return tuple(found)
 
 
-def resolve_vlans(node: str, written: Mapping[str, WrittenLayer2], addresses: Mapping[str, PortAddress]) -> tuple[Vlan, ...]:
+def resolve_vlans(
+    node: str, written: Mapping[str, WrittenLayer2], addresses: Mapping[str, PortAddress]
+) -> tuple[Vlan, ...]:
     """Return a switch's VLANs in the order in which they are written."""
     found = []
     for vlan in written.get(node, WrittenLayer2()).vlans:

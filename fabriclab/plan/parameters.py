@@ -84,7 +84,11 @@ def _value(dotted: str, applied: AppliedSettings, nodes: Sequence[Node]) -> Scal
     if words[0] == "limit":
         return format_duration(applied.experiment.limit_ns)
     # Below a node's or a range's name nothing written means what `default` says.
-    shared = look_up(applied.document, ".".join([words[0], "default", *words[2:]])) if words[0] in ("hosts", "switches") else None
+    shared = (
+        look_up(applied.document, ".".join([words[0], "default", *words[2:]]))
+        if words[0] in ("hosts", "switches")
+        else None
+    )
     if "mptcp" in words[:-1] and not isinstance(look_up(applied.document, "hosts.default.mptcp"), MappingValue):
         return MPTCP_NONE
     if isinstance(shared, ScalarValue):

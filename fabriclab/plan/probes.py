@@ -14,7 +14,9 @@ from fabriclab.plan.participants import directions
 from fabriclab.plan.traffic_kinds import Traffic
 
 
-def resolve_probes(experiment: Experiment, topology: Topology, nodes: Sequence[Node], traffic: Sequence[Traffic]) -> Probes:
+def resolve_probes(
+    experiment: Experiment, topology: Topology, nodes: Sequence[Node], traffic: Sequence[Traffic]
+) -> Probes:
     """Return what is sampled; without a section `probes` that is the last hop of all traffic, and all that shares a buffer."""
     written = experiment.probes
     switch_ports = written.switch_ports
@@ -41,9 +43,13 @@ def last_hop_ports(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[s
     A user's trace may send to any host.
     """
     hosts = [node.name for node in nodes if node.role == "host"]
-    receivers = frozenset(host for each in traffic for direction in directions(each, hosts) for host in direction.receivers)
+    receivers = frozenset(
+        host for each in traffic for direction in directions(each, hosts) for host in direction.receivers
+    )
     switches = [node for node in nodes if node.role == "switch"]
-    return tuple(f"{node.name}:{port.interface}" for node in switches for port in node.ports if port.peer_node in receivers)
+    return tuple(
+        f"{node.name}:{port.interface}" for node in switches for port in node.ports if port.peer_node in receivers
+    )
 
 
 def _interval_ns(ports: int) -> int:

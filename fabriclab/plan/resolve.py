@@ -112,7 +112,9 @@ class Resolver:
         )
 
     def _network(self, experiment: Experiment, bgp: Bgp | None) -> _Network:
-        inputs = _NodeInputs(experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, experiment.layer2, bgp)
+        inputs = _NodeInputs(
+            experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, experiment.layer2, bgp
+        )
         for known, network in self._computed:
             if known == inputs:
                 return network
@@ -133,7 +135,9 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
     for link in topology.links:
         for end, peer in ((link.a, link.b), (link.b, link.a)):
-            resolved = _resolve_port(link, end, peer, macs[end.port], addresses.get(end.port), buffers.ports[end.port], experiment.links)
+            resolved = _resolve_port(
+                link, end, peer, macs[end.port], addresses.get(end.port), buffers.ports[end.port], experiment.links
+            )
             ports[end.node].append(resolved)
     nodes = tuple(
         Node(
@@ -154,22 +158,30 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
     notes: list[str] = []
     nodes = _with_static_routes(nodes, topology, notes, is_static=bgp is None)
     learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
-    with_learnt = tuple(node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes)
+    with_learnt = tuple(
+        node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes
+    )
     return _Network(with_learnt, buffers, tuple(notes))
 
 
-def _with_static_routes(nodes: tuple[Node, ...], topology: Topology, notes: list[str], *, is_static: bool) -> tuple[Node, ...]:
+def _with_static_routes(
+    nodes: tuple[Node, ...], topology: Topology, notes: list[str], *, is_static: bool
+) -> tuple[Node, ...]:
     """Return the nodes with the static routes of their own files; `is_static`: the lab has no BGP."""
     every = {node.name: node for node in nodes}
     found = []
     for node, written in zip(nodes, topology.nodes, strict=True):
         routes = resolve_static_routes(node, written.own.static_routes, every, notes) if written.own is not None else ()
         own = node.model_copy(update={"static_routes": routes}) if routes else node
-        found.append(own.model_copy(update={"routes": beside_static(own, node.routes)}) if routes and is_static else own)
+        found.append(
+            own.model_copy(update={"routes": beside_static(own, node.routes)}) if routes and is_static else own
+        )
     return tuple(found)
 
 
-def _assign_addresses(topology: Topology, segments: tuple[Segment, ...], transports: Mapping[str, Transport]) -> dict[str, PortAddress]:
+def _assign_addresses(
+    topology: Topology, segments: tuple[Segment, ...], transports: Mapping[str, Transport]
+) -> dict[str, PortAddress]:
     subflows = {host: transport.mptcp.subflows for host, transport in transports.items() if transport.mptcp is not None}
     try:
         return assign_addresses(topology, segments, subflows)
@@ -195,7 +207,11 @@ def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:
 
 
 def _resolve_event(written: WrittenEvent, topology: Topology) -> Event:
-    links = [link for link in topology.links if written.link in (link.a.port, link.b.port) or written.node in (link.a.node, link.b.node)]
+    links = [
+        link
+        for link in topology.links
+        if written.link in (link.a.port, link.b.port) or written.node in (link.a.node, link.b.node)
+    ]
     return Event(
         name=written.name,
         at_ns=written.at_ns,
@@ -215,7 +231,9 @@ def _resolve_storm(written: WrittenPauseStorm, nodes: tuple[Node, ...]) -> Pause
     pfcs = {port.interface: port.switch_port.pfc for port in host.ports if port.switch_port is not None}
     interface = next((name for name, pfc in pfcs.items() if pfc is not None and wanted <= set(pfc.priorities)), None)
     if interface is None:
-        raise AssertionError(f"events.{written.name}: no port of {written.host} has these priorities, which reading the lab refuses")
+        raise AssertionError(
+            f"events.{written.name}: no port of {written.host} has these priorities, which reading the lab refuses"
+        )
     return PauseStorm(
         name=written.name,
         at_ns=written.at_ns,
@@ -227,7 +245,13 @@ def _resolve_storm(written: WrittenPauseStorm, nodes: tuple[Node, ...]) -> Pause
 
 
 def _resolve_port(
-    link: Link, end: Endpoint, peer: Endpoint, mac: str, address: PortAddress | None, buffer: Queue | SwitchPort, over: LinkOverrides
+    link: Link,
+    end: Endpoint,
+    peer: Endpoint,
+    mac: str,
+    address: PortAddress | None,
+    buffer: Queue | SwitchPort,
+    over: LinkOverrides,
 ) -> Port:
     wire = resolve_wire(link, end, over)
     return Port(

@@ -29,18 +29,27 @@ class _Hop:
     gateway: str
 
 
-def compute_routes(topology: Topology, segments: Sequence[Segment], addresses: Mapping[str, PortAddress]) -> dict[str, tuple[Route, ...]]:
+def compute_routes(
+    topology: Topology, segments: Sequence[Segment], addresses: Mapping[str, PortAddress]
+) -> dict[str, tuple[Route, ...]]:
     """Return every node's routes: destinations in the order of the segments, merged ones where their first is; next hops too."""
     switches = frozenset(topology.switches)
     hops = _hops_to_switches(segments, addresses, switches)
     hosts = frozenset(topology.hosts)
-    routes = {host: (*_default_route(hops[host]), *_routes_beside(host, hosts, segments, addresses)) for host in topology.hosts}
+    routes = {
+        host: (*_default_route(hops[host]), *_routes_beside(host, hosts, segments, addresses))
+        for host in topology.hosts
+    }
     distances = {switch: _distances(switch, hops, switches) for switch in topology.switches}
-    routes.update({switch: _switch_routes(switch, segments, addresses, hops, distances) for switch in topology.switches})
+    routes.update(
+        {switch: _switch_routes(switch, segments, addresses, hops, distances) for switch in topology.switches}
+    )
     return routes
 
 
-def _hops_to_switches(segments: Sequence[Segment], addresses: Mapping[str, PortAddress], switches: frozenset[str]) -> dict[str, list[_Hop]]:
+def _hops_to_switches(
+    segments: Sequence[Segment], addresses: Mapping[str, PortAddress], switches: frozenset[str]
+) -> dict[str, list[_Hop]]:
     hops: dict[str, list[_Hop]] = defaultdict(list)
     for segment in segments:
         for end in segment.ends:
@@ -57,7 +66,9 @@ def _default_route(hops: list[_Hop]) -> tuple[Route, ...]:
     return (Route(destination="default", next_hops=tuple((hop.gateway, hop.interface) for hop in hops)),)
 
 
-def _routes_beside(node: str, hosts: frozenset[str], segments: Sequence[Segment], addresses: Mapping[str, PortAddress]) -> Iterator[Route]:
+def _routes_beside(
+    node: str, hosts: frozenset[str], segments: Sequence[Segment], addresses: Mapping[str, PortAddress]
+) -> Iterator[Route]:
     """Yield routes to the extra addresses of a host's neighbours that are hosts too."""
     for segment in segments:
         if any(end.node == node for end in segment.ends):
@@ -66,7 +77,9 @@ def _routes_beside(node: str, hosts: frozenset[str], segments: Sequence[Segment]
                     yield Route(destination=str(network), next_hops=(hop,))
 
 
-def _extra_beside(node: str, segment: Segment, addresses: Mapping[str, PortAddress]) -> Iterator[tuple[str, IPv4Network, tuple[str, str]]]:
+def _extra_beside(
+    node: str, segment: Segment, addresses: Mapping[str, PortAddress]
+) -> Iterator[tuple[str, IPv4Network, tuple[str, str]]]:
     """Yield a neighbour on a node's segment, the network of its extra addresses, and the next hop that leads there."""
     (own,) = (end for end in segment.ends if end.node == node)
     for other in segment.ends:

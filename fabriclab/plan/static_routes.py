@@ -41,7 +41,13 @@ def resolve_static_routes(
             if route.advertised:
                 advertised.add(route.prefix)
     routes = [
-        StaticRoute(destination=str(prefix), next_hops=tuple(hops), distance=distance, blackhole=blackhole, advertised=prefix in advertised)
+        StaticRoute(
+            destination=str(prefix),
+            next_hops=tuple(hops),
+            distance=distance,
+            blackhole=blackhole,
+            advertised=prefix in advertised,
+        )
         for (prefix, distance, blackhole), hops in found.items()
         # FRR has one of two routes of one prefix and distance; what drops and what leads somewhere are no equals.
         if not (blackhole and (prefix, distance, False) in found)
@@ -50,7 +56,12 @@ def resolve_static_routes(
 
 
 def _next_hop(
-    node: Node, own: Sequence[Interface], route: WrittenStaticRoute, hop: StaticHop, nodes: Mapping[str, Node], notes: list[str]
+    node: Node,
+    own: Sequence[Interface],
+    route: WrittenStaticRoute,
+    hop: StaticHop,
+    nodes: Mapping[str, Node],
+    notes: list[str],
 ) -> tuple[str, str] | None:
     """Return gateway and interface; None after noting why the next hop cannot be in the lab."""
 
@@ -60,7 +71,8 @@ def _next_hop(
     named = [one for one in own if one.name == hop.interface] if hop.interface else list(own)
     if not named:
         left_out(
-            "ifname", f"{shown(hop.interface)} has no link in the lab, or no address (those that have: {listed([one.name for one in own])})"
+            "ifname",
+            f"{shown(hop.interface)} has no link in the lab, or no address (those that have: {listed([one.name for one in own])})",
         )
         return None
     if hop.address is None:
@@ -79,7 +91,9 @@ def _next_hop(
 def beside_static(node: Node, computed: Sequence[Route], dead: Collection[str] = ()) -> tuple[Route, ...]:
     """Return a node's routes where BGP has no part: its own static ones, and of the computed those to nothing that these cover."""
     own = [IPv4Network(route.destination) for route in node.static_routes]
-    rest = [route for route in computed if not any(IPv4Network(route.destination).subnet_of(network) for network in own)]
+    rest = [
+        route for route in computed if not any(IPv4Network(route.destination).subnet_of(network) for network in own)
+    ]
     return (*rest, *_in_use(node.static_routes, dead))
 
 
@@ -92,7 +106,9 @@ def over_learnt(node: Node, learnt: Sequence[Route], dead: Collection[str] = ())
     if not node.static_routes:
         return tuple(learnt)
     learnt_prefixes = {route.destination for route in learnt}
-    unknown = {route.destination for route in node.static_routes if route.blackhole} | set(_repeated(node.static_routes))
+    unknown = {route.destination for route in node.static_routes if route.blackhole} | set(
+        _repeated(node.static_routes)
+    )
     behind = (route.destination for route in node.static_routes if route.distance >= EBGP_DISTANCE)
     unknown |= learnt_prefixes.intersection(behind)
     used = [route for route in _in_use(node.static_routes, dead) if route.destination not in unknown]

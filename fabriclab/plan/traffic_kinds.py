@@ -218,4 +218,13 @@ class TraceTraffic(Frozen):
     sha256: str
 
 
-Traffic = RoundsTraffic | LongTraffic | FlowsTraffic | ArrivalsTraffic | QueryTraffic | ShuffleTraffic | Iperf3Traffic | TraceTraffic
+Traffic = (
+    RoundsTraffic
+    | LongTraffic
+    | FlowsTraffic
+    | ArrivalsTraffic
+    | QueryTraffic
+    | ShuffleTraffic
+    | Iperf3Traffic
+    | TraceTraffic
+)

@@ -95,7 +95,11 @@ class Sights:
         sampled = self.plan.probes.queue_ports
         if not sampled:
             return _NO_QUEUES
-        return "" if port is None or port in sampled else f"{port} is not sampled; probes.queues.ports has {listed(sampled)}"
+        return (
+            ""
+            if port is None or port in sampled
+            else f"{port} is not sampled; probes.queues.ports has {listed(sampled)}"
+        )
 
     def _any_lacks(self, port: str | None) -> str:
         """Return why neither the port nor the switch that it is of tells its queue."""
@@ -143,7 +147,9 @@ class Sights:
             return self._completion_lacks((place,) if place else (), with_deadline=name.startswith("deadline_"))
         else:
             return ""
-        kinds = [each for each in self.plan.traffic if not place or each.name == place or isinstance(each, TraceTraffic)]
+        kinds = [
+            each for each in self.plan.traffic if not place or each.name == place or isinstance(each, TraceTraffic)
+        ]
         if any(isinstance(each, wanted) for each in kinds):
             return ""
         return "there is no shuffle" if name == "job_ns" else "no traffic has coflows"
@@ -158,7 +164,11 @@ class Sights:
             return f"no flow has class {' or '.join(names)}; there are {listed(classes) or 'none'}"
         if not set(sized) & set(names or sized) and (names or not self._has_trace):
             return f"flows of {', '.join(names) or 'all traffic'} are long: they have no completion time"
-        if with_deadline and not self._has_trace and not any(self._has_deadline(each, names) for each in self.plan.traffic):
+        if (
+            with_deadline
+            and not self._has_trace
+            and not any(self._has_deadline(each, names) for each in self.plan.traffic)
+        ):
             return "no flow has a deadline"
         return ""
 

@@ -20,7 +20,9 @@ _MOST_NAMED = 6
 _NUMBERED = ("queues", "priority_groups")
 
 
-def plan_warnings(shared: Mapping[str, SharedBuffer], nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[str, ...]:
+def plan_warnings(
+    shared: Mapping[str, SharedBuffer], nodes: Sequence[Node], traffic: Sequence[Traffic]
+) -> tuple[str, ...]:
     """Return one sentence for each thing that was found in the switches with a shared buffer."""
     codepoints = _dctcp_codepoints(nodes, traffic)
     switches: dict[tuple[str, str], list[str]] = {}
@@ -61,7 +63,9 @@ def _with_ranges(findings: Iterable[SwitchFinding]) -> Iterator[SwitchFinding]:
 
 def _dctcp_codepoints(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[int, ...]:
     """Return the DSCPs of flows that DCTCP may carry."""
-    by_default = frozenset(node.name for node in nodes if node.transport is not None and node.transport.congestion_control == "dctcp")
+    by_default = frozenset(
+        node.name for node in nodes if node.transport is not None and node.transport.congestion_control == "dctcp"
+    )
     found = set()
     for each in traffic:
         control = None if isinstance(each, TraceTraffic) else each.carrier.congestion_control

@@ -11,7 +11,15 @@ from fabriclab.report.quantities import setting_number
 from fabriclab.report.tables import metric_columns
 from fabriclab.results.paired import Change, paired_change
 
-_METRICS = ("goodput_bps", "job_ns", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "srtt_mean_us", "reconvergence_ns")
+_METRICS = (
+    "goodput_bps",
+    "job_ns",
+    "fct_median_ns",
+    "fct_p99_ns",
+    "queue_mean_bytes",
+    "srtt_mean_us",
+    "reconvergence_ns",
+)
 _ALTERNATIVES = ("variant", "congestion_control")
 FEW_PAIRS = 10
 """Percentile intervals of fewer pairs cover less than their 95 %."""
@@ -40,7 +48,9 @@ def change_table(pools: Sequence[PooledRuns], varied: Sequence[str]) -> DataTabl
                 rows.append([Cell(value_text(name, pool.parameters.get(name))), *map(_cell, changes)])
                 pairs |= {change.pairs for change in changes if change is not None}
         if rows:
-            groups.append(RowGroup(", ".join(setting_label(other, value) for other, value in zip(others, key, strict=True)), rows))
+            groups.append(
+                RowGroup(", ".join(setting_label(other, value) for other, value in zip(others, key, strict=True)), rows)
+            )
     if not groups:
         return None
     headings = [setting_noun(name), *(title for _, title in columns)]
@@ -54,7 +64,9 @@ def _alternatives(pools: Sequence[PooledRuns], varied: Sequence[str]) -> str | N
     return next((name for name in named if len({str(pool.parameters.get(name)) for pool in pools}) > 1), None)
 
 
-def _grouped(pools: Sequence[PooledRuns], names: Sequence[str]) -> dict[tuple[str | int | float | bool | None, ...], list[PooledRuns]]:
+def _grouped(
+    pools: Sequence[PooledRuns], names: Sequence[str]
+) -> dict[tuple[str | int | float | bool | None, ...], list[PooledRuns]]:
     groups: dict[tuple[str | int | float | bool | None, ...], list[PooledRuns]] = {}
     for pool in pools:
         groups.setdefault(tuple(pool.parameters.get(name) for name in names), []).append(pool)
@@ -65,7 +77,10 @@ def _cell(change: Change | None) -> Cell:
     if change is None or change.ratio.value is None:
         return Cell("–")
     low, high = change.ratio.low, change.ratio.high
-    return Cell(f"{_percent(change.ratio.value)} %", "" if low is None or high is None else f"{_percent(low)} to {_percent(high)}")
+    return Cell(
+        f"{_percent(change.ratio.value)} %",
+        "" if low is None or high is None else f"{_percent(low)} to {_percent(high)}",
+    )
 
 
 def _percent(ratio: float) -> str:

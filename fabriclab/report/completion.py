@@ -24,7 +24,9 @@ _HOW_RECOVERED = {
 }
 
 
-def completion_tables(pools: Sequence[PooledRuns], traffic: Sequence[str] = (), bins: Sequence[int] = DEFAULT_BINS) -> list[DataTable]:
+def completion_tables(
+    pools: Sequence[PooledRuns], traffic: Sequence[str] = (), bins: Sequence[int] = DEFAULT_BINS
+) -> list[DataTable]:
     """Return the tables that have rows: of flows, of how they recovered from losses, of coflows. `traffic` names classes; empty: all."""
     present = [pool for pool in pools if pool.runs]
     classes = [name for name in sized_classes(present) if not traffic or name in traffic]
@@ -47,7 +49,13 @@ def _flow_row(row: dict[str, Any]) -> list[Cell]:
     known = sum(row[recovery] for recovery in RECOVERIES)
     waited = row["timeout"] + row["several timeouts"]
     counts = [Cell(f"{row['flows']:,}"), Cell(f"{row['incomplete']:,}")]
-    return [Cell(row["class"]), Cell(row["size_bin"]), *counts, *_statistics(row), Cell(format_share(waited / known) if known else "–")]
+    return [
+        Cell(row["class"]),
+        Cell(row["size_bin"]),
+        *counts,
+        *_statistics(row),
+        Cell(format_share(waited / known) if known else "–"),
+    ]
 
 
 def _recovery_table(pools: Sequence[PooledRuns], classes: Sequence[str]) -> DataTable:
@@ -85,7 +93,11 @@ def _coflow_table(pools: Sequence[PooledRuns], traffic: Sequence[str]) -> DataTa
     headings = ["Traffic", "What", "Count", "Incomplete", *STATISTICS.values()]
     caption = f"From the first start of a group's flows to the last byte read. {_explain_intervals(pools)}"
     return DataTable(
-        "Completion times of queries and other coflows", caption, headings, [False, False, *[True] * 7], [g for g in groups if g.rows]
+        "Completion times of queries and other coflows",
+        caption,
+        headings,
+        [False, False, *[True] * 7],
+        [g for g in groups if g.rows],
     )
 
 
@@ -130,5 +142,9 @@ def _heading(pool: PooledRuns, pools: Sequence[PooledRuns]) -> str:
 
 
 def _explain_intervals(pools: Sequence[PooledRuns]) -> str:
-    what = "runs of all seeds" if any(len(pool.runs) > 1 for pool in pools) else "flows of the one run, and say nothing of other seeds"
+    what = (
+        "runs of all seeds"
+        if any(len(pool.runs) > 1 for pool in pools)
+        else "flows of the one run, and say nothing of other seeds"
+    )
     return f"Small: 95 % bootstrap intervals, which resample the {what}. ≥ is a lower bound: incomplete flows could raise it."

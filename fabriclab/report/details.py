@@ -45,7 +45,9 @@ def _detail(pool: PooledRuns, name: str, place: tuple[str | None, int | None], *
 
 def _pooled_rows(pool: PooledRuns) -> list[tuple[str, str]]:
     """Return every metric of the whole runs over the seeds; those of a port or class would be too many."""
-    names = dict.fromkeys(name for run in pool.runs for name, value in run.summary.items() if value is not None and "[" not in name)
+    names = dict.fromkeys(
+        name for run in pool.runs for name, value in run.summary.items() if value is not None and "[" not in name
+    )
     rows = []
     for name in names:
         measure = pool.measure(name)

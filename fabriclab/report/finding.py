@@ -20,7 +20,9 @@ def finding_of_run(results: Results) -> str:
     if results.status == "starved":
         return ""
     summary = results.summary
-    parts = [f"{format_metric('flows', summary.get('flows_complete'))} of {format_metric('flows', summary.get('flows'))} flows completed"]
+    parts = [
+        f"{format_metric('flows', summary.get('flows_complete'))} of {format_metric('flows', summary.get('flows'))} flows completed"
+    ]
     metric = headline_metric([results])
     for name in dict.fromkeys((metric, "goodput_bps")):
         value = summary.get(name)

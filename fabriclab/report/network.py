@@ -70,7 +70,9 @@ def port_facts(results: Results, name: str | None = None, queue: int | None = No
 
 def _buffer_levels(queue: Mapping[str, Any]) -> list[Level]:
     threshold = queue.get("ecn_threshold_bytes")
-    return [Level(queue["limit_bytes"], "buffer", is_limit=True)] + ([Level(threshold, "K =")] if threshold is not None else [])
+    return [Level(queue["limit_bytes"], "buffer", is_limit=True)] + (
+        [Level(threshold, "K =")] if threshold is not None else []
+    )
 
 
 def _levels_given(results: Results, node: Mapping[str, Any], port: Mapping[str, Any], queue: int | None) -> list[Level]:
@@ -78,7 +80,10 @@ def _levels_given(results: Results, node: Mapping[str, Any], port: Mapping[str, 
         return _switch_levels(node, port["switch_port"], queue)
     # Stock qdiscs stood for the shared buffer: what counts is what they were given, not what the plan's switch would have had.
     limit = queue_limit_bytes(results.directory, f"{node['name']}:{port['interface']}")
-    return [*([] if limit is None else [Level(limit, "limit", is_limit=True)]), *_wred_levels(port["switch_port"]["queues"])]
+    return [
+        *([] if limit is None else [Level(limit, "limit", is_limit=True)]),
+        *_wred_levels(port["switch_port"]["queues"]),
+    ]
 
 
 def _switch_levels(node: Mapping[str, Any], switch_port: Mapping[str, Any], queue: int | None) -> list[Level]:
@@ -113,4 +118,11 @@ def receiver_port(results: Results) -> PortFacts | None:
 
 def rto_min_us(results: Results) -> int:
     """Return the largest lower bound of the retransmission timeout among the hosts, microseconds; 0 without hosts."""
-    return max((int(node["transport"].get("rto_min_us", 0)) for node in results.plan.get("nodes", []) if node.get("transport")), default=0)
+    return max(
+        (
+            int(node["transport"].get("rto_min_us", 0))
+            for node in results.plan.get("nodes", [])
+            if node.get("transport")
+        ),
+        default=0,
+    )

@@ -178,7 +178,13 @@ def _study(runs: Sequence[Results]) -> Study | None:
 
 def _sweep_figures(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[tuple[str, str, str]]:
     whole = sum(point.is_whole for point in sweep.points)
-    figures = [("Runs complete" if len(pools) < len(sweep.points) else "Points complete", f"{whole} of {len(sweep.points)}", "")]
+    figures = [
+        (
+            "Runs complete" if len(pools) < len(sweep.points) else "Points complete",
+            f"{whole} of {len(sweep.points)}",
+            "",
+        )
+    ]
     if len(pools) < len(sweep.points):
         figures.append(("Seeds of each point", _range([len(pool.points) for pool in pools]), ""))
     if len(pools) <= MOST_POINTS:
@@ -202,7 +208,9 @@ def _pool_figure(pool: PooledRuns) -> tuple[str, str, str]:
     context = [
         metric_title(metric) if metric != "goodput_bps" else "",
         f"95 % interval {interval}" if interval else "",
-        f"mean queue {format_measure('queue_mean_bytes', queue)}{_of_how_many(pool)}" if queue.value is not None else "",
+        f"mean queue {format_measure('queue_mean_bytes', queue)}{_of_how_many(pool)}"
+        if queue.value is not None
+        else "",
     ]
     return pool.label, format_measure(metric, measure), ", ".join(filter(None, context))
 
@@ -220,7 +228,8 @@ def _common_settings(sweep: Sweep, varied: Sequence[str]) -> list[tuple[str, str
     """Return what varies with all its values, then the parameters that are the same everywhere."""
     names = list(dict.fromkeys(name for point in sweep.points for name in point.parameters if name != SEED))
     values = {
-        name: list(dict.fromkeys(str(point.parameters[name]) for point in sweep.points if name in point.parameters)) for name in names
+        name: list(dict.fromkeys(str(point.parameters[name]) for point in sweep.points if name in point.parameters))
+        for name in names
     }
     ordered = [*varied, *(name for name in names if name not in varied)]
     return [(name.replace("_", " "), ", ".join(values[name])) for name in ordered]

@@ -181,7 +181,11 @@ def _number(metric: str, value: float | None) -> float | int | None:
 def _label(pool: Pool, varied: Sequence[str]) -> str:
     """Return what sets a pool apart; where nothing does, the congestion control."""
     named = [name for name in varied if name in pool.points[0].parameters]
-    return point_label(pool.points[0], named) if named else setting_label("variant", _algorithm(pool) or pool.points[0].status)
+    return (
+        point_label(pool.points[0], named)
+        if named
+        else setting_label("variant", _algorithm(pool) or pool.points[0].status)
+    )
 
 
 def _algorithm(pool: Pool) -> str:

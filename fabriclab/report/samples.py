@@ -11,7 +11,12 @@ from fabriclab.report.network import PortFacts, port_facts
 from fabriclab.report.scope import most_of
 from fabriclab.report.series import only_value
 from fabriclab.results import Results
-from fabriclab.results.statistics import hold_until_next, time_weighted_distribution, time_weighted_mean, time_weighted_percentile
+from fabriclab.results.statistics import (
+    hold_until_next,
+    time_weighted_distribution,
+    time_weighted_mean,
+    time_weighted_percentile,
+)
 from fabriclab.results.summary import busy_interval
 from fabriclab.results.switch_metrics import DROP_CAUSES
 
@@ -104,12 +109,21 @@ def longest_queue(results: Results, port: str | None = None, queue: int | None =
     if results.switches.queues is None:
         return None
     hosts = {node["name"] for node in results.plan.get("nodes", []) if node["role"] == "host"}
-    most = results.switches.queues.group_by("port", "queue").agg(pl.col("watermark_bytes").max()).collect(engine="streaming")
-    places = [(row["port"], row["queue"], row["watermark_bytes"] or 0) for row in most.sort("port", "queue").iter_rows(named=True)]
+    most = (
+        results.switches.queues.group_by("port", "queue")
+        .agg(pl.col("watermark_bytes").max())
+        .collect(engine="streaming")
+    )
+    places = [
+        (row["port"], row["queue"], row["watermark_bytes"] or 0)
+        for row in most.sort("port", "queue").iter_rows(named=True)
+    ]
     of_switches = [place for place in places if place[0].partition(":")[0] not in hosts]
     exact = [place for place in places if place[0] == port and queue in (None, place[1])]
     numbered = [place for place in of_switches if place[1] == queue]
-    longest = max(exact if port is not None else numbered or of_switches or places, key=lambda place: place[2], default=None)
+    longest = max(
+        exact if port is not None else numbered or of_switches or places, key=lambda place: place[2], default=None
+    )
     return longest[:2] if longest is not None else None
 
 

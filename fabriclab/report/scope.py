@@ -50,7 +50,10 @@ def table_note(runs: Iterable[Results], metrics: Sequence[str]) -> str:
     ports = str(counts[-1]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     said = [
         text
-        for names, text in ((PORT_LENGTHS, "a queue's length is that of the port where it is largest"), (PORT_COUNTS, "counts are sums"))
+        for names, text in (
+            (PORT_LENGTHS, "a queue's length is that of the port where it is largest"),
+            (PORT_COUNTS, "counts are sums"),
+        )
         if shown & set(names)
     ]
     return f"Of the {ports} sampled ports: {', '.join(said)}."
@@ -60,7 +63,9 @@ def _of_ports(metric: str, most: PortShare | None) -> str:
     if most is None or most.sampled < 2:
         return ""
     ports = (
-        f"{most.sampled} ports" if most.measured == most.sampled else f"{most.measured} of {most.sampled} ports, the others not measured"
+        f"{most.sampled} ports"
+        if most.measured == most.sampled
+        else f"{most.measured} of {most.sampled} ports, the others not measured"
     )
     if metric in PORT_LENGTHS:
         return f"at {most.port}, the most of {ports}"
@@ -94,4 +99,6 @@ def _first_change(results: Results) -> str:
 
 def _own(results: Results, metric: str) -> dict[str, float | None]:
     """Return what stands in brackets, with its value."""
-    return {name.partition("[")[2][:-1]: value for name, value in results.summary.items() if name.startswith(f"{metric}[")}
+    return {
+        name.partition("[")[2][:-1]: value for name, value in results.summary.items() if name.startswith(f"{metric}[")
+    }

@@ -38,7 +38,17 @@ _RUN_DEFAULT = (
     *("deadlines", "fct-cdf", "fct-table", "slowdown", "queue", "queue-distribution", "buffer", "drops", "pauses"),
     *("switch-ports", "congestion-events", "throughput", "cwnd"),
 )
-_SWEEP_DEFAULT = ("metric", "deadlines", "fct-cdf", "fct-table", "slowdown", "switch-ports", "queue", "queue-distribution", "throughput")
+_SWEEP_DEFAULT = (
+    "metric",
+    "deadlines",
+    "fct-cdf",
+    "fct-table",
+    "slowdown",
+    "switch-ports",
+    "queue",
+    "queue-distribution",
+    "throughput",
+)
 
 Figure = dict[str, Any]
 
@@ -56,7 +66,11 @@ def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KI
 
 
 def sweep_exhibits(
-    sweep: Sweep, prefix: str, study: Study | None, pools: Sequence[PooledRuns] | None = None, kinds: Sequence[str] = FIGURE_KINDS
+    sweep: Sweep,
+    prefix: str,
+    study: Study | None,
+    pools: Sequence[PooledRuns] | None = None,
+    kinds: Sequence[str] = FIGURE_KINDS,
 ) -> list[Exhibit]:
     """Return the figures and tables of a sweep: metrics against parameters, completion times, details of the telling points.
 
@@ -74,15 +88,23 @@ def sweep_exhibits(
         concerned = [pool for pool in pools if concerns(figure, pool.parameters)]
         telling = every if len(concerned) == len(pools) else telling_points(concerned, varied).pools
         found = _point_exhibits(concerned, telling, varied, figure, f"{prefix}-{index}", study) if concerned else []
-        exhibits += _or_absent(found, figure, [run for pool in concerned for run in pool.runs[:1]], varied, is_asked=is_asked)
+        exhibits += _or_absent(
+            found, figure, [run for pool in concerned for run in pool.runs[:1]], varied, is_asked=is_asked
+        )
     return together(exhibits)
 
 
 def left_out_notes(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[str]:
     """Return a sentence on tables that a report has by default and this one has not."""
     asked = wanted_figures(sweep.runs[0].manifest, ()) if sweep.runs else []
-    if len(pools) > MOST_TABLED and all(figure["kind"] != "fct-table" for figure in asked) and timed_classes(sweep.runs):
-        return [f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: fct-table}} asks for them."]
+    if (
+        len(pools) > MOST_TABLED
+        and all(figure["kind"] != "fct-table" for figure in asked)
+        and timed_classes(sweep.runs)
+    ):
+        return [
+            f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: fct-table}} asks for them."
+        ]
     return []
 
 
@@ -101,7 +123,12 @@ def _or_absent(
 
 
 def _point_exhibits(
-    pools: Sequence[PooledRuns], telling: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, name: str, study: Study | None
+    pools: Sequence[PooledRuns],
+    telling: Sequence[PooledRuns],
+    varied: Sequence[str],
+    figure: Figure,
+    name: str,
+    study: Study | None,
 ) -> list[Exhibit | None]:
     """Return what a figure shows of points of a sweep, those with results or without."""
     if figure["kind"] == "metric":
@@ -112,7 +139,9 @@ def _point_exhibits(
     return of_points or _detail_exhibits(telling, figure, name)
 
 
-def wanted_figures(manifest: dict[str, Any], default: Sequence[str], kinds: Sequence[str] = FIGURE_KINDS) -> list[Figure]:
+def wanted_figures(
+    manifest: dict[str, Any], default: Sequence[str], kinds: Sequence[str] = FIGURE_KINDS
+) -> list[Figure]:
     """Return the experiment's figures, followed by the default kinds that it does not name; of all these only `kinds`.
 
     Raises ResultsError for an unknown kind.
@@ -120,13 +149,17 @@ def wanted_figures(manifest: dict[str, Any], default: Sequence[str], kinds: Sequ
     asked = list((manifest.get("report") or {}).get("figures") or [])
     for figure in asked:
         if figure.get("kind") not in FIGURE_KINDS:
-            raise ResultsError(f"report.figures: kind: '{figure.get('kind')}'; right is one of {', '.join(FIGURE_KINDS)}")
+            raise ResultsError(
+                f"report.figures: kind: '{figure.get('kind')}'; right is one of {', '.join(FIGURE_KINDS)}"
+            )
     named = {figure["kind"] for figure in asked}
     wanted = asked + [{"kind": kind} for kind in default if kind not in named]
     return [figure for figure in wanted if figure["kind"] in kinds]
 
 
-def _completion_exhibits(pools: Sequence[PooledRuns], telling: Sequence[PooledRuns], figure: Figure, name: str) -> list[Exhibit | None]:
+def _completion_exhibits(
+    pools: Sequence[PooledRuns], telling: Sequence[PooledRuns], figure: Figure, name: str
+) -> list[Exhibit | None]:
     """Return what is shown of completion times; empty for a figure of another kind."""
     traffic, bins = classes_of(figure), bins_of(figure)
     match figure["kind"]:
@@ -214,21 +247,31 @@ def _of_one_seed(pools: Sequence[PooledRuns], exhibit: Exhibit | None) -> Exhibi
     seeds = sorted({next(point.seed for point in pool.points if point.results is not None) for pool in pools})
     noun = "seed" if len(seeds) == 1 else "seeds"
     word = "Drawn" if isinstance(exhibit, Picture) else "Shown"
-    return replace(exhibit, caption=f"{exhibit.caption} {word} is one run of each: {noun} {', '.join(map(str, seeds))}.")
+    return replace(
+        exhibit, caption=f"{exhibit.caption} {word} is one run of each: {noun} {', '.join(map(str, seeds))}."
+    )
 
 
-def _metric(pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, name: str, study: Study | None) -> Picture | None:
+def _metric(
+    pools: Sequence[PooledRuns], varied: Sequence[str], figure: Figure, name: str, study: Study | None
+) -> Picture | None:
     x = figure.get("x") or numeric_parameter(pools, varied)
     if x is None:
         return None
     metric = figure.get("metric", "goodput_bps")
     # What varies and is not asked for sets lines apart too: points of one line have different places.
     series = list(dict.fromkeys([*(figure.get("series") or ()), *(setting for setting in varied if setting != x)]))
-    bands = [band for band in study.bands if (band.metric, band.x) == (metric, x) and band.concerns(pools)] if study is not None else []
+    bands = (
+        [band for band in study.bands if (band.metric, band.x) == (metric, x) and band.concerns(pools)]
+        if study is not None
+        else []
+    )
     axis = SettingAxis.of(x, pools)
     lines = metric_lines(pools, metric, axis, series)
     log_x = bool(figure.get("log_x", x == "senders" or axis.crowds([place for line in lines for place in line.x])))
-    return metric_picture(lines, metric, axis, name, log_x=log_x, bands=bands, note=left_out(pools, lines, metric, axis))
+    return metric_picture(
+        lines, metric, axis, name, log_x=log_x, bands=bands, note=left_out(pools, lines, metric, axis)
+    )
 
 
 def _place_of(curves: Sequence[Curve], figure: Figure) -> tuple[str | None, int | None]:

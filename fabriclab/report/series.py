@@ -67,7 +67,9 @@ def integral_at(times: Array, values: Array, edges: Array) -> Array:
 
 def counter_at(rows: pl.LazyFrame, counter: str, edges: Array) -> Array:
     """Return a counter's last value at or before each edge; 0 before its first row. Rows have ascending `time_ns`."""
-    found = rows.select("time_ns", pl.col(counter).cast(pl.Float64).alias("value")).drop_nulls().collect(engine="streaming")
+    found = (
+        rows.select("time_ns", pl.col(counter).cast(pl.Float64).alias("value")).drop_nulls().collect(engine="streaming")
+    )
     if found.is_empty():
         return np.zeros(len(edges))
     times, values = found["time_ns"].cast(pl.Float64).to_numpy(), found["value"].to_numpy()

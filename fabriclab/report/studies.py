@@ -114,7 +114,9 @@ def read_study(name: str) -> Study | None:
     return Study(data["id"], data["title"], data["source"], tuple(data["references"]), parts)
 
 
-def compare_with(study: Study, pools: Sequence[PooledRuns], lab: str, varied: Collection[str] = ()) -> list[ComparedPart]:
+def compare_with(
+    study: Study, pools: Sequence[PooledRuns], lab: str, varied: Collection[str] = ()
+) -> list[ComparedPart]:
     """Return the parts of the study that concern these runs, each statement with what the matching ones measured.
 
     Parts that no run matches are left out, unless none matches any: then they are all there, without rows.
@@ -130,7 +132,14 @@ def _part(data: Mapping[str, Any], references: Sequence[str]) -> Part:
     bands = tuple(Band(**band) for band in data.get("bands", ()))
     labs, varied, own = (tuple(data.get(name, ())) for name in ("labs", "varied", "references"))
     return Part(
-        data["title"], data["setup"], tuple(data["must_show"]), bands, tuple(data["compare"]), labs, varied, own or tuple(references)
+        data["title"],
+        data["setup"],
+        tuple(data["must_show"]),
+        bands,
+        tuple(data["compare"]),
+        labs,
+        varied,
+        own or tuple(references),
     )
 
 
@@ -140,7 +149,11 @@ def _compare(row: Mapping[str, Any], pools: Sequence[PooledRuns], columns: Seque
     for pool in matching:
         if pool.measure(row["metric"]).value is not None:
             by_algorithm.setdefault(pool.runs[0].congestion_control, []).append(pool)
-    ours = tuple(f"{algorithm_name(name)}: {text}" for name, alike in by_algorithm.items() if (text := _measured(row, alike, pools)))
+    ours = tuple(
+        f"{algorithm_name(name)}: {text}"
+        for name, alike in by_algorithm.items()
+        if (text := _measured(row, alike, pools))
+    )
     given = [row["reference"]] if isinstance(row["reference"], str) else list(row["reference"])
     return Comparison(str(row["text"]), tuple(given + [""] * (len(columns) - len(given))), ours)
 

@@ -48,42 +48,65 @@ def switch_port_table(results: Results) -> DataTable:
     sampled = results.plan.get("probes", {}).get("switch_ports") or ()
     peers = _peers(results)
     hosts = {node["name"] for node in results.plan.get("nodes", []) if node["role"] == "host"}
-    longest, headroom = _most(results.switches, "queues", "watermark_bytes"), _most(results.switches, "groups", "headroom_bytes")
+    longest, headroom = (
+        _most(results.switches, "queues", "watermark_bytes"),
+        _most(results.switches, "groups", "headroom_bytes"),
+    )
     values: dict[str, dict[str, float | int | None]] = {}
     for port in sampled if results.switches.is_sampled else ():
         values[port] = {name: results.summary.get(f"{name}[{port}]") for name in _OF_PORTS}
         values[port] |= {"longest_bytes": longest.get(port), "headroom_bytes": headroom.get(port)}
     shown = {port: row for port, row in values.items() if port.partition(":")[0] not in hosts or _has_pauses(row)}
     columns = {"longest_bytes": "Longest queue", **_OF_PORTS, "headroom_bytes": "Headroom"}
-    columns = {name: title for name, title in columns.items() if name == "queue_drops" or any(row[name] for row in shown.values())}
+    columns = {
+        name: title
+        for name, title in columns.items()
+        if name == "queue_drops" or any(row[name] for row in shown.values())
+    }
     rows = {
-        port: [Cell(port), Cell(peers.get(port, "–")), *(Cell(format_metric(name, row[name], _DIGITS)) for name in columns)]
+        port: [
+            Cell(port),
+            Cell(peers.get(port, "–")),
+            *(Cell(format_metric(name, row[name], _DIGITS)) for name in columns),
+        ]
         for port, row in list(shown.items())[:MOST_PORTS]
     }
     of_hosts = [row for port, row in rows.items() if port.partition(":")[0] in hosts]
     of_switches = [row for port, row in rows.items() if port.partition(":")[0] not in hosts]
-    groups = [RowGroup("", of_switches)] + ([RowGroup("Hosts that paused or were paused", of_hosts)] if of_hosts else [])
+    groups = [RowGroup("", of_switches)] + (
+        [RowGroup("Hosts that paused or were paused", of_hosts)] if of_hosts else []
+    )
     caption = _EXPLAINED + (" Headroom: the largest sample of a priority group." if "headroom_bytes" in columns else "")
     caption += f" {len(shown) - MOST_PORTS} more ports are in the data." if len(shown) > MOST_PORTS else ""
-    return DataTable("Switch ports", caption, ["Port", "Leads to", *columns.values()], [False, False, *[True] * len(columns)], groups)
+    return DataTable(
+        "Switch ports", caption, ["Port", "Leads to", *columns.values()], [False, False, *[True] * len(columns)], groups
+    )
 
 
 def switch_point_table(pools: Sequence[PooledRuns]) -> DataTable:
     """Return a row for each pool: all its switches together; without rows where nobody sampled or nothing happened."""
     sampled = [pool for pool in pools if any(run.switches.is_sampled for run in pool.runs)]
     measures = {(place, name): _measure(pool, name) for place, pool in enumerate(sampled) for name in _OF_POINTS}
-    columns = {name: title for name, title in _OF_POINTS.items() if any(measures[place, name].value for place in range(len(sampled)))}
+    columns = {
+        name: title
+        for name, title in _OF_POINTS.items()
+        if any(measures[place, name].value for place in range(len(sampled)))
+    }
     rows = []
     for place, pool in enumerate(sampled if columns else ()):
         found = [(name, measures[place, name]) for name in columns]
         cells = [Cell(format_measure(name, measure, _DIGITS), _interval(name, measure)) for name, measure in found]
         rows.append([Cell(pool.label), *cells])
     repeated = (
-        " Means over the seeds. Small: 95 % intervals, which resample the runs." if any(len(pool.runs) > 1 for pool in sampled) else ""
+        " Means over the seeds. Small: 95 % intervals, which resample the runs."
+        if any(len(pool.runs) > 1 for pool in sampled)
+        else ""
     )
     memory = " Pool, headroom: most in use, of the pool that held most." if "pool_max_bytes" in columns else ""
     caption = f"All sampled switch ports together. {_EXPLAINED}{memory}{repeated}"
-    return DataTable("What the switches did", caption, ["", *columns.values()], [False, *[True] * len(columns)], [RowGroup("", rows)])
+    return DataTable(
+        "What the switches did", caption, ["", *columns.values()], [False, *[True] * len(columns)], [RowGroup("", rows)]
+    )
 
 
 def _measure(pool: PooledRuns, metric: str) -> Measure:
@@ -102,7 +125,10 @@ def _interval(metric: str, measure: Measure) -> str:
 
 def congestion_event_table(results: Results) -> DataTable:
     """Return the congestion events with the largest peaks, in the order of time, and which ports they came in by."""
-    headings, numbers = ["Start", "Lasted", "Port", "Queue", "Peak", "Came in by"], [True, True, False, True, True, False]
+    headings, numbers = (
+        ["Start", "Lasted", "Port", "Queue", "Peak", "Came in by"],
+        [True, True, False, True, True, False],
+    )
     events = results.switches.events
     rows = events.collect(engine="streaming") if events is not None else pl.DataFrame()
     if rows.is_empty():
@@ -129,7 +155,10 @@ def _ingress(text: str, node: str, peers: Mapping[str, str]) -> str:
     pairs = [part.rpartition("=") for part in text.split(";") if "=" in part]
     sizes = sorted(((name, int(size)) for name, _, size in pairs), key=lambda pair: (-pair[1], pair[0]))
     total = sum(size for _, size in sizes) or 1
-    named = [f"{name}{_from(peers.get(f'{node}:{name}'))} {format_share(size / total)}" for name, size in sizes[:MOST_INGRESS]]
+    named = [
+        f"{name}{_from(peers.get(f'{node}:{name}'))} {format_share(size / total)}"
+        for name, size in sizes[:MOST_INGRESS]
+    ]
     rest = len(sizes) - MOST_INGRESS
     return ", ".join(named + ([f"and {rest} more"] if rest > 0 else [])) or "–"
 
@@ -144,7 +173,11 @@ def _has_pauses(row: Mapping[str, float | int | None]) -> bool:
 
 def _peers(results: Results) -> dict[str, str]:
     """Return the node at the other end of each port."""
-    return {f"{node['name']}:{port['interface']}": port["peer_node"] for node in results.plan.get("nodes", []) for port in node["ports"]}
+    return {
+        f"{node['name']}:{port['interface']}": port["peer_node"]
+        for node in results.plan.get("nodes", [])
+        for port in node["ports"]
+    }
 
 
 def _most(tables: SwitchTables, field: str, column: str) -> dict[str, int]:

@@ -42,7 +42,9 @@ COLUMNS = (
 )
 MOST_CLASSES = 3
 """With more classes that have completion times there is no room for columns of each."""
-_OF_SEEDS = "Means over the seeds; completion times are of all flows together. Small: 95 % intervals, which resample the runs."
+_OF_SEEDS = (
+    "Means over the seeds; completion times are of all flows together. Small: 95 % intervals, which resample the runs."
+)
 _ACCURACY_UNIT = "_within_ns"
 """`reconvergence_within_ns` is how exact `reconvergence_ns` is (`fabriclab.results.routing`)."""
 _COMPLETION_TIMES = ("fct_median_ns", "fct_p99_ns")
@@ -63,7 +65,12 @@ class PointTable:
 
 
 def point_table(
-    pools: Sequence[PooledRuns], varied: Sequence[str], leave_out: Sequence[str] = (), digits: int = 4, *, by_class: bool = True
+    pools: Sequence[PooledRuns],
+    varied: Sequence[str],
+    leave_out: Sequence[str] = (),
+    digits: int = 4,
+    *,
+    by_class: bool = True,
 ) -> PointTable:
     """Return one row for every pool, those without results included.
 
@@ -81,7 +88,9 @@ def point_table(
         headings, numbers = [*headings, "Status"], [*numbers, False]
         rows = [[*row, Cell(_status(pool))] for row, pool in zip(rows, pools, strict=True)]
     headings, numbers = [*headings, *(title for _, title in columns)], [*numbers, *(True for _ in columns)]
-    rows = [[*row, *_cells(pool, [metric for metric, _ in columns], digits)] for row, pool in zip(rows, pools, strict=True)]
+    rows = [
+        [*row, *_cells(pool, [metric for metric, _ in columns], digits)] for row, pool in zip(rows, pools, strict=True)
+    ]
     repeated = any(len(pool.points) > 1 for pool in pools)
     if repeated:
         headings, numbers = [*headings, "Seeds"], [*numbers, True]
@@ -97,8 +106,16 @@ def metric_rows(results: Results) -> list[tuple[str, str]]:
     """
     ports = results.plan.get("probes", {}).get("queue_ports") or []
     hidden = tuple(f"[{port}]" for port in ports) if len(ports) == 1 else ()
-    shown = {name: value for name, value in results.summary.items() if value is not None and not (hidden and name.endswith(hidden))}
-    return [(metric_title(name), _with_accuracy(results, name, value)) for name, value in shown.items() if not _stands_elsewhere(name)]
+    shown = {
+        name: value
+        for name, value in results.summary.items()
+        if value is not None and not (hidden and name.endswith(hidden))
+    }
+    return [
+        (metric_title(name), _with_accuracy(results, name, value))
+        for name, value in shown.items()
+        if not _stands_elsewhere(name)
+    ]
 
 
 def _with_accuracy(results: Results, name: str, value: Value) -> str:
@@ -188,7 +205,9 @@ def _columns(pools: Sequence[PooledRuns], leave_out: Sequence[str], *, by_class:
 
 def _cells(pool: PooledRuns, metrics: Sequence[str], digits: int) -> list[Cell]:
     measures = [(metric, pool.measure(metric)) for metric in metrics]
-    return [Cell(format_measure(metric, measure, digits), format_interval(metric, measure)) for metric, measure in measures]
+    return [
+        Cell(format_measure(metric, measure, digits), format_interval(metric, measure)) for metric, measure in measures
+    ]
 
 
 def _seeds(pool: PooledRuns) -> str:

@@ -78,7 +78,11 @@ def _high_pools(lines: Sequence[Line], x: str) -> TellingPoints:
 def _collapsing_pools(lines: Sequence[Line], x: str) -> TellingPoints:
     """Return points before and in a collapse, in two columns: a row for each line."""
     fallen = next((line for line in lines if collapse_of(line) is not None), None)
-    choice = f"those before and after goodput collapses with {setting_noun(x)}" if fallen else f"the ends of {setting_noun(x)}"
+    choice = (
+        f"those before and after goodput collapses with {setting_noun(x)}"
+        if fallen
+        else f"the ends of {setting_noun(x)}"
+    )
     line = fallen or lines[0]
     before, after = collapse_of(line) or (line.pools[0], line.pools[-1])
     at = setting_number(after.parameters[x])
@@ -86,5 +90,7 @@ def _collapsing_pools(lines: Sequence[Line], x: str) -> TellingPoints:
     if not others:
         return TellingPoints([before, after], choice)
     best = max(others, key=lambda pair: pair[0])[1]
-    beside = [pool for pool in best.pools if setting_number(pool.parameters[x]) in (setting_number(before.parameters[x]), at)]
+    beside = [
+        pool for pool in best.pools if setting_number(pool.parameters[x]) in (setting_number(before.parameters[x]), at)
+    ]
     return TellingPoints([before, after, *beside], f"{choice}, of {line.label} and {best.label}")

@@ -16,7 +16,16 @@ from fabriclab.report.traffic import cap_notes, timed_classes
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import CheckResult, Results, Sweep, SweepPoint, evaluate_checks
 
-_LEFT_OUT = ("fct_median_ns", "srtt_mean_us", "queue_marks", "queue_max_bytes", "fct_p99_ns", "drops", "queue_drops", "queue_mean_bytes")
+_LEFT_OUT = (
+    "fct_median_ns",
+    "srtt_mean_us",
+    "queue_marks",
+    "queue_max_bytes",
+    "fct_p99_ns",
+    "drops",
+    "queue_drops",
+    "queue_mean_bytes",
+)
 """What a narrow terminal does without, in this order."""
 
 
@@ -44,7 +53,9 @@ def summary_table(subject: Results | Sweep, width: int | None = None) -> Table:
 
 
 def _run_table(results: Results) -> Table:
-    table = Table(title=results.title, title_justify="left", box=box.SIMPLE_HEAD, show_header=False, caption_justify="left")
+    table = Table(
+        title=results.title, title_justify="left", box=box.SIMPLE_HEAD, show_header=False, caption_justify="left"
+    )
     table.add_column("metric")
     table.add_column("value", justify="right", style="bold", no_wrap=True)
     table.add_column("context", style="dim")
@@ -57,7 +68,9 @@ def _run_table(results: Results) -> Table:
 
 def class_table(subject: Results | Sweep) -> Table | None:
     """Return completion times by class as a rich table, of a sweep for each pool; None where fewer than two classes have any."""
-    pools = [pool_of_run(subject)] if isinstance(subject, Results) else [pool for pool in pools_of(subject) if pool.runs]
+    pools = (
+        [pool_of_run(subject)] if isinstance(subject, Results) else [pool for pool in pools_of(subject) if pool.runs]
+    )
     classes = timed_classes([run for pool in pools for run in pool.runs])
     if len(classes) < 2 or len(pools) * len(classes) > _MOST_ROWS:
         return None
@@ -86,7 +99,9 @@ def _sweep_table(sweep: Sweep, width: int) -> Table:
     for is_whole, row in zip(content.whole, content.rows, strict=True):
         table.add_row(*(cell.text for cell in row), style=None if is_whole else "yellow")
     notes = [*cap_notes(run for pool in pools for run in pool.runs[:1]), *([content.scope] if content.scope else [])]
-    table.caption = _caption([*warnings_of(sweep.points), *notes], [check for run in sweep.runs for check in evaluate_checks(run)])
+    table.caption = _caption(
+        [*warnings_of(sweep.points), *notes], [check for run in sweep.runs for check in evaluate_checks(run)]
+    )
     return table
 
 

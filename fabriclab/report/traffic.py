@@ -22,7 +22,9 @@ def sized_classes(pools: Sequence[PooledRuns]) -> list[str]:
         if pool.runs:
             sized = pool.flows.filter(pl.col("size_bytes").is_not_null() & pl.col("class").is_not_null())
             found |= set(sized.select(pl.col("class").unique()).collect(engine="streaming")["class"])
-    named = dict.fromkeys(str(traffic["name"]) for pool in pools for run in pool.runs[:1] for traffic in run.plan.get("traffic", []))
+    named = dict.fromkeys(
+        str(traffic["name"]) for pool in pools for run in pool.runs[:1] for traffic in run.plan.get("traffic", [])
+    )
     return [name for name in named if name in found] + sorted(found - set(named))
 
 

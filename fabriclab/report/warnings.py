@@ -51,14 +51,18 @@ def _slow_round_trips(points: Sequence[SweepPoint]) -> list[str]:
     """Return a sentence on the run in real time whose round trips are longer than planned by most; none where all are about right."""
     found = []
     for point in points:
-        quickest = least_delayed(point.results.flows) if point.results is not None and point.results.clock == "real" else None
+        quickest = (
+            least_delayed(point.results.flows) if point.results is not None and point.results.clock == "real" else None
+        )
         if quickest is not None and quickest.excess_ns > _RTT_TOLERANCE * quickest.planned_ns:
             found.append((quickest, point))
     if not found:
         return []
     quickest, point = max(found, key=lambda pair: pair[0].excess_ns)
     measured, planned = (format_metric("_ns", time_ns) for time_ns in (quickest.measured_ns, quickest.planned_ns))
-    where = f"{quickest.src} to {quickest.dst}" + (f" ({_name(point)}, the worst of {len(found)})" if len(points) > 1 else "")
+    where = f"{quickest.src} to {quickest.dst}" + (
+        f" ({_name(point)}, the worst of {len(found)})" if len(points) > 1 else ""
+    )
     excess = format_metric("_ns", quickest.excess_ns)
     return [
         f"In real time the host's own work is part of every round trip: the quickest, {where}, took {measured} where the links' delays "
@@ -69,11 +73,18 @@ def _slow_round_trips(points: Sequence[SweepPoint]) -> list[str]:
 def _late_looks(points: Sequence[SweepPoint]) -> list[str]:
     """Return a sentence on how exactly the times of routing are known, the worst of all runs; none in virtual time."""
     summaries = [point.results.summary for point in points if point.results is not None]
-    within = [float(value) for summary in summaries for name, value in summary.items() if "_within_ns" in name and value is not None]
+    within = [
+        float(value)
+        for summary in summaries
+        for name, value in summary.items()
+        if "_within_ns" in name and value is not None
+    ]
     if not within:
         return []
     latest = format_metric("_ns", max(within), 2)
-    return [f"Routes of containers are looked at one after another: routing may have been up to {latest} sooner than is said here."]
+    return [
+        f"Routes of containers are looked at one after another: routing may have been up to {latest} sooner than is said here."
+    ]
 
 
 def _missed_events(results: Results) -> list[str]:
@@ -83,7 +94,10 @@ def _missed_events(results: Results) -> list[str]:
     ended_ns = float(results.manifest.get("virtual_s") or 0) * 1e9
     events = [*(results.plan.get("events") or ()), *(results.plan.get("pause_storms") or ())]
     missed = [event for event in events if event["at_ns"] >= ended_ns]
-    return [f"events.{event['name']}, at {format_metric('_ns', event['at_ns'])}, never came: all traffic had ended" for event in missed]
+    return [
+        f"events.{event['name']}, at {format_metric('_ns', event['at_ns'])}, never came: all traffic had ended"
+        for event in missed
+    ]
 
 
 def _of_plans(points: Sequence[SweepPoint]) -> list[str]:
@@ -137,7 +151,10 @@ def _named(alike: dict[str, list[SweepPoint]], points: Sequence[SweepPoint]) -> 
 
 
 def _name(point: SweepPoint) -> str:
-    return ", ".join(setting_label(name, value) for name, value in point.settings.items() if name != SEED) or "default settings"
+    return (
+        ", ".join(setting_label(name, value) for name, value in point.settings.items() if name != SEED)
+        or "default settings"
+    )
 
 
 def _seeds(alike: Sequence[SweepPoint], points: Sequence[SweepPoint]) -> str:
@@ -155,7 +172,13 @@ def _reason(point: SweepPoint) -> str:
         summary = point.results.summary
         missing, flows = summary.get("flows_incomplete"), summary.get("flows")
         if missing and flows is not None:
-            kinds = [f"{summary[f'flows_{kind}']:,} {kind}" for kind in ("failed", "lost", "unstarted") if summary.get(f"flows_{kind}")]
-            reasons.append(f"{missing:,} of {flows:,} flows are incomplete" + (f" ({', '.join(kinds)})" if kinds else ""))
+            kinds = [
+                f"{summary[f'flows_{kind}']:,} {kind}"
+                for kind in ("failed", "lost", "unstarted")
+                if summary.get(f"flows_{kind}")
+            ]
+            reasons.append(
+                f"{missing:,} of {flows:,} flows are incomplete" + (f" ({', '.join(kinds)})" if kinds else "")
+            )
         reasons += point.results.notes[:3]
     return ", ".join(reasons) or point.message or "no results"

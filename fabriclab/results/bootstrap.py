@@ -206,7 +206,12 @@ def _cornish_fisher(values: Numbers, mean: float) -> Estimate:
     kurtosis = (exact_sum(squares * squares) / count / (variance * variance) - 3) / count
 
     def quantile(z: float) -> float:
-        standard = z + (z * z - 1) * skewness / 6 + (z * z - 3) * z * kurtosis / 24 - (2 * z * z - 5) * z * skewness * skewness / 36
+        standard = (
+            z
+            + (z * z - 1) * skewness / 6
+            + (z * z - 3) * z * kurtosis / 24
+            - (2 * z * z - 5) * z * skewness * skewness / 36
+        )
         return mean + standard * math.sqrt(variance / count)
 
     return Estimate(mean, quantile(-_NORMAL_QUANTILE), quantile(_NORMAL_QUANTILE))
@@ -228,7 +233,9 @@ def _percentile_of_runs(runs: Numbers, percent: float) -> Numbers:
     """
     run_count, size = int(runs.max()) + 1, math.isqrt(len(runs)) + 1
     blocks = -(-len(runs) // size)
-    table = np.bincount(np.arange(len(runs)) // size * run_count + runs, minlength=blocks * run_count).reshape(blocks, run_count)
+    table = np.bincount(np.arange(len(runs)) // size * run_count + runs, minlength=blocks * run_count).reshape(
+        blocks, run_count
+    )
     weights = _run_weights(run_count)
     # Whole numbers far below 2^53: exact in whatever order they are added.
     reached = np.cumsum(table.astype(np.float64) @ weights.T.astype(np.float64), axis=0)
@@ -237,7 +244,9 @@ def _percentile_of_runs(runs: Numbers, percent: float) -> Numbers:
     before = np.where(block > 0, reached[block - 1, np.arange(RESAMPLES)], 0)
     within = block[:, None] * size + np.arange(size)
     padded = np.append(runs, np.full(blocks * size - len(runs), run_count))
-    own = np.take_along_axis(np.hstack((weights, np.zeros((RESAMPLES, 1), dtype=weights.dtype))), padded[within], axis=1)
+    own = np.take_along_axis(
+        np.hstack((weights, np.zeros((RESAMPLES, 1), dtype=weights.dtype))), padded[within], axis=1
+    )
     place: Numbers = block * size + (before[:, None] + np.cumsum(own, axis=1) < ranks[:, None]).sum(axis=1)
     return place
 

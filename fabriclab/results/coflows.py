@@ -29,12 +29,30 @@ def coflow_table(flows: pl.LazyFrame) -> pl.DataFrame:
         _members(flows, run)
         .group_by(*run, "group", "level")
         .agg(*_coflow_columns())
-        .with_columns(complete.alias("complete"), pl.when(complete).then(pl.col("end_ns") - pl.col("start_ns")).alias("completion_ns"))
+        .with_columns(
+            complete.alias("complete"),
+            pl.when(complete).then(pl.col("end_ns") - pl.col("start_ns")).alias("completion_ns"),
+        )
     )
     late = ~pl.col("complete") | (pl.col("completion_ns") > pl.col("deadline_ns"))
-    columns = [*run, "group", "level", "class", "start_ns", "end_ns", "completion_ns", "flows", "flows_complete", "complete"]
+    columns = [
+        *run,
+        "group",
+        "level",
+        "class",
+        "start_ns",
+        "end_ns",
+        "completion_ns",
+        "flows",
+        "flows_complete",
+        "complete",
+    ]
     missed = pl.when(pl.col("deadline_ns").is_not_null()).then(late).alias("deadline_missed")
-    return table.select(*columns, "deadline_ns", missed).collect(engine="streaming").sort(*run, "start_ns", "group", "level")
+    return (
+        table.select(*columns, "deadline_ns", missed)
+        .collect(engine="streaming")
+        .sort(*run, "start_ns", "group", "level")
+    )
 
 
 def coflow_completion_table(flows: pl.LazyFrame, *, by: Sequence[str] = ("class",)) -> pl.DataFrame:
@@ -65,7 +83,9 @@ def _members(flows: pl.LazyFrame, run: list[str]) -> pl.LazyFrame:
     whole, parts = pl.col("group").alias("whole"), pl.col("group").str.splitn("/", 3).struct
     rows = flows.filter(pl.col("group").is_not_null()).select(*columns, finished.alias("finished"), whole)
     first, second = parts.field("field_0"), parts.field("field_1")
-    coflows = rows.with_columns(pl.concat_str(first, second, separator="/", ignore_nulls=True).alias("group"), level=pl.lit("coflow"))
+    coflows = rows.with_columns(
+        pl.concat_str(first, second, separator="/", ignore_nulls=True).alias("group"), level=pl.lit("coflow")
+    )
     jobs = rows.filter(second.is_not_null()).with_columns(first.alias("group"), level=pl.lit("job"))
     return pl.concat([coflows, jobs])
 

@@ -20,7 +20,15 @@ import polars as pl
 
 from fabriclab.results.bootstrap import share_intervals
 from fabriclab.results.coflows import coflow_completion_table, coflow_table
-from fabriclab.results.estimates import PERCENTILES, STATISTICS, add_statistics, grouped_values, grouping, is_pool, with_grouping
+from fabriclab.results.estimates import (
+    PERCENTILES,
+    STATISTICS,
+    add_statistics,
+    grouped_values,
+    grouping,
+    is_pool,
+    with_grouping,
+)
 from fabriclab.results.flows import RECOVERIES
 from fabriclab.units import format_size
 
@@ -45,7 +53,11 @@ MOST_STEPS = 1_000
 
 
 def completion_table(
-    flows: pl.LazyFrame, *, by: Sequence[str] = ("class", "size_bin"), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns"
+    flows: pl.LazyFrame,
+    *,
+    by: Sequence[str] = ("class", "size_bin"),
+    bins: Sequence[int] = DEFAULT_BINS,
+    of: Value = "fct_ns",
 ) -> pl.DataFrame:
     """Return one row for each group of sized flows, in ascending order of `by`; long flows have no completion time and are left out.
 
@@ -99,7 +111,8 @@ def completion_cdf(
     of_group = counts.partition_by(keys, as_dict=True)
     curves = [
         _curve(values[of], values["run"], of_group[key].sort("run"), most_steps).select(
-            *[pl.lit(part, dtype=counts.schema[name]).alias(name) for name, part in zip(by, key, strict=False)], pl.all()
+            *[pl.lit(part, dtype=counts.schema[name]).alias(name) for name, part in zip(by, key, strict=False)],
+            pl.all(),
         )
         for key, values in grouped_values(sized, by, of)
     ]
@@ -165,5 +178,8 @@ def _shown_ranks(count: int, most: int) -> npt.NDArray[np.int64]:
     even = np.arange(half) * (count - 1) // (half - 1) + 1
     octaves = count.bit_length()
     steps = np.arange(max(1, half // octaves))
-    beyond = [(count >> octave) - ((count >> octave) - (count >> octave + 1)) * steps // len(steps) for octave in range(octaves)]
+    beyond = [
+        (count >> octave) - ((count >> octave) - (count >> octave + 1)) * steps // len(steps)
+        for octave in range(octaves)
+    ]
     return np.unique(np.concatenate((even, *(count - each for each in beyond[1:]), [count])))

@@ -42,11 +42,18 @@ def grouped_values(rows: pl.LazyFrame, by: Sequence[str], of: str) -> Iterator[t
     `rows` are those of `with_grouping`.
     """
     keys = grouping(by)
-    values = rows.filter(pl.col(of).is_not_null()).select(*keys, "run", of).collect(engine="streaming").sort(*keys, of, "run")
+    values = (
+        rows.filter(pl.col(of).is_not_null())
+        .select(*keys, "run", of)
+        .collect(engine="streaming")
+        .sort(*keys, of, "run")
+    )
     yield from values.partition_by(keys, as_dict=True, maintain_order=True, include_key=False).items()
 
 
-def add_statistics(counts: pl.DataFrame, rows: pl.LazyFrame, by: Sequence[str], of: str, *, pooled: bool) -> pl.DataFrame:
+def add_statistics(
+    counts: pl.DataFrame, rows: pl.LazyFrame, by: Sequence[str], of: str, *, pooled: bool
+) -> pl.DataFrame:
     """Return a table of counts with `resampled` (`runs` or `flows`) and STATISTICS of `of`, in ascending order of the keys.
 
     `counts` has the columns of `grouping(by)`, `incomplete` and others, `rows` are those of `with_grouping`.
@@ -54,14 +61,17 @@ def add_statistics(counts: pl.DataFrame, rows: pl.LazyFrame, by: Sequence[str], 
     keys = grouping(by)
     incomplete = {row[:-1]: row[-1] for row in counts.select(*keys, "incomplete").iter_rows()}
     found = [
-        dict(zip(keys, key, strict=True)) | _statistics(Sample.of(values[of], values["run"] if pooled else None), incomplete[key])
+        dict(zip(keys, key, strict=True))
+        | _statistics(Sample.of(values[of], values["run"] if pooled else None), incomplete[key])
         for key, values in grouped_values(rows, by, of)
     ]
     types = {name: pl.Boolean if name.endswith("_is_lower_bound") else pl.Float64 for name in STATISTICS}
     statistics = pl.DataFrame(found, schema={**{key: counts.schema[key] for key in keys}, **types})
     table = counts.join(statistics, on=keys, how="left", nulls_equal=True).sort(*keys)
     others = [name for name in counts.columns if name not in keys]
-    return table.with_columns(pl.lit("runs" if pooled else "flows").alias("resampled")).select(*by, *others, "resampled", *STATISTICS)
+    return table.with_columns(pl.lit("runs" if pooled else "flows").alias("resampled")).select(
+        *by, *others, "resampled", *STATISTICS
+    )
 
 
 def _statistics(sample: Sample, incomplete: int) -> dict[str, Any]:
@@ -76,4 +86,9 @@ def _statistics(sample: Sample, incomplete: int) -> dict[str, Any]:
 
 def _columns(name: str, estimate: Estimate, is_lower_bound: bool) -> dict[str, Any]:
     high = None if is_lower_bound else estimate.high
-    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": high, f"{name}_is_lower_bound": is_lower_bound}
+    return {
+        name: estimate.value,
+        f"{name}_low": estimate.low,
+        f"{name}_high": high,
+        f"{name}_is_lower_bound": is_lower_bound,
+    }

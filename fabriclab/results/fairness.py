@@ -62,7 +62,9 @@ def _lives(flows: pl.LazyFrame, tcp: pl.LazyFrame) -> pl.DataFrame:
     last byte that arrived.
     """
     last_ns = tcp.select(pl.col("time_ns").max()).collect(engine="streaming").item()
-    ran = flows.filter(pl.col("stop_ns").is_not_null() & pl.col("start_ns").is_not_null() & (pl.col("status") == "stopped"))
+    ran = flows.filter(
+        pl.col("stop_ns").is_not_null() & pl.col("start_ns").is_not_null() & (pl.col("status") == "stopped")
+    )
     end = pl.min_horizontal("stop_ns", pl.lit(last_ns, pl.Int64)).alias("end_ns")
     return ran.select("flow", "src", "start_ns", end).collect(engine="streaming")
 
@@ -79,12 +81,24 @@ def _phases(lives: pl.DataFrame) -> Iterator[tuple[int, int, list[int]]]:
 def _acknowledged(tcp: pl.LazyFrame, lives: pl.DataFrame) -> dict[int, pl.DataFrame]:
     """Return time_ns and bytes_acked of each flow's sender; of MPTCP the sum over subflows."""
     senders = lives.lazy().select("flow", pl.col("src").alias("node"))
-    rows = tcp.join(senders, on=["flow", "node"], how="semi", maintain_order="left").filter(pl.col("bytes_acked").is_not_null())
+    rows = tcp.join(senders, on=["flow", "node"], how="semi", maintain_order="left").filter(
+        pl.col("bytes_acked").is_not_null()
+    )
     subflow = pl.col("subflow").fill_null(-1) if "subflow" in tcp.collect_schema().names() else pl.lit(-1)
-    gained = pl.col("bytes_acked").cast(pl.Int64).diff().fill_null(pl.col("bytes_acked").cast(pl.Int64)).over("flow", "subflow")
-    sums = rows.select("time_ns", "flow", "bytes_acked", subflow.alias("subflow")).select("time_ns", "flow", gained.alias("gained"))
+    gained = (
+        pl.col("bytes_acked")
+        .cast(pl.Int64)
+        .diff()
+        .fill_null(pl.col("bytes_acked").cast(pl.Int64))
+        .over("flow", "subflow")
+    )
+    sums = rows.select("time_ns", "flow", "bytes_acked", subflow.alias("subflow")).select(
+        "time_ns", "flow", gained.alias("gained")
+    )
     table = sums.with_columns(pl.col("gained").cum_sum().over("flow").alias("bytes")).select("time_ns", "flow", "bytes")
-    return {int(key[0]): part for key, part in table.collect(engine="streaming").partition_by("flow", as_dict=True).items()}
+    return {
+        int(key[0]): part for key, part in table.collect(engine="streaming").partition_by("flow", as_dict=True).items()
+    }
 
 
 def _row(begin: int, end: int, counters: list[pl.DataFrame]) -> dict[str, Any] | None:
@@ -99,7 +113,13 @@ def _row(begin: int, end: int, counters: list[pl.DataFrame]) -> dict[str, Any] |
         return None
     fair_from = len(jain) - int(np.argmin(np.append(jain[::-1] >= FAIR, False)))
     settled = begin if fair_from == 0 else end if fair_from == len(jain) else int(times[fair_from])
-    return {"begin_ns": begin, "end_ns": end, "flows": len(counters), "jain": float(jain[-1]), "fair_after_ns": settled - begin}
+    return {
+        "begin_ns": begin,
+        "end_ns": end,
+        "flows": len(counters),
+        "jain": float(jain[-1]),
+        "fair_after_ns": settled - begin,
+    }
 
 
 def _counter_at(part: pl.DataFrame, times: npt.NDArray[np.int64]) -> Array:

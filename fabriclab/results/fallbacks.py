@@ -21,5 +21,7 @@ def fallback_causes(flows: pl.LazyFrame) -> dict[str, int]:
     """Return how many flows of flows.parquet fell back, by what the length of their handshakes tells of the reason."""
     handshake = pl.col("connected_ns") - pl.col("start_ns")
     reason = pl.when(handshake >= _WITHOUT_MPTCP_NS).then(pl.lit(LOST_SYNS)).otherwise(pl.lit(LOST_MP_CAPABLE))
-    counts = flows.filter(pl.col("transport") == "fallback").group_by(reason.alias("reason")).len().sort("reason").collect()
+    counts = (
+        flows.filter(pl.col("transport") == "fallback").group_by(reason.alias("reason")).len().sort("reason").collect()
+    )
     return dict(counts.iter_rows())

@@ -19,7 +19,15 @@ CLASS_METRICS = (
     *("flows", "flows_complete", "flows_incomplete", "flows_with_timeouts", "flows_with_setup_timeouts"),
     *("timeouts", "retransmits", "marks"),
     *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns"),
-    *("slowdown_mean", "slowdown_median", "slowdown_p99", "coflow_mean_ns", "coflow_median_ns", "coflow_p95_ns", "coflow_p99_ns"),
+    *(
+        "slowdown_mean",
+        "slowdown_median",
+        "slowdown_p99",
+        "coflow_mean_ns",
+        "coflow_median_ns",
+        "coflow_p95_ns",
+        "coflow_p99_ns",
+    ),
     *("deadline_misses", "deadline_flows", "throughput_bps"),
 )
 """What a class has of its own, where it was measured."""
@@ -33,7 +41,9 @@ _SUMS = ("timeouts", "retransmits", "marks")
 def flow_metrics(flows: pl.LazyFrame) -> Metrics:
     """Return the metrics of flows; `flows` has a column `finished`, whether a flow did all that it was meant to do."""
     coflows = coflow_table(flows).filter(pl.col("level") == "coflow")
-    times = flows.select("class", "fct_ns", "slowdown").filter(pl.col("fct_ns").is_not_null()).collect(engine="streaming")
+    times = (
+        flows.select("class", "fct_ns", "slowdown").filter(pl.col("fct_ns").is_not_null()).collect(engine="streaming")
+    )
     counts = flows.select(_counts()).collect(engine="streaming").row(0, named=True)
     whole = counts | _distributions(times, coflows)
     metrics = {name: value for name, value in whole.items() if name not in _WHOLE_ONLY}
@@ -111,7 +121,11 @@ def _rounds(flows: pl.LazyFrame) -> Metrics:
 
 def _fairness(flows: pl.LazyFrame) -> Metrics:
     own = pl.col("bytes") * 8e9 / (pl.col("end_ns") - pl.col("start_ns"))
-    return {"jain_fairness": jain_index(flows.filter(pl.col("stop_ns").is_not_null()).select(own.alias("bps")).collect()["bps"])}
+    return {
+        "jain_fairness": jain_index(
+            flows.filter(pl.col("stop_ns").is_not_null()).select(own.alias("bps")).collect()["bps"]
+        )
+    }
 
 
 def _mean(values: pl.Series) -> float | None:

@@ -78,7 +78,9 @@ _RECEIVER_COLUMNS = ("status", "start_ns", "connected_ns", "first_byte_ns", "end
 
 def scan_flow_logs(run_dir: Path) -> Scan:
     """Return the rows of every host's flow log, lazily, and of iperf3's flows (`raw/`), and notes on files that are not whole."""
-    scans = [scan_csv(path, FLOW_LOG, f"raw/flows/{path.name}") for path in sorted((run_dir / "raw" / "flows").glob("*.csv"))]
+    scans = [
+        scan_csv(path, FLOW_LOG, f"raw/flows/{path.name}") for path in sorted((run_dir / "raw" / "flows").glob("*.csv"))
+    ]
     scans.append(scan_iperf3(run_dir))
     return Scan(pl.concat([scan.rows for scan in scans]), tuple(note for scan in scans for note in scan.notes))
 
@@ -115,7 +117,12 @@ def scan_flows(run_dirs: Sequence[Path], *, path_column: str | None = None) -> p
     """Return the flows of one run or several, lazily; `path_column` holds each row's file. What an older version lacked is null."""
     files = [run_dir.absolute() / "flows.parquet" for run_dir in run_dirs]
     return pl.scan_parquet(
-        files, glob=False, schema=FLOW_SCHEMA, missing_columns="insert", extra_columns="ignore", include_file_paths=path_column
+        files,
+        glob=False,
+        schema=FLOW_SCHEMA,
+        missing_columns="insert",
+        extra_columns="ignore",
+        include_file_paths=path_column,
     )
 
 
@@ -134,7 +141,9 @@ def _asked(trace: pl.LazyFrame, plan: dict[str, Any]) -> pl.LazyFrame:
     controls = pl.LazyFrame(hosts, schema={"src": pl.String, "host_control": pl.String}, orient="row")
     return (
         trace.rename({"start_ns": "planned_ns", "transport": "transport_asked"})
-        .with_columns(pl.col("mode").fill_null("push"), pl.col("transport_asked").fill_null("tcp"), pl.col("dscp").fill_null(0))
+        .with_columns(
+            pl.col("mode").fill_null("push"), pl.col("transport_asked").fill_null("tcp"), pl.col("dscp").fill_null(0)
+        )
         .join(controls, on="src", how="left")
         .with_columns(pl.coalesce("congestion_control", "host_control").alias("congestion_control"))
         .join(path_table(plan, pairs.iter_rows()), on=["src", "dst"], how="left")
@@ -143,7 +152,9 @@ def _asked(trace: pl.LazyFrame, plan: dict[str, Any]) -> pl.LazyFrame:
 
 
 def _side(log: pl.LazyFrame, side: str, columns: tuple[str, ...]) -> pl.LazyFrame:
-    return log.filter(pl.col("side") == side).select("flow", *(pl.col(column).alias(f"{side}_{column}") for column in columns))
+    return log.filter(pl.col("side") == side).select(
+        "flow", *(pl.col(column).alias(f"{side}_{column}") for column in columns)
+    )
 
 
 def _of_the_starting_side(*names: str) -> list[pl.Expr]:
@@ -181,7 +192,14 @@ def _recovery() -> pl.Expr:
     timeouts, retransmits = pl.col("timeouts"), pl.col("retransmits")
     none, fast, once, several = (pl.lit(recovery) for recovery in RECOVERIES)
     return (
-        pl.when(timeouts > 1).then(several).when(timeouts == 1).then(once).when(retransmits == 0).then(none).when(timeouts == 0).then(fast)
+        pl.when(timeouts > 1)
+        .then(several)
+        .when(timeouts == 1)
+        .then(once)
+        .when(retransmits == 0)
+        .then(none)
+        .when(timeouts == 0)
+        .then(fast)
     )
 
 
@@ -196,7 +214,9 @@ def _require_one_row_a_flow(flows: pl.DataFrame) -> None:
     repeated = flows.filter(pl.col("flow") == pl.col("flow").shift(1))
     if not repeated.is_empty():
         flow = repeated["flow"][0]
-        raise ResultsError(f"raw/flows: flow {flow}: two rows of one side (or two in the trace); right is one row a flow and side")
+        raise ResultsError(
+            f"raw/flows: flow {flow}: two rows of one side (or two in the trace); right is one row a flow and side"
+        )
 
 
 def read_trace(run_dir: Path) -> Scan:

@@ -180,7 +180,9 @@ def scan_csv(path: Path, file_format: Format, name: str) -> Scan:
         quote_char=None,
         low_memory=True,
     )
-    absent = [pl.lit(None, dtype=kind).alias(column) for column, kind in file_format.columns.items() if column not in columns]
+    absent = [
+        pl.lit(None, dtype=kind).alias(column) for column, kind in file_format.columns.items() if column not in columns
+    ]
     rows = rows.with_columns(absent).select(list(file_format.columns))
     return Scan(rows, (f"{name}: the last line was cut off and is left out",) if cut else ())
 
@@ -201,7 +203,9 @@ def _read_header(path: Path, file_format: Format, name: str) -> tuple[int, list[
     if missing or unknown or len(columns) != len(set(columns)):
         wrong = [f"missing {', '.join(missing)}"] if missing else []
         wrong += [f"unknown {', '.join(unknown)}"] if unknown else []
-        raise ResultsError(f"{name}:2: columns: {'; '.join(wrong) or 'one stands twice'}; right is {','.join(file_format.columns)}")
+        raise ResultsError(
+            f"{name}:2: columns: {'; '.join(wrong) or 'one stands twice'}; right is {','.join(file_format.columns)}"
+        )
     return end, columns
 
 

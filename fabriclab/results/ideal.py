@@ -61,7 +61,9 @@ class Path(NamedTuple):
 
     def is_dominated_by(self, other: Path) -> bool:
         """Return whether another path is as good in everything."""
-        not_slower = other.rate_bps >= self.rate_bps and other.delay_ns <= self.delay_ns and other.stored_ns <= self.stored_ns
+        not_slower = (
+            other.rate_bps >= self.rate_bps and other.delay_ns <= self.delay_ns and other.stored_ns <= self.stored_ns
+        )
         return not_slower and other.mtu >= self.mtu
 
 
@@ -120,7 +122,9 @@ def ideal_columns() -> Iterator[pl.Expr]:
     syns = SYN_WIRE_BYTES * (pl.col("head_ns") + pl.col("tail_ns") + pl.col("return_stored_ns"))
     set_up = pl.when(pl.col("connection").is_null()).then(base_rtt + syns).otherwise(0)
     request_bytes = (
-        pl.min_horizontal(pl.col("request_bytes").fill_null(LEAST_REQUEST_BYTES), _payload()) + SEGMENT_HEADER_BYTES + AROUND_MTU_BYTES
+        pl.min_horizontal(pl.col("request_bytes").fill_null(LEAST_REQUEST_BYTES), _payload())
+        + SEGMENT_HEADER_BYTES
+        + AROUND_MTU_BYTES
     )
     asked = pl.col("return_delay_ns") + request_bytes * pl.col("return_stored_ns")
     request = pl.when(pl.col("mode") == "pull").then(asked).otherwise(0)
@@ -143,7 +147,9 @@ def _transmission() -> pl.Expr:
     behind = (size + frames * overhead).cast(pl.Float64) - first
     behind_the_slowest = _sent(behind, "rate_bps") + first * pl.col("head_ns") + last * pl.col("tail_ns")
     # The last frame but one is as long as the first.
-    behind_its_forerunner = _sent(behind - last, "rate_bps") + first * (pl.col("head_ns") + pl.col("tail_ns")) + _sent(last, "last_bps")
+    behind_its_forerunner = (
+        _sent(behind - last, "rate_bps") + first * (pl.col("head_ns") + pl.col("tail_ns")) + _sent(last, "last_bps")
+    )
     return pl.max_horizontal(behind_the_slowest, behind_its_forerunner)
 
 

@@ -13,7 +13,18 @@ import polars as pl
 
 from fabriclab.files import read_text, reason, write_text
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
-from fabriclab.results.formats import FLOW_LOG, INTERFACES, QUEUES, TCP, TRACE, WHOLE_SUFFIX, Format, ResultsError, first_bad_row, scan_csv
+from fabriclab.results.formats import (
+    FLOW_LOG,
+    INTERFACES,
+    QUEUES,
+    TCP,
+    TRACE,
+    WHOLE_SUFFIX,
+    Format,
+    ResultsError,
+    first_bad_row,
+    scan_csv,
+)
 from fabriclab.results.parquet import write_frame, write_rows
 from fabriclab.results.routing import routing_metrics
 from fabriclab.results.summary import Measured, summarize

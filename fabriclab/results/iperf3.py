@@ -112,7 +112,9 @@ def _read(path: Path, name: str) -> _Log | str:
             raise ResultsError(f"{name}:{number}: '{line}': must be '{right}'")
     record = _RECORD.fullmatch(lines[2])
     if record is None:
-        raise ResultsError(f"{name}:3: '{lines[2]}': must be the values of {COLUMNS}, such as '0,1000000000,until,exit 1'")
+        raise ResultsError(
+            f"{name}:3: '{lines[2]}': must be the values of {COLUMNS}, such as '0,1000000000,until,exit 1'"
+        )
     ran = (int(record[1]), int(record[2])) if record[1] else None
     report = _report(lines[3]) if ran else {}
     if report is None and record[3] == "power":

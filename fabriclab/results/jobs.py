@@ -23,4 +23,6 @@ def job_metrics(flows: pl.LazyFrame, plan: dict[str, Any]) -> Metrics:
     jobs = coflow_table(flows.filter(pl.col("class").is_in(names))).filter(pl.col("level") == "job")
     times = dict(zip(jobs["group"], jobs["completion_ns"], strict=True))
     known = [times[name] for name in names if times.get(name) is not None]
-    return {"job_ns": max(known) if len(known) == len(names) else None} | {f"job_ns[{name}]": times.get(name) for name in names}
+    return {"job_ns": max(known) if len(known) == len(names) else None} | {
+        f"job_ns[{name}]": times.get(name) for name in names
+    }

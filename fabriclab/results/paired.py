@@ -30,7 +30,10 @@ def paired_change(base: Pool, pool: Pool, metric: str) -> Change | None:
     """Return by how much the metric differs from the base's; None where one of both did not measure it, or the base's mean is 0."""
     before, after = _by_seed(base, metric), _by_seed(pool, metric)
     seeds = sorted(before.keys() & after.keys())
-    values, references = (np.array([numbers[seed] for seed in (seeds or sorted(numbers))], dtype=np.float64) for numbers in (after, before))
+    values, references = (
+        np.array([numbers[seed] for seed in (seeds or sorted(numbers))], dtype=np.float64)
+        for numbers in (after, before)
+    )
     if not len(values) or not len(references) or references.mean() == 0:
         return None
     if len(seeds) < 2:

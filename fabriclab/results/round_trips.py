@@ -28,5 +28,7 @@ def least_delayed(flows: pl.LazyFrame) -> RoundTrip | None:
     measured = pl.col("min_rtt_us") * 1000
     rows = flows.filter(pl.col("min_rtt_us").is_not_null() & pl.col("base_rtt_ns").is_not_null())
     rows = rows.select("src", "dst", measured.alias("measured_ns"), pl.col("base_rtt_ns").alias("planned_ns"), "flow")
-    least = rows.sort(pl.col("measured_ns") - pl.col("planned_ns"), "flow").drop("flow").head(1).collect(engine="streaming")
+    least = (
+        rows.sort(pl.col("measured_ns") - pl.col("planned_ns"), "flow").drop("flow").head(1).collect(engine="streaming")
+    )
     return RoundTrip(*least.row(0)) if least.height else None

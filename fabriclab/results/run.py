@@ -75,7 +75,9 @@ class Results(FlowTables):
         """The senders' congestion control, `mixed` when they differ."""
         senders = {name for traffic in self.plan.get("traffic", []) for name in traffic.get("senders", [])}
         hosts = [node for node in self.plan.get("nodes", []) if node.get("transport")]
-        used = {str(host["transport"]["congestion_control"]) for host in hosts if not senders or host["name"] in senders}
+        used = {
+            str(host["transport"]["congestion_control"]) for host in hosts if not senders or host["name"] in senders
+        }
         return used.pop() if len(used) == 1 else "mixed"
 
 
@@ -94,5 +96,7 @@ def read_run(run_dir: Path) -> Results:
         ingest_run(run_dir, keep_raw=manifest.get("ended") is None)
     summary = read_json(run_dir / "summary.json", SUMMARY_FORMAT)
     # Older versions wrote the first port's numbers under the names of all ports.
-    metrics = dict(summary["metrics"]) | over_all_ports(summary["metrics"], plan.get("probes", {}).get("queue_ports") or ())
+    metrics = dict(summary["metrics"]) | over_all_ports(
+        summary["metrics"], plan.get("probes", {}).get("queue_ports") or ()
+    )
     return Results(run_dir, manifest, plan, metrics, tuple(summary["notes"]), Measured.open(run_dir))

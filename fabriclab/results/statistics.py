@@ -22,7 +22,9 @@ def nearest_rank(count: int, percent: float) -> int:
     return max(1, -(-count * round(percent * 1000) // 100_000))
 
 
-def hold_until_next(rows: pl.LazyFrame, value: str, begin_ns: int, end_ns: int, *, by: str | None = None) -> pl.LazyFrame:
+def hold_until_next(
+    rows: pl.LazyFrame, value: str, begin_ns: int, end_ns: int, *, by: str | None = None
+) -> pl.LazyFrame:
     """Return the columns `value` and `held_ns`: how long each row of a step function held within [begin_ns, end_ns].
 
     `rows` has `time_ns` in ascending order; a row holds until the next one (of the same `by`), the last until end_ns. With `by`,
@@ -37,7 +39,11 @@ def hold_until_next(rows: pl.LazyFrame, value: str, begin_ns: int, end_ns: int, 
 def time_weighted_distribution(steps: pl.LazyFrame) -> pl.DataFrame:
     """Return, of `hold_until_next`, each value once in ascending order with `share`: the share of the time spent at or below it."""
     totals = (
-        steps.filter(pl.col("value").is_not_null()).group_by("value").agg(pl.col("held_ns").sum()).collect(engine="streaming").sort("value")
+        steps.filter(pl.col("value").is_not_null())
+        .group_by("value")
+        .agg(pl.col("held_ns").sum())
+        .collect(engine="streaming")
+        .sort("value")
     )
     return totals.with_columns((pl.col("held_ns").cum_sum() / pl.col("held_ns").sum()).alias("share"))
 

@@ -97,7 +97,9 @@ class Measured:
     def open(cls, run_dir: Path) -> Measured:
         """Open the Parquet files of a run directory. Raises ResultsError for one that is damaged."""
         check_parquet(run_dir / "flows.parquet")
-        queues, tcp, interfaces = (open_parquet(run_dir / f"{name}.parquet") for name in ("queues", "tcp", "interfaces"))
+        queues, tcp, interfaces = (
+            open_parquet(run_dir / f"{name}.parquet") for name in ("queues", "tcp", "interfaces")
+        )
         return cls(scan_flows([run_dir]), queues, tcp, interfaces, SwitchTables.open(run_dir))
 
 
@@ -140,7 +142,9 @@ def _srtt_mean(measured: Measured, begin_ns: int, end_ns: int) -> float | None:
     senders = measured.flows.select("flow", pl.col("src").alias("node"))
     rows = measured.tcp.select("time_ns", "node", "flow", "srtt_us", _connection(measured.tcp))
     of_senders = rows.join(senders, on=["flow", "node"], how="semi", maintain_order="left")
-    return time_weighted_mean(time_weighted_distribution(hold_until_next(of_senders, "srtt_us", begin_ns, end_ns, by="connection")))
+    return time_weighted_mean(
+        time_weighted_distribution(hold_until_next(of_senders, "srtt_us", begin_ns, end_ns, by="connection"))
+    )
 
 
 def _connection(tcp: pl.LazyFrame) -> pl.Expr:

@@ -117,7 +117,11 @@ class Pool(FlowTables):
         values = [run.summary.get(name) for run in self.runs]
         measured = pl.Series([float(value) for value in values if value is not None], dtype=pl.Float64)
         # One value a run: resampling values is resampling runs.
-        mean = mean_estimate(Sample.of(measured)) if len(measured) > 1 else Estimate(measured[0] if len(measured) else None)
+        mean = (
+            mean_estimate(Sample.of(measured))
+            if len(measured) > 1
+            else Estimate(measured[0] if len(measured) else None)
+        )
         return Spread(mean, standard_deviation(measured.to_numpy()), len(measured))
 
 
@@ -135,7 +139,10 @@ def pooled(sweep: Sweep) -> tuple[Pool, ...]:
     pools: dict[_Key, list[SweepPoint]] = {}
     for point in sweep.points:
         pools.setdefault(_key(point), []).append(point)
-    return tuple(Pool(_without_seed(points[0].settings), tuple(sorted(points, key=lambda point: point.seed))) for points in pools.values())
+    return tuple(
+        Pool(_without_seed(points[0].settings), tuple(sorted(points, key=lambda point: point.seed)))
+        for points in pools.values()
+    )
 
 
 def _key(point: SweepPoint) -> _Key:
@@ -165,7 +172,13 @@ def read_sweep(directory: Path) -> Sweep:
     data = read_json(directory / "sweep.json", SWEEP_FORMAT)
     plans: dict[_Key, dict[str, Any]] = {}
     points = tuple(_with_shared_plan(_read_point(directory, entry), plans) for entry in data.get("points", []))
-    return Sweep(directory, str(data.get("lab", "")), str(data.get("matrix", "")), str(data.get("title") or data.get("lab", "")), points)
+    return Sweep(
+        directory,
+        str(data.get("lab", "")),
+        str(data.get("matrix", "")),
+        str(data.get("title") or data.get("lab", "")),
+        points,
+    )
 
 
 def compare_runs(runs: list[Results]) -> Sweep:
@@ -181,7 +194,9 @@ def compare_runs(runs: list[Results]) -> Sweep:
 def _identity(run: Results, runs: list[Results]) -> dict[str, Scalar]:
     if all("variant" in other.parameters for other in runs):
         return run.parameters
-    return {"congestion_control": run.congestion_control} | {name: value for name, value in run.parameters.items() if name != "variant"}
+    return {"congestion_control": run.congestion_control} | {
+        name: value for name, value in run.parameters.items() if name != "variant"
+    }
 
 
 def _read_point(directory: Path, entry: dict[str, Any]) -> SweepPoint:

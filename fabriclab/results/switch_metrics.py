@@ -94,7 +94,9 @@ def _port_totals(tables: SwitchTables, of_queues: Totals) -> Totals:
 def _group_totals(groups: pl.LazyFrame | None) -> Totals:
     if groups is None:
         return {}
-    totals = counter_totals(groups, ("port", "group"), {"ingress_discards": pl.col("discards"), "xoff_ns": pl.col("xoff_ns")})
+    totals = counter_totals(
+        groups, ("port", "group"), {"ingress_discards": pl.col("discards"), "xoff_ns": pl.col("xoff_ns")}
+    )
     return {name: _by_port(total) for name, total in totals.items()}
 
 
@@ -116,7 +118,10 @@ def _pool_metrics(pools: pl.LazyFrame | None, plan: dict[str, Any]) -> Metrics:
     """Return the most that was in use of each pool and of its headroom, which the switch itself keeps: no sample misses it."""
     if pools is None:
         return {}
-    most = {"pool_max_bytes": pl.col("watermark_bytes").max(), "headroom_max_bytes": pl.col("headroom_watermark_bytes").max()}
+    most = {
+        "pool_max_bytes": pl.col("watermark_bytes").max(),
+        "headroom_max_bytes": pl.col("headroom_watermark_bytes").max(),
+    }
     table = pools.group_by("switch", "pool").agg(**most).collect(engine="streaming")
     found = {(row["switch"], row["pool"]): row for row in table.iter_rows(named=True)}
     metrics: Metrics = {}
@@ -131,7 +136,9 @@ def _pool_metrics(pools: pl.LazyFrame | None, plan: dict[str, Any]) -> Metrics:
 def plan_pools(plan: dict[str, Any]) -> list[tuple[str, int, str]]:
     """Return switch, index and name of every pool of a plan."""
     switches = [node for node in plan.get("nodes", []) if node.get("switch")]
-    return [(node["name"], index, pool["name"]) for node in switches for index, pool in enumerate(node["switch"]["pools"])]
+    return [
+        (node["name"], index, pool["name"]) for node in switches for index, pool in enumerate(node["switch"]["pools"])
+    ]
 
 
 def _sum(values: Iterable[Metric]) -> Metric:

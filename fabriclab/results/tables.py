@@ -25,7 +25,9 @@ class FlowTables(ABC):
         """Return completion times or slowdowns by class and size (`fabriclab.results.completion`)."""
         return completion_table(self.flows, by=by, bins=bins, of=of)
 
-    def completion_cdf(self, by: Sequence[str] = ("class",), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns") -> pl.DataFrame:
+    def completion_cdf(
+        self, by: Sequence[str] = ("class",), bins: Sequence[int] = DEFAULT_BINS, of: Value = "fct_ns"
+    ) -> pl.DataFrame:
         """Return distributions of completion times or slowdowns (`fabriclab.results.completion`)."""
         return completion_cdf(self.flows, by=by, bins=bins, of=of)
 

@@ -20,7 +20,9 @@ class InUseError(Exception):
 
 def new_directory(wanted: Path) -> Path:
     """Make a directory of this name, or of this name with -2, -3 and so on: of two commands that ask at once each gets its own."""
-    for directory in itertools.chain([wanted], (wanted.with_name(f"{wanted.name}-{number}") for number in itertools.count(2))):
+    for directory in itertools.chain(
+        [wanted], (wanted.with_name(f"{wanted.name}-{number}") for number in itertools.count(2))
+    ):
         try:
             directory.mkdir(parents=True)
         except FileExistsError:
@@ -59,7 +61,9 @@ def _lock(handle: int, directory: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise InUseError(f"{directory}: another fabriclab writes there; wait until it ends, or choose another directory (--out)") from None
+        raise InUseError(
+            f"{directory}: another fabriclab writes there; wait until it ends, or choose another directory (--out)"
+        ) from None
     except OSError as error:
         if error.errno not in _NO_LOCKS_HERE:
             raise

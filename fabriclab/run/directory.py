@@ -26,7 +26,12 @@ _LARGEST_BYTES = 1 << 30
 
 
 def write_inputs(
-    plan: Plan, lab_directory: Path, directory: Path, *, stock: bool = False, collect: Sequence[tuple[str, str, Sequence[str]]] = ()
+    plan: Plan,
+    lab_directory: Path,
+    directory: Path,
+    *,
+    stock: bool = False,
+    collect: Sequence[tuple[str, str, Sequence[str]]] = (),
 ) -> None:
     """Write all that the engine reads; `stock`: one whose kernel lacks the machine's own qdisc.
 

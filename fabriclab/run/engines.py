@@ -51,11 +51,16 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
     if isinstance(made_from, ContainerLab):
         files = [compile_node(node, plan, stock=True) for plan in plans for node in plan.nodes]
         check_host(
-            read_containers(made_from.topology), {node.sysctl for node in files}, [node.tc for node in files], [node.ip for node in files]
+            read_containers(made_from.topology),
+            {node.sysctl for node in files},
+            [node.tc for node in files],
+            [node.ip for node in files],
         )
 
 
-def execute(plan: Plan, made_from: MadeFrom, directory: Path, on_event: EventCallback, interrupt: Interrupt, stall_s: float) -> Outcome:
+def execute(
+    plan: Plan, made_from: MadeFrom, directory: Path, on_event: EventCallback, interrupt: Interrupt, stall_s: float
+) -> Outcome:
     """Run the job of a run directory in its engine. Raises EngineError when it can't start."""
     if isinstance(made_from, ContainerLab):
         return run_containers(made_from, directory, on_event, interrupt)

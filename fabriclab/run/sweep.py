@@ -46,7 +46,9 @@ class PointState:
 class Sweep:
     """The sweep directory and its points."""
 
-    def __init__(self, directory: Path, lab: str, matrix: str, title: str, plans: Sequence[Plan], artefacts: MadeFrom) -> None:
+    def __init__(
+        self, directory: Path, lab: str, matrix: str, title: str, plans: Sequence[Plan], artefacts: MadeFrom
+    ) -> None:
         self.directory = directory
         self._head = {"format": SWEEP_FORMAT, "lab": lab, "matrix": matrix, "title": title}
         self.points = [PointState(plan, directory / "points" / point_name(plan, artefacts)) for plan in plans]

@@ -13,7 +13,18 @@ from fabriclab.validation.marks import marks_stage
 from fabriclab.validation.reach import reach_stage
 from fabriclab.validation.routing import judge_routing, observed
 
-__all__ = ["Bench", "Collector", "Finding", "Stage", "all_pass", "judge_routing", "later_stages", "not_here", "observed", "reach_stage"]
+__all__ = [
+    "Bench",
+    "Collector",
+    "Finding",
+    "Stage",
+    "all_pass",
+    "judge_routing",
+    "later_stages",
+    "not_here",
+    "observed",
+    "reach_stage",
+]
 
 
 def later_stages(bench: Bench) -> Iterator[Stage]:
@@ -26,4 +37,9 @@ def later_stages(bench: Bench) -> Iterator[Stage]:
 
 def not_here(stage: Stage) -> Finding:
     """Return what is said of a stage whose measurements an engine with stock qdiscs only can't make."""
-    return unmeasured(stage.check, "all switches with a shared buffer", "as in the virtual machine", "this engine has stock qdiscs only")
+    return unmeasured(
+        stage.check,
+        "all switches with a shared buffer",
+        "as in the virtual machine",
+        "this engine has stock qdiscs only",
+    )

@@ -19,7 +19,9 @@ from fabriclab.validation.finding import Finding
 
 MS = 10**6
 S = 10**9
-NO_PROBES = Probes(queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None)
+NO_PROBES = Probes(
+    queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None
+)
 
 
 class Collector(NamedTuple):
@@ -120,11 +122,18 @@ def _with_transport(node: Node, settings: dict[str, Any]) -> Node:
     return node.model_copy(update={"transport": node.transport.model_copy(update={"mptcp": None, **settings})})
 
 
-def single_flows(name: str, senders: Sequence[str], receiver: str, size_bytes: int, start_ns: int, **more: Any) -> FlowsTraffic:
+def single_flows(
+    name: str, senders: Sequence[str], receiver: str, size_bytes: int, start_ns: int, **more: Any
+) -> FlowsTraffic:
     """Return pushes of one size; by default one from each sender."""
     defaults = {"count": 1, "interval_ns": MS, "mode": "push"}
     return FlowsTraffic(
-        name=name, senders=tuple(senders), receiver=receiver, size_bytes=size_bytes, start_ns=start_ns, **{**defaults, **more}
+        name=name,
+        senders=tuple(senders),
+        receiver=receiver,
+        size_bytes=size_bytes,
+        start_ns=start_ns,
+        **{**defaults, **more},
     )
 
 

@@ -53,7 +53,16 @@ def _slot_ns(bench: Bench) -> int:
 def _slot(bench: Bench, dscp: int, start_ns: int) -> Iterator[FlowsTraffic]:
     for source, receiver in _neighbours(bench):
         name = f"dscp-{dscp}-{receiver}"
-        yield single_flows(name, [source], receiver, _FLOW_BYTES, start_ns + MS, count=_FLOWS, interval_ns=1, carrier=Carrier(dscp=dscp))
+        yield single_flows(
+            name,
+            [source],
+            receiver,
+            _FLOW_BYTES,
+            start_ns + MS,
+            count=_FLOWS,
+            interval_ns=1,
+            carrier=Carrier(dscp=dscp),
+        )
 
 
 def _neighbours(bench: Bench) -> list[tuple[str, str]]:
@@ -106,14 +115,20 @@ def _names(names: list[str]) -> str:
 def _unseen(bench: Bench, seen: set[int]) -> Iterator[Finding]:
     missing = [dscp for dscp in bench.wanted.queues if dscp not in seen]
     if missing:
-        yield judged("class", "all ports", f"DSCP {numbers_text(missing)} in its queue", "no port forwarded it", holds=False)
+        yield judged(
+            "class", "all ports", f"DSCP {numbers_text(missing)} in its queue", "no port forwarded it", holds=False
+        )
 
 
 def _expected_queue(bench: Bench, name: str, dscp: int) -> int:
     if dscp in bench.wanted.queues:
         return bench.wanted.queues[dscp]
     node, _, interface = name.partition(":")
-    maps = next(port.switch_port.maps for port in bench.intended.node(node).ports if port.interface == interface and port.switch_port)
+    maps = next(
+        port.switch_port.maps
+        for port in bench.intended.node(node).ports
+        if port.interface == interface and port.switch_port
+    )
     return maps.tc_to_queue[maps.dscp_to_tc[dscp]]
 
 
@@ -126,7 +141,9 @@ def _landed(results: Results, slot_ns: int) -> _Landed | None:
         queues.select("time_ns", "port", "queue", "sent_packets")
         .drop_nulls()
         .sort("port", "queue", "time_ns")
-        .with_columns((pl.col("sent_packets") - pl.col("sent_packets").shift(1, fill_value=0).over("port", "queue")).alias("sent"))
+        .with_columns(
+            (pl.col("sent_packets") - pl.col("sent_packets").shift(1, fill_value=0).over("port", "queue")).alias("sent")
+        )
         # A sample at the end of a slot tells of it. What was before the first one is routing's, not a slot's.
         .with_columns(((pl.col("time_ns") - 1) // slot_ns).alias("slot"))
         .filter((pl.col("time_ns") > 0) & (pl.col("slot") < CODEPOINTS))

@@ -84,7 +84,10 @@ def _probes(bench: Bench, slot: _Slot) -> Iterator[FlowsTraffic]:
 
 
 def _widest(bench: Bench) -> int:
-    return max((len(route.next_hops) for switch in bench.switches for route in bench.intended.node(switch.name).routes), default=1)
+    return max(
+        (len(route.next_hops) for switch in bench.switches for route in bench.intended.node(switch.name).routes),
+        default=1,
+    )
 
 
 def _spare_links(bench: Bench) -> list[_Link]:
@@ -119,16 +122,16 @@ def _is_connected(plan: Plan, links: list[_Link]) -> bool:
 
 def _judge(bench: Bench, slot: _Slot, results: Results, skipped: int) -> Finding:
     flows = (
-        results.flows.filter(pl.col("class").str.starts_with(f"probe-{slot.number}-")).select("src", "dst", "status", "end_ns").collect()
+        results.flows.filter(pl.col("class").str.starts_with(f"probe-{slot.number}-"))
+        .select("src", "dst", "status", "end_ns")
+        .collect()
     )
     in_time = (pl.col("status") == "complete") & (pl.col("end_ns") <= slot.up_ns)
     lost = flows.filter(~in_time.fill_null(value=False))
     link = " - ".join(slot.link) + (f" (and {skipped} not tried)" if skipped and slot.number == 0 else "")
     recovery = format_duration(bench.wanted.recovery_ns)
     expected = f"{flows.height} of {flows.height} flows {recovery} after it is {_words(bench)}"
-    measured = (
-        f"{flows.height - lost.height} of {flows.height}{_where_lost(lost)}{_followed(results, slot)}{_still_away(bench, results, slot)}"
-    )
+    measured = f"{flows.height - lost.height} of {flows.height}{_where_lost(lost)}{_followed(results, slot)}{_still_away(bench, results, slot)}"
     return judged("failure", link, expected, measured, holds=flows.height > 0 and lost.height == 0)
 
 
@@ -137,16 +140,25 @@ def _words(bench: Bench) -> str:
 
 
 def _where_lost(lost: pl.DataFrame) -> str:
-    pairs = [f"{row['src']} to {row['dst']}" for row in lost.select("src", "dst").unique(maintain_order=True).iter_rows(named=True)]
+    pairs = [
+        f"{row['src']} to {row['dst']}"
+        for row in lost.select("src", "dst").unique(maintain_order=True).iter_rows(named=True)
+    ]
     more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
     return f"; not {', '.join(pairs[:3])}{more}" if pairs else ""
 
 
 def _still_away(bench: Bench, results: Results, slot: _Slot) -> str:
     """Return that routing had not yet found back to the link that failed before: then two links are gone."""
-    if bench.plan.bgp is None or slot.number == 0 or results.summary.get(f"reconvergence_ns[returns-{slot.number - 1}]") is not None:
+    if (
+        bench.plan.bgp is None
+        or slot.number == 0
+        or results.summary.get(f"reconvergence_ns[returns-{slot.number - 1}]") is not None
+    ):
         return ""
-    return f"; routing was not yet back from the failure before, {format_duration(_BGP_REST_NS)} after that link's return"
+    return (
+        f"; routing was not yet back from the failure before, {format_duration(_BGP_REST_NS)} after that link's return"
+    )
 
 
 def _followed(results: Results, slot: _Slot) -> str:

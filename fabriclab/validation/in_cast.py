@@ -69,5 +69,7 @@ def _nearest_first(bench: Bench, switch: str, receiver: str) -> list[str]:
     """Return the other hosts, those of the same rack first: nothing else is a bottleneck to them; then one of each rack in turn."""
     racks = bench.racks()
     others = [rack for name, rack in racks.items() if name != switch]
-    turns = [rack[number] for number in range(max(map(len, others), default=0)) for rack in others if number < len(rack)]
+    turns = [
+        rack[number] for number in range(max(map(len, others), default=0)) for rack in others if number < len(rack)
+    ]
     return [host for host in racks[switch] if host != receiver] + turns

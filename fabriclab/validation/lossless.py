@@ -117,27 +117,51 @@ def _burst(number: int, slot: _Slot) -> Iterator[RoundsTraffic]:
 
 
 def _judge(bench: Bench, slot: _Slot, results: Results) -> Finding:
-    where, expected = f"{slot.in_cast.name} DSCP {slot.dscp}", f"{len(slot.in_cast.senders)} senders at once: nothing lost"
+    where, expected = (
+        f"{slot.in_cast.name} DSCP {slot.dscp}",
+        f"{len(slot.in_cast.senders)} senders at once: nothing lost",
+    )
     queues, ports = results.switches.queues, results.switches.ports
     if queues is None or ports is None:
         return unmeasured("lossless", where, expected, "this engine has no PFC")
-    dropped = _grown(queues.with_columns(pl.sum_horizontal(pl.col("^dropped_.*$")).alias("dropped")), "dropped", ["port", "queue"], slot)
-    early = {place: count for place, count in _grown(queues, "dropped_wred", ["port", "queue"], slot).items() if _marks(bench, *place)}
+    dropped = _grown(
+        queues.with_columns(pl.sum_horizontal(pl.col("^dropped_.*$")).alias("dropped")),
+        "dropped",
+        ["port", "queue"],
+        slot,
+    )
+    early = {
+        place: count
+        for place, count in _grown(queues, "dropped_wred", ["port", "queue"], slot).items()
+        if _marks(bench, *place)
+    }
     lost = {place: count - early.get(place, 0) for place, count in dropped.items()}
     told = f"{format_count(sum(_grown(ports, 'pauses_sent', ['port'], slot).values()), 'pause')} sent"
     if sum(early.values()):
         told += f"; WRED dropped {format_count(sum(early.values()), 'packet')} without ECN"
     if sum(lost.values()):
         at = ", ".join(f"{count} at {port} queue {queue}" for (port, queue), count in sorted(lost.items()) if count)
-        return judged("lossless", where, expected, f"{format_count(sum(lost.values()), 'packet')} lost ({at}); {told}", holds=False)
+        return judged(
+            "lossless",
+            where,
+            expected,
+            f"{format_count(sum(lost.values()), 'packet')} lost ({at}); {told}",
+            holds=False,
+        )
     return judged("lossless", where, expected, f"nothing lost; {told}", holds=True)
 
 
 def _marks(bench: Bench, name: str, index: int) -> bool:
     """Return whether a queue marks: what WRED drops there cannot be marked (retransmissions, acknowledgements: RFC 3168, section 6.1)."""
     node, _, interface = name.partition(":")
-    ports = [port.switch_port for port in bench.plan.node(node).ports if port.interface == interface and port.switch_port is not None]
-    return any(queue.index == index and queue.wred is not None and queue.wred.ecn for port in ports for queue in port.queues)
+    ports = [
+        port.switch_port
+        for port in bench.plan.node(node).ports
+        if port.interface == interface and port.switch_port is not None
+    ]
+    return any(
+        queue.index == index and queue.wred is not None and queue.wred.ecn for port in ports for queue in port.queues
+    )
 
 
 def _grown(table: pl.LazyFrame, column: str, by: list[str], slot: _Slot) -> dict[Any, int]:
@@ -146,6 +170,8 @@ def _grown(table: pl.LazyFrame, column: str, by: list[str], slot: _Slot) -> dict
     until = table.select(*by, "time_ns", column).drop_nulls(column).group_by(by)
     value = pl.col(column)
     grown = until.agg(
-        (value.filter(at <= slot.stop_ns).max().fill_null(0) - value.filter(at <= slot.start_ns).max().fill_null(0)).alias("grown")
+        (
+            value.filter(at <= slot.stop_ns).max().fill_null(0) - value.filter(at <= slot.start_ns).max().fill_null(0)
+        ).alias("grown")
     )
     return {row[0] if len(by) == 1 else row[:-1]: int(row[-1]) for row in grown.sort(by).collect().iter_rows()}

@@ -145,7 +145,9 @@ def _marking(bench: Bench, place: InCast) -> Iterator[tuple[SwitchQueue, int, in
         queue = queues.get(index, SwitchQueue(index=index))
         dscp = next((one for one in bench.wanted.thresholds if _queue_of(place.switch_port, one) == index), dscp)
         wred = queue.wred if queue.wred is not None and queue.wred.ecn else None
-        begin, full = (0, 0) if wred is None else (_bytes(wred, length, place.port.rate_bps) for length in (wred.min, wred.max))
+        begin, full = (
+            (0, 0) if wred is None else (_bytes(wred, length, place.port.rate_bps) for length in (wred.min, wred.max))
+        )
         if index in wanted:
             # A curve that rises from there on has its first mark by chance.
             yield queue, dscp, wanted[index], max(wanted[index], full) if begin <= wanted[index] else wanted[index]
@@ -174,7 +176,9 @@ def _judge(slots: Sequence[_Slot], results: Results) -> list[Finding]:
     """Return a line for each queue that does not mark as it should, and one for those of a port that do, alike."""
     queues = results.switches.queues
     if queues is None:
-        return [unmeasured("marks", slot.where, slot.expected, "this engine has no queues to count in") for slot in slots]
+        return [
+            unmeasured("marks", slot.where, slot.expected, "this engine has no queues to count in") for slot in slots
+        ]
     marks, drops = pl.col("marked_wred") + pl.col("marked_phantom"), pl.sum_horizontal(pl.col("^dropped_.*$"))
     rows = queues.with_columns(marks.alias("marks"), drops.alias("drops")).sort("time_ns").collect()
     found = [(slot, _begin(slot, rows)) for slot in slots]
@@ -209,7 +213,9 @@ def _is_right(slot: _Slot, begin: _Begin) -> bool:
 
 def _fault(slot: _Slot, begin: _Begin) -> Finding:
     if begin.with_mark_bytes is not None:
-        return judged("marks", slot.where, slot.expected, _between(begin.unmarked_bytes, begin.with_mark_bytes), holds=False)
+        return judged(
+            "marks", slot.where, slot.expected, _between(begin.unmarked_bytes, begin.with_mark_bytes), holds=False
+        )
     dropped = f", {format_count(begin.drops, 'packet')} dropped" if begin.drops else ""
     return judged("marks", slot.where, slot.expected, f"none up to {_size(begin.unmarked_bytes)}{dropped}", holds=False)
 

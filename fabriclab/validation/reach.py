@@ -18,7 +18,18 @@ from fabriclab.plan.node import Node, Route
 from fabriclab.plan.traffic_kinds import FlowsTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_count
-from fabriclab.validation.bench import MS, NO_PROBES, Bench, Collector, S, Setting, Stage, collected, set_up, single_flows
+from fabriclab.validation.bench import (
+    MS,
+    NO_PROBES,
+    Bench,
+    Collector,
+    S,
+    Setting,
+    Stage,
+    collected,
+    set_up,
+    single_flows,
+)
 from fabriclab.validation.finding import Finding, judged, shortened, unmeasured
 from fabriclab.validation.routing import collectors as routing_collectors
 from fabriclab.validation.routing import judge_routing
@@ -82,7 +93,13 @@ def _judge_pairs(flows: pl.DataFrame) -> list[Finding]:
         pl.len().alias("flows"), (pl.col("status") == "complete").sum().alias("done")
     )
     wrong = [
-        judged("reach", f"{pair['src']} to {pair['dst']}", f"{pair['flows']} of {pair['flows']} flows", f"{pair['done']}", holds=False)
+        judged(
+            "reach",
+            f"{pair['src']} to {pair['dst']}",
+            f"{pair['flows']} of {pair['flows']} flows",
+            f"{pair['done']}",
+            holds=False,
+        )
         for pair in pairs.sort("src", "dst").iter_rows(named=True)
         if pair["done"] < pair["flows"]
     ]
@@ -105,7 +122,11 @@ def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame) -> list[Find
         if measured < expected[one, other]:
             wrong.append(judged("mtu", f"{one} and {other}", f"{expected[one, other]} B", f"{measured} B", holds=False))
         elif not (done[one, other] and done[other, one]):
-            wrong.append(judged("mtu", f"{one} and {other}", f"{expected[one, other]} B", "full packets do not arrive", holds=False))
+            wrong.append(
+                judged(
+                    "mtu", f"{one} and {other}", f"{expected[one, other]} B", "full packets do not arrive", holds=False
+                )
+            )
     text = " to ".join(f"{mtu} B" for mtu in sorted({min(expected.values()), max(expected.values())}))
     return shortened(wrong) or [judged("mtu", f"{format_count(len(pairs), 'pair')} of hosts", text, text, holds=True)]
 
@@ -152,21 +173,27 @@ def _judge_balance(bench: Bench, results: Results) -> Iterator[Finding]:
             if carried is None:
                 yield unmeasured("balance", switch.name, expected, "interfaces were not sampled")
                 continue
-            ports = [[f"{switch.name}:{port}" for port in member_ports(intended, interface)] for interface in interfaces]
+            ports = [
+                [f"{switch.name}:{port}" for port in member_ports(intended, interface)] for interface in interfaces
+            ]
             sent = [sum(carried.get(port, 0) for port in of_interface) for of_interface in ports]
             pairs = zip(interfaces, sent, strict=True)
             shares = ", ".join(f"{interface} {100 * packets / max(1, sum(sent)):.0f} %" for interface, packets in pairs)
             if sum(sent) < len(interfaces) * _FLOWS_A_PATH:
                 yield unmeasured("balance", switch.name, expected, "no traffic came here")
             else:
-                yield judged("balance", switch.name, expected, shares, min(sent) >= _LEAST_SHARE * sum(sent) / len(interfaces))
+                yield judged(
+                    "balance", switch.name, expected, shares, min(sent) >= _LEAST_SHARE * sum(sent) / len(interfaces)
+                )
 
 
 def _equals(bench: Bench, switch: Node) -> list[tuple[str, ...]]:
     """Return the interfaces over which traffic is spread: next hops of one route, members of one port channel."""
     next_hops = {tuple(hop[1] for hop in route.next_hops) for route in switch.routes if len(route.next_hops) > 1}
     fabric = {interface.name for interface, _ in fabric_neighbours(switch, bench.intended.by_name())}
-    channels = [channel.members for channel in switch.port_channels if channel.name in fabric and len(channel.members) > 1]
+    channels = [
+        channel.members for channel in switch.port_channels if channel.name in fabric and len(channel.members) > 1
+    ]
     return [*sorted(next_hops), *channels]
 
 
@@ -175,5 +202,9 @@ def _sent_packets(results: Results) -> dict[str, int] | None:
     interfaces = results.measured.interfaces
     if interfaces is None:
         return None
-    sent = interfaces.group_by("port").agg((pl.col("tx_packets").max() - pl.col("tx_packets").min()).alias("sent")).collect()
+    sent = (
+        interfaces.group_by("port")
+        .agg((pl.col("tx_packets").max() - pl.col("tx_packets").min()).alias("sent"))
+        .collect()
+    )
     return {port: packets or 0 for port, packets in sent.iter_rows()}

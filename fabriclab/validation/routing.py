@@ -47,7 +47,11 @@ def observed(plan: Plan, results: Results) -> Plan:
         output = collected(results, "kernel-routes", node.name) if node.role == "switch" else None
         live = _live_interfaces(_parsed(output))
         routes = [_with_hops(route, live.get(_prefix(route.destination), ())) for route in node.routes]
-        nodes.append(node if output is None else node.model_copy(update={"routes": tuple(route for route in routes if route.next_hops)}))
+        nodes.append(
+            node
+            if output is None
+            else node.model_copy(update={"routes": tuple(route for route in routes if route.next_hops)})
+        )
     return plan.model_copy(update={"nodes": tuple(nodes)})
 
 
@@ -81,10 +85,18 @@ def _state(peers: Mapping[str, Any], names: Sequence[str]) -> str:
 def _judge_paths(switch: Node, output: str | None) -> list[Finding]:
     widths = sorted({len(route.next_hops) for route in switch.routes}, reverse=True)
     if output is None:
-        return [unmeasured("paths", switch.name, f"{len(switch.routes)} routes", "the kernel's routes were not collected")]
+        return [
+            unmeasured("paths", switch.name, f"{len(switch.routes)} routes", "the kernel's routes were not collected")
+        ]
     live = _live_interfaces(_parsed(output))
     wrong = [
-        judged("paths", f"{switch.name} to {route.destination}", _hops_text(_interfaces(route)), _hops_text(found), holds=False)
+        judged(
+            "paths",
+            f"{switch.name} to {route.destination}",
+            _hops_text(_interfaces(route)),
+            _hops_text(found),
+            holds=False,
+        )
         for route in switch.routes
         if sorted(found := _hops_of(route, live)) != sorted(_interfaces(route))
     ]
@@ -115,7 +127,9 @@ def _live_interfaces(table: Any) -> dict[str, list[str]]:
     found = {}
     for route in table if isinstance(table, list) else ():
         hops = route.get("nexthops") or [route]
-        found[_prefix(route["dst"])] = [hop["dev"] for hop in hops if "dev" in hop and not _NOT_LIVE & set(hop.get("flags", ()))]
+        found[_prefix(route["dst"])] = [
+            hop["dev"] for hop in hops if "dev" in hop and not _NOT_LIVE & set(hop.get("flags", ()))
+        ]
     return found
 
 

@@ -61,7 +61,9 @@ def _names(found: Sequence[ForeignFlow]) -> tuple[str, ...]:
 def _check(flow: ForeignFlow, hosts: Sequence[str], file: str, problems: TraceProblems) -> None:
     for node in (flow.src, flow.dst):
         if node >= len(hosts):
-            problems.add(file, flow.line, f"node {node} has no host; there are {len(hosts)}, for nodes 0 to {len(hosts) - 1}")
+            problems.add(
+                file, flow.line, f"node {node} has no host; there are {len(hosts)}, for nodes 0 to {len(hosts) - 1}"
+            )
     if flow.src == flow.dst:
         problems.add(file, flow.line, f"node {flow.src} sends to itself")
     if flow.size_bytes == 0:

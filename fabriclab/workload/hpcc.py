@@ -33,7 +33,9 @@ def read_hpcc(text: str, file: str, problems: TraceProblems) -> list[ForeignFlow
 
 def _flow(line: int, words: list[str], file: str, problems: TraceProblems) -> ForeignFlow | None:
     if len(words) != 6:
-        problems.add(file, line, f"{shown(' '.join(words))}: {len(words)} values; a flow is `src dst priority port size start`")
+        problems.add(
+            file, line, f"{shown(' '.join(words))}: {len(words)} values; a flow is `src dst priority port size start`"
+        )
         return None
     src, dst = whole(words[0], MOST_NODES), whole(words[1], MOST_NODES)
     size, start = whole(words[4], LARGEST_BYTES), nanoseconds(words[5], _NS_PER_S)

@@ -47,7 +47,9 @@ def _refused(word: str) -> str:
     return f"{word}: triggers can't be converted; give the connection a start, or write a trace whose `after` names a `group`"
 
 
-def _read_header(number: int, words: list[str], header: dict[str, tuple[int, int]], file: str, problems: TraceProblems) -> None:
+def _read_header(
+    number: int, words: list[str], header: dict[str, tuple[int, int]], file: str, problems: TraceProblems
+) -> None:
     value = whole(words[1], 10**8) if len(words) == 2 else None
     if value is None:
         problems.add(file, number, f"{shown(' '.join(words))}: {words[0]} must be followed by a whole number")
@@ -67,7 +69,9 @@ def _check_header(
     nodes = header.get("Nodes", (1, MOST_NODES))[1]
     for flow in flows:
         if max(flow.src, flow.dst) >= nodes:
-            problems.add(file, flow.line, f"node {max(flow.src, flow.dst)} is none of the {nodes}, which are 0 to {nodes - 1}")
+            problems.add(
+                file, flow.line, f"node {max(flow.src, flow.dst)} is none of the {nodes}, which are 0 to {nodes - 1}"
+            )
 
 
 def _connection(number: int, words: list[str], file: str, problems: TraceProblems) -> ForeignFlow | None:

@@ -18,7 +18,8 @@ def arrivals_table(traffic: ArrivalsTraffic, site: Site) -> pl.DataFrame:
     receivers = Receivers(traffic.pairs, site, traffic.name)
     senders = site.order(traffic.name, traffic.pairs.senders)
     starts = [
-        draw_starts(traffic.arrivals, site.stream(traffic.name, sender, "starts"), traffic.start_ns, traffic.stop_ns) for sender in senders
+        draw_starts(traffic.arrivals, site.stream(traffic.name, sender, "starts"), traffic.start_ns, traffic.stop_ns)
+        for sender in senders
     ]
     counts = [len(of_sender) for of_sender in starts]
     columns = {

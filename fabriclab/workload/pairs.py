@@ -42,7 +42,10 @@ class Receivers:
         if pattern in ("in-rack", "out-of-rack"):
             others = [host for host in others if (racks[host] == racks[sender]) == (pattern == "in-rack")]
         if not others:
-            where = {"in-rack": f" behind {racks[sender]}", "out-of-rack": f" behind another switch than {racks[sender]}"}.get(pattern, "")
+            where = {
+                "in-rack": f" behind {racks[sender]}",
+                "out-of-rack": f" behind another switch than {racks[sender]}",
+            }.get(pattern, "")
             raise TraceError(
                 f"traffic.{self._traffic}: {sender} has no other receiver{where}; add one, or leave {sender} out of the senders"
             )
@@ -73,7 +76,9 @@ def permutation(senders: Sequence[str], receivers: Sequence[str], stream: Stream
             continue
         partners = [other for other in range(usable) if _may_swap(senders, slots, place, other)]
         if not partners:
-            raise TraceError(f"traffic.{traffic}: {sender} has no other receiver; add receivers, or leave {sender} out of the senders")
+            raise TraceError(
+                f"traffic.{traffic}: {sender} has no other receiver; add receivers, or leave {sender} out of the senders"
+            )
         partner = partners[int(stream.below(len(partners), 1)[0])]
         slots[place], slots[partner] = slots[partner], slots[place]
     return dict(zip(senders, slots, strict=False))

@@ -48,14 +48,20 @@ def query_table(traffic: QueryTraffic, site: Site) -> pl.DataFrame:
     }
     table = flow_table(site, traffic.name, traffic.carrier, columns)
     number = pl.Series("number", np.repeat(numbers, traffic.fan_out))
-    return by_start(table.with_columns(number).with_columns(group=pl.format(f"{traffic.name}/q{{}}", "number")).drop("number"))
+    return by_start(
+        table.with_columns(number).with_columns(group=pl.format(f"{traffic.name}/q{{}}", "number")).drop("number")
+    )
 
 
 def _draw(traffic: QueryTraffic, aggregator: str, site: Site) -> _Queries:
     workers = [worker for worker in traffic.workers if worker != aggregator]
     if traffic.fan_out > len(workers):
-        raise TraceError(f"traffic.{traffic.name}: fan_out: {traffic.fan_out} workers of the {len(workers)} that {aggregator} can ask")
-    streams = {purpose: site.stream(traffic.name, aggregator, purpose) for purpose in ("starts", "workers", "jitter", "sizes")}
+        raise TraceError(
+            f"traffic.{traffic.name}: fan_out: {traffic.fan_out} workers of the {len(workers)} that {aggregator} can ask"
+        )
+    streams = {
+        purpose: site.stream(traffic.name, aggregator, purpose) for purpose in ("starts", "workers", "jitter", "sizes")
+    }
     starts = draw_starts(traffic.arrivals, streams["starts"], traffic.start_ns, traffic.stop_ns)
     shape = (len(starts), traffic.fan_out)
     flows = len(starts) * traffic.fan_out

@@ -49,7 +49,8 @@ def long_table(traffic: LongTraffic, site: Site) -> pl.DataFrame:
     counts = [len(of_sender) for of_sender in receivers]
     order = np.argsort(np.concatenate([np.arange(count) for count in counts]), kind="stable")
     shifts = [
-        jitter(site.stream(traffic.name, sender, "jitter"), traffic.jitter_ns, count) for sender, count in zip(senders, counts, strict=True)
+        jitter(site.stream(traffic.name, sender, "jitter"), traffic.jitter_ns, count)
+        for sender, count in zip(senders, counts, strict=True)
     ]
     columns = {
         "start_ns": traffic.start_ns + np.arange(len(order)) * traffic.stagger_ns + np.concatenate(shifts)[order],

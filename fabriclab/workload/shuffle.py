@@ -65,10 +65,13 @@ def _inputs(traffic: ShuffleTraffic, site: Site) -> Iterator[_Copy]:
 def _partitions(traffic: ShuffleTraffic, site: Site, job: str | None) -> Iterator[_Copy]:
     """Yield the partitions that travel, in the order in which slots take them."""
     shares = _split(traffic, traffic.size_bytes, len(traffic.mappers) * len(traffic.reducers))
-    sizes = dict(zip(((reducer, mapper) for reducer in traffic.reducers for mapper in traffic.mappers), shares, strict=True))
+    sizes = dict(
+        zip(((reducer, mapper) for reducer in traffic.reducers for mapper in traffic.mappers), shares, strict=True)
+    )
     reducers = site.order(traffic.name, traffic.reducers)
     fetched = {
-        reducer: site.stream(traffic.name, reducer, "partitions").shuffled(_others(traffic.mappers, reducer)) for reducer in reducers
+        reducer: site.stream(traffic.name, reducer, "partitions").shuffled(_others(traffic.mappers, reducer))
+        for reducer in reducers
     }
     for place in range(0, max(map(len, fetched.values())), traffic.parallel_copies):
         turn = place // traffic.parallel_copies
@@ -96,7 +99,9 @@ def _replicas(traffic: ShuffleTraffic, reducer: str, site: Site) -> list[str]:
     members = dict.fromkeys((*traffic.mappers, *traffic.reducers, *traffic.sources))
     free = site.stream(traffic.name, reducer, "replicas").shuffled(_others(list(members), reducer))
     if len(free) < traffic.replicas - 1:
-        raise TraceError(f"traffic.{traffic.name}: replicas: {traffic.replicas} copies need as many hosts; the job has {len(members)}")
+        raise TraceError(
+            f"traffic.{traffic.name}: replicas: {traffic.replicas} copies need as many hosts; the job has {len(members)}"
+        )
     # A stable sort: false comes first, and the random order stands where several are as good.
     free.sort(key=lambda host: site.racks[host] == site.racks[reducer])
     first = free.pop(0)

@@ -48,7 +48,9 @@ class Site:
         Who starts at the same moment is asked one after the other all the same, and senders in lockstep stay in lockstep: which of them
         loses hangs on that order (S. Floyd, V. Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992).
         """
-        return sorted(names, key=lambda name: hashlib.blake2b(f"{self.seed} {traffic} {name}".encode(), digest_size=16).digest())
+        return sorted(
+            names, key=lambda name: hashlib.blake2b(f"{self.seed} {traffic} {name}".encode(), digest_size=16).digest()
+        )
 
 
 def site_of(plan: Plan) -> Site:

@@ -43,4 +43,6 @@ def quantiles(size: DistributedSize, shares: Floats) -> Integers:
 
 
 def _columns(points: Sequence[tuple[int, float]]) -> tuple[Floats, Floats]:
-    return np.array([size for size, _ in points], dtype=np.float64), np.array([probability for _, probability in points], dtype=np.float64)
+    return np.array([size for size, _ in points], dtype=np.float64), np.array(
+        [probability for _, probability in points], dtype=np.float64
+    )

@@ -59,7 +59,11 @@ def _starts(flows: pl.DataFrame) -> str:
     if timed.is_empty():
         return f"starts: none at a time of its own{waits}"
     first, last = min(timed), max(timed)
-    spread = f"at {format_duration(first)}" if first == last else f"from {format_duration(first, 6)} to {format_duration(float(last), 6)}"
+    spread = (
+        f"at {format_duration(first)}"
+        if first == last
+        else f"from {format_duration(first, 6)} to {format_duration(float(last), 6)}"
+    )
     return f"starts: {spread}{waits}"
 
 
@@ -100,7 +104,9 @@ def _shares(loads: Sequence[float]) -> str:
 
 
 def _share_got(traffic: ArrivalsTraffic, flows: pl.DataFrame, site: Site) -> float:
-    carried = sum(site.rates_bps[sender] for sender in traffic.pairs.senders) * (traffic.stop_ns - traffic.start_ns) / 1e9
+    carried = (
+        sum(site.rates_bps[sender] for sender in traffic.pairs.senders) * (traffic.stop_ns - traffic.start_ns) / 1e9
+    )
     return 8 * int(flows["size_bytes"].sum()) / carried
 
 

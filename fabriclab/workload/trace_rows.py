@@ -88,13 +88,20 @@ def _columns(trace: UserTrace, header: str, problems: TraceProblems) -> list[str
 def _plain_rows(trace: UserTrace, columns: Sequence[str], problems: TraceProblems) -> pl.DataFrame:
     """Return the rows of a trace in which nothing is quoted: a row is a line, a comma parts two values."""
     lines = pl.read_csv(
-        io.BytesIO(trace.content), has_header=False, separator=_NEVER_IN_TEXT, quote_char=None, new_columns=["text"], infer_schema=False
+        io.BytesIO(trace.content),
+        has_header=False,
+        separator=_NEVER_IN_TEXT,
+        quote_char=None,
+        new_columns=["text"],
+        infer_schema=False,
     )
     lines = lines.with_row_index("line", offset=1).slice(2).with_columns(pl.col("text").str.strip_chars_end("\r"))
     # A line of blanks only is none.
     lines = lines.filter(pl.col("text").str.len_bytes() > 0)
     values = pl.col("text").str.count_matches(",", literal=True) + 1
-    for line, count in lines.select("line", values=values).filter(pl.col("values") != len(columns)).head(problems.wanted).iter_rows():
+    for line, count in (
+        lines.select("line", values=values).filter(pl.col("values") != len(columns)).head(problems.wanted).iter_rows()
+    ):
         problems.add(trace.path, line, _wrong_count(count, columns))
     lines = lines.filter(values == len(columns))
     fields = pl.col("text").str.split_exact(",", len(columns) - 1).struct.rename_fields(list(columns))
@@ -122,7 +129,9 @@ def _parsed(trace: UserTrace, columns: Sequence[str], problems: TraceProblems) -
             else:
                 problems.add(trace.path, reader.line_num, _wrong_count(len(row), columns))
     except csv.Error as error:
-        problems.add(trace.path, reader.line_num, f"{error}; a quoted value ends with a quote, one inside it is written twice")
+        problems.add(
+            trace.path, reader.line_num, f"{error}; a quoted value ends with a quote, one inside it is written twice"
+        )
 
 
 def _wrong_count(count: int, columns: Sequence[str]) -> str:

@@ -46,7 +46,11 @@ def _number_rules() -> list[Rule]:
     return [
         _bounded("flow", 0, LARGEST_FLOW, needed=True),
         _bounded("start_ns", 0, LARGEST_NS, needed=True),
-        Rule("size_bytes", _no_number("size_bytes", SMALLEST_BYTES, 2**62), f"must be at least {SMALLEST_BYTES}, a whole number of bytes"),
+        Rule(
+            "size_bytes",
+            _no_number("size_bytes", SMALLEST_BYTES, 2**62),
+            f"must be at least {SMALLEST_BYTES}, a whole number of bytes",
+        ),
         _bounded("stop_ns", 1, LARGEST_NS),
         Rule(
             "request_bytes",
@@ -74,12 +78,19 @@ def _rules_of_ends() -> list[Rule]:
     too_early = pl.col("after").is_null() & whole_number("stop_ns").is_between(1, whole_number("start_ns"))
     return [
         Rule("size_bytes", size == stop, "", _says_which_end),
-        Rule("stop_ns", too_early, "", lambda row: f"stop_ns: {row['stop_ns']!r} must be later than start_ns, {row['start_ns']}"),
+        Rule(
+            "stop_ns",
+            too_early,
+            "",
+            lambda row: f"stop_ns: {row['stop_ns']!r} must be later than start_ns, {row['start_ns']}",
+        ),
     ]
 
 
 def _says_which_end(row: dict[str, Any]) -> str:
-    return f"exactly one of size_bytes ({row['size_bytes'] or ''!r}) and stop_ns ({row['stop_ns'] or ''!r}) must be given"
+    return (
+        f"exactly one of size_bytes ({row['size_bytes'] or ''!r}) and stop_ns ({row['stop_ns'] or ''!r}) must be given"
+    )
 
 
 def _rules_of_kinds() -> list[Rule]:
@@ -88,9 +99,17 @@ def _rules_of_kinds() -> list[Rule]:
     request, kept = pl.col("request_bytes").is_not_null(), pl.col("connection").is_not_null()
     return [
         Rule("mode", iperf3 & ~long, "needs a stop_ns: iperf3 sends for a time"),
-        Rule("after", iperf3 & pl.col("after").is_not_null(), "can't be waited for by iperf3, which starts at its time; leave it empty"),
+        Rule(
+            "after",
+            iperf3 & pl.col("after").is_not_null(),
+            "can't be waited for by iperf3, which starts at its time; leave it empty",
+        ),
         Rule("request_bytes", request & pl.col("mode").ne_missing("pull"), "is for mode pull alone; leave it empty"),
-        Rule("connection", kept & long, "is kept, and a long flow ends with its connection; leave it empty where stop_ns is given"),
+        Rule(
+            "connection",
+            kept & long,
+            "is kept, and a long flow ends with its connection; leave it empty where stop_ns is given",
+        ),
         Rule("connection", kept & mptcp, "is kept, and a flow over MPTCP has a connection of its own; leave it empty"),
     ]
 
@@ -102,7 +121,11 @@ def _no_number(column: str, least: int, largest: int) -> pl.Expr:
 
 def _bounded(column: str, least: int, largest: int, *, needed: bool = False) -> Rule:
     broken = _no_number(column, least, largest)
-    return Rule(column, broken | pl.col(column).is_null() if needed else broken, f"must be a whole number from {least} to {largest}")
+    return Rule(
+        column,
+        broken | pl.col(column).is_null() if needed else broken,
+        f"must be a whole number from {least} to {largest}",
+    )
 
 
 def _one_of(column: str, words: Sequence[str], right: str, *, needed: bool = False) -> Rule:

@@ -23,7 +23,13 @@ def read_traces(traces: Sequence[UserTrace], site: Site, congestion_controls: Se
     read = [_checked_rows(trace, site, congestion_controls, problems) for trace in traces]
     if not any(table is not None for table in read):
         problems.raise_if_any()
-    rows = pl.concat([table.with_columns(path=pl.lit(trace.path)) for trace, table in zip(traces, read, strict=True) if table is not None])
+    rows = pl.concat(
+        [
+            table.with_columns(path=pl.lit(trace.path))
+            for trace, table in zip(traces, read, strict=True)
+            if table is not None
+        ]
+    )
     _check_numbers(rows, problems)
     problems.raise_if_any()
     _check_connections(rows, problems)
@@ -32,7 +38,9 @@ def read_traces(traces: Sequence[UserTrace], site: Site, congestion_controls: Se
     return rows.select("traffic", *(_typed(name, site) for name in COLUMNS))
 
 
-def _checked_rows(trace: UserTrace, site: Site, congestion_controls: Sequence[str], problems: TraceProblems) -> pl.DataFrame | None:
+def _checked_rows(
+    trace: UserTrace, site: Site, congestion_controls: Sequence[str], problems: TraceProblems
+) -> pl.DataFrame | None:
     """Return the rows with every column, as texts; None after recording that there are none."""
     rows = read_rows(trace, problems)
     if rows is None:
@@ -69,17 +77,30 @@ def _check_connections(rows: pl.DataFrame, problems: TraceProblems) -> None:
         other = joined.filter(pl.col(column).ne_missing(pl.col(f"{column}_first")))
         for row in other.head(problems.wanted).iter_rows(named=True):
             there = f"line {row['line_first']} has {row[f'{column}_first'] or 'none'}"
-            message = f"{column}: {row[column] or ''!r} differs within the connection {shown(row['connection'])}: {there}"
+            message = (
+                f"{column}: {row[column] or ''!r} differs within the connection {shown(row['connection'])}: {there}"
+            )
             problems.add(row["path"], row["line"], message)
 
 
 def _check_groups(rows: pl.DataFrame, problems: TraceProblems) -> None:
     unknown = unknown_groups(rows)
     for path, line, after in (
-        rows.filter(pl.col("after").is_in(sorted(unknown))).head(problems.wanted).select("path", "line", "after").iter_rows()
+        rows.filter(pl.col("after").is_in(sorted(unknown)))
+        .head(problems.wanted)
+        .select("path", "line", "after")
+        .iter_rows()
     ):
         problems.add(path, line, f"after: {shown(after)} is the group of no flow")
     loop = waiting_loop(rows)
     if loop:
-        path, line, after = rows.filter(pl.col("group").is_in(loop) & pl.col("after").is_in(loop)).select("path", "line", "after").row(0)
-        problems.add(path, line, f"after: {shown(after)} waits for this flow's own group in a loop: {' waits for '.join(loop[:8])}")
+        path, line, after = (
+            rows.filter(pl.col("group").is_in(loop) & pl.col("after").is_in(loop))
+            .select("path", "line", "after")
+            .row(0)
+        )
+        problems.add(
+            path,
+            line,
+            f"after: {shown(after)} waits for this flow's own group in a loop: {' waits for '.join(loop[:8])}",
+        )

@@ -55,14 +55,18 @@ finally:
 def cpu_s(*command: str | Path) -> float:
     """Return the CPU seconds of a command and all that it starts. Raises CalledProcessError."""
     before = _spent_s()
-    subprocess.run(command, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    subprocess.run(
+        command, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+    )
     return _spent_s() - before
 
 
 def own_s(*arguments: str | Path) -> tuple[float, float]:
     """Return the CPU seconds of fabriclab itself before its machine starts and after it has ended. Raises CalledProcessError."""
     command = [sys.executable, "-c", OWN, *arguments]
-    done = subprocess.run(command, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
     before, after = done.stderr.split()[-2:]
     return float(before), float(after)
 
@@ -95,7 +99,9 @@ def main() -> None:
             print(f"{what:8} {least[what]:6.2f} s", flush=True)
         before, after = min((own_s(*point) for _ in range(repeat)), key=sum)
         ratio = (before + after) / least["help"]
-        print(f"own      {before + after:6.2f} s  ({before:.2f} before the machine, {after:.2f} after it; {ratio:.1f} times help)")
+        print(
+            f"own      {before + after:6.2f} s  ({before:.2f} before the machine, {after:.2f} after it; {ratio:.1f} times help)"
+        )
 
 
 if __name__ == "__main__":

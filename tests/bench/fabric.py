@@ -64,9 +64,17 @@ def measure(k: int, protocol: str) -> Cost:
         arguments = ["generate", "fat-tree", "--k", str(k), "--host-rate", "100 Mbps", "--out", name]
         if CliRunner().invoke(app, arguments).exit_code:
             raise SystemExit(f"{' '.join(arguments)} failed")
-        hosts = [f"h{pod}-{edge}-{host}" for pod in range(1, k + 1) for edge in range(1, k // 2 + 1) for host in range(1, k // 2 + 1)]
+        hosts = [
+            f"h{pod}-{edge}-{host}"
+            for pod in range(1, k + 1)
+            for edge in range(1, k // 2 + 1)
+            for host in range(1, k // 2 + 1)
+        ]
         pairs = zip(hosts, hosts[len(hosts) // 2 :] + hosts[: len(hosts) // 2], strict=True)
-        traffic = [f"  to-{to}: {{kind: long, senders: [{sender}], receiver: {to}, stop: {VIRTUAL_S} s}}" for sender, to in pairs]
+        traffic = [
+            f"  to-{to}: {{kind: long, senders: [{sender}], receiver: {to}, stop: {VIRTUAL_S} s}}"
+            for sender, to in pairs
+        ]
         (directory / "experiment.yml").write_text(EXPERIMENT.format(protocol=protocol, traffic="\n".join(traffic)))
         lab = parse_lab(directory)
         return run(lab.directory, RunContext(lab.directory, find_artefacts(), ("bench",), lambda _: None), protocol)
@@ -122,8 +130,12 @@ def main() -> None:
             + (f", converged after {best.converged_s:.3f} virtual s" if best.converged_s else "")
             + target(START_S, k, protocol)
         )
-        print(f"  permutation  {best.traffic.text(VIRTUAL_S)}   s a virtual second" + target(PERMUTATION_S, k, protocol))
-        print(f"  packet-hop   {packet_hops_us[k, protocol]:8.3f} us ({best.packets:,} packets sent by ports)", flush=True)
+        print(
+            f"  permutation  {best.traffic.text(VIRTUAL_S)}   s a virtual second" + target(PERMUTATION_S, k, protocol)
+        )
+        print(
+            f"  packet-hop   {packet_hops_us[k, protocol]:8.3f} us ({best.packets:,} packets sent by ports)", flush=True
+        )
     growth = packet_hops_us[8, "static"] / packet_hops_us[4, "static"]
     print(f"packet-hop, k=8 against k=4: x {growth:.2f} (target: below 1.5)")
 

@@ -61,7 +61,9 @@ def artefacts() -> dict[str, Path]:
 
 
 def stock_qdiscs(interface: str, *, marks: bool) -> list[str]:
-    red = f"red limit {BUFFER} min {THRESHOLD} max {THRESHOLD + 1} avpkt 1500 burst 20 ecn bandwidth {RATE} probability 1"
+    red = (
+        f"red limit {BUFFER} min {THRESHOLD} max {THRESHOLD + 1} avpkt 1500 burst 20 ecn bandwidth {RATE} probability 1"
+    )
     queue = red if marks else f"bfifo limit {10 * BUFFER}"
     return [
         f"qdisc add dev {interface} root handle 1: tbf rate {RATE} burst 3028 limit 10000000",
@@ -79,7 +81,9 @@ def switch_port(interface: str, *, marks: bool) -> list[str]:
     return [f"{port}{memory} queue 0 pool 0 alpha 0 wred {THRESHOLD} {THRESHOLD + 1} 100% weight 1 ecn"]
 
 
-def write_node(run: Path, name: str, sysctls: Mapping[str, str], ip: Sequence[str], tc: Sequence[str]) -> dict[str, str]:
+def write_node(
+    run: Path, name: str, sysctls: Mapping[str, str], ip: Sequence[str], tc: Sequence[str]
+) -> dict[str, str]:
     directory = run / "nodes" / name
     directory.mkdir(parents=True)
     (directory / "sysctl.conf").write_text("".join(f"{key} = {value}\n" for key, value in sysctls.items()))
@@ -173,7 +177,12 @@ def run_machine(paths: Mapping[str, Path], run: Path, job: Job, cpu: int) -> Cos
         environment = os.environ | ({"TMPDIR": "/dev/shm"} if os.access("/dev/shm", os.W_OK) else {})
         start, start_cpu = time.monotonic(), children_cpu()
         done = subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         cost = Cost(time.monotonic() - start, children_cpu() - start_cpu)
     if '"status":"complete"' not in done.stdout:
@@ -198,7 +207,9 @@ def slope(paths: Mapping[str, Path], make_job: JobMaker, sizes: tuple[int, int],
     return slopes(paths, [make_job], sizes, cpu, repeat)[0]
 
 
-def slopes(paths: Mapping[str, Path], makers: Sequence[JobMaker], sizes: tuple[int, int], cpu: int, repeat: int) -> list[Cost]:
+def slopes(
+    paths: Mapping[str, Path], makers: Sequence[JobMaker], sizes: tuple[int, int], cpu: int, repeat: int
+) -> list[Cost]:
     """What a unit of size costs with each maker; they take turns, so that a host that slows down slows all of them."""
     rounds = [[[least_cost(paths, maker, size, cpu, 1) for size in sizes] for maker in makers] for _ in range(repeat)]
     costs = []
@@ -214,7 +225,12 @@ def show(name: str, cost: Cost, unit: str, factor: float = 1) -> None:
 
 
 def show_ratio(name: str, cost: Cost, stock: Cost, factor: float = 1) -> None:
-    show(name, cost, f"s a virtual second; cpu x {cost.cpu / stock.cpu:.2f} of the stock qdiscs' (target: at most {TARGET_RATIO})", factor)
+    show(
+        name,
+        cost,
+        f"s a virtual second; cpu x {cost.cpu / stock.cpu:.2f} of the stock qdiscs' (target: at most {TARGET_RATIO})",
+        factor,
+    )
 
 
 def main() -> None:
@@ -232,7 +248,9 @@ def main() -> None:
     stock, ours = slopes(paths, [star_job(stock_qdiscs, 2), star_job(switch_port, 2)], FLOW_SECONDS, cpu, repeat)
     show("flow", stock, f"s a virtual second (target: at most {TARGET_FLOW_S})")
     show_ratio("port", ours, stock)
-    stock, ours = slopes(paths, [star_job(stock_qdiscs, MANY_PORTS), star_job(switch_port, MANY_PORTS)], MANY_SECONDS, cpu, repeat)
+    stock, ours = slopes(
+        paths, [star_job(stock_qdiscs, MANY_PORTS), star_job(switch_port, MANY_PORTS)], MANY_SECONDS, cpu, repeat
+    )
     show_ratio(f"{MANY_PORTS} ports", ours, stock, 2 / MANY_PORTS)
 
 

@@ -46,7 +46,9 @@ def measure(lab_name: str, settings: dict[str, str]) -> Measured:
     begun = spent()
     epochs: list[Spent] = []
     with tempfile.TemporaryDirectory() as name:
-        result = run_point(plan, Path(name) / "run", context, lambda event: epochs.append(spent()) if event.name == "epoch" else None)
+        result = run_point(
+            plan, Path(name) / "run", context, lambda event: epochs.append(spent()) if event.name == "epoch" else None
+        )
     if result.status != "complete":
         raise SystemExit(f"{lab_name}: {result.status}: {result.message}")
     return Measured(epochs[0] - begun, spent() - begun, result)
@@ -63,8 +65,14 @@ def main() -> None:
     star = least(repeat, lambda: measure("incast", {"senders": "48"}), lambda run: run.start.cpu)
     print(f"start  {star.start.text()}   s (target: at most 1.0)")
     print(f"memory {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1000:8.1f} MB (target: below 1,000)")
-    flow = least(repeat, lambda: measure("dctcp-queue", {"variant": "dctcp", "traffic.long.senders": "1"}), lambda run: run.whole.cpu)
-    print(f"flow   {(flow.whole - flow.start).text(flow.result.virtual_ns / 1e9)}   s a virtual second (target: at most 0.18)")
+    flow = least(
+        repeat,
+        lambda: measure("dctcp-queue", {"variant": "dctcp", "traffic.long.senders": "1"}),
+        lambda run: run.whole.cpu,
+    )
+    print(
+        f"flow   {(flow.whole - flow.start).text(flow.result.virtual_ns / 1e9)}   s a virtual second (target: at most 0.18)"
+    )
     incast = least(repeat, lambda: measure("incast", {"senders": "48"}), lambda run: run.whole.cpu)
     print(f"incast {incast.whole.text()}   s for {incast.result.virtual_ns / 1e9:.3f} virtual s")
 

@@ -58,7 +58,18 @@ def rows(flows: int, hosts: int) -> Iterator[str]:
 
 def measure(directory: Path, flows: int, hosts: int) -> None:
     """Run the trace and print what it cost."""
-    arguments = ["generate", "leaf-spine", "--spines", "2", "--leaves", "4", "--hosts", str(hosts // 4), "--out", str(directory)]
+    arguments = [
+        "generate",
+        "leaf-spine",
+        "--spines",
+        "2",
+        "--leaves",
+        "4",
+        "--hosts",
+        str(hosts // 4),
+        "--out",
+        str(directory),
+    ]
     if CliRunner().invoke(app, arguments).exit_code:
         raise SystemExit(f"{' '.join(arguments)} failed")
     text = "\n".join(rows(flows, hosts)) + "\n"

@@ -87,11 +87,24 @@ def log_of(flows: pl.DataFrame, host: str) -> pl.DataFrame:
     """Return what a host logs: flows that it sent and that it received."""
     sent = flows.filter(pl.col("src") == host).select(
         *("flow", pl.lit("src").alias("side"), "status", "start_ns", "timeouts", "end_ns"),
-        *(pl.col("size_bytes").alias("bytes"), (pl.col("timeouts") * 3).alias("retransmits"), pl.lit("tcp").alias("transport")),
-        *(pl.lit(number).alias(name) for name, number in (("marks", 2), ("delivered", 9), ("min_rtt_us", 100), ("srtt_us", 150))),
+        *(
+            pl.col("size_bytes").alias("bytes"),
+            (pl.col("timeouts") * 3).alias("retransmits"),
+            pl.lit("tcp").alias("transport"),
+        ),
+        *(
+            pl.lit(number).alias(name)
+            for name, number in (("marks", 2), ("delivered", 9), ("min_rtt_us", 100), ("srtt_us", 150))
+        ),
     )
     received = flows.filter(pl.col("dst") == host).select(
-        *("flow", pl.lit("dst").alias("side"), "status", (pl.col("start_ns") + 70_000).alias("first_byte_ns"), "end_ns"),
+        *(
+            "flow",
+            pl.lit("dst").alias("side"),
+            "status",
+            (pl.col("start_ns") + 70_000).alias("first_byte_ns"),
+            "end_ns",
+        ),
         *(pl.col("size_bytes").alias("bytes"), pl.lit("tcp").alias("transport")),
     )
     columns = FLOW_HEADER.splitlines()[1].split(",")

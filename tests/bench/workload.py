@@ -22,7 +22,15 @@ from pathlib import Path
 
 from fabriclab.distributions import builtin, mean_bytes
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.traffic_kinds import Arrivals, ArrivalsTraffic, DistributedSize, Pairs, QueryTraffic, Traffic, UniformSize
+from fabriclab.plan.traffic_kinds import (
+    Arrivals,
+    ArrivalsTraffic,
+    DistributedSize,
+    Pairs,
+    QueryTraffic,
+    Traffic,
+    UniformSize,
+)
 from fabriclab.workload import Site, UserTrace, read_traces, trace_text
 from fabriclab.workload.flows import numbered
 from fabriclab.workload.generate import table_of
@@ -37,10 +45,14 @@ TARGET_MB = 2000
 def arrivals(flows: int) -> ArrivalsTraffic:
     found = builtin("web-search")
     mean = mean_bytes(found.points, found.interpolation, None)
-    size = DistributedSize(name=found.name, points=found.points, interpolation=found.interpolation, cap_bytes=None, mean_bytes=mean)
+    size = DistributedSize(
+        name=found.name, points=found.points, interpolation=found.interpolation, cap_bytes=None, mean_bytes=mean
+    )
     pairs = Pairs(pattern="random", senders=HOSTS, receivers=HOSTS)
     process = Arrivals(process="poisson", interval_ns=MS)
-    return ArrivalsTraffic(name="web", pairs=pairs, size=size, arrivals=process, start_ns=0, stop_ns=flows * MS // len(HOSTS))
+    return ArrivalsTraffic(
+        name="web", pairs=pairs, size=size, arrivals=process, start_ns=0, stop_ns=flows * MS // len(HOSTS)
+    )
 
 
 def queries(flows: int) -> QueryTraffic:

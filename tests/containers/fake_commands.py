@@ -31,7 +31,9 @@ SERVER = '{"Server": {"Version": "28.0"}}'
 class FakeCommands:
     """A directory of stand-ins; the first answer whose words begin the argv counts, else nothing is said and all is well."""
 
-    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...] = ("docker", "containerlab")) -> None:
+    def __init__(
+        self, directory: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...] = ("docker", "containerlab")
+    ) -> None:
         directory.mkdir()
         self._directory = directory
         for name in names:

@@ -42,7 +42,9 @@ def run_argv(name: str, runs: Path, *options: str) -> list[str]:
         pytest.skip(f"NOT tested for real: {error}")
     runs.mkdir()
     runs.chmod(0o777)
-    rights = [f"--cap-drop={word}" for word in described["cap_drop"]] + [f"--security-opt={word}" for word in described["security_opt"]]
+    rights = [f"--cap-drop={word}" for word in described["cap_drop"]] + [
+        f"--security-opt={word}" for word in described["security_opt"]
+    ]
     network = [f"--network={described['network_mode']}"] if "network_mode" in described else []
     memory = f"--shm-size={described['shm_size'].removesuffix('b')}"
     volume = f"--volume={runs}:/home/fabriclab/runs"
@@ -69,13 +71,24 @@ class TestReal:
     pytestmark = real
 
     def test_a_lab_runs_in_an_unprivileged_container(self, tmp_path: Path) -> None:
-        words = ["run", "labs/dctcp-queue", "--set", "variant=dctcp", "--set", "traffic.long.stop=200 ms", "--out", "runs/a"]
+        words = [
+            "run",
+            "labs/dctcp-queue",
+            "--set",
+            "variant=dctcp",
+            "--set",
+            "traffic.long.stop=200 ms",
+            "--out",
+            "runs/a",
+        ]
         run_command([*run_argv("lab", tmp_path / "runs"), *words], timeout_s=MANY_S)
         assert (tmp_path / "runs" / "a" / "summary.json").is_file()
         assert (tmp_path / "runs" / "a").stat().st_uid == 1000
 
     def test_the_notebook_server_wants_a_token(self, tmp_path: Path) -> None:
-        argv = run_argv("notebook", tmp_path / "runs", "--detach", "--publish=127.0.0.1::8888", "--env=JUPYTER_TOKEN=open-sesame")
+        argv = run_argv(
+            "notebook", tmp_path / "runs", "--detach", "--publish=127.0.0.1::8888", "--env=JUPYTER_TOKEN=open-sesame"
+        )
         container = run_command(argv, timeout_s=MANY_S).decode().strip()
         try:
             address = run_command(["docker", "port", container, "8888"], timeout_s=MANY_S).decode().splitlines()[0]

@@ -71,7 +71,10 @@ def inspected(resolved: Plan, lab_directory: Path, directory: Path) -> None:
     path = directory / "machine" / "job.json"
     job = json.loads(path.read_text())
     for node in resolved.nodes:
-        keys = [line.partition(" ")[0] for line in (directory / "nodes" / node.name / "sysctl.conf").read_text().splitlines()]
+        keys = [
+            line.partition(" ")[0]
+            for line in (directory / "nodes" / node.name / "sysctl.conf").read_text().splitlines()
+        ]
         commands = {
             "routes": ["ip", "-j", "route", "show"],
             "neighbours": ["ip", "-j", "neighbour", "show"],
@@ -79,7 +82,9 @@ def inspected(resolved: Plan, lab_directory: Path, directory: Path) -> None:
             "qdiscs": ["tc", "-j", "qdisc", "show"],
             "sysctls": ["sysctl", *keys],
         }
-        job["collect"] += [{"name": f"{name}@{node.name}", "node": node.name, "argv": argv} for name, argv in commands.items()]
+        job["collect"] += [
+            {"name": f"{name}@{node.name}", "node": node.name, "argv": argv} for name, argv in commands.items()
+        ]
     path.write_text(json.dumps(job))
 
 
@@ -94,7 +99,9 @@ def state(directory: Path, node: str) -> dict[str, Any]:
     def records(name: str, *keys: str) -> list[dict[str, Any]]:
         found = json.loads((directory / "collect" / f"{name}@{node}").read_text())
         chosen = [
-            {key: record.get(key) for key in keys} for record in found if str(record.get("dev", record.get("ifname"))).startswith("eth")
+            {key: record.get(key) for key in keys}
+            for record in found
+            if str(record.get("dev", record.get("ifname"))).startswith("eth")
         ]
         return sorted(chosen, key=json.dumps)
 
@@ -102,13 +109,19 @@ def state(directory: Path, node: str) -> dict[str, Any]:
         "routes": records("routes", "dst", "gateway", "dev", "metrics", "nexthops"),
         "neighbours": records("neighbours", "dst", "dev", "lladdr", "state"),
         "links": [link for link in records("links", "ifname", "address", "mtu") if link["ifname"] != "eth0"],
-        "qdiscs": [record for record in records("qdiscs", "kind", "handle", "parent", "dev", "options") if record["dev"] != "eth0"],
+        "qdiscs": [
+            record
+            for record in records("qdiscs", "kind", "handle", "parent", "dev", "options")
+            if record["dev"] != "eth0"
+        ],
         "sysctls": (directory / "collect" / f"sysctls@{node}").read_text(),
     }
 
 
 def goodput_bps(directory: Path, resolved: Plan, status: str) -> float:
-    (directory / "manifest.json").write_text(json.dumps({"format": "fabriclab-run-1", "status": status, "plan": resolved.model_dump()}))
+    (directory / "manifest.json").write_text(
+        json.dumps({"format": "fabriclab-run-1", "status": status, "plan": resolved.model_dump()})
+    )
     ingest_run(directory)
     return float(read_run(directory).summary["goodput_bps"] or 0)
 
@@ -117,7 +130,9 @@ def leavings(directory: Path) -> list[str]:
     """Return what a run of ours may have left on the host."""
     copy = directory / "machine" / "topology.clab.yml"
     name = copy.read_text().partition("\n")[0].removeprefix("name: ")
-    found = containers_of(name) + [str(path) for pattern in ("clab-*", "machine/rendezvous") for path in directory.glob(pattern)]
+    found = containers_of(name) + [
+        str(path) for pattern in ("clab-*", "machine/rendezvous") for path in directory.glob(pattern)
+    ]
     found += [str(path) for path in Path("/run/netns").glob(f"clab-{name}-*")] if Path("/run/netns").is_dir() else []
     if name in Path("/etc/hosts").read_text():
         found.append("/etc/hosts")
@@ -139,7 +154,9 @@ def run_both(lab_directory: Path, resolved: Plan, directory: Path) -> tuple[Outc
         pytest.skip(f"not compared with the virtual machine: {error}")
     assert isinstance(machine, Artefacts)
     inspected(resolved, lab_directory, virtual)
-    other = run_machine(Machine(machine, virtual, 1, machine_memory_bytes(resolved), None), lambda event: None, Interrupt())
+    other = run_machine(
+        Machine(machine, virtual, 1, machine_memory_bytes(resolved), None), lambda event: None, Interrupt()
+    )
     assert other.status == "complete", other.message
     return outcome, real, virtual
 
@@ -175,7 +192,9 @@ def test_both_engines_make_the_same_leaf_spine(lab: ContainerLab, tmp_path: Path
     assert multipath, "leaves have routes over both spines"
 
 
-def test_routing_converges_follows_a_failure_and_the_run_says_how_long_it_took(lab: ContainerLab, tmp_path: Path) -> None:
+def test_routing_converges_follows_a_failure_and_the_run_says_how_long_it_took(
+    lab: ContainerLab, tmp_path: Path
+) -> None:
     shutil.copytree(LEAF_SPINE, tmp_path / "lab")
     (tmp_path / "lab" / "experiment.yml").write_text(FAILURE)
     resolved = plan(tmp_path / "lab")
@@ -230,7 +249,17 @@ def test_a_shared_buffer_becomes_a_static_limit_and_the_run_says_so(lab: Contain
     shutil.copytree(LAB, tmp_path / "lab")
     (tmp_path / "lab" / "experiment.yml").write_text(SHARED)
     directory = tmp_path / "run"
-    argv = [sys.executable, "-m", "fabriclab", "run", str(tmp_path / "lab"), "--engine", "containerlab", "--out", str(directory)]
+    argv = [
+        sys.executable,
+        "-m",
+        "fabriclab",
+        "run",
+        str(tmp_path / "lab"),
+        "--engine",
+        "containerlab",
+        "--out",
+        str(directory),
+    ]
     said = subprocess.run(argv, capture_output=True, check=False, timeout=MANY_S, text=True).stderr
     results = read_run(directory)
     assert results.status in ("complete", "starved") and not results.notes, "what can't be sampled is not missed"
@@ -239,7 +268,10 @@ def test_a_shared_buffer_becomes_a_static_limit_and_the_run_says_so(lab: Contain
     assert any(sentence in warning for warning in results.plan["warnings"])
     assert keep_units(sentence) in (directory / "report.html").read_text()
     qdiscs = json.loads((directory / "collect" / "qdisc@s1").read_text())
-    assert {record["dev"]: record["options"]["limit"] for record in qdiscs if record["kind"] == "bfifo"} == {"eth1": 64_000, "eth2": 64_000}
+    assert {record["dev"]: record["options"]["limit"] for record in qdiscs if record["kind"] == "bfifo"} == {
+        "eth1": 64_000,
+        "eth2": 64_000,
+    }
     assert leavings(directory) == []
 
 
@@ -250,7 +282,18 @@ def lab_in(directory: Path, resolved: Plan) -> ContainerLab:
 
 
 def command(directory: Path, *words: str) -> list[str]:
-    return [sys.executable, "-m", "fabriclab", "run", str(LAB), "--engine", "containerlab", "--out", str(directory), *words]
+    return [
+        sys.executable,
+        "-m",
+        "fabriclab",
+        "run",
+        str(LAB),
+        "--engine",
+        "containerlab",
+        "--out",
+        str(directory),
+        *words,
+    ]
 
 
 def test_a_run_leaves_results_and_starvation_figures_and_nothing_else(lab: ContainerLab, tmp_path: Path) -> None:
@@ -277,10 +320,16 @@ def await_event(process: subprocess.Popen[bytes], directory: Path, word: str) ->
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize(("number", "moment"), [(signal.SIGINT, "progress"), (signal.SIGTERM, '"nodes"'), (signal.SIGTERM, '"traffic"')])
-def test_an_interrupted_run_leaves_nothing(lab: ContainerLab, tmp_path: Path, number: signal.Signals, moment: str) -> None:
+@pytest.mark.parametrize(
+    ("number", "moment"), [(signal.SIGINT, "progress"), (signal.SIGTERM, '"nodes"'), (signal.SIGTERM, '"traffic"')]
+)
+def test_an_interrupted_run_leaves_nothing(
+    lab: ContainerLab, tmp_path: Path, number: signal.Signals, moment: str
+) -> None:
     directory = tmp_path / "run"
-    with subprocess.Popen(command(directory, "--set", "stop=60 s"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command(directory, "--set", "stop=60 s"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         await_event(process, directory, moment)
         process.send_signal(number)
         assert process.wait(MANY_S) == 130
@@ -290,7 +339,9 @@ def test_an_interrupted_run_leaves_nothing(lab: ContainerLab, tmp_path: Path, nu
 
 def test_a_killed_run_leaves_no_container(lab: ContainerLab, tmp_path: Path) -> None:
     directory = tmp_path / "run"
-    with subprocess.Popen(command(directory, "--set", "stop=60 s"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        command(directory, "--set", "stop=60 s"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
         await_event(process, directory, "progress")
         process.kill()
         process.wait()

@@ -113,7 +113,9 @@ topology:
 def test_nodes_that_take_no_part_are_left_out_and_their_links_keep_an_end(topology: Path) -> None:
     topology.write_text(WIDE)
     described = YAML(typ="safe").load(deployable(topology, "fl01234567", nodes={"h1", "s1"}))["topology"]
-    assert set(described["nodes"]) == {"h1", "s1", "frame", "clock"}, "with what they wait for, and whose network they use"
+    assert set(described["nodes"]) == {"h1", "s1", "frame", "clock"}, (
+        "with what they wait for, and whose network they use"
+    )
     assert described["links"] == [
         {"endpoints": ["h1:eth1", "s1:eth1"]},
         {"endpoints": ["s1:idle1", "s1:eth2"], "mtu": 9100},
@@ -193,7 +195,9 @@ def job(directory: Path, **changes: Any) -> Path:
         "nodes": [{"name": "h1", "files": "nodes/h1"}, {"name": "s1", "files": "nodes/s1"}],
         "links": [{"a": end, "b": peer, "mtu": 9000}],
         "daemons": [],
-        "probes": [{"name": "sampler", "node": None, "argv": ["/tools/sampler", "--config", "/job/machine/sampler.json"]}],
+        "probes": [
+            {"name": "sampler", "node": None, "argv": ["/tools/sampler", "--config", "/job/machine/sampler.json"]}
+        ],
         "traffic": [{"name": "replay@h1", "node": "h1", "argv": ["/tools/replay", "--log", "/job/raw/flows/h1.csv"]}],
         "collect": [],
     }
@@ -214,7 +218,12 @@ SAMPLER = {
             {"name": "s1:eth2", "netns": "/run/netns/s1", "interface": "eth2", "handle": "3:"},
         ],
     },
-    "tcp": {"interval_ns": 500, "output": "/job/raw/tcp.csv", "nodes": [{"name": "h1", "netns": "/run/netns/h1"}], "flows": [0, 1]},
+    "tcp": {
+        "interval_ns": 500,
+        "output": "/job/raw/tcp.csv",
+        "nodes": [{"name": "h1", "netns": "/run/netns/h1"}],
+        "flows": [0, 1],
+    },
 }
 
 
@@ -222,7 +231,12 @@ def test_each_sampled_container_has_a_sampler_of_its_own() -> None:
     split = split_sampler(SAMPLER)
     assert list(split) == ["s1", "s2", "h1"]
     assert [port["name"] for port in split["s1"]["queues"]["ports"]] == ["s1:eth1", "s1:eth2"]
-    assert split["h1"]["tcp"] == {"interval_ns": 500, "output": "/job/raw/tcp.csv", "nodes": [{"name": "h1"}], "flows": [0, 1]}
+    assert split["h1"]["tcp"] == {
+        "interval_ns": 500,
+        "output": "/job/raw/tcp.csv",
+        "nodes": [{"name": "h1"}],
+        "flows": [0, 1],
+    }
     assert "netns" not in json.dumps(split) and "queues" not in split["h1"]
 
 
@@ -234,10 +248,22 @@ def test_the_job_gives_interfaces_their_addresses(tmp_path: Path) -> None:
 
 def test_only_what_a_job_wants_anything_of_takes_part(tmp_path: Path) -> None:
     every = [{"name": name, "files": f"nodes/{name}"} for name in ("h1", "h2", "h3", "h4", "s1", "s2", "s3", "s4")]
-    event = {"name": "e", "at_ns": 1, "steps": [{"node": "h3", "tool": "ip", "lines": []}], "reconvergence": {"nodes": [route("s3")]}}
-    record = {"collect": [{"name": "qdisc@s4", "node": "s4", "argv": ["tc"]}, {"name": "kernel", "node": None, "argv": ["uname"]}]}
+    event = {
+        "name": "e",
+        "at_ns": 1,
+        "steps": [{"node": "h3", "tool": "ip", "lines": []}],
+        "reconvergence": {"nodes": [route("s3")]},
+    }
+    record = {
+        "collect": [
+            {"name": "qdisc@s4", "node": "s4", "argv": ["tc"]},
+            {"name": "kernel", "node": None, "argv": ["uname"]},
+        ]
+    }
     read = read_job(job(tmp_path, nodes=every, events=[event], **record))
-    assert set(read.files) == {"h1", "h3", "s1", "s2", "s3", "s4"}, "traffic, a change, probed queues, routes, what is collected"
+    assert set(read.files) == {"h1", "h3", "s1", "s2", "s3", "s4"}, (
+        "traffic, a change, probed queues, routes, what is collected"
+    )
 
 
 def route(node: str) -> dict[str, Any]:
@@ -245,7 +271,11 @@ def route(node: str) -> dict[str, Any]:
 
 
 def test_counters_of_interfaces_alone_deploy_no_host() -> None:
-    interfaces = {"interval_ns": 1, "output": "/job/raw/interfaces.csv", "ports": [{"name": "h9:eth1", "netns": "/run/netns/h9"}]}
+    interfaces = {
+        "interval_ns": 1,
+        "output": "/job/raw/interfaces.csv",
+        "ports": [{"name": "h9:eth1", "netns": "/run/netns/h9"}],
+    }
     empty: dict[str, Any] = {"daemons": [], "traffic": [], "collect": []}
     assert taking_part(empty, SAMPLER | {"interfaces": interfaces}) == {"h1", "s1", "s2"}
 
@@ -261,7 +291,9 @@ def test_a_lab_of_four_senders_has_six_containers(tmp_path: Path) -> None:
     copy = YAML(typ="safe").load(deployable(lab / "topology.clab.yml", "fl01234567", nodes=files))["topology"]
     assert set(copy["nodes"]) == set(files)
     ports = {f"{node.name}:{port.interface}" for node in plan.nodes if node.name in files for port in node.ports}
-    assert {end for link in copy["links"] for end in link["endpoints"] if ":idle" not in end} == ports, "each port that files name"
+    assert {end for link in copy["links"] for end in link["endpoints"] if ":idle" not in end} == ports, (
+        "each port that files name"
+    )
 
 
 RECEIVER = "client"
@@ -272,7 +304,9 @@ def test_a_trace_deploys_the_hosts_that_it_names(tmp_path: Path) -> None:
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "topology.clab.yml").write_text(two_racks())
     (tmp_path / "lab" / "experiment.yml").write_text(TRACED)
-    (tmp_path / "lab" / "flows.csv").write_text("# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes\n0,0,h1,h3,1000\n")
+    (tmp_path / "lab" / "flows.csv").write_text(
+        "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes\n0,0,h1,h3,1000\n"
+    )
     plan = resolve_plan(parse_lab(tmp_path / "lab"), {}, 1)
     hosts = {}
     for stock in (False, True):
@@ -305,7 +339,11 @@ def test_a_container_gets_files_and_no_directories(tmp_path: Path) -> None:
         (tmp_path / name).write_text(name)
     (tmp_path / "tools" / "replay").chmod(0o755)
     content = node_content(
-        tmp_path, tmp_path / "nodes" / "h1", tmp_path / "tools", [Interface("eth1", "02:fa:00:00:00:01", 1500)], {"a": 1}
+        tmp_path,
+        tmp_path / "nodes" / "h1",
+        tmp_path / "tools",
+        [Interface("eth1", "02:fa:00:00:00:01", 1500)],
+        {"a": 1},
     )
     with tarfile.open(fileobj=io.BytesIO(pack(content))) as archive:
         members = {member.name: member for member in archive.getmembers()}
@@ -344,7 +382,11 @@ def test_a_run_with_time_enough_is_sound() -> None:
         ("run_queue_delay", 0.08, "8.0% of the time replay@h1"),
         ("timer_late", 0.2, "20.0% of the timers"),
         ("sampler_late", 0.06, "6.0% of the samples"),
-        ("wait_ns", 600_000, "replay@h2 waited 600 us for a CPU each time that it was ready; the smallest buffer bridges 512 us"),
+        (
+            "wait_ns",
+            600_000,
+            "replay@h2 waited 600 us for a CPU each time that it was ready; the smallest buffer bridges 512 us",
+        ),
     ],
 )
 def test_each_witness_alone_makes_a_run_invalid(field: str, value: float, word: str) -> None:
@@ -355,10 +397,14 @@ def test_each_witness_alone_makes_a_run_invalid(field: str, value: float, word: 
 
 def test_pressure_counts_only_where_nothing_tells_whose_it_is() -> None:
     busy = replace(SOUND, pressure=0.9)
-    assert busy.reasons() == [] and busy.as_record()["bounds"]["pressure"] is None, "others may have waited: the lab's own did not"
+    assert busy.reasons() == [] and busy.as_record()["bounds"]["pressure"] is None, (
+        "others may have waited: the lab's own did not"
+    )
     (reason,) = replace(busy, run_queue_delay=None).reasons()
     assert "90.0% of the time a process had no CPU" in reason
-    assert replace(SOUND, pressure=TOLERANCE, run_queue_delay=None).reasons() == [], "nobody can have waited longer than that"
+    assert replace(SOUND, pressure=TOLERANCE, run_queue_delay=None).reasons() == [], (
+        "nobody can have waited longer than that"
+    )
 
 
 def test_a_timer_is_late_when_the_smallest_buffer_would_have_drained() -> None:
@@ -373,14 +419,18 @@ def test_a_share_up_to_the_tolerance_is_sound(share: str) -> None:
 
 
 def test_the_worst_sampler_counts() -> None:
-    measured = with_samplers(SOUND, ["samples 90 late 10 max_late_ns 5\n", "noise\nsamples 50 late 50 max_late_ns 3\n", "died"])
+    measured = with_samplers(
+        SOUND, ["samples 90 late 10 max_late_ns 5\n", "noise\nsamples 50 late 50 max_late_ns 3\n", "died"]
+    )
     assert (measured.sampler_late, measured.sampler_latest_ns) == (0.5, 5)
     assert with_samplers(SOUND, []) == SOUND
 
 
 def fake_proc(directory: Path) -> Path:
     (directory / "pressure").mkdir(parents=True)
-    (directory / "pressure" / "cpu").write_text("some avg10=1.00 avg60=0.00 avg300=0.00 total=1000\nfull avg10=0.00 total=0\n")
+    (directory / "pressure" / "cpu").write_text(
+        "some avg10=1.00 avg60=0.00 avg300=0.00 total=1000\nfull avg10=0.00 total=0\n"
+    )
     for number, name, group, inner in (
         ("7", "ksoftirqd/0", "/", "7"),
         ("70", "replay", "/docker/0badcafe", "12"),
@@ -419,13 +469,19 @@ def test_the_process_that_is_slowest_to_react_is_named_with_its_mean_wait(tmp_pa
     (proc / "70" / "schedstat").write_text("500 9001000 9003\n")
     (proc / "71" / "schedstat").write_text("500 3001000 13\n")
     measured = meter.end()
-    assert (measured.run_queue_process, measured.wait_process) == ("replay@h1", "replay@h2"), "9 ms in all, and 300 us each time"
+    assert (measured.run_queue_process, measured.wait_process) == ("replay@h1", "replay@h2"), (
+        "9 ms in all, and 300 us each time"
+    )
     assert (measured.wait_ns, measured.stall_ns) == (300_000, 512_000)
 
 
 def test_the_job_of_containers_says_what_pause_its_buffers_bridge(tmp_path: Path) -> None:
     lab = Path(__file__).parents[2] / "labs" / "incast"
-    for buffer, rate, bridged_ns in (("64 KB", "1 Gbps", 512_000), ("64 KB", "10 Gbps", 51_200), ("256 KB", "1 Gbps", 2_048_000)):
+    for buffer, rate, bridged_ns in (
+        ("64 KB", "1 Gbps", 512_000),
+        ("64 KB", "10 Gbps", 51_200),
+        ("256 KB", "1 Gbps", 2_048_000),
+    ):
         plan = resolve_plan(parse_lab(lab), {"senders": "2", "buffer": buffer, "links.rate": rate}, 1)
         assert stall_ns(plan) == bridged_ns
     write_inputs(plan, lab, tmp_path, stock=True)
@@ -434,7 +490,9 @@ def test_the_job_of_containers_says_what_pause_its_buffers_bridge(tmp_path: Path
 
 def test_a_shared_buffer_bridges_what_its_smallest_queue_holds() -> None:
     account = Account(limit_bytes=12_500)
-    small = SwitchPort(queues=(SwitchQueue(index=0, account=account), SwitchQueue(index=1, account=Account(limit_bytes=99_000))))
+    small = SwitchPort(
+        queues=(SwitchQueue(index=0, account=account), SwitchQueue(index=1, account=Account(limit_bytes=99_000)))
+    )
     assert stall_ns(shared_star(2, buffer=small)) == 100_000, "12.5 KB at 1 Gbps"
 
 
@@ -486,7 +544,11 @@ def test_a_node_that_goes_down_loses_its_processes_and_boots_with_its_daemons() 
     timeline.prepare(started, [daemon], traffic)
     down_s1, down_h1, boot, again = started.all
     # The process numbers: daemons, then traffic. Traffic has time to write its log, daemons have not.
-    assert (down_s1.task.argv[4:], down_h1.task.argv[4:], again.task.argv[4:]) == (("7", ""), ("", "8"), (str(boot.number), ""))
+    assert (down_s1.task.argv[4:], down_h1.task.argv[4:], again.task.argv[4:]) == (
+        ("7", ""),
+        ("", "8"),
+        (str(boot.number), ""),
+    )
     assert (boot.task.name, boot.task.argv) == ("zebra@s1-back", ("zebra",))
     timeline.begin(time.monotonic_ns())
     timeline._thread.join()

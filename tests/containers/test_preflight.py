@@ -47,7 +47,9 @@ def problems(*containers: NodeContainer, congestion: str = "cubic") -> list[str]
     return list(caught.value.problems)
 
 
-def test_a_host_that_has_everything_passes_and_is_tried_with_the_labs_own_rights(kernel: Path, commands: FakeCommands) -> None:
+def test_a_host_that_has_everything_passes_and_is_tried_with_the_labs_own_rights(
+    kernel: Path, commands: FakeCommands
+) -> None:
     check(BARE, HOST)
     (trial,) = commands.calls("docker", "run")
     assert "--privileged" in trial and trial[-4:] == [HOST.image, "-force", "-batch", "-"]
@@ -77,21 +79,31 @@ filter add dev eth1 parent 3: protocol ip prio 1 u32 match ip dsfield 0x60 0xe0 
 
 @pytest.mark.parametrize(
     ("failed", "missing"),
-    [((3,), ["can't classify with u32"]), ((2, 3), ["discipline prio"]), ((1, 3), ["discipline tbf", "can't classify with u32"])],
+    [
+        ((3,), ["can't classify with u32"]),
+        ((2, 3), ["discipline prio"]),
+        ((1, 3), ["discipline tbf", "can't classify with u32"]),
+    ],
 )
-def test_a_classifier_that_the_kernel_lacks(kernel: Path, commands: FakeCommands, failed: tuple[int, ...], missing: list[str]) -> None:
+def test_a_classifier_that_the_kernel_lacks(
+    kernel: Path, commands: FakeCommands, failed: tuple[int, ...], missing: list[str]
+) -> None:
     said = "".join(f"Error: Specified kind is unknown.\nCommand failed -:{line}\n" for line in failed)
     commands.answer(["docker", "run"], err=said, status=1)
     with pytest.raises(UnfitHostError) as caught:
         check_host([HOST], [], [CLASSES])
-    assert [word in problem for word, problem in zip(missing, caught.value.problems, strict=True)] == [True] * len(missing)
+    assert [word in problem for word, problem in zip(missing, caught.value.problems, strict=True)] == [True] * len(
+        missing
+    )
 
 
 def test_every_discipline_is_tried_under_a_handle_of_its_own(kernel: Path, commands: FakeCommands) -> None:
     """Under a handle that there is the kernel refuses another kind, whether it has it or not."""
     check_host([HOST], [], [TC, CLASSES])
     tried = [line.split() for line in commands.last_input().splitlines()]
-    disciplines = {words[words.index("handle") + 2]: words[words.index("handle") + 1] for words in tried if words[0] == "qdisc"}
+    disciplines = {
+        words[words.index("handle") + 2]: words[words.index("handle") + 1] for words in tried if words[0] == "qdisc"
+    }
     assert list(disciplines) == ["tbf", "netem", "red", "prio"]
     assert len(set(disciplines.values())) == len(disciplines)
     assert [words[words.index("parent") + 1] for words in tried if words[0] == "filter"] == [disciplines["prio"]]
@@ -101,7 +113,10 @@ def test_devices_that_the_kernel_lacks(kernel: Path, commands: FakeCommands) -> 
     commands.answer(["docker", "run"], err="Error: Unknown device type.\nCommand failed -:1\n", status=1)
     with pytest.raises(UnfitHostError) as caught:
         check_host(
-            [HOST], [], [], ["link add name PortChannel1 mtu 1500 type bond miimon 10\nlink add name Vlan1 type bridge stp_state 0\n"]
+            [HOST],
+            [],
+            [],
+            ["link add name PortChannel1 mtu 1500 type bond miimon 10\nlink add name Vlan1 type bridge stp_state 0\n"],
         )
     assert [problem for problem in caught.value.problems if "devices of kind bond:" in problem]
     assert not [problem for problem in caught.value.problems if "devices of kind bridge" in problem]
@@ -132,7 +147,11 @@ def test_rights_that_a_container_lacks(kernel: Path, commands: FakeCommands) -> 
 def test_docker_that_can_make_no_privileged_container(kernel: Path, commands: FakeCommands) -> None:
     commands.answer(["docker", "run"], err="Error: Specified qdisc kind is unknown.\nCommand failed -:2\n", status=1)
     words = ["docker", "run", "--rm", "--interactive", "--network", "none", "--user", "0", "--privileged"]
-    commands.answer(words, err="docker: Error response from daemon: caps: operation not permitted\nRun 'docker run --help'\n", status=125)
+    commands.answer(
+        words,
+        err="docker: Error response from daemon: caps: operation not permitted\nRun 'docker run --help'\n",
+        status=125,
+    )
     rights, netem = problems()
     assert "operation not permitted; below its kind in topology.clab.yml: privileged: false" in rights
     assert "discipline netem" in netem, "what else is missing is said all the same"
@@ -141,7 +160,10 @@ def test_docker_that_can_make_no_privileged_container(kernel: Path, commands: Fa
 @pytest.mark.parametrize(
     ("said", "cure"),
     [
-        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?", "systemctl start docker"),
+        (
+            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
+            "systemctl start docker",
+        ),
         ("permission denied while trying to connect to the Docker daemon socket", "usermod -aG docker"),
     ],
 )
@@ -165,5 +187,7 @@ def test_what_nearly_every_lab_needs_is_looked_at_as_before_a_run(kernel: Path, 
     found = preflight.general_problems()
     assert any("the host's kernel has no congestion control dctcp now" in problem for problem in found)
     assert sum("there is no image fabriclab/" in problem for problem in found) == 2
-    commands.answer(["docker", "version"], err="Cannot connect to the Docker daemon. Is the docker daemon running?", status=1)
+    commands.answer(
+        ["docker", "version"], err="Cannot connect to the Docker daemon. Is the docker daemon running?", status=1
+    )
     assert any("the Docker daemon does not run" in problem for problem in preflight.general_problems())

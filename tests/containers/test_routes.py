@@ -26,7 +26,11 @@ def expected(prefix: str, paths: int, *interfaces: str) -> ExpectedRoute:
 
 
 def test_routes_that_are_as_they_must_be() -> None:
-    right = [expected("10.255.0.1/32", 1, "eth5", "eth6"), expected("10.64.1.0/31", 1, "eth5"), expected("10.9.0.0/24", 0)]
+    right = [
+        expected("10.255.0.1/32", 1, "eth5", "eth6"),
+        expected("10.64.1.0/31", 1, "eth5"),
+        expected("10.9.0.0/24", 0),
+    ]
     assert wrong_routes(TABLE, right) == []
 
 
@@ -44,6 +48,10 @@ def test_routes_that_are_not(route: ExpectedRoute, words: str) -> None:
 
 
 def test_an_expectation_is_read_from_the_job() -> None:
-    record = {"limit_ns": 5, "interval_ns": 1, "nodes": [{"node": "s1", "routes": [{"prefix": "p", "interfaces": ["eth1"], "paths": 1}]}]}
+    record = {
+        "limit_ns": 5,
+        "interval_ns": 1,
+        "nodes": [{"node": "s1", "routes": [{"prefix": "p", "interfaces": ["eth1"], "paths": 1}]}],
+    }
     read = read_expectation(record)
     assert (read.limit_ns, read.nodes) == (5, {"s1": (expected("p", 1, "eth1"),)})

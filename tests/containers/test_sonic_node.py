@@ -53,7 +53,12 @@ APPL_DB: dict[str, dict[str, str]] = {
 }
 LINKS: list[dict[str, Any]] = [
     {"ifname": "lo", "flags": ["UP"]},
-    {"ifname": "Ethernet0", "mtu": 9100, "flags": ["UP", "LOWER_UP"], "addr_info": [{"local": "10.0.0.0", "prefixlen": 31}]},
+    {
+        "ifname": "Ethernet0",
+        "mtu": 9100,
+        "flags": ["UP", "LOWER_UP"],
+        "addr_info": [{"local": "10.0.0.0", "prefixlen": 31}],
+    },
 ]
 INTERFACE = Interface("Ethernet0", "02:fa:00:00:00:01", 9100)
 LEAF = Container("leaf1", "0badcafe", "clab-x-leaf1")
@@ -69,7 +74,10 @@ def test_config_db_holds_the_file() -> None:
     [
         ({"BUFFER_POOL|egress": None}, "CONFIG_DB: BUFFER_POOL|egress is missing"),
         ({"PORT|Ethernet0": {"speed": "40000"}}, "CONFIG_DB: PORT|Ethernet0|mtu is missing, the file has '9100'"),
-        ({"PORT_QOS_MAP|Ethernet0": {"pfc_enable": "3"}}, "CONFIG_DB: PORT_QOS_MAP|Ethernet0|pfc_enable is '3', the file has '3,4'"),
+        (
+            {"PORT_QOS_MAP|Ethernet0": {"pfc_enable": "3"}},
+            "CONFIG_DB: PORT_QOS_MAP|Ethernet0|pfc_enable is '3', the file has '3,4'",
+        ),
         ({"NTP|global": {"servers@": "a"}}, "CONFIG_DB: NTP|global|servers is 'a', the file has 'a,b'"),
     ],
 )
@@ -102,7 +110,12 @@ def test_frames_pass_the_tap_and_containerlabs_interface() -> None:
     assert [link_of_port(port) for port in ("Ethernet0", "Ethernet4", "Ethernet124", "Ethernet1", "eth1")] == [
         *("eth1", "eth2", "eth32", None, None),
     ]
-    assert devices([INTERFACE, Interface("Ethernet4", "02:fa:00:00:00:02", 9100)]) == ["Ethernet0", "Ethernet4", "eth1", "eth2"]
+    assert devices([INTERFACE, Interface("Ethernet4", "02:fa:00:00:00:02", 9100)]) == [
+        "Ethernet0",
+        "Ethernet4",
+        "eth1",
+        "eth2",
+    ]
 
 
 @pytest.fixture
@@ -130,7 +143,8 @@ def test_databases_that_hold_the_file_are_waited_for_no_longer(commands: FakeCom
 
 
 @pytest.mark.parametrize(
-    ("number", "words"), [(4, "CONFIG_DB: PORT|Ethernet0 is missing"), (0, "APPL_DB: PORT_TABLE:PortInitDone is missing")]
+    ("number", "words"),
+    [(4, "CONFIG_DB: PORT|Ethernet0 is missing"), (0, "APPL_DB: PORT_TABLE:PortInitDone is missing")],
 )
 def test_databases_that_never_hold_it_are_an_error(
     commands: FakeCommands, monkeypatch: pytest.MonkeyPatch, number: int, words: str
@@ -140,7 +154,9 @@ def test_databases_that_never_hold_it_are_an_error(
     redis(commands, number, {})
     with pytest.raises(SonicError) as caught:
         await_databases(LEAF, TABLES, ["Ethernet0"], Interrupt())
-    assert str(caught.value).startswith("leaf1: SONiC does not have what its config_db.json says") and words in str(caught.value)
+    assert str(caught.value).startswith("leaf1: SONiC does not have what its config_db.json says") and words in str(
+        caught.value
+    )
 
 
 def test_a_database_that_does_not_answer_is_named(commands: FakeCommands, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +181,13 @@ def run(tmp_path: Path) -> tuple[Job, Path, Path, Path]:
     """A job with one node, its run directory, the tools, and the node's configuration."""
     directory, tools, config = tmp_path / "run", tmp_path / "tools", tmp_path / "leaf1.json"
     files = {
-        directory / "nodes" / "leaf1": ("sysctl.conf", "ip.batch", "bridge.batch", "tc.batch", "root/etc/frr/bgpd.conf"),
+        directory / "nodes" / "leaf1": (
+            "sysctl.conf",
+            "ip.batch",
+            "bridge.batch",
+            "tc.batch",
+            "root/etc/frr/bgpd.conf",
+        ),
         directory / "traffic": ("trace.csv", "hosts.csv"),
         tools: ("replay", "sampler"),
     }
@@ -187,7 +209,11 @@ def test_a_node_gets_traffic_control_and_nothing_that_sonic_does_itself(
     monkeypatch.setattr(sonic, "copy_in", lambda _, content: copied.update(content))
     sonic.prepare(LEAF, config, job, directory, tools, Interrupt())
     assert {path.rpartition("/")[2] for path in copied} >= {"tc.batch", "sampler", "configure.sh"}
-    assert not [path for path in copied if path.endswith(("sysctl.conf", "ip.batch", "bridge.batch")) or path.startswith("/etc/")]
+    assert not [
+        path
+        for path in copied
+        if path.endswith(("sysctl.conf", "ip.batch", "bridge.batch")) or path.startswith("/etc/")
+    ]
     assert copied["/job/nodes/leaf1/links.batch"] == b"link set dev Ethernet0 address 02:fa:00:00:00:01\n"
     (configured,) = commands.calls(*EXEC, "sh")
     assert configured[len(EXEC) :] == ["sh", "/job/configure.sh", "/job/nodes/leaf1", "Ethernet0", "eth1"]
@@ -233,7 +259,11 @@ def test_the_lab_s_own_file_is_not_given_away(tmp_path: Path) -> None:
     text = deployable(tmp_path / "topology.clab.yml", "fl1", (), tmp_path / "copies")
     bound = YAML(typ="safe").load(text)["topology"]["nodes"]["leaf1"]["binds"]
     copy, _, inside = bound[0].partition(":")
-    assert inside == "/etc/sonic/config_db.json" and Path(copy).parent == tmp_path / "copies" and Path(copy).read_text() == "{}"
+    assert (
+        inside == "/etc/sonic/config_db.json"
+        and Path(copy).parent == tmp_path / "copies"
+        and Path(copy).read_text() == "{}"
+    )
     assert bound[1] == "other:/x"
 
 
@@ -248,4 +278,8 @@ def test_where_the_image_comes_from_is_said(tmp_path: Path, commands: FakeComman
 def test_doctor_says_whether_the_image_is_there(commands: FakeCommands) -> None:
     assert _image(SONIC_VS).state == "sha256:0123"
     commands.answer(["docker", "image", "ls"], out="")
-    assert "no such image" in _image(SONIC_VS).state and _image(SONIC_VS).remedy == "images/sonic/README.md" and not _image(SONIC_VS).needed
+    assert (
+        "no such image" in _image(SONIC_VS).state
+        and _image(SONIC_VS).remedy == "images/sonic/README.md"
+        and not _image(SONIC_VS).needed
+    )

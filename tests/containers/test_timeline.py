@@ -34,7 +34,9 @@ def looks(monkeypatch: pytest.MonkeyPatch, answers: list[list[str]]) -> list[tup
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 3])
-def test_a_reconvergence_says_how_much_sooner_it_may_have_been(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: int) -> None:
+def test_a_reconvergence_says_how_much_sooner_it_may_have_been(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: int
+) -> None:
     times = looks(monkeypatch, [["leaf1: 10.0.0.0/24 has 2 next hops"]] * wrong + [[]])
     happened, ended = [], threading.Event()
 

@@ -35,7 +35,19 @@ def test_sessions_paths_pairs_and_mtu(tmp_path: Path) -> None:
         fit_engine("containerlab", tmp_path, [resolve_plan(parse_lab(tmp_path), {})])
     except EngineError as error:
         pytest.skip(f"validation in containers was NOT tested for real: {error}")
-    command = [sys.executable, "-m", "fabriclab", "validate", ".", "--engine", "containerlab", "--only", "reach", "--junit", "out.xml"]
+    command = [
+        sys.executable,
+        "-m",
+        "fabriclab",
+        "validate",
+        ".",
+        "--engine",
+        "containerlab",
+        "--only",
+        "reach",
+        "--junit",
+        "out.xml",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     cases = list(ElementTree.parse(tmp_path / "out.xml").getroot().iter("testcase"))

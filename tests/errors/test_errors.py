@@ -20,7 +20,9 @@ from fabriclab.lab import LabErrors, parse_lab
 
 HERE = Path(__file__).parent
 COMMON = HERE / "common"
-CASES = sorted({path for path in HERE.iterdir() if path.suffix == ".yml" or path.is_dir()} - {COMMON, HERE / "__pycache__"})
+CASES = sorted(
+    {path for path in HERE.iterdir() if path.suffix == ".yml" or path.is_dir()} - {COMMON, HERE / "__pycache__"}
+)
 
 
 def expected_file(case: Path) -> Path:

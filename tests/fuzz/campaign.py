@@ -146,7 +146,10 @@ def main() -> int:
     spent = f"{time.process_time():.0f} CPU seconds, peak {_peak_bytes() / 2**20:.0f} MiB"
     print(f"{options.cases} cases from {options.first} of seed {options.seed}: {spent}")
     for kind, count in kinds.most_common():
-        print(f"  {count:6} {kind}" + (f" (first: {examples[kind].number}, {examples[kind].subject})" if kind in examples else ""))
+        print(
+            f"  {count:6} {kind}"
+            + (f" (first: {examples[kind].number}, {examples[kind].subject})" if kind in examples else "")
+        )
     return 1 if examples else 0
 
 

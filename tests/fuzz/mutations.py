@@ -32,11 +32,54 @@ NUMBERS = (
     "65536",
 )
 QUANTITIES = (
-    *("0 B", "-64 KB", "1e30 GB", "64 kb", "64", "9999999999 GB", "1.5 B", "0.0000001 us", "25 us us", "25", "24 h", "1441 min"),
-    *("0 bps", "1 bps", "1 Gbps", "100 Tbps", "1 Mbps", "-1 %", "0 %", "100 %", "101 %", "0.00001 %", "1 us .. 2 us", "9 KB .. 2 KB"),
+    *(
+        "0 B",
+        "-64 KB",
+        "1e30 GB",
+        "64 kb",
+        "64",
+        "9999999999 GB",
+        "1.5 B",
+        "0.0000001 us",
+        "25 us us",
+        "25",
+        "24 h",
+        "1441 min",
+    ),
+    *(
+        "0 bps",
+        "1 bps",
+        "1 Gbps",
+        "100 Tbps",
+        "1 Mbps",
+        "-1 %",
+        "0 %",
+        "100 %",
+        "101 %",
+        "0.00001 %",
+        "1 us .. 2 us",
+        "9 KB .. 2 KB",
+    ),
 )
 WORDS = (
-    *("", "~", "null", "true", "none", "all", "default", "on", "h1", "h1..h3", "h3..h1", "h1..h99999999999", "0..7", "7..0", "1..", ".."),
+    *(
+        "",
+        "~",
+        "null",
+        "true",
+        "none",
+        "all",
+        "default",
+        "on",
+        "h1",
+        "h1..h3",
+        "h3..h1",
+        "h1..h99999999999",
+        "0..7",
+        "7..0",
+        "1..",
+        "..",
+    ),
     *(
         "a" * 300,
         "ä",
@@ -56,8 +99,38 @@ WORDS = (
     ),
 )
 YAML_WORDS = (
-    *("[]", "{}", "[[]]", "[~]", "{a: b}", "[a, {b: c}]", "!!int x", "!!python/object:os.system x", "!x y", "&a b", "*a", "&a [*a]"),
-    *('"\\0"', '"\\x00"', '"\\ud800"', "'", '"', "|\n", ">-\n", "---", "...", "%YAML 9.9", "? x", "- - -", "@x", "`x", "0o7", "1:30:00"),
+    *(
+        "[]",
+        "{}",
+        "[[]]",
+        "[~]",
+        "{a: b}",
+        "[a, {b: c}]",
+        "!!int x",
+        "!!python/object:os.system x",
+        "!x y",
+        "&a b",
+        "*a",
+        "&a [*a]",
+    ),
+    *(
+        '"\\0"',
+        '"\\x00"',
+        '"\\ud800"',
+        "'",
+        '"',
+        "|\n",
+        ">-\n",
+        "---",
+        "...",
+        "%YAML 9.9",
+        "? x",
+        "- - -",
+        "@x",
+        "`x",
+        "0o7",
+        "1:30:00",
+    ),
 )
 VALUES = (*NUMBERS, *QUANTITIES, *WORDS)
 JSON_VALUES: tuple[Any, ...] = (
@@ -219,7 +292,17 @@ def other_number(text: str, rng: random.Random) -> str:
         return f"{text} {rng.choice(NUMBERS)}"
     found = rng.choice(numbers)
     value = int(found[0][:30])
-    new = rng.choice((str(value * 10**9), f"-{value}", "0", str(value + 1), f"{value}.5", str(max(0, value - 1)), rng.choice(NUMBERS)))
+    new = rng.choice(
+        (
+            str(value * 10**9),
+            f"-{value}",
+            "0",
+            str(value + 1),
+            f"{value}.5",
+            str(max(0, value - 1)),
+            rng.choice(NUMBERS),
+        )
+    )
     return text[: found.start()] + new + text[found.end() :]
 
 

@@ -73,7 +73,9 @@ class LabSubject(Subject):
 
     def mutant(self, rng: random.Random) -> Files:
         chosen = {rng.choice(list(self.files)) for _ in range(rng.choice((1, 1, 1, 2)))}
-        return {name: mutated(name, text, rng) if name in chosen else text.encode() for name, text in self.files.items()}
+        return {
+            name: mutated(name, text, rng) if name in chosen else text.encode() for name, text in self.files.items()
+        }
 
     def attempt(self, directory: Path, rng: random.Random) -> None:
         lab = parse_lab(directory)
@@ -105,7 +107,16 @@ def _settings(lab: Lab, rng: random.Random) -> dict[str, str]:
     """Return settings as a careless command line might have them."""
     points = lab.points()
     settings = dict(rng.choice(points)) if points else {}
-    names = [*lab.parameters, "seed", "variant", "links.rate", "hosts.default.rto_min", "traffic", "switches.default.buffer", "nonsense"]
+    names = [
+        *lab.parameters,
+        "seed",
+        "variant",
+        "links.rate",
+        "hosts.default.rto_min",
+        "traffic",
+        "switches.default.buffer",
+        "nonsense",
+    ]
     for _ in range(rng.randrange(3)):
         settings[rng.choice(names)] = rng.choice(VALUES)
     return settings
@@ -137,7 +148,9 @@ class FabricSubject(Subject):
 
     def mutant(self, rng: random.Random) -> Files:
         chosen = {rng.choice(list(self._texts)) for _ in range(rng.choice((1, 1, 2)))}
-        return {name: mutated_json(text, rng) if name in chosen else text.encode() for name, text in self._texts.items()}
+        return {
+            name: mutated_json(text, rng) if name in chosen else text.encode() for name, text in self._texts.items()
+        }
 
     def attempt(self, directory: Path, rng: random.Random) -> None:
         import_fabric(sorted(directory.iterdir()), "fabric", None, rng.choice(("hosts", "switches")))
@@ -156,7 +169,11 @@ def subjects() -> list[Subject]:
         FileSubject("sonic import", configs, lambda data, file: import_lab(parse_config_db(data, file), None, None)),
         FileSubject("sonic check", {**configs, **traps}, lambda data, file: judge_config_db(data, file, 1)),
         FabricSubject("sonic import of a fabric", fabric),
-        FileSubject("arista import", arista, lambda data, file: import_qos(parse_config_text(data, file), read_chip("trident-3"), None)),
+        FileSubject(
+            "arista import",
+            arista,
+            lambda data, file: import_qos(parse_config_text(data, file), read_chip("trident-3"), None),
+        ),
         FileSubject("convert hpcc", {"flow.txt": HPCC}, lambda data, file: _convert(data, file, "hpcc")),
         FileSubject("convert htsim", {"perm.cm": HTSIM}, lambda data, file: _convert(data, file, "htsim")),
     ]
@@ -184,7 +201,9 @@ def _with_short_axes(text: str) -> str:
 def _written_labs() -> Iterator[Subject]:
     """Yield labs of what none of ours has: a trace, a distribution, a profile of its own, VLANs, all kinds of traffic, all layers."""
     common = (ROOT / "tests" / "errors" / "common" / "topology.clab.yml").read_text()
-    yield LabSubject("a trace", {"topology.clab.yml": common, "experiment.yml": TRACE_LAB, "mine.csv": TRACE, "sizes.txt": SIZES})
+    yield LabSubject(
+        "a trace", {"topology.clab.yml": common, "experiment.yml": TRACE_LAB, "mine.csv": TRACE, "sizes.txt": SIZES}
+    )
     profile = (ROOT / "fabriclab" / "switches" / "trident-3.yml").read_text()
     yield LabSubject("a profile", {"topology.clab.yml": common, "experiment.yml": PROFILE_LAB, "mine.yml": profile})
     yield LabSubject("layers", {"topology.clab.yml": LAYERED, "experiment.yml": EVERY_TRAFFIC})

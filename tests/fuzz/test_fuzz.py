@@ -22,7 +22,9 @@ CASES = 90
 
 def test_mutants_are_sound_or_refused() -> None:
     outcomes = list(run_cases(CASES, seed=12))
-    assert [(outcome.number, outcome.subject, outcome.kind, outcome.detail) for outcome in outcomes if outcome.is_finding] == []
+    assert [
+        (outcome.number, outcome.subject, outcome.kind, outcome.detail) for outcome in outcomes if outcome.is_finding
+    ] == []
     assert {outcome.kind for outcome in outcomes} == {"sound", "refused"}
 
 
@@ -82,7 +84,9 @@ def test_a_mistyped_nodes_is_the_one_thing_said(name: str, tmp_path: Path) -> No
 def test_a_sonic_switch_without_links(tmp_path: Path) -> None:
     """Before: an IndexError, for a profile of no port has no first one."""
     spare = "    spare: {group: leaf, binds: ['leaf1.json:/etc/sonic/config_db.json']}\n"
-    with pytest.raises(LabErrors, match=r"topology\.nodes\.spare: has no link; add one below topology\.links or remove the node"):
+    with pytest.raises(
+        LabErrors, match=r"topology\.nodes\.spare: has no link; add one below topology\.links or remove the node"
+    ):
         parse_lab(write_lab(tmp_path, "sonic-leaf-spine", "    h1: {", f"{spare}    h1: {{"))
 
 

@@ -19,7 +19,17 @@ HEADERS = HERE.parents[1] / "images/machine/kernel/switch"
 def algorithms(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The algorithm headers, compiled for the host with every check that the compiler has."""
     library = tmp_path_factory.mktemp("algorithms") / "algorithms.so"
-    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
+    flags = [
+        "-std=gnu11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        "-fsanitize=undefined",
+        "-fno-sanitize-recover=all",
+    ]
     subprocess.run(["cc", *flags, f"-I{HEADERS}", "-o", str(library), str(HERE / "algorithms.c")], check=True)
     loaded = ctypes.CDLL(str(library))
     for name in ("line_time", "wred_probability", "buffer_used", "buffer_headroom", "cells", "pause_ns"):

@@ -34,7 +34,9 @@ SETTLE_S = 0.3
 FULL_PAYLOAD, FULL_FRAME, FULL_WIRE = 1472, 1514, 1538
 """The largest datagram's payload, frame, and bytes on the wire."""
 
-COMPLAINT = re.compile(r"WARNING|BUG|KASAN|UBSAN|kmemleak: [1-9]|possible (recursive|circular|irq|deadlock)|inconsistent lock|Call Trace")
+COMPLAINT = re.compile(
+    r"WARNING|BUG|KASAN|UBSAN|kmemleak: [1-9]|possible (recursive|circular|irq|deadlock)|inconsistent lock|Call Trace"
+)
 """What the kernel's log says when something is wrong."""
 
 QUIET = {"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"}
@@ -74,11 +76,19 @@ class Star:
         numbers = range(1, len(self.host_devices) + 1)
         neighbours = [f"neigh add 10.{n}.0.2 lladdr 02:fa:00:00:{n:02x}:01 dev eth{n}" for n in numbers]
         self._write_node(
-            run, "s1", {**QUIET, "net.ipv4.ip_forward": "1"}, [f"addr add 10.{n}.0.1/24 dev eth{n}" for n in numbers] + neighbours
+            run,
+            "s1",
+            {**QUIET, "net.ipv4.ip_forward": "1"},
+            [f"addr add 10.{n}.0.1/24 dev eth{n}" for n in numbers] + neighbours,
         )
         for n in numbers:
-            gateway = [f"neigh add 10.{n}.0.1 lladdr 02:fa:00:00:{n:02x}:02 dev eth1", f"route add default via 10.{n}.0.1"]
-            self._write_node(run, f"h{n}", {**QUIET, **self.host_sysctls}, [f"addr add 10.{n}.0.2/24 dev eth1", *gateway])
+            gateway = [
+                f"neigh add 10.{n}.0.1 lladdr 02:fa:00:00:{n:02x}:02 dev eth1",
+                f"route add default via 10.{n}.0.1",
+            ]
+            self._write_node(
+                run, f"h{n}", {**QUIET, **self.host_sysctls}, [f"addr add 10.{n}.0.2/24 dev eth1", *gateway]
+            )
         return ["s1", *(f"h{n}" for n in numbers)]
 
     def _write_node(self, run: Path, name: str, sysctls: Mapping[str, str], ip: Sequence[str]) -> None:
@@ -90,7 +100,11 @@ class Star:
         ]
         directory = run / "nodes" / name
         directory.mkdir(parents=True)
-        for file, lines in (("sysctl.conf", [f"{key} = {value}" for key, value in sysctls.items()]), ("ip.batch", ip), ("tc.batch", tc)):
+        for file, lines in (
+            ("sysctl.conf", [f"{key} = {value}" for key, value in sysctls.items()]),
+            ("ip.batch", ip),
+            ("tc.batch", tc),
+        ):
             (directory / file).write_text("".join(f"{line}\n" for line in lines))
 
     def links(self) -> list[dict[str, Any]]:
@@ -177,7 +191,10 @@ class Boot:
             "nodes": [{"name": node, "files": f"nodes/{node}"} for node in commands],
             "links": star.links(),
             "daemons": [],
-            "probes": [{"name": f"probe-{number}", "node": node or None, "argv": list(argv)} for number, (node, argv) in enumerate(probes)],
+            "probes": [
+                {"name": f"probe-{number}", "node": node or None, "argv": list(argv)}
+                for number, (node, argv) in enumerate(probes)
+            ],
             "traffic": traffic,
             "collect": [*shown, *({"name": argv[0], "node": node, "argv": list(argv[1:])} for node, argv in collect)],
         }
@@ -202,7 +219,14 @@ class Datagram:
 
 
 def send(
-    address: str, *, count: int, port: int = 7000, tc: int = 0, size: int = FULL_PAYLOAD, interval_ns: int = 0, start_ns: int = START_NS
+    address: str,
+    *,
+    count: int,
+    port: int = 7000,
+    tc: int = 0,
+    size: int = FULL_PAYLOAD,
+    interval_ns: int = 0,
+    start_ns: int = START_NS,
 ) -> str:
     """Return the command that sends datagrams of a traffic class (DSCP tc x 8); without an interval all at once."""
     return f"/job/port-tool send {address} {port} {8 * tc} {size} {count} {interval_ns} {start_ns} &"

@@ -32,15 +32,23 @@ def line_ends(library: ctypes.CDLL, rate_bps: int, ready: Sequence[int], sizes: 
     return list(ends)
 
 
-def bucket_starts(library: ctypes.CDLL, rate_bps: int, burst_bytes: int, ready: Sequence[int], sizes: Sequence[int]) -> list[int]:
+def bucket_starts(
+    library: ctypes.CDLL, rate_bps: int, burst_bytes: int, ready: Sequence[int], sizes: Sequence[int]
+) -> list[int]:
     starts = u64([0] * len(ready))
-    library.bucket_starts(ctypes.c_uint64(rate_bps), ctypes.c_uint64(burst_bytes), len(ready), u64(ready), u32(sizes), starts)
+    library.bucket_starts(
+        ctypes.c_uint64(rate_bps), ctypes.c_uint64(burst_bytes), len(ready), u64(ready), u32(sizes), starts
+    )
     return list(starts)
 
 
-def phantom_marks(library: ctypes.CDLL, rate_bps: int, threshold_bytes: int, times: Sequence[int], sizes: Sequence[int]) -> list[bool]:
+def phantom_marks(
+    library: ctypes.CDLL, rate_bps: int, threshold_bytes: int, times: Sequence[int], sizes: Sequence[int]
+) -> list[bool]:
     marks = u8([0] * len(times))
-    library.phantom_marks(ctypes.c_uint64(rate_bps), ctypes.c_uint64(threshold_bytes), len(times), u64(times), u32(sizes), marks)
+    library.phantom_marks(
+        ctypes.c_uint64(rate_bps), ctypes.c_uint64(threshold_bytes), len(times), u64(times), u32(sizes), marks
+    )
     return [bool(mark) for mark in marks]
 
 
@@ -85,15 +93,23 @@ class Buffer:
     headroom: int = 0
 
     def __enter__(self) -> Buffer:
-        self.handle = ctypes.c_void_p(self.algorithms.buffer_new(ctypes.c_uint64(self.size), ctypes.c_uint64(self.headroom)))
+        self.handle = ctypes.c_void_p(
+            self.algorithms.buffer_new(ctypes.c_uint64(self.size), ctypes.c_uint64(self.headroom))
+        )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.algorithms.buffer_free(self.handle)
 
-    def account(self, *, reserved: int = 0, alpha_log: int | None = None, limit: int = UNLIMITED, headroom: int = 0) -> int:
+    def account(
+        self, *, reserved: int = 0, alpha_log: int | None = None, limit: int = UNLIMITED, headroom: int = 0
+    ) -> int:
         numbers = ctypes.c_uint64(reserved), ctypes.c_bool(alpha_log is not None), ctypes.c_int8(alpha_log or 0)
-        return int(self.algorithms.buffer_add_account(self.handle, *numbers, ctypes.c_uint64(limit), ctypes.c_uint64(headroom)))
+        return int(
+            self.algorithms.buffer_add_account(self.handle, *numbers, ctypes.c_uint64(limit), ctypes.c_uint64(headroom))
+        )
 
     def arrive(self, account: int, cells: int = 1) -> int:
         return int(self.algorithms.buffer_arrive(self.handle, account, ctypes.c_uint64(cells)))
@@ -102,7 +118,9 @@ class Buffer:
         self.algorithms.buffer_leave(self.handle, account, ctypes.c_uint64(cells))
 
     def may_resume(self, account: int, xon: int, xon_offset: int = 0) -> bool:
-        return bool(self.algorithms.buffer_may_resume(self.handle, account, ctypes.c_uint64(xon), ctypes.c_uint64(xon_offset)))
+        return bool(
+            self.algorithms.buffer_may_resume(self.handle, account, ctypes.c_uint64(xon), ctypes.c_uint64(xon_offset))
+        )
 
     def used(self, account: int) -> int:
         return int(self.algorithms.buffer_used(self.handle, account))

@@ -49,7 +49,9 @@ class Account:
     alpha_log: int | None = None
 
     def pack(self) -> bytes:
-        return struct.pack("=QQBBb5x", self.reserved, self.limit, self.pool, self.alpha_log is not None, self.alpha_log or 0)
+        return struct.pack(
+            "=QQBBb5x", self.reserved, self.limit, self.pool, self.alpha_log is not None, self.alpha_log or 0
+        )
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,9 @@ class Wred:
     flags: int = ECN
 
     def pack(self) -> bytes:
-        return struct.pack("=QQIBBH", self.min, self.max, round(self.probability * (2**32 - 1)), self.weight_log, self.flags, 0)
+        return struct.pack(
+            "=QQIBBH", self.min, self.max, round(self.probability * (2**32 - 1)), self.weight_log, self.flags, 0
+        )
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,10 @@ class Port:
         if self.pfc:
             parts.append(attribute(12, self.pfc.pack()))
         if self.cell is not None or self.pools:
-            pools = [attribute(2, struct.pack("=QQII", size, headroom, index, 0)) for index, (size, headroom) in self.pools.items()]
+            pools = [
+                attribute(2, struct.pack("=QQII", size, headroom, index, 0))
+                for index, (size, headroom) in self.pools.items()
+            ]
             parts.append(nest(13, *([attribute(1, u32(self.cell))] if self.cell else []), *pools))
         return b"".join([*parts, *(queue.pack() for queue in self.queues), *(group.pack() for group in self.groups)])
 
@@ -173,7 +180,16 @@ def _named(names: Sequence[str], values: Sequence[int]) -> dict[str, Any]:
 _POOL = ("size", "reserved", "used", "watermark", "headroom", "headroom_watermark")
 _PORT = ("marks", "drops", "pauses_sent", "pauses_received", "wire_frames", "lost", "ports")
 _QUEUE = ("bytes", "packets", "cells", "watermark_bytes", "sent_bytes", "sent_packets")
-_GROUP = ("bytes", "headroom_bytes", "watermark_bytes", "received_bytes", "received_packets", "discards", "xoffs", "xoff_ns")
+_GROUP = (
+    "bytes",
+    "headroom_bytes",
+    "watermark_bytes",
+    "received_bytes",
+    "received_packets",
+    "discards",
+    "xoffs",
+    "xoff_ns",
+)
 
 
 def port_stats(words: Sequence[int]) -> dict[str, Any]:

@@ -48,7 +48,9 @@ class MixedStar(Star):
     def write_nodes(self, run: Path) -> list[str]:
         names = super().write_nodes(run)
         receiver = len(self.host_devices)
-        routes = [f"route add 10.{n}.0.0/24 via 10.{receiver}.0.1 advmss {size}\n" for n, size in enumerate(SEGMENTS, start=1)]
+        routes = [
+            f"route add 10.{n}.0.0/24 via 10.{receiver}.0.1 advmss {size}\n" for n, size in enumerate(SEGMENTS, start=1)
+        ]
         with (run / "nodes" / f"h{receiver}" / "ip.batch").open("a") as batch:
             batch.writelines(routes)
         return names
@@ -56,13 +58,21 @@ class MixedStar(Star):
 
 def stock_star() -> Star:
     red = f"red limit {BUFFER} min {THRESHOLD} max {THRESHOLD + 1} avpkt 1500 burst 20 ecn bandwidth {RATE_BPS}bit probability 1"
-    return Star([stock(delay, f"bfifo limit {10 * BUFFER}") for delay in HOST_DELAYS_NS], [stock(SWITCH_DELAY_NS, red)] * 5, DCTCP)
+    return Star(
+        [stock(delay, f"bfifo limit {10 * BUFFER}") for delay in HOST_DELAYS_NS],
+        [stock(SWITCH_DELAY_NS, red)] * 5,
+        DCTCP,
+    )
 
 
 def switch_port_star() -> Star:
     # red averages with W = 1/2, the least that tc can ask for.
     queue = Queue(0, Account(limit=BUFFER), wred=Wred(THRESHOLD, THRESHOLD + 1, weight_log=1))
-    return Star([Port(RATE_BPS, delay) for delay in HOST_DELAYS_NS], [Port(RATE_BPS, SWITCH_DELAY_NS, queues=[queue])] * 5, DCTCP)
+    return Star(
+        [Port(RATE_BPS, delay) for delay in HOST_DELAYS_NS],
+        [Port(RATE_BPS, SWITCH_DELAY_NS, queues=[queue])] * 5,
+        DCTCP,
+    )
 
 
 def stock_drop_tail_star() -> Star:
@@ -78,7 +88,10 @@ def drop_tail_star() -> Star:
 def files(handle: str) -> dict[str, str]:
     flows = [f"{n},{10_000_000 * (n + 1)},h{n % 4 + 1},h5,,{STOP_NS},push,,,,long" for n in range(FLOWS)]
     port = {"name": "s1:eth5", "netns": "/run/netns/s1", "interface": "eth5", "handle": handle}
-    sampler = {"format": "fabriclab-sampler-1", "queues": {"interval_ns": 100_000, "output": "/job/queues.csv", "ports": [port]}}
+    sampler = {
+        "format": "fabriclab-sampler-1",
+        "queues": {"interval_ns": 100_000, "output": "/job/queues.csv", "ports": [port]},
+    }
     header = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n"
     return {
         "traffic/trace.csv": header + "".join(f"{flow}\n" for flow in flows),
@@ -90,7 +103,12 @@ def files(handle: str) -> dict[str, str]:
 def processes() -> Sequence[Process]:
     replay = "exec /tools/replay --trace /job/traffic/trace.csv --hosts /job/traffic/hosts.csv"
     # The sampler needs the qdisc, which the switch's first script makes.
-    sampler = ["sleep 0.005", "/tools/sampler --config /job/machine/sampler.json & sampler=$!", f"sleep {STOP_NS / 1e9}", "kill $sampler"]
+    sampler = [
+        "sleep 0.005",
+        "/tools/sampler --config /job/machine/sampler.json & sampler=$!",
+        f"sleep {STOP_NS / 1e9}",
+        "kill $sampler",
+    ]
     return [*((f"h{n}", [f"{replay} --host h{n} --log /job/h{n}.csv"]) for n in range(1, 6)), ("s1", sampler)]
 
 
@@ -115,7 +133,9 @@ def goodput_line_bytes(run: Path, segments: Sequence[int]) -> float:
     """
     arrived = [row for row in rows(run / "h5.csv") if row["side"] == "dst"]
     payloads = [segments[int(row["flow"]) % len(segments)] - TIMESTAMPS_BYTES for row in arrived]
-    return sum(int(row["bytes"]) * (payload + OVERHEAD_BYTES) / payload for row, payload in zip(arrived, payloads, strict=True))
+    return sum(
+        int(row["bytes"]) * (payload + OVERHEAD_BYTES) / payload for row, payload in zip(arrived, payloads, strict=True)
+    )
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ TC = 3
 LIMIT_FRAMES, HEADROOM_FRAMES = 20, 10
 POOLS = {0: (2_000_000, 0)}
 SLOW_BPS = 100_000_000
-GROUP = Group(TC, Account(pool=0, limit=LIMIT_FRAMES * FULL_FRAME), lossless=(HEADROOM_FRAMES * FULL_FRAME, 10 * FULL_FRAME, 0))
+GROUP = Group(
+    TC, Account(pool=0, limit=LIMIT_FRAMES * FULL_FRAME), lossless=(HEADROOM_FRAMES * FULL_FRAME, 10 * FULL_FRAME, 0)
+)
 LOSSLESS = Port(pools=POOLS, pfc=Pfc(1 << TC), groups=[GROUP])
 SLOW = Port(rate_bps=SLOW_BPS, pools=POOLS, pfc=Pfc(1 << TC), groups=[GROUP], queues=[Queue(TC, event=30_000)])
 NIC = Port(pfc=Pfc(1 << TC))
@@ -123,7 +125,11 @@ def events_by_port(run: Path, log: str) -> list[set[str]]:
     """For each end of a congestion event that was logged, the ports that its frames came by; others by their number."""
     names = {link["ifindex"]: link["ifname"] for link in json.loads((run / "collect/links").read_text())}
     events = [read_event(line)[8] for line in (run / "logs" / f"{log}.log").read_text().splitlines()]
-    return [{names.get(index, str(index)) for index in ingress} for ingress in events if isinstance(ingress, dict) and ingress]
+    return [
+        {names.get(index, str(index)) for index in ingress}
+        for ingress in events
+        if isinstance(ingress, dict) and ingress
+    ]
 
 
 @pytest.mark.parametrize(("to", "address"), [(3, "10.9.0.13"), (4, "10.4.0.2")], ids=["bridged", "routed"])
@@ -156,7 +162,9 @@ def paused_ns(run: Path, ports: Sequence[int]) -> list[int]:
 
 def test_a_pause_stops_the_member_of_a_bridge_that_gets_it(boot: Boot) -> None:
     star = vlan(slow=4)
-    run = boot.run(star, [("s1", star.forwarding()), ("h3", [pause("eth1")]), ("h1", [send("10.9.0.13", count=1, tc=TC)])])
+    run = boot.run(
+        star, [("s1", star.forwarding()), ("h3", [pause("eth1")]), ("h1", [send("10.9.0.13", count=1, tc=TC)])]
+    )
     assert paused_ns(run, (1, 2, 3, 4)) == [0, 0, 1000 * 512, 0]
 
 
@@ -192,7 +200,10 @@ def test_a_pause_stops_the_member_of_a_bond_that_gets_it(boot: Boot, member: int
     """Whether that member carries the frames or not: MAC control is between two neighbours."""
     for name, active in (("same", member), ("other", 3 - member)):
         carry = channel().carried_by(active)
-        senders = [("h1", [carry, pause(f"eth{member}")]), ("h2", [send("10.1.0.2", count=1, tc=TC, start_ns=START_NS + 100_000)])]
+        senders = [
+            ("h1", [carry, pause(f"eth{member}")]),
+            ("h2", [send("10.1.0.2", count=1, tc=TC, start_ns=START_NS + 100_000)]),
+        ]
         run = boot.run(channel(), [("s1", [carry]), *senders], name=name)
         received = [shown(run, "s1", f"eth{n}").port["pauses_received"] for n in (1, 2, 3)]
         assert received == [int(n == member) for n in (1, 2, 3)]

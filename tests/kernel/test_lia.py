@@ -57,7 +57,17 @@ def interval(tmp_path_factory: pytest.TempPathFactory) -> Interval:
     header = added_file(PATCH.read_text(), HEADER)
     without_includes = "\n".join(line for line in header.splitlines() if not line.startswith("#include"))
     (directory / "lia.c").write_text(LINUX + without_includes + CALL)
-    flags = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fsanitize=undefined", "-fno-sanitize-recover=all"]
+    flags = [
+        "-std=gnu11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-shared",
+        "-fPIC",
+        "-fsanitize=undefined",
+        "-fno-sanitize-recover=all",
+    ]
     subprocess.run(["cc", *flags, "-o", str(directory / "lia.so"), str(directory / "lia.c")], check=True)
     library = ctypes.CDLL(str(directory / "lia.so"))
     library.interval.restype = ctypes.c_uint32
@@ -94,7 +104,9 @@ def test_a_single_subflow_is_reno(interval: Interval, window: int, rtt_us: int) 
 
 
 @given(st.integers(1, 8), st.integers(1, 100_000), st.integers(1, 1_000_000))
-def test_equal_subflows_grow_together_by_a_share_of_a_segment(interval: Interval, count: int, window: int, rtt_us: int) -> None:
+def test_equal_subflows_grow_together_by_a_share_of_a_segment(
+    interval: Interval, count: int, window: int, rtt_us: int
+) -> None:
     """A window of each is acknowledged in a round trip time: all together grow by 1/n, and a loss takes half of one: as one TCP."""
     assert interval([(window, rtt_us)] * count, 0) == count * count * window
 

@@ -35,7 +35,9 @@ def exact_ends(rate_bps: int, ready: list[int], sizes: list[int]) -> list[int]:
 
 
 @given(rate_bps=RATES, frames=FRAMES)
-def test_every_frame_leaves_at_its_exact_time(algorithms: ctypes.CDLL, rate_bps: int, frames: list[tuple[int, int]]) -> None:
+def test_every_frame_leaves_at_its_exact_time(
+    algorithms: ctypes.CDLL, rate_bps: int, frames: list[tuple[int, int]]
+) -> None:
     sizes = [size for _, size in frames]
     ready = ready_times(frames)
     assert line_ends(algorithms, rate_bps, ready, sizes) == exact_ends(rate_bps, ready, sizes)
@@ -101,6 +103,8 @@ def test_a_phantom_queue_is_the_papers_counter(algorithms: ctypes.CDLL) -> None:
 
 
 @given(rate_bps=RATES, frames=FRAMES)
-def test_a_phantom_queue_with_room_for_all_marks_nothing(algorithms: ctypes.CDLL, rate_bps: int, frames: list[tuple[int, int]]) -> None:
+def test_a_phantom_queue_with_room_for_all_marks_nothing(
+    algorithms: ctypes.CDLL, rate_bps: int, frames: list[tuple[int, int]]
+) -> None:
     sizes = [size for _, size in frames]
     assert not any(phantom_marks(algorithms, rate_bps, sum(sizes) + 1, ready_times(frames), sizes))

@@ -35,7 +35,12 @@ def bulk_flow(boot: Boot, nic: Device, handle: str) -> Path:
     }
     replay = "exec /tools/replay --trace /job/traffic/trace.csv --hosts /job/traffic/hosts.csv"
     # The sampler needs the qdisc, which the host's first script makes.
-    sample = ["sleep 0.005", "/tools/sampler --config /job/machine/sampler.json & sampler=$!", f"sleep {STOP_NS / 1e9}", "kill $sampler"]
+    sample = [
+        "sleep 0.005",
+        "/tools/sampler --config /job/machine/sampler.json & sampler=$!",
+        f"sleep {STOP_NS / 1e9}",
+        "kill $sampler",
+    ]
     processes = [*((h, [f"{replay} --host {h} --log /job/{h}.csv"]) for h in ("h1", "h2")), ("s1", sample)]
     sysctl = "net.ipv4.tcp_allowed_congestion_control = reno cubic\n"
     return boot.run(star, processes, name=f"nic-{handle[0]}", files=files, sysctl=sysctl)
@@ -75,7 +80,9 @@ def test_a_pause_of_two_priorities_in_the_middle_of_a_burst(boot: Boot) -> None:
     for as long as the pause says, and the higher one goes first."""
     low, high = 3, 4
     reaction_ns, quanta = 5_000, 1_000
-    star = Star([Port(RATE_BPS, DELAY_NS, pfc=Pfc(1 << low | 1 << high, reaction_ns=reaction_ns)), Port()], [Port(), Port()])
+    star = Star(
+        [Port(RATE_BPS, DELAY_NS, pfc=Pfc(1 << low | 1 << high, reaction_ns=reaction_ns)), Port()], [Port(), Port()]
+    )
     pause_at = START_NS + 30_000
     run = boot.run(
         star,
@@ -96,4 +103,6 @@ def test_a_pause_of_two_priorities_in_the_middle_of_a_burst(boot: Boot) -> None:
     rest = [resumed + (3 + number) * FRAME_NS + path for number in range(10 - before)]
     assert before == 3
     assert [datagram.time_ns for datagram in datagrams(boot, run, "h2-0")] == first + rest
-    assert [datagram.time_ns for datagram in datagrams(boot, run, "h2-1")] == [resumed + number * FRAME_NS + path for number in range(3)]
+    assert [datagram.time_ns for datagram in datagrams(boot, run, "h2-1")] == [
+        resumed + number * FRAME_NS + path for number in range(3)
+    ]

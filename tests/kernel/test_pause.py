@@ -28,7 +28,9 @@ def test_a_pause_frame_has_the_standards_layout(algorithms: ctypes.CDLL) -> None
 
 
 @given(st.integers(0, 255), st.lists(st.integers(0, 65_535), min_size=QUEUES, max_size=QUEUES), st.binary(max_size=30))
-def test_a_pause_frame_says_what_was_meant(algorithms: ctypes.CDLL, priorities: int, quanta: list[int], padding: bytes) -> None:
+def test_a_pause_frame_says_what_was_meant(
+    algorithms: ctypes.CDLL, priorities: int, quanta: list[int], padding: bytes
+) -> None:
     assert decode(algorithms, encode(algorithms, priorities, quanta) + padding) == (priorities, quanta)
 
 
@@ -44,7 +46,9 @@ def test_a_quantum_is_512_bit_times(algorithms: ctypes.CDLL, quanta: int, rate_b
     assert algorithms.pause_ns(ctypes.c_uint16(quanta), ctypes.c_uint64(rate_bps)) == time
 
 
-def turns(library: ctypes.CDLL, changes: list[tuple[int, bool, bool]], *, detection: int = 100, restoration: int = 50) -> list[int]:
+def turns(
+    library: ctypes.CDLL, changes: list[tuple[int, bool, bool]], *, detection: int = 100, restoration: int = 50
+) -> list[int]:
     """When storms begin and end, in turn, until 10,000 ns; changes are (time, paused, backlogged)."""
     found = u64([0] * 1000)
     count = library.watchdog_run(
@@ -67,7 +71,15 @@ def test_a_storm_begins_after_detection_and_ends_after_restoration(algorithms: c
 def test_a_queue_that_gets_a_word_in_is_in_no_storm(algorithms: ctypes.CDLL) -> None:
     assert (
         turns(
-            algorithms, [(10, True, True), (105, False, True), (106, True, True), (205, True, False), (206, True, True), (305, False, True)]
+            algorithms,
+            [
+                (10, True, True),
+                (105, False, True),
+                (106, True, True),
+                (205, True, False),
+                (206, True, True),
+                (305, False, True),
+            ],
         )
         == []
     )

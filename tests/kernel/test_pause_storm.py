@@ -43,7 +43,9 @@ def test_a_storm_stops_its_priority_until_it_is_over(boot: Boot) -> None:
 
 
 def test_the_watchdog_drops_what_the_storm_holds(boot: Boot) -> None:
-    port, paused, other = run_storm(boot, Pfc(1 << PRIORITY, detection_ns=INTERVAL_NS, restoration_ns=INTERVAL_NS, storm_action=STORM_DROP))
+    port, paused, other = run_storm(
+        boot, Pfc(1 << PRIORITY, detection_ns=INTERVAL_NS, restoration_ns=INTERVAL_NS, storm_action=STORM_DROP)
+    )
     queue = port.queues[PRIORITY]
     assert (queue["storms"], queue["drops"]["storm"]) == (1, COUNT)
     assert (paused, len(other)) == ([], COUNT)

@@ -6,7 +6,20 @@ from random import Random
 from typing import Any
 
 import pytest
-from machine import FULL_FRAME, FULL_PAYLOAD, FULL_WIRE, START_NS, Boot, Process, Star, datagrams, receive, send, show_at, shown
+from machine import (
+    FULL_FRAME,
+    FULL_PAYLOAD,
+    FULL_WIRE,
+    START_NS,
+    Boot,
+    Process,
+    Star,
+    datagrams,
+    receive,
+    send,
+    show_at,
+    shown,
+)
 from switch_port import STORM_DROP, STORM_FORWARD, Account, Group, Pfc, Port, read_shown
 
 pytestmark = pytest.mark.vm
@@ -43,7 +56,10 @@ BURSTS, BURST_SPACING_NS = 300, 8_000_000
 def random_bursts(host: int) -> str:
     """The times and sizes of a host's bursts, within 20 us of the other hosts'."""
     random = Random(host)
-    lines = [f"{START_NS + burst * BURST_SPACING_NS + random.randrange(20_000)} {random.randrange(1, 70)}" for burst in range(BURSTS)]
+    lines = [
+        f"{START_NS + burst * BURST_SPACING_NS + random.randrange(20_000)} {random.randrange(1, 70)}"
+        for burst in range(BURSTS)
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -138,7 +154,9 @@ def test_the_reaction_time_lets_more_through(boot: Boot) -> None:
 
 def storm(boot: Boot, action: int) -> tuple[dict[str, object], list[int]]:
     """h2 sends pauses for 30 ms; the switch's port to it detects after 5 ms and restores after 3: statistics, arrivals in ms."""
-    watched = Port(delay_ns=DELAY_NS, pfc=Pfc(1 << TC, detection_ns=5_000_000, restoration_ns=3_000_000, storm_action=action))
+    watched = Port(
+        delay_ns=DELAY_NS, pfc=Pfc(1 << TC, detection_ns=5_000_000, restoration_ns=3_000_000, storm_action=action)
+    )
     star = Star([Port(), LOSSLESS_HOST], [Port(), watched])
     run = boot.run(
         star,

@@ -14,7 +14,10 @@ FRAME_NS = FULL_WIRE * 8
 
 def test_a_frame_takes_serialisation_and_propagation_of_each_hop(boot: Boot) -> None:
     star = Star([Port(delay_ns=5_001), Port()], [Port(), Port(delay_ns=7_003, rate_bps=3 * GIGABIT)])
-    senders = [send("10.2.0.2", count=3, interval_ns=1_000_000), send("10.2.0.2", count=3, size=10, port=7001, start_ns=20_200_000)]
+    senders = [
+        send("10.2.0.2", count=3, interval_ns=1_000_000),
+        send("10.2.0.2", count=3, size=10, port=7001, start_ns=20_200_000),
+    ]
     run = boot.run(star, [("h1", senders), ("h2", [receive(40_000_000)]), ("h2", [receive(40_000_000, 7001)])])
     full = [START_NS + number * 1_000_000 + FRAME_NS + 5_001 + FRAME_NS // 3 + 7_003 for number in range(3)]
     assert [datagram.time_ns for datagram in datagrams(boot, run, "h2-0")] == full
@@ -40,7 +43,9 @@ def saturated(boot: Boot, queues: list[Queue], name: str = "run") -> dict[int, i
     """Each queue gets the line rate from a host of its own: bytes on the wire of each in MEASURED_NS of it."""
     receiver = len(queues) + 1
     star = Star([Port()] * receiver, [*[Port()] * len(queues), Port(queues=queues)])
-    senders = [(f"h{n}", [send(f"10.{receiver}.0.2", count=15_000, tc=queue.index)]) for n, queue in enumerate(queues, start=1)]
+    senders = [
+        (f"h{n}", [send(f"10.{receiver}.0.2", count=15_000, tc=queue.index)]) for n, queue in enumerate(queues, start=1)
+    ]
     look = [show_at(f"eth{receiver}", WARM_NS, "before"), show_at(f"eth{receiver}", WARM_NS + MEASURED_NS, "after")]
     run = boot.run(star, [*senders, ("s1", look)], name=name)
     before, after = (read_shown((run / moment).read_text()).queues for moment in ("before", "after"))
@@ -76,7 +81,9 @@ def test_pir_limits_and_cir_guarantees(boot: Boot) -> None:
     assert alone[0] == pytest.approx(0.9 * MEASURED_NS / 8, abs=3_000 + 2 * FULL_WIRE)
 
 
-@pytest.mark.parametrize("wred", [Wred(30_000, 30_000), Wred(20_000, 200_000, probability=0.1), Wred(200_000, 200_000, flags=ECN | 4)])
+@pytest.mark.parametrize(
+    "wred", [Wred(30_000, 30_000), Wred(20_000, 200_000, probability=0.1), Wred(200_000, 200_000, flags=ECN | 4)]
+)
 def test_wred_marks_what_the_curve_says(boot: Boot, wred: Wred) -> None:
     """A queue that grows by one frame while another leaves: the mark of each frame is known from its place."""
     star = Star([Port(), Port()], [Port(), Port(rate_bps=500_000_000, queues=[Queue(0, Account(), wred=wred)])])
@@ -125,7 +132,9 @@ def test_what_cannot_be_is_refused_by_name(boot: Boot) -> None:
         "rate 7999 is not in 8 kbit/s to 1 Tbit/s": Port(rate_bps=7_999),
         "pool 1 has no size": Port(queues=[Queue(0, Account(pool=1))]),
         "alpha 2^8 is not in 2^-8 to 2^7": Port(pools={0: (1000, 0)}, queues=[Queue(0, Account(pool=0, alpha_log=8))]),
-        "pool 0: 1001 cells reserved of 1000": Port(pools={0: (1000, 0)}, queues=[Queue(0, Account(pool=0, reserved=1001))]),
+        "pool 0: 1001 cells reserved of 1000": Port(
+            pools={0: (1000, 0)}, queues=[Queue(0, Account(pool=0, reserved=1001))]
+        ),
         "queue 3: quantum 63 is below 64 bytes": Port(queues=[Queue(3, scheduling=DWRR, quantum=63)]),
         "queue 2: WRED min 2, max 1: min <= max <= 2^48": Port(queues=[Queue(2, wred=Wred(2, 1))]),
         "entry 5 of a map is 8: 0 to 7": Port(maps={8: [0, 1, 2, 3, 4, 8, 6, 7]}),
@@ -141,7 +150,10 @@ def test_what_cannot_be_is_refused_by_name(boot: Boot) -> None:
 
 def test_stock_tools_see_the_port_and_its_queues(boot: Boot) -> None:
     star = Star([Port(), Port()], [Port(), Port(queues=[Queue(0, Account(limit=30_000))])])
-    tc = [("s1", ["qdisc", "tc", "-s", "qdisc", "show", "dev", "eth2"]), ("s1", ["class", "tc", "-s", "class", "show", "dev", "eth2"])]
+    tc = [
+        ("s1", ["qdisc", "tc", "-s", "qdisc", "show", "dev", "eth2"]),
+        ("s1", ["class", "tc", "-s", "class", "show", "dev", "eth2"]),
+    ]
     run = boot.run(star, [("h1", [send("10.2.0.2", count=5)]), ("h2", [receive(50_000_000)])], collect=tc)
     assert "switch_port 1: root" in (run / "collect/qdisc").read_text()
     classes = (run / "collect/class").read_text()

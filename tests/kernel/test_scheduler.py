@@ -24,7 +24,9 @@ def served_bytes(frames: list[list[int]], served: list[int | None]) -> list[int]
     return total
 
 
-@pytest.mark.parametrize("quanta", [(1500, 1500), (1500, 3000), (14 * 1024, 15 * 1024, 30 * 1024), (100, 900), (64, 64, 128)])
+@pytest.mark.parametrize(
+    "quanta", [(1500, 1500), (1500, 3000), (14 * 1024, 15 * 1024, 30 * 1024), (100, 900), (64, 64, 128)]
+)
 def test_dwrr_shares_are_the_quanta_whatever_the_sizes(algorithms: ctypes.CDLL, quanta: tuple[int, ...]) -> None:
     sizes = (1538, 84, 9_240)
     frames = [[sizes[queue]] * (20_000_000 // sizes[queue]) for queue in range(len(quanta))]
@@ -37,7 +39,9 @@ def test_dwrr_shares_are_the_quanta_whatever_the_sizes(algorithms: ctypes.CDLL, 
         assert all(abs(total[q] / sum(total) - quanta[q] / sum(quanta)) < 0.01 for q in range(len(quanta)))
 
 
-@given(st.lists(st.tuples(st.integers(64, 20_000), st.lists(SIZES, min_size=1, max_size=20)), min_size=1, max_size=QUEUES))
+@given(
+    st.lists(st.tuples(st.integers(64, 20_000), st.lists(SIZES, min_size=1, max_size=20)), min_size=1, max_size=QUEUES)
+)
 def test_dwrr_serves_all_and_nothing_twice(algorithms: ctypes.CDLL, queues: list[tuple[int, list[int]]]) -> None:
     frames = [sizes for _, sizes in queues]
     steps = sum(map(len, frames))
@@ -47,7 +51,9 @@ def test_dwrr_serves_all_and_nothing_twice(algorithms: ctypes.CDLL, queues: list
 
 
 @given(st.lists(st.tuples(st.integers(64, 9_000), SIZES), min_size=2, max_size=QUEUES))
-def test_while_backlogged_two_queues_differ_by_a_round_at_most(algorithms: ctypes.CDLL, queues: list[tuple[int, int]]) -> None:
+def test_while_backlogged_two_queues_differ_by_a_round_at_most(
+    algorithms: ctypes.CDLL, queues: list[tuple[int, int]]
+) -> None:
     """Shreedhar and Varghese, theorem: normalised service of two backlogged queues differs by less than 1 + (a frame each)/quantum."""
     frames = [[size] * 400 for _, size in queues]
     total = [0] * len(queues)
@@ -57,7 +63,9 @@ def test_while_backlogged_two_queues_differ_by_a_round_at_most(algorithms: ctype
         rounds = [total[number] / quantum for number, (quantum, _) in enumerate(queues)]
         slack = [1 + size / quantum for quantum, size in queues]
         assert all(
-            a - b <= slack_a + slack_b for a, slack_a in zip(rounds, slack, strict=True) for b, slack_b in zip(rounds, slack, strict=True)
+            a - b <= slack_a + slack_b
+            for a, slack_a in zip(rounds, slack, strict=True)
+            for b, slack_b in zip(rounds, slack, strict=True)
         )
 
 

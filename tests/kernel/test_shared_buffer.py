@@ -12,7 +12,9 @@ from switch_algorithms import ADMIT, ADMIT_HEADROOM, REFUSE_LIMIT, REFUSE_POOL, 
 
 @pytest.mark.parametrize("queues", [1, 2, 3, 8, 31])
 @pytest.mark.parametrize("alpha_log", [-8, -3, 0, 3, 7])
-def test_saturated_queues_hold_what_choudhury_and_hahne_say(algorithms: ctypes.CDLL, queues: int, alpha_log: int) -> None:
+def test_saturated_queues_hold_what_choudhury_and_hahne_say(
+    algorithms: ctypes.CDLL, queues: int, alpha_log: int
+) -> None:
     size, cells = 131_072, 6
     alpha = 2.0**alpha_log
     with Buffer(algorithms, size) as buffer:
@@ -98,7 +100,11 @@ STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 12), st.booleans())
 
 @given(size=st.integers(60, 300), shared_headroom=st.integers(0, 30), accounts=ACCOUNTS, steps=STEPS)
 def test_books_always_balance(
-    algorithms: ctypes.CDLL, size: int, shared_headroom: int, accounts: list[dict[str, int]], steps: list[tuple[int, int, bool]]
+    algorithms: ctypes.CDLL,
+    size: int,
+    shared_headroom: int,
+    accounts: list[dict[str, int]],
+    steps: list[tuple[int, int, bool]],
 ) -> None:
     with Buffer(algorithms, size, shared_headroom) as buffer:
         numbers = [buffer.account(**account) for account in accounts]
@@ -122,6 +128,8 @@ def test_books_always_balance(
         assert (buffer.pool_shared(), buffer.pool_headroom(), buffer.pool_free()) == (0, 0, size - sum(reserved))
 
 
-@pytest.mark.parametrize(("size", "cell", "cells"), [(0, 208, 0), (1, 208, 1), (208, 208, 1), (209, 208, 2), (1514, 1, 1514)])
+@pytest.mark.parametrize(
+    ("size", "cell", "cells"), [(0, 208, 0), (1, 208, 1), (208, 208, 1), (209, 208, 2), (1514, 1, 1514)]
+)
 def test_a_frame_takes_whole_cells(algorithms: ctypes.CDLL, size: int, cell: int, cells: int) -> None:
     assert algorithms.cells(size, cell) == cells

@@ -66,7 +66,10 @@ def test_saturated_queues_hold_alpha_b_over_one_plus_alpha_n(boot: Boot, alpha_l
 def test_a_voq_limit_keeps_one_ingress_port_from_taking_it_all(boot: Boot) -> None:
     egress = Port(rate_bps=100_000_000, queues=[Queue(0, Account(limit=100_000), voq_limit=20_000)])
     star = Star([Port()] * 3, [Port(), Port(), egress])
-    run = boot.run(star, [("h1", [send("10.3.0.2", count=200)]), ("h2", [send("10.3.0.2", count=5, start_ns=START_NS + 1_000_000)])])
+    run = boot.run(
+        star,
+        [("h1", [send("10.3.0.2", count=200)]), ("h2", [send("10.3.0.2", count=5, start_ns=START_NS + 1_000_000)])],
+    )
     queue = shown(run, "s1", "eth3").queues[0]
     assert queue["watermark_bytes"] == (20_000 // FULL_FRAME + 5) * FULL_FRAME
     assert queue["drops"]["voq"] == sum(queue["drops"].values()) > 100
@@ -132,7 +135,9 @@ def test_ports_go_and_come_under_load_and_nothing_is_left(boot: Boot) -> None:
     ]
     senders = [(f"h{n}", [send("10.4.0.2", count=3_000)]) for n in (1, 2, 3)]
     run = boot.run(
-        star, [*senders, ("h4", [send("10.1.0.2", count=3_000)]), ("s1", churn)], collect=[("s1", ["leaks", "/bin/sh", "-c", LEAKS])]
+        star,
+        [*senders, ("h4", [send("10.1.0.2", count=3_000)]), ("s1", churn)],
+        collect=[("s1", ["leaks", "/bin/sh", "-c", LEAKS])],
     )
     stats = [shown(run, "s1", f"eth{n}") for n in (1, 2, 3, 4)]
     pool = stats[0].port["pools"][0]

@@ -33,7 +33,14 @@ TOLERANCE = 0.02
 DRAWN, CERTAIN = 150_000, 15_000
 """Frames at a length on the ramp: the standard deviation of the share is then half of the tolerance at most. Off it no mark is chance:
 one frame that is treated wrong would show."""
-HELD_FRAMES = {600_000: CERTAIN, 1_000_000: DRAWN, 1_200_000: DRAWN, 1_400_000: DRAWN, 1_600_000: DRAWN, 2_000_000: CERTAIN}
+HELD_FRAMES = {
+    600_000: CERTAIN,
+    1_000_000: DRAWN,
+    1_200_000: DRAWN,
+    1_400_000: DRAWN,
+    1_600_000: DRAWN,
+    2_000_000: CERTAIN,
+}
 """At each length of the queue."""
 MS = 10**6
 SETTLE_NS = 100_000
@@ -54,12 +61,20 @@ class Curve:
     def at(self, length: float) -> float:
         if length < self.minimum:
             return 0.0
-        return 1.0 if length >= self.maximum else self.probability * (length - self.minimum) / (self.maximum - self.minimum)
+        return (
+            1.0
+            if length >= self.maximum
+            else self.probability * (length - self.minimum) / (self.maximum - self.minimum)
+        )
 
 
 def written_curve() -> Curve:
     (profile,) = json.loads(LEAF.read_text())["WRED_PROFILE"].values()
-    return Curve(int(profile["green_min_threshold"]), int(profile["green_max_threshold"]), int(profile["green_drop_probability"]) / 100)
+    return Curve(
+        int(profile["green_min_threshold"]),
+        int(profile["green_max_threshold"]),
+        int(profile["green_drop_probability"]) / 100,
+    )
 
 
 def imported(directory: Path) -> Plan:
@@ -93,7 +108,9 @@ def line_rate() -> str:
 def rises() -> str:
     """Return the bursts that bring the queue to each length."""
     steps = zip((0, *HELD_NS), (0, *ENDS_NS.values()), HELD_NS, strict=False)
-    return "".join(f"{START_NS + begin + SETTLE_NS} {(after - before) // FULL_FRAME}\n" for before, begin, after in steps)
+    return "".join(
+        f"{START_NS + begin + SETTLE_NS} {(after - before) // FULL_FRAME}\n" for before, begin, after in steps
+    )
 
 
 def send(name: str) -> str:
@@ -102,13 +119,19 @@ def send(name: str) -> str:
 
 def test_the_share_of_marks_at_each_length_is_the_curve(boot: Boot, tmp_path: Path) -> None:
     looks = [
-        show_at("eth3", START_NS + end - early, f"{length}-{early}") for length, end in ENDS_NS.items() for early in (HELD_NS[length], 0)
+        show_at("eth3", START_NS + end - early, f"{length}-{early}")
+        for length, end in ENDS_NS.items()
+        for early in (HELD_NS[length], 0)
     ]
     senders = [("h1", [send("line-rate")]), ("h2", [send("rises")])]
-    run = boot.run(star(imported(tmp_path / "lab")), [*senders, ("s1", looks)], files={"line-rate": line_rate(), "rises": rises()})
+    run = boot.run(
+        star(imported(tmp_path / "lab")), [*senders, ("s1", looks)], files={"line-rate": line_rate(), "rises": rises()}
+    )
     curve = written_curve()
     for length, held_frames in HELD_FRAMES.items():
-        before, after = (read_shown((run / f"{length}-{early}").read_text()).queues[QUEUE] for early in (HELD_NS[length], 0))
+        before, after = (
+            read_shown((run / f"{length}-{early}").read_text()).queues[QUEUE] for early in (HELD_NS[length], 0)
+        )
         frames = after["sent_packets"] - before["sent_packets"]
         share = (after["marks"]["wred"] - before["marks"]["wred"]) / frames
         assert before["bytes"] == after["bytes"] == pytest.approx(length, abs=2 * FULL_FRAME) and frames == held_frames

@@ -12,7 +12,21 @@ from pathlib import Path
 
 import pytest
 from machine import FULL_WIRE, Boot, Device, Star
-from switch_port import BY_DELAY, DWRR, ECN, KEEP_NON_ECT, STORM_FORWARD, WRR, Account, Group, Pfc, Port, Queue, Wred, attributes
+from switch_port import (
+    BY_DELAY,
+    DWRR,
+    ECN,
+    KEEP_NON_ECT,
+    STORM_FORWARD,
+    WRR,
+    Account,
+    Group,
+    Pfc,
+    Port,
+    Queue,
+    Wred,
+    attributes,
+)
 
 from fabriclab.compile.switch_port import compile_switch_port
 from fabriclab.plan import node as nodes
@@ -64,7 +78,9 @@ PORTS = {
     "rate 1000000000bit pfc 3,4 quanta 1000 reaction 500ns watchdog 200000000ns 300000000ns forward": Port(
         pfc=Pfc(1 << 3 | 1 << 4, 1_000, 500, 200_000_000, 300_000_000, STORM_FORWARD)
     ),
-    "rate 1000000000bit pfc 7,0 watchdog 1ms 2ms drop": Port(pfc=Pfc(1 << 7 | 1, detection_ns=1_000_000, restoration_ns=2_000_000)),
+    "rate 1000000000bit pfc 7,0 watchdog 1ms 2ms drop": Port(
+        pfc=Pfc(1 << 7 | 1, detection_ns=1_000_000, restoration_ns=2_000_000)
+    ),
     "rate 1000000000bit queue 0 queue 7 strict": Port(queues=[Queue(0), Queue(7)]),
     "rate 1000000000bit queue 0 limit 64000": Port(queues=[Queue(0, Account(limit=64_000))]),
     "rate 1000000000bit cell 1 memory 0 1000000 queue 1 pool 0 reserved 3000 alpha -8 dwrr 1538 queue 2 pool 0 alpha 7 dwrr 3076": Port(
@@ -84,13 +100,19 @@ PORTS = {
             Queue(4, wred=wred(1_000, 90_000, 5, 9, ECN | KEEP_NON_ECT)),
         ]
     ),
-    "rate 1000000000bit queue 6 wred 50000ns 100000ns 0.0001%": Port(queues=[Queue(6, wred=wred(50_000, 100_000, 0.0001, flags=BY_DELAY))]),
+    "rate 1000000000bit queue 6 wred 50000ns 100000ns 0.0001%": Port(
+        queues=[Queue(6, wred=wred(50_000, 100_000, 0.0001, flags=BY_DELAY))]
+    ),
     "rate 1000000000bit queue 2 phantom 950000000bit 3000 voq_limit 12000000 event 100000": Port(
         queues=[Queue(2, phantom=(950_000_000, 3_000), voq_limit=12_000_000, event=100_000)]
     ),
     "rate 1000000000bit memory 2 500000 group 0 group 3 pool 2 reserved 1518 alpha 0 lossless 20000 18000 2000 group 4 limit 9000": Port(
         pools={2: (500_000, 0)},
-        groups=[Group(0), Group(3, Account(2, 1_518, alpha_log=0), (20_000, 18_000, 2_000)), Group(4, Account(limit=9_000))],
+        groups=[
+            Group(0),
+            Group(3, Account(2, 1_518, alpha_log=0), (20_000, 18_000, 2_000)),
+            Group(4, Account(limit=9_000)),
+        ],
     ),
 }
 """Words, and the port that they describe."""
@@ -109,12 +131,17 @@ def test_the_golden_bytes_are_those_of_the_header() -> None:
 def options(run: Path, node: str) -> dict[int, bytes]:
     """What the kernel says that a host's port, its queues and groups are, by handle."""
     messages = [bytes.fromhex(line) for line in (run / "collect" / f"{node}-port").read_text().splitlines()]
-    return {struct.unpack_from("=I", message, 24)[0]: dict(attributes(message[36:]))[TCA_OPTIONS] for message in messages}
+    return {
+        struct.unpack_from("=I", message, 24)[0]: dict(attributes(message[36:]))[TCA_OPTIONS] for message in messages
+    }
 
 
 def compiled() -> tuple[str, Port]:
     """A port with everything, as the plan has it: the line that the compiler writes, and the same in netlink."""
-    pools = (plan.Pool(name="lossy", size_bytes=2_000_000), plan.Pool(name="lossless", size_bytes=1_000_000, headroom_bytes=50_000))
+    pools = (
+        plan.Pool(name="lossy", size_bytes=2_000_000),
+        plan.Pool(name="lossless", size_bytes=1_000_000, headroom_bytes=50_000),
+    )
     queues = (
         plan.SwitchQueue(
             index=1,
@@ -129,12 +156,18 @@ def compiled() -> tuple[str, Port]:
             phantom=plan.Phantom(rate_bps=950_000_000, threshold_bytes=3_000),
             voq_limit_bytes=200_000,
         ),
-        plan.SwitchQueue(index=7, account=plan.Account(limit_bytes=9_000), scheduler=plan.Scheduler(cir_bps=10**8, cbs_bytes=3_000)),
+        plan.SwitchQueue(
+            index=7, account=plan.Account(limit_bytes=9_000), scheduler=plan.Scheduler(cir_bps=10**8, cbs_bytes=3_000)
+        ),
     )
     group = plan.PriorityGroup(
-        index=3, account=plan.Account(pool="lossless", alpha_log=0), lossless=plan.Lossless(headroom_bytes=20_000, xon_bytes=9_000)
+        index=3,
+        account=plan.Account(pool="lossless", alpha_log=0),
+        lossless=plan.Lossless(headroom_bytes=20_000, xon_bytes=9_000),
     )
-    pfc = plan.Pfc(priorities=(3,), quanta=1_000, watchdog=plan.Watchdog(detection_ns=200_000_000, restoration_ns=300_000_000))
+    pfc = plan.Pfc(
+        priorities=(3,), quanta=1_000, watchdog=plan.Watchdog(detection_ns=200_000_000, restoration_ns=300_000_000)
+    )
     buffer = plan.SwitchPort(queues=queues, groups=(group,), maps=plan.QosMaps(tc_to_queue=BACKWARDS), pfc=pfc)
     port = nodes.Port.model_construct(interface="DEV", rate_bps=GIGABIT, delay_ns=5_000, mtu=1_500, switch_port=buffer)
     node = nodes.Node.model_construct(ports=(port,), switch=plan.Switch(profile="all", cell_bytes=1, pools=pools))
@@ -162,11 +195,19 @@ def compiled() -> tuple[str, Port]:
 @pytest.mark.vm
 def test_in_the_machine_words_make_the_port_that_bytes_make(boot: Boot) -> None:
     cases = {words: ([f"add {words}"], port) for words, port in PORTS.items() if port.rate_bps}
-    cases["change"] = ([f"add {CHANGED[0]}", f"change {CHANGED[1]}"], Port(delay_ns=0, loss=PARTS, queues=[Queue(0, Account(limit=9_000))]))
+    cases["change"] = (
+        [f"add {CHANGED[0]}", f"change {CHANGED[1]}"],
+        Port(delay_ns=0, loss=PARTS, queues=[Queue(0, Account(limit=9_000))]),
+    )
     compiled_line, compiled_port = compiled()
     cases["compiled"] = ([compiled_line.replace("qdisc add dev DEV root handle 1: switch_port", "add")], compiled_port)
-    by_words = [[line.replace(" ", " dev DEV root handle 1: switch_port ", 1) for line in lines] for lines, _ in cases.values()]
-    hosts: list[Device] = [*([f"qdisc {line}" for line in lines] for lines in by_words), *(port for _, port in cases.values())]
+    by_words = [
+        [line.replace(" ", " dev DEV root handle 1: switch_port ", 1) for line in lines] for lines, _ in cases.values()
+    ]
+    hosts: list[Device] = [
+        *([f"qdisc {line}" for line in lines] for lines in by_words),
+        *(port for _, port in cases.values()),
+    ]
     collect = [(f"h{n}", (f"h{n}-port", "/job/port-tool", "show", "eth1")) for n in range(1, len(hosts) + 1)]
     run = boot.run(Star(hosts, [Port()] * len(hosts)), [], collect=collect)
     for number, words in enumerate(cases, start=1):

@@ -27,7 +27,11 @@ def configuration(interfaces: Sequence[str], interval_ns: int) -> str:
     """Return what samples a node's switch ports and, as everyone does, the queues of their root qdiscs."""
     ports: list[dict[str, Any]] = [{"name": f"s1:{interface}", "interface": interface} for interface in interfaces]
     outputs = {table: f"/job/{table}.csv" for table in TABLES}
-    queues = {"interval_ns": interval_ns, "output": "/job/backlog.csv", "ports": [{**port, "handle": "1:"} for port in ports]}
+    queues = {
+        "interval_ns": interval_ns,
+        "output": "/job/backlog.csv",
+        "ports": [{**port, "handle": "1:"} for port in ports],
+    }
     switches = {"interval_ns": interval_ns, "outputs": outputs, "ports": ports}
     return json.dumps({"format": "fabriclab-sampler-1", "queues": queues, "switches": switches})
 
@@ -49,19 +53,28 @@ def in_force(run: Path, table: str, time_ns: int, **of: str) -> Row:
 def queue_row(port: str, number: int, queue: dict[str, Any]) -> Row:
     """The row that says what the kernel told of a queue."""
     values = {key: value for key, value in queue.items() if key not in ("cells", "drops", "marks")}
-    values |= {f"dropped_{cause}": queue["drops"][cause] for cause in DROPS} | {f"marked_{cause}": queue["marks"][cause] for cause in MARKS}
+    values |= {f"dropped_{cause}": queue["drops"][cause] for cause in DROPS} | {
+        f"marked_{cause}": queue["marks"][cause] for cause in MARKS
+    }
     return {"port": port, "queue": str(number), **{key: str(value) for key, value in values.items()}}
 
 
 def pool_row(index: int, pool: dict[str, int]) -> Row:
-    return {"switch": "s1", "pool": str(index), **{f"{key.removesuffix('_bytes')}_bytes": str(value) for key, value in pool.items()}}
+    return {
+        "switch": "s1",
+        "pool": str(index),
+        **{f"{key.removesuffix('_bytes')}_bytes": str(value) for key, value in pool.items()},
+    }
 
 
 def assert_rows_tell(run: Path, interface: str, time_ns: int, told: Shown) -> None:
     """Whether the rows in force at a time are what the kernel told then."""
     port = f"s1:{interface}"
     counters = ("marks", "drops", "lost", "pauses_sent", "pauses_received")
-    assert in_force(run, "ports", time_ns, port=port) == {"port": port, **{key: str(told.port[key]) for key in counters}}
+    assert in_force(run, "ports", time_ns, port=port) == {
+        "port": port,
+        **{key: str(told.port[key]) for key in counters},
+    }
     for number, queue in told.queues.items():
         assert in_force(run, "queues", time_ns, port=port, queue=str(number)) == queue_row(port, number, queue)
     for number, group in told.groups.items():
@@ -80,7 +93,9 @@ def busy_star() -> Star:
     """h1 and h2 send to h3, which is slow: h1 is paused, h2 loses, and what waits is marked."""
     pools = {0: (100_000, 20_000), 2: (7_000, 0)}
     lossless = Group(0, Account(pool=0, limit=30_000), lossless=(20_000, 10_000, 0))
-    egress = Queue(0, Account(pool=0, limit=60_000), event=30_000, wred=Wred(40_000, 40_000), phantom=(400_000_000, 50_000))
+    egress = Queue(
+        0, Account(pool=0, limit=60_000), event=30_000, wred=Wred(40_000, 40_000), phantom=(400_000_000, 50_000)
+    )
     nic = Port(pfc=Pfc(1), queues=[Queue(0)])
     ports = [
         Port(pools=pools, groups=[lossless], pfc=Pfc(1)),
@@ -106,7 +121,11 @@ def test_rows_are_what_the_kernel_tells_at_the_same_moment(boot: Boot) -> None:
         [*BUSY, ("h3", [receive(100 * MS)]), ("s1", [SAMPLE]), ("s1", looks)],
         files={"sampler.json": configuration(interfaces, 100 * US)},
     )
-    told = {(interface, time): read_shown((run / f"{interface}-{time}").read_text()) for interface in interfaces for time in times}
+    told = {
+        (interface, time): read_shown((run / f"{interface}-{time}").read_text())
+        for interface in interfaces
+        for time in times
+    }
     for (interface, time), what in told.items():
         assert_rows_tell(run, interface, time, what)
     for interface in interfaces:
@@ -121,9 +140,16 @@ def test_rows_are_what_the_kernel_tells_at_the_same_moment(boot: Boot) -> None:
 
 def test_a_row_is_written_on_change_and_at_the_end(boot: Boot) -> None:
     listening = [*BUSY, ("h3", [receive(100 * MS)])]
-    run = boot.run(busy_star(), [*listening, ("s1", [SAMPLE])], files={"sampler.json": configuration(["eth1", "eth3"], 100 * US)})
+    run = boot.run(
+        busy_star(), [*listening, ("s1", [SAMPLE])], files={"sampler.json": configuration(["eth1", "eth3"], 100 * US)}
+    )
     assert (run / "logs/s1-1.log").read_text().splitlines()[-1].endswith("late 0 max_late_ns 0")
-    for table, keys in (("ports", ["port"]), ("queues", ["port", "queue"]), ("groups", ["port", "group"]), ("pools", ["switch", "pool"])):
+    for table, keys in (
+        ("ports", ["port"]),
+        ("queues", ["port", "queue"]),
+        ("groups", ["port", "group"]),
+        ("pools", ["switch", "pool"]),
+    ):
         by_subject: dict[tuple[str, ...], list[Row]] = {}
         times = []
         for row in rows(run, table):
@@ -155,7 +181,13 @@ def test_events_have_begin_end_peak_and_ingress(boot: Boot) -> None:
         star,
         [
             ("h1", [send("10.3.0.2", count=100)]),
-            ("h2", [send("10.3.0.2", count=1, start_ns=START_NS + 600_000), send("10.4.0.2", count=40, start_ns=START_NS + 50 * MS)]),
+            (
+                "h2",
+                [
+                    send("10.3.0.2", count=1, start_ns=START_NS + 600_000),
+                    send("10.4.0.2", count=40, start_ns=START_NS + 50 * MS),
+                ],
+            ),
             ("s1", [SAMPLE]),
         ],
         files={"sampler.json": configuration(["eth3", "eth4"], 10 * MS)},
@@ -192,7 +224,10 @@ def test_events_that_were_lost_are_counted(boot: Boot) -> None:
 def test_a_port_that_goes_has_empty_rows_and_comes_back(boot: Boot) -> None:
     """eth1 loses its qdisc; the pair `new` and `other` is deleted and made again."""
     make = "ip link add new type veth peer name other; ip link set new up; /job/port-tool add new /job/s1-eth1"
-    changes = ["/job/port-tool del eth1; sleep 0.02; ip link del new; sleep 0.02; /job/port-tool add eth1 /job/s1-eth1", make]
+    changes = [
+        "/job/port-tool del eth1; sleep 0.02; ip link del new; sleep 0.02; /job/port-tool add eth1 /job/s1-eth1",
+        make,
+    ]
     port = Port(pools={0: (POOL, 0)}, queues=[Queue(2, Account(pool=0))], groups=[Group(5, Account(pool=0))])
     run = boot.run(
         Star([Port()], [port]),
@@ -212,7 +247,9 @@ def test_a_port_that_goes_has_empty_rows_and_comes_back(boot: Boot) -> None:
 def test_what_is_no_switch_port_is_refused_by_name(boot: Boot) -> None:
     star = Star([Port()] * 2, [Port(), ["qdisc add dev DEV root handle 3: bfifo limit 30000"]])
     bad = {"plain.json": configuration(["eth1", "eth2"], MS), "missing.json": configuration(["eth9"], MS)}
-    only_switches = {name: json.dumps({k: v for k, v in json.loads(text).items() if k != "queues"}) for name, text in bad.items()}
+    only_switches = {
+        name: json.dumps({k: v for k, v in json.loads(text).items() if k != "queues"}) for name, text in bad.items()
+    }
     ask = [f"sleep 0.005; /tools/sampler --config /job/{name}; echo exit $?" for name in bad]
     run = boot.run(star, [("s1", ask)], files=only_switches)
     words = (run / "logs/s1-1.log").read_text().splitlines()

@@ -13,7 +13,14 @@ from switch_algorithms import CERTAIN, wred_averages, wred_probability
 
 @pytest.mark.parametrize(
     ("length", "probability"),
-    [(0, 0), (99_999, 0), (100_000, 0), (150_000, CERTAIN // 8), (199_999, (CERTAIN // 4) * 99_999 // 100_000), (200_000, CERTAIN)],
+    [
+        (0, 0),
+        (99_999, 0),
+        (100_000, 0),
+        (150_000, CERTAIN // 8),
+        (199_999, (CERTAIN // 4) * 99_999 // 100_000),
+        (200_000, CERTAIN),
+    ],
 )
 def test_the_curve(algorithms: ctypes.CDLL, length: int, probability: int) -> None:
     assert wred_probability(algorithms, 100_000, 200_000, CERTAIN // 4, length) == probability
@@ -25,7 +32,9 @@ def test_min_equal_to_max_is_a_step(algorithms: ctypes.CDLL, length: int, probab
 
 
 @given(st.integers(0, 2**40), st.integers(1, 2**40), st.integers(0, CERTAIN), st.integers(0, 2**41))
-def test_the_curve_is_the_straight_line(algorithms: ctypes.CDLL, minimum: int, span: int, probability: int, length: int) -> None:
+def test_the_curve_is_the_straight_line(
+    algorithms: ctypes.CDLL, minimum: int, span: int, probability: int, length: int
+) -> None:
     got = wred_probability(algorithms, minimum, minimum + span, probability, length)
     if length < minimum:
         assert got == 0
@@ -42,7 +51,9 @@ def test_weight_one_is_the_newest_length(algorithms: ctypes.CDLL, lengths: list[
 
 
 @given(st.integers(1, 15), st.lists(st.integers(1, 2**40), min_size=1, max_size=50))
-def test_the_average_is_the_exponentially_weighted_one(algorithms: ctypes.CDLL, weight_log: int, lengths: list[int]) -> None:
+def test_the_average_is_the_exponentially_weighted_one(
+    algorithms: ctypes.CDLL, weight_log: int, lengths: list[int]
+) -> None:
     average = Fraction(0)
     for length, got in zip(lengths, wred_averages(algorithms, weight_log, lengths), strict=True):
         average += (length - average) / 2**weight_log

@@ -67,12 +67,31 @@ def mixed_run(
     """A run with flows of each class; the last `cut` flows of each never complete. `axis` is the parameter whose value is `variant`."""
     traffic = [_TRAFFIC[name] for name in classes]
     parameters = {axis: variant} | ({"load": f"{load} %"} if load is not None else {})
-    plan = plan_of(HOSTS, "cubic", 100_000, traffic, "h9", lab="mixed", title="Short flows, queries and a distribution", study=study)
+    plan = plan_of(
+        HOSTS,
+        "cubic",
+        100_000,
+        traffic,
+        "h9",
+        lab="mixed",
+        title="Short flows, queries and a distribution",
+        study=study,
+    )
     plan |= {"parameters": parameters, "settings": parameters, "seed": seed}
-    plan["probes"]["queue_ports"], plan["probes"]["queue_interval_ns"], plan["probes"]["tcp_interval_ns"] = [], None, None
-    made = [flow for name in classes for flow in _flows(name, Draws(seed * 1000 + load_of(load)), variant, flows, cut, load_of(load))]
+    plan["probes"]["queue_ports"], plan["probes"]["queue_interval_ns"], plan["probes"]["tcp_interval_ns"] = (
+        [],
+        None,
+        None,
+    )
+    made = [
+        flow
+        for name in classes
+        for flow in _flows(name, Draws(seed * 1000 + load_of(load)), variant, flows, cut, load_of(load))
+    ]
     report = {"figures": [{"kind": "fct-cdf"}, {"kind": "fct-table"}, {"kind": "slowdown"}, {"kind": "deadlines"}]}
-    return write_run(run_dir, plan, _files(made), report=report, seed=seed, status="limit" if cut else "complete", virtual_s=10.0)
+    return write_run(
+        run_dir, plan, _files(made), report=report, seed=seed, status="limit" if cut else "complete", virtual_s=10.0
+    )
 
 
 def load_of(load: int | None) -> int:
@@ -80,7 +99,9 @@ def load_of(load: int | None) -> int:
     return 30 if load is None else load
 
 
-def mixed_sweep(directory: Path, seeds: int = 3, loads: tuple[int, ...] = (), axis: str = "background", **run: Any) -> Path:
+def mixed_sweep(
+    directory: Path, seeds: int = 3, loads: tuple[int, ...] = (), axis: str = "background", **run: Any
+) -> Path:
     """A sweep of both backgrounds (and the loads) with so many seeds."""
     points = []
     for variant in TIMEOUTS:
@@ -97,17 +118,36 @@ def mixed_sweep(directory: Path, seeds: int = 3, loads: tuple[int, ...] = (), ax
 
 
 _ARRIVALS = {"process": "poisson", "interval_ns": 200 * MS, "jitter_ns": 0, "burst_flows": 1, "load_ppm": None}
-_WEB = {"kind": "distribution", "name": "web-search", "points": [], "interpolation": "linear", "cap_bytes": 20_000_000, "mean_bytes": 1.6e6}
+_WEB = {
+    "kind": "distribution",
+    "name": "web-search",
+    "points": [],
+    "interpolation": "linear",
+    "cap_bytes": 20_000_000,
+    "mean_bytes": 1.6e6,
+}
 _TRAFFIC: dict[str, dict[str, Any]] = {
-    "short": {"kind": "arrivals", "name": "short", "size": {"kind": "fixed", "size_bytes": 70_000}, "arrivals": _ARRIVALS},
-    "query": {"kind": "query", "name": "query", "response": {"kind": "fixed", "size_bytes": 2_000}, "deadline_ns": 20 * MS},
+    "short": {
+        "kind": "arrivals",
+        "name": "short",
+        "size": {"kind": "fixed", "size_bytes": 70_000},
+        "arrivals": _ARRIVALS,
+    },
+    "query": {
+        "kind": "query",
+        "name": "query",
+        "response": {"kind": "fixed", "size_bytes": 2_000},
+        "deadline_ns": 20 * MS,
+    },
     "web": {"kind": "arrivals", "name": "web", "size": _WEB, "arrivals": _ARRIVALS},
 }
 
 
 def _flows(traffic: str, draws: Draws, variant: str, count: int, cut: int, load: int) -> Iterator[Flow]:
     for number in range(count):
-        size = {"short": 70_000, "query": 2_000}.get(traffic) or (6_000, 60_000, 400_000, 3_000_000, 20_000_000)[draws.next() * 5 // 1000]
+        size = {"short": 70_000, "query": 2_000}.get(traffic) or (6_000, 60_000, 400_000, 3_000_000, 20_000_000)[
+            draws.next() * 5 // 1000
+        ]
         src, dst = draws.next() % HOSTS, draws.next() % (HOSTS - 1)
         dst += dst >= src
         start = number // 8 * 40 * MS + 1000 if traffic == "query" else number * 5 * MS + draws.next() * 1000
@@ -133,6 +173,8 @@ def _files(flows: list[Flow]) -> dict[str, str]:
         logs[src].append(
             f"{number},src,{status},{flow.start_ns},{flow.start_ns + 100_000},{flow.start_ns + 100_000},{end},{read},{counters}\n"
         )
-        logs[dst].append(f"{number},dst,{status},,{flow.start_ns + 100_000},{flow.start_ns + 150_000},{end},{read},,,,,,,tcp,\n")
+        logs[dst].append(
+            f"{number},dst,{status},,{flow.start_ns + 100_000},{flow.start_ns + 150_000},{end},{read},,,,,,,tcp,\n"
+        )
     files = {f"raw/flows/{host}.csv": "".join(rows) for host, rows in logs.items()}
     return files | {"traffic/trace.csv": "".join(trace)}

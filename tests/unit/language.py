@@ -15,7 +15,9 @@ ONE_FLOW = "traffic: {one: {kind: flows, senders: [h1], receiver: h8, size: 1 KB
 
 def two_racks() -> str:
     """Return h1 to h4 behind leaf1, h5 to h8 behind leaf2, 1 Gbps each, 10 Gbps between the leaves."""
-    switches = "".join(f"    {leaf}: {{kind: linux, labels: {{fabriclab.role: switch}}}}\n" for leaf in ("leaf1", "leaf2"))
+    switches = "".join(
+        f"    {leaf}: {{kind: linux, labels: {{fabriclab.role: switch}}}}\n" for leaf in ("leaf1", "leaf2")
+    )
     hosts = "".join(f"    {host}: {{kind: linux}}\n" for host in HOSTS)
     links = "".join(
         f"    - {{endpoints: ['{host}:eth1', 'leaf{1 + number // 4}:eth{1 + number % 4}'], vars: {{rate: 1 Gbps}}}}\n"
@@ -33,7 +35,9 @@ def lab_of(directory: Path, text: str = ONE_FLOW) -> Lab:
     return parse_lab(directory)
 
 
-def plan_of(directory: Path, text: str = ONE_FLOW, seed: int | None = None, settings: Mapping[str, str] | None = None) -> Plan:
+def plan_of(
+    directory: Path, text: str = ONE_FLOW, seed: int | None = None, settings: Mapping[str, str] | None = None
+) -> Plan:
     """Return the plan of the lab whose experiment goes on with `text`."""
     return resolve_plan(lab_of(directory, text), settings or {}, seed)
 

@@ -57,7 +57,9 @@ class Ended:
 
     @property
     def half_written(self) -> set[str]:
-        return {name for name in self.files if ".part" in name or ".whole" in name or (self.disk / name).stat().st_size == 0}
+        return {
+            name for name in self.files if ".part" in name or ".whole" in name or (self.disk / name).stat().st_size == 0
+        }
 
 
 @cache

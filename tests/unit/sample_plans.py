@@ -32,7 +32,9 @@ ROUNDS = RoundsTraffic(
     connection="kept",
     mode="pull",
 )
-LONG = LongTraffic(name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=500_000_000, stagger_ns=1_000_000)
+LONG = LongTraffic(
+    name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=500_000_000, stagger_ns=1_000_000
+)
 
 
 def star(
@@ -48,7 +50,10 @@ def star(
     """Return hosts h1.. on one switch s1, 10.0.x.0/31 between them; every switch port has `queue`."""
     queue = queue or Queue(limit_bytes=64_000)
     nodes = [_host(number, rate_bps, delay_ns, transport) for number in range(1, hosts + 1)]
-    ports = tuple(_port(f"eth{number}", f"h{number}", "eth1", number, 0, rate_bps, delay_ns, queue) for number in range(1, hosts + 1))
+    ports = tuple(
+        _port(f"eth{number}", f"h{number}", "eth1", number, 0, rate_bps, delay_ns, queue)
+        for number in range(1, hosts + 1)
+    )
     plan = Plan(
         lab="star",
         title="A star",
@@ -75,7 +80,9 @@ def _host(number: int, rate_bps: int, delay_ns: int, transport: Transport) -> No
     return Node(name=f"h{number}", role="host", ports=(port,), transport=transport, routes=(route,))
 
 
-def _port(name: str, peer: str, peer_port: str, number: int, end: int, rate_bps: int, delay_ns: int, queue: Queue) -> Port:
+def _port(
+    name: str, peer: str, peer_port: str, number: int, end: int, rate_bps: int, delay_ns: int, queue: Queue
+) -> Port:
     return Port(
         interface=name,
         peer_node=peer,

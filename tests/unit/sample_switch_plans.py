@@ -41,7 +41,9 @@ RICH = SwitchPort(
         SwitchQueue(
             index=3,
             account=Account(pool="shared", alpha_log=-3),
-            scheduler=Scheduler(kind="dwrr", weight=50, cir_bps=GBPS // 10, cbs_bytes=20_000, pir_bps=GBPS // 2, pbs_bytes=9_000),
+            scheduler=Scheduler(
+                kind="dwrr", weight=50, cir_bps=GBPS // 10, cbs_bytes=20_000, pir_bps=GBPS // 2, pbs_bytes=9_000
+            ),
             wred=Wred(unit="ns", min=50_000, max=50_000, ecn=False),
         ),
     ),

@@ -32,7 +32,9 @@ def distributed(name: str, cap_bytes: int | None = None) -> DistributedSize:
     """Return the sizes of a distribution of the project."""
     found = builtin(name)
     mean = mean_bytes(found.points, found.interpolation, cap_bytes)
-    return DistributedSize(name=name, points=found.points, interpolation=found.interpolation, cap_bytes=cap_bytes, mean_bytes=mean)
+    return DistributedSize(
+        name=name, points=found.points, interpolation=found.interpolation, cap_bytes=cap_bytes, mean_bytes=mean
+    )
 
 
 KINDS: dict[str, Traffic] = {

@@ -25,7 +25,8 @@ def star(hosts: int = 4, *, rate: str = "1 Gbps", delay: str = "5 us") -> str:
     """Return the topology of h1, h2, ... on s1."""
     nodes = "".join(f"    h{number}: {{kind: linux}}\n" for number in range(1, hosts + 1))
     links = "".join(
-        f"    - {{endpoints: ['h{n}:eth1', 's1:eth{n}'], vars: {{rate: {rate}, delay: {delay}}}}}\n" for n in range(1, hosts + 1)
+        f"    - {{endpoints: ['h{n}:eth1', 's1:eth{n}'], vars: {{rate: {rate}, delay: {delay}}}}}\n"
+        for n in range(1, hosts + 1)
     )
     return f"name: star\ntopology:\n  nodes:\n    s1: {{kind: linux, labels: {{fabriclab.role: switch}}}}\n{nodes}  links:\n{links}"
 

@@ -48,8 +48,16 @@ def pair(ours: Tables | None = None, theirs: Tables | None = None) -> dict[str, 
 
 def addressed(ours: Tables | None = None, theirs: Tables | None = None) -> dict[str, Tables]:
     """Return two switches without DEVICE_NEIGHBOR of each other, with addresses of one /31."""
-    near = {"DEVICE_NEIGHBOR": servers("h1"), "INTERFACE": {"Ethernet8": {}, "Ethernet8|10.0.0.0/31": {}}, **(ours or {})}
-    far = {"DEVICE_NEIGHBOR": servers("h2"), "INTERFACE": {"Ethernet12": {}, "Ethernet12|10.0.0.1/31": {}}, **(theirs or {})}
+    near = {
+        "DEVICE_NEIGHBOR": servers("h1"),
+        "INTERFACE": {"Ethernet8": {}, "Ethernet8|10.0.0.0/31": {}},
+        **(ours or {}),
+    }
+    far = {
+        "DEVICE_NEIGHBOR": servers("h2"),
+        "INTERFACE": {"Ethernet12": {}, "Ethernet12|10.0.0.1/31": {}},
+        **(theirs or {}),
+    }
     return {"a": switch("a", **near), "b": switch("b", **far)}
 
 

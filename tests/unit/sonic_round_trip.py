@@ -42,7 +42,9 @@ def substance(node: Node, plan: Plan) -> dict[str, Any]:
         "channels": {channel.name: _group(channel.members, channel.address, names) for channel in node.port_channels},
         "vlans": {vlan.name: _group(vlan.members, vlan.address, names) for vlan in node.vlans},
         "memory": None if node.switch is None else node.switch.model_dump(include={"cell_bytes", "pools"}),
-        "bgp": None if plan.bgp is None else (node.asn, node.loopback, plan.bgp.keepalive_s, plan.bgp.hold_s, plan.bgp.unnumbered),
+        "bgp": None
+        if plan.bgp is None
+        else (node.asn, node.loopback, plan.bgp.keepalive_s, plan.bgp.hold_s, plan.bgp.unnumbered),
         "peers": {names[port.interface]: plan.node(port.peer_node).asn for port in node.ports},
     }
 

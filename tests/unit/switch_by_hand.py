@@ -7,7 +7,18 @@ from collections.abc import Mapping
 from fabriclab.plan.switch.checks import check_switch
 from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.model import Account, Lossless, Pfc, Pool, PriorityGroup, QosMaps, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import (
+    Account,
+    Lossless,
+    Pfc,
+    Pool,
+    PriorityGroup,
+    QosMaps,
+    Switch,
+    SwitchPort,
+    SwitchQueue,
+    Wred,
+)
 
 GBPS = 10**9
 LINE = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(3,))

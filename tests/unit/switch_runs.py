@@ -55,7 +55,9 @@ class Log:
         """Append a row; what is not given is 0."""
         columns = SWITCH_TABLES[table].columns
         assert set(values) <= set(columns), set(values) - set(columns)
-        self.rows[table].append(",".join("" if values.get(name, 0) is None else str(values.get(name, 0)) for name in columns) + "\n")
+        self.rows[table].append(
+            ",".join("" if values.get(name, 0) is None else str(values.get(name, 0)) for name in columns) + "\n"
+        )
 
     def files(self) -> dict[str, str]:
         """The files by their paths in a run directory."""
@@ -74,7 +76,14 @@ def switch_plan(name: str = "shallow", **extra: Any) -> dict[str, Any]:
     notes = ["pools.shared: 32 MB x 6 Gbps / 3.2 Tbps"]
     switch = {"profile": "trident-3", "title": "Trident 3", "cell_bytes": 256, "pools": pools, "notes": notes}
     nodes.append({"name": "s1", "role": "switch", "ports": ports, "switch": switch, "transport": None})
-    traffic = {"kind": "shuffle", "name": "job", "mappers": hosts[:-1], "reducers": ["client"], "size_bytes": 10_000_000, "start_ns": 0}
+    traffic = {
+        "kind": "shuffle",
+        "name": "job",
+        "mappers": hosts[:-1],
+        "reducers": ["client"],
+        "size_bytes": 10_000_000,
+        "start_ns": 0,
+    }
     probes: dict[str, Any] = {
         "queue_interval_ns": None,
         "queue_ports": [],
@@ -82,7 +91,10 @@ def switch_plan(name: str = "shallow", **extra: Any) -> dict[str, Any]:
         "tcp_classes": [],
         "interface_interval_ns": None,
     }
-    probes |= {"switch_interval_ns": MS, "switch_ports": [f"s1:eth{number}" for number in range(1, SERVERS + 2)] + ["h1:eth1"]}
+    probes |= {
+        "switch_interval_ns": MS,
+        "switch_ports": [f"s1:eth{number}" for number in range(1, SERVERS + 2)] + ["h1:eth1"],
+    }
     parameters = {"variant": name, "background": False}
     base: dict[str, Any] = {
         "format": "fabriclab-plan-1",
@@ -92,11 +104,20 @@ def switch_plan(name: str = "shallow", **extra: Any) -> dict[str, Any]:
         "seed": 1,
         "limit_ns": 60_000 * MS,
     }
-    base |= {"nodes": nodes, "traffic": [traffic], "probes": probes, "settings": parameters, "parameters": parameters, "checks": []}
+    base |= {
+        "nodes": nodes,
+        "traffic": [traffic],
+        "probes": probes,
+        "settings": parameters,
+        "parameters": parameters,
+        "checks": [],
+    }
     return base | {"warnings": []} | extra
 
 
-def switch_run(run_dir: Path, name: str = "shallow", *, report: list[dict[str, Any]] | None = None, **plan: Any) -> Path:
+def switch_run(
+    run_dir: Path, name: str = "shallow", *, report: list[dict[str, Any]] | None = None, **plan: Any
+) -> Path:
     """A run of the lab in a variant; `plan` replaces what the plan says."""
     figures = {"figures": report} if report else {}
     end = BURSTS * PERIOD - (0 if name == "deep" else 3 * MS)
@@ -112,7 +133,13 @@ def switch_sweep(directory: Path, names: tuple[str, ...] = tuple(VARIANTS)) -> P
             switch_run(directory / run, name, seed=seed)
             settings = {"variant": name, "background": False, "seed": seed}
             points.append({"settings": settings, "seed": seed, "run": run, "status": "complete"})
-    data = {"format": "fabriclab-sweep-1", "lab": "buffers", "matrix": "study", "title": "Deep or shallow buffers", "points": points}
+    data = {
+        "format": "fabriclab-sweep-1",
+        "lab": "buffers",
+        "matrix": "study",
+        "title": "Deep or shallow buffers",
+        "points": points,
+    }
     (directory / "sweep.json").write_text(json.dumps(data))
     return directory
 
@@ -122,24 +149,53 @@ def _account(pool: str | None, **values: Any) -> dict[str, Any]:
 
 
 def _switch_port(variant: Variant) -> dict[str, Any]:
-    wred = {"unit": "bytes", "min": 30_000, "max": 150_000, "probability_ppm": 50_000, "weight_log": 0, "ecn": True, "non_ect": "drop"}
+    wred = {
+        "unit": "bytes",
+        "min": 30_000,
+        "max": 150_000,
+        "probability_ppm": 50_000,
+        "weight_log": 0,
+        "ecn": True,
+        "non_ect": "drop",
+    }
     queues = [
         {"index": 0, "account": _account("shared", limit_bytes=64_000), "wred": None},
         {"index": QUEUE, "account": _account("shared", alpha_log=0), "wred": wred if variant.ecn else None},
     ]
     lossless = {"headroom_bytes": 20_000, "xon_bytes": 18_000, "xon_offset_bytes": 0}
-    groups = [{"index": QUEUE, "account": _account("ingress", alpha_log=-2), "lossless": lossless}] if variant.pfc else []
-    pfc = {"priorities": list(PRIORITIES), "quanta": 65_535, "reaction_ns": 0, "watchdog": None} if variant.pfc else None
+    groups = (
+        [{"index": QUEUE, "account": _account("ingress", alpha_log=-2), "lossless": lossless}] if variant.pfc else []
+    )
+    pfc = (
+        {"priorities": list(PRIORITIES), "quanta": 65_535, "reaction_ns": 0, "watchdog": None} if variant.pfc else None
+    )
     return {"queues": queues, "groups": groups, "maps": {}, "pfc": pfc}
 
 
 def _port(interface: str, peer: str, peer_interface: str, switch_port: dict[str, Any]) -> dict[str, Any]:
-    link = {"rate_bps": 1_000_000_000, "delay_ns": 25_000, "mtu": 1500, "mac": "02:fa:00:00:00:01", "address": "10.0.0.0/31"}
-    return {"interface": interface, "peer_node": peer, "peer_interface": peer_interface, **link, "queue": None, "switch_port": switch_port}
+    link = {
+        "rate_bps": 1_000_000_000,
+        "delay_ns": 25_000,
+        "mtu": 1500,
+        "mac": "02:fa:00:00:00:01",
+        "address": "10.0.0.0/31",
+    }
+    return {
+        "interface": interface,
+        "peer_node": peer,
+        "peer_interface": peer_interface,
+        **link,
+        "queue": None,
+        "switch_port": switch_port,
+    }
 
 
 def _host(name: str, number: int, variant: Variant) -> dict[str, Any]:
-    own = {"queues": [{"index": QUEUE, "account": _account(None, limit_bytes=15_000_000), "wred": None}], "groups": [], "maps": {}}
+    own = {
+        "queues": [{"index": QUEUE, "account": _account(None, limit_bytes=15_000_000), "wred": None}],
+        "groups": [],
+        "maps": {},
+    }
     own["pfc"] = _switch_port(variant)["pfc"]
     transport = {"congestion_control": "htcp", "ecn": "on" if variant.ecn else "off", "rto_min_us": 200_000}
     return {"name": name, "role": "host", "ports": [_port("eth1", "s1", f"eth{number}", own)], "transport": transport}
@@ -175,14 +231,29 @@ def _client_rows(log: Log, variant: Variant, time: int, burst: int, phase: int, 
     log.add("switch_ports", time_ns=time, port=CLIENT, marks=marks, drops=drops + drops // 4)
     queue: dict[str, int] = {"bytes": queued, "packets": queued // 1514, "watermark_bytes": variant.peak}
     queue |= {"sent_bytes": time // 8, "sent_packets": time // 12_112, "marked_wred": marks}
-    queue |= {"dropped_queue_limit": drops, "dropped_queue_pool": drops // 4, "dropped_ingress": _discards(variant, burst)}
+    queue |= {
+        "dropped_queue_limit": drops,
+        "dropped_queue_pool": drops // 4,
+        "dropped_ingress": _discards(variant, burst),
+    }
     log.add("switch_queues", time_ns=time, port=CLIENT, queue=QUEUE, **queue)
     log.add("switch_queues", time_ns=time, port=CLIENT, queue=0, bytes=1514 * (phase % 2), packets=phase % 2)
     used = -(-queued // 256) * 256
-    log.add("pools", time_ns=time, switch="s1", pool=0, size_bytes=variant.pool, used_bytes=used, watermark_bytes=variant.peak)
+    log.add(
+        "pools",
+        time_ns=time,
+        switch="s1",
+        pool=0,
+        size_bytes=variant.pool,
+        used_bytes=used,
+        watermark_bytes=variant.peak,
+    )
     if variant.pfc:
         ingress = {"pool": 1, "size_bytes": variant.pool, "used_bytes": used, "watermark_bytes": variant.peak}
-        headroom = {"headroom_bytes": 9_000 if 4 <= phase <= 8 else 0, "headroom_watermark_bytes": 9_000 if time >= 4 * MS else 0}
+        headroom = {
+            "headroom_bytes": 9_000 if 4 <= phase <= 8 else 0,
+            "headroom_watermark_bytes": 9_000 if time >= 4 * MS else 0,
+        }
         log.add("pools", time_ns=time, switch="s1", **ingress, **headroom)
 
 
@@ -202,7 +273,16 @@ def _server_rows(log: Log, variant: Variant, time: int, burst: int, phase: int, 
         log.add("switch_queues", time_ns=time, port=port, queue=QUEUE, bytes=0)
         xoff = (bursts * 6 + paused_ms) * MS if variant.pfc else 0
         group = {"bytes": int(60_000 * fill), "headroom_bytes": 4_000 if paused_ms else 0, "watermark_bytes": 64_000}
-        log.add("priority_groups", time_ns=time, port=port, group=QUEUE, discards=discards, xoffs=bursts, xoff_ns=xoff, **group)
+        log.add(
+            "priority_groups",
+            time_ns=time,
+            port=port,
+            group=QUEUE,
+            discards=discards,
+            xoffs=bursts,
+            xoff_ns=xoff,
+            **group,
+        )
         if number == 1:
             log.add("switch_ports", time_ns=time, port="h1:eth1", pauses_received=pauses)
             log.add("switch_queues", time_ns=time, port="h1:eth1", queue=QUEUE, pauses_received=bursts, paused_ns=xoff)
@@ -213,5 +293,11 @@ def _events(log: Log, variant: Variant) -> None:
         start = burst * PERIOD + 3 * MS
         end = None if burst == BURSTS - 1 else start + 5 * MS + burst * 1000
         ingress = ";".join(f"eth{number}={100_000 * number}" for number in range(1, SERVERS + 1))
-        values: dict[str, int | str | None] = {"start_ns": start, "end_ns": end, "port": CLIENT, "queue": QUEUE, "ingress": ingress}
+        values: dict[str, int | str | None] = {
+            "start_ns": start,
+            "end_ns": end,
+            "port": CLIENT,
+            "queue": QUEUE,
+            "ingress": ingress,
+        }
         log.add("congestion_events", peak_bytes=variant.peak - 1514 * burst, **values)

@@ -22,21 +22,32 @@ MS = 1_000_000
 SRU = 262_144
 
 
-def plan_of(senders: int, variant: str, buffer: int, traffic: list[dict[str, Any]], receiver: str, **extra: Any) -> dict[str, Any]:
+def plan_of(
+    senders: int, variant: str, buffer: int, traffic: list[dict[str, Any]], receiver: str, **extra: Any
+) -> dict[str, Any]:
     """A plan with one switch: the ports of its receiver side, and the senders' transport."""
     threshold = 30_000 if variant == "dctcp" else None
     queue = {"limit_bytes": buffer, "ecn_threshold_bytes": threshold, "non_ect": "drop"}
 
     def port(interface: str, node: str, peer: str) -> dict[str, Any]:
-        link = {"rate_bps": 1_000_000_000, "delay_ns": 25_000, "mtu": 1500, "mac": "02:fa:00:00:00:01", "address": "10.0.0.0/31"}
+        link = {
+            "rate_bps": 1_000_000_000,
+            "delay_ns": 25_000,
+            "mtu": 1500,
+            "mac": "02:fa:00:00:00:01",
+            "address": "10.0.0.0/31",
+        }
         return {"interface": interface, "peer_node": node, "peer_interface": peer, **link, "queue": queue}
 
     transport = {"congestion_control": variant, "ecn": "on" if threshold else "off", "rto_min_us": 200_000}
     hosts = [f"h{i + 1}" for i in range(senders)] + [receiver]
     nodes: list[dict[str, Any]] = [
-        {"name": host, "role": "host", "ports": [port("eth1", "s1", f"eth{i + 1}")], "transport": transport} for i, host in enumerate(hosts)
+        {"name": host, "role": "host", "ports": [port("eth1", "s1", f"eth{i + 1}")], "transport": transport}
+        for i, host in enumerate(hosts)
     ]
-    nodes.append({"name": "s1", "role": "switch", "ports": [port(f"eth{i + 1}", host, "eth1") for i, host in enumerate(hosts)]})
+    nodes.append(
+        {"name": "s1", "role": "switch", "ports": [port(f"eth{i + 1}", host, "eth1") for i, host in enumerate(hosts)]}
+    )
     probes = {
         "queue_interval_ns": 100_000,
         "queue_ports": [f"s1:eth{len(hosts)}"],
@@ -44,7 +55,14 @@ def plan_of(senders: int, variant: str, buffer: int, traffic: list[dict[str, Any
         "tcp_classes": [traffic[0]["name"]],
         "interface_interval_ns": None,
     }
-    base = {"format": "fabriclab-plan-1", "seed": 1, "limit_ns": 60_000 * MS, "nodes": nodes, "traffic": traffic, "probes": probes}
+    base = {
+        "format": "fabriclab-plan-1",
+        "seed": 1,
+        "limit_ns": 60_000 * MS,
+        "nodes": nodes,
+        "traffic": traffic,
+        "probes": probes,
+    }
     return base | {"settings": {}, "parameters": {}, "checks": [], "study": None} | extra
 
 
@@ -92,12 +110,26 @@ def incast_round_ns(senders: int, variant: str, buffer: int, number: int) -> tup
     return base + (200 * MS if timeouts else 0), timeouts
 
 
-def incast_run(run_dir: Path, senders: int, variant: str = "cubic", *, buffer: int = 64_000, rounds: int = 8, **manifest: Any) -> Path:
+def incast_run(
+    run_dir: Path, senders: int, variant: str = "cubic", *, buffer: int = 64_000, rounds: int = 8, **manifest: Any
+) -> Path:
     """A run of the in-cast lab: rounds, a queue that fills in each and stands empty during timeouts."""
-    traffic = [{"kind": "rounds", "name": "sru", "senders": [f"h{i + 1}" for i in range(senders)], "receiver": "client", "size_bytes": SRU}]
+    traffic = [
+        {
+            "kind": "rounds",
+            "name": "sru",
+            "senders": [f"h{i + 1}" for i in range(senders)],
+            "receiver": "client",
+            "size_bytes": SRU,
+        }
+    ]
     parameters = {"senders": senders, "buffer": f"{buffer // 1000} KB", "rto_min": "200 ms", "variant": variant}
     plan = plan_of(senders, variant, buffer, traffic, "client", lab="incast", title="TCP in-cast collapse", study="S4")
-    plan |= {"parameters": parameters, "settings": {"variant": variant, "senders": senders}, "checks": list(INCAST_CHECKS)}
+    plan |= {
+        "parameters": parameters,
+        "settings": {"variant": variant, "senders": senders},
+        "checks": list(INCAST_CHECKS),
+    }
     port = plan["probes"]["queue_ports"][0]
     trace, logs, queue = [TRACE_HEADER], {f"h{i + 1}": [FLOW_HEADER] for i in range(senders)}, [QUEUE_HEADER]
     client = [FLOW_HEADER]
@@ -118,16 +150,32 @@ def incast_run(run_dir: Path, senders: int, variant: str = "cubic", *, buffer: i
             flow += 1
         drops = _incast_queue(queue, port, now, duration, timeouts, senders, buffer, variant, drops)
         now += duration
-    files = {"traffic/trace.csv": "".join(trace), "raw/queues.csv": "".join(queue), "raw/flows/client.csv": "".join(client)}
+    files = {
+        "traffic/trace.csv": "".join(trace),
+        "raw/queues.csv": "".join(queue),
+        "raw/flows/client.csv": "".join(client),
+    }
     files |= {f"raw/flows/{host}.csv": "".join(rows) for host, rows in logs.items()}
     files["raw/tcp.csv"] = TCP_HEADER
-    report = {"figures": [{"kind": "metric", "metric": "goodput_bps", "x": "senders", "series": ["variant", "buffer"], "log_x": True}]}
+    report = {
+        "figures": [
+            {"kind": "metric", "metric": "goodput_bps", "x": "senders", "series": ["variant", "buffer"], "log_x": True}
+        ]
+    }
     report["figures"] += [{"kind": "queue"}, {"kind": "fct-cdf"}]
     return write_run(run_dir, plan, files, report=report, virtual_s=now / 1e9, **manifest)
 
 
 def _incast_queue(
-    rows: list[str], port: str, begin: int, duration: int, timeouts: int, senders: int, buffer: int, variant: str, drops: int
+    rows: list[str],
+    port: str,
+    begin: int,
+    duration: int,
+    timeouts: int,
+    senders: int,
+    buffer: int,
+    variant: str,
+    drops: int,
 ) -> int:
     active = duration - (200 * MS if timeouts else 0)
     top = min(buffer, senders * 14_000) if variant != "dctcp" else min(buffer, max(32_000, senders * 4_000))
@@ -136,7 +184,9 @@ def _incast_queue(
         fill = min(1.0, i / 4) * (0.8 + 0.2 * math.sin(i * 0.9))
         drops += int(timeouts > 0 and i % 5 == 0)
         backlog = int(top * fill) // 1514 * 1514
-        rows.append(f"{begin + i * step},{port},{backlog},{backlog // 1514},{drops},{int(variant == 'dctcp') * i},{i * 12500},{i * 8},0\n")
+        rows.append(
+            f"{begin + i * step},{port},{backlog},{backlog // 1514},{drops},{int(variant == 'dctcp') * i},{i * 12500},{i * 8},0\n"
+        )
     rows.append(f"{begin + active},{port},0,0,{drops},0,0,0,0\n")
     if timeouts:
         rows.append(f"{begin + duration - 3 * MS},{port},9084,6,{drops},0,0,0,0\n")
@@ -144,9 +194,24 @@ def _incast_queue(
 
 
 INCAST_CHECKS: tuple[dict[str, Any], ...] = (
-    {"metric": "goodput_bps", "operator": "<", "value": 250e6, "where": {"variant": "cubic", "buffer": "64 KB", "senders": 16}},
-    {"metric": "goodput_bps", "operator": ">", "value": 850e6, "where": {"variant": "cubic", "buffer": "64 KB", "senders": 4}},
-    {"metric": "goodput_bps", "operator": ">", "value": 900e6, "where": {"variant": "dctcp", "buffer": "64 KB", "senders": 16}},
+    {
+        "metric": "goodput_bps",
+        "operator": "<",
+        "value": 250e6,
+        "where": {"variant": "cubic", "buffer": "64 KB", "senders": 16},
+    },
+    {
+        "metric": "goodput_bps",
+        "operator": ">",
+        "value": 850e6,
+        "where": {"variant": "cubic", "buffer": "64 KB", "senders": 4},
+    },
+    {
+        "metric": "goodput_bps",
+        "operator": ">",
+        "value": 900e6,
+        "where": {"variant": "dctcp", "buffer": "64 KB", "senders": 16},
+    },
 )
 
 
@@ -159,17 +224,38 @@ def incast_sweep(
         for count in senders:
             run = f"points/{variant}-{count}-00000000"
             incast_run(directory / run, count, variant)
-            points.append({"settings": {"variant": variant, "senders": count}, "seed": 1, "run": run, "status": "complete"})
-    data = {"format": "fabriclab-sweep-1", "lab": "incast", "matrix": "demo", "title": "TCP in-cast collapse", "points": points}
+            points.append(
+                {"settings": {"variant": variant, "senders": count}, "seed": 1, "run": run, "status": "complete"}
+            )
+    data = {
+        "format": "fabriclab-sweep-1",
+        "lab": "incast",
+        "matrix": "demo",
+        "title": "TCP in-cast collapse",
+        "points": points,
+    }
     (directory / "sweep.json").write_text(json.dumps(data))
     return directory
 
 
 def long_run(run_dir: Path, variant: str = "cubic", *, stop_ns: int = 2_000 * MS, **manifest: Any) -> Path:
     """A run of the DCTCP lab: two long flows; a saw tooth below the buffer for CUBIC, a band about K for DCTCP."""
-    traffic = [{"kind": "long", "name": "long", "senders": ["h1", "h2"], "receiver": "h3", "start_ns": 0, "stop_ns": stop_ns}]
-    plan = plan_of(2, variant, 700_000, traffic, "h3", lab="dctcp-queue", title="Queue of two long flows, CUBIC and DCTCP", study="S2")
-    parameters = {"rate": "1 Gbps", "buffer": "700 KB", "variant": variant} | ({"threshold": "30 KB"} if variant == "dctcp" else {})
+    traffic = [
+        {"kind": "long", "name": "long", "senders": ["h1", "h2"], "receiver": "h3", "start_ns": 0, "stop_ns": stop_ns}
+    ]
+    plan = plan_of(
+        2,
+        variant,
+        700_000,
+        traffic,
+        "h3",
+        lab="dctcp-queue",
+        title="Queue of two long flows, CUBIC and DCTCP",
+        study="S2",
+    )
+    parameters = {"rate": "1 Gbps", "buffer": "700 KB", "variant": variant} | (
+        {"threshold": "30 KB"} if variant == "dctcp" else {}
+    )
     plan |= {"settings": {"variant": variant}, "parameters": parameters}
     queue, tcp = [QUEUE_HEADER], [TCP_HEADER]
     for i in range(0, stop_ns // 100_000):
@@ -183,11 +269,12 @@ def long_run(run_dir: Path, variant: str = "cubic", *, stop_ns: int = 2_000 * MS
     marks = 9000 if variant == "dctcp" else 0
     files = {"traffic/trace.csv": trace, "raw/queues.csv": "".join(queue), "raw/tcp.csv": "".join(tcp)}
     for f in (0, 1):
-        sent = (
-            f"{f},src,stopped,{f * 10 * MS},{f * 10 * MS + 50_000},60000,{stop_ns},{received},{12 * (1 - f)},0,{marks},80000,51,600,tcp,\n"
-        )
+        sent = f"{f},src,stopped,{f * 10 * MS},{f * 10 * MS + 50_000},60000,{stop_ns},{received},{12 * (1 - f)},0,{marks},80000,51,600,tcp,\n"
         files[f"raw/flows/h{f + 1}.csv"] = FLOW_HEADER + sent
-    read = "".join(f"{f},dst,stopped,,{f * 10 * MS + 50_000},{f * 10 * MS + 110_000},{stop_ns},{received},,,,,,,tcp,\n" for f in (0, 1))
+    read = "".join(
+        f"{f},dst,stopped,,{f * 10 * MS + 50_000},{f * 10 * MS + 110_000},{stop_ns},{received},,,,,,,tcp,\n"
+        for f in (0, 1)
+    )
     files["raw/flows/h3.csv"] = FLOW_HEADER + read
     return write_run(run_dir, plan, files, **manifest)
 

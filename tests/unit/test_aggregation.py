@@ -49,7 +49,10 @@ def test_every_address_keeps_its_way(hops: list[NextHops | None]) -> None:
         # Networks of different lengths, the second half first.
         ([("10.0.1.0/24", EAST), ("10.0.0.128/25", EAST), ("10.0.0.0/25", EAST)], [("10.0.0.0/23", EAST)]),
         # A merged route stands where the earlier of the two stood.
-        ([("10.0.0.2/31", EAST), ("10.1.0.0/31", WEST), ("10.0.0.0/31", EAST)], [("10.0.0.0/30", EAST), ("10.1.0.0/31", WEST)]),
+        (
+            [("10.0.0.2/31", EAST), ("10.1.0.0/31", WEST), ("10.0.0.0/31", EAST)],
+            [("10.0.0.0/30", EAST), ("10.1.0.0/31", WEST)],
+        ),
         ([("0.0.0.0/1", EAST), ("128.0.0.0/1", EAST)], [("0.0.0.0/0", EAST)]),
         ([], []),
     ],

@@ -36,7 +36,9 @@ def port_of(text: str, directory: Path, chip: str = "trident-3") -> SwitchPort:
     (directory / "topology.clab.yml").write_text(topology_text(topology))
     (directory / f"{profile.name}.yml").write_text(profile.text)
     traffic = "traffic: {x: {kind: long, senders: [h1], receiver: h2, stop: 1 ms}}"
-    (directory / "experiment.yml").write_text(f"title: T\nswitches: {{default: {{profile: {profile.name}, scale: none}}}}\n{traffic}\n")
+    (directory / "experiment.yml").write_text(
+        f"title: T\nswitches: {{default: {{profile: {profile.name}, scale: none}}}}\n{traffic}\n"
+    )
     port: Port = resolve_plan(parse_lab(directory), {}).node("s1").ports[0]
     assert port.switch_port is not None
     return port.switch_port
@@ -107,15 +109,23 @@ def test_an_interface_s_words_win_over_its_profile_s(tmp_path: Path) -> None:
     ],
 )
 def test_rates(command: str, rates: tuple[int, int], tmp_path: Path) -> None:
-    (queue,) = [queue for queue in port_of(interface("uc-tx-queue 4", f"   {command}"), tmp_path).queues if queue.index == 4]
+    (queue,) = [
+        queue for queue in port_of(interface("uc-tx-queue 4", f"   {command}"), tmp_path).queues if queue.index == 4
+    ]
     assert (queue.scheduler.cir_bps, queue.scheduler.pir_bps) == rates
 
 
 @pytest.mark.parametrize(
     ("words", "wred"),
     [
-        ("ecn minimum-threshold 3 mbytes maximum-threshold 4 mbytes", Wred(min=3_000_000, max=4_000_000, non_ect="queue")),
-        ("ecn minimum-threshold 100 segments maximum-threshold 100 segments", Wred(min=25_600, max=25_600, non_ect="queue")),
+        (
+            "ecn minimum-threshold 3 mbytes maximum-threshold 4 mbytes",
+            Wred(min=3_000_000, max=4_000_000, non_ect="queue"),
+        ),
+        (
+            "ecn minimum-threshold 100 segments maximum-threshold 100 segments",
+            Wred(min=25_600, max=25_600, non_ect="queue"),
+        ),
         (
             "ecn minimum-threshold 3 milliseconds maximum-threshold 9 milliseconds max-mark-probability 90 weight 2",
             Wred(unit="ns", min=3_000_000, max=9_000_000, probability_ppm=900_000, weight_log=2, non_ect="queue"),
@@ -127,7 +137,11 @@ def test_rates(command: str, rates: tuple[int, int], tmp_path: Path) -> None:
     ],
 )
 def test_random_detect(words: str, wred: Wred, tmp_path: Path) -> None:
-    (queue,) = [queue for queue in port_of(interface("tx-queue 1", f"   random-detect {words}"), tmp_path).queues if queue.index == 1]
+    (queue,) = [
+        queue
+        for queue in port_of(interface("tx-queue 1", f"   random-detect {words}"), tmp_path).queues
+        if queue.index == 1
+    ]
     assert queue.wred == wred
 
 
@@ -185,7 +199,10 @@ def test_every_chip(chip: str, tmp_path: Path) -> None:
         (interface("tx-queue 1", "   bandwidth percent"), "ends before percent; write a whole number from 1 to 100"),
         (interface("tx-queue 1", "   shape rate 5 pps"), "'pps': a profile's rates are in kbps or percent"),
         (interface("tx-queue 1", "   shape rate 5"), "5 kbps is less than a lab's queue is shaped to, 8 kbps"),
-        (interface("tx-queue 1", "   random-detect ecn minimum-threshold 9 kbytes"), "no maximum-threshold; write it with its unit"),
+        (
+            interface("tx-queue 1", "   random-detect ecn minimum-threshold 9 kbytes"),
+            "no maximum-threshold; write it with its unit",
+        ),
         (
             interface("tx-queue 1", "   random-detect ecn minimum-threshold 9 maximum-threshold 9"),
             "no unit after minimum-threshold; write one of segments",
@@ -206,14 +223,26 @@ def test_every_chip(chip: str, tmp_path: Path) -> None:
             interface("tx-queue 1", "   random-detect ecn minimum-treshold 9 kbytes"),
             "'minimum-treshold' is unknown; did you mean 'minimum-threshold'?",
         ),
-        (interface("priority-flow-control priority 8 no-drop"), "the priority '8': a whole number from 0 to 7 is wanted"),
+        (
+            interface("priority-flow-control priority 8 no-drop"),
+            "the priority '8': a whole number from 0 to 7 is wanted",
+        ),
         (interface("priority-flow-control priority 3 lossless"), "'lossless': write no-drop or drop"),
-        ("qos profile HADOOP\n" + interface("service-profile HADOP"), "'HADOP' is no qos profile; did you mean 'HADOOP'?"),
-        ("qos map dscp 64 to traffic-class 1\n", "leaf.cfg:1: qos map dscp 64 to traffic-class 1: dscp '64': numbers from 0 to 63"),
+        (
+            "qos profile HADOOP\n" + interface("service-profile HADOP"),
+            "'HADOP' is no qos profile; did you mean 'HADOOP'?",
+        ),
+        (
+            "qos map dscp 64 to traffic-class 1\n",
+            "leaf.cfg:1: qos map dscp 64 to traffic-class 1: dscp '64': numbers from 0 to 63",
+        ),
         ("qos map dscp 0 to traffic-class 8\n", "traffic-class '8': a whole number from 0 to 7 is wanted"),
         ("qos map dscp to traffic-class 1\n", "no dscp before `to`; write a number from 0 to 63"),
         ("qos map dscp 1\n", "no `to`; write such as qos map dscp 0 to traffic-class 1"),
-        ("priority-flow-control pause watchdog default timeout 200\n", "timeout '200': seconds are wanted, at most 60, such as 0.2"),
+        (
+            "priority-flow-control pause watchdog default timeout 200\n",
+            "timeout '200': seconds are wanted, at most 60, such as 0.2",
+        ),
     ],
 )
 def test_mistakes(text: str, message: str) -> None:
@@ -222,7 +251,11 @@ def test_mistakes(text: str, message: str) -> None:
 
 def test_all_mistakes_at_once() -> None:
     text = "qos map dscp 64 to traffic-class 1\n" + interface("tx-queue 9", "priority-flow-control priority 8 no-drop")
-    assert [line.partition(": ")[0] for line in complaint(text).splitlines()] == ["leaf.cfg:1", "leaf.cfg:3", "leaf.cfg:4"]
+    assert [line.partition(": ")[0] for line in complaint(text).splitlines()] == [
+        "leaf.cfg:1",
+        "leaf.cfg:3",
+        "leaf.cfg:4",
+    ]
 
 
 def test_a_chip_without_lossless_groups_has_no_pfc() -> None:
@@ -232,7 +265,11 @@ def test_a_chip_without_lossless_groups_has_no_pfc() -> None:
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(b"", "the file is empty"), (b"a\n\xff", "leaf.cfg:2: byte 0xff is not UTF-8"), (b"a" * (8 * 2**20 + 1), "more than 8 MiB")],
+    [
+        (b"", "the file is empty"),
+        (b"a\n\xff", "leaf.cfg:2: byte 0xff is not UTF-8"),
+        (b"a" * (8 * 2**20 + 1), "more than 8 MiB"),
+    ],
 )
 def test_what_is_no_configuration(data: bytes, message: str) -> None:
     with pytest.raises(LabErrors, match=message):
@@ -281,7 +318,9 @@ def test_the_command(tmp_path: Path) -> None:
     arguments = ["arista", "import", str(GOLDEN / "hadoop.cfg"), "-o", str(tmp_path)]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0
-    assert (tmp_path / "leaf-b.yml").read_text() == (GOLDEN / "hadoop.yml").read_text().replace("leaf.cfg", "hadoop.cfg")
+    assert (tmp_path / "leaf-b.yml").read_text() == (GOLDEN / "hadoop.yml").read_text().replace(
+        "leaf.cfg", "hadoop.cfg"
+    )
     assert "leaf-b.yml: profile leaf-b, QoS of 2 interfaces on the memory of trident-3" in done.stderr
     assert "  router (2 lines): not QoS" in done.stderr
     again = CliRunner().invoke(app, arguments)

@@ -16,13 +16,15 @@ from fabriclab.plan import Plan, resolve_plan
 from fabriclab.plan.bgp import bgp_routes, link_local
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "compile"
-FABRIC_EXPERIMENT = (
-    "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic:\n  one: {kind: flows, senders: 1, receiver: HOST, size: 100 KB}\n"
-)
+FABRIC_EXPERIMENT = "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic:\n  one: {kind: flows, senders: 1, receiver: HOST, size: 100 KB}\n"
 TWO_LEAVES = star(
     link("h1:eth1", "leaf1:eth1"),
     link("h2:eth1", "leaf2:eth1"),
-    *(link(f"{leaf}:eth{2 + spine}", f"spine{spine}:eth{number}") for number, leaf in ((1, "leaf1"), (2, "leaf2")) for spine in (1, 2)),
+    *(
+        link(f"{leaf}:eth{2 + spine}", f"spine{spine}:eth{number}")
+        for number, leaf in ((1, "leaf1"), (2, "leaf2"))
+        for spine in (1, 2)
+    ),
     switches=("leaf1", "leaf2", "spine1", "spine2"),
 )
 BGP = EXPERIMENT + "routing: {protocol: bgp-numbered}\n"
@@ -42,7 +44,8 @@ def next_hops(plan: Plan, node: str, destination: str) -> list[str]:
 
 def test_numbers_are_derived_where_labels_say_nothing(tmp_path: Path) -> None:
     labelled = TWO_LEAVES.replace(
-        "leaf2: {kind: linux, labels: {", "leaf2: {kind: linux, labels: {fabriclab.asn: 65000, fabriclab.loopback: 10.255.0.1, "
+        "leaf2: {kind: linux, labels: {",
+        "leaf2: {kind: linux, labels: {fabriclab.asn: 65000, fabriclab.loopback: 10.255.0.1, ",
     )
     plan = plan_of(tmp_path, labelled, BGP)
     assert [(node.name, node.asn, node.loopback) for node in plan.nodes if node.role == "switch"] == [
@@ -61,7 +64,8 @@ def test_static_routing_has_no_speakers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "gateways"), [("bgp-numbered", "10.0.0.5 10.0.0.7"), ("bgp-unnumbered", "fe80::fa:ff:fe00:6 fe80::fa:ff:fe00:8")]
+    ("protocol", "gateways"),
+    [("bgp-numbered", "10.0.0.5 10.0.0.7"), ("bgp-unnumbered", "fe80::fa:ff:fe00:6 fe80::fa:ff:fe00:8")],
 )
 def test_a_leaf_uses_both_spines(tmp_path: Path, protocol: str, gateways: str) -> None:
     route = next(
@@ -78,9 +82,13 @@ def test_the_link_local_address_is_that_of_rfc_4291() -> None:
 
 def test_a_switch_refuses_paths_through_its_own_as(tmp_path: Path) -> None:
     """Spines of one AS never learn of each other (RFC 7938, section 5.2.2); spines of different ones do, through every leaf."""
-    shared = generated(tmp_path / "shared", "leaf-spine --spines 2 --leaves 4 --hosts 1", "h1", **{"routing.protocol": "bgp-numbered"})
+    shared = generated(
+        tmp_path / "shared", "leaf-spine --spines 2 --leaves 4 --hosts 1", "h1", **{"routing.protocol": "bgp-numbered"}
+    )
     assert next_hops(shared, "spine1", "10.255.0.2/32") == []
-    assert next_hops(plan_of(tmp_path, TWO_LEAVES, BGP), "spine1", f"{plan_of(tmp_path, TWO_LEAVES, BGP).node('spine2').loopback}/32") == [
+    assert next_hops(
+        plan_of(tmp_path, TWO_LEAVES, BGP), "spine1", f"{plan_of(tmp_path, TWO_LEAVES, BGP).node('spine2').loopback}/32"
+    ) == [
         "eth1",
         "eth2",
     ]
@@ -92,7 +100,11 @@ def test_bgp_and_static_routes_lead_hosts_the_same_ways(tmp_path: Path) -> None:
     bgp = generated(tmp_path / "bgp", "fat-tree --k 4", "h1-1-1", **{"routing.protocol": "bgp-numbered"})
     compared = 0
     for node in bgp.nodes:
-        known = [(IPv4Network(route.destination), route.next_hops) for route in static.node(node.name).routes if node.role == "switch"]
+        known = [
+            (IPv4Network(route.destination), route.next_hops)
+            for route in static.node(node.name).routes
+            if node.role == "switch"
+        ]
         for route in node.routes if node.role == "switch" else ():
             # Static routes are merged, and lead to no loopback.
             for next_hops in [hops for network, hops in known if IPv4Network(route.destination).subnet_of(network)]:
@@ -102,11 +114,16 @@ def test_bgp_and_static_routes_lead_hosts_the_same_ways(tmp_path: Path) -> None:
 
 
 def test_routes_without_a_dead_link(tmp_path: Path) -> None:
-    plan = generated(tmp_path, "leaf-spine --spines 2 --leaves 3 --hosts 1", "h1", **{"routing.protocol": "bgp-numbered"})
+    plan = generated(
+        tmp_path, "leaf-spine --spines 2 --leaves 3 --hosts 1", "h1", **{"routing.protocol": "bgp-numbered"}
+    )
     dead = {"leaf1:eth2", "spine1:eth1"}
     routes = bgp_routes(plan.nodes, unnumbered=False, dead=dead)
     host = str(IPv4Interface(plan.node("leaf1").ports[0].address).network)
-    after = {name: {route.destination: [hop[1] for hop in route.next_hops] for route in found} for name, found in routes.items()}
+    after = {
+        name: {route.destination: [hop[1] for hop in route.next_hops] for route in found}
+        for name, found in routes.items()
+    }
     assert (next_hops(plan, "leaf2", host), after["leaf2"][host]) == (["eth2", "eth3"], ["eth3"])
     assert host not in after["spine1"]
     assert after["spine2"][host] == ["eth1"]
@@ -123,12 +140,20 @@ def frr_files(plan: Plan, node: str) -> str:
         ("frr-unnumbered", {"routing.protocol": "bgp-unnumbered"}),
         (
             "frr-numbered-bfd",
-            {"routing.protocol": "bgp-numbered", "routing.bfd": "50 ms", "routing.hold": "30 s", "routing.max_paths": "1"},
+            {
+                "routing.protocol": "bgp-numbered",
+                "routing.bfd": "50 ms",
+                "routing.hold": "30 s",
+                "routing.max_paths": "1",
+            },
         ),
     ],
 )
 def test_frr_files_are_the_golden_ones(tmp_path: Path, name: str, settings: dict[str, str]) -> None:
-    assert frr_files(plan_of(tmp_path, TWO_LEAVES, EXPERIMENT, **settings), "leaf1") == (GOLDEN / f"{name}.txt").read_text()
+    assert (
+        frr_files(plan_of(tmp_path, TWO_LEAVES, EXPERIMENT, **settings), "leaf1")
+        == (GOLDEN / f"{name}.txt").read_text()
+    )
 
 
 def test_fewer_paths_are_expected_where_fewer_are_allowed(tmp_path: Path) -> None:
@@ -139,7 +164,9 @@ def test_fewer_paths_are_expected_where_fewer_are_allowed(tmp_path: Path) -> Non
 
 def test_ipv6_is_enabled_between_switches_only(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, TWO_LEAVES, BGP, **{"routing.protocol": "bgp-unnumbered"})
-    enabled = [line for line in compile_node(plan.node("leaf1"), plan).sysctl.splitlines() if line.endswith("disable_ipv6 = 0")]
+    enabled = [
+        line for line in compile_node(plan.node("leaf1"), plan).sysctl.splitlines() if line.endswith("disable_ipv6 = 0")
+    ]
     assert enabled == ["net.ipv6.conf.eth3.disable_ipv6 = 0", "net.ipv6.conf.eth4.disable_ipv6 = 0"]
     assert "disable_ipv6 = 0" not in compile_node(plan.node("h1"), plan).sysctl
 

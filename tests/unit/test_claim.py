@@ -35,7 +35,9 @@ def test_of_two_that_ask_for_a_new_directory_each_has_its_own(tmp_path: Path) ->
 def test_a_command_leaves_a_directory_alone_that_another_one_writes_to(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END))
+    monkeypatch.setattr(
+        "fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
+    )
     out = tmp_path / "out"
     with claimed(out):
         (out / "manifest.json").write_text("{}")
@@ -46,11 +48,16 @@ def test_a_command_leaves_a_directory_alone_that_another_one_writes_to(
 
 
 @pytest.mark.parametrize(
-    ("out", "message"), [("taken", "is there already, and is no directory"), ("taken/out", "is no directory"), ("x" * 300, "is too long")]
+    ("out", "message"),
+    [("taken", "is there already, and is no directory"), ("taken/out", "is no directory"), ("x" * 300, "is too long")],
 )
-def test_a_path_that_cannot_be_made_is_bad_input(out: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_that_cannot_be_made_is_bad_input(
+    out: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END))
+    monkeypatch.setattr(
+        "fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
+    )
     Path("taken").write_text("")
     result = CliRunner().invoke(app, ["run", INCAST, "--set", "senders=1", "--out", out])
     assert (result.exit_code, message in result.stderr) == (2, True), result.output

@@ -64,7 +64,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 def test_plan_says_what_traffic_comes_to(invoke: Invoke) -> None:
     result = invoke("plan", INCAST, "--set", "senders=4")
     assert result.exit_code == 0
-    assert "  sru (rounds): 4 hosts to client, over tcp\n    40 rounds of 256 KB from each, from 0 s on\n" in result.stdout
+    assert (
+        "  sru (rounds): 4 hosts to client, over tcp\n    40 rounds of 256 KB from each, from 0 s on\n" in result.stdout
+    )
 
 
 def test_plan_is_json_that_reads_back(invoke: Invoke) -> None:
@@ -99,7 +101,10 @@ def test_check_says_what_a_lab_has(invoke: Invoke) -> None:
         (("plan", "nowhere"), "nowhere: no such directory"),
         (("sweep", INCAST, "--matrix", "demp"), "--matrix 'demp': the experiment has demo, algorithms, buffers, sru"),
         (("run", INCAST, "--seed", "-1"), "Invalid value for '--seed'"),
-        (("sweep", INCAST, "--seeds", "many"), "--seeds 'many': write how many, such as 200, or a range such as 1..1000"),
+        (
+            ("sweep", INCAST, "--seeds", "many"),
+            "--seeds 'many': write how many, such as 200, or a range such as 1..1000",
+        ),
         (("sweep", INCAST, "--seeds", "5..2"), "--seeds '5..2': '5..2' runs backwards; write '2..5'"),
         (("sweep", INCAST, "--seeds", "2", "--seed", "3"), "--seed and --seeds: write one of the two"),
         (("sweep", INCAST, "--seeds", "1000"), "--seeds: 14000 points with these seeds; a sweep has at most 10000"),
@@ -122,7 +127,9 @@ def test_run_makes_a_run_directory(invoke: Invoke, machine: Callable[[str], Arte
     assert not (tmp_path / "out" / "raw").exists()
 
 
-def test_run_does_not_overwrite_unless_told(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+def test_run_does_not_overwrite_unless_told(
+    invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path
+) -> None:
     machine(ANSWER + fake_machine.END)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("years")
@@ -144,14 +151,18 @@ def test_a_check_that_does_not_hold_is_status_1(invoke: Invoke, machine: Callabl
     assert "fail: goodput_bps <" in result.stdout
 
 
-def test_a_machine_that_dies_is_status_1_with_its_last_words(invoke: Invoke, machine: Callable[[str], Artefacts]) -> None:
+def test_a_machine_that_dies_is_status_1_with_its_last_words(
+    invoke: Invoke, machine: Callable[[str], Artefacts]
+) -> None:
     machine(ANSWER + "echo 'Kernel panic - not syncing: test'\nkill -KILL $$\n")
     result = invoke("run", INCAST, "--set", "senders=1", "--out", "out")
     assert result.exit_code == 1
     assert "Kernel panic - not syncing: test" in result.stdout
 
 
-def test_a_run_without_a_report_shows_what_it_measured(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+def test_a_run_without_a_report_shows_what_it_measured(
+    invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path
+) -> None:
     """As on a disk that the page does not fit on."""
     machine(ANSWER + 'mkdir "$job/report.html"\n' + fake_machine.END)
     result = invoke("run", INCAST, "--set", "senders=1", "--out", "out")
@@ -161,7 +172,9 @@ def test_a_run_without_a_report_shows_what_it_measured(invoke: Invoke, machine: 
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["status"] == "complete"
 
 
-def test_a_run_may_leave_the_report_for_later(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+def test_a_run_may_leave_the_report_for_later(
+    invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path
+) -> None:
     machine(ANSWER + fake_machine.END)
     result = invoke("run", INCAST, "--set", "senders=1", "--out", "out", "--no-report")
     assert result.exit_code == 0
@@ -175,23 +188,32 @@ def test_sweep_goes_on_where_it_stopped(invoke: Invoke, machine: Callable[[str],
     machine(ANSWER + fake_machine.END)
     arguments = ("sweep", INCAST, "--set", "senders=1", "--out", "out")
     assert invoke(*arguments).exit_code == 0
-    assert [point["status"] for point in json.loads((tmp_path / "out" / "sweep.json").read_text())["points"]] == ["complete", "complete"]
+    assert [point["status"] for point in json.loads((tmp_path / "out" / "sweep.json").read_text())["points"]] == [
+        "complete",
+        "complete",
+    ]
     again = invoke(*arguments)
     assert again.exit_code == 0
     assert "2 of 2 points are done already" in again.stderr
 
 
-def test_sweep_repeats_every_point_with_seeds(invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path) -> None:
+def test_sweep_repeats_every_point_with_seeds(
+    invoke: Invoke, machine: Callable[[str], Artefacts], tmp_path: Path
+) -> None:
     machine(ANSWER + fake_machine.END)
     result = invoke("sweep", INCAST, "--set", "senders=1", "--set", "variant=dctcp", "--seeds", "2..3", "--out", "out")
     assert result.exit_code == 0
     points = json.loads((tmp_path / "out" / "sweep.json").read_text())["points"]
-    assert [(point["seed"], point["settings"]["seed"], point["status"]) for point in points] == [(2, 2, "complete"), (3, 3, "complete")]
+    assert [(point["seed"], point["settings"]["seed"], point["status"]) for point in points] == [
+        (2, 2, "complete"),
+        (3, 3, "complete"),
+    ]
 
 
 def test_doctor_names_what_mends(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "fabriclab.cli.commands.doctor.locate_artefacts", lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")}
+        "fabriclab.cli.commands.doctor.locate_artefacts",
+        lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")},
     )
     monkeypatch.setenv("COLUMNS", "60")
     result = invoke("doctor")
@@ -213,14 +235,20 @@ def test_another_processor_is_told_at_once(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_doctor_says_where_the_machines_memory_goes(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_says_where_the_machines_memory_goes(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("fabriclab.cli.commands.doctor.memory_places", lambda _: [tmp_path / "shm", tmp_path])
     monkeypatch.setenv("COLUMNS", "400")
     assert f"in {tmp_path}, because {tmp_path}/shm can't be used" in invoke("doctor").output
 
 
 def test_settings_are_key_and_value() -> None:
-    assert parse_settings(["senders=4", "buffer = 64 KB", "a.b=x=y"]) == {"senders": "4", "buffer": "64 KB", "a.b": "x=y"}
+    assert parse_settings(["senders=4", "buffer = 64 KB", "a.b=x=y"]) == {
+        "senders": "4",
+        "buffer": "64 KB",
+        "a.b": "x=y",
+    }
     with pytest.raises(BadInputError, match="senders is given twice"):
         parse_settings(["senders=4", "senders=5"])
 
@@ -252,17 +280,26 @@ def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -
     result = invoke("check", str(file))
     assert result.exit_code == 0
     assert result.output == "any: a topology that fabriclab can run, 2 hosts, 0 switches, 1 link\n"
-    file.write_text(file.read_text().replace("a: {kind: linux}", "a: {kind: nokia_srlinux}").replace("'b:eth1'", "'host:veth1'"))
+    file.write_text(
+        file.read_text().replace("a: {kind: linux}", "a: {kind: nokia_srlinux}").replace("'b:eth1'", "'host:veth1'")
+    )
     result = invoke("check", str(file))
     assert result.exit_code == 2
-    assert "any.clab.yml:4: topology.nodes.a.kind: fabriclab cannot run nodes of kind 'nokia_srlinux'; it runs: linux" in result.output
+    assert (
+        "any.clab.yml:4: topology.nodes.a.kind: fabriclab cannot run nodes of kind 'nokia_srlinux'; it runs: linux"
+        in result.output
+    )
     assert "any.clab.yml:7: topology.links[0].endpoints[1]: fabriclab cannot run links of type 'host'" in result.output
     assert "Traceback" not in result.output
 
 
-def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     long = tmp_path / "a-cache-whose-path-is-longer-than-any-terminal-is-wide" / "linux"
-    monkeypatch.setattr("fabriclab.cli.commands.doctor.locate_artefacts", lambda: {"kernel": long, "rootfs": None, "tools": Path("/t")})
+    monkeypatch.setattr(
+        "fabriclab.cli.commands.doctor.locate_artefacts", lambda: {"kernel": long, "rootfs": None, "tools": Path("/t")}
+    )
     monkeypatch.setattr(
         "fabriclab.cli.commands.doctor.general_problems",
         lambda: ["the Docker daemon does not run: sudo systemctl start docker (or sudo dockerd)"],
@@ -277,14 +314,17 @@ def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(invoke: Invoke, t
         monkeypatch.setenv("COLUMNS", columns)
         broken = invoke("doctor").stdout
         # How much is free changes from one moment to the next.
-        assert {word for word in broken.split() if not word.isdigit()} == {word for word in whole.split() if not word.isdigit()}
+        assert {word for word in broken.split() if not word.isdigit()} == {
+            word for word in whole.split() if not word.isdigit()
+        }
         assert all(len(line) <= int(columns) or len(line.split()) == 1 for line in broken.splitlines())
 
 
 def test_doctor_as_json(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabriclab.cli.commands.doctor.general_problems", lambda: [])
     monkeypatch.setattr(
-        "fabriclab.cli.commands.doctor.locate_artefacts", lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")}
+        "fabriclab.cli.commands.doctor.locate_artefacts",
+        lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")},
     )
     result = invoke("doctor", "--json")
     record = json.loads(result.stdout)

@@ -15,8 +15,15 @@ PROGRAM = "import sys; sys.argv = ['fabriclab']; from fabriclab.cli import main;
 
 def completed(line: str) -> list[str]:
     words = line.split(" ")
-    environment = {**os.environ, "_FABRICLAB_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
+    environment = {
+        **os.environ,
+        "_FABRICLAB_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False, env=environment
+    )
     assert done.stderr == ""
     return done.stdout.split()
 

@@ -41,7 +41,9 @@ def test_the_plan_of_containers_says_what_stands_in_for_a_shared_buffer(lab: str
     assert STATIC_LIMIT in printed("plan", lab, "--engine", "containerlab")
     assert STATIC_LIMIT not in printed("plan", lab)
     warnings = json.loads(printed("plan", lab, "--engine", "containerlab", "--json"))["warnings"]
-    assert any(warning.startswith("containerlab: leaf1, leaf2, all ports, queues 0-7: " + STATIC_LIMIT) for warning in warnings)
+    assert any(
+        warning.startswith("containerlab: leaf1, leaf2, all ports, queues 0-7: " + STATIC_LIMIT) for warning in warnings
+    )
 
 
 def test_the_files_of_a_node_are_those_that_the_engine_gets(lab: str) -> None:
@@ -57,7 +59,10 @@ def test_an_engine_that_expresses_everything_adds_nothing() -> None:
 
 def test_what_containers_cannot_sample_is_not_asked_for(lab: str) -> None:
     """Else each such run would be called incomplete."""
-    probes = {engine: json.loads(printed("plan", lab, "--engine", engine, "--json"))["probes"] for engine in ("vm", "containerlab")}
+    probes = {
+        engine: json.loads(printed("plan", lab, "--engine", engine, "--json"))["probes"]
+        for engine in ("vm", "containerlab")
+    }
     assert probes["vm"]["switch_interval_ns"] and probes["vm"]["switch_ports"]
     assert probes["containerlab"]["switch_interval_ns"] is None and not probes["containerlab"]["switch_ports"]
 
@@ -66,5 +71,9 @@ def test_a_run_in_containers_has_its_plan_with_the_warnings_and_stock_files(tmp_
     plan = plan_for(shared_star(), "containerlab")
     write_inputs(plan, tmp_path, tmp_path / "run", stock=True)
     assert Plan.model_validate_json((tmp_path / "run" / "plan.json").read_text()).warnings == plan.warnings != ()
-    texts = [path.read_text() for path in (tmp_path / "run").rglob("*") if path.suffix in (".batch", ".json") and path.name != "plan.json"]
+    texts = [
+        path.read_text()
+        for path in (tmp_path / "run").rglob("*")
+        if path.suffix in (".batch", ".json") and path.name != "plan.json"
+    ]
     assert texts and not any("switch_port " in text for text in texts)

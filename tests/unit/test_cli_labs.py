@@ -35,7 +35,9 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_readme_and_labs_ask_the_same() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| \[([\w-]+)\]\(labs/[\w-]+/README\.md\) \| (.+) \|$", readme, flags=re.MULTILINE))
-    assert {name: question.replace("`", "") for name, question in rows.items()} == {lab.name: list_lab(lab).question for lab in LABS}
+    assert {name: question.replace("`", "") for name, question in rows.items()} == {
+        lab.name: list_lab(lab).question for lab in LABS
+    }
 
 
 def test_labs_are_listed_with_what_they_ask(workplace: Path) -> None:
@@ -93,7 +95,9 @@ def test_what_is_no_lab_is_told_with_what_was_meant(workplace: Path, command: st
     assert not (workplace / "runs").exists()
 
 
-@pytest.mark.parametrize(("minutes", "fine"), [("2", True), ("0.05", True), ("0", False), ("two", False), ("-1", False), ("1e3", False)])
+@pytest.mark.parametrize(
+    ("minutes", "fine"), [("2", True), ("0.05", True), ("0", False), ("two", False), ("-1", False), ("1e3", False)]
+)
 def test_minutes_are_a_number(workplace: Path, minutes: str, fine: bool) -> None:
     file = workplace / "labs" / "incast" / "experiment.yml"
     file.write_text(re.sub(r"^minutes:.*\n", "", file.read_text(), flags=re.MULTILINE) + f"\nminutes: {minutes}\n")
@@ -126,7 +130,9 @@ def test_minutes_are_a_number(workplace: Path, minutes: str, fine: bool) -> None
         ("arista import /dev/null", "is a device"),
     ],
 )
-def test_a_mistyped_command_line_says_what_was_meant(workplace: Path, words: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistyped_command_line_says_what_was_meant(
+    workplace: Path, words: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setattr("rich.console.Console.width", 200, raising=False)
     before = sorted(workplace.rglob("*"))

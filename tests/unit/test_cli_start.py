@@ -64,10 +64,22 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 @pytest.mark.parametrize(
     ("module", "absent"),
     [
-        ("fabriclab.cli.app", "polars numpy matplotlib jinja2 pydantic ruamel fabriclab.lab fabriclab.plan fabriclab.report"),
-        ("fabriclab.cli.commands.run", "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.vendors.sonic.read"),
-        ("fabriclab.cli.commands.sweep", "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.vendors.sonic.read"),
-        ("fabriclab.cli.commands.plan", "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.vendors.sonic.read"),
+        (
+            "fabriclab.cli.app",
+            "polars numpy matplotlib jinja2 pydantic ruamel fabriclab.lab fabriclab.plan fabriclab.report",
+        ),
+        (
+            "fabriclab.cli.commands.run",
+            "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.vendors.sonic.read",
+        ),
+        (
+            "fabriclab.cli.commands.sweep",
+            "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.vendors.sonic.read",
+        ),
+        (
+            "fabriclab.cli.commands.plan",
+            "matplotlib jinja2 fabriclab.report fabriclab.results fabriclab.vendors.sonic.read",
+        ),
         ("fabriclab.cli.commands.doctor", "polars numpy matplotlib jinja2 pydantic"),
     ],
 )
@@ -123,7 +135,9 @@ def test_a_bad_point_is_found_by_check_and_by_its_sweep(lab: Path) -> None:
 def shown_on_a_terminal(*arguments: str) -> str:
     """Return what a command writes to standard error when that is a terminal."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen([*FABRICLAB, *arguments], stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}) as process:
+    with subprocess.Popen(
+        [*FABRICLAB, *arguments], stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}
+    ) as process:
         os.close(theirs)
         shown = b""
         while True:

@@ -16,7 +16,9 @@ from fabriclab.plan.model import Plan
 from fabriclab.plan.traffic_kinds import Carrier, Iperf3Traffic
 
 NOWHERE = Path("/nowhere")
-ELEPHANTS = Iperf3Traffic(name="elephants", senders=("h1", "h2"), receiver="h3", start_ns=1_000_000, stop_ns=1_500_000_000)
+ELEPHANTS = Iperf3Traffic(
+    name="elephants", senders=("h1", "h2"), receiver="h3", start_ns=1_000_000, stop_ns=1_500_000_000
+)
 
 ONE = star(3, traffic=(ELEPHANTS.model_copy(update={"senders": ("h1",)}),))
 
@@ -64,7 +66,9 @@ def test_every_process_has_a_name_of_its_own_and_no_two_flows_of_a_receiver_shar
     plan = star(3, traffic=(ELEPHANTS, back))
     processes = compile_iperf3(plan, compiled_flows(plan, NOWHERE))
     assert len({entry["name"] for entry in processes}) == len(processes) == 8
-    servers = [(entry["node"], entry["argv"][entry["argv"].index("-p") + 1]) for entry in processes if "-s" in entry["argv"]]
+    servers = [
+        (entry["node"], entry["argv"][entry["argv"].index("-p") + 1]) for entry in processes if "-s" in entry["argv"]
+    ]
     assert sorted(servers) == [("h1", "5201"), ("h1", "5202"), ("h3", "5201"), ("h3", "5202")]
 
 
@@ -72,9 +76,13 @@ def test_containers_hand_over_what_iperf3_measured(monkeypatch: pytest.MonkeyPat
     """The container engine fetches what a process names as its log."""
     fetched = {}
     monkeypatch.setattr(
-        "fabriclab.engine.containers.collect.copy_out", lambda container, path, target: fetched.update({path: (container.node, target)})
+        "fabriclab.engine.containers.collect.copy_out",
+        lambda container, path, target: fetched.update({path: (container.node, target)}),
     )
-    tasks = [Task(entry["name"], entry["node"], tuple(entry["argv"])) for entry in compile_iperf3(star(3), compiled_flows(ONE, NOWHERE))]
+    tasks = [
+        Task(entry["name"], entry["node"], tuple(entry["argv"]))
+        for entry in compile_iperf3(star(3), compiled_flows(ONE, NOWHERE))
+    ]
     containers = {name: Container(name, f"clab-{name}", name) for name in ("h1", "h3")}
     assert collect_flow_logs(tasks, containers, tmp_path) == []
     assert fetched == {

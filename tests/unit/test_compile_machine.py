@@ -61,14 +61,18 @@ def test_queues_are_sampled_at_the_leaf() -> None:
 
 
 def test_without_probes_no_sampler() -> None:
-    none = Probes(queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None)
+    none = Probes(
+        queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None
+    )
     plan = star(3, probes=none)
     assert compile_job(plan)["probes"] == []
     assert set(compile_sampler(plan, compiled_flows(plan, NOWHERE))) == {"format"}
 
 
 def test_machine_allows_the_plans_congestion_control() -> None:
-    assert "net.ipv4.tcp_allowed_congestion_control = cubic dctcp reno\n" in compile_machine_sysctl(star(transport=DCTCP))
+    assert "net.ipv4.tcp_allowed_congestion_control = cubic dctcp reno\n" in compile_machine_sysctl(
+        star(transport=DCTCP)
+    )
 
 
 def test_memory_grows_with_the_plan_in_whole_steps() -> None:
@@ -82,7 +86,9 @@ def test_memory_grows_with_the_trace_and_with_the_groups_of_a_shuffle() -> None:
     assert machine_memory_bytes(plan, 1_000_000) == machine_memory_bytes(plan)
     assert machine_memory_bytes(plan, 100_000_000) - machine_memory_bytes(plan) >= 700_000_000
     hosts = tuple(f"h{number}" for number in range(1, 17))
-    job = ShuffleTraffic(name="job", mappers=hosts, reducers=hosts, size_bytes=10**9, parallel_copies=5, replicas=1, start_ns=0)
+    job = ShuffleTraffic(
+        name="job", mappers=hosts, reducers=hosts, size_bytes=10**9, parallel_copies=5, replicas=1, start_ns=0
+    )
     jobs = tuple(job.model_copy(update={"name": f"job{number}"}) for number in range(100))
     assert machine_memory_bytes(star(16, traffic=jobs)) > machine_memory_bytes(star(16, traffic=(job,)))
 
@@ -100,14 +106,18 @@ def arriving(interval_ns: int) -> ArrivalsTraffic:
 
 
 def test_memory_has_room_for_what_an_open_loop_leaves_unsent() -> None:
-    slow, fast, flood = (machine_memory_bytes(star(3, traffic=(arriving(interval_ns),))) for interval_ns in (10**9, 10**7, 10**4))
+    slow, fast, flood = (
+        machine_memory_bytes(star(3, traffic=(arriving(interval_ns),))) for interval_ns in (10**9, 10**7, 10**4)
+    )
     assert fast - slow >= 2 * 99 * 10**6
     assert flood - slow <= 4 << 30
 
 
 def test_machine_allows_the_congestion_control_of_traffic() -> None:
     dctcp = LONG.model_copy(update={"carrier": Carrier(congestion_control="dctcp")})
-    assert "net.ipv4.tcp_allowed_congestion_control = cubic dctcp reno\n" in compile_machine_sysctl(star(traffic=(ROUNDS, dctcp)))
+    assert "net.ipv4.tcp_allowed_congestion_control = cubic dctcp reno\n" in compile_machine_sysctl(
+        star(traffic=(ROUNDS, dctcp))
+    )
     trace = TraceTraffic(name="mine", file="mine.csv", sha256="")
     allowed = compile_machine_sysctl(star(traffic=(trace,))).splitlines()[0].partition(" = ")[2].split()
     assert allowed == sorted(CONGESTION_CONTROLS)

@@ -22,7 +22,9 @@ PLANS = {
         queue=Queue(limit_bytes=64_000, ecn_threshold_bytes=30_000),
         rate_bps=10 * GBPS,
     ),
-    "no-delay-queue-non-ect": star(delay_ns=0, queue=Queue(limit_bytes=64_000, ecn_threshold_bytes=1600, non_ect="queue")),
+    "no-delay-queue-non-ect": star(
+        delay_ns=0, queue=Queue(limit_bytes=64_000, ecn_threshold_bytes=1600, non_ect="queue")
+    ),
 }
 
 
@@ -39,7 +41,9 @@ def test_node_files_are_the_golden_ones(name: str) -> None:
     assert rendered(PLANS[name]) == (GOLDEN / f"{name}.txt").read_text()
 
 
-@pytest.mark.parametrize(("rate_bps", "bandwidth_bps"), [(34_359_738_360, 34_359_738_360), (100 * GBPS, 34_359_738_360)])
+@pytest.mark.parametrize(
+    ("rate_bps", "bandwidth_bps"), [(34_359_738_360, 34_359_738_360), (100 * GBPS, 34_359_738_360)]
+)
 def test_red_has_no_more_bandwidth_than_tc_can_say(rate_bps: int, bandwidth_bps: int) -> None:
     plan = star(queue=Queue(limit_bytes=1_000_000, ecn_threshold_bytes=100_000), rate_bps=rate_bps)
     assert f" bandwidth {bandwidth_bps}bit" in compile_node(plan.node("s1"), plan).tc
@@ -60,7 +64,11 @@ def tc_red_wlog(minimum: int, burst: int, average_packet: int) -> int:
 
 def test_red_average_is_tcs_shortest() -> None:
     thresholds = [*range(200, 5000, 7), 9_999, 30_000, 97_500, 98_421, 1_000_001, 50_000_000]
-    wlogs = {threshold: tc_red_wlog(threshold, burst, average) for threshold in thresholds for average, burst in [red_average(threshold)]}
+    wlogs = {
+        threshold: tc_red_wlog(threshold, burst, average)
+        for threshold in thresholds
+        for average, burst in [red_average(threshold)]
+    }
     assert wlogs == dict.fromkeys(thresholds, 1)
 
 
@@ -69,7 +77,9 @@ def test_several_next_hops_stand_after_the_metrics() -> None:
     route = Route(destination="10.9.0.0/16", next_hops=(("10.0.1.0", "eth1"), ("10.0.2.0", "eth2")))
     host = plan.node("h1").model_copy(update={"routes": (route,)})
     line = compile_node(host, plan).ip.splitlines()[-1]
-    assert line == ("route add 10.9.0.0/16 rto_min 200ms initcwnd 10 nexthop via 10.0.1.0 dev eth1 nexthop via 10.0.2.0 dev eth2")
+    assert line == (
+        "route add 10.9.0.0/16 rto_min 200ms initcwnd 10 nexthop via 10.0.1.0 dev eth1 nexthop via 10.0.2.0 dev eth2"
+    )
 
 
 def with_limits(plan: Plan, limits: dict[str, int | None]) -> Plan:
@@ -93,7 +103,9 @@ def test_a_hosts_window_limit_is_the_window_that_its_peers_offer() -> None:
     # Nobody but h1 has a limit, so h1 itself offers what its buffer holds.
     assert routes_of(plan, "h1") == ["route add 10.0.0.0/16 rto_min 200ms initcwnd 10 via 10.0.1.0 dev eth1"]
     plan = with_limits(star(3), {"h1": 20, "h2": 20, "h3": 20})
-    assert routes_of(plan, "h1") == ["route add 10.0.0.0/16 rto_min 200ms initcwnd 10 window 29200 via 10.0.1.0 dev eth1"]
+    assert routes_of(plan, "h1") == [
+        "route add 10.0.0.0/16 rto_min 200ms initcwnd 10 window 29200 via 10.0.1.0 dev eth1"
+    ]
 
 
 def test_peers_with_another_window_limit_than_most_have_routes_of_their_own() -> None:

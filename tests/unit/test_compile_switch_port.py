@@ -11,17 +11,36 @@ from hypothesis import strategies as st
 from sample_plans import GBPS, star
 from sample_switch_plans import LOSSLESS_PORT, PORT, QUEUE, RICH, SHARED, sampled, shared_star
 
-from fabriclab.compile import compile_job, compile_node, compile_sampler, compiled_flows, machine_memory_bytes, shortfalls
+from fabriclab.compile import (
+    compile_job,
+    compile_node,
+    compile_sampler,
+    compiled_flows,
+    machine_memory_bytes,
+    shortfalls,
+)
 from fabriclab.compile.stock_switch import dscp_prefixes, static_limit_bytes, stock_memory, used_queues
 from fabriclab.compile.switch_port import quanta_of
 from fabriclab.plan.model import Event, PauseStorm, Plan
 from fabriclab.plan.node import Aqm, Queue
-from fabriclab.plan.switch.model import Account, Phantom, Pool, QosMaps, Scheduler, SwitchPort, SwitchQueue, Watchdog, Wred
+from fabriclab.plan.switch.model import (
+    Account,
+    Phantom,
+    Pool,
+    QosMaps,
+    Scheduler,
+    SwitchPort,
+    SwitchQueue,
+    Watchdog,
+    Wred,
+)
 
 NOWHERE = Path("/nonexistent")
 GOLDEN = Path(__file__).parents[1] / "golden" / "compile"
 FRAME_BYTES = 1538
-SEVEN_QUEUES = SwitchPort(queues=tuple(SwitchQueue(index=index, account=Account(limit_bytes=9000)) for index in range(8)))
+SEVEN_QUEUES = SwitchPort(
+    queues=tuple(SwitchQueue(index=index, account=Account(limit_bytes=9000)) for index in range(8))
+)
 
 
 def tc_of(plan: Plan, name: str = "s1", *, stock: bool = False) -> list[str]:
@@ -56,9 +75,13 @@ def test_a_pool_is_named_by_its_place() -> None:
 
 
 def test_words_that_the_rich_port_does_not_have() -> None:
-    pfc = RICH.pfc and RICH.pfc.model_copy(update={"watchdog": Watchdog(detection_ns=200, restoration_ns=300, action="forward")})
+    pfc = RICH.pfc and RICH.pfc.model_copy(
+        update={"watchdog": Watchdog(detection_ns=200, restoration_ns=300, action="forward")}
+    )
     maps = QosMaps(tc_to_queue=(0, 1, 2, 3, 4, 5, 6, 6), priority_to_group=(0,) * 8)
-    queue = SwitchQueue(index=6, account=Account(limit_bytes=1), phantom=Phantom(rate_bps=950_000_000, threshold_bytes=3000))
+    queue = SwitchQueue(
+        index=6, account=Account(limit_bytes=1), phantom=Phantom(rate_bps=950_000_000, threshold_bytes=3000)
+    )
     line = tc_of(shared_star(2, buffer=SwitchPort(queues=(queue,), maps=maps, pfc=pfc)))[1]
     assert "tc_to_queue 0,1,2,3,4,5,6,6 priority_to_group 0,0,0,0,0,0,0,0 pfc 3 quanta 1000 reaction 500ns " in line
     assert line.endswith("watchdog 200ns 300ns forward queue 6 limit 1 strict phantom 950000000bit 3000")
@@ -68,11 +91,16 @@ weights = st.lists(st.integers(1, 100), min_size=1, max_size=8)
 
 
 def weighted(kind: str, of: list[int]) -> list[SwitchQueue]:
-    return [SwitchQueue.model_validate({"index": index, "scheduler": {"kind": kind, "weight": weight}}) for index, weight in enumerate(of)]
+    return [
+        SwitchQueue.model_validate({"index": index, "scheduler": {"kind": kind, "weight": weight}})
+        for index, weight in enumerate(of)
+    ]
 
 
 @given(weights, st.integers(84, 9254))
-def test_dwrr_quanta_are_exactly_the_weights_and_the_least_that_let_each_queue_send(of: list[int], frame_bytes: int) -> None:
+def test_dwrr_quanta_are_exactly_the_weights_and_the_least_that_let_each_queue_send(
+    of: list[int], frame_bytes: int
+) -> None:
     quanta = quanta_of(weighted("dwrr", of), frame_bytes)
     assert all(quanta[i] * of[0] == quanta[0] * of[i] for i in range(len(of)))
     lightest_weight = min(of) // gcd(*of)
@@ -121,7 +149,9 @@ def test_what_is_reserved_is_not_shared() -> None:
 
 def test_what_frames_leave_of_their_cells_is_lost_to_a_static_limit_too() -> None:
     # 1514 bytes take 8 cells of 208.
-    assert limit_of(shared_star(2, cell_bytes=208), Account(pool="shared", alpha_log=0)) == 400_000 // 208 * 1514 // (2 * 8)
+    assert limit_of(shared_star(2, cell_bytes=208), Account(pool="shared", alpha_log=0)) == 400_000 // 208 * 1514 // (
+        2 * 8
+    )
 
 
 @given(st.lists(st.integers(0, 7), min_size=64, max_size=64), st.integers(1, 64))
@@ -191,8 +221,13 @@ def test_events_change_the_port_and_say_all_of_its_line() -> None:
 def test_events_of_stock_ports_change_line_and_cable_apart() -> None:
     events = compile_job(shared_star(2, events=EVENTS, delay_ns=0), stock=True)["events"]
     rate = "qdisc change dev eth1 root handle 1: tbf rate 100000000bit burst 1514 limit 10000000 overhead 24 mpu 84"
-    assert events[0]["steps"][0]["lines"] == [rate, "qdisc change dev eth1 parent 1:1 handle 2: netem limit 1000000 delay 0ns loss 0.1000%"]
-    assert events[1]["steps"][0]["lines"] == ["qdisc change dev eth1 parent 1:1 handle 2: netem limit 1000000 delay 99ns loss 0.1000%"]
+    assert events[0]["steps"][0]["lines"] == [
+        rate,
+        "qdisc change dev eth1 parent 1:1 handle 2: netem limit 1000000 delay 0ns loss 0.1000%",
+    ]
+    assert events[1]["steps"][0]["lines"] == [
+        "qdisc change dev eth1 parent 1:1 handle 2: netem limit 1000000 delay 99ns loss 0.1000%"
+    ]
     assert sum("handle 2: netem" in line for line in tc_of(shared_star(2, events=EVENTS, delay_ns=0), stock=True)) == 1
 
 
@@ -247,7 +282,9 @@ def test_marks_of_containers_are_those_of_all_queues_of_a_port() -> None:
     one_queue = QosMaps(dscp_to_tc=(1,) * 64)
     assert leaves(marking, maps=one_queue) is None, "a port's only queue tells its own marks"
     plan = sampled(shared_star(3), 10**6)
-    assert "leaves" not in compile_sampler(plan, compiled_flows(plan, NOWHERE))["queues"]["ports"][0], "the machine's port counts all"
+    assert "leaves" not in compile_sampler(plan, compiled_flows(plan, NOWHERE))["queues"]["ports"][0], (
+        "the machine's port counts all"
+    )
 
 
 NO_WRED_TO_WRED = ((0, None), (1, WRED), (2, WRED.model_copy(update={"ecn": False})))
@@ -296,12 +333,18 @@ def test_what_tc_writes_of_a_switch_port_is_no_json() -> None:
 @pytest.mark.parametrize(
     ("aqm", "expected"),
     [
-        (Aqm(kind="codel", target_ns=5_000_000, interval_ns=100_000_000, ecn=True), "codel limit 66 target 5000us interval 100000us ecn"),
+        (
+            Aqm(kind="codel", target_ns=5_000_000, interval_ns=100_000_000, ecn=True),
+            "codel limit 66 target 5000us interval 100000us ecn",
+        ),
         (
             Aqm(kind="fq_codel", target_ns=50_000, interval_ns=1_000_000, ecn=False),
             "fq_codel limit 66 memory_limit 400000 target 50us interval 1000us noecn",
         ),
-        (Aqm(kind="pie", target_ns=15_000_000, interval_ns=15_000_000, ecn=False), "pie limit 66 target 15000us tupdate 15000us noecn"),
+        (
+            Aqm(kind="pie", target_ns=15_000_000, interval_ns=15_000_000, ecn=False),
+            "pie limit 66 target 15000us tupdate 15000us noecn",
+        ),
         (
             Aqm(kind="fq_pie", target_ns=50_000, interval_ns=1_000_000, ecn=True),
             "fq_pie limit 66 memory_limit 400000 target 50us tupdate 1000us ecn",

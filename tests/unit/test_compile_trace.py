@@ -56,7 +56,10 @@ def test_rounds_wait_for_the_round_before_and_keep_their_connections() -> None:
 
 @pytest.mark.usefixtures("in_written_order")
 def test_new_connections_have_no_name() -> None:
-    assert rows(ROUNDS.model_copy(update={"connection": "new", "rounds": 1}))[0] == "0,1000000,h1,h3,256000,,pull,,sru.r0,,sru"
+    assert (
+        rows(ROUNDS.model_copy(update={"connection": "new", "rounds": 1}))[0]
+        == "0,1000000,h1,h3,256000,,pull,,sru.r0,,sru"
+    )
 
 
 @pytest.mark.usefixtures("in_written_order")
@@ -66,7 +69,9 @@ def test_long_flows_start_one_after_the_other_and_stop_together() -> None:
 
 @pytest.mark.usefixtures("in_written_order")
 def test_numbers_go_on_from_traffic_to_traffic() -> None:
-    single = FlowsTraffic(name="mice", senders=("h1",), receiver="h2", size_bytes=9000, count=2, start_ns=5, interval_ns=100, mode="push")
+    single = FlowsTraffic(
+        name="mice", senders=("h1",), receiver="h2", size_bytes=9000, count=2, start_ns=5, interval_ns=100, mode="push"
+    )
     assert rows(LONG, single)[2:] == ["2,5,h1,h2,9000,,push,,,,mice", "3,105,h1,h2,9000,,push,,,,mice"]
 
 

@@ -44,4 +44,7 @@ def test_an_imported_switch_has_images(tmp_path: Path) -> None:
 
 def test_a_generated_topology_has_images(tmp_path: Path) -> None:
     (tmp_path / "topology.clab.yml").write_text(two_tiers())
-    assert set(images_of(tmp_path / "topology.clab.yml").values()) == {"fabriclab/host:latest", "fabriclab/switch:latest"}
+    assert set(images_of(tmp_path / "topology.clab.yml").values()) == {
+        "fabriclab/host:latest",
+        "fabriclab/switch:latest",
+    }

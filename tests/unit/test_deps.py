@@ -59,9 +59,15 @@ def path(programs: Path, tmp_path: Path) -> str:
 
 def knows(path: str, packages: dict[str, str]) -> None:
     """Make apt know these packages, and no others."""
-    policies = "\n".join(f"{name}) printf '{name}:\\n  Candidate: {version}\\n' ;;" for name, version in packages.items())
+    policies = "\n".join(
+        f"{name}) printf '{name}:\\n  Candidate: {version}\\n' ;;" for name, version in packages.items()
+    )
     names = "\n".join(packages)
-    stand_in(path, "apt-cache", f"if [ $1 = pkgnames ]; then grep \"^$2\" <<<'{names}'; exit; fi\ncase $2 in\n{policies}\nesac")
+    stand_in(
+        path,
+        "apt-cache",
+        f"if [ $1 = pkgnames ]; then grep \"^$2\" <<<'{names}'; exit; fi\ncase $2 in\n{policies}\nesac",
+    )
 
 
 def deps(path: str, *arguments: str, script: Path = ROOT / ".ci" / "deps") -> subprocess.CompletedProcess[str]:
@@ -72,9 +78,15 @@ def deps(path: str, *arguments: str, script: Path = ROOT / ".ci" / "deps") -> su
 @pytest.mark.parametrize(
     ("release", "packages"),
     [
-        (DEBIAN_12, {"flex", "util-linux", "libyang2-tools", "cargo-web", "rustc-web", "rustfmt-web", "rust-web-clippy"}),
+        (
+            DEBIAN_12,
+            {"flex", "util-linux", "libyang2-tools", "cargo-web", "rustc-web", "rustfmt-web", "rust-web-clippy"},
+        ),
         (DEBIAN_13, {"flex", "util-linux", "libyang3-tools", "cargo", "rustc", "rustfmt", "rust-clippy"}),
-        (UBUNTU_24_04, {"flex", "util-linux", "libyang2-tools", "cargo-1.85", "rustc-1.85", "rustfmt-1.85", "rust-1.85-clippy"}),
+        (
+            UBUNTU_24_04,
+            {"flex", "util-linux", "libyang2-tools", "cargo-1.85", "rustc-1.85", "rustfmt-1.85", "rust-1.85-clippy"},
+        ),
     ],
     ids=["debian-12", "debian-13", "ubuntu-24.04"],
 )
@@ -183,4 +195,6 @@ def test_the_newest_of_ubuntus_rusts_is_found(path: str, tmp_path: Path) -> None
     found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, env=environment).stdout
     assert found == f"{tmp_path}/lib/rust-1.89/bin\n"
     stand_in(path, "rustc", "echo 'rustc 1.90.0'")
-    assert subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, env=environment).stdout == ""
+    assert (
+        subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, env=environment).stdout == ""
+    )

@@ -125,9 +125,18 @@ def test_homas_dctcp_file_is_refused_by_line() -> None:
     [
         ("", "1: there are no points; a line is a size and a cumulative probability, such as `10000 0.15`"),
         ("0 0\n", "1: there are no points; a line is a size and a cumulative probability, such as `10000 0.15`"),
-        ("0 0\nx 0.5\n9 1\n", "2: 'x' is no number; a line is a size and a cumulative probability, such as `10000 0.15`"),
-        ("0 0\n5 nan\n9 1\n", "2: 'nan' is no number; a line is a size and a cumulative probability, such as `10000 0.15`"),
-        ("0 0\n1_0 0.5\n90 1\n", "2: '1_0' is no number; a line is a size and a cumulative probability, such as `10000 0.15`"),
+        (
+            "0 0\nx 0.5\n9 1\n",
+            "2: 'x' is no number; a line is a size and a cumulative probability, such as `10000 0.15`",
+        ),
+        (
+            "0 0\n5 nan\n9 1\n",
+            "2: 'nan' is no number; a line is a size and a cumulative probability, such as `10000 0.15`",
+        ),
+        (
+            "0 0\n1_0 0.5\n90 1\n",
+            "2: '1_0' is no number; a line is a size and a cumulative probability, such as `10000 0.15`",
+        ),
         ("0 0\n-5 0.5\n9 1\n", "2: -5 is negative; sizes and probabilities are zero or more"),
         ("0 0\n5 -0.5\n9 1\n", "2: -0.5 is negative; sizes and probabilities are zero or more"),
         ("0 0\n5.5 0.5\n9 1\n", "2: 5.5 is no whole number; a size is one, of bytes or of the `# unit:`"),
@@ -140,17 +149,26 @@ def test_homas_dctcp_file_is_refused_by_line() -> None:
         ),
         ("0 0\n5 0.5\n9 0.9\n", "3: the last probability is 0.9; it must be 1, or 100 where they are per cent"),
         ("0 0\n5 50\n9 101\n", "3: the last probability is 101; it must be 1, or 100 where they are per cent"),
-        ("5 0.2\n9 1\n", "1: the first probability is 0.2; it must be 0 (`# interpolation: step` if only these sizes occur)"),
+        (
+            "5 0.2\n9 1\n",
+            "1: the first probability is 0.2; it must be 0 (`# interpolation: step` if only these sizes occur)",
+        ),
         ("0 0\n0 1\n", "2: the largest size is 0"),
         ("0 0\n9 0.5\n5 0.7\n10 1\n", "3: size 5 comes after 9; sizes must not fall"),
         ("0 0\n5 0.5\n5 0.5\n9 1\n", "3: the point 5 0.5 stands here twice"),
         ("# interpolation: step\n5 0.5\n5 0.7\n9 1\n", "3: size 5 stands here twice; a step has one probability"),
         ("# interpolation: cubic\n0 0\n9 1\n", "1: 'cubic' must be linear or step"),
         ("0 0\n# interpolation: step\n9 1\n", "2: `# interpolation:` must stand above the first point"),
-        ("# unit: 1500\n0 0\n9 1\n", "1: '1500' has no unit; write one of B, KB, MB, GB, KiB, MiB, GiB, such as '64 KB'"),
+        (
+            "# unit: 1500\n0 0\n9 1\n",
+            "1: '1500' has no unit; write one of B, KB, MB, GB, KiB, MiB, GiB, such as '64 KB'",
+        ),
         ("# unit: 1 GB\n0 0\n9 1\n", "1: '1 GB' must be 1 B to 1 MiB, such as 1500 B for packets"),
         ("# mean: 7\n0 0\n10 1\n", "1: the mean stated is 7, that of the points is 5.0"),
-        ("# mean: much\n0 0\n10 1\n", "1: 'much' is no number; a line is a size and a cumulative probability, such as `10000 0.15`"),
+        (
+            "# mean: much\n0 0\n10 1\n",
+            "1: 'much' is no number; a line is a size and a cumulative probability, such as `10000 0.15`",
+        ),
     ],
 )
 def test_a_bad_file_is_named_by_line(text: str, problem: str) -> None:

@@ -73,11 +73,22 @@ def test_what_the_map_of_the_package_names_is_there() -> None:
 
 
 def test_the_commands_are_found() -> None:
-    assert {words[0] for _, words in ALL_COMMANDS} >= {"run", "sweep", "plan", "check", "validate", "generate", "sonic", "doctor"}
+    assert {words[0] for _, words in ALL_COMMANDS} >= {
+        "run",
+        "sweep",
+        "plan",
+        "check",
+        "validate",
+        "generate",
+        "sonic",
+        "doctor",
+    }
     assert len(ALL_COMMANDS) > 80
 
 
-@pytest.mark.parametrize(("document", "words"), ALL_COMMANDS, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    ("document", "words"), ALL_COMMANDS, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
 def test_a_command_of_a_document_is_one(document: str, words: list[str]) -> None:
     options, rest = options_of(words)
     assert [word for word in rest if re.match(r"--?[a-z]", word) and word.partition("=")[0] not in options] == []
@@ -92,7 +103,9 @@ def test_the_readme_has_every_lab_once() -> None:
 def test_a_labs_readme_names_its_matrices_and_settings(name: str) -> None:
     lab, text = parse_lab(ROOT / "labs" / name, every_point=False), DOCUMENTS[f"labs/{name}/README.md"]
     # The first matrix is what `fabriclab sweep LAB` runs; its name need not be said.
-    assert [matrix for matrix in list(lab.matrices)[1:] if not re.search(rf"(?<![\w-]){re.escape(matrix)}(?![\w-])", text)] == []
+    assert [
+        matrix for matrix in list(lab.matrices)[1:] if not re.search(rf"(?<![\w-]){re.escape(matrix)}(?![\w-])", text)
+    ] == []
     of_lab = [words for _, words in ALL_COMMANDS if len(words) > 1 and words[1].rstrip("/") == f"labs/{name}"]
     assert of_lab, "no command runs it"
     for words in of_lab:

@@ -45,9 +45,13 @@ def test_only_flows_of_dctcp_are_answered_so(tmp_path: Path) -> None:
     assert controls(plan, tmp_path) == ["dctcp", None]
 
 
-@pytest.mark.parametrize("hosts", ["", "default: {congestion_control: dctcp}", "default: {congestion_control: cubic}", "h3: {ecn: on}"])
+@pytest.mark.parametrize(
+    "hosts", ["", "default: {congestion_control: dctcp}", "default: {congestion_control: cubic}", "h3: {ecn: on}"]
+)
 def test_where_the_ends_agree_nothing_is_written_and_nothing_said(tmp_path: Path, hosts: str) -> None:
-    plan = plan_with(tmp_path, hosts, PUSH.replace("senders: [h1, h2]", "senders: [h3]").replace("receiver: h3", "receiver: h1"))
+    plan = plan_with(
+        tmp_path, hosts, PUSH.replace("senders: [h1, h2]", "senders: [h3]").replace("receiver: h3", "receiver: h1")
+    )
     assert plan.warnings == ()
     assert "congestion_control" not in "".join(compile_trace(plan, tmp_path)) and "answers_dctcp" not in plan_json(plan)
 
@@ -122,7 +126,9 @@ def test_who_opens_a_connection_asks_for_ecn(tmp_path: Path) -> None:
 
 
 def test_a_shuffle_pulls_and_its_output_is_pushed(tmp_path: Path) -> None:
-    shuffle = "traffic:\n  job: {{kind: shuffle, sources: [h3], mappers: [h1], reducers: [h2], size: 1 MB, replicas: {}}}\n"
+    shuffle = (
+        "traffic:\n  job: {{kind: shuffle, sources: [h3], mappers: [h1], reducers: [h2], size: 1 MB, replicas: {}}}\n"
+    )
     hosts = "h1..h2: {ecn: on}"
     assert plan_with(tmp_path, hosts, shuffle.format(2)).warnings == ()
     (warning,) = plan_with(tmp_path, hosts, shuffle.format(3)).warnings
@@ -132,12 +138,16 @@ def test_a_shuffle_pulls_and_its_output_is_pushed(tmp_path: Path) -> None:
 def test_iperf3_can_not_follow(tmp_path: Path) -> None:
     plan = plan_with(tmp_path, MIXED_SENDERS, IPERF3)
     (warning,) = plan.warnings
-    assert warning.startswith("experiment.yml:3: hosts.h1..h2.congestion_control is dctcp: flows of traffic.bulk between h1, h2 and h3")
+    assert warning.startswith(
+        "experiment.yml:3: hosts.h1..h2.congestion_control is dctcp: flows of traffic.bulk between h1, h2 and h3"
+    )
     assert controls(plan, tmp_path) == [None, None]
     assert plan_with(tmp_path, "default: {congestion_control: dctcp}", IPERF3).warnings == ()
     asked = IPERF3.replace("stop: 1 s", "stop: 1 s, congestion_control: dctcp")
     (warning,) = plan_with(tmp_path, "", asked).warnings
-    assert warning.startswith("traffic.bulk.congestion_control is dctcp: flows of traffic.bulk between h1, h2 and h3 have no marks")
+    assert warning.startswith(
+        "traffic.bulk.congestion_control is dctcp: flows of traffic.bulk between h1, h2 and h3 have no marks"
+    )
     assert plan_with(tmp_path, "h1..h2: {ecn: on}", asked).warnings == ()
     (warning,) = plan_with(tmp_path, "default: {window_limit: 3}", IPERF3).warnings
     assert "hosts.default.window_limit is 3: flows of traffic.bulk between h1, h2 and h3 do not keep it" in warning
@@ -159,7 +169,9 @@ def test_mptcp_at_one_end_is_told(tmp_path: Path) -> None:
 def test_what_a_traffic_says_itself_holds_for_both_ends(tmp_path: Path) -> None:
     asked = PUSH.replace("stop: 1 s", "stop: 1 s, congestion_control: dctcp")
     assert plan_with(tmp_path, "h3: {congestion_control: cubic}", asked).warnings == ()
-    (warning,) = plan_with(tmp_path, "default: {congestion_control: cubic}", **{"hosts.h1.congestion_control": "dctcp"}).warnings
+    (warning,) = plan_with(
+        tmp_path, "default: {congestion_control: cubic}", **{"hosts.h1.congestion_control": "dctcp"}
+    ).warnings
     assert "hosts.default.congestion_control is cubic: flows of traffic.bulk between h3 and h1 have no marks" in warning
 
 
@@ -170,11 +182,19 @@ def test_no_shipped_lab_follows(tmp_path: Path) -> None:
         resolver = Resolver(lab)
         for settings in [{}, *({"variant": name} for name in lab.variants)]:
             plan = resolver.resolve(settings)
-            assert not any(node.transport is not None and node.transport.answers_dctcp for node in plan.nodes), (lab.name, settings)
+            assert not any(node.transport is not None and node.transport.answers_dctcp for node in plan.nodes), (
+                lab.name,
+                settings,
+            )
 
 
 def test_check_says_it_with_file_and_line(tmp_path: Path) -> None:
     plan_with(tmp_path, f"{MIXED_SENDERS}, h3: {{congestion_control: cubic}}")
-    done = subprocess.run([sys.executable, "-m", "fabriclab", "check", str(tmp_path)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "fabriclab", "check", str(tmp_path)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0
-    assert "warning: experiment.yml:3: hosts.h3.congestion_control is cubic: flows of traffic.bulk between h3 and h1, h2" in done.stdout
+    assert (
+        "warning: experiment.yml:3: hosts.h3.congestion_control is cubic: flows of traffic.bulk between h3 and h1, h2"
+        in done.stdout
+    )

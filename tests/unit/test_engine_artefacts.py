@@ -24,7 +24,9 @@ def test_what_is_not_built_is_named_with_the_command_that_builds_it(tmp_path: Pa
 
 
 def test_built_artefacts_are_found(tmp_path: Path) -> None:
-    script = build_script(tmp_path, "printf 'kernel=/c/kernel/aa/linux\\nrootfs=/c/rootfs/bb/root\\ntools=/c/tools/cc\\n'")
+    script = build_script(
+        tmp_path, "printf 'kernel=/c/kernel/aa/linux\\nrootfs=/c/rootfs/bb/root\\ntools=/c/tools/cc\\n'"
+    )
     assert find_artefacts(script).hashes() == {"kernel": "aa", "rootfs": "bb", "tools": "cc"}
 
 

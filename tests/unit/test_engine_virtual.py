@@ -22,11 +22,17 @@ EventHandler = Callable[[Event], None]
 
 
 def run(
-    directory: Path, body: str, on_event: EventHandler = lambda _: None, interrupt: Interrupt | None = None, stall_s: float = 60
+    directory: Path,
+    body: str,
+    on_event: EventHandler = lambda _: None,
+    interrupt: Interrupt | None = None,
+    stall_s: float = 60,
 ) -> Outcome:
     job = directory / "run"
     job.mkdir()
-    machine = Machine(fake_machine.artefacts(directory, body), job, seed=7, memory_bytes=64 << 20, cpu=None, stall_s=stall_s)
+    machine = Machine(
+        fake_machine.artefacts(directory, body), job, seed=7, memory_bytes=64 << 20, cpu=None, stall_s=stall_s
+    )
     return run_machine(machine, on_event, interrupt or Interrupt())
 
 
@@ -81,7 +87,9 @@ def test_a_machine_that_hangs_is_killed(tmp_path: Path) -> None:
     assert live_processes(str(tmp_path / "cache")) == []
 
 
-def test_a_machine_that_ends_but_does_not_power_off_keeps_its_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_ends_but_does_not_power_off_keeps_its_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("fabriclab.engine.watch.POWER_OFF_PATIENCE_S", 0.2)
     assert run(tmp_path, fake_machine.EPOCH + fake_machine.END + "while sleep 0.1; do :; done\n").status == "complete"
 
@@ -132,7 +140,9 @@ test_engine_virtual.run(Path(sys.argv[1]), fake_machine.EPOCH + 'echo "$TMPDIR" 
 
 
 def test_nothing_survives_when_fabriclab_is_killed(tmp_path: Path) -> None:
-    owner = subprocess.Popen([sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(Path(__file__).parent)], start_new_session=True)
+    owner = subprocess.Popen(
+        [sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(Path(__file__).parent)], start_new_session=True
+    )
     private = tmp_path / "run" / "private"
     try:
         wait_until(lambda: private.is_file() and private.read_text().endswith("\n"))
@@ -144,11 +154,17 @@ def test_nothing_survives_when_fabriclab_is_killed(tmp_path: Path) -> None:
 
 
 def test_what_is_left_when_guard_and_fabriclab_are_killed_at_once_goes_at_the_next_start(tmp_path: Path) -> None:
-    owner = subprocess.Popen([sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(Path(__file__).parent)], start_new_session=True)
+    owner = subprocess.Popen(
+        [sys.executable, "-c", KILLED_OWNER, str(tmp_path), str(Path(__file__).parent)], start_new_session=True
+    )
     private = tmp_path / "run" / "private"
     try:
         wait_until(lambda: private.is_file() and private.read_text().endswith("\n"))
-        (guard,) = (process for process in live_processes(private.read_text().strip()) if b"fabriclab-guard" in _command_line(process))
+        (guard,) = (
+            process
+            for process in live_processes(private.read_text().strip())
+            if b"fabriclab-guard" in _command_line(process)
+        )
     finally:
         # Stopped, neither can do anything about the other's death.
         for process in (owner.pid, guard):
@@ -176,7 +192,9 @@ def test_a_path_that_a_command_line_cannot_carry_is_reached_by_a_link(name: str,
     job = tmp_path / name
     for directory in (private, job):
         directory.mkdir(parents=True)
-    argv = machine_argv(Machine(fake_machine.artefacts(tmp_path, ""), job, seed=1, memory_bytes=64 << 20, cpu=None), private)
+    argv = machine_argv(
+        Machine(fake_machine.artefacts(tmp_path, ""), job, seed=1, memory_bytes=64 << 20, cpu=None), private
+    )
     assert f"fabriclab_job={private}/run" in argv
     assert (private / "run").resolve() == job
 
@@ -190,17 +208,27 @@ def test_a_run_in_a_directory_with_blanks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["shared", "temporary", "run"])
-def test_a_relative_run_directory_wherever_the_memory_lies(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_run_directory_wherever_the_memory_lies(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The machine works elsewhere than fabriclab: no path of its may be relative."""
     places = {"shared": tmp_path / "shared", "temporary": tmp_path / "temporary", "run": Path("run")}
     for directory in (*places.values(), tmp_path / "run"):
         if directory.is_absolute() and directory.name in (place, "run"):
             directory.mkdir(exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("fabriclab.engine.virtual.memory_places", lambda run: [places["shared"], places["temporary"], run])
-    body = fake_machine.EPOCH + 'cd "$TMPDIR" && pwd >"$job/logs/where"; case $TMPDIR in /*) ;; *) exit 3 ;; esac\n' + fake_machine.END
+    monkeypatch.setattr(
+        "fabriclab.engine.virtual.memory_places", lambda run: [places["shared"], places["temporary"], run]
+    )
+    body = (
+        fake_machine.EPOCH
+        + 'cd "$TMPDIR" && pwd >"$job/logs/where"; case $TMPDIR in /*) ;; *) exit 3 ;; esac\n'
+        + fake_machine.END
+    )
     built = fake_machine.artefacts(tmp_path, body)
-    outcome = run_machine(Machine(built, Path("run"), seed=7, memory_bytes=1 << 20, cpu=None), lambda _: None, Interrupt())
+    outcome = run_machine(
+        Machine(built, Path("run"), seed=7, memory_bytes=1 << 20, cpu=None), lambda _: None, Interrupt()
+    )
     assert (outcome.status, outcome.message) == ("complete", "")
     assert outcome.figures["memory_directory"] == str(places[place])
     assert Path((tmp_path / "run" / "logs" / "where").read_text().strip()).parent == tmp_path / place

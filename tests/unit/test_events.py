@@ -26,7 +26,9 @@ def lines_of(event: dict[str, Any]) -> list[str]:
 
 
 def test_a_link_goes_down_at_both_ends_and_comes_back_with_all_it_had(tmp_path: Path) -> None:
-    plan = with_events(tmp_path, "back: {at: 2 s, link: 'spine1:eth1', action: up}", "cut: {at: 1 s, link: 'leaf1:eth3', action: down}")
+    plan = with_events(
+        tmp_path, "back: {at: 2 s, link: 'spine1:eth1', action: up}", "cut: {at: 1 s, link: 'leaf1:eth3', action: down}"
+    )
     cut, back = compile_job(plan)["events"]
     assert (cut["name"], cut["at_ns"], back["name"]) == ("cut", 10**9, "back")
     assert lines_of(cut) == ["leaf1 ip link set dev eth3 down", "spine1 ip link set dev eth1 down"]
@@ -55,7 +57,9 @@ def test_a_host_whose_link_comes_back_gets_the_routes_of_every_window_limit() ->
     back = cut.model_copy(update={"name": "back", "at_ns": 2 * 10**9, "action": "up"})
     plan = star(4, events=(cut, back))
     nodes = tuple(
-        node.model_copy(update={"transport": CUBIC.model_copy(update={"window_limit_segments": 4 + index})}) if node.transport else node
+        node.model_copy(update={"transport": CUBIC.model_copy(update={"window_limit_segments": 4 + index})})
+        if node.transport
+        else node
         for index, node in enumerate(plan.nodes)
     )
     plan = plan.model_copy(update={"nodes": nodes})
@@ -84,7 +88,10 @@ def test_a_node_that_goes_down_loses_its_processes_and_boots_when_it_comes_back(
         "cut: {at: 3 s, link: 'leaf1:eth3', action: down}",
         "back: {at: 4 s, node: spine1, action: up}",
     )
-    power = {event["name"]: {key: event[key] for key in ("down", "up") if key in event} for event in compile_job(plan)["events"]}
+    power = {
+        event["name"]: {key: event[key] for key in ("down", "up") if key in event}
+        for event in compile_job(plan)["events"]
+    }
     # Who is up already does not boot, who is down can't die; a link has no power.
     assert power == {"early": {}, "dead": {"down": ["spine1"]}, "again": {}, "cut": {}, "back": {"up": ["spine1"]}}
 
@@ -107,13 +114,18 @@ def test_a_black_hole_loses_everything_and_heals_to_what_was(tmp_path: Path) -> 
 def test_a_port_that_will_lose_packets_has_a_delay_line_from_the_start(tmp_path: Path) -> None:
     plan = with_events(tmp_path, "lossy: {at: 1 s, link: 'leaf1:eth3', loss: 1 %}")
     tc = compile_node(plan.node("leaf1"), plan).tc.splitlines()
-    assert [line for line in tc if "netem" in line] == ["qdisc add dev eth3 parent 1:1 handle 2: netem limit 1000000 delay 0ns"]
+    assert [line for line in tc if "netem" in line] == [
+        "qdisc add dev eth3 parent 1:1 handle 2: netem limit 1000000 delay 0ns"
+    ]
 
 
 def test_a_rate_changes_without_removing_the_qdisc(tmp_path: Path) -> None:
     plan = with_events(tmp_path, "slower: {at: 1 s, link: 'leaf1:eth3', rate: 100 Mbps}")
     first = lines_of(compile_job(plan)["events"][0])[0]
-    assert first == "leaf1 tc qdisc change dev eth3 root handle 1: tbf rate 100000000bit burst 1514 limit 64000 overhead 24 mpu 84"
+    assert (
+        first
+        == "leaf1 tc qdisc change dev eth3 root handle 1: tbf rate 100000000bit burst 1514 limit 64000 overhead 24 mpu 84"
+    )
 
 
 def test_routing_must_follow_a_dead_link_and_only_where_something_changes(tmp_path: Path) -> None:
@@ -129,7 +141,9 @@ def test_static_routes_follow_nothing(tmp_path: Path) -> None:
 
 
 def test_a_list_of_events_is_numbered(tmp_path: Path) -> None:
-    plan = with_events(tmp_path, "- {at: 1 s, link: 'leaf1:eth3', action: down}", "- {at: 500 ms, node: leaf2, action: down}")
+    plan = with_events(
+        tmp_path, "- {at: 1 s, link: 'leaf1:eth3', action: down}", "- {at: 500 ms, node: leaf2, action: down}"
+    )
     assert [(event.name, event.at_ns) for event in plan.events] == [("2", 500_000_000), ("1", 10**9)]
 
 

@@ -44,7 +44,9 @@ def check_told(ended: Ended, status: int = 1, words: str = FULL) -> None:
 
 def test_a_run_whose_inputs_do_not_fit_leaves_nothing(tmp_path: Path) -> None:
     """There is room for the manifest, not for the nodes' files."""
-    ended = on_disk(tmp_path, ("run", INCAST, "--set", "senders=1", "--out", "out"), size="600k", body=ANSWER + fake_machine.END)
+    ended = on_disk(
+        tmp_path, ("run", INCAST, "--set", "senders=1", "--out", "out"), size="600k", body=ANSWER + fake_machine.END
+    )
     check_told(ended)
     assert "nothing was run, and nothing of it is left" in ended.output
     assert not (ended.disk / "out").exists()
@@ -97,9 +99,13 @@ def test_a_report_that_does_not_fit_takes_nothing_away(tmp_path: Path, logged: P
     shutil.copytree(logged, tmp_path / "before")
     shutil.copytree(logged / "run", tmp_path / "before" / "read")
     ingest_run(tmp_path / "before" / "read")
-    before = {path.relative_to(tmp_path / "before").as_posix() for path in (tmp_path / "before").rglob("*") if path.is_file()}
+    before = {
+        path.relative_to(tmp_path / "before").as_posix() for path in (tmp_path / "before").rglob("*") if path.is_file()
+    }
     pictures = ("report", "read", "--out", "../page.html", "--pictures", "pictures")
-    ended = on_disk(tmp_path, ("report", "run", "::", *pictures, "::"), size="16m", before=tmp_path / "before", fill="40K")
+    ended = on_disk(
+        tmp_path, ("report", "run", "::", *pictures, "::"), size="16m", before=tmp_path / "before", fill="40K"
+    )
     check_told(ended, status=0, words=f".parquet: {FULL}")
     assert f".svg: {FULL}" in ended.errors
     assert ended.output.count("== 1\n") == 2
@@ -125,11 +131,15 @@ def test_what_cannot_be_written_is_not_begun(tmp_path: Path, logged: Path, read_
     """All in one process, one after the other: a command leaves nothing that the next one would find."""
     shutil.copytree(logged, tmp_path / "before")
     (tmp_path / "before" / "flows.txt").write_text("2000\n" + "0 1 3 100 1000 2.0\n" * 2000)
-    before = {path.relative_to(tmp_path / "before").as_posix() for path in (tmp_path / "before").rglob("*") if path.is_file()}
+    before = {
+        path.relative_to(tmp_path / "before").as_posix() for path in (tmp_path / "before").rglob("*") if path.is_file()
+    }
     # A run without room even for its manifest says so where others say how they ended.
     run = ("run", INCAST, "--set", "senders=1", "--out", "out")
     words = tuple(word for arguments in (*COMMANDS.values(), run) for word in (*arguments, "::"))
-    ended = on_disk(tmp_path, words, size="4m", before=tmp_path / "before", fill="" if read_only else "0K", read_only=read_only)
+    ended = on_disk(
+        tmp_path, words, size="4m", before=tmp_path / "before", fill="" if read_only else "0K", read_only=read_only
+    )
     assert "Traceback" not in ended.errors
     assert ended.files == before
     why = "the file system is read-only" if read_only else FULL

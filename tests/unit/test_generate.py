@@ -45,7 +45,11 @@ def make_leaf_spine(
 
 
 def make_fat_tree(
-    k: int = 4, hosts: int | None = None, edge_bps: int | None = None, core_bps: int | None = None, ratio: Fraction | None = None
+    k: int = 4,
+    hosts: int | None = None,
+    edge_bps: int | None = None,
+    core_bps: int | None = None,
+    ratio: Fraction | None = None,
 ) -> Fabric:
     return fat_tree(
         "fat-tree",
@@ -238,7 +242,11 @@ def test_a_switch_with_many_hosts_has_a_larger_block() -> None:
         mtu_bytes=1500,
     )
     check_numbers(fabric)
-    first = {link.ports[1].partition(":")[0]: link.addresses[0].network for link in reversed(fabric.links) if link.ports[0].startswith("h")}
+    first = {
+        link.ports[1].partition(":")[0]: link.addresses[0].network
+        for link in reversed(fabric.links)
+        if link.ports[0].startswith("h")
+    }
     assert {name: str(network) for name, network in first.items()} == {"leaf1": "10.64.0.0/31", "leaf2": "10.64.2.0/31"}
 
 
@@ -252,7 +260,9 @@ def test_a_switch_with_many_hosts_has_a_larger_block() -> None:
         (4, 2, GBPS, Fraction(2), GBPS),
     ],
 )
-def test_uplink_rate(hosts: int, spines: int, uplink_bps: int | None, ratio: Fraction | None, expected_bps: int) -> None:
+def test_uplink_rate(
+    hosts: int, spines: int, uplink_bps: int | None, ratio: Fraction | None, expected_bps: int
+) -> None:
     links = make_leaf_spine(spines, 2, hosts, uplink_bps, ratio).links
     assert {link.rate_bps for link in links if link.ports[0].startswith("leaf")} == {expected_bps}
     assert {link.rate_bps for link in links if link.ports[0].startswith("h")} == {GBPS}
@@ -264,7 +274,9 @@ def test_rates_of_a_fat_tree_follow_from_below() -> None:
     assert rates == {"h": {GBPS}, "edge": {GBPS // 2}, "agg": {GBPS // 2}}
 
 
-@pytest.mark.parametrize(("text", "ratio"), [("3:1", Fraction(3)), ("1.5:1", Fraction(3, 2)), (" 1:2 ", Fraction(1, 2))])
+@pytest.mark.parametrize(
+    ("text", "ratio"), [("3:1", Fraction(3)), ("1.5:1", Fraction(3, 2)), (" 1:2 ", Fraction(1, 2))]
+)
 def test_ratio(text: str, ratio: Fraction) -> None:
     assert parse_ratio(text) == ratio
 

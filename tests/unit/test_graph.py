@@ -125,7 +125,9 @@ def switches(*names: str, hosts: tuple[str, ...] = ()) -> tuple[Vertex, ...]:
 def test_tiers_without_labels_come_from_the_distance_to_hosts() -> None:
     fabric = make_fat_tree(4)
     with_labels = network_of(fabric)
-    bare = Network("bare", tuple(Vertex(vertex.name, vertex.is_host) for vertex in with_labels.vertices), with_labels.edges)
+    bare = Network(
+        "bare", tuple(Vertex(vertex.name, vertex.is_host) for vertex in with_labels.vertices), with_labels.edges
+    )
     assert bare.tiers == with_labels.tiers
 
 
@@ -137,7 +139,10 @@ def test_a_label_has_the_last_word() -> None:
 
 def test_tiers_have_their_usual_names_only_in_a_clos_fabric() -> None:
     ring = (edge("a:eth1", "b:eth1"), edge("b:eth2", "c:eth1"), edge("c:eth2", "a:eth2"), edge("a:eth3", "h:eth1"))
-    assert legend(Network("ring", switches("a", "b", "c", hosts=("h",)), ring))[:2] == ["switch, tier 1 (2)", "switch, tier 2 (1)"]
+    assert legend(Network("ring", switches("a", "b", "c", hosts=("h",)), ring))[:2] == [
+        "switch, tier 1 (2)",
+        "switch, tier 2 (1)",
+    ]
 
 
 def test_directions_that_differ_are_told_apart() -> None:
@@ -159,7 +164,11 @@ def test_any_network_can_be_drawn(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 12))
     hosts = data.draw(st.sets(st.integers(0, count - 1)))
     tiers = data.draw(st.dictionaries(st.integers(0, count - 1), st.integers(1, 9)))
-    pairs = data.draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda pair: pair[0] != pair[1])))
+    pairs = data.draw(
+        st.lists(
+            st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda pair: pair[0] != pair[1])
+        )
+    )
     vertices = tuple(Vertex(f"n{number}", number in hosts, tiers.get(number)) for number in range(count))
     edges = tuple(edge(f"n{a}:eth{index}", f"n{b}:eth{index}") for index, (a, b) in enumerate(pairs))
     network = Network("any", vertices, edges)

@@ -35,7 +35,14 @@ ALLOWED = {
     "vendors.sonic.read": {"vendors.common", "lab", "units"},
     "vendors.sonic.profile": {"vendors.common", "vendors.sonic.read", "lab", "units"},
     "vendors.sonic.lab": {"vendors", "vendors.common", "vendors.sonic.read", "vendors.sonic.profile", "lab", "units"},
-    "vendors.sonic.kind": {"vendors.common", "vendors.sonic.read", "vendors.sonic.profile", "vendors.sonic.lab", "lab", "units"},
+    "vendors.sonic.kind": {
+        "vendors.common",
+        "vendors.sonic.read",
+        "vendors.sonic.profile",
+        "vendors.sonic.lab",
+        "lab",
+        "units",
+    },
     "vendors.sonic.judge": {"vendors.sonic.read", "plan.switch", "lab", "units"},
     "vendors.sonic.export": {"vendors.sonic.read", "plan", "plan.switch", "lab", "units"},
     "vendors.sonic.container": {"engine"},
@@ -43,12 +50,37 @@ ALLOWED = {
         *("vendors.sonic.read", "vendors.sonic.lab", "vendors.sonic.judge", "vendors.sonic.export"),
         *("cli", "cli.arguments", "cli.host", "engine", "plan", "lab", "units"),
     },
-    "cli": {"cli.commands", "cli.arguments", "cli.host", "vendors", "engine", "results", "report", "run", "compile", "lab", "clock"},
+    "cli": {
+        "cli.commands",
+        "cli.arguments",
+        "cli.host",
+        "vendors",
+        "engine",
+        "results",
+        "report",
+        "run",
+        "compile",
+        "lab",
+        "clock",
+    },
     "cli.host": {"cli", "engine", "plan", "clock"},
     "cli.arguments": {"cli", "engine", "run", "plan", "lab"},
     "cli.text": {"workload", "plan", "plan.switch", "lab", "units", "where"},
     "cli.commands": {
-        *("cli", "cli.host", "cli.arguments", "cli.text", "vendors", "validation", "run", "engine", "compile", "workload", "plan", "lab"),
+        *(
+            "cli",
+            "cli.host",
+            "cli.arguments",
+            "cli.text",
+            "vendors",
+            "validation",
+            "run",
+            "engine",
+            "compile",
+            "workload",
+            "plan",
+            "lab",
+        ),
         *("generate", "graph", "results", "report", "clock", "units"),
     },
     "__main__": {"cli"},
@@ -111,14 +143,22 @@ def test_nobody_may_import_what_nobody_does() -> None:
 def starts_processes(file: Path) -> list[str]:
     found = [f"{line}: {name}" for line, name in imported(file) if name.split(".")[0] in PROCESS_STARTERS]
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)):
+        if not (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+        ):
             continue
-        if node.func.value.id == "os" and (node.func.attr in STARTING_CALLS or node.func.attr.startswith(("exec", "spawn"))):
+        if node.func.value.id == "os" and (
+            node.func.attr in STARTING_CALLS or node.func.attr.startswith(("exec", "spawn"))
+        ):
             found.append(f"{node.lineno}: os.{node.func.attr}")
     return found
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if part_of(file) not in ENGINES], ids=lambda file: str(file.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if part_of(file) not in ENGINES], ids=lambda file: str(file.relative_to(PACKAGE))
+)
 def test_only_engines_start_processes(file: Path) -> None:
     assert starts_processes(file) == []
 
@@ -127,6 +167,8 @@ def test_the_tests_above_would_notice(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("test_imports.PACKAGE", tmp_path)
     bad = tmp_path / "lab" / "bad.py"
     bad.parent.mkdir()
-    bad.write_text("import subprocess\ndef f():\n    from fabriclab.plan import Plan\n    import os\n    os.execv('a', [])\n")
+    bad.write_text(
+        "import subprocess\ndef f():\n    from fabriclab.plan import Plan\n    import os\n    os.execv('a', [])\n"
+    )
     assert wrong_imports(bad) == ["lab/bad.py:3: lab imports plan"]
     assert starts_processes(bad) == ["1: subprocess", "5: os.execv"]

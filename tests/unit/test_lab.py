@@ -151,7 +151,9 @@ def test_an_empty_address_is_none() -> None:
 
 
 def test_ecn_is_understood_however_yaml_reads_it(tmp_path: Path) -> None:
-    for number, (text, meaning) in enumerate([("on", "on"), ("true", "on"), ("'off'", "off"), ("no", "off"), ("accept", "accept")]):
+    for number, (text, meaning) in enumerate(
+        [("on", "on"), ("true", "on"), ("'off'", "off"), ("no", "off"), ("accept", "accept")]
+    ):
         experiment = EXPERIMENT.replace("congestion_control: cubic}", f"congestion_control: cubic, ecn: {text}}}")
         ecn = _without_dctcp(tmp_path / str(number), experiment).experiment.hosts["a"].ecn
         assert ecn is not None and ecn.value == meaning
@@ -199,8 +201,16 @@ def test_a_parameter_beside_a_variant_has_the_last_word(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("sender", "2", "--set sender=2: unknown setting; did you mean 'senders'? (or a key, such as hosts.default.rto_min)"),
-        ("senders", "3", "--set senders=3: traffic.rounds.senders: 3 senders of 2 hosts other than the receiver; write 1 to 2"),
+        (
+            "sender",
+            "2",
+            "--set sender=2: unknown setting; did you mean 'senders'? (or a key, such as hosts.default.rto_min)",
+        ),
+        (
+            "senders",
+            "3",
+            "--set senders=3: traffic.rounds.senders: 3 senders of 2 hosts other than the receiver; write 1 to 2",
+        ),
         ("variant", "dctpc", "--set variant=dctpc: variant: 'dctpc' is no variant; did you mean 'dctcp'?"),
         (
             "buffer",
@@ -208,8 +218,16 @@ def test_a_parameter_beside_a_variant_has_the_last_word(lab: Lab) -> None:
             "--set buffer=64: switches.default.buffer: '64' has no unit; write one of B, KB, MB, GB, KiB, MiB, GiB, such as '64 KB'",
         ),
         ("hosts.a.ecm", "on", "--set hosts.a.ecm=on: 'hosts.a.ecm': 'ecm' is unknown; did you mean 'ecn'?"),
-        ("limit", "1 ms", "--set limit=1 ms: limit: '1 ms' is not after the last start or stop of traffic.long, 1 s; write more"),
-        ("buffer", "", "--set buffer=: switches.default.buffer: '' is no size; write a number and a unit, such as '64 KB'"),
+        (
+            "limit",
+            "1 ms",
+            "--set limit=1 ms: limit: '1 ms' is not after the last start or stop of traffic.long, 1 s; write more",
+        ),
+        (
+            "buffer",
+            "",
+            "--set buffer=: switches.default.buffer: '' is no size; write a number and a unit, such as '64 KB'",
+        ),
     ],
 )
 def test_bad_settings(lab: Lab, name: str, value: str, message: str) -> None:
@@ -232,7 +250,8 @@ def test_a_missing_directory_is_said(tmp_path: Path) -> None:
 
 def test_a_trace_is_part_of_the_lab(tmp_path: Path) -> None:
     directory = write_lab(
-        tmp_path / "traced", experiment="title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic: {t: {kind: trace, file: t.csv}}\n"
+        tmp_path / "traced",
+        experiment="title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic: {t: {kind: trace, file: t.csv}}\n",
     )
     (directory / "t.csv").write_bytes(b"abc")
     trace = parse_lab(directory).experiment.traffic[0]
@@ -240,7 +259,8 @@ def test_a_trace_is_part_of_the_lab(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "names"), [("h1..h3", ["h1", "h2", "h3"]), ("h08..h10", ["h08", "h09", "h10"]), ("h1", None), ("r2h9..r2h9", ["r2h9"])]
+    ("text", "names"),
+    [("h1..h3", ["h1", "h2", "h3"]), ("h08..h10", ["h08", "h09", "h10"]), ("h1", None), ("r2h9..r2h9", ["r2h9"])],
 )
 def test_ranges(text: str, names: list[str] | None) -> None:
     assert expand_range(text) == names
@@ -308,7 +328,9 @@ def test_our_lists_of_containerlabs_words_are_the_schemas() -> None:
     assert set(containerlab.SHORT_LINK_KEYS) == set(definitions["link-config-short"]["properties"])
     assert set(containerlab.VETH_LINK_KEYS) == set(definitions["link-type-veth"]["properties"])
     assert set(containerlab.ENDPOINT_KEYS) == set(definitions["link-endpoint"]["properties"])
-    types = {value["properties"]["type"]["const"] for name, value in definitions.items() if name.startswith("link-type")}
+    types = {
+        value["properties"]["type"]["const"] for name, value in definitions.items() if name.startswith("link-type")
+    }
     assert set(containerlab.LINK_TYPES) == types
 
 
@@ -394,9 +416,13 @@ def damaged(text: str, chooser: random.Random) -> str:
     return text
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(chooser=st.randoms(use_true_random=False), bad_topology=st.booleans())
-def test_a_damaged_lab_gives_lab_errors_and_nothing_else(tmp_path: Path, chooser: random.Random, bad_topology: bool) -> None:
+def test_a_damaged_lab_gives_lab_errors_and_nothing_else(
+    tmp_path: Path, chooser: random.Random, bad_topology: bool
+) -> None:
     if bad_topology:
         write_lab(tmp_path, topology=damaged(TOPOLOGY, chooser))
     else:
@@ -408,7 +434,9 @@ def test_a_damaged_lab_gives_lab_errors_and_nothing_else(tmp_path: Path, chooser
         assert all("\n" not in str(problem) for problem in errors.problems)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     name=st.sampled_from(SETTING_NAMES) | st.text(max_size=20),
     value=st.sampled_from(PIECES) | st.text(max_size=20),

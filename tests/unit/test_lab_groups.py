@@ -78,14 +78,25 @@ traffic:
     plan = plan_of(tmp_path, text)
     flows, arrivals, query = (traffic.model_dump() for traffic in plan.traffic)
     assert flows["senders"] == ("h1", "h3", "h4")  # the receiver is left out of a group
-    assert (arrivals["pairs"]["senders"], arrivals["pairs"]["receivers"]) == (("h1", "h3", "h4", "h2"), ("h1", "h3", "h4", "h8"))
-    assert (query["aggregators"], query["workers"], query["fan_out"]) == (("h1", "h3", "h4"), ("h1", "h3", "h4", "h8"), 3)
+    assert (arrivals["pairs"]["senders"], arrivals["pairs"]["receivers"]) == (
+        ("h1", "h3", "h4", "h2"),
+        ("h1", "h3", "h4", "h8"),
+    )
+    assert (query["aggregators"], query["workers"], query["fan_out"]) == (
+        ("h1", "h3", "h4"),
+        ("h1", "h3", "h4", "h8"),
+        3,
+    )
     minima = {node.name: node.transport.rto_min_us for node in plan.nodes if node.transport}
     assert [minima[host] for host in ("h1", "h2", "h3", "h4")] == [10_000, 200_000, 20_000, 10_000]
 
 
 def test_a_groups_share_is_an_axis(tmp_path: Path) -> None:
-    text = GROUPS + ONE_FLOW + "parameters: {background: groups.background.share}\nmatrix: {m: {background: [25 %, 50%]}}\n"
+    text = (
+        GROUPS
+        + ONE_FLOW
+        + "parameters: {background: groups.background.share}\nmatrix: {m: {background: [25 %, 50%]}}\n"
+    )
     lab = lab_of(tmp_path, text)
     applied = [lab.apply(point) for point in lab.points()]
     assert [point.settings["background"] for point in applied] == ["25 %", "50 %"]
@@ -118,7 +129,9 @@ def test_seeds_of_a_lab_without_a_matrix(tmp_path: Path) -> None:
 def test_a_seed_that_breaks_the_lab_is_found_beforehand(tmp_path: Path) -> None:
     """A drawn group may be one that a sender cannot do with: the point's seed is among those that are checked."""
     text = "groups: {targets: {count: 1}}\nmatrix: {m: {seed: 1..40}}\n"
-    text += "traffic: {one: {kind: arrivals, senders: [h1], receivers: targets, size: 1 KB, interval: 1 ms, stop: 1 s}}\n"
+    text += (
+        "traffic: {one: {kind: arrivals, senders: [h1], receivers: targets, size: 1 KB, interval: 1 ms, stop: 1 s}}\n"
+    )
     with pytest.raises(LabErrors) as raised:
         lab_of(tmp_path, text)
     (problem,) = raised.value.problems
@@ -127,7 +140,8 @@ def test_a_seed_that_breaks_the_lab_is_found_beforehand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"), [("1..3", range(1, 4)), ("5 .. 5", range(5, 6)), ("3", None), ("h1..h3", None), ("2 KB .. 3 KB", None)]
+    ("text", "numbers"),
+    [("1..3", range(1, 4)), ("5 .. 5", range(5, 6)), ("3", None), ("h1..h3", None), ("2 KB .. 3 KB", None)],
 )
 def test_ranges_of_numbers(text: str, numbers: range | None) -> None:
     assert expand_numbers(text) == numbers

@@ -9,13 +9,26 @@ import pytest
 from switch_runs import switch_run
 from synthetic_run import incast_run, long_run
 
-from fabriclab.lab.metrics import POOL_METRICS, PORT_METRICS, TRAFFIC_METRICS, WHOLE_METRICS, check_metric, parse_metric_value
+from fabriclab.lab.metrics import (
+    POOL_METRICS,
+    PORT_METRICS,
+    TRAFFIC_METRICS,
+    WHOLE_METRICS,
+    check_metric,
+    parse_metric_value,
+)
 from fabriclab.lab.names import Names
 from fabriclab.results import ingest_run, read_run
 
 NAMES = Names(hosts=("h1", "h2"), switches=("s1",), ports=("h1:eth1", "s1:eth1"), switch_ports=("s1:eth1",))
 
-SWITCHES = ("queue_drops", "pauses_received[h1:eth1]", "ecn_marks[s1:eth1:7]", "pauses_sent[s1:eth1]", "pool_max_bytes[s1:shared]")
+SWITCHES = (
+    "queue_drops",
+    "pauses_received[h1:eth1]",
+    "ecn_marks[s1:eth1:7]",
+    "pauses_sent[s1:eth1]",
+    "pool_max_bytes[s1:shared]",
+)
 
 
 def test_they_are_the_summarys(tmp_path: Path) -> None:
@@ -72,7 +85,9 @@ def test_values_are_in_the_metrics_own_unit(metric: str, text: str, value: float
     assert parse_metric_value(metric, text) == value
 
 
-@pytest.mark.parametrize(("metric", "text"), [("timeouts", "nan"), ("timeouts", "1e30"), ("timeouts", "3 s"), ("goodput_bps", "3")])
+@pytest.mark.parametrize(
+    ("metric", "text"), [("timeouts", "nan"), ("timeouts", "1e30"), ("timeouts", "3 s"), ("goodput_bps", "3")]
+)
 def test_bad_values(metric: str, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         parse_metric_value(metric, text)

@@ -22,7 +22,9 @@ def plan_of(directory: Path, keys: str, profile: str | None = None, default: str
     text = f"title: T\nswitches:\n  leaf1: {{{keys}}}\n  leaf2: {{{default}}}\n{language.ONE_FLOW}"
     (directory / "experiment.yml").write_text(text, encoding="utf-8")
     if profile is not None:
-        (directory / "mine.yml").write_text(f"format: fabriclab-switch-1\ntitle: T\nsource: S\n{profile}", encoding="utf-8")
+        (directory / "mine.yml").write_text(
+            f"format: fabriclab-switch-1\ntitle: T\nsource: S\n{profile}", encoding="utf-8"
+        )
     return resolve_plan(parse_lab(directory), {})
 
 
@@ -34,7 +36,13 @@ def port(plan: Plan, interface: str) -> SwitchPort:
 
 @pytest.mark.parametrize(
     ("key", "interface", "expected"),
-    [("eth1", "eth1", 2), ("eth1", "eth10", 0), ("eth1..eth4", "eth3", 1), ("eth1..eth4", "eth5", 0), ("eth2, eth1..eth4", "eth2", 2)],
+    [
+        ("eth1", "eth1", 2),
+        ("eth1", "eth10", 0),
+        ("eth1..eth4", "eth3", 1),
+        ("eth1..eth4", "eth5", 0),
+        ("eth2, eth1..eth4", "eth2", 2),
+    ],
 )
 def test_keys_that_name_ports(key: str, interface: str, expected: int) -> None:
     assert exactness(key, interface) == expected
@@ -43,7 +51,10 @@ def test_keys_that_name_ports(key: str, interface: str, expected: int) -> None:
 def test_a_port_s_own_word_wins_over_a_range_s_and_that_over_all(tmp_path: Path) -> None:
     ports = "ports: {'eth1..eth2': {queues: {3: {weight: 5}, 4: {weight: 6}}}, eth2: {queues: {3: {weight: 7}}}}"
     plan = plan_of(tmp_path, f"{POOL}, {QUEUES}, {ports}")
-    weights = {name: [port(plan, name).queues[number].scheduler.weight for number in (3, 4, 5)] for name in ("eth1", "eth2", "eth3")}
+    weights = {
+        name: [port(plan, name).queues[number].scheduler.weight for number in (3, 4, 5)]
+        for name in ("eth1", "eth2", "eth3")
+    }
     assert weights == {"eth1": [5, 6, 2], "eth2": [7, 6, 2], "eth3": [2, 2, 2]}
 
 
@@ -76,12 +87,18 @@ def test_a_profile_s_ports_are_scaled_like_the_rest_and_overridden_by_the_experi
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ("ports: {eth7: {queues: {3: {weight: 5}}}}", "switches.leaf1.ports.eth7: the switch has no such port; did you mean"),
+        (
+            "ports: {eth7: {queues: {3: {weight: 5}}}}",
+            "switches.leaf1.ports.eth7: the switch has no such port; did you mean",
+        ),
         ("ports: {'eth1...eth2': {}}", "names no port; write an interface, a range or a list of them"),
         ("ports: {eth1: {pools: {}}}", "switches.leaf1.ports.eth1.pools: unknown key; "),
         ("ports: {eth1: {queues: {9: {weight: 5}}}}", "'9' is out of range; write numbers from 0 to 7"),
         ("ports: {eth1: {queues: {3: {pool: other}}}}", "'other' is no pool"),
-        ("ports: {eth1: {queues: {3: {scheduler: wrr}, 4: {scheduler: dwrr}}}}", "the queues of a port share by one of them"),
+        (
+            "ports: {eth1: {queues: {3: {scheduler: wrr}, 4: {scheduler: dwrr}}}}",
+            "the queues of a port share by one of them",
+        ),
     ],
 )
 def test_a_mistake_in_a_port_is_told_where_it_is(keys: str, message: str, tmp_path: Path) -> None:
@@ -92,7 +109,10 @@ def test_a_mistake_in_a_port_is_told_where_it_is(keys: str, message: str, tmp_pa
 
 def test_an_error_of_the_plan_is_told_at_the_port_s_own_value(tmp_path: Path) -> None:
     with pytest.raises(LabErrors, match=r"switches.leaf1.ports.eth1.queues.3.wred.min"):
-        plan_of(tmp_path, f"{POOL}, {QUEUES}, ports: {{eth1: {{queues: {{3: {{limit: 10 KB, wred: {{min: 20 KB, max: 30 KB}}}}}}}}}}")
+        plan_of(
+            tmp_path,
+            f"{POOL}, {QUEUES}, ports: {{eth1: {{queues: {{3: {{limit: 10 KB, wred: {{min: 20 KB, max: 30 KB}}}}}}}}}}",
+        )
 
 
 def test_a_setting_reaches_a_port(tmp_path: Path) -> None:

@@ -46,7 +46,11 @@ maps: {dscp_to_tc: {0..63: 1, 3: 3}}
 
 
 def experiment_of(
-    directory: Path, switches: str, more: str = TRAFFIC, changes: Mapping[str, str] | None = None, profile: str = PROFILE
+    directory: Path,
+    switches: str,
+    more: str = TRAFFIC,
+    changes: Mapping[str, str] | None = None,
+    profile: str = PROFILE,
 ) -> Experiment:
     """Return the experiment of a star of four hosts; `profile` lies beside it as mine.yml."""
     (directory / "topology.clab.yml").write_text(star(), encoding="utf-8")
@@ -55,14 +59,18 @@ def experiment_of(
     return parse_lab(directory).apply(changes or {}).experiment
 
 
-def switch_of(directory: Path, switches: str, changes: Mapping[str, str] | None = None, profile: str = PROFILE) -> WrittenSwitch:
+def switch_of(
+    directory: Path, switches: str, changes: Mapping[str, str] | None = None, profile: str = PROFILE
+) -> WrittenSwitch:
     return experiment_of(directory, switches, changes=changes, profile=profile).shared_switches["s1"]
 
 
 def limits(switch: WrittenSwitch, number: int) -> tuple[object, ...]:
     """Return pool, alpha and limit of a queue as they are written; a value `none` is None too."""
     account = switch.buffer.queues[number].account
-    return tuple(None if written is None else written.value for written in (account.pool, account.alpha_log, account.limit))
+    return tuple(
+        None if written is None else written.value for written in (account.pool, account.alpha_log, account.limit)
+    )
 
 
 def test_a_switch_has_port_buffers_or_a_shared_one(tmp_path: Path) -> None:
@@ -79,19 +87,25 @@ def test_profile_default_and_name_are_one_switch_key_by_key(tmp_path: Path) -> N
         " s1: {pools: {egress: {size: 1 MB}}, queues: {default: {event: 9 KB}}}",
     )
     assert switch.key == "switches.s1" and switch.profile is not None and switch.profile.title == "A switch"
-    pools = {name: (pool.size and pool.size.value, pool.headroom and pool.headroom.value) for name, pool in switch.buffer.pools.items()}
+    pools = {
+        name: (pool.size and pool.size.value, pool.headroom and pool.headroom.value)
+        for name, pool in switch.buffer.pools.items()
+    }
     assert pools == {"ingress": (30_000_000, 1_000_000), "egress": (1_000_000, None)}
     queue = switch.buffer.queues[0]
     assert queue.weight is not None and queue.weight.value == 7
     assert queue.event is not None and queue.event.key == "switches.s1.queues.default.event"
-    assert queue.account.reserved is not None and queue.account.reserved.place.file == switch.file == str(tmp_path / "mine.yml")
+    assert queue.account.reserved is not None and queue.account.reserved.place.file == switch.file == str(
+        tmp_path / "mine.yml"
+    )
     assert switch.scale == "bandwidth"
 
 
 def test_what_is_more_exact_wins_whatever_mapping_it_stands_in(tmp_path: Path) -> None:
     pfc = "pfc: {priorities: [3, 4]}"
     switch = switch_of(
-        tmp_path, f"default: {{profile: mine, {pfc}, queues: {{default: {{weight: 7}}, 4..5: {{weight: 8}}, 5: {{weight: 9}}}}}}"
+        tmp_path,
+        f"default: {{profile: mine, {pfc}, queues: {{default: {{weight: 7}}, 4..5: {{weight: 8}}, 5: {{weight: 9}}}}}}",
     )
     weights = [queue.weight and queue.weight.value for queue in switch.buffer.queues.values()]
     # 3 has the profile's range; at 4 the experiment's range comes after it.
@@ -99,7 +113,9 @@ def test_what_is_more_exact_wins_whatever_mapping_it_stands_in(tmp_path: Path) -
 
 
 def test_a_limit_rules_out_alpha_and_the_other_way_round(tmp_path: Path) -> None:
-    switch = switch_of(tmp_path, "default: {profile: mine, queues: {default: {limit: 64 KB}, 5: {alpha: 1/4}, 6: {limit: none}}}")
+    switch = switch_of(
+        tmp_path, "default: {profile: mine, queues: {default: {limit: 64 KB}, 5: {alpha: 1/4}, 6: {limit: none}}}"
+    )
     assert limits(switch, 0) == ("egress", None, 64_000)
     assert limits(switch, 5) == ("egress", -2, None)
     assert limits(switch, 6) == ("egress", None, None)
@@ -111,7 +127,9 @@ def test_strict_rules_out_the_weight(tmp_path: Path) -> None:
 
 
 def test_maps_go_mapping_by_mapping(tmp_path: Path) -> None:
-    maps = switch_of(tmp_path, "default: {profile: mine, maps: {dscp_to_tc: {0..7: 5, ef: 6}, tc_to_queue: {5: 0}}}").buffer.maps
+    maps = switch_of(
+        tmp_path, "default: {profile: mine, maps: {dscp_to_tc: {0..7: 5, ef: 6}, tc_to_queue: {5: 0}}}"
+    ).buffer.maps
     classes = {dscp: written.value for dscp, written in maps.dscp_to_tc.items()}
     assert [classes[dscp] for dscp in (0, 3, 7, 8, 46, 63)] == [5, 5, 5, 1, 6, 1]
     assert {tc: written.value for tc, written in maps.tc_to_queue.items()} == {5: 0}
@@ -135,13 +153,16 @@ def test_pfc_wakes_the_groups_of_its_priorities(tmp_path: Path) -> None:
 
 
 def test_a_priority_may_belong_to_another_group(tmp_path: Path) -> None:
-    assert switch_of(tmp_path, "default: {profile: mine, pfc: {priorities: [0]}, maps: {priority_to_group: {0: 4}}}").dormant_groups == (3,)
+    assert switch_of(
+        tmp_path, "default: {profile: mine, pfc: {priorities: [0]}, maps: {priority_to_group: {0: 4}}}"
+    ).dormant_groups == (3,)
 
 
 def test_none_gives_up_what_a_profile_says(tmp_path: Path) -> None:
     profile = PROFILE + "pfc: {priorities: [3, 4], watchdog: {detection: 100 ms}}\n"
     profile = profile.replace(
-        "weight: 2}", "weight: 2, wred: {min: 30 KB}, phantom: {rate: 95 %, threshold: 3 KB}, voq_limit: 5 ms, event: 9 KB}"
+        "weight: 2}",
+        "weight: 2, wred: {min: 30 KB}, phantom: {rate: 95 %, threshold: 3 KB}, voq_limit: 5 ms, event: 9 KB}",
     )
     whole = switch_of(tmp_path, "default: {profile: mine}", profile=profile)
     queue = whole.buffer.queues[0]
@@ -157,7 +178,10 @@ def test_none_gives_up_what_a_profile_says(tmp_path: Path) -> None:
 
 
 def test_a_name_gives_back_what_default_gave_up(tmp_path: Path) -> None:
-    switch = switch_of(tmp_path, "default: {profile: mine, queues: {default: {wred: none}}}, s1: {queues: {default: {wred: {min: 50 us}}}}")
+    switch = switch_of(
+        tmp_path,
+        "default: {profile: mine, queues: {default: {wred: none}}}, s1: {queues: {default: {wred: {min: 50 us}}}}",
+    )
     wred = switch.buffer.queues[0].wred
     assert wred is not None and wred.min is not None and wred.min.value == Threshold(50_000, "ns") and wred.max is None
 
@@ -171,7 +195,8 @@ def test_a_file_of_the_lab_comes_before_the_profile_of_that_name(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "scale"), [("none", "none"), ("bandwidth", "bandwidth"), ("1/100", Fraction(1, 100)), ("0.5", Fraction(1, 2))]
+    ("text", "scale"),
+    [("none", "none"), ("bandwidth", "bandwidth"), ("1/100", Fraction(1, 100)), ("0.5", Fraction(1, 2))],
 )
 def test_scale(tmp_path: Path, text: str, scale: object) -> None:
     assert switch_of(tmp_path, f"default: {{profile: mine, scale: {text}}}").scale == scale
@@ -188,7 +213,9 @@ def test_profiles_are_read_anew_when_they_change(tmp_path: Path) -> None:
     assert (
         len(
             switch_of(
-                tmp_path, "default: {profile: mine}", profile=PROFILE.replace("egress: {", "other: {size: 1 MB}, egress: {")
+                tmp_path,
+                "default: {profile: mine}",
+                profile=PROFILE.replace("egress: {", "other: {size: 1 MB}, egress: {"),
             ).buffer.pools
         )
         == 3
@@ -325,13 +352,19 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(default=st.dictionaries(st.sampled_from(SWITCH_KEYS), ANYTHING, max_size=5), in_the_profile=st.booleans())
-def test_whatever_stands_there_is_read_or_refused(tmp_path: Path, default: dict[str, object], in_the_profile: bool) -> None:
+def test_whatever_stands_there_is_read_or_refused(
+    tmp_path: Path, default: dict[str, object], in_the_profile: bool
+) -> None:
     # JSON is YAML, too.
     lines = "".join(f"{key}: {json.dumps(value)}\n" for key, value in default.items() if key != "pools")
     profile = PROFILE.partition("queues:")[0] + lines if in_the_profile else PROFILE
-    switches = "default: {profile: mine}" if in_the_profile else f"default: {json.dumps({'profile': 'mine', **default})}"
+    switches = (
+        "default: {profile: mine}" if in_the_profile else f"default: {json.dumps({'profile': 'mine', **default})}"
+    )
     try:
         experiment_of(tmp_path, switches, profile=profile)
     except LabErrors as errors:
@@ -353,12 +386,20 @@ def test_a_pause_storm(tmp_path: Path) -> None:
 
 def test_a_storm_that_a_setting_turns_against_a_switch_without_pfc(tmp_path: Path) -> None:
     with pytest.raises(LabErrors, match="h3 faces s1, which takes no pauses"):
-        experiment_of(tmp_path, "default: {profile: mine, pfc: {priorities: [3]}}", TRAFFIC + STORM, {"switches.default.pfc": "none"})
+        experiment_of(
+            tmp_path,
+            "default: {profile: mine, pfc: {priorities: [3]}}",
+            TRAFFIC + STORM,
+            {"switches.default.pfc": "none"},
+        )
 
 
 def test_a_storm_that_is_not_enabled_needs_no_switch_that_takes_pauses(tmp_path: Path) -> None:
     off = {"switches.default.pfc": "none", "events.storm.enabled": "false"}
-    assert experiment_of(tmp_path, "default: {profile: mine, pfc: {priorities: [3]}}", TRAFFIC + STORM, off).pause_storms == ()
+    assert (
+        experiment_of(tmp_path, "default: {profile: mine, pfc: {priorities: [3]}}", TRAFFIC + STORM, off).pause_storms
+        == ()
+    )
 
 
 def test_every_key_of_an_event_is_known_to_settings() -> None:
@@ -396,9 +437,15 @@ def test_hosts_that_face_a_shared_buffer_belong_to_it(tmp_path: Path) -> None:
 
 
 def test_queue_management_of_a_port(tmp_path: Path) -> None:
-    experiment = experiment_of(tmp_path, "default: {buffer: 1 MB, aqm: {kind: codel, target: 5 ms}}, s1: {aqm: {kind: fq_codel, ecn: on}}")
+    experiment = experiment_of(
+        tmp_path, "default: {buffer: 1 MB, aqm: {kind: codel, target: 5 ms}}, s1: {aqm: {kind: fq_codel, ecn: on}}"
+    )
     aqm = experiment.switches["s1"].aqm
     assert aqm is not None and aqm.kind is not None and aqm.target is not None and aqm.ecn is not None
     assert (aqm.kind.value, aqm.target.value, aqm.ecn.value, aqm.interval) == ("fq_codel", 5_000_000, True, None)
-    off = experiment_of(tmp_path, "default: {buffer: 1 MB, aqm: {kind: codel}}, s1: {aqm: none, ecn_threshold: 30 KB}").switches["s1"].aqm
+    off = (
+        experiment_of(tmp_path, "default: {buffer: 1 MB, aqm: {kind: codel}}, s1: {aqm: none, ecn_threshold: 30 KB}")
+        .switches["s1"]
+        .aqm
+    )
     assert off is not None and off.is_none

@@ -24,7 +24,13 @@ def test_arrivals_have_these_defaults(tmp_path: Path) -> None:
         "name": "one",
         "pairs": {"pattern": "random", "senders": HOSTS, "receivers": HOSTS, "hot_spots": (), "hot_share_ppm": 0},
         "size": {"kind": "fixed", "size_bytes": 70_000},
-        "arrivals": {"process": "poisson", "interval_ns": 1_000_000, "jitter_ns": 0, "burst_flows": 1, "load_ppm": None},
+        "arrivals": {
+            "process": "poisson",
+            "interval_ns": 1_000_000,
+            "jitter_ns": 0,
+            "burst_flows": 1,
+            "load_ppm": None,
+        },
         "start_ns": 0,
         "stop_ns": 10**9,
         "deadline_ns": None,
@@ -114,7 +120,18 @@ def test_processes(tmp_path: Path, keys: str, expected: tuple[str, int, int]) ->
 
 @pytest.mark.parametrize(
     ("text", "dscp"),
-    [("0", 0), ("63", 63), ("ef", 46), ("EF", 46), ("cs1", 8), ("cs7", 56), ("af11", 10), ("af21", 18), ("af43", 38), ("le", 1)],
+    [
+        ("0", 0),
+        ("63", 63),
+        ("ef", 46),
+        ("EF", 46),
+        ("cs1", 8),
+        ("cs7", 56),
+        ("af11", 10),
+        ("af21", 18),
+        ("af43", 38),
+        ("le", 1),
+    ],
 )
 def test_dscp_names_are_the_rfcs(text: str, dscp: int) -> None:
     assert parse_dscp(text) == dscp
@@ -127,7 +144,13 @@ def test_a_class_has_a_carrier_of_its_own(tmp_path: Path) -> None:
 
 def test_long_flows_in_pairs_have_no_single_receiver(tmp_path: Path) -> None:
     long = traffic_of(tmp_path, "kind: long, senders: h1..h4, receivers: h5..h8, stop: 1 s")
-    pairs = {"pattern": "permutation", "senders": HOSTS[:4], "receivers": HOSTS[4:], "hot_spots": (), "hot_share_ppm": 0}
+    pairs = {
+        "pattern": "permutation",
+        "senders": HOSTS[:4],
+        "receivers": HOSTS[4:],
+        "hot_spots": (),
+        "hot_share_ppm": 0,
+    }
     assert (long["receiver"], long["pairs"]) == (None, pairs)
 
 
@@ -153,7 +176,10 @@ def test_the_limit_follows_the_last_stop(tmp_path: Path) -> None:
 def test_a_sizes_own_keys_can_be_set(tmp_path: Path) -> None:
     text = f"traffic: {{one: {{{ARRIVALS}, size: {{distribution: web-search}}, interval: 1 ms}}}}\n"
     lab = lab_of(tmp_path, text + "parameters: {cap: traffic.one.size.cap, workload: traffic.one.size.distribution}\n")
-    assert lab.apply({"cap": "1000 KB", "workload": "data-mining"}).settings == {"cap": "1 MB", "workload": "data-mining"}
+    assert lab.apply({"cap": "1000 KB", "workload": "data-mining"}).settings == {
+        "cap": "1 MB",
+        "workload": "data-mining",
+    }
 
 
 @pytest.mark.parametrize(

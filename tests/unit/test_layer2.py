@@ -24,7 +24,10 @@ def ip_lines(plan: Plan, node: str, *words: str) -> list[str]:
 
 def steps_of(plan: Plan, number: int) -> dict[str, list[str]]:
     steps = compile_job(plan)["events"][number]["steps"]
-    return {node: [line for step in steps if step["node"] == node for line in step["lines"]] for node in {step["node"] for step in steps}}
+    return {
+        node: [line for step in steps if step["node"] == node for line in step["lines"]]
+        for node in {step["node"] for step in steps}
+    }
 
 
 def test_groups_have_what_their_members_lose(tmp_path: Path) -> None:
@@ -35,7 +38,13 @@ def test_groups_have_what_their_members_lose(tmp_path: Path) -> None:
     assert leaf.vlans == (Vlan(name="Vlan10", vlan_id=10, members=members, mac=macs[0], address="192.168.0.1/24"),)
     assert leaf.port_channels == (
         PortChannel(name="PortChannel2", members=("eth3", "eth4"), peer_interface="bond0", mac=macs[2], address=None),
-        PortChannel(name="PortChannel1", members=("eth5", "eth6"), peer_interface="PortChannel1", mac=macs[4], address="10.1.0.0/31"),
+        PortChannel(
+            name="PortChannel1",
+            members=("eth5", "eth6"),
+            peer_interface="PortChannel1",
+            mac=macs[4],
+            address="10.1.0.0/31",
+        ),
     )
     assert {port.address for port in leaf.ports} == {None}
     assert parse_plan_json(plan_json(plan)) == plan
@@ -46,7 +55,12 @@ def test_the_other_end_follows(tmp_path: Path) -> None:
     (channel,) = plan.node("spine").port_channels
     assert (channel.name, channel.members, channel.address) == ("PortChannel1", ("eth1", "eth2"), "10.1.0.1/31")
     (bond,) = plan.node("h3").port_channels
-    assert (bond.name, bond.members, bond.peer_interface, bond.address) == ("bond0", ("eth1", "eth2"), "PortChannel2", "192.168.0.3/24")
+    assert (bond.name, bond.members, bond.peer_interface, bond.address) == (
+        "bond0",
+        ("eth1", "eth2"),
+        "PortChannel2",
+        "192.168.0.3/24",
+    )
 
 
 def test_the_other_switch_may_name_its_end(tmp_path: Path) -> None:
@@ -95,7 +109,9 @@ def test_what_is_not_written_is_numbered_apart_from_what_is(tmp_path: Path) -> N
 def test_interfaces_and_who_is_behind_them(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
     around = {
-        node.name: {one.name: [f"{far.node.name}:{far.interface.name}" for far in neighbours(node, one, plan.by_name())]}
+        node.name: {
+            one.name: [f"{far.node.name}:{far.interface.name}" for far in neighbours(node, one, plan.by_name())]
+        }
         for node in plan.nodes
         for one in interfaces(node)[:1]
     }
@@ -156,11 +172,16 @@ def test_a_port_channel_is_a_bond_and_a_vlan_a_bridge(tmp_path: Path) -> None:
     bridge = f"link add name Vlan10 address {leaf.ports[0].mac} mtu 1500 type bridge stp_state 0 mcast_snooping 0"
     lines = ip_lines(plan, "leaf")
     assert [line for line in lines if line.startswith("link add")][::2] == [bond, bridge]
-    assert lines.index("link set dev eth3 down") < lines.index("link set dev eth3 master PortChannel2") < lines.index(bridge)
+    assert (
+        lines.index("link set dev eth3 down")
+        < lines.index("link set dev eth3 master PortChannel2")
+        < lines.index(bridge)
+    )
     assert "link set dev PortChannel2 master Vlan10" in lines
     hosts = [plan.node(host).ports[0].mac for host in ("h1", "h2", "h3")]
     assert compile_node(leaf, plan).by_name()["bridge.batch"].splitlines() == [
-        f"fdb add {mac} dev {member} master static" for mac, member in zip(hosts, ("eth1", "eth2", "PortChannel2"), strict=True)
+        f"fdb add {mac} dev {member} master static"
+        for mac, member in zip(hosts, ("eth1", "eth2", "PortChannel2"), strict=True)
     ]
     assert "bridge.batch" not in compile_node(plan.node("spine"), plan).by_name()
 
@@ -188,7 +209,10 @@ limit: 1 s
     assert steps_of(plan, 1)["leaf"] == ["link set dev eth6 down", "link set dev PortChannel1 down"]
     leaf = steps_of(plan, 2)["leaf"]
     assert leaf[:2] == ["link set dev eth5 up", "link set dev PortChannel1 up"]
-    assert leaf[2].startswith("neighbour replace 10.1.0.1 ") and leaf[3] == "route replace 10.0.0.0/31 via 10.1.0.1 dev PortChannel1"
+    assert (
+        leaf[2].startswith("neighbour replace 10.1.0.1 ")
+        and leaf[3] == "route replace 10.0.0.0/31 via 10.1.0.1 dev PortChannel1"
+    )
 
 
 def test_a_member_of_a_vlan_restores_what_its_host_forgot(tmp_path: Path) -> None:

@@ -67,19 +67,28 @@ def lab_text(leaves: list[Leaf], spines: int) -> tuple[str, str]:
                 members.append(mine[0] if lines == 1 else f"PortChannel{10 + host}")
         vlan = f", vlans: {{Vlan7: {{members: [{', '.join(members)}]}}}}" if members else ""
         switches.append(f"  l{number}: {{port_channels: {{{', '.join(channels)}}}{vlan}}}\n")
-    topology = "name: drawn\ntopology:\n  defaults: {kind: linux}\n  nodes:\n" + "".join(f"    {node}\n" for node in nodes)
+    topology = "name: drawn\ntopology:\n  defaults: {kind: linux}\n  nodes:\n" + "".join(
+        f"    {node}\n" for node in nodes
+    )
     return topology + "  links:\n" + "".join(f"    - {{endpoints: ['{link}']}}\n" for link in links), "".join(switches)
 
 
 def next_nodes(plan: Plan, node: Node, address: IPv4Address) -> set[str]:
     """Return where a packet for an address goes from here: to a neighbour of that address, or to a route's gateways."""
     nodes = plan.by_name()
-    around = {one.name: {far.interface.ip: far.node.name for far in neighbours(node, one, nodes)} for one in interfaces(node)}
+    around = {
+        one.name: {far.interface.ip: far.node.name for far in neighbours(node, one, nodes)} for one in interfaces(node)
+    }
     for one in interfaces(node):
         if address in ip_interface(one.address).network:
             return {around[one.name][str(address)]}
-    found = [(ip_network("0.0.0.0/0" if route.destination == "default" else route.destination), route) for route in node.routes]
-    _, route = max(((network, route) for network, route in found if address in network), key=lambda each: each[0].prefixlen)
+    found = [
+        (ip_network("0.0.0.0/0" if route.destination == "default" else route.destination), route)
+        for route in node.routes
+    ]
+    _, route = max(
+        ((network, route) for network, route in found if address in network), key=lambda each: each[0].prefixlen
+    )
     return {around[interface][gateway] for gateway, interface in route.next_hops}
 
 
@@ -90,7 +99,9 @@ def test_every_way_ends_at_its_host(routing: str, leaves: list[Leaf], spines: in
     topology, switches = lab_text(leaves, spines)
     traffic = "traffic: {one: {kind: flows, senders: [h0-0], receiver: h1-0, size: 1 KB}}\n"
     with TemporaryDirectory() as directory:
-        plan = plan_of(Path(directory), f"{HEAD}switches:\n  default: {{buffer: 100 KB}}\n{switches}{traffic}{routing}", topology)
+        plan = plan_of(
+            Path(directory), f"{HEAD}switches:\n  default: {{buffer: 100 KB}}\n{switches}{traffic}{routing}", topology
+        )
     assert parse_plan_json(plan_json(plan)) == plan
     addresses = [interface.ip for node in plan.nodes for interface in interfaces(node)]
     assert len(set(addresses)) == len(addresses)

@@ -27,7 +27,9 @@ INCAST = str(Path(__file__).parents[2] / "labs" / "incast")
 def shell(place: Path, line: str, *arguments: str | bytes, **more: str) -> subprocess.CompletedProcess[str]:
     """Run the command line by a line of a shell, in which "$@" is the command."""
     command = ["sh", "-c", line, "sh", sys.executable, "-m", "fabriclab", *arguments]
-    return subprocess.run(command, cwd=place, env={**os.environ, **more}, capture_output=True, encoding="utf-8", check=False)
+    return subprocess.run(
+        command, cwd=place, env={**os.environ, **more}, capture_output=True, encoding="utf-8", check=False
+    )
 
 
 def test_too_little_address_space_is_refused_before_anything_is_run(tmp_path: Path) -> None:
@@ -70,7 +72,9 @@ def test_a_third_request_to_stop_is_left_to_the_system() -> None:
         assert interrupt.requested and not interrupt.at_once
         os.kill(os.getpid(), signal.SIGHUP)
         assert interrupt.at_once
-        assert {signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)} == {signal.SIG_DFL}
+        assert {signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)} == {
+            signal.SIG_DFL
+        }
     assert signal.getsignal(signal.SIGTERM) == before
 
 
@@ -87,7 +91,9 @@ def test_a_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     assert ended.stderr == "l\\xe4b: is not UTF-8; give the file or directory a name in UTF-8\n"
 
 
-@pytest.mark.parametrize(("line", "why"), [('"$@" >/dev/full', "the disk is full"), ('"$@" >&-', "Bad file descriptor")])
+@pytest.mark.parametrize(
+    ("line", "why"), [('"$@" >/dev/full', "the disk is full"), ('"$@" >&-', "Bad file descriptor")]
+)
 def test_an_output_that_cannot_be_written_is_told(tmp_path: Path, line: str, why: str) -> None:
     ended = shell(tmp_path, line, "--help")
     assert (ended.returncode, ended.stderr) == (1, f"standard output: {why}\n")

@@ -31,7 +31,11 @@ def programs(plain_host: Path, tmp_path: Path) -> str:
 
 def build(programs: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [MACHINE / "build", *arguments], capture_output=True, text=True, check=False, env={"PATH": programs, **environment}
+        [MACHINE / "build", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": programs, **environment},
     )
 
 
@@ -53,14 +57,23 @@ def test_what_is_built_is_used_where_there_is_no_compiler(programs: str, tmp_pat
         (cache / "fabriclab" / name / key).mkdir(parents=True)
     result = build(programs, XDG_CACHE_HOME=str(cache))
     assert (result.returncode, result.stderr) == (0, "")
-    assert [line.partition("=")[0] for line in result.stdout.splitlines() if not line.endswith("=")] == ["kernel", "rootfs", "tools"]
+    assert [line.partition("=")[0] for line in result.stdout.splitlines() if not line.endswith("=")] == [
+        "kernel",
+        "rootfs",
+        "tools",
+    ]
 
 
 def _keys(programs: str, cache: Path) -> dict[str, str]:
     """What the artefacts of these sources are called: each script says so to a builder that fails."""
     keys = {}
     for name, script in {"kernel": "kernel/build.sh", "rootfs": "rootfs.sh", "tools": "tools.sh"}.items():
-        subprocess.run([MACHINE / script, "build"], check=False, capture_output=True, env={"PATH": programs, "XDG_CACHE_HOME": str(cache)})
+        subprocess.run(
+            [MACHINE / script, "build"],
+            check=False,
+            capture_output=True,
+            env={"PATH": programs, "XDG_CACHE_HOME": str(cache)},
+        )
         (lock,) = (cache / "fabriclab" / name).glob("*.lock")
         keys[name] = lock.stem
     return keys
@@ -102,7 +115,9 @@ def test_root_may_unpack_by_a_mmdebstrap_that_has_to_be_told_so(programs: str, t
 def test_without_a_home_the_message_says_what_to_set(arguments: tuple[str, ...], programs: str) -> None:
     result = build(programs, *arguments)
     assert result.returncode == 1
-    assert result.stderr.startswith("HOME is not set, so the virtual machine's files have no place: set HOME, or XDG_CACHE_HOME")
+    assert result.stderr.startswith(
+        "HOME is not set, so the virtual machine's files have no place: set HOME, or XDG_CACHE_HOME"
+    )
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -127,14 +142,19 @@ def test_another_processor_is_told_at_once(programs: str, tmp_path: Path) -> Non
         stand_in(programs, name, f"touch '{tmp_path}/called'; exit 1")
     result = build(programs, XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr.startswith("this computer's processor is aarch64: fabriclab's virtual machine is built for x86-64")
+    assert result.stderr.startswith(
+        "this computer's processor is aarch64: fabriclab's virtual machine is built for x86-64"
+    )
     assert not (tmp_path / "called").exists()
     assert not (tmp_path / "cache").exists()
 
 
 def test_an_artefact_appears_when_it_is_whole(tmp_path: Path) -> None:
     cache = tmp_path / "a cache"
-    failed = cached('broken() { touch "$1/half"; false; touch "$1/rest"; }\npath=$(cache_make tools 1234 broken)\necho "$path"', cache)
+    failed = cached(
+        'broken() { touch "$1/half"; false; touch "$1/rest"; }\npath=$(cache_make tools 1234 broken)\necho "$path"',
+        cache,
+    )
     assert (failed.returncode, failed.stdout) == (1, "")
     assert list((cache / "fabriclab" / "tools").glob("1234*/")) == []
     made = cached('whole() { touch "$1/all"; }\ncache_make tools 1234 whole', cache)

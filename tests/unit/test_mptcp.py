@@ -68,7 +68,11 @@ def test_parameters_show_what_nobody_set(tmp_path: Path) -> None:
     keys = "parameters: {subflows: hosts.default.mptcp.subflows, h1: hosts.h1.mptcp.subflows, manager: hosts.default.mptcp.path_manager}\n"
     written = EXPERIMENT + "hosts: {default: {mptcp: {subflows: 4}}}\n" + keys
     assert plan_of(tmp_path, TWO_HOSTS, written).parameters == {"subflows": 4, "h1": 4, "manager": "subflow"}
-    assert plan_of(tmp_path, TWO_HOSTS, EXPERIMENT + keys).parameters == {"subflows": "none", "h1": "none", "manager": "none"}
+    assert plan_of(tmp_path, TWO_HOSTS, EXPERIMENT + keys).parameters == {
+        "subflows": "none",
+        "h1": "none",
+        "manager": "none",
+    }
 
 
 @pytest.mark.parametrize("subflows", range(1, 9))
@@ -89,14 +93,20 @@ def networks(plan: Plan) -> list[IPv4Network]:
 
 def test_networks_of_extra_addresses_overlap_nothing(tmp_path: Path) -> None:
     taken = link("h2:eth1", "s1:eth2", f", ipv4: ['{EXTRA_POOLS[0][2]}/29', '{EXTRA_POOLS[0][3]}/29']")
-    plan = plan_of(tmp_path, star(link("h1:eth1", "s1:eth1"), taken, link("h3:eth1", "s1:eth3"), hosts=("h1", "h2", "h3")), MPTCP)
+    plan = plan_of(
+        tmp_path, star(link("h1:eth1", "s1:eth1"), taken, link("h3:eth1", "s1:eth3"), hosts=("h1", "h2", "h3")), MPTCP
+    )
     every = networks(plan)
     assert not any(a.overlaps(b) for number, a in enumerate(every) for b in every[:number])
     assert {len(extra) for host in ("h1", "h2", "h3") for extra in extra_of(plan, host)} == {7}
     for host in ("h1", "h2", "h3"):
         (extra,) = extra_of(plan, host)
         network = extra_network(extra)
-        assert network is not None and network.prefixlen == 29 and all(IPv4Address(address) in network for address in extra)
+        assert (
+            network is not None
+            and network.prefixlen == 29
+            and all(IPv4Address(address) in network for address in extra)
+        )
 
 
 def test_a_full_pool_is_an_error_that_says_so(tmp_path: Path) -> None:
@@ -123,7 +133,9 @@ def test_a_leaf_announces_its_hosts_extra_addresses_and_convergence_waits_for_th
     block = str(extra_network(extra_of(plan, "h2")[0]))
     assert f"  network {block}\n" in compile_node(plan.node("leaf2"), plan).root["etc/frr/bgpd.conf"]
     assert f"  network {block}\n" not in compile_node(plan.node("leaf1"), plan).root["etc/frr/bgpd.conf"]
-    awaited = {ready["node"]: [route["prefix"] for route in ready["routes"]] for ready in compile_job(plan)["ready"]["nodes"]}
+    awaited = {
+        ready["node"]: [route["prefix"] for route in ready["routes"]] for ready in compile_job(plan)["ready"]["nodes"]
+    }
     assert all(block in awaited[switch] for switch in ("leaf1", "spine1", "spine2"))
     assert block not in awaited["leaf2"]
 
@@ -153,7 +165,9 @@ def test_endpoints_are_all_addresses_of_a_host(tmp_path: Path) -> None:
 def test_a_path_manager_is_the_flag_of_the_endpoints(tmp_path: Path, path_manager: str, flags: str) -> None:
     plan = plan_of(tmp_path, TWO_HOSTS, MPTCP, **{"hosts.default.mptcp.path_manager": path_manager})
     endpoints = ip_lines(plan, "h1", "mptcp endpoint")
-    assert len(endpoints) == 8 and all(line.endswith(f" id {number} {flags}") for number, line in enumerate(endpoints, 1))
+    assert len(endpoints) == 8 and all(
+        line.endswith(f" id {number} {flags}") for number, line in enumerate(endpoints, 1)
+    )
 
 
 def test_replies_leave_by_the_port_whose_address_they_have(tmp_path: Path) -> None:
@@ -176,7 +190,8 @@ def test_a_window_limit_holds_for_extra_addresses_too(tmp_path: Path) -> None:
     own = plan.node("h2").ports[0]
     destinations = [own.address.replace("/31", "/32"), str(extra_network(own.extra_addresses))]
     assert ip_lines(plan, "h1", "window") == [
-        f"route add {destination} rto_min 200ms initcwnd 10 window 14600 via 10.0.0.0 dev eth1" for destination in destinations
+        f"route add {destination} rto_min 200ms initcwnd 10 window 14600 via 10.0.0.0 dev eth1"
+        for destination in destinations
     ]
 
 
@@ -187,11 +202,15 @@ def test_two_hosts_on_one_link_reach_each_others_addresses(tmp_path: Path) -> No
 
 
 def test_a_link_that_comes_back_has_all_that_the_kernel_forgot(tmp_path: Path) -> None:
-    events = "events:\n  cut: {at: 1 ms, link: 'h1:eth2', action: down}\n  mended: {at: 2 ms, link: 'h1:eth2', action: up}\n"
+    events = (
+        "events:\n  cut: {at: 1 ms, link: 'h1:eth2', action: down}\n  mended: {at: 2 ms, link: 'h1:eth2', action: up}\n"
+    )
     for protocol in ("static", "bgp-numbered"):
         plan = plan_of(tmp_path, DUAL_HOMED, MPTCP + f"routing: {{protocol: {protocol}}}\n" + events)
         steps = {
-            step["node"]: step["lines"] for step in compile_job(plan)["events"][1]["steps"] if step["lines"][0].startswith("neighbour")
+            step["node"]: step["lines"]
+            for step in compile_job(plan)["events"][1]["steps"]
+            if step["lines"][0].startswith("neighbour")
         }
         assert "route replace default table 102 rto_min 200ms initcwnd 10 via 10.0.0.2 dev eth2" in steps["h1"]
         block = str(extra_network(plan.node("h1").ports[1].extra_addresses))
@@ -209,4 +228,6 @@ def test_a_host_without_mptcp_takes_one_subflow_where_there_is_some(tmp_path: Pa
 def test_without_mptcp_no_file_says_a_word_of_it(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, DUAL_HOMED)
     for node in plan.nodes:
-        assert not any(word in text for text in compile_node(node, plan).by_name().values() for word in ("mptcp", "table", "rule"))
+        assert not any(
+            word in text for text in compile_node(node, plan).by_name().values() for word in ("mptcp", "table", "rule")
+        )

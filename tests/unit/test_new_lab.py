@@ -14,7 +14,9 @@ from fabriclab.plan import resolve_plan
 from fabriclab.plan.traffic_kinds import RoundsTraffic
 
 
-@pytest.mark.parametrize("arguments", ["star --hosts 3", "dumbbell", "leaf-spine", "fat-tree", "leaf-spine --rate '100 Gbps' --mtu 9100"])
+@pytest.mark.parametrize(
+    "arguments", ["star --hosts 3", "dumbbell", "leaf-spine", "fat-tree", "leaf-spine --rate '100 Gbps' --mtu 9100"]
+)
 def test_a_new_lab_can_be_run_at_once(arguments: str, tmp_path: Path) -> None:
     directory = tmp_path / "labs" / "mine"
     made = CliRunner().invoke(app, ["generate", *shlex.split(arguments), "-o", str(directory)])

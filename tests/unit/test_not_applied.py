@@ -73,23 +73,36 @@ def test_every_key_of_the_schema_is_sorted() -> None:
     assert sorted(of_file) == sorted(schema["properties"])
 
 
-VALUES = {"binds": "['x:/y']", "exec": "[ls]", "env": "{A: b}", "sysctls": "{net.x: 1}", "network-mode": "none", "image": "'frr:10'"}
+VALUES = {
+    "binds": "['x:/y']",
+    "exec": "[ls]",
+    "env": "{A: b}",
+    "sysctls": "{net.x: 1}",
+    "network-mode": "none",
+    "image": "'frr:10'",
+}
 
 
 @pytest.mark.parametrize("key", [*not_applied.DIFFERS, *not_applied.MAY_DIFFER])
 def test_each_key_is_listed_with_its_node_and_line(key: str) -> None:
     (said,) = sentences(node=f"{key}: {VALUES.get(key, 'x')}")
-    assert said.startswith(f"topology.clab.yml: {key} of h1 (line 10) is not applied in the virtual machine; Containerlab ")
+    assert said.startswith(
+        f"topology.clab.yml: {key} of h1 (line 10) is not applied in the virtual machine; Containerlab "
+    )
     assert said.endswith("so the engines differ" if key in not_applied.DIFFERS else "so the engines may differ")
 
 
-@pytest.mark.parametrize("key", [key for key in containerlab.NODE_KEYS if key in (*not_applied.APPLIED, *not_applied.OF_CONTAINERS)])
+@pytest.mark.parametrize(
+    "key", [key for key in containerlab.NODE_KEYS if key in (*not_applied.APPLIED, *not_applied.OF_CONTAINERS)]
+)
 def test_what_is_about_containers_alone_is_quiet(key: str) -> None:
     value = {"kind": "linux", "labels": "{x: y}", "cap-add": "[NET_ADMIN]", "group": "servers"}.get(key, "x")
     assert sentences(**{"defaults" if key in ("kind", "group") else "node": f"{key}: {value}"}) == ()
 
 
-@pytest.mark.parametrize("node", ["exec: []", "env: {}", "binds: null", "cmd: ''", "network-mode: bridge", "image: fabriclab/host:2"])
+@pytest.mark.parametrize(
+    "node", ["exec: []", "env: {}", "binds: null", "cmd: ''", "network-mode: bridge", "image: fabriclab/host:2"]
+)
 def test_what_asks_for_nothing_is_quiet(node: str) -> None:
     assert sentences(node=node) == ()
 
@@ -112,7 +125,10 @@ def test_keys_of_the_file() -> None:
 
 def test_many_nodes_are_one_line() -> None:
     nodes = "".join(f"    n{number}: {{kind: linux, exec: [ls], cpu: 1}}\n" for number in range(50))
-    links = "".join(f"    - {{endpoints: ['n{number}:eth1', 's1:eth{number + 9}'], vars: {{rate: 1 Gbps}}}}\n" for number in range(50))
+    links = "".join(
+        f"    - {{endpoints: ['n{number}:eth1', 's1:eth{number + 9}'], vars: {{rate: 1 Gbps}}}}\n"
+        for number in range(50)
+    )
     problems = Problems()
     text = topology_text().replace("  links:\n", f"{nodes}  links:\n{links}")
     document = parse_document(text, "topology.clab.yml", problems)
@@ -151,7 +167,9 @@ def test_check_lists_run_says_it_shortly_and_the_plan_carries_the_list(tmp_path:
     for path in (directory, directory / "topology.clab.yml"):
         checked = CliRunner().invoke(app, ["check", str(path)])
         assert checked.exit_code == 0
-        assert [line for line in checked.output.splitlines() if "not applied" in line] == [f"warning: {line}" for line in listed]
+        assert [line for line in checked.output.splitlines() if "not applied" in line] == [
+            f"warning: {line}" for line in listed
+        ]
     warnings = resolve_plan(lab, {}).warnings
     assert set(listed) <= set(warnings), "the plan lies in the run's directory; its report shows what it warns of"
     short = "warning: topology.clab.yml: not applied in the virtual machine: exec, binds, env; fabriclab check names nodes and lines"

@@ -100,7 +100,11 @@ def test_defaults_are_explicit(tmp_path: Path) -> None:
         "mptcp": None,
     }
     assert host.ports[0].queue.limit_bytes == 15_000_000
-    assert (switch.ports[0].queue.limit_bytes, switch.ports[0].queue.ecn_threshold_bytes, switch.ports[0].mtu) == (64_000, None, 1500)
+    assert (switch.ports[0].queue.limit_bytes, switch.ports[0].queue.ecn_threshold_bytes, switch.ports[0].mtu) == (
+        64_000,
+        None,
+        1500,
+    )
     assert (plan.seed, plan.limit_ns, plan.probes.queue_interval_ns) == (1, 60 * 10**9, 1_000_000)
 
 
@@ -118,27 +122,40 @@ def test_dctcp_implies_ecn(tmp_path: Path) -> None:
 
 
 def test_ranges_and_names_override_the_default_key_by_key(tmp_path: Path) -> None:
-    experiment = EXPERIMENT + "hosts:\n  h2: {ecn: on}\n  h1..h2: {ecn: off, congestion_control: reno}\n  default: {rto_min: 5 ms}\n"
+    experiment = (
+        EXPERIMENT
+        + "hosts:\n  h2: {ecn: on}\n  h1..h2: {ecn: off, congestion_control: reno}\n  default: {rto_min: 5 ms}\n"
+    )
     plan = plan_of(tmp_path, TWO_HOSTS, experiment)
     transports = [plan.node(name).transport for name in ("h1", "h2")]
-    assert [(t.congestion_control, t.ecn, t.rto_min_us) for t in transports if t] == [("reno", "off", 5000), ("reno", "on", 5000)]
+    assert [(t.congestion_control, t.ecn, t.rto_min_us) for t in transports if t] == [
+        ("reno", "off", 5000),
+        ("reno", "on", 5000),
+    ]
 
 
 def test_a_switch_overrides_the_default_profile(tmp_path: Path) -> None:
-    experiment = EXPERIMENT.replace("buffer: 64 KB}", "buffer: 64 KB, ecn_threshold: 20 KB}, s1: {buffer: 1 MB, ecn_threshold: none}")
+    experiment = EXPERIMENT.replace(
+        "buffer: 64 KB}", "buffer: 64 KB, ecn_threshold: 20 KB}, s1: {buffer: 1 MB, ecn_threshold: none}"
+    )
     assert {
-        (port.queue.limit_bytes, port.queue.ecn_threshold_bytes) for port in plan_of(tmp_path, TWO_HOSTS, experiment).node("s1").ports
+        (port.queue.limit_bytes, port.queue.ecn_threshold_bytes)
+        for port in plan_of(tmp_path, TWO_HOSTS, experiment).node("s1").ports
     } == {(1_000_000, None)}
 
 
 def test_links_of_the_experiment_override_the_topology(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, TWO_HOSTS, EXPERIMENT + "links: {rate: 10 Gbps, delay: 5 us, mtu: 9000}\n")
-    assert {(port.rate_bps, port.delay_ns, port.mtu) for node in plan.nodes for port in node.ports} == {(10**10, 5000, 9000)}
+    assert {(port.rate_bps, port.delay_ns, port.mtu) for node in plan.nodes for port in node.ports} == {
+        (10**10, 5000, 9000)
+    }
 
 
 def test_parameters_show_values_that_nobody_set(tmp_path: Path) -> None:
     keys = "rate: links.rate, rto: hosts.default.rto_min, h1: hosts.h1.rto_min, threshold: switches.default.ecn_threshold, limit: limit"
-    experiment = EXPERIMENT + f"hosts: {{default: {{rto_min: 10 ms}}}}\nparameters: {{{keys}, count: traffic.one.count}}\n"
+    experiment = (
+        EXPERIMENT + f"hosts: {{default: {{rto_min: 10 ms}}}}\nparameters: {{{keys}, count: traffic.one.count}}\n"
+    )
     plan = plan_of(tmp_path, TWO_HOSTS, experiment)
     expected = {"rate": "1 Gbps", "rto": "10 ms", "h1": "10 ms", "threshold": "none", "limit": "60 s", "count": 1}
     assert plan.parameters == expected
@@ -207,8 +224,15 @@ def test_a_star_needs_one_route_a_host(tmp_path: Path) -> None:
 
 
 def test_a_dumbbell(tmp_path: Path) -> None:
-    links = [link("h1:eth1", "s1:eth1"), link("h3:eth1", "s1:eth2"), link("h2:eth1", "s2:eth1"), link("h4:eth1", "s2:eth2")]
-    plan = plan_of(tmp_path, star(*links, link("s1:eth9", "s2:eth9"), switches=("s1", "s2"), hosts=("h1", "h2", "h3", "h4")))
+    links = [
+        link("h1:eth1", "s1:eth1"),
+        link("h3:eth1", "s1:eth2"),
+        link("h2:eth1", "s2:eth1"),
+        link("h4:eth1", "s2:eth2"),
+    ]
+    plan = plan_of(
+        tmp_path, star(*links, link("s1:eth9", "s2:eth9"), switches=("s1", "s2"), hosts=("h1", "h2", "h3", "h4"))
+    )
     assert [len(plan.node(name).routes) for name in ("s1", "s2", "h1")] == [1, 1, 1]  # two /31 side by side are one /30
     assert forwarded(plan, "h1", "h4") == [["h1", "s1", "s2", "h4"]]
     assert forwarded(plan, "h4", "h3") == [["h4", "s2", "s1", "h3"]]
@@ -217,7 +241,8 @@ def test_a_dumbbell(tmp_path: Path) -> None:
 def test_a_leaf_spine_uses_all_shortest_paths(tmp_path: Path) -> None:
     leaves, spines = ("l1", "l2", "l3"), ("p1", "p2")
     fabric = [
-        link(f"{leaf}:up{j}", f"{spine}:down{i}") for (i, leaf), (j, spine) in itertools.product(enumerate(leaves), enumerate(spines))
+        link(f"{leaf}:up{j}", f"{spine}:down{i}")
+        for (i, leaf), (j, spine) in itertools.product(enumerate(leaves), enumerate(spines))
     ]
     hosts = [link(f"h{index}:eth1", f"{leaf}:eth1") for index, leaf in enumerate(leaves, 1)]
     plan = plan_of(tmp_path, star(*fabric, *hosts, switches=leaves + spines, hosts=("h1", "h2", "h3")))
@@ -225,14 +250,24 @@ def test_a_leaf_spine_uses_all_shortest_paths(tmp_path: Path) -> None:
 
 
 def test_parallel_links_share_the_load(tmp_path: Path) -> None:
-    links = [link("h1:eth1", "s1:eth1"), link("h2:eth1", "s2:eth1"), link("s1:eth2", "s2:eth2"), link("s1:eth3", "s2:eth3")]
+    links = [
+        link("h1:eth1", "s1:eth1"),
+        link("h2:eth1", "s2:eth1"),
+        link("s1:eth2", "s2:eth2"),
+        link("s1:eth3", "s2:eth3"),
+    ]
     plan = plan_of(tmp_path, star(*links, switches=("s1", "s2")))
     (route,) = plan.node("s1").routes
     assert [interface for _, interface in route.next_hops] == ["eth2", "eth3"]
 
 
 def test_hosts_with_two_ports_forward_nothing(tmp_path: Path) -> None:
-    links = [link("h1:eth1", "s1:eth1"), link("h1:eth2", "s2:eth1"), link("h2:eth1", "s2:eth2"), link("h3:eth1", "s1:eth2")]
+    links = [
+        link("h1:eth1", "s1:eth1"),
+        link("h1:eth2", "s2:eth1"),
+        link("h2:eth1", "s2:eth2"),
+        link("h3:eth1", "s1:eth2"),
+    ]
     with pytest.raises(LabErrors, match="no path from host 'h1' to here"):
         plan_of(tmp_path, star(*links, switches=("s1", "s2"), hosts=("h1", "h2", "h3")))
     plan = plan_of(tmp_path, star(*links, link("s1:eth3", "s2:eth3"), switches=("s1", "s2"), hosts=("h1", "h2", "h3")))

@@ -52,7 +52,9 @@ def ports(directory: Path) -> tuple[str, ...]:
         (f"{LONG}\n  {QUERY.replace('stop', 'enabled: false, stop')}", ("s2:eth2",)),
     ],
 )
-def test_without_probes_the_ports_before_the_receivers_are_sampled(tmp_path: Path, traffic: str, expected: tuple[str, ...]) -> None:
+def test_without_probes_the_ports_before_the_receivers_are_sampled(
+    tmp_path: Path, traffic: str, expected: tuple[str, ...]
+) -> None:
     assert ports(lab(tmp_path, traffic)) == expected
     assert resolve_plan(parse_lab(tmp_path), {}).probes.queue_interval_ns == 1_000_000
 

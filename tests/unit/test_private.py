@@ -45,7 +45,12 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
 
 
 def mount(place: Path, options: str) -> Path:
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], capture_output=True, check=False).returncode != 0:
+    if (
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], capture_output=True, check=False
+        ).returncode
+        != 0
+    ):
         pytest.skip("a file system can't be mounted here: that needs root")
     return place
 
@@ -59,7 +64,12 @@ def test_places_are_absolute_and_the_run_directory_is_the_last(monkeypatch: pyte
 
 @pytest.mark.parametrize(
     ("options", "reason"),
-    [("size=1m", "has 1 MiB free"), ("size=64m", "has 64 MiB free"), ("size=1g,noexec", "is mounted noexec"), ("size=1g,ro", "can't be ")],
+    [
+        ("size=1m", "has 1 MiB free"),
+        ("size=64m", "has 64 MiB free"),
+        ("size=1g,noexec", "is mounted noexec"),
+        ("size=1g,ro", "can't be "),
+    ],
 )
 def test_a_place_that_will_not_do_is_passed_over(options: str, reason: str, mounted: Path, tmp_path: Path) -> None:
     mount(mounted, options)
@@ -75,7 +85,12 @@ def test_of_places_that_will_not_do_each_is_named_with_its_reason(tmp_path: Path
     free = shutil.disk_usage(tmp_path).free // MIB
     with pytest.raises(EngineError) as error:
         memory_directory((free + 1000) * MIB, [tmp_path / "absent", blank, tmp_path])
-    for said in (f"{tmp_path}/absent can't be used (No such file", f"{blank} has blanks", f"{tmp_path} has ", "or set TMPDIR"):
+    for said in (
+        f"{tmp_path}/absent can't be used (No such file",
+        f"{blank} has blanks",
+        f"{tmp_path} has ",
+        "or set TMPDIR",
+    ):
         assert said in str(error.value)
 
 
@@ -148,7 +163,9 @@ def test_many_starts_at_once_never_clear_each_other(tmp_path: Path) -> None:
     assert (lost, list(tmp_path.iterdir())) == ([], [])
 
 
-def test_a_directory_that_is_cleared_before_it_is_held_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_is_cleared_before_it_is_held_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = []
     flock = fcntl.flock
 

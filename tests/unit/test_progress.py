@@ -14,13 +14,13 @@ BUILD = ROOT / "images" / "machine" / "build"
 
 def shell(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     lines = f"set -euo pipefail\nsource '{PROGRESS}'\n{script}"
-    return subprocess.run(["bash", "-c", lines], capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    return subprocess.run(
+        ["bash", "-c", lines], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
 
 
 def test_a_log_has_a_line_for_each_step(tmp_path: Path) -> None:
-    steps = (
-        "at() { cat step 2>/dev/null || true; }\nwork() { echo 'unpacking' >step; until [ -e seen ]; do sleep 0.1; done; echo result; }\n"
-    )
+    steps = "at() { cat step 2>/dev/null || true; }\nwork() { echo 'unpacking' >step; until [ -e seen ]; do sleep 0.1; done; echo result; }\n"
     # The work goes on when its step was told: nothing here waits for a time.
     watch = "{ until grep -q unpacking log 2>/dev/null; do sleep 0.1; done; touch seen; } &\n"
     done = shell(f"cd '{tmp_path}'\n{steps}{watch}progress '[1/2] kernel' at work 2>log\nwait")

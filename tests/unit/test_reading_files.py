@@ -75,14 +75,19 @@ KINDS: dict[str, tuple[Callable[[Path], None], str]] = {
     "10 GB": (sparse, "has 10000000000 bytes or more; at most"),
     "a device": (lambda path: path.symlink_to("/dev/zero"), "outside the lab's directory, links resolved"),
     "a link that leads out": (secret_link, "outside the lab's directory, links resolved"),
-    "a link to nothing outside": (lambda path: path.symlink_to("/nowhere/x"), "outside the lab's directory, links resolved"),
+    "a link to nothing outside": (
+        lambda path: path.symlink_to("/nowhere/x"),
+        "outside the lab's directory, links resolved",
+    ),
     "a link to itself": (lambda path: path.symlink_to(path.name), "is a link that leads to itself"),
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("file", READ)
-def test_what_is_no_file_of_the_lab_is_refused_at_once(file: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_file_of_the_lab_is_refused_at_once(
+    file: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     path = make_lab(tmp_path / "lab", file)
     make, reason = KINDS[kind]
@@ -107,13 +112,19 @@ def test_a_name_that_leads_out_is_refused_with_its_line(file: str, target: str, 
     text = written.read_text()
     line = next(number for number, line in enumerate(text.splitlines(), 1) if file in line)
     quoted = f'"{target}"'.replace("\0", "\\0")
-    written.write_text(text.replace(f"'{file}:", f'"{quoted[1:-1]}:').replace("config_db.json'", 'config_db.json"').replace(file, quoted))
+    written.write_text(
+        text.replace(f"'{file}:", f'"{quoted[1:-1]}:')
+        .replace("config_db.json'", 'config_db.json"')
+        .replace(file, quoted)
+    )
     if file == "leaf1.json":
         bind = f'["{quoted[1:-1]}:/etc/sonic/config_db.json"]'
         written.write_text(text.replace("['leaf1.json:/etc/sonic/config_db.json']", bind))
     with pytest.raises(LabErrors) as caught:
         parse_lab(tmp_path / "lab")
-    (said,) = [str(problem) for problem in caught.value.problems if problem.file == str(written) and problem.line == line]
+    (said,) = [
+        str(problem) for problem in caught.value.problems if problem.file == str(written) and problem.line == line
+    ]
     assert "links resolved; a lab reads files of its own directory only" in said or "NUL" in said
     assert repr(target) in said
     assert "SECRET" not in str(caught.value) and "root:" not in str(caught.value)
@@ -143,7 +154,15 @@ def test_a_trace_that_becomes_a_link_after_the_plan(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["check {}", "graph {} -o -", "convert {} --from hpcc", "arista import {}", "sonic check {}", "sonic import {}", "sonic import {} {}"],
+    [
+        "check {}",
+        "graph {} -o -",
+        "convert {} --from hpcc",
+        "arista import {}",
+        "sonic check {}",
+        "sonic import {}",
+        "sonic import {} {}",
+    ],
 )
 def test_what_the_command_line_names(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No device, no directory, nothing endless; a named pipe that nobody writes to is empty, and does not block."""
@@ -176,7 +195,9 @@ def test_the_command_itself_ends_at_a_pipe(tmp_path: Path) -> None:
     path = make_lab(tmp_path / "lab", "experiment.yml")
     path.unlink()
     fifo(path)
-    ended = subprocess.run([sys.executable, "-m", "fabriclab", "check", "lab"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    ended = subprocess.run(
+        [sys.executable, "-m", "fabriclab", "check", "lab"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
     assert (ended.returncode, ended.stderr) == (2, "lab/experiment.yml: is a pipe; a file is wanted\n")
 
 

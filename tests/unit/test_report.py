@@ -42,7 +42,9 @@ class Outline(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.loads += [
-            f"{tag} {value}" for name, value in attrs if name in ("src", "href", "xlink:href") and not str(value).startswith("#")
+            f"{tag} {value}"
+            for name, value in attrs
+            if name in ("src", "href", "xlink:href") and not str(value).startswith("#")
         ]
         self.loads += [tag] if tag in ("script", "link", "iframe", "object") else []
 
@@ -113,7 +115,9 @@ def test_incomplete_points_are_named_at_the_top(tmp_path: Path) -> None:
     directory = incast_sweep(tmp_path / "sweep", senders=(1, 4, 8))
     broken = directory / "points/cubic-8-00000000"
     manifest = json.loads((broken / "manifest.json").read_text())
-    (broken / "manifest.json").write_text(json.dumps(manifest | {"status": "crashed", "message": "the machine was killed by signal 9"}))
+    (broken / "manifest.json").write_text(
+        json.dumps(manifest | {"status": "crashed", "message": "the machine was killed by signal 9"})
+    )
     (broken / "raw/flows/client.csv").write_text("")
     shutil.rmtree(directory / "points/dctcp-4-00000000")
     html, outline = page([directory], tmp_path)
@@ -143,7 +147,9 @@ def test_a_figure_of_some_traffic_says_so(tmp_path: Path) -> None:
 def test_many_warnings_are_folded_away(tmp_path: Path) -> None:
     run = incast_run(tmp_path / "run", 1, rounds=1)
     file = run / "plan.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"warnings": [f"warning {number}" for number in range(8)]}))
+    file.write_text(
+        json.dumps(json.loads(file.read_text()) | {"warnings": [f"warning {number}" for number in range(8)]})
+    )
     html, _ = page([run], tmp_path)
     assert html.count('role="alert"') == 1 and "<summary>5 more</summary>" in html
     assert all(f"warning {number}." in html for number in range(8))
@@ -152,7 +158,13 @@ def test_many_warnings_are_folded_away(tmp_path: Path) -> None:
 def test_page_of_a_run(tmp_path: Path) -> None:
     _, outline = page([long_run(tmp_path / "run", "dctcp")], tmp_path)
     text = " ".join(outline.text).replace("\u00a0", " ")
-    for expected in ("Queue at s1:eth3 over time", "Throughput of long flows", "Congestion window over time", "K = 30 KB", "near 30 KB"):
+    for expected in (
+        "Queue at s1:eth3 over time",
+        "Throughput of long flows",
+        "Congestion window over time",
+        "K = 30 KB",
+        "near 30 KB",
+    ):
         assert expected in text, expected
 
 
@@ -209,7 +221,9 @@ def test_figure_of_unknown_kind_is_an_error() -> None:
 
 def test_telling_points_are_those_around_the_collapse_and_their_like(sweep_dir: Path) -> None:
     sweep = read_sweep(sweep_dir)
-    chosen = [tuple(pool.pool.settings.values()) for pool in telling_points(pools_of(sweep), varied_settings(sweep)).pools]
+    chosen = [
+        tuple(pool.pool.settings.values()) for pool in telling_points(pools_of(sweep), varied_settings(sweep)).pools
+    ]
     assert chosen == [("cubic", 4), ("cubic", 8), ("dctcp", 4), ("dctcp", 8)]
 
 
@@ -228,7 +242,9 @@ def test_what_varies_and_is_no_series_of_the_figure_sets_lines_apart(tmp_path: P
     directory = incast_sweep(tmp_path / "sweep", senders=(1, 4))
     for run in directory.glob("points/*"):
         manifest = json.loads((run / "manifest.json").read_text())
-        manifest["report"] = {"figures": [{"kind": "metric", "metric": "goodput_bps", "x": "senders", "series": ["buffer"]}]}
+        manifest["report"] = {
+            "figures": [{"kind": "metric", "metric": "goodput_bps", "x": "senders", "series": ["buffer"]}]
+        }
         (run / "manifest.json").write_text(json.dumps(manifest))
     html, outline = page([directory], tmp_path)
     captions = [text for text in outline.text if "highest" in text]
@@ -282,7 +298,14 @@ def test_metrics_have_people_s_units(metric: str, value: float | None, text: str
 
 
 def test_settings_are_words() -> None:
-    settings = {"senders": 16, "buffer": "64 KB", "hosts.default.window_limit": 2, "load": "40 %", "variant": "dctcp", "background": "none"}
+    settings = {
+        "senders": 16,
+        "buffer": "64 KB",
+        "hosts.default.window_limit": 2,
+        "load": "40 %",
+        "variant": "dctcp",
+        "background": "none",
+    }
     assert [setting_label(name, value) for name, value in settings.items()] == [
         *("16 senders", "64 KB buffer", "window limit 2", "40 % load", "DCTCP", "background none")
     ]
@@ -294,18 +317,35 @@ def test_settings_are_words() -> None:
 def test_panels_share_one_legend(sweep_dir: Path) -> None:
     pools = pools_of(read_sweep(sweep_dir))
     (line, *_) = metric_lines(pools, "goodput_bps", SettingAxis.of("senders", pools), ["variant"])
-    names = [f"{rto_min} RTO min, delayed ACK {ack}" for rto_min in ("200 ms", "40 ms", "1 ms") for ack in ("on", "off")]
+    names = [
+        f"{rto_min} RTO min, delayed ACK {ack}" for rto_min in ("200 ms", "40 ms", "1 ms") for ack in ("on", "off")
+    ]
     lines = [replace(line, label=name, color=f"#{index}", marker=str(index)) for index, name in enumerate(names)]
     panels = panels_of(lines)
     assert list(panels) == ["delayed ACK on", "delayed ACK off"]
-    assert [[(each.color, each.marker) for each in members] for members in panels.values()] == [[("#0", "0"), ("#2", "2"), ("#4", "4")]] * 2
+    assert [[(each.color, each.marker) for each in members] for members in panels.values()] == [
+        [("#0", "0"), ("#2", "2"), ("#4", "4")]
+    ] * 2
 
 
 def test_axes_and_settings_are_numbers() -> None:
     assert (metric_axis("goodput_bps", [9e8]).unit, metric_axis("srtt_mean_us", [4800.0]).scale) == ("Mbps", 1000)
-    assert [setting_number(value) for value in ("64 KB", 16, "10 Gbps", "1 ms", "cubic", True)] == [64_000, 16, 1e10, 1e6, None, None]
+    assert [setting_number(value) for value in ("64 KB", 16, "10 Gbps", "1 ms", "cubic", True)] == [
+        64_000,
+        16,
+        1e10,
+        1e6,
+        None,
+        None,
+    ]
     assert [setting_number(value) for value in ("1/8", "0.5", "40 %", "1/0", "none")] == [0.125, 0.5, 40, None, None]
-    assert [format_share(share) for share in (0.0, 0.05, 0.193, 0.995, 0.99999)] == ["0 %", "5.0 %", "19 %", "99.5 %", "100 %"]
+    assert [format_share(share) for share in (0.0, 0.05, 0.193, 0.995, 0.99999)] == [
+        "0 %",
+        "5.0 %",
+        "19 %",
+        "99.5 %",
+        "100 %",
+    ]
     assert keep_units("at least ≥ 7") == "at least ≥\u00a07"
     assert keep_units("2 of 4 flows, 5 ms, 99 % of 64 KB") == "2 of 4 flows, 5\u00a0ms, 99\u00a0% of 64\u00a0KB"
 

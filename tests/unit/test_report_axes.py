@@ -53,7 +53,10 @@ def test_numbers_stay_numbers_and_points_without_one_are_named(sweep_dir: Path) 
     axis = SettingAxis.of("headroom", pools)
     lines = metric_lines(pools, "goodput_bps", axis, ["variant"])
     assert (axis.categories, [line.x for line in lines]) == ((), [[1000, 9000, 27_000]] * 2)
-    assert left_out(pools, lines, "goodput_bps", axis) == "Without headroom, so not drawn: CUBIC, 8 senders; DCTCP, 8 senders."
+    assert (
+        left_out(pools, lines, "goodput_bps", axis)
+        == "Without headroom, so not drawn: CUBIC, 8 senders; DCTCP, 8 senders."
+    )
     assert left_out(pools, lines[:1], "goodput_bps", axis).endswith(
         "Without Goodput, so not drawn: DCTCP, 1 sender, 27 KB headroom; DCTCP, 4 senders, 9 KB headroom; DCTCP, 16 senders, 1 KB headroom."
     )
@@ -62,7 +65,10 @@ def test_numbers_stay_numbers_and_points_without_one_are_named(sweep_dir: Path) 
 def test_numbers_of_many_sizes_crowd_on_a_linear_axis(sweep_dir: Path) -> None:
     axis = SettingAxis.of("senders", pools_of(read_sweep(sweep_dir)))
     assert (
-        axis.crowds([25e3, 250e3, 20e6]) and not axis.crowds([1, 10, 15]) and not axis.crowds([0, 10, 1000]) and not axis.crowds([1, 100])
+        axis.crowds([25e3, 250e3, 20e6])
+        and not axis.crowds([1, 10, 15])
+        and not axis.crowds([0, 10, 1000])
+        and not axis.crowds([1, 100])
     )
     assert not replace(axis, categories=("a", "b", "c")).crowds([1, 10, 1000])
 
@@ -110,7 +116,9 @@ def test_where_nothing_was_sampled_no_silence_is_drawn(tmp_path: Path) -> None:
     assert results.measured.tcp is not None
     early = results.measured.tcp.filter(pl.col("time_ns") < 1_500_000_000)
     # A connection that is gone has a last row without its counters.
-    gone = results.measured.tcp.filter(pl.col("time_ns") == 1_900_000_000).with_columns(bytes_acked=pl.lit(None, pl.Int64))
+    gone = results.measured.tcp.filter(pl.col("time_ns") == 1_900_000_000).with_columns(
+        bytes_acked=pl.lit(None, pl.Int64)
+    )
     cut = replace(results, measured=replace(results.measured, tcp=pl.concat([early, gone])))
 
     def together(run: Results) -> float:

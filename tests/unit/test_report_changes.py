@@ -49,7 +49,10 @@ def test_what_the_seed_does_to_both_runs_drops_out(results: Results) -> None:
 
 def test_an_interval_holds_the_change_and_is_wider_where_pairs_differ() -> None:
     base = np.array(PER_SEED)
-    even, uneven = (ratio_estimate(base * np.array(factors), base) for factors in ([1.1, 1.2, 1.1, 1.2, 1.1], [0.5, 2.0, 0.9, 1.4, 1.0]))
+    even, uneven = (
+        ratio_estimate(base * np.array(factors), base)
+        for factors in ([1.1, 1.2, 1.1, 1.2, 1.1], [0.5, 2.0, 0.9, 1.4, 1.0])
+    )
     for estimate in (even, uneven):
         assert estimate.value is not None and estimate.low is not None and estimate.high is not None
         assert estimate.low < estimate.value < estimate.high
@@ -104,9 +107,13 @@ def test_one_seed_has_no_interval_and_one_variant_no_table(results: Results) -> 
 
 def test_what_else_varies_is_compared_apart(results: Results) -> None:
     small, large = (
-        sweep_of(results, {"off": {1: 100.0}, "on": {1: value}}, buffer=buffer) for value, buffer in ((90.0, "1 MB"), (200.0, "9 MB"))
+        sweep_of(results, {"off": {1: 100.0}, "on": {1: value}}, buffer=buffer)
+        for value, buffer in ((90.0, "1 MB"), (200.0, "9 MB"))
     )
     sweep = replace(small, points=small.points + large.points)
     table = change_table(pools_of(sweep), varied_settings(sweep))
     assert table is not None
-    assert [(group.heading, group.rows[0][1].text) for group in table.groups] == [("1 MB buffer", "−10.0 %"), ("9 MB buffer", "+100 %")]
+    assert [(group.heading, group.rows[0][1].text) for group in table.groups] == [
+        ("1 MB buffer", "−10.0 %"),
+        ("9 MB buffer", "+100 %"),
+    ]

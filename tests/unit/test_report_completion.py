@@ -63,7 +63,10 @@ def load_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_seeds_are_pooled(study_dir: Path, tmp_path: Path) -> None:
     sweep = read_sweep(study_dir)
     assert varied_settings(sweep) == ("background",)
-    assert [(pool.label, len(pool.runs)) for pool in pools_of(sweep)] == [("background tcp", 4), ("background mptcp", 4)]
+    assert [(pool.label, len(pool.runs)) for pool in pools_of(sweep)] == [
+        ("background tcp", 4),
+        ("background mptcp", 4),
+    ]
     text = text_of([study_dir], tmp_path)
     assert "8 of 8 Seeds of each point 4" in text
     assert text.count("background tcp, 4 seeds") == 2, "in the table of completion times and in that of recoveries"
@@ -266,7 +269,12 @@ def test_incomplete_seeds_are_named_together(tmp_path: Path) -> None:
 
 def test_tables_are_written_as_markdown(tmp_path: Path) -> None:
     files = {file.name: file for file in write_pictures([mixed_run(tmp_path / "run", flows=40)], tmp_path / "pictures")}
-    assert {"flow-completion-times.svg", "slowdown-by-flow-size.svg", "deadlines-missed.svg", "completion-times-of-flows.md"} <= set(files)
+    assert {
+        "flow-completion-times.svg",
+        "slowdown-by-flow-size.svg",
+        "deadlines-missed.svg",
+        "completion-times-of-flows.md",
+    } <= set(files)
     lines = files["completion-times-of-flows.md"].read_text().splitlines()
     assert lines[2].startswith("| Traffic | Size | Flows | Incomplete | Mean |")
     assert {line.count("|") for line in lines[2:8]} == {lines[2].count("|")}

@@ -26,14 +26,18 @@ def paragraphs(path: Path) -> list[str]:
 
 def test_a_run_begins_with_what_it_found(tmp_path: Path) -> None:
     _, first, *_ = paragraphs(incast_run(tmp_path / "run", 4))
-    assert first.startswith("32 of 32 flows completed; Goodput 901 Mbps, 96 % of the link's maximum; 0 packets dropped;"), first
+    assert first.startswith(
+        "32 of 32 flows completed; Goodput 901 Mbps, 96 % of the link's maximum; 0 packets dropped;"
+    ), first
     assert first.endswith("1 of 1 checks pass.")
 
 
 def test_a_sweep_begins_with_the_ends_of_what_it_found_and_not_with_what_it_left_out(tmp_path: Path) -> None:
     directory = incast_sweep(tmp_path / "sweep", senders=(1, 4, 8, 16))
     _, first, *others = paragraphs(directory)
-    assert re.fullmatch(r"Goodput from [\d.]+ Mbps \(CUBIC, \d+ senders\) to [\d.]+ Mbps \(.*\); 3 of 3 checks pass\.", first), first
+    assert re.fullmatch(
+        r"Goodput from [\d.]+ Mbps \(CUBIC, \d+ senders\) to [\d.]+ Mbps \(.*\); 3 of 3 checks pass\.", first
+    ), first
     assert any(other.startswith(LEFT_OUT) for other in others)
     html = (directory / "report.html").read_text()
     assert html.index("</figure>") < html.index(LEFT_OUT)

@@ -24,7 +24,13 @@ from fabriclab.run.engines import EngineName
 
 PORT = "s1:eth3"
 SHARED = {
-    "switch": {"title": "", "profile": "", "notes": [], "cell_bytes": 1, "pools": [{"name": "shared", "size_bytes": 64_000_000}]},
+    "switch": {
+        "title": "",
+        "profile": "",
+        "notes": [],
+        "cell_bytes": 1,
+        "pools": [{"name": "shared", "size_bytes": 64_000_000}],
+    },
 }
 ACCOUNT = {"pool": "shared", "reserved_bytes": 0, "limit_bytes": None, "alpha_log": 3}
 
@@ -58,7 +64,9 @@ def test_the_time_of_containers_is_called_real(tmp_path: Path) -> None:
     assert "s of virtual time in" in dict(environment_rows(read_run(incast_run(tmp_path / "b", 2, rounds=1))))["Time"]
 
 
-@pytest.mark.parametrize(("engine", "said"), [("vm", "2.099 s virtual in 15.1 s"), ("containerlab", "2.099 s real in 15.1 s")])
+@pytest.mark.parametrize(
+    ("engine", "said"), [("vm", "2.099 s virtual in 15.1 s"), ("containerlab", "2.099 s real in 15.1 s")]
+)
 def test_the_last_line_of_a_run_says_whose_seconds_they_are(engine: EngineName, said: str) -> None:
     console = Console(file=io.StringIO(), width=200)
     show_result(console, "runs/a", RunResult(Path("runs/a"), "complete", "", 15.12, 2_099_000_000, engine=engine))
@@ -113,7 +121,13 @@ def test_how_exact_a_reconvergence_is_known_stands_beside_it(tmp_path: Path) -> 
     directory = incast_run(tmp_path / "a", 2, rounds=1, engine="containerlab")
     lines = [
         {"event": "change", "name": "dies", "t_ns": 1},
-        {"event": "reconverged", "name": "dies", "reconvergence_ns": 1_211_000_000, "within_ns": 340_000_000, "t_ns": 2},
+        {
+            "event": "reconverged",
+            "name": "dies",
+            "reconvergence_ns": 1_211_000_000,
+            "within_ns": 340_000_000,
+            "t_ns": 2,
+        },
     ]
     (directory / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     results = read_run(directory)

@@ -32,7 +32,9 @@ ROWS = {
 def run_with_ports(directory: Path, ports: list[str], **plan: Any) -> Path:
     given = plan_of(2, "cubic", 64_000, TRAFFIC, "h3", lab="ports", title="Ports", **plan)
     given["probes"]["queue_ports"] = ports
-    times = sorted((int(line.split(",")[0]), line) for port in ports for line in ROWS.get(port, "").format(port).splitlines())
+    times = sorted(
+        (int(line.split(",")[0]), line) for port in ports for line in ROWS.get(port, "").format(port).splitlines()
+    )
     files = {
         "traffic/trace.csv": TRACE_HEADER + "0,0,h1,h3,5000,,push,,,,f\n",
         "raw/flows/h1.csv": FLOW_HEADER + "0,src,complete,0,,,,5000,0,0,0,4,51,80\n",
@@ -54,7 +56,10 @@ def test_counts_are_sums_over_the_ports_and_lengths_those_of_the_port_with_most(
 
 
 def test_the_order_of_the_ports_changes_no_number_of_all_of_them(tmp_path: Path) -> None:
-    one, other = (read_run(run_with_ports(tmp_path / name, ports)).summary for name, ports in (("a", [QUIET, BUSY]), ("b", [BUSY, QUIET])))
+    one, other = (
+        read_run(run_with_ports(tmp_path / name, ports)).summary
+        for name, ports in (("a", [QUIET, BUSY]), ("b", [BUSY, QUIET]))
+    )
     assert one == other
 
 
@@ -89,7 +94,9 @@ def test_a_table_of_points_says_it_once(tmp_path: Path) -> None:
     assert page.table is not None
     said = "Of the 2 sampled ports: a queue's length is that of the port where it is largest, counts are sums."
     assert page.table.scope == said
-    alone = page_of([run_with_ports(tmp_path / f"alone{name}", [BUSY], settings={"senders": name}) for name in ("1", "2")])
+    alone = page_of(
+        [run_with_ports(tmp_path / f"alone{name}", [BUSY], settings={"senders": name}) for name in ("1", "2")]
+    )
     assert alone.table is not None and alone.table.scope == ""
 
 
@@ -115,11 +122,23 @@ def test_what_nobody_measured_is_no_number() -> None:
 
 def test_the_job_is_the_slowest_one_and_none_while_one_is_not_complete(tmp_path: Path) -> None:
     def jobs(*statuses: str) -> Any:
-        plan = plan_of(1, "cubic", 64_000, [{"kind": "shuffle", "name": name} for name in ("a", "b")], "h2", lab="jobs", title="Jobs")
+        plan = plan_of(
+            1,
+            "cubic",
+            64_000,
+            [{"kind": "shuffle", "name": name} for name in ("a", "b")],
+            "h2",
+            lab="jobs",
+            title="Jobs",
+        )
         trace = "".join(f"{flow},0,h1,h2,5000,,pull,,{name}/shuffle,,{name}\n" for flow, name in enumerate("ab"))
-        logs = "".join(f"{flow},dst,{status},0,,,{1000 * (flow + 1)},5000,,,,,,\n" for flow, status in enumerate(statuses))
+        logs = "".join(
+            f"{flow},dst,{status},0,,,{1000 * (flow + 1)},5000,,,,,,\n" for flow, status in enumerate(statuses)
+        )
         run = write_run(
-            tmp_path / "-".join(statuses), plan, {"traffic/trace.csv": TRACE_HEADER + trace, "raw/flows/h2.csv": FLOW_HEADER + logs}
+            tmp_path / "-".join(statuses),
+            plan,
+            {"traffic/trace.csv": TRACE_HEADER + trace, "raw/flows/h2.csv": FLOW_HEADER + logs},
         )
         return read_run(run)
 

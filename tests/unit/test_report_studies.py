@@ -14,7 +14,9 @@ from fabriclab.report.pools import pools_of
 from fabriclab.report.studies import Study, compare_with, read_study
 from fabriclab.results import read_sweep
 
-STUDIES = sorted(file.name.removesuffix(".json") for file in (resources.files("fabriclab.report") / "studies").iterdir())
+STUDIES = sorted(
+    file.name.removesuffix(".json") for file in (resources.files("fabriclab.report") / "studies").iterdir()
+)
 
 
 def study(name: str) -> Study:
@@ -30,7 +32,9 @@ def test_every_row_names_a_metric_and_fits_its_columns(name: str) -> None:
             assert row["metric"].partition("[")[0] in {*WHOLE_METRICS, *TRAFFIC_METRICS}
             assert isinstance(row["reference"], str) or len(row["reference"]) <= len(part.references)
             assert set(row) <= {"text", "metric", "where", "reference", "against"}
-            assert set(row.get("against", ())) <= set(row["where"]), "a change is against other values of the same settings"
+            assert set(row.get("against", ())) <= set(row["where"]), (
+                "a change is against other values of the same settings"
+            )
 
 
 def test_s0_has_all_patterns_of_the_talk() -> None:
@@ -44,7 +48,11 @@ def test_s0_has_all_patterns_of_the_talk() -> None:
 
 def test_a_change_is_against_the_point_that_is_the_same_otherwise(tmp_path: Path) -> None:
     sweep = read_sweep(switch_sweep(tmp_path, tuple(VARIANTS)))
-    (part,) = [each for each in compare_with(study("S0"), pools_of(sweep), "buffers", sweep.varied) if "nothing else" in each.part.title]
+    (part,) = [
+        each
+        for each in compare_with(study("S0"), pools_of(sweep), "buffers", sweep.varied)
+        if "nothing else" in each.part.title
+    ]
     assert part.part.references == ("MapReduce, 10 GB", "MapReduce, 200 GB", "Tez, 10 GB", "Tez, 200 GB")
     ours = {row.text: row.ours for row in part.rows}
     assert ours["Deep"] == ("H-TCP: 200 ms (200–200 ms)",)

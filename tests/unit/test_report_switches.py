@@ -41,7 +41,9 @@ from fabriclab.results.switch_tables import SwitchTables
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Results]:
     directory = tmp_path_factory.mktemp("runs")
-    return {name: read_run(switch_run(directory / name, name)) for name in ("deep", "shallow", "shallow-ecn", "shallow-pfc")}
+    return {
+        name: read_run(switch_run(directory / name, name)) for name in ("deep", "shallow", "shallow-ecn", "shallow-pfc")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +145,11 @@ def test_levels_are_those_of_the_queue(runs: dict[str, Results]) -> None:
         None: (Level(320_000, "alone at most", is_limit=True), *wred),
     }
     own = facts[QUEUE]
-    assert own is not None and (own.title, own.limit_bytes, own.threshold_bytes) == (f"Queue 3 at {CLIENT}", 320_000, 30_000)
+    assert own is not None and (own.title, own.limit_bytes, own.threshold_bytes) == (
+        f"Queue 3 at {CLIENT}",
+        320_000,
+        30_000,
+    )
 
 
 def test_a_host_that_faces_such_a_switch_has_a_limit_of_its_own(runs: dict[str, Results]) -> None:
@@ -183,7 +189,9 @@ def test_without_a_place_it_is_the_queue_that_grew_longest(runs: dict[str, Resul
 
 
 def test_page_of_a_run_shows_the_switch(tmp_path: Path) -> None:
-    run = switch_run(tmp_path / "run", "shallow-pfc", warnings=["s1: queue 3: wred.min 700 KB is above the 320 KB that it can get"])
+    run = switch_run(
+        tmp_path / "run", "shallow-pfc", warnings=["s1: queue 3: wred.min 700 KB is above the 320 KB that it can get"]
+    )
     write_report([run], tmp_path / "report.html")
     html = (tmp_path / "report.html").read_text()
     shown = [
@@ -231,7 +239,12 @@ def test_drops_are_by_cause(runs: dict[str, Results]) -> None:
 
 def test_bars_of_ports_are_those_that_dropped(runs: dict[str, Results]) -> None:
     picture = drops_of_ports(runs["shallow"], "x")
-    assert picture is not None and f">{CLIENT}<" in picture.svg and ">s1:eth1<" not in picture.svg and ">500<" in picture.svg
+    assert (
+        picture is not None
+        and f">{CLIENT}<" in picture.svg
+        and ">s1:eth1<" not in picture.svg
+        and ">500<" in picture.svg
+    )
     assert picture.caption == "Queue limit: the queue was at its limit; pool full: nothing was left of the pool."
     assert drops_of_ports(runs["deep"], "x") is None
 
@@ -262,7 +275,9 @@ def test_who_pauses_whom(runs: dict[str, Results]) -> None:
     run, edges = runs["shallow-pfc"], np.arange(0, BURSTS * PERIOD + 1, MS, dtype=np.float64)
     rows = {row.label: row for row in paused(run, edges)}
     # Only the first server's port was sampled; of the others the switch tells what it asked for.
-    expected = ["s1:eth1 stops h1, queue 3"] + [f"s1:eth{number} stops h{number}, group 3" for number in range(2, SERVERS + 1)]
+    expected = ["s1:eth1 stops h1, queue 3"] + [
+        f"s1:eth{number} stops h{number}, group 3" for number in range(2, SERVERS + 1)
+    ]
     assert list(rows) == expected
     assert {row.total_ns for row in rows.values()} == {BURSTS * 6 * MS}
     shares = rows["s1:eth1 stops h1, queue 3"].share
@@ -278,7 +293,14 @@ def test_pauses_need_some(runs: dict[str, Results]) -> None:
 def test_memory_is_drawn_with_its_bounds(runs: dict[str, Results]) -> None:
     picture = buffer_picture(curve_of(runs["shallow-pfc"]), "x")
     assert picture is not None
-    labels = [f"{CLIENT}, queue 3", "s1:eth1, group 3", "dynamic limit, 1 x free", "dynamic limit, 1/4 x free", "shared 640 KB", "in use"]
+    labels = [
+        f"{CLIENT}, queue 3",
+        "s1:eth1, group 3",
+        "dynamic limit, 1 x free",
+        "dynamic limit, 1/4 x free",
+        "shared 640 KB",
+        "in use",
+    ]
     assert [label for label in [*labels, "Headroom (KB)"] if label not in picture.svg] == []
     assert "its groups' headroom at most 9 KB of 100 KB." in picture.caption
 
@@ -296,14 +318,25 @@ def test_a_switch_that_nobody_sampled_is_not_drawn(tmp_path: Path) -> None:
 
 def test_port_table(runs: dict[str, Results]) -> None:
     table = switch_port_table(runs["shallow-pfc"])
-    counts = ["Longest queue", "Queue drops", "Ingress discards", "Pauses sent", "Pauses got", "Paused", "Events", "Headroom"]
+    counts = [
+        "Longest queue",
+        "Queue drops",
+        "Ingress discards",
+        "Pauses sent",
+        "Pauses got",
+        "Paused",
+        "Events",
+        "Headroom",
+    ]
     assert table.headings == ["Port", "Leads to", *counts]
     assert [group.heading for group in table.groups] == ["", "Hosts that paused or were paused"]
     rows = {row[0]: row[1:] for row in texts(table)}
     assert rows["s1:eth1"] == ["h1", "0 B", "0", "18", "60", "0", "0 ns", "0", "4 KB"]
     assert rows["h1:eth1"] == ["s1", "0 B", "0", "0", "0", "60", "60 ms", "0", "–"]
     assert rows[CLIENT] == ["client", "320 KB", "0", "0", "0", "0", "0 ns", "10", "–"]
-    assert "h1:eth1" not in {row[0] for row in texts(switch_port_table(runs["shallow"]))}, "a host that was never paused tells nothing"
+    assert "h1:eth1" not in {row[0] for row in texts(switch_port_table(runs["shallow"]))}, (
+        "a host that was never paused tells nothing"
+    )
 
 
 def test_point_table(sweep_dir: Path) -> None:
@@ -334,7 +367,14 @@ def test_other_switches_are_told_with_their_points(tmp_path: Path) -> None:
 def test_event_table(runs: dict[str, Results]) -> None:
     table = congestion_event_table(runs["shallow"])
     rows = texts(table)
-    assert rows[0] == ["3 ms", "5 ms", CLIENT, "3", "320 KB", "eth5 (h5) 33 %, eth4 (h4) 27 %, eth3 (h3) 20 %, and 2 more"]
+    assert rows[0] == [
+        "3 ms",
+        "5 ms",
+        CLIENT,
+        "3",
+        "320 KB",
+        "eth5 (h5) 33 %, eth4 (h4) 27 %, eth3 (h3) 20 %, and 2 more",
+    ]
     assert (len(rows), rows[-1][1]) == (BURSTS, "to the end")
     assert congestion_event_table(runs["deep"]).row_count == 0
 
@@ -361,7 +401,9 @@ def test_metrics_have_titles() -> None:
 def test_a_warning_names_the_points_that_have_it(tmp_path: Path) -> None:
     directory = switch_sweep(tmp_path, ("deep", "shallow"))
     for path in directory.glob("points/shallow-*/plan.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"warnings": ["s1: alpha 8 leaves nothing for others."]}))
+        path.write_text(
+            json.dumps(json.loads(path.read_text()) | {"warnings": ["s1: alpha 8 leaves nothing for others."]})
+        )
     write_report([directory], tmp_path / "report.html")
     html = (tmp_path / "report.html").read_text().replace("\u00a0", " ")
     assert "s1: alpha 8 leaves nothing for others (shallow, background off and 1 more point)." in html

@@ -40,7 +40,9 @@ def resampled(values: list[int], statistic: Callable[[list[int]], float], count:
     return found[nearest_rank(count, 2.5) - 1], found[nearest_rank(count, 97.5) - 1]
 
 
-def resampled_runs(runs: list[list[int]], statistic: Callable[[list[int]], float], count: int = 1000) -> tuple[float, float]:
+def resampled_runs(
+    runs: list[list[int]], statistic: Callable[[list[int]], float], count: int = 1000
+) -> tuple[float, float]:
     draw = random.Random(3)
     found = sorted(statistic([value for run in draw.choices(runs, k=len(runs)) for value in run]) for _ in range(count))
     return found[nearest_rank(count, 2.5) - 1], found[nearest_rank(count, 97.5) - 1]
@@ -104,7 +106,9 @@ def percentile_of(percent: float, drawn: list[float]) -> float:
 def test_intervals_of_pools_resample_runs() -> None:
     # Each run has its own level: flows of one run are alike, and the spread is that between runs.
     runs = [[value + 2_000_000 * (number % 5) for value in heavy(60 + number, number)] for number in range(12)]
-    pool = sample([value for run in runs for value in run], [100 + number for number, run in enumerate(runs) for _ in run])
+    pool = sample(
+        [value for run in runs for value in run], [100 + number for number, run in enumerate(runs) for _ in run]
+    )
     assert pool.run_count == 12
     assert_close(mean_estimate(pool), *resampled_runs(runs, mean), 0.1)
     for percent in (50, 99):

@@ -18,7 +18,14 @@ from fabriclab.results.completion import (
 )
 from fabriclab.results.flows import FLOW_SCHEMA
 
-ROW: dict[str, Any] = {"class": "web", "size_bytes": 5000, "start_ns": 0, "status": "complete", "recovery": "none", "marks": 0}
+ROW: dict[str, Any] = {
+    "class": "web",
+    "size_bytes": 5000,
+    "start_ns": 0,
+    "status": "complete",
+    "recovery": "none",
+    "marks": 0,
+}
 
 
 def flows(*rows: dict[str, Any], **extra: Sequence[Any]) -> pl.LazyFrame:
@@ -27,7 +34,11 @@ def flows(*rows: dict[str, Any], **extra: Sequence[Any]) -> pl.LazyFrame:
     for row in filled:
         if row["status"] == "complete" and "fct_ns" in row:
             row["end_ns"] = row["start_ns"] + row["fct_ns"]
-    return pl.DataFrame(filled, schema=FLOW_SCHEMA).with_columns(*[pl.Series(name, values) for name, values in extra.items()]).lazy()
+    return (
+        pl.DataFrame(filled, schema=FLOW_SCHEMA)
+        .with_columns(*[pl.Series(name, values) for name, values in extra.items()])
+        .lazy()
+    )
 
 
 def times(count: int, **row: Any) -> list[dict[str, Any]]:
@@ -54,20 +65,35 @@ def test_flows_are_counted_by_class_and_size() -> None:
         ("web", "(0, 100 KB]", 1, 1, 0, 0, 0, 1, 0),
         ("web", "(100 KB, 10 MB]", 3, 2, 1, 1, 1, 0, 1),
     ]
-    assert table.select("deadline_flows", "deadline_misses", "runs", "mean").rows() == [(1, 0, 1, 80), (0, 0, 1, 10), (1, 1, 1, 30)]
+    assert table.select("deadline_flows", "deadline_misses", "runs", "mean").rows() == [
+        (1, 0, 1, 80),
+        (0, 0, 1, 10),
+        (1, 1, 1, 30),
+    ]
     assert table["resampled"].to_list() == ["flows"] * 3
 
 
 def test_statistics_are_nearest_rank_and_of_complete_flows() -> None:
     row = completion_table(flows(*times(1000)), by=()).row(0, named=True)
-    assert [row[name] for name in ("mean", "median", "p95", "p99", "p999")] == [500_500, 500_000, 950_000, 990_000, 999_000]
+    assert [row[name] for name in ("mean", "median", "p95", "p99", "p999")] == [
+        500_500,
+        500_000,
+        950_000,
+        990_000,
+        999_000,
+    ]
     assert row["median_low"] < row["median"] < row["median_high"]
     assert not any(row[f"{name}_is_lower_bound"] for name in ("mean", "median", "p95", "p99", "p999"))
 
 
 @pytest.mark.parametrize(
     ("cut", "bounds"),
-    [(1, ["mean"]), (2, ["mean", "p999"]), (11, ["mean", "p99", "p999"]), (501, ["mean", "median", "p95", "p99", "p999"])],
+    [
+        (1, ["mean"]),
+        (2, ["mean", "p999"]),
+        (11, ["mean", "p99", "p999"]),
+        (501, ["mean", "median", "p95", "p99", "p999"]),
+    ],
 )
 def test_what_incomplete_flows_could_raise_is_a_lower_bound(cut: int, bounds: list[str]) -> None:
     row = completion_table(flows(*times(1000), *[CUT] * cut)).row(0, named=True)
@@ -82,7 +108,9 @@ def test_a_group_without_complete_flows_is_still_counted() -> None:
 
 def test_slowdown_and_flows_without_class() -> None:
     table = completion_table(
-        flows({"class": None, "fct_ns": 30, "slowdown": 1.5}, {"class": None, "fct_ns": 90, "slowdown": 3.0}), by=("class",), of="slowdown"
+        flows({"class": None, "fct_ns": 30, "slowdown": 1.5}, {"class": None, "fct_ns": 90, "slowdown": 3.0}),
+        by=("class",),
+        of="slowdown",
     )
     assert table.select("class", "flows", "mean", "median").rows() == [(None, 2, 2.25, 1.5)]
 
@@ -107,7 +135,11 @@ def test_bins_are_free_and_ordered_by_size() -> None:
 
 def test_distribution_counts_incomplete_flows() -> None:
     curve = completion_cdf(flows(*times(3), CUT))
-    assert curve.select("class", "value", "share").rows() == [("web", 1000, 0.25), ("web", 2000, 0.5), ("web", 3000, 0.75)]
+    assert curve.select("class", "value", "share").rows() == [
+        ("web", 1000, 0.25),
+        ("web", 2000, 0.5),
+        ("web", 3000, 0.75),
+    ]
     assert curve.select("flows", "complete", "share_low").unique().rows() == [(4, 3, None)]
 
 
@@ -182,6 +214,16 @@ def test_deadlines_are_of_the_whole_query() -> None:
 def test_coflows_have_statistics_as_flows_have() -> None:
     rows = [{"group": f"q/{number}", "fct_ns": 1000 * (number + 1), "deadline_ns": 5_000} for number in range(9)]
     row = coflow_completion_table(flows(*rows, {"group": "q/9", **CUT})).row(0, named=True)
-    names = ("class", "coflows", "complete", "incomplete", "deadline_coflows", "deadline_misses", "median", "mean", "mean_is_lower_bound")
+    names = (
+        "class",
+        "coflows",
+        "complete",
+        "incomplete",
+        "deadline_coflows",
+        "deadline_misses",
+        "median",
+        "mean",
+        "mean_is_lower_bound",
+    )
     assert [row[name] for name in names] == ["web", 10, 9, 1, 9, 4, 5000, 5000, True]
     assert coflow_completion_table(flows(*rows), by=("level",))["coflows"].to_list() == [9, 1]

@@ -18,7 +18,14 @@ RATE = 125_000
 def flows_of(*lives: tuple[int, int]) -> pl.LazyFrame:
     """Long flows from h0, h1... that run from and to so many milliseconds."""
     rows = [
-        {"flow": flow, "src": f"h{flow}", "status": "stopped", "start_ns": begin * MS, "end_ns": end * MS, "stop_ns": end * MS}
+        {
+            "flow": flow,
+            "src": f"h{flow}",
+            "status": "stopped",
+            "start_ns": begin * MS,
+            "end_ns": end * MS,
+            "stop_ns": end * MS,
+        }
         for flow, (begin, end) in enumerate(lives)
     ]
     return pl.LazyFrame(rows)
@@ -33,7 +40,9 @@ def samples_of(lives: list[tuple[int, int]], share: Callable[[int, int], float],
             acknowledged += int(RATE * share(flow, time)) if time > begin else 0
             for subflow in range(subflows):
                 part = acknowledged // subflows
-                rows.append({"time_ns": time * MS, "node": f"h{flow}", "flow": flow, "subflow": subflow, "bytes_acked": part})
+                rows.append(
+                    {"time_ns": time * MS, "node": f"h{flow}", "flow": flow, "subflow": subflow, "bytes_acked": part}
+                )
     return pl.LazyFrame(rows).sort("time_ns", maintain_order=True)
 
 
@@ -81,7 +90,10 @@ def test_a_run_that_was_cut_ends_with_its_samples() -> None:
 
 def test_subflows_are_one_flow() -> None:
     lives = [(0, 500), (0, 500)]
-    one, four = (phase_table(flows_of(*lives), samples_of(lives, lambda flow, time: (0.4, 0.6)[flow], subflows)) for subflows in (1, 4))
+    one, four = (
+        phase_table(flows_of(*lives), samples_of(lives, lambda flow, time: (0.4, 0.6)[flow], subflows))
+        for subflows in (1, 4)
+    )
     assert one["jain"][0] < 1
     assert four["jain"].to_list() == pytest.approx(one["jain"].to_list(), rel=1e-4)
 
@@ -104,6 +116,8 @@ def test_metrics_are_over_phases() -> None:
     assert metrics["fair_after_mean_ns"] == sum(table["fair_after_ns"]) / 2
 
 
-@pytest.mark.parametrize("tcp", [None, samples_of([(0, 500)], lambda flow, time: 1.0)], ids=["not sampled", "one flow sampled"])
+@pytest.mark.parametrize(
+    "tcp", [None, samples_of([(0, 500)], lambda flow, time: 1.0)], ids=["not sampled", "one flow sampled"]
+)
 def test_without_samples_of_two_flows_nothing_is_measured(tcp: pl.LazyFrame | None) -> None:
     assert set(fairness_metrics(flows_of((0, 500), (0, 500)), tcp).values()) == {None}

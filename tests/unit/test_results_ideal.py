@@ -21,26 +21,50 @@ def plan(*links: tuple[str, str, int, int], mtu: int = 1500, stored: str = "") -
             port: dict[str, Any] = {"peer_node": peer, "rate_bps": rate_bps, "delay_ns": delay_ns, "mtu": mtu}
             port["switch_port"] = {} if node in stored.split() else None
             nodes.setdefault(node, []).append(port)
-    return {"nodes": [{"name": name, "role": "host" if name[0] == "h" else "switch", "ports": ports} for name, ports in nodes.items()]}
+    return {
+        "nodes": [
+            {"name": name, "role": "host" if name[0] == "h" else "switch", "ports": ports}
+            for name, ports in nodes.items()
+        ]
+    }
 
 
 STAR = plan(("h1", "s1", GBPS, 10 * US), ("h2", "s1", GBPS, 15 * US))
 
 
 def ideal(
-    lab: dict[str, Any], size_bytes: int | None, mode: str = "push", connection: str | None = None, request_bytes: int | None = None
+    lab: dict[str, Any],
+    size_bytes: int | None,
+    mode: str = "push",
+    connection: str | None = None,
+    request_bytes: int | None = None,
 ) -> tuple[int | None, int | None]:
     """Base round trip and ideal of one flow from h1 to h2."""
-    row = {"src": "h1", "dst": "h2", "size_bytes": size_bytes, "mode": mode, "connection": connection, "request_bytes": request_bytes}
+    row = {
+        "src": "h1",
+        "dst": "h2",
+        "size_bytes": size_bytes,
+        "mode": mode,
+        "connection": connection,
+        "request_bytes": request_bytes,
+    }
     numbers = ("size_bytes", "request_bytes")
     flow = pl.LazyFrame([row], schema={name: pl.Int64 if name in numbers else pl.String for name in row})
-    joined = flow.join(path_table(lab, [("h1", "h2")]), on=["src", "dst"], how="left").select(*ideal_columns()).collect()
+    joined = (
+        flow.join(path_table(lab, [("h1", "h2")]), on=["src", "dst"], how="left").select(*ideal_columns()).collect()
+    )
     return joined.row(0)
 
 
 @pytest.mark.parametrize(
     ("size_bytes", "mode", "connection", "trips"),
-    [(1, "push", None, 3), (1448, "push", None, 3), (1448, "push", "c", 1), (1448, "pull", None, 4), (1448, "pull", "c", 2)],
+    [
+        (1, "push", None, 3),
+        (1448, "push", None, 3),
+        (1448, "push", "c", 1),
+        (1448, "pull", None, 4),
+        (1448, "pull", "c", 2),
+    ],
 )
 def test_one_frame_takes_its_trips(size_bytes: int, mode: str, connection: str | None, trips: int) -> None:
     assert ideal(STAR, size_bytes, mode, connection) == (50 * US, trips * 25 * US)
@@ -77,7 +101,11 @@ def test_of_shortest_paths_the_fastest_then_the_nearest_is_taken() -> None:
 
 
 def test_a_slow_last_line_makes_the_nearer_of_two_paths_the_better() -> None:
-    links = [(leaf, name, rate * GBPS, delay * US) for name, rate, delay in (("a", 1, 1), ("b", 10, 9)) for leaf in ("s1", "s2")]
+    links = [
+        (leaf, name, rate * GBPS, delay * US)
+        for name, rate, delay in (("a", 1, 1), ("b", 10, 9))
+        for leaf in ("s1", "s2")
+    ]
     lab = plan(("h1", "s1", 10 * GBPS, 0), ("h2", "s2", GBPS, 0), *links)
     assert path_table(lab, [("h1", "h2")]).collect()["delay_ns"].item() == 2 * US
 
@@ -133,7 +161,9 @@ def completion_of_each_frame(sizes: list[int], rates: list[int]) -> float:
     return free[-1]
 
 
-@pytest.mark.parametrize("rates", [(1, 10), (10, 1), (1, 10, 10, 1), (10, 1, 10), (10, 1, 40, 10), (1, 10, 10, 10), (1, 1), (10, 40, 10)])
+@pytest.mark.parametrize(
+    "rates", [(1, 10), (10, 1), (1, 10, 10, 1), (10, 1, 10), (10, 1, 40, 10), (1, 10, 10, 10), (1, 1), (10, 40, 10)]
+)
 @pytest.mark.parametrize("size_bytes", [1, 1448, 1449, 3 * 1448, 3 * 1448 + 700, 50_000])
 def test_lines_in_a_row_are_frame_by_frame_what_the_formula_says(rates: tuple[int, ...], size_bytes: int) -> None:
     nodes = ["h1", *(f"s{number}" for number in range(1, len(rates))), "h2"]

@@ -20,7 +20,9 @@ TRAFFIC = [{"kind": "flows", "name": "f", "senders": ["h1", "h2"], "receiver": "
 
 def small_run(tmp_path: Path, trace: str, logs: dict[str, str], **files: Any) -> Path:
     plan = plan_of(2, "cubic", 64_000, TRAFFIC, "h3", lab="small", title="Small")
-    texts = {"traffic/trace.csv": TRACE_HEADER + trace} | {f"raw/flows/{host}.csv": FLOW_HEADER + rows for host, rows in logs.items()}
+    texts = {"traffic/trace.csv": TRACE_HEADER + trace} | {
+        f"raw/flows/{host}.csv": FLOW_HEADER + rows for host, rows in logs.items()
+    }
     manifest = files.pop("manifest", {})
     return write_run(tmp_path / "run", plan, texts | files, **manifest)
 
@@ -42,7 +44,28 @@ def test_pushed_flow_joins_both_sides(tmp_path: Path) -> None:
         zip(
             FLOW_COLUMNS,
             (
-                *(0, "web", "h1", "h3", 5000, 1000, 51000, 80000, 801000, 800000, 5000, "complete", 2, 1, 3, 4, 51, 80, None, None),
+                *(
+                    0,
+                    "web",
+                    "h1",
+                    "h3",
+                    5000,
+                    1000,
+                    51000,
+                    80000,
+                    801000,
+                    800000,
+                    5000,
+                    "complete",
+                    2,
+                    1,
+                    3,
+                    4,
+                    51,
+                    80,
+                    None,
+                    None,
+                ),
                 *("push", "tcp", None, None, "cubic", 0, "timeout", None, None, 100_000, 180_576, 800_000 / 180_576),
             ),
             strict=True,
@@ -51,7 +74,10 @@ def test_pushed_flow_joins_both_sides(tmp_path: Path) -> None:
 
 
 def test_pulled_flow_starts_at_the_receiver(tmp_path: Path) -> None:
-    logs = {"h1": "0,src,complete,,49000,52000,900000,5000,0,0,0,4,51,80\n", "h3": "0,dst,complete,2000,50000,80000,802000,5000,,,,,,\n"}
+    logs = {
+        "h1": "0,src,complete,,49000,52000,900000,5000,0,0,0,4,51,80\n",
+        "h3": "0,dst,complete,2000,50000,80000,802000,5000,,,,,,\n",
+    }
     found = row(small_run(tmp_path, "0,1000,h1,h3,5000,,pull,,,,web\n", logs), 0)
     assert (found["start_ns"], found["connected_ns"], found["fct_ns"]) == (2000, 50000, 800000)
 
@@ -79,8 +105,12 @@ def test_status_of_both_sides(tmp_path: Path, source: str | None, destination: s
 
 def test_incomplete_flows_are_counted_and_have_no_completion_time(tmp_path: Path) -> None:
     trace = "".join(f"{flow},0,h1,h3,5000,,push,,,,web\n" for flow in range(4))
-    source = "0,src,complete,0,,,9,5000,0,0,0,4,51,80\n1,src,failed: ECONNRESET,0,,,,10,,,,,,\n2,src,unstarted,,,,,,,,,,,\n"
-    run = small_run(tmp_path, trace, {"h1": source, "h3": "0,dst,complete,,,5,8,5000,,,,,,\n"}, manifest={"status": "crashed"})
+    source = (
+        "0,src,complete,0,,,9,5000,0,0,0,4,51,80\n1,src,failed: ECONNRESET,0,,,,10,,,,,,\n2,src,unstarted,,,,,,,,,,,\n"
+    )
+    run = small_run(
+        tmp_path, trace, {"h1": source, "h3": "0,dst,complete,,,5,8,5000,,,,,,\n"}, manifest={"status": "crashed"}
+    )
     summary = read_run(run).summary
     counts = {name: summary[name] for name in summary if name.startswith("flows")}
     of_class = {f"{name}[web]": value for name, value in (("flows", 4), ("flows_complete", 1), ("flows_incomplete", 3))}
@@ -125,7 +155,13 @@ def test_goodput_is_bytes_over_busy_time(tmp_path: Path) -> None:
 def test_trace_may_lack_all_but_five_columns(tmp_path: Path) -> None:
     trace = "# fabriclab-trace-1\nstart_ns,flow,dst,src,size_bytes\n0,0,h3,h1,5000\n"
     found = row(small_run(tmp_path, "", {}, **{"traffic/trace.csv": trace}), 0)
-    assert (found["src"], found["mode"], found["transport_asked"], found["dscp"], found["class"]) == ("h1", "push", "tcp", 0, None)
+    assert (found["src"], found["mode"], found["transport_asked"], found["dscp"], found["class"]) == (
+        "h1",
+        "push",
+        "tcp",
+        0,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,15 +175,23 @@ def test_trace_may_lack_all_but_five_columns(tmp_path: Path) -> None:
         ("0", "", "none"),
     ],
 )
-def test_recovery_is_told_by_the_counters(tmp_path: Path, retransmits: str, timeouts: str, recovery: str | None) -> None:
-    logs = {"h1": f"0,src,complete,0,,,,5000,{retransmits},{timeouts},0,4,51,80,tcp,\n", "h3": "0,dst,complete,,,,9,5000,,,,,,,tcp,\n"}
+def test_recovery_is_told_by_the_counters(
+    tmp_path: Path, retransmits: str, timeouts: str, recovery: str | None
+) -> None:
+    logs = {
+        "h1": f"0,src,complete,0,,,,5000,{retransmits},{timeouts},0,4,51,80,tcp,\n",
+        "h3": "0,dst,complete,,,,9,5000,,,,,,,tcp,\n",
+    }
     assert row(small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,web\n", logs), 0)["recovery"] == recovery
 
 
 def test_fallback_to_tcp_is_told_and_counted(tmp_path: Path) -> None:
     trace = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,class,transport,congestion_control,dscp\n"
     trace += "0,0,h1,h3,5000,web,mptcp,dctcp,8\n1,0,h2,h3,5000,web,mptcp,,\n"
-    logs = {"h1": "0,src,complete,0,,,,5000,0,0,0,4,51,80,fallback,\n", "h2": "1,src,complete,0,,,,5000,0,0,0,4,51,80,mptcp,8\n"}
+    logs = {
+        "h1": "0,src,complete,0,,,,5000,0,0,0,4,51,80,fallback,\n",
+        "h2": "1,src,complete,0,,,,5000,0,0,0,4,51,80,mptcp,8\n",
+    }
     run = small_run(tmp_path, "", logs, **{"traffic/trace.csv": trace})
     columns = ("transport_asked", "transport", "subflows", "congestion_control", "dscp")
     assert [tuple(row(run, flow)[name] for name in columns) for flow in (0, 1)] == [
@@ -172,10 +216,14 @@ def test_a_fallback_after_two_lost_syns_is_told_from_one_after_lost_data() -> No
 
 def test_deadline_counts_from_the_first_start_of_the_group(tmp_path: Path) -> None:
     trace = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,group,deadline_ns\n"
-    trace += "0,0,h1,h3,5000,q,900\n1,200,h2,h3,5000,q,900\n2,0,h1,h3,5000,,900\n3,0,h1,h3,5000,,900\n4,0,h1,h3,5000,,\n"
+    trace += (
+        "0,0,h1,h3,5000,q,900\n1,200,h2,h3,5000,q,900\n2,0,h1,h3,5000,,900\n3,0,h1,h3,5000,,900\n4,0,h1,h3,5000,,\n"
+    )
     starts, ends = (0, 200, 300, 0, 0), (900, 1000, 1200, None, 9000)
     source = "".join(f"{flow},src,complete,{start},,,,5000,0,0,0,4,51,80,tcp,\n" for flow, start in enumerate(starts))
-    sink = "".join(f"{flow},dst,complete,,,,{end},5000,,,,,,,tcp,\n" for flow, end in enumerate(ends) if end is not None)
+    sink = "".join(
+        f"{flow},dst,complete,,,,{end},5000,,,,,,,tcp,\n" for flow, end in enumerate(ends) if end is not None
+    )
     run = small_run(tmp_path, "", {"h1": source, "h3": sink}, **{"traffic/trace.csv": trace})
     results = read_run(run)
     assert results.flows.collect()["deadline_missed"].to_list() == [False, True, False, True, None]
@@ -185,7 +233,9 @@ def test_deadline_counts_from_the_first_start_of_the_group(tmp_path: Path) -> No
 def test_coflows_have_percentiles_of_their_own(tmp_path: Path) -> None:
     """Three queries of two flows: the later flow counts, and the middle query is the median."""
     trace = "".join(f"{flow},0,h{1 + flow % 2},h3,5000,,push,,q{flow // 2},,query\n" for flow in range(6))
-    sources = ("".join(f"{flow},src,complete,0,,,,5000,0,0,0,4,51,80\n" for flow in flows) for flows in ((0, 2, 4), (1, 3, 5)))
+    sources = (
+        "".join(f"{flow},src,complete,0,,,,5000,0,0,0,4,51,80\n" for flow in flows) for flows in ((0, 2, 4), (1, 3, 5))
+    )
     ends = (900, 100, 200, 300, 500, 700)
     sink = "".join(f"{flow},dst,complete,,,,{end},5000,,,,,,\n" for flow, end in enumerate(ends))
     logs = dict(zip(("h1", "h2"), sources, strict=True)) | {"h3": sink}
@@ -221,7 +271,9 @@ def test_subflows_are_connections_of_their_own(tmp_path: Path) -> None:
 
 def test_rounds_are_groups_that_are_complete(tmp_path: Path) -> None:
     trace = "0,0,h1,h3,5000,,pull,a,r0,,s\n1,0,h2,h3,5000,,pull,b,r0,,s\n2,0,h1,h3,5000,,pull,a,r1,r0,s\n"
-    logs = {"h3": "0,dst,complete,0,,,600,5000,,,,,,\n1,dst,complete,100,,,900,5000,,,,,,\n2,dst,stopped,900,,,950,10,,,,,,\n"}
+    logs = {
+        "h3": "0,dst,complete,0,,,600,5000,,,,,,\n1,dst,complete,100,,,900,5000,,,,,,\n2,dst,stopped,900,,,950,10,,,,,,\n"
+    }
     summary = read_run(small_run(tmp_path, trace, logs)).summary
     assert (summary["rounds_complete"], summary["round_mean_ns"]) == (1, 900.0)
 
@@ -309,8 +361,16 @@ def test_run_without_raw_is_all_lost(tmp_path: Path) -> None:
     ("file", "text", "message"),
     [
         ("raw/queues.csv", "# fabriclab-queues-9\n\n", "raw/queues.csv:1: '# fabriclab-queues-9'"),
-        ("raw/queues.csv", QUEUE_HEADER.replace("drops", "dropped"), "raw/queues.csv:2: columns: missing drops; unknown dropped"),
-        ("raw/queues.csv", QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,x1,0,0,0,0,0,0\n", "raw/queues.csv:4: bytes: 'x1' is not a number"),
+        (
+            "raw/queues.csv",
+            QUEUE_HEADER.replace("drops", "dropped"),
+            "raw/queues.csv:2: columns: missing drops; unknown dropped",
+        ),
+        (
+            "raw/queues.csv",
+            QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,x1,0,0,0,0,0,0\n",
+            "raw/queues.csv:4: bytes: 'x1' is not a number",
+        ),
         ("raw/queues.csv", QUEUE_HEADER + "0,p,0,0,0,0,0,0,0\n7,p,1,0,0,0,0,0,0,0\n", "raw/queues.csv:4: 10 values"),
         ("raw/flows/h3.csv", FLOW_HEADER + "zero,dst,complete,,,,,,,,,,,,,\n", "raw/flows/h3.csv:3: flow: 'zero'"),
         ("raw/flows/h3.csv", FLOW_HEADER + "0,dst,complete,,,,,,,,,,,,,\n" * 2, "flow 0: two rows of one side"),
@@ -325,7 +385,8 @@ def test_broken_file_is_named_and_raw_is_kept(tmp_path: Path, file: str, text: s
 
 
 @pytest.mark.parametrize(
-    ("status", "virtual_s", "complete"), [("complete", 0, 2), ("limit", 2.5, 2), ("limit", 1.0, 0), ("crashed", None, 0)]
+    ("status", "virtual_s", "complete"),
+    [("complete", 0, 2), ("limit", 2.5, 2), ("limit", 1.0, 0), ("crashed", None, 0)],
 )
 def test_long_flows_are_complete_when_they_reach_their_stop_time(
     tmp_path: Path, status: str, virtual_s: float | None, complete: int
@@ -348,8 +409,12 @@ def test_checks_concern_the_points_that_they_name(tmp_path: Path) -> None:
     four, sixteen = (read_run(incast_run(tmp_path / str(count), count)) for count in (4, 16))
     assert [(check.value, check.outcome) for check in evaluate_checks(four)] == [(850e6, "pass")]
     assert [(check.value, check.outcome) for check in evaluate_checks(sixteen)] == [(250e6, "pass")]
-    assert [check.outcome for check in evaluate_checks(four, [{"metric": "goodput_bps", "operator": "<", "value": 1.0}])] == ["fail"]
-    assert [check.outcome for check in evaluate_checks(four, [{"metric": "no_such", "operator": "<", "value": 1.0}])] == ["not measured"]
+    assert [
+        check.outcome for check in evaluate_checks(four, [{"metric": "goodput_bps", "operator": "<", "value": 1.0}])
+    ] == ["fail"]
+    assert [
+        check.outcome for check in evaluate_checks(four, [{"metric": "no_such", "operator": "<", "value": 1.0}])
+    ] == ["not measured"]
 
 
 def test_a_cut_run_proves_nothing(tmp_path: Path) -> None:

@@ -23,7 +23,9 @@ def sender(seconds: float = 0.99949, bytes_: int = 120_422_400) -> dict[str, Any
 
 
 def receiver(seconds: float, bytes_: int = 117_751_808) -> dict[str, Any]:
-    return {"streams": [{"sender": {"seconds": seconds, "bytes": 0}, "receiver": {"seconds": seconds, "bytes": bytes_}}]}
+    return {
+        "streams": [{"sender": {"seconds": seconds, "bytes": 0}, "receiver": {"seconds": seconds, "bytes": bytes_}}]
+    }
 
 
 def write(run_dir: Path, name: str, record: str, report: dict[str, Any] | str = "") -> None:
@@ -36,12 +38,17 @@ def write(run_dir: Path, name: str, record: str, report: dict[str, Any] | str = 
 def rows_of(run_dir: Path) -> dict[str, dict[str, Any]]:
     """Return what is there of each row, by flow and side."""
     rows = scan_iperf3(run_dir).rows.collect().to_dicts()
-    return {f"{row['flow']}-{row['side']}": {name: value for name, value in row.items() if value is not None} for row in rows}
+    return {
+        f"{row['flow']}-{row['side']}": {name: value for name, value in row.items() if value is not None}
+        for row in rows
+    }
 
 
 def test_both_sides_that_were_ended_tell_their_own_time(tmp_path: Path) -> None:
     write(tmp_path, "7-src.log", "256,1000000256,until,exit 1", {"end": sender(), "error": CLIENT_ENDED})
-    write(tmp_path, "7-dst.log", "-10928536,1002000256,until,exit 1", {"end": receiver(1.001542), "error": SERVER_ENDED})
+    write(
+        tmp_path, "7-dst.log", "-10928536,1002000256,until,exit 1", {"end": receiver(1.001542), "error": SERVER_ENDED}
+    )
     assert rows_of(tmp_path) == {
         "7-dst": {
             "flow": 7,
@@ -116,13 +123,25 @@ def test_a_file_that_is_cut_off_is_noted(tmp_path: Path, kept: int) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
-        ("0-src.log", "exec-1", "exec-2", r"raw/iperf3/0-src.log:1: '# fabriclab-exec-2': must be '# fabriclab-exec-1'"),
+        (
+            "0-src.log",
+            "exec-1",
+            "exec-2",
+            r"raw/iperf3/0-src.log:1: '# fabriclab-exec-2': must be '# fabriclab-exec-1'",
+        ),
         ("0-src.log", "start_ns", "start", r"raw/iperf3/0-src.log:2: 'start,end_ns"),
-        ("0-src.log", "until", "lunch", r"raw/iperf3/0-src.log:3: '256,1000000256,lunch,exit 1': must be the values of start_ns,"),
+        (
+            "0-src.log",
+            "until",
+            "lunch",
+            r"raw/iperf3/0-src.log:3: '256,1000000256,lunch,exit 1': must be the values of start_ns,",
+        ),
         ("zero.log", "", "", r"raw/iperf3/zero.log: the name must be that of a flow and a side"),
     ],
 )
-def test_what_replay_exec_did_not_write_is_an_error(tmp_path: Path, name: str, old: str, new: str, message: str) -> None:
+def test_what_replay_exec_did_not_write_is_an_error(
+    tmp_path: Path, name: str, old: str, new: str, message: str
+) -> None:
     write(tmp_path, name, "256,1000000256,until,exit 1", {"end": sender(), "error": CLIENT_ENDED})
     path = tmp_path / "raw" / "iperf3" / name
     path.write_text(path.read_text().replace(old, new, 1))

@@ -26,7 +26,9 @@ def test_percentile_ignores_nulls_and_of_nothing_is_none() -> None:
     assert percentile(pl.Series([], dtype=pl.Int64), 50) is None
 
 
-@pytest.mark.parametrize(("count", "percent", "rank"), [(1000, 99.9, 999), (1001, 99.9, 1000), (1, 99.9, 1), (40, 2.5, 1), (41, 2.5, 2)])
+@pytest.mark.parametrize(
+    ("count", "percent", "rank"), [(1000, 99.9, 999), (1001, 99.9, 1000), (1, 99.9, 1), (40, 2.5, 1), (41, 2.5, 2)]
+)
 def test_nearest_rank_is_exact(count: int, percent: float, rank: int) -> None:
     assert nearest_rank(count, percent) == rank
 
@@ -54,7 +56,14 @@ def test_with_groups_the_last_row_of_each_holds_no_time() -> None:
 def test_time_weighted_mean_and_percentiles() -> None:
     distribution = time_weighted_distribution(hold_until_next(steps(), "bytes", 0, 100))
     assert time_weighted_mean(distribution) == pytest.approx((0 * 10 + 100 * 30 + 20 * 60) / 100)
-    assert [time_weighted_percentile(distribution, percent) for percent in (5, 10, 50, 70, 71, 100)] == [0, 0, 20, 20, 100, 100]
+    assert [time_weighted_percentile(distribution, percent) for percent in (5, 10, 50, 70, 71, 100)] == [
+        0,
+        0,
+        20,
+        20,
+        100,
+        100,
+    ]
 
 
 def test_statistics_of_no_time_are_none() -> None:
@@ -63,6 +72,8 @@ def test_statistics_of_no_time_are_none() -> None:
     assert time_weighted_percentile(distribution, 50) is None
 
 
-@pytest.mark.parametrize(("values", "expected"), [([3, 3, 3], 1.0), ([1, 0, 0, 0], 0.25), ([1, 3], 0.8), ([5], None), ([0, 0], None)])
+@pytest.mark.parametrize(
+    ("values", "expected"), [([3, 3, 3], 1.0), ([1, 0, 0, 0], 0.25), ([1, 3], 0.8), ([5], None), ([0, 0], None)]
+)
 def test_jain_index(values: list[int], expected: float | None) -> None:
     assert jain_index(pl.Series(values)) == expected

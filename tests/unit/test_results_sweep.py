@@ -20,7 +20,9 @@ def seeds_sweep(directory: Path, seeds: tuple[int, ...] = (3, 1, 2), missing: tu
             run = f"points/{variant}-{seed}"
             if seed not in missing:
                 incast_run(directory / run, 4, variant, rounds=seed)
-            points.append({"settings": {"seed": seed, "variant": variant}, "seed": seed, "run": run, "status": "complete"})
+            points.append(
+                {"settings": {"seed": seed, "variant": variant}, "seed": seed, "run": run, "status": "complete"}
+            )
     directory.mkdir(exist_ok=True)
     data = {"format": "fabriclab-sweep-1", "lab": "incast", "matrix": "seeds", "title": "Seeds", "points": points}
     (directory / "sweep.json").write_text(json.dumps(data))

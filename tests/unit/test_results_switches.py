@@ -37,7 +37,9 @@ def test_every_file_becomes_a_table(shallow: Results) -> None:
     assert shallow.notes == ()
     tables = shallow.switches
     found = [tables.ports, tables.queues, tables.groups, tables.pools, tables.events]
-    assert [list(table.collect_schema()) for table in found if table is not None] == [list(kind.columns) for kind in SWITCH_TABLES.values()]
+    assert [list(table.collect_schema()) for table in found if table is not None] == [
+        list(kind.columns) for kind in SWITCH_TABLES.values()
+    ]
 
 
 def test_a_run_of_an_older_version_has_none(tmp_path: Path) -> None:
@@ -70,17 +72,34 @@ def test_sums_are_of_switch_ports(pfc: Results) -> None:
     assert sent == [BURSTS * 6 * number for number in range(1, SERVERS + 1)]
     assert summary["pauses_sent"] == BURSTS * 6 * 15
     assert (summary["pauses_received"], summary["pauses_received[h1:eth1]"]) == (0, BURSTS * 6)
-    assert (summary["paused_ns"], summary["paused_ns[h1:eth1]"], summary["paused_ns[h1:eth1:3]"]) == (0, BURSTS * 6 * MS, BURSTS * 6 * MS)
-    assert (summary["ingress_discards"], summary["ingress_discards[s1:eth1]"], summary["ingress_discards[s1:eth2]"]) == (18, 18, 0)
+    assert (summary["paused_ns"], summary["paused_ns[h1:eth1]"], summary["paused_ns[h1:eth1:3]"]) == (
+        0,
+        BURSTS * 6 * MS,
+        BURSTS * 6 * MS,
+    )
+    assert (
+        summary["ingress_discards"],
+        summary["ingress_discards[s1:eth1]"],
+        summary["ingress_discards[s1:eth2]"],
+    ) == (18, 18, 0)
     assert summary["xoff_ns"] == SERVERS * BURSTS * 6 * MS
 
 
 def test_drops_are_by_queue(shallow: Results) -> None:
     summary = shallow.summary
     drops = 40 * BURSTS
-    assert summary["queue_drops"] == summary[f"queue_drops[{CLIENT}]"] == summary[f"queue_drops[{CLIENT}:{QUEUE}]"] == drops + drops // 4
+    assert (
+        summary["queue_drops"]
+        == summary[f"queue_drops[{CLIENT}]"]
+        == summary[f"queue_drops[{CLIENT}:{QUEUE}]"]
+        == drops + drops // 4
+    )
     assert (summary[f"queue_drops[{CLIENT}:0]"], summary["queue_drops[s1:eth1]"]) == (0, 0)
-    assert (summary["congestion_events"], summary[f"congestion_events[{CLIENT}]"], summary["congestion_events[s1:eth1]"]) == (
+    assert (
+        summary["congestion_events"],
+        summary[f"congestion_events[{CLIENT}]"],
+        summary["congestion_events[s1:eth1]"],
+    ) == (
         BURSTS,
         BURSTS,
         0,

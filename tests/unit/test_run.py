@@ -17,7 +17,11 @@ from fabriclab.run import IngestError, PointState, RunContext, Sweep, run_point,
 from fabriclab.run.point import remove_run
 from fabriclab.run.sweep import slug
 
-COMPLETE = fake_machine.EPOCH + 'echo flow > "$job/raw/flows/h1.csv"; echo 6.12.43 > "$job/collect/kernel"\n' + fake_machine.END
+COMPLETE = (
+    fake_machine.EPOCH
+    + 'echo flow > "$job/raw/flows/h1.csv"; echo 6.12.43 > "$job/collect/kernel"\n'
+    + fake_machine.END
+)
 
 
 def ingest(directory: Path) -> None:
@@ -26,7 +30,12 @@ def ingest(directory: Path) -> None:
 
 
 def context(directory: Path, body: str = COMPLETE, **changes: Any) -> RunContext:
-    known: dict[str, Any] = {"lab_directory": directory, "command": ("fabriclab", "run"), "ingest": ingest, "stall_s": 60}
+    known: dict[str, Any] = {
+        "lab_directory": directory,
+        "command": ("fabriclab", "run"),
+        "ingest": ingest,
+        "stall_s": 60,
+    }
     return RunContext(artefacts=fake_machine.artefacts(directory, body), **(known | changes))
 
 
@@ -120,7 +129,9 @@ def test_another_plan_or_another_machine_is_another_point(tmp_path: Path) -> Non
     moved = built.kernel.parent.with_name("ffffffffffffffff")
     built.kernel.parent.rename(moved)
     other = type(built)(kernel=moved / "linux", rootfs=built.rootfs, tools=built.tools)
-    sweep = Sweep(tmp_path / "sweep", "star", "demo", "A star", [point.plan for point in sweep_of(tmp_path).points], other)
+    sweep = Sweep(
+        tmp_path / "sweep", "star", "demo", "A star", [point.plan for point in sweep_of(tmp_path).points], other
+    )
     sweep.recall()
     assert not any(point.reused for point in sweep.points)
 
@@ -140,7 +151,9 @@ def test_an_interrupt_ends_the_sweep_and_what_is_done_stays(tmp_path: Path) -> N
     body = fake_machine.EPOCH + fake_machine.STOPPABLE
     stopping = context(tmp_path, body)
     sweep = sweep_of(tmp_path, body)
-    run_sweep(sweep, stopping, 1, lambda _, __: None if stopping.interrupt.requested else stopping.interrupt.request(), ignore)
+    run_sweep(
+        sweep, stopping, 1, lambda _, __: None if stopping.interrupt.requested else stopping.interrupt.request(), ignore
+    )
     assert statuses(sweep) == ["interrupted", "waiting", "waiting"]
     data = json.loads((tmp_path / "sweep" / "sweep.json").read_text())
     assert [point["status"] for point in data["points"]] == ["interrupted", "missing", "missing"]

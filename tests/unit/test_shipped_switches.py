@@ -39,7 +39,9 @@ def shipped(name: str) -> WrittenProfile:
 def switch_of(directory: Path, keys: str) -> WrittenSwitch:
     (directory / "topology.clab.yml").write_text(star(), encoding="utf-8")
     traffic = "traffic: {one: {kind: flows, senders: [h1], receiver: h2, size: 1 KB}}"
-    (directory / "experiment.yml").write_text(f"title: T\nswitches: {{default: {{{keys}}}}}\n{traffic}\n", encoding="utf-8")
+    (directory / "experiment.yml").write_text(
+        f"title: T\nswitches: {{default: {{{keys}}}}}\n{traffic}\n", encoding="utf-8"
+    )
     return parse_lab(directory).experiment.shared_switches["s1"]
 
 
@@ -71,7 +73,11 @@ def test_its_sums_fit_the_chip(name: str, pfc: str, tmp_path: Path) -> None:
     switch = switch_of(tmp_path, f"profile: {name}, {pfc}")
     pools = switch.buffer.pools
     for side, pool in pools.items():
-        reserved = sum(value(account.reserved) for account in accounts(switch) if account.pool is not None and account.pool.value == side)
+        reserved = sum(
+            value(account.reserved)
+            for account in accounts(switch)
+            if account.pool is not None and account.pool.value == side
+        )
         assert reserved * PORTS[name] < value(pool.size)
         shared_headroom = value(pool.headroom)
         own_headroom = 0 if shared_headroom else _own_headroom(switch, side) * PORTS[name]
@@ -80,7 +86,11 @@ def test_its_sums_fit_the_chip(name: str, pfc: str, tmp_path: Path) -> None:
 
 def _own_headroom(switch: WrittenSwitch, pool: str) -> int:
     """Return the bytes of headroom of one port's groups; what is computed at the lab's rates counts nothing."""
-    of_pool = [group for group in switch.buffer.groups.values() if group.account.pool is not None and group.account.pool.value == pool]
+    of_pool = [
+        group
+        for group in switch.buffer.groups.values()
+        if group.account.pool is not None and group.account.pool.value == pool
+    ]
     return sum(group.headroom.value or 0 for group in of_pool if group.headroom is not None)
 
 
@@ -112,7 +122,11 @@ def test_deep_switches_limit_a_virtual_output_queue_by_time(name: str, tmp_path:
 def test_triumphs_alpha_is_the_power_of_two_nearest_to_700_kb_of_4_mb(tmp_path: Path) -> None:
     alone = {log: Fraction(4_000_000) * alpha / (1 + alpha) for log in range(-8, 8) for alpha in [Fraction(2) ** log]}
     nearest = min(alone, key=lambda log: abs(alone[log] - 700_000))
-    assert (format_fraction(Fraction(2) ** nearest), int(alone[nearest]), int(alone[nearest - 1])) == ("1/4", 800_000, 444_444)
+    assert (format_fraction(Fraction(2) ** nearest), int(alone[nearest]), int(alone[nearest - 1])) == (
+        "1/4",
+        800_000,
+        444_444,
+    )
     account = switch_of(tmp_path, "profile: triumph").buffer.queues[0].account
     assert account.alpha_log is not None and account.alpha_log.value == nearest
 

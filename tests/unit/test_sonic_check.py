@@ -49,7 +49,10 @@ def test_busy_ports_are_those_that_are_up() -> None:
     tables = trap("wred-unreachable-when-busy")
     assert "wred-unreachable-when-busy" in rules_of(tables)
     names = list(tables["PORT"])
-    down = {name: {**fields, "admin_status": "up" if name == names[0] else "down"} for name, fields in tables["PORT"].items()}
+    down = {
+        name: {**fields, "admin_status": "up" if name == names[0] else "down"}
+        for name, fields in tables["PORT"].items()
+    }
     judgement = judge({**tables, "PORT": down})
     assert "wred-unreachable-when-busy" not in {finding.rule for finding in judgement.findings}
     assert judgement.ports == 1
@@ -153,7 +156,9 @@ def test_cells_count_against_thresholds() -> None:
     """A frame of 1514 bytes takes six cells of 256 bytes: 1.4 % more."""
     change = {"WRED_PROFILE": {"AZURE_LOSSLESS": {"green_min_threshold": "65000", "green_max_threshold": "65000"}}}
     tables = patched(sound(), change)
-    assert {finding.rule for finding in judge(tables).findings} <= {finding.rule for finding in judge(tables, 4096).findings}
+    assert {finding.rule for finding in judge(tables).findings} <= {
+        finding.rule for finding in judge(tables, 4096).findings
+    }
     assert "wred-unreachable-when-busy" in {finding.rule for finding in judge(tables, 4096).findings}
 
 
@@ -172,7 +177,10 @@ def test_what_waits_is_said() -> None:
 
 def test_a_file_of_ports_is_no_switch() -> None:
     judgement = judge({"PORT": {f"Ethernet{number}": {"speed": "1000"} for number in range(2049)}})
-    assert (judgement.findings, judgement.skipped.rpartition(": ")[2]) == ((), "2049 ports, and no switch has more than 2048")
+    assert (judgement.findings, judgement.skipped.rpartition(": ")[2]) == (
+        (),
+        "2049 ports, and no switch has more than 2048",
+    )
 
 
 def test_a_malformed_entry_does_not_hide_the_others() -> None:
@@ -211,7 +219,21 @@ def test_of_very_many_findings_the_worst_are_told() -> None:
 
 
 WORDS = st.sampled_from(
-    ["", "0", "1", "-1", "9", "99999999999999999999", "3-4", "Ethernet0", "NULL", "true", "x|y", "[BUFFER_POOL|x]", "\ud800"]
+    [
+        "",
+        "0",
+        "1",
+        "-1",
+        "9",
+        "99999999999999999999",
+        "3-4",
+        "Ethernet0",
+        "NULL",
+        "true",
+        "x|y",
+        "[BUFFER_POOL|x]",
+        "\ud800",
+    ]
 )
 
 

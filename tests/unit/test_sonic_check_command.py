@@ -33,7 +33,8 @@ def test_nothing_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "fail_on", "status"), [("starvation", "error", 0), ("starvation", "warning", 1), ("ecn-without-wred", "error", 1)]
+    ("name", "fail_on", "status"),
+    [("starvation", "error", 0), ("starvation", "warning", 1), ("ecn-without-wred", "error", 1)],
 )
 def test_exit_status(name: str, fail_on: str, status: int, tmp_path: Path) -> None:
     assert check(written(tmp_path, name), "--fail-on", fail_on).exit_code == status
@@ -125,7 +126,9 @@ def test_rules_are_listed() -> None:
     assert all(f"  {rule.name} " in done.stdout and rule.source in done.stdout for rule in RULES.values())
 
 
-@pytest.mark.parametrize(("cell", "message"), [("256", "has no unit"), ("0 B", "out of range"), ("1 MB", "out of range")])
+@pytest.mark.parametrize(
+    ("cell", "message"), [("256", "has no unit"), ("0 B", "out of range"), ("1 MB", "out of range")]
+)
 def test_a_wrong_cell(cell: str, message: str) -> None:
     done = check(SOUND, "--cell", cell)
     assert done.exit_code == 2
@@ -136,8 +139,18 @@ def test_a_cell() -> None:
     assert check(SOUND, "--cell", "256 B").exit_code == 0
 
 
-yang = pytest.mark.skipif(not MODELS.is_dir() or shutil.which("yanglint") is None, reason="SONiC's YANG models or yanglint are not here")
-SEEN_BY_YANG = {"malformed", "old-reference", "port-list-key", "pool-percentage", "wred-inverted", "rates-inconsistent", "unknown-field"}
+yang = pytest.mark.skipif(
+    not MODELS.is_dir() or shutil.which("yanglint") is None, reason="SONiC's YANG models or yanglint are not here"
+)
+SEEN_BY_YANG = {
+    "malformed",
+    "old-reference",
+    "port-list-key",
+    "pool-percentage",
+    "wred-inverted",
+    "rates-inconsistent",
+    "unknown-field",
+}
 """Traps that the models themselves find."""
 
 
@@ -158,8 +171,12 @@ def test_the_models_take_what_is_sound() -> None:
 def test_absent_models(tmp_path: Path) -> None:
     done = check(SOUND, "--yang-dir", tmp_path)
     assert done.exit_code == 2
-    assert done.stderr.startswith(f"--yang-dir {tmp_path}: no YANG models there; give src/sonic-yang-models/yang-models")
-    assert check(SOUND, "--yang-dir", tmp_path / "none").stderr.startswith(f"--yang-dir {tmp_path / 'none'}: no such directory")
+    assert done.stderr.startswith(
+        f"--yang-dir {tmp_path}: no YANG models there; give src/sonic-yang-models/yang-models"
+    )
+    assert check(SOUND, "--yang-dir", tmp_path / "none").stderr.startswith(
+        f"--yang-dir {tmp_path / 'none'}: no such directory"
+    )
 
 
 def test_names_that_a_terminal_should_not_see(tmp_path: Path) -> None:

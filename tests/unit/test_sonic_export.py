@@ -104,7 +104,12 @@ def test_a_port() -> None:
         "alias": "eth2", "lanes": "29,30,31,32", "speed": "10000", "index": "2", "admin_status": "up", "mtu": "1500"
     }  # fmt: skip
     assert tables["CABLE_LENGTH"] == {"AZURE": {"Ethernet0": "300m", "Ethernet4": "300m"}}
-    assert tables["INTERFACE"] == {"Ethernet0": {}, "Ethernet0|10.0.1.0/31": {}, "Ethernet4": {}, "Ethernet4|10.0.2.0/31": {}}
+    assert tables["INTERFACE"] == {
+        "Ethernet0": {},
+        "Ethernet0|10.0.1.0/31": {},
+        "Ethernet4": {},
+        "Ethernet4|10.0.2.0/31": {},
+    }
     assert tables["DEVICE_NEIGHBOR"]["Ethernet0"] == {"name": "h1", "port": "eth1"}
 
 
@@ -119,7 +124,11 @@ def test_a_buffer_of_each_port() -> None:
     assert tables["BUFFER_POOL"] == {"buffer": {"type": "egress", "mode": "static", "size": "128000"}}
     assert tables["BUFFER_PROFILE"] == {"egress_lossy_profile": {"pool": "buffer", "size": "0", "static_th": "64000"}}
     assert tables["BUFFER_QUEUE"]["Ethernet4|0"] == {"profile": "egress_lossy_profile"}
-    assert tables["WRED_PROFILE"]["WRED"]["green_min_threshold"] == tables["WRED_PROFILE"]["WRED"]["green_max_threshold"] == "30000"
+    assert (
+        tables["WRED_PROFILE"]["WRED"]["green_min_threshold"]
+        == tables["WRED_PROFILE"]["WRED"]["green_max_threshold"]
+        == "30000"
+    )
     assert tables["WRED_PROFILE"]["WRED"]["wred_green_enable"] == "true"
     assert set(tables["DSCP_TO_TC_MAP"]["AZURE"].values()) == {"0"}
     assert unsaid == ("buffers of ports: each is a limit of queue 0 in one pool that holds them all",)
@@ -141,8 +150,15 @@ def test_what_a_queue_cannot_say() -> None:
         voq_limit_bytes=10_000,
         event_bytes=20_000,
     )
-    by_delay = SwitchQueue(index=2, account=Account(pool="p", alpha_log=0), wred=Wred(unit="ns", min=50_000, max=50_000))
-    pfc = Pfc(priorities=(3,), quanta=100, reaction_ns=2000, watchdog=Watchdog(detection_ns=10_000_000, restoration_ns=200_000_000))
+    by_delay = SwitchQueue(
+        index=2, account=Account(pool="p", alpha_log=0), wred=Wred(unit="ns", min=50_000, max=50_000)
+    )
+    pfc = Pfc(
+        priorities=(3,),
+        quanta=100,
+        reaction_ns=2000,
+        watchdog=Watchdog(detection_ns=10_000_000, restoration_ns=200_000_000),
+    )
     switch = Switch(profile="x", cell_bytes=256, pools=(Pool(name="p", size_bytes=10**6),))
     tables, unsaid = tables_of(shared(switch, SwitchPort(queues=(queue, by_delay), pfc=pfc)))
     assert tables["WRED_PROFILE"]["WRED"]["green_drop_probability"] == "3"
@@ -179,8 +195,12 @@ def test_every_lab_s_switches_have_a_file(lab: str) -> None:
     for node in plan.nodes:
         if node.role == "switch":
             tables, _ = tables_of(plan, node.name)
-            assert {"DEVICE_METADATA", "PORT", "INTERFACE", "BUFFER_POOL", "BUFFER_QUEUE", "PORT_QOS_MAP"} <= set(tables)
-            has_sessions = plan.bgp is not None and any(plan.node(port.peer_node).role == "switch" for port in node.ports)
+            assert {"DEVICE_METADATA", "PORT", "INTERFACE", "BUFFER_POOL", "BUFFER_QUEUE", "PORT_QOS_MAP"} <= set(
+                tables
+            )
+            has_sessions = plan.bgp is not None and any(
+                plan.node(port.peer_node).role == "switch" for port in node.ports
+            )
             assert ("BGP_NEIGHBOR" in tables) == has_sessions
 
 
@@ -209,7 +229,9 @@ def test_an_imported_file_comes_back(platform: str, tmp_path: Path) -> None:
 def test_sessions_come_back(protocol: str, tmp_path: Path) -> None:
     routing = f"routing: {{protocol: {protocol}, keepalive: 5 s, hold: 20 s}}\n"
     plan = plan_with_profile("trident-3", tmp_path / "lab")
-    (tmp_path / "lab" / "experiment.yml").write_text((tmp_path / "lab" / "experiment.yml").read_text() + routing, encoding="utf-8")
+    (tmp_path / "lab" / "experiment.yml").write_text(
+        (tmp_path / "lab" / "experiment.yml").read_text() + routing, encoding="utf-8"
+    )
     plan = resolve_plan(parse_lab(tmp_path / "lab"), {})
     before, after = round_trip(plan, "leaf1", tmp_path / "again")
     # An external session over link-local addresses does not name the neighbour's AS: it is the lab's to choose.
@@ -238,7 +260,8 @@ def test_the_command(tmp_path: Path) -> None:
     wrong = runner.invoke(app, ["sonic", "export", str(LABS / "leaf-spine"), "--node", "leaf9", "-o", str(tmp_path)])
     assert (wrong.exit_code, "no such switch" in wrong.output) == (2, True)
     absent = runner.invoke(
-        app, ["sonic", "export", str(LABS / "leaf-spine"), "-o", str(tmp_path / "new"), "--yang-dir", str(tmp_path / "no")]
+        app,
+        ["sonic", "export", str(LABS / "leaf-spine"), "-o", str(tmp_path / "new"), "--yang-dir", str(tmp_path / "no")],
     )
     assert (absent.exit_code, "no such directory" in absent.output, (tmp_path / "new").exists()) == (2, True, False)
 
@@ -276,14 +299,18 @@ def wreds(draw: st.DrawFn) -> Wred | None:
     low, high = sorted(
         (draw(st.integers(1, 1900)), draw(st.integers(1, 1900)))
     )  # below every limit, else the lab says that it does nothing
-    return draw(st.sampled_from([None, Wred(min=low, max=high, probability_ppm=draw(PERCENT), ecn=draw(st.booleans()))]))
+    return draw(
+        st.sampled_from([None, Wred(min=low, max=high, probability_ppm=draw(PERCENT), ecn=draw(st.booleans()))])
+    )
 
 
 @st.composite
 def switch_ports(draw: st.DrawFn, ingress: list[str], egress: list[str]) -> SwitchPort:
     weighted = draw(st.sampled_from(["dwrr", "wrr"]))
     queues = tuple(
-        SwitchQueue(index=index, account=draw(accounts(egress)), scheduler=draw(schedulers(weighted)), wred=draw(wreds()))
+        SwitchQueue(
+            index=index, account=draw(accounts(egress)), scheduler=draw(schedulers(weighted)), wred=draw(wreds())
+        )
         for index in range(8)
     )
     priorities = tuple(sorted(draw(st.sets(st.integers(0, 7), max_size=3))))
@@ -292,11 +319,15 @@ def switch_ports(draw: st.DrawFn, ingress: list[str], egress: list[str]) -> Swit
         account = draw(accounts(ingress))
         is_lossless = index in priorities and draw(st.booleans())
         lossless = Lossless(
-            headroom_bytes=draw(SMALL_SIZE), xon_bytes=draw(st.integers(0, 2000)), xon_offset_bytes=draw(st.integers(0, 9000))
+            headroom_bytes=draw(SMALL_SIZE),
+            xon_bytes=draw(st.integers(0, 2000)),
+            xon_offset_bytes=draw(st.integers(0, 9000)),
         )
         groups.append(PriorityGroup(index=index, account=account, lossless=lossless if is_lossless else None))
     times = st.integers(100, 5000).map(lambda ms: ms * 10**6)
-    watchdog = Watchdog(detection_ns=draw(times), restoration_ns=draw(times), action=draw(st.sampled_from(["drop", "forward"])))
+    watchdog = Watchdog(
+        detection_ns=draw(times), restoration_ns=draw(times), action=draw(st.sampled_from(["drop", "forward"]))
+    )
     pfc = Pfc(priorities=priorities, watchdog=draw(st.sampled_from([None, watchdog]))) if priorities else None
     dscp = tuple(draw(st.lists(st.integers(0, 7), min_size=64, max_size=64)))
     maps = QosMaps(dscp_to_tc=dscp, tc_to_queue=draw(EIGHT), tc_to_group=draw(EIGHT), priority_to_queue=draw(EIGHT))
@@ -306,7 +337,10 @@ def switch_ports(draw: st.DrawFn, ingress: list[str], egress: list[str]) -> Swit
 @st.composite
 def switches(draw: st.DrawFn) -> Plan:
     """Draw a switch that CONFIG_DB has words for, with ports of one kind or of two."""
-    ingress, egress = draw(st.sampled_from([["in"], ["in", "in-2"]])), draw(st.sampled_from([["out"], ["out", "out_2"]]))
+    ingress, egress = (
+        draw(st.sampled_from([["in"], ["in", "in-2"]])),
+        draw(st.sampled_from([["out"], ["out", "out_2"]])),
+    )
     headroom = draw(st.sampled_from([0, 10**6]))
     pools = [Pool(name=name, size_bytes=10**9, headroom_bytes=headroom) for name in ingress]
     pools += [Pool(name=name, size_bytes=draw(st.integers(10**8, 10**9))) for name in egress]

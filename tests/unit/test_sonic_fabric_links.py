@@ -5,7 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sonic_fabrics import Tables, addressed, bgp, complaint, imported, line_of, links_of, neighbour, pair, port, servers, switch, write
+from sonic_fabrics import (
+    Tables,
+    addressed,
+    bgp,
+    complaint,
+    imported,
+    line_of,
+    links_of,
+    neighbour,
+    pair,
+    port,
+    servers,
+    switch,
+    write,
+)
 
 
 def test_links_by_device_neighbour(tmp_path: Path) -> None:
@@ -64,7 +78,9 @@ def test_links_by_addresses(tmp_path: Path) -> None:
 def test_links_by_sessions(tmp_path: Path) -> None:
     near = bgp("10.0.0.9", 65002, 65001, "Ethernet8|10.0.0.1/24")
     far = bgp("10.0.0.1", 65001, 65002, "Ethernet12|10.0.0.9/24")
-    assert links_of(imported(addressed(near, far), tmp_path)) == [("a:Ethernet8", "b:Ethernet12", "BGP_NEIGHBOR 10.0.0.9 of a")]
+    assert links_of(imported(addressed(near, far), tmp_path)) == [
+        ("a:Ethernet8", "b:Ethernet12", "BGP_NEIGHBOR 10.0.0.9 of a")
+    ]
 
 
 def test_port_channels(tmp_path: Path) -> None:
@@ -76,12 +92,26 @@ def test_port_channels(tmp_path: Path) -> None:
             "INTERFACE": {},
         }
 
-    fabric = imported(addressed(channel("PortChannel1", "10.0.0.0/31"), channel("PortChannel7", "10.0.0.1/31")), tmp_path)
+    fabric = imported(
+        addressed(channel("PortChannel1", "10.0.0.0/31"), channel("PortChannel7", "10.0.0.1/31")), tmp_path
+    )
     assert [link[:2] for link in links_of(fabric)] == [("a:Ethernet8", "b:Ethernet8"), ("a:Ethernet12", "b:Ethernet12")]
-    assert "a:PortChannel1 and b:PortChannel7: no DEVICE_NEIGHBOR; their members were matched in the order of the files" in fabric.notes
-    crossed = {"DEVICE_NEIGHBOR": {**servers("h1"), "Ethernet8": neighbour("b", "Ethernet12"), "Ethernet12": neighbour("b", "Ethernet8")}}
+    assert (
+        "a:PortChannel1 and b:PortChannel7: no DEVICE_NEIGHBOR; their members were matched in the order of the files"
+        in fabric.notes
+    )
+    crossed = {
+        "DEVICE_NEIGHBOR": {
+            **servers("h1"),
+            "Ethernet8": neighbour("b", "Ethernet12"),
+            "Ethernet12": neighbour("b", "Ethernet8"),
+        }
+    }
     files = addressed(channel("PortChannel1", "10.0.0.0/31") | crossed, channel("PortChannel7", "10.0.0.1/31"))
-    assert [link[:2] for link in links_of(imported(files, tmp_path))] == [("a:Ethernet8", "b:Ethernet12"), ("a:Ethernet12", "b:Ethernet8")]
+    assert [link[:2] for link in links_of(imported(files, tmp_path))] == [
+        ("a:Ethernet8", "b:Ethernet12"),
+        ("a:Ethernet12", "b:Ethernet8"),
+    ]
     files["b"]["PORTCHANNEL_MEMBER"] = {"PortChannel7|Ethernet8": {}}
     (line,) = complaint(files, tmp_path)
     member, lone = line_of("PortChannel1|Ethernet8", tmp_path, "a.json"), line_of('"Ethernet12"', tmp_path, "b.json")
@@ -93,7 +123,10 @@ def test_port_channels(tmp_path: Path) -> None:
 def test_a_link_that_is_down_is_left_out(tmp_path: Path) -> None:
     files = {**pair(), "c": switch("c")}
     files["b"]["PORT"]["Ethernet12"]["admin_status"] = "down"
-    files["c"]["DEVICE_NEIGHBOR"] = {"Ethernet0": neighbour("a", "Ethernet12"), "Ethernet4": neighbour("b", "Ethernet8")}
+    files["c"]["DEVICE_NEIGHBOR"] = {
+        "Ethernet0": neighbour("a", "Ethernet12"),
+        "Ethernet4": neighbour("b", "Ethernet8"),
+    }
     fabric = imported(files, tmp_path)
     assert [link[:2] for link in links_of(fabric)] == [("a:Ethernet12", "c:Ethernet0"), ("b:Ethernet8", "c:Ethernet4")]
     assert "the link a:Ethernet8 to b:Ethernet12 is left out: b:Ethernet12 down (admin_status)" in fabric.notes
@@ -106,11 +139,16 @@ def test_two_files_that_disagree_on_a_link(tmp_path: Path) -> None:
     files = pair(theirs={"DEVICE_NEIGHBOR": {**servers("h2"), "Ethernet8": neighbour("a", "Ethernet8")}})
     (line,) = complaint(files, tmp_path)
     there, here = line_of('"Ethernet8"', tmp_path, "b.json", 2), line_of('"Ethernet8"', tmp_path, "a.json", 2)
-    assert line == f"{there}: DEVICE_NEIGHBOR|Ethernet8: leads to a:Ethernet8, and that to b:Ethernet12 ({here}); write the same"
+    assert (
+        line
+        == f"{there}: DEVICE_NEIGHBOR|Ethernet8: leads to a:Ethernet8, and that to b:Ethernet12 ({here}); write the same"
+    )
 
 
 def test_two_files_that_name_one_port(tmp_path: Path) -> None:
-    files = pair(theirs={"DEVICE_NEIGHBOR": servers("h2")}) | {"c": switch("c", DEVICE_NEIGHBOR={"Ethernet0": neighbour("b", "eth4")})}
+    files = pair(theirs={"DEVICE_NEIGHBOR": servers("h2")}) | {
+        "c": switch("c", DEVICE_NEIGHBOR={"Ethernet0": neighbour("b", "eth4")})
+    }
     (line,) = complaint(files, tmp_path)
     assert "c.json:" in line and "leads to b:Ethernet12, and so does a:Ethernet8 (a.json:" in line
 
@@ -133,12 +171,18 @@ def test_ends_that_differ(field: str, ours: str, theirs: str, tmp_path: Path) ->
     if field == "mtu":
         files["b"]["PORT"]["Ethernet12"] = {"speed": "1000", "admin_status": "up"}  # 9100 is SONiC's default
     (line,) = complaint(files, tmp_path)
-    assert f"PORT|Ethernet8|{field}: {ours}, and {theirs} at the other end, b:Ethernet12 (b.json:" in line and line.startswith("a.json:")
+    assert (
+        f"PORT|Ethernet8|{field}: {ours}, and {theirs} at the other end, b:Ethernet12 (b.json:" in line
+        and line.startswith("a.json:")
+    )
 
 
 def test_an_address_twice(tmp_path: Path) -> None:
     files = addressed(theirs={"LOOPBACK_INTERFACE": {"Loopback0|10.0.0.0/32": {}}})
-    first, second = write(files, tmp_path) and line_of("10.0.0.0/31", tmp_path, "a.json"), line_of("10.0.0.0/32", tmp_path, "b.json")
+    first, second = (
+        write(files, tmp_path) and line_of("10.0.0.0/31", tmp_path, "a.json"),
+        line_of("10.0.0.0/32", tmp_path, "b.json"),
+    )
     assert complaint(files, tmp_path) == [
         f"{second}: Loopback0|10.0.0.0/32: 10.0.0.0/32 is 10.0.0.0/31 of a:Ethernet8 ({first}) too; each interface has its own"
     ]
@@ -146,7 +190,10 @@ def test_an_address_twice(tmp_path: Path) -> None:
 
 def test_networks_that_overlap(tmp_path: Path) -> None:
     files = addressed(theirs={"INTERFACE": {"Ethernet12|10.0.0.1/31": {}, "Ethernet4|10.0.0.5/24": {}}})
-    assert any("and no link joins them; networks are apart" in line and "a.json:" in line for line in complaint(files, tmp_path))
+    assert any(
+        "and no link joins them; networks are apart" in line and "a.json:" in line
+        for line in complaint(files, tmp_path)
+    )
 
 
 def test_ends_of_different_networks(tmp_path: Path) -> None:
@@ -176,7 +223,10 @@ def test_a_session_with_an_address_that_nobody_has(tmp_path: Path) -> None:
 
 def test_doubts_are_told(tmp_path: Path) -> None:
     near = bgp("10.0.0.1", 65002, 65001) | {"CABLE_LENGTH": {"AZURE": {"Ethernet8": "5m"}}}
-    far = {"DEVICE_METADATA": {"localhost": {"hostname": "b", "bgp_asn": "65002"}}, "CABLE_LENGTH": {"AZURE": {"Ethernet12": "7m"}}}
+    far = {
+        "DEVICE_METADATA": {"localhost": {"hostname": "b", "bgp_asn": "65002"}},
+        "CABLE_LENGTH": {"AZURE": {"Ethernet12": "7m"}},
+    }
     notes = imported(addressed(near, far), tmp_path).notes
     assert "CABLE_LENGTH: 5 m at a:Ethernet8, 7 m at b:Ethernet12; each direction has its own delay" in notes
     assert any(note.startswith("b has no BGP session over b:Ethernet12, and a has (") for note in notes)
@@ -193,8 +243,14 @@ def test_two_switches_of_one_name(tmp_path: Path) -> None:
     files = pair()
     files["b"]["DEVICE_METADATA"]["localhost"]["hostname"] = "A"
     (line,) = complaint(files, tmp_path)
-    assert line.startswith(line_of("hostname", tmp_path, "b.json")) and f"({line_of('hostname', tmp_path, 'a.json')}" not in line
-    assert f"'A' is the name of the switch in {line_of('hostname', tmp_path, 'a.json')} too ('a'); give each its own hostname" in line
+    assert (
+        line.startswith(line_of("hostname", tmp_path, "b.json"))
+        and f"({line_of('hostname', tmp_path, 'a.json')}" not in line
+    )
+    assert (
+        f"'A' is the name of the switch in {line_of('hostname', tmp_path, 'a.json')} too ('a'); give each its own hostname"
+        in line
+    )
 
 
 def test_a_switch_without_a_link(tmp_path: Path) -> None:
@@ -203,7 +259,10 @@ def test_a_switch_without_a_link(tmp_path: Path) -> None:
 
 
 def test_a_link_at_a_port_that_containerlab_cannot_name(tmp_path: Path) -> None:
-    files = pair({"DEVICE_NEIGHBOR": {**servers("h1"), "Ethernet2": neighbour("b", "Ethernet12")}}, {"DEVICE_NEIGHBOR": servers("h2")})
+    files = pair(
+        {"DEVICE_NEIGHBOR": {**servers("h1"), "Ethernet2": neighbour("b", "Ethernet12")}},
+        {"DEVICE_NEIGHBOR": servers("h2")},
+    )
     files["a"]["PORT"]["Ethernet2"] = port()
     (line,) = complaint(files, tmp_path)
     assert "PORT|Ethernet2: leads to another switch, but a sonic-vs of Containerlab has Ethernet0, Ethernet4" in line

@@ -36,7 +36,10 @@ def exported(plan: Plan, directory: Path) -> list[Path]:
 def wires(plan: Plan) -> set[frozenset[tuple[str, str, str]]]:
     """Return the links: at each end the node, its interface by SONiC's name (a host's by its own), its address."""
     found = set()
-    names = {node.name: sonic_names([one.interface for one in node.ports]) if node.role == "switch" else {} for node in plan.nodes}
+    names = {
+        node.name: sonic_names([one.interface for one in node.ports]) if node.role == "switch" else {}
+        for node in plan.nodes
+    }
     ends = {
         (node.name, one.interface): (node.name, names[node.name].get(one.interface, one.interface), str(one.address))
         for node in plan.nodes
@@ -71,7 +74,9 @@ def memory_of(node: Node, plan: Plan) -> tuple[Any, ...]:
     tables = ConfigTables()
     switch, by_interface = shared_buffer(node, tables)
     names = sonic_names([one.interface for one in node.ports])
-    ports = {names[one.interface]: (one.rate_bps, one.delay_ns, one.mtu, by_interface[one.interface]) for one in node.ports}
+    ports = {
+        names[one.interface]: (one.rate_bps, one.delay_ns, one.mtu, by_interface[one.interface]) for one in node.ports
+    }
     return ports, switch.cell_bytes, switch.pools
 
 
@@ -83,7 +88,9 @@ def test_the_files_of_a_lab_are_that_lab(tmp_path: Path) -> None:
     assert_same_fabric(now, was)
     assert {node.name: node.bgp for node in now.nodes} == {node.name: node.bgp for node in was.nodes}
     assert {link.found_by for link in fabric.links} == {"DEVICE_NEIGHBOR of both"}
-    assert {file: fabric.files[file] for file in fabric.sources} == {path.name: path.read_bytes() for path in sorted(lab.glob("*.json"))}
+    assert {file: fabric.files[file] for file in fabric.sources} == {
+        path.name: path.read_bytes() for path in sorted(lab.glob("*.json"))
+    }
 
 
 FABRICS = {
@@ -100,9 +107,17 @@ def lab_of(fabric: str, directory: Path) -> Path:
     """Return a lab of the repository, or a fat-tree of twenty switches with a profile."""
     if not fabric.startswith("fat-tree"):
         return LABS / fabric
-    sizes = {"hosts_per_edge": None, "host_rate_bps": 10**9, "edge_rate_bps": None, "core_rate_bps": None, "oversubscription": None}
+    sizes = {
+        "hosts_per_edge": None,
+        "host_rate_bps": 10**9,
+        "edge_rate_bps": None,
+        "core_rate_bps": None,
+        "oversubscription": None,
+    }
     directory.mkdir()
-    (directory / "topology.clab.yml").write_text(topology_text(fat_tree("fat-tree", k=4, delay_ns=500, mtu_bytes=9000, **sizes)))
+    (directory / "topology.clab.yml").write_text(
+        topology_text(fat_tree("fat-tree", k=4, delay_ns=500, mtu_bytes=9000, **sizes))
+    )
     experiment = [
         "title: Fat-tree",
         FABRICS[fabric],

@@ -34,12 +34,20 @@ def test_hosts(tmp_path: Path) -> None:
         "h2": [("b:Ethernet0", "eth1")],
     }
     topology = fabric.files["topology.clab.yml"].decode()
-    assert "['h-a-Ethernet16:eth1', 'a:eth5'], ipv4: ['10.1.0.2/24', '']" in topology and "# a member of Vlan10\n" in topology
-    assert any(note.startswith("a: up, but without neighbour") and "Ethernet4, Ethernet20, Ethernet24" in note for note in fabric.notes)
+    assert (
+        "['h-a-Ethernet16:eth1', 'a:eth5'], ipv4: ['10.1.0.2/24', '']" in topology
+        and "# a member of Vlan10\n" in topology
+    )
+    assert any(
+        note.startswith("a: up, but without neighbour") and "Ethernet4, Ethernet20, Ethernet24" in note
+        for note in fabric.notes
+    )
 
 
 def test_a_host_of_two_switches(tmp_path: Path) -> None:
-    far = {"DEVICE_NEIGHBOR": {"Ethernet0": {"name": "h1", "port": "eth2"}, "Ethernet4": {"name": "h3", "port": "eth1"}}}
+    far = {
+        "DEVICE_NEIGHBOR": {"Ethernet0": {"name": "h1", "port": "eth2"}, "Ethernet4": {"name": "h3", "port": "eth1"}}
+    }
     fabric = imported(pair(theirs=far), tmp_path)
     assert stubs_of(fabric)["h1"] == [("a:Ethernet0", "eth1"), ("b:Ethernet0", "eth2")]
 
@@ -60,7 +68,9 @@ def spineless() -> dict[str, Tables]:
             DEVICE_METADATA={"localhost": {"hostname": name, "bgp_asn": str(65001 + number)}},
             DEVICE_NEIGHBOR={**servers(f"h{number + 1}"), "Ethernet8": neighbour("spine", f"Ethernet{8 * number}")},
             INTERFACE={"Ethernet8": {}, f"Ethernet8|10.0.0.{2 * number}/31": {}},
-            BGP_NEIGHBOR={f"10.0.0.{2 * number + 1}": {"asn": "65100", "name": "spine", "keepalive": "3", "holdtime": "9"}},
+            BGP_NEIGHBOR={
+                f"10.0.0.{2 * number + 1}": {"asn": "65100", "name": "spine", "keepalive": "3", "holdtime": "9"}
+            },
         )
     return files
 
@@ -122,7 +132,10 @@ def test_hosts_that_bgp_does_not_announce_are_told(tmp_path: Path) -> None:
     near, far = bgp("10.0.0.1", 65002, 65001), bgp("10.0.0.0", 65001, 65002)
     near["INTERFACE"] = {"Ethernet8|10.0.0.0/31": {}, "Ethernet0|10.9.0.0/31": {}}
     notes = imported(addressed(near, far), tmp_path).notes
-    assert "bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind routed ports (a)" in notes
+    assert (
+        "bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind routed ports (a)"
+        in notes
+    )
 
 
 def test_fewer_than_two_hosts(tmp_path: Path) -> None:

@@ -80,7 +80,9 @@ def test_what_a_lab_has_not_is_told() -> None:
 
 
 def test_tagged_members_are_not_in_the_vlan(tmp_path: Path) -> None:
-    members = {f"Vlan1000|{port}": {"tagging_mode": "tagged" if port == "Ethernet12" else "untagged"} for port in SERVERS}
+    members = {
+        f"Vlan1000|{port}": {"tagging_mode": "tagged" if port == "Ethernet12" else "untagged"} for port in SERVERS
+    }
     lab = imported(t0(VLAN_MEMBER=members))
     assert "Vlan1000: Ethernet12 not in it in the lab: tagged members, and frames of a lab have no tag" in lab.notes
     switch = plan_of(lab, tmp_path).node("t0-1")
@@ -95,14 +97,18 @@ def test_ports_that_are_down_leave_their_groups(tmp_path: Path) -> None:
     assert "PortChannel102: down, or without a port in the lab; left out" in lab.notes
     switch = plan_of(lab, tmp_path).node("t0-1")
     assert switch.vlans[0].members == ("Ethernet0", "Ethernet8", "Ethernet12")
-    assert [(channel.name, channel.members) for channel in switch.port_channels] == [("PortChannel101", ("Ethernet16",))]
+    assert [(channel.name, channel.members) for channel in switch.port_channels] == [
+        ("PortChannel101", ("Ethernet16",))
+    ]
 
 
 def test_a_server_behind_a_port_channel_in_a_vlan(tmp_path: Path) -> None:
     """MC-LAG's half: the bond of a server, in the VLAN of the others."""
     channels = {**t0()["PORTCHANNEL"], "PortChannel0007": {"admin_status": "up"}}
     joins = {**t0()["PORTCHANNEL_MEMBER"], "PortChannel0007|Ethernet0": {}, "PortChannel0007|Ethernet4": {}}
-    members = {f"Vlan1000|{name}": {"tagging_mode": "untagged"} for name in ("PortChannel0007", "Ethernet8", "Ethernet12")}
+    members = {
+        f"Vlan1000|{name}": {"tagging_mode": "untagged"} for name in ("PortChannel0007", "Ethernet8", "Ethernet12")
+    }
     plan = plan_of(imported(t0(PORTCHANNEL=channels, PORTCHANNEL_MEMBER=joins, VLAN_MEMBER=members)), tmp_path)
     assert plan.node("t0-1").vlans[0].members == ("PortChannel0007", "Ethernet8", "Ethernet12")
     (bond,) = plan.node("Servers0").port_channels
@@ -112,9 +118,15 @@ def test_a_server_behind_a_port_channel_in_a_vlan(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (more("PORTCHANNEL_MEMBER", **{"PortChannel101|Ethernet24": {}}), "'Ethernet24' is a member of PortChannel102 too"),
+        (
+            more("PORTCHANNEL_MEMBER", **{"PortChannel101|Ethernet24": {}}),
+            "'Ethernet24' is a member of PortChannel102 too",
+        ),
         (more("PORTCHANNEL_MEMBER", **{"PortChannel9|Ethernet0": {}}), "'PortChannel9' is no PORTCHANNEL"),
-        (more("VLAN_MEMBER", **{"Vlan1000|Ethernet16": {"tagging_mode": "untagged"}}), "'Ethernet16' is a member of PortChannel101 too"),
+        (
+            more("VLAN_MEMBER", **{"Vlan1000|Ethernet16": {"tagging_mode": "untagged"}}),
+            "'Ethernet16' is a member of PortChannel101 too",
+        ),
         (more("VLAN_MEMBER", **{"Vlan1000|Ethernet99": {"tagging_mode": "untagged"}}), "'Ethernet99' is no PORT"),
         (
             more("VLAN_MEMBER", **{"Vlan1000|Ethernet0": {"tagging_mode": "native"}}),
@@ -165,7 +177,11 @@ def test_a_bound_file_has_its_groups_as_far_as_there_are_links(tmp_path: Path) -
     (vlan,), (channel,) = switch.vlans, switch.port_channels
     assert isinstance(vlan, Vlan) and isinstance(channel, PortChannel)
     assert (vlan.members, vlan.address) == (("Ethernet0", "Ethernet4"), "192.168.0.1/21")
-    assert (channel.name, channel.members, channel.address) == ("PortChannel101", ("Ethernet16", "Ethernet20"), "10.0.0.56/31")
+    assert (channel.name, channel.members, channel.address) == (
+        "PortChannel101",
+        ("Ethernet16", "Ethernet20"),
+        "10.0.0.56/31",
+    )
     assert switch.bgp is not None
     assert [(one.interface, one.address) for one in switch.bgp.neighbours] == [("PortChannel101", "10.0.0.57")]
     assert "192.168.0.0/21" in switch.bgp.networks
@@ -187,10 +203,14 @@ def test_a_bound_file_without_memory_is_a_switch_without_profile(tmp_path: Path)
     tables = t0(BUFFER_POOL=None, BUFFER_PROFILE=None, BUFFER_PG=None, BUFFER_QUEUE=None)
     plan = resolve_plan(parse_lab(bound_lab(tmp_path / "lab", tables)), {})
     assert plan.node("t0").switch is None
-    assert any(warning.startswith("t0: BUFFER_POOL: missing, or empty: the switch has no profile") for warning in plan.warnings)
+    assert any(
+        warning.startswith("t0: BUFFER_POOL: missing, or empty: the switch has no profile") for warning in plan.warnings
+    )
 
 
-@pytest.mark.skipif(not MODELS.is_dir() or shutil.which(PROGRAM) is None, reason="SONiC's YANG models or yanglint are not there")
+@pytest.mark.skipif(
+    not MODELS.is_dir() or shutil.which(PROGRAM) is None, reason="SONiC's YANG models or yanglint are not there"
+)
 @pytest.mark.parametrize("protocol", ["bgp-numbered", "bgp-unnumbered"])
 def test_the_export_is_valid(protocol: str, tmp_path: Path) -> None:
     plan_of(imported(t0()), tmp_path)

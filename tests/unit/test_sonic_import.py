@@ -18,7 +18,17 @@ from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.plan import resolve_plan
 from fabriclab.plan.model import Plan
 from fabriclab.plan.node import Port
-from fabriclab.plan.switch.model import Account, Lossless, Pfc, Pool, PriorityGroup, Scheduler, SwitchQueue, Watchdog, Wred
+from fabriclab.plan.switch.model import (
+    Account,
+    Lossless,
+    Pfc,
+    Pool,
+    PriorityGroup,
+    Scheduler,
+    SwitchQueue,
+    Watchdog,
+    Wred,
+)
 from fabriclab.vendors.sonic.lab import ImportedLab, import_lab
 from fabriclab.vendors.sonic.read import parse_config_db, read_config_db
 
@@ -88,7 +98,9 @@ def test_trident_3(tmp_path: Path) -> None:
     port = node.ports[0].switch_port
     assert node.switch is not None
     assert port is not None
-    assert node.switch.pools[0] == Pool(name="ingress_lossless_pool", size_bytes=32732160 - 1622016, headroom_bytes=1622016)
+    assert node.switch.pools[0] == Pool(
+        name="ingress_lossless_pool", size_bytes=32732160 - 1622016, headroom_bytes=1622016
+    )
     assert node.ports[0].delay_ns == 25  # 5 m
     assert node.ports[0].rate_bps == 100 * 10**9
     assert port.queues[3] == SwitchQueue(
@@ -142,7 +154,12 @@ def test_what_ports_outside_the_lab_reserve_is_taken_off(tmp_path: Path) -> None
 
 
 def test_wred_needs_to_be_enabled(tmp_path: Path) -> None:
-    profile = {"green_min_threshold": "10000", "green_max_threshold": "30000", "green_drop_probability": "10", "ecn": "ecn_all"}
+    profile = {
+        "green_min_threshold": "10000",
+        "green_max_threshold": "30000",
+        "green_drop_probability": "10",
+        "ecn": "ecn_all",
+    }
     queues = both("QUEUE", "0", {"scheduler": "s", "wred_profile": "w"})
     off = {"WRED_PROFILE": {"w": profile}, **queues}
     assert queue_of(off, tmp_path).wred is None
@@ -199,7 +216,10 @@ def test_a_profile_that_sonic_computes_is_computed(tmp_path: Path) -> None:
 
 def test_ports_that_differ_say_so_in_the_profile(tmp_path: Path) -> None:
     ports = {f"Ethernet{4 * number}": SMALL["PORT"]["Ethernet0"] for number in range(5)}
-    queues = {f"{name}|0": {"scheduler": "slow" if name in ("Ethernet4", "Ethernet8", "Ethernet16") else "s"} for name in ports}
+    queues = {
+        f"{name}|0": {"scheduler": "slow" if name in ("Ethernet4", "Ethernet8", "Ethernet16") else "s"}
+        for name in ports
+    }
     schedulers = {**SMALL["SCHEDULER"], "slow": {"type": "DWRR", "weight": "1"}}
     bound = {"BUFFER_QUEUE": {f"{name}|0": {"profile": "lossy"} for name in ports}, "BUFFER_PG": {}}
     lab = imported({"PORT": ports, "QUEUE": queues, "SCHEDULER": schedulers, **bound})
@@ -226,7 +246,10 @@ def test_a_queue_without_a_profile_has_all_the_memory(tmp_path: Path) -> None:
 def test_the_watchdog(action: str, expected: str | None, tmp_path: Path) -> None:
     changes = {
         "PORT_QOS_MAP": {name: {"pfc_enable": "3"} for name in NAMES},
-        "PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "100"}, **{name: {"action": action, "detection_time": "300"} for name in NAMES}},
+        "PFC_WD": {
+            "GLOBAL": {"POLL_INTERVAL": "100"},
+            **{name: {"action": action, "detection_time": "300"} for name in NAMES},
+        },
     }
     switch_port = port_of(changes, tmp_path).switch_port
     assert switch_port is not None
@@ -248,7 +271,8 @@ def test_neighbours_by_bgp_become_switches(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"), [("leaf 1", "leaf-1"), ("default", "node-default"), ("experiment", "node-experiment"), ("..", "node")]
+    ("name", "expected"),
+    [("leaf 1", "leaf-1"), ("default", "node-default"), ("experiment", "node-experiment"), ("..", "node")],
 )
 def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) -> None:
     neighbours = {"DEVICE_NEIGHBOR": {"Ethernet0": {"name": "all"}, "Ethernet4": {"name": "null"}}}
@@ -259,7 +283,10 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"BUFFER_POOL": {**SMALL["BUFFER_POOL"], "x": {"type": "egress", "mode": "static"}}}, "BUFFER_POOL|x|size: missing"),
+        (
+            {"BUFFER_POOL": {**SMALL["BUFFER_POOL"], "x": {"type": "egress", "mode": "static"}}},
+            "BUFFER_POOL|x|size: missing",
+        ),
         (
             both("BUFFER_QUEUE", "0-1", {"profile": "in"}),
             "BUFFER_QUEUE|Ethernet0|0-1: overlaps BUFFER_QUEUE|Ethernet0|0, which says something else",
@@ -269,10 +296,18 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
             "BUFFER_PROFILE|lossy|pool: egress is an egress pool, but BUFFER_PG refers to this profile",
         ),
         (
-            {"BUFFER_PROFILE": {**SMALL["BUFFER_PROFILE"], "lossy": {"pool": "egress", "size": "0", "dynamic_th": "1", "static_th": "5"}}},
+            {
+                "BUFFER_PROFILE": {
+                    **SMALL["BUFFER_PROFILE"],
+                    "lossy": {"pool": "egress", "size": "0", "dynamic_th": "1", "static_th": "5"},
+                }
+            },
             "BUFFER_PROFILE|lossy|static_th: stands beside dynamic_th; keep one of the two",
         ),
-        ({"SCHEDULER": {"s": {"cir": "100"}}}, "SCHEDULER|s|cir: 100 bytes/s are 800 bps; a lab's queue is shaped to 8 kbps at least"),
+        (
+            {"SCHEDULER": {"s": {"cir": "100"}}},
+            "SCHEDULER|s|cir: 100 bytes/s are 800 bps; a lab's queue is shaped to 8 kbps at least",
+        ),
         (
             {"SCHEDULER": {"s": {"type": "DWRR"}, "w": {"type": "WRR"}}, **both("QUEUE", "1", {"scheduler": "w"})},
             "a port with DWRR and WRR queues",
@@ -285,8 +320,14 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
             {"PORT": {"Ethernet0": {"speed": "1000"}}, "QUEUE": {}, "BUFFER_QUEUE": {}, "BUFFER_PG": {}},
             "PORT: 1 port(s) in use; a lab needs two",
         ),
-        ({"PORT": {name: {"speed": "800000"} for name in NAMES}}, "PORT|Ethernet0|speed: 800 Gbps are more than a lab's links carry"),
-        ({"PORT": {name: {"speed": "1000", "mtu": "500"} for name in NAMES}}, "PORT|Ethernet0|mtu: 500 is out of range"),
+        (
+            {"PORT": {name: {"speed": "800000"} for name in NAMES}},
+            "PORT|Ethernet0|speed: 800 Gbps are more than a lab's links carry",
+        ),
+        (
+            {"PORT": {name: {"speed": "1000", "mtu": "500"} for name in NAMES}},
+            "PORT|Ethernet0|mtu: 500 is out of range",
+        ),
     ],
 )
 def test_what_a_lab_cannot_say_is_told(changes: dict[str, Any], message: str) -> None:
@@ -297,7 +338,9 @@ def test_what_a_lab_cannot_say_is_told(changes: dict[str, Any], message: str) ->
 def test_every_figure_says_where_it_is_from(platform: str) -> None:
     lab = import_lab(read_config_db(GOLDEN / f"{platform}.json"))
     profile = lab.files[f"{PLATFORMS[platform]}.yml"]
-    figures = [line for line in profile.splitlines() if ": " in line and not line.startswith(("format", "title", "source"))]
+    figures = [
+        line for line in profile.splitlines() if ": " in line and not line.startswith(("format", "title", "source"))
+    ]
     assert all("  # " in line for line in figures)
     assert len(figures) > 30
 
@@ -305,14 +348,27 @@ def test_every_figure_says_where_it_is_from(platform: str) -> None:
 def test_the_command_writes_a_lab_that_checks(tmp_path: Path) -> None:
     runner = CliRunner()
     result = runner.invoke(
-        app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "leaf1", "-o", str(tmp_path / "lab"), "--cell", "256 B"]
+        app,
+        [
+            "sonic",
+            "import",
+            str(GOLDEN / "trident-3.json"),
+            "--name",
+            "leaf1",
+            "-o",
+            str(tmp_path / "lab"),
+            "--cell",
+            "256 B",
+        ],
     )
     assert result.exit_code == 0, result.output
     assert "leaf1 with 4 ports" in result.output
     assert "NTP_SERVER (1 entry): management of the switch" in result.output
     assert "cell: 256 B" in (tmp_path / "lab" / "leaf1.yml").read_text()
     assert runner.invoke(app, ["check", str(tmp_path / "lab")]).exit_code == 0
-    again = runner.invoke(app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "leaf1", "-o", str(tmp_path / "lab")])
+    again = runner.invoke(
+        app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "leaf1", "-o", str(tmp_path / "lab")]
+    )
     assert (again.exit_code, "is there already; --force replaces it" in again.output) == (2, True)
 
 
@@ -321,7 +377,9 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     file.write_text('{"PORT": {"Ethernet0": {"speed": "fast"}}}', encoding="utf-8")
     result = CliRunner().invoke(app, ["sonic", "import", str(file), "-o", str(tmp_path / "lab")])
     assert (result.exit_code, "PORT|Ethernet0|speed: 'fast'" in result.output) == (2, True)
-    named = CliRunner().invoke(app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "le af/1", "-o", str(tmp_path / "lab")])
+    named = CliRunner().invoke(
+        app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "le af/1", "-o", str(tmp_path / "lab")]
+    )
     assert (named.exit_code, "--name 'le af/1': is no name" in named.output) == (2, True)
     assert not (tmp_path / "lab").exists()
 
@@ -372,6 +430,13 @@ def test_a_meter_that_counts_packets_is_taken_at_full_frames(
     changes = {"PORT": ports, "SCHEDULER": {"s": fields}}
     scheduler = queue_of(changes, tmp_path_factory.mktemp("packets")).scheduler
     frame = mtu + 38
-    assert (scheduler.cir_bps, scheduler.pir_bps, scheduler.cbs_bytes) == (cir * frame * 8, (cir + peak) * frame * 8, burst * frame)
+    assert (scheduler.cir_bps, scheduler.pir_bps, scheduler.cbs_bytes) == (
+        cir * frame * 8,
+        (cir + peak) * frame * 8,
+        burst * frame,
+    )
     (note,) = (note for note in imported(changes).notes if "meter_type" in note)
-    assert f"SCHEDULER|s|meter_type: packets: the lab's shaper counts bytes, so a packet is taken as a full frame of MTU {mtu}" in note
+    assert (
+        f"SCHEDULER|s|meter_type: packets: the lab's shaper counts bytes, so a packet is taken as a full frame of MTU {mtu}"
+        in note
+    )

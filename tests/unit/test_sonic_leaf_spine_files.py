@@ -15,7 +15,16 @@ from fabriclab.vendors.sonic.judge import judge_config_db
 
 LAB = Path(__file__).parents[2] / "labs" / "sonic-leaf-spine"
 SPINES, LEAVES = ("spine1", "spine2"), ("leaf1", "leaf2", "leaf3", "leaf4")
-SWITCH_TABLES = ("BUFFER_POOL", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PFC_WD", "CABLE_LENGTH", "INTERFACE", "LOOPBACK_INTERFACE")
+SWITCH_TABLES = (
+    "BUFFER_POOL",
+    "BUFFER_PG",
+    "BUFFER_QUEUE",
+    "QUEUE",
+    "PFC_WD",
+    "CABLE_LENGTH",
+    "INTERFACE",
+    "LOOPBACK_INTERFACE",
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +44,13 @@ def test_the_check_finds_nothing(switch: str) -> None:
 
 def test_the_spines_are_bgpcfgds_and_the_leaves_frrcfgds() -> None:
     for switch in SPINES:
-        assert tables(switch)["DEVICE_METADATA"]["localhost"]["bgp_asn"] == "64512" and "BGP_GLOBALS" not in tables(switch)
+        assert tables(switch)["DEVICE_METADATA"]["localhost"]["bgp_asn"] == "64512" and "BGP_GLOBALS" not in tables(
+            switch
+        )
     for switch in LEAVES:
-        assert tables(switch)["DEVICE_METADATA"]["localhost"]["frr_mgmt_framework_config"] == "true" and "BGP_GLOBALS" in tables(switch)
+        assert tables(switch)["DEVICE_METADATA"]["localhost"][
+            "frr_mgmt_framework_config"
+        ] == "true" and "BGP_GLOBALS" in tables(switch)
 
 
 @pytest.mark.parametrize("switch", [*SPINES, *LEAVES])

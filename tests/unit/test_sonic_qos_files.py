@@ -28,7 +28,9 @@ def tables(name: str) -> dict[str, Any]:
 
 
 def test_every_file_is_good_or_has_a_mistake() -> None:
-    assert {path.stem for path in LAB.glob("*.json")} == {GOOD, *MISTAKES} == {path.stem for path in LAB.glob("leaf*.yml")}
+    assert (
+        {path.stem for path in LAB.glob("*.json")} == {GOOD, *MISTAKES} == {path.stem for path in LAB.glob("leaf*.yml")}
+    )
 
 
 @pytest.mark.parametrize("name", [GOOD, *MISTAKES])

@@ -53,7 +53,9 @@ def test_a_platform_s_file_is_read_whole() -> None:
 
 
 def test_what_is_not_emulated_is_told() -> None:
-    config = parse(ACL_TABLE={"a": {}, "b": {}}, MGMT_PORT={"eth0": {}}, SCHEDULER={"s": {"type": "STRICT", "priority": "3"}})
+    config = parse(
+        ACL_TABLE={"a": {}, "b": {}}, MGMT_PORT={"eth0": {}}, SCHEDULER={"s": {"type": "STRICT", "priority": "3"}}
+    )
     assert [(left.what, left.entries, left.why) for left in config.left_out] == [
         ("ACL_TABLE", 2, "packets are not filtered"),
         ("MGMT_PORT", 1, "management of the switch"),
@@ -74,7 +76,9 @@ def test_fields_that_are_not_emulated_are_told_together() -> None:
 
 def test_ranges_and_lists_of_ports() -> None:
     config = parse(
-        BUFFER_POOL=POOLS, BUFFER_PROFILE=PROFILES, BUFFER_QUEUE={"Ethernet0,Ethernet4|3-4": {"profile": "[BUFFER_PROFILE|lossy]"}}
+        BUFFER_POOL=POOLS,
+        BUFFER_PROFILE=PROFILES,
+        BUFFER_QUEUE={"Ethernet0,Ethernet4|3-4": {"profile": "[BUFFER_PROFILE|lossy]"}},
     )
     (binding,) = config.buffer_queues
     assert (binding.ports, binding.indices, binding.profile) == (("Ethernet0", "Ethernet4"), (3, 4), "lossy")
@@ -89,7 +93,10 @@ def test_keys_of_a_chassis() -> None:
 
 
 def test_both_styles_of_bgp() -> None:
-    by_template = parse(DEVICE_METADATA={"localhost": {"bgp_asn": "65100"}}, BGP_NEIGHBOR={"10.0.0.1": {"asn": "65200", "name": "spine"}})
+    by_template = parse(
+        DEVICE_METADATA={"localhost": {"bgp_asn": "65100"}},
+        BGP_NEIGHBOR={"10.0.0.1": {"asn": "65200", "name": "spine"}},
+    )
     assert (by_template.asn, by_template.bgp_neighbours[0].asn, by_template.frrcfgd) == (65100, 65200, False)
     by_tables = read_config_db(GOLDEN / "jericho-2.json")
     assert (by_tables.asn, str(by_tables.router_id), by_tables.max_paths) == (65200, "10.1.0.32", 32)
@@ -98,7 +105,12 @@ def test_both_styles_of_bgp() -> None:
 
 
 def test_keys_of_sessions_with_and_without_a_vrf() -> None:
-    sessions = {"default|10.0.0.1": {"asn": "1"}, "10.0.0.3": {"asn": "2"}, "Vrf1|10.0.0.5": {"asn": "3"}, "fc00::1": {"asn": "4"}}
+    sessions = {
+        "default|10.0.0.1": {"asn": "1"},
+        "10.0.0.3": {"asn": "2"},
+        "Vrf1|10.0.0.5": {"asn": "3"},
+        "fc00::1": {"asn": "4"},
+    }
     by_template = parse(BGP_NEIGHBOR=sessions)
     assert [one.asn for one in by_template.bgp_neighbours] == [1, 2]
     assert len(by_template.notes) == 2  # another VRF, IPv6
@@ -152,21 +164,39 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
             {"BUFFER_PROFILE": {"p": {"pool": "poll", "size": "0"}}, "BUFFER_POOL": POOLS},
             "BUFFER_PROFILE|p|pool: 'poll' is no BUFFER_POOL; did you mean 'pool'?",
         ),
-        ({"BUFFER_PROFILE": {"p": {"dynamic_th": "8"}}}, "BUFFER_PROFILE|p|dynamic_th: '8': a whole number from -8 to 7 is wanted"),
-        ({"BUFFER_PG": {"Ethernet1|3": {"profile": "NULL"}}}, "BUFFER_PG|Ethernet1|3: 'Ethernet1' is no PORT; did you mean"),
+        (
+            {"BUFFER_PROFILE": {"p": {"dynamic_th": "8"}}},
+            "BUFFER_PROFILE|p|dynamic_th: '8': a whole number from -8 to 7 is wanted",
+        ),
+        (
+            {"BUFFER_PG": {"Ethernet1|3": {"profile": "NULL"}}},
+            "BUFFER_PG|Ethernet1|3: 'Ethernet1' is no PORT; did you mean",
+        ),
         (
             {"BUFFER_PG": {"Ethernet0|4-3": {"profile": "NULL"}}},
             "BUFFER_PG|Ethernet0|4-3: '4-3': a number from 0 to 7 or a range such as 3-4 is wanted",
         ),
-        ({"BUFFER_PG": {"Ethernet0": {"profile": "NULL"}}}, "BUFFER_PG|Ethernet0: the key of an entry is a port and a number or a range"),
-        ({"DSCP_TO_TC_MAP": {"A": {"64": "0"}}}, "DSCP_TO_TC_MAP|A|64: '64': a whole number from 0 to 63 is wanted as the field's name"),
+        (
+            {"BUFFER_PG": {"Ethernet0": {"profile": "NULL"}}},
+            "BUFFER_PG|Ethernet0: the key of an entry is a port and a number or a range",
+        ),
+        (
+            {"DSCP_TO_TC_MAP": {"A": {"64": "0"}}},
+            "DSCP_TO_TC_MAP|A|64: '64': a whole number from 0 to 63 is wanted as the field's name",
+        ),
         ({"DSCP_TO_TC_MAP": {"A": {"3": "8"}}}, "DSCP_TO_TC_MAP|A|3: '8': a whole number from 0 to 7 is wanted"),
         (
             {"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,9"}}},
             "PORT_QOS_MAP|Ethernet0|pfc_enable: '9': priorities from 0 to 7 are wanted",
         ),
-        ({"PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "A"}}}, "PORT_QOS_MAP|Ethernet0|dscp_to_tc_map: 'A' is no DSCP_TO_TC_MAP"),
-        ({"CABLE_LENGTH": {"A": {"Ethernet0": "5"}}}, "CABLE_LENGTH|A|Ethernet0: '5': a length in metres such as 5m is wanted"),
+        (
+            {"PORT_QOS_MAP": {"Ethernet0": {"dscp_to_tc_map": "A"}}},
+            "PORT_QOS_MAP|Ethernet0|dscp_to_tc_map: 'A' is no DSCP_TO_TC_MAP",
+        ),
+        (
+            {"CABLE_LENGTH": {"A": {"Ethernet0": "5"}}},
+            "CABLE_LENGTH|A|Ethernet0: '5': a length in metres such as 5m is wanted",
+        ),
         (
             {"PFC_WD": {"Ethernet0": {"detection_time": "20"}}},
             "PFC_WD|Ethernet0|detection_time: '20': a whole number of ms from 100 to 5000 is wanted",
@@ -176,7 +206,10 @@ def test_a_file_that_is_none(data: bytes, message: str) -> None:
             "INTERFACE|Ethernet0|10.0.0.1: '10.0.0.1' is no address; write one with its prefix length",
         ),
         ({"BGP_NEIGHBOR": {"10.0.0.1": {}}}, "BGP_NEIGHBOR|10.0.0.1|asn: missing; write the neighbour's AS number"),
-        ({"VLAN": {"Vlan10": {}}, "VLAN_MEMBER": {"Vlan10|Ethernet9": {}}}, "VLAN_MEMBER|Vlan10|Ethernet9: 'Ethernet9' is no PORT"),
+        (
+            {"VLAN": {"Vlan10": {}}, "VLAN_MEMBER": {"Vlan10|Ethernet9": {}}},
+            "VLAN_MEMBER|Vlan10|Ethernet9: 'Ethernet9' is no PORT",
+        ),
         ({"INTERFACE": {"Ethernet0": "up"}}, "INTERFACE|Ethernet0: 'up' stands here; an object of fields is wanted"),
         ({"X\ud800": 5}, "X\\ud800: the number 5 stands here"),
     ],
@@ -194,7 +227,9 @@ def test_what_stands_twice() -> None:
     text = b'{"PORT": {"Ethernet0": {"speed": "1",\n"speed": "2"},\n"Ethernet0": {"speed": "3"}}}'
     assert complaints(text) == ["c.json:3: PORT|Ethernet0: stands twice; only the last one would hold, remove one"]
     text = b'{"PORT": {"Ethernet0": {"speed": "1",\n"speed": "2"}}}'
-    assert complaints(text) == ["c.json:2: PORT|Ethernet0|speed: stands twice; only the last one would hold, remove one"]
+    assert complaints(text) == [
+        "c.json:2: PORT|Ethernet0|speed: stands twice; only the last one would hold, remove one"
+    ]
 
 
 def test_a_file_full_of_mistakes_is_given_up_on() -> None:
@@ -202,7 +237,9 @@ def test_a_file_full_of_mistakes_is_given_up_on() -> None:
 
 
 def test_a_large_file_is_read_and_its_mistake_found() -> None:
-    entries = b",\n".join(b'"rule%d": {"PRIORITY": "%d", "SRC_IP": "10.0.0.0/8"}' % (number, number) for number in range(400_000))
+    entries = b",\n".join(
+        b'"rule%d": {"PRIORITY": "%d", "SRC_IP": "10.0.0.0/8"}' % (number, number) for number in range(400_000)
+    )
     text = b'{"ACL_RULE": {' + entries + b'},\n"PORT": {"Ethernet0": {"speed": "x"}}}'
     assert 20 * 2**20 < len(text) < LARGEST_BYTES
     assert complaint(text).startswith("c.json:400001: PORT|Ethernet0|speed")
@@ -224,7 +261,8 @@ def test_names_of_the_file_are_shown_on_one_line() -> None:
 
 
 TEXTS = st.one_of(
-    st.text(max_size=6), st.sampled_from(["Ethernet0", "3-4", "NULL", "AZURE", "ingress_lossless_pool", "[BUFFER_POOL|x]", "10.0.0.0/31"])
+    st.text(max_size=6),
+    st.sampled_from(["Ethernet0", "3-4", "NULL", "AZURE", "ingress_lossless_pool", "[BUFFER_POOL|x]", "10.0.0.0/31"]),
 )
 VALUES = st.recursive(
     st.one_of(TEXTS, st.integers(), st.floats(), st.booleans(), st.none()),

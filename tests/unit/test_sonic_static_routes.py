@@ -36,7 +36,9 @@ def stock(protocol: str) -> str:
         return json.dumps(configs_of(Path(scratch) / "stock", protocol))
 
 
-def lab_of(directory: Path, routes: Tables, protocol: str = "bgp-numbered", switch: str = "leaf1", **tables: Tables) -> Plan:
+def lab_of(
+    directory: Path, routes: Tables, protocol: str = "bgp-numbered", switch: str = "leaf1", **tables: Tables
+) -> Plan:
     """Return the plan of two leaves and a spine of which one has these static routes alone."""
     directory.mkdir(exist_ok=True)
     configs = json.loads(stock(protocol))
@@ -63,7 +65,10 @@ def lines(plan: Plan, node: str) -> list[str]:
 
 def test_a_static_route_is_in_the_plan_and_in_the_kernel(tmp_path: Path) -> None:
     gateway = spine_address(tmp_path)
-    plan = lab_of(tmp_path, {"default|192.0.2.0/24": {"nexthop": gateway, "ifname": "Ethernet4"}, "198.51.100.0/24": {"nexthop": gateway}})
+    plan = lab_of(
+        tmp_path,
+        {"default|192.0.2.0/24": {"nexthop": gateway, "ifname": "Ethernet4"}, "198.51.100.0/24": {"nexthop": gateway}},
+    )
     hops = ((gateway, "Ethernet4"),)
     assert plan.node("leaf1").static_routes == (
         StaticRoute(destination="192.0.2.0/24", next_hops=hops, distance=1),
@@ -99,7 +104,9 @@ def test_several_next_hops_and_distances(tmp_path: Path) -> None:
     ]
     # Of two routes to one prefix, and of what drops, the kernel's table does not tell which is taken.
     expected = {route.destination: len(route.next_hops) for route in plan.node("spine1").routes}
-    assert {prefix: expected.get(prefix) for prefix in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "0.0.0.0/0")} == {
+    assert {
+        prefix: expected.get(prefix) for prefix in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "0.0.0.0/0")
+    } == {
         "192.0.2.0/24": 2,
         "198.51.100.0/24": None,
         "203.0.113.0/24": None,
@@ -135,11 +142,17 @@ def test_an_advertised_route_is_known_to_the_others(tmp_path: Path) -> None:
 
 def test_in_a_lab_without_bgp_the_topology_fills_in_what_the_file_leaves(tmp_path: Path) -> None:
     bare = lab_of(tmp_path / "bare", {}, "static")
-    (far,) = (route.destination for route in bare.node("leaf1").routes if bare.node("leaf2").ports[0].address in _hosts(route.destination))
+    (far,) = (
+        route.destination
+        for route in bare.node("leaf1").routes
+        if bare.node("leaf2").ports[0].address in _hosts(route.destination)
+    )
     host = peer(bare, "leaf1", 0)
     plan = lab_of(tmp_path, {f"default|{far}": {"nexthop": host}}, "static")
     assert plan.bgp is None
-    assert {route.destination for route in plan.node("leaf1").routes} == {route.destination for route in bare.node("leaf1").routes}
+    assert {route.destination for route in plan.node("leaf1").routes} == {
+        route.destination for route in bare.node("leaf1").routes
+    }
     assert f"route add {far} metric 16777216 via {host} dev Ethernet0" in lines(plan, "leaf1")
     assert len(lines(plan, "leaf1")) == len(lines(bare, "leaf1"))
     everything = lab_of(tmp_path / "default", {"default|0.0.0.0/0": {"nexthop": host}}, "static")
@@ -157,7 +170,9 @@ def test_a_link_that_comes_back_has_its_static_routes_again(tmp_path: Path) -> N
     gateway = spine_address(tmp_path)
     plan = lab_of(tmp_path, {"192.0.2.0/24": {"nexthop": gateway}, "203.0.113.0/24": {"blackhole": "true"}})
     ends = (("leaf1:Ethernet4", "spine1:Ethernet0"),)
-    down = Event(name="down", at_ns=10**6, links=ends, node=None, action="down", rate_bps=None, delay_ns=None, loss_ppm=None)
+    down = Event(
+        name="down", at_ns=10**6, links=ends, node=None, action="down", rate_bps=None, delay_ns=None, loss_ppm=None
+    )
     up = down.model_copy(update={"name": "up", "at_ns": 2 * 10**6, "action": "up"})
     text = json.dumps(compile_events(plan.model_copy(update={"events": (down, up)})))
     assert text.count(f"route replace 192.0.2.0/24 metric 16777216 via {gateway} dev Ethernet4") == 1
@@ -167,13 +182,25 @@ def test_a_link_that_comes_back_has_its_static_routes_again(tmp_path: Path) -> N
 LEFT_OUT = [
     ({"Vrf1|192.0.2.0/24": {"nexthop": "10.0.0.1"}}, "STATIC_ROUTE|Vrf1|192.0.2.0/24: of VRF 'Vrf1', left out"),
     ({"default|2001:db8::/32": {"nexthop": "fe80::1"}}, "STATIC_ROUTE|default|2001:db8::/32: IPv6, left out"),
-    ({"192.0.2.0/24": {"nexthop": "203.0.113.9"}}, "STATIC_ROUTE|192.0.2.0/24|nexthop: 203.0.113.9 is on no link of the lab"),
-    ({"192.0.2.0/24": {"nexthop": "2001:db8::1"}}, "STATIC_ROUTE|192.0.2.0/24|nexthop: '2001:db8::1': that next hop was left out"),
+    (
+        {"192.0.2.0/24": {"nexthop": "203.0.113.9"}},
+        "STATIC_ROUTE|192.0.2.0/24|nexthop: 203.0.113.9 is on no link of the lab",
+    ),
+    (
+        {"192.0.2.0/24": {"nexthop": "2001:db8::1"}},
+        "STATIC_ROUTE|192.0.2.0/24|nexthop: '2001:db8::1': that next hop was left out",
+    ),
     ({"192.0.2.0/24": {"ifname": "Ethernet8"}}, "STATIC_ROUTE|192.0.2.0/24|ifname: 'Ethernet8' has no link in the lab"),
     ({"192.0.2.0/24": {"ifname": "Ethernet4", "bfd": "true"}}, "STATIC_ROUTE|192.0.2.0/24|bfd: not emulated"),
-    ({"192.0.2.0/24": {"ifname": "Ethernet4", "nexthop-vrf": "Vrf2"}}, "STATIC_ROUTE|192.0.2.0/24|nexthop-vrf: 'Vrf2': that next hop"),
+    (
+        {"192.0.2.0/24": {"ifname": "Ethernet4", "nexthop-vrf": "Vrf2"}},
+        "STATIC_ROUTE|192.0.2.0/24|nexthop-vrf: 'Vrf2': that next hop",
+    ),
     ({"192.0.2.0/24": {"ifname": "Ethernet4", "distance": "255"}}, "STATIC_ROUTE|192.0.2.0/24|distance: 255"),
-    ({"192.0.2.0/24": {"nexthop": "0.0.0.0"}}, "STATIC_ROUTE|192.0.2.0/24|nexthop: a next hop without address and interface"),
+    (
+        {"192.0.2.0/24": {"nexthop": "0.0.0.0"}},
+        "STATIC_ROUTE|192.0.2.0/24|nexthop: a next hop without address and interface",
+    ),
 ]
 
 
@@ -191,7 +218,11 @@ def test_what_a_lab_cannot_have_is_told_with_its_line(tmp_path: Path, routes: Ta
 
 
 WRONG = [
-    ({"192.0.2.0/24": {"nexthop": "10.0.0.1,10.0.0.3", "ifname": "Ethernet4"}}, "ifname", "1 in this list and 2 in nexthop"),
+    (
+        {"192.0.2.0/24": {"nexthop": "10.0.0.1,10.0.0.3", "ifname": "Ethernet4"}},
+        "ifname",
+        "1 in this list and 2 in nexthop",
+    ),
     ({"192.0.2.0/33": {"nexthop": "10.0.0.1"}}, "", "'192.0.2.0/33' is no network"),
     ({"192.0.2.0/24": {"nexthop": "10.0.0"}}, "nexthop", "'10.0.0' is no IPv4 address"),
     ({"192.0.2.0/24": {"ifname": "Ethernet4", "distance": "256"}}, "distance", "'256': a whole number from 0 to 255"),
@@ -228,8 +259,15 @@ def tables_of_routes(draw: st.DrawFn) -> Tables:
     found: Tables = {}
     for number in prefixes:
         count = draw(st.integers(1, 3))
-        hops = draw(st.lists(st.sampled_from(["host", "spine", "link", "drop"]), min_size=count, max_size=count, unique=True))
-        words = {"host": ("HOST", "Ethernet0"), "spine": ("SPINE", ""), "link": ("0.0.0.0", "Ethernet4"), "drop": ("0.0.0.0", "")}
+        hops = draw(
+            st.lists(st.sampled_from(["host", "spine", "link", "drop"]), min_size=count, max_size=count, unique=True)
+        )
+        words = {
+            "host": ("HOST", "Ethernet0"),
+            "spine": ("SPINE", ""),
+            "link": ("0.0.0.0", "Ethernet4"),
+            "drop": ("0.0.0.0", ""),
+        }
         fields = {
             "nexthop": ",".join(words[hop][0] for hop in hops),
             "ifname": ",".join(words[hop][1] for hop in hops),
@@ -244,7 +282,9 @@ def tables_of_routes(draw: st.DrawFn) -> Tables:
 
 @settings(max_examples=12, deadline=None)
 @given(drawn=tables_of_routes(), protocol=st.sampled_from(["bgp-numbered", "bgp-unnumbered", "static"]))
-def test_an_import_of_an_export_has_the_same_routes(tmp_path_factory: pytest.TempPathFactory, drawn: Tables, protocol: str) -> None:
+def test_an_import_of_an_export_has_the_same_routes(
+    tmp_path_factory: pytest.TempPathFactory, drawn: Tables, protocol: str
+) -> None:
     directory = tmp_path_factory.mktemp("round")
     configs = json.loads(stock(protocol))
     bare = plan_of(write_lab(directory / "bare", configs))
@@ -259,6 +299,8 @@ def test_an_import_of_an_export_has_the_same_routes(tmp_path_factory: pytest.Tem
     for name in configs:
         was, now = before.node(name), after.node(name)
         # What the topology filled in is the file's own then.
-        assert {(one.destination, one.next_hops) for one in now.routes} == {(one.destination, one.next_hops) for one in was.routes}
+        assert {(one.destination, one.next_hops) for one in now.routes} == {
+            (one.destination, one.next_hops) for one in was.routes
+        }
         assert set(was.static_routes) <= set(now.static_routes)
         assert len(lines(before, name)) == len(lines(after, name))

@@ -50,7 +50,9 @@ def configs_of(directory: Path, protocol: str = "bgp-unnumbered") -> dict[str, T
     return {name: json.loads(export_switch(plan.node(name), plan).text) for name in SWITCHES}
 
 
-def write_lab(directory: Path, configs: dict[str, Tables], *, experiment: str = SONIC, links: str = "", leaf1: str = "") -> Path:
+def write_lab(
+    directory: Path, configs: dict[str, Tables], *, experiment: str = SONIC, links: str = "", leaf1: str = ""
+) -> Path:
     """Write a lab of SONiC switches; `leaf1` takes the place of that node's text, `links` that of the links' between the switches."""
     binds = {name: f"{{kind: sonic-vs, binds: ['{name}.json:/etc/sonic/config_db.json:ro']}}" for name in SWITCHES}
     nodes = [f"    {name}: {leaf1 if name == 'leaf1' and leaf1 else text}" for name, text in binds.items()]
@@ -96,8 +98,13 @@ def test_a_lab_of_exported_switches_is_the_lab_that_they_are_of(tmp_path: Path, 
                 before.mtu,
             )
             assert before.switch_port is not None and after.switch_port is not None
-            assert after.switch_port.maps == before.switch_port.maps and after.switch_port.groups == before.switch_port.groups
-            assert [queue.wred for queue in after.switch_port.queues] == [queue.wred for queue in before.switch_port.queues]
+            assert (
+                after.switch_port.maps == before.switch_port.maps
+                and after.switch_port.groups == before.switch_port.groups
+            )
+            assert [queue.wred for queue in after.switch_port.queues] == [
+                queue.wred for queue in before.switch_port.queues
+            ]
     assert [port.address for port in sonic.node("h1").ports] == [port.address for port in stock.node("h1").ports]
 
 
@@ -130,12 +137,16 @@ def test_an_experiment_overrides_a_file_key_by_key(tmp_path: Path) -> None:
     directory = write_lab(tmp_path / "sonic", configs_of(tmp_path / "stock"))
     plan = plan_of(directory, {"switches.leaf1.queues.0.wred.min": "40 KB"})
     ports = plan.node("leaf1").ports
-    assert {queue.wred.min for port in ports if port.switch_port for queue in port.switch_port.queues if queue.wred} == {40_000}
+    assert {
+        queue.wred.min for port in ports if port.switch_port for queue in port.switch_port.queues if queue.wred
+    } == {40_000}
     slow = plan_of(write_lab(tmp_path / "sonic", {}, experiment=SONIC + "links: {rate: 100 Mbps}\n"))
     assert slow.node("leaf1").ports[0].rate_bps == 10**8
     scaled, whole = slow.node("leaf1").switch, plan.node("leaf1").switch
     assert scaled is not None and whole is not None
-    assert [pool.size_bytes * 10 for pool in scaled.pools] == pytest.approx([pool.size_bytes for pool in whole.pools], rel=0.01)
+    assert [pool.size_bytes * 10 for pool in scaled.pools] == pytest.approx(
+        [pool.size_bytes for pool in whole.pools], rel=0.01
+    )
 
 
 def disagreement(directory: Path) -> str:
@@ -147,14 +158,20 @@ def disagreement(directory: Path) -> str:
 @pytest.mark.parametrize(
     ("links", "words"),
     [
-        ("{endpoints: ['leaf1:eth2', 'spine1:eth1'], vars: {rate: 10 Gbps}}", "10 Gbps here, and 1 Gbps in PORT|Ethernet4|speed (LEAF:"),
+        (
+            "{endpoints: ['leaf1:eth2', 'spine1:eth1'], vars: {rate: 10 Gbps}}",
+            "10 Gbps here, and 1 Gbps in PORT|Ethernet4|speed (LEAF:",
+        ),
         ("{endpoints: ['leaf1:eth2', 'spine1:eth1'], mtu: 9000}", "9000, and 1500 in PORT|Ethernet4|mtu (LEAF:"),
         (
             "{endpoints: ['leaf1:eth9', 'spine1:eth1']}",
             "'leaf1:eth9' is Ethernet32 in SONiC, and PORT of LEAF has none of that name (LEAF:",
         ),
         ("{endpoints: ['leaf1:Ethernet4', 'spine1:eth1']}", "Containerlab names the interfaces of sonic-vs eth1, eth2"),
-        ("{endpoints: ['leaf1:eth2', 'spine1:eth1'], ipv4: ['10.9.0.0/31', '']}", "10.9.0.0/31 here, and INTERFACE|Ethernet4|"),
+        (
+            "{endpoints: ['leaf1:eth2', 'spine1:eth1'], ipv4: ['10.9.0.0/31', '']}",
+            "10.9.0.0/31 here, and INTERFACE|Ethernet4|",
+        ),
     ],
     ids=["speed", "mtu", "port", "name", "address"],
 )
@@ -179,18 +196,26 @@ def test_a_session_with_somebody_else(tmp_path: Path) -> None:
     configs = configs_of(tmp_path / "stock", "bgp-numbered")
     neighbours = configs["leaf1"]["BGP_NEIGHBOR"]
     (address,) = neighbours
-    own = next(key.partition("|")[2].partition("/")[0] for key in configs["leaf1"]["INTERFACE"] if key.startswith("Ethernet4|"))
+    own = next(
+        key.partition("|")[2].partition("/")[0] for key in configs["leaf1"]["INTERFACE"] if key.startswith("Ethernet4|")
+    )
     neighbours[own] = neighbours.pop(address)
     directory = write_lab(tmp_path / "sonic", configs)
     message = disagreement(directory)
-    assert f"BGP_NEIGHBOR|{own}: {own} is the neighbour behind leaf1:Ethernet4, and spine1:Ethernet0 has {address} (" in message
+    assert (
+        f"BGP_NEIGHBOR|{own}: {own} is the neighbour behind leaf1:Ethernet4, and spine1:Ethernet0 has {address} ("
+        in message
+    )
     assert message.count("leaf1.json:") == 1 and "spine1.json:" in message
 
 
 @pytest.mark.parametrize(
     ("leaf1", "words"),
     [
-        ("{kind: sonic-vs}", "topology.nodes.leaf1.binds: no config_db.json; write binds: ['leaf1.json:/etc/sonic/config_db.json']"),
+        (
+            "{kind: sonic-vs}",
+            "topology.nodes.leaf1.binds: no config_db.json; write binds: ['leaf1.json:/etc/sonic/config_db.json']",
+        ),
         ("{kind: sonic-vs, binds: ['no.json:/etc/sonic/config_db.json']}", "'no.json': no such file"),
         ("{kind: sonic-vs, binds: ['bad.json:/var/sonic/config_db.json']}", "bad.json:1: the file ends within a value"),
         (
@@ -212,7 +237,9 @@ def test_a_node_that_cannot_be(tmp_path: Path, leaf1: str, words: str) -> None:
 
 def test_a_profile_beside_a_file(tmp_path: Path) -> None:
     directory = write_lab(
-        tmp_path / "sonic", configs_of(tmp_path / "stock"), experiment=SONIC + "switches: {leaf1: {profile: trident-2}}\n"
+        tmp_path / "sonic",
+        configs_of(tmp_path / "stock"),
+        experiment=SONIC + "switches: {leaf1: {profile: trident-2}}\n",
     )
     assert "switches.leaf1.profile: the switch is what its config_db.json says" in disagreement(directory)
 
@@ -227,7 +254,12 @@ def test_what_is_wrong_in_a_file_is_told_with_its_line(tmp_path: Path) -> None:
 def test_files_without_buffers_want_one_from_the_lab(tmp_path: Path) -> None:
     configs = configs_of(tmp_path / "stock")
     for tables in configs.values():
-        for table in [name for name in tables if name.startswith(("BUFFER", "QUEUE", "WRED", "SCHEDULER", "DEFAULT_LOSSLESS"))]:
+        for table in [
+            name for name in tables if name.startswith(("BUFFER", "QUEUE", "WRED", "SCHEDULER", "DEFAULT_LOSSLESS"))
+        ]:
             del tables[table]
     message = disagreement(write_lab(tmp_path / "sonic", configs))
-    assert [f"buffer: missing for switch '{name}'" in line for name, line in zip(SWITCHES, message.splitlines(), strict=True)] == [True] * 3
+    assert [
+        f"buffer: missing for switch '{name}'" in line
+        for name, line in zip(SWITCHES, message.splitlines(), strict=True)
+    ] == [True] * 3

@@ -25,7 +25,10 @@ LABS = ROOT / "labs"
 MODELS = ROOT.parent / "shared" / "data" / "sonic-yang-models"
 
 pytestmark = [
-    pytest.mark.skipif(not MODELS.is_dir(), reason=f"SONiC's YANG models are not beside the repository: {MODELS.relative_to(ROOT.parent)}"),
+    pytest.mark.skipif(
+        not MODELS.is_dir(),
+        reason=f"SONiC's YANG models are not beside the repository: {MODELS.relative_to(ROOT.parent)}",
+    ),
     pytest.mark.skipif(shutil.which(PROGRAM) is None, reason=f"{PROGRAM} is not installed (Debian: libyang-tools)"),
 ]
 

@@ -10,7 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shared_labs import plan_of, two_tiers
-from switch_by_hand import GBPS, GOOD, LINE, LOSSLESS, ONE_CLASS, OWN, SHARED, TWO_CLASSES, check, group, lossless_port, queue, switch, wred
+from switch_by_hand import (
+    GBPS,
+    GOOD,
+    LINE,
+    LOSSLESS,
+    ONE_CLASS,
+    OWN,
+    SHARED,
+    TWO_CLASSES,
+    check,
+    group,
+    lossless_port,
+    queue,
+    switch,
+    wred,
+)
 
 from fabriclab.plan.switch.checks import check_switch, unmarked
 from fabriclab.plan.switch.findings import CheckedPort
@@ -27,7 +42,9 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
 def test_reserved_above_the_pool() -> None:
     """4 ports x (9 + 1 cells of 256 bytes); a reserved size takes whole cells."""
     reserving = Account(pool="shared", reserved_bytes=2_100, limit_bytes=10_000)
-    port = SwitchPort(queues=(queue(account=reserving), queue(1, Account(pool="shared", reserved_bytes=1))), maps=ONE_CLASS)
+    port = SwitchPort(
+        queues=(queue(account=reserving), queue(1, Account(pool="shared", reserved_bytes=1))), maps=ONE_CLASS
+    )
     fits = switch(4 * 10 * 256, cell_bytes=256)
     assert "reserved-above-pool" not in check(fits, port)
     finding = check(switch(4 * 10 * 256 - 1, cell_bytes=256), port)["reserved-above-pool"]
@@ -80,12 +97,16 @@ def test_a_pool_of_less_than_a_frame_for_each_port() -> None:
 
 def test_what_is_reserved_for_a_frame_needs_no_pool() -> None:
     reserved = Account(pool="shared", reserved_bytes=1_536, alpha_log=7)
-    assert check(switch(4 * 6 * 256, cell_bytes=256), SwitchPort(queues=(queue(account=reserved),), maps=ONE_CLASS)) == {}
+    assert (
+        check(switch(4 * 6 * 256, cell_bytes=256), SwitchPort(queues=(queue(account=reserved),), maps=ONE_CLASS)) == {}
+    )
 
 
 def test_wred_that_a_static_limit_never_lets_a_queue_reach_is_an_error() -> None:
     static = Account(pool="shared", reserved_bytes=10_000, limit_bytes=20_000)
-    finding = check(switch(), SwitchPort(queues=(queue(account=static, wred=wred(30_000)),), maps=ONE_CLASS))["wred-unreachable"]
+    finding = check(switch(), SwitchPort(queues=(queue(account=static, wred=wred(30_000)),), maps=ONE_CLASS))[
+        "wred-unreachable"
+    ]
     assert (finding.severity, finding.path, finding.value) == ("error", ("queues", "0", "wred", "min"), "30 KB")
     assert check(switch(), SwitchPort(queues=(queue(account=static, wred=wred(29_999)),), maps=ONE_CLASS)) == {}
 
@@ -221,7 +242,10 @@ def test_ports_alike_are_one_finding_and_others_are_named() -> None:
     slow = Line(GBPS // 10, 5_000, GBPS // 10, 5_000, 9000, honoured=(3,))
     lines: Sequence[Line] = (LINE, LINE, slow)
     few = Account(limit_bytes=3_000)
-    ports = [CheckedPort(f"eth{n}", line, SwitchPort(queues=(queue(account=few),), maps=ONE_CLASS)) for n, line in enumerate(lines, 1)]
+    ports = [
+        CheckedPort(f"eth{n}", line, SwitchPort(queues=(queue(account=few),), maps=ONE_CLASS))
+        for n, line in enumerate(lines, 1)
+    ]
     (finding,) = check_switch(switch(), ports)
     assert (finding.rule, finding.ports) == ("account-below-frame", ("eth3",))
 
@@ -241,7 +265,9 @@ def test_a_plan_warns_once_of_all_switches_alike(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("host", "is_found"), [("h1", True), ("h2", False), ("h4", False)], ids=["sender", "another", "receiver"])
+@pytest.mark.parametrize(
+    ("host", "is_found"), [("h1", True), ("h2", False), ("h4", False)], ids=["sender", "another", "receiver"]
+)
 def test_only_what_dctcp_hosts_send_wants_marks(tmp_path: Path, host: str, is_found: bool) -> None:
     of_hosts = DCTCP.replace("congestion_control: dctcp, ", "") + f"hosts: {{{host}: {{congestion_control: dctcp}}}}\n"
     plan = plan_of(tmp_path, "{default: {pools: {shared: {size: 100 KB}}}}", topology=two_tiers(), more=of_hosts)

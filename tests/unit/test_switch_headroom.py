@@ -59,7 +59,9 @@ def test_nothing_is_lost_whatever_the_frames_and_whatever_is_sent_against_them(
     size = st.one_of(st.just(line.frame_bytes), st.integers(42, line.frame_bytes))
     sizes = data.draw(st.lists(size, min_size=1, max_size=12))
     in_service = data.draw(st.integers(0, line.frame_bytes))
-    other_pauses = data.draw(st.integers(0, priorities - 1)) * Fraction(LEAST_ON_LINE_BYTES * 8 * 10**9, line.out_rate_bps)
+    other_pauses = data.draw(st.integers(0, priorities - 1)) * Fraction(
+        LEAST_ON_LINE_BYTES * 8 * 10**9, line.out_rate_bps
+    )
     ahead = (time_ns(in_service, line.out_rate_bps) if in_service else 0) + other_pauses
     needed = headroom_bytes(line, cell_bytes, priorities)
     assert arrives_in_headroom(line, cell_bytes, sizes, ahead) <= needed

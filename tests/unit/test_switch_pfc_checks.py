@@ -13,7 +13,11 @@ def test_a_pfc_priority_of_a_lossy_group() -> None:
     port = lossless_port(group(), priorities=(3, 4))
     line = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(3, 4))
     finding = check(switch(), port, line=line)["pfc-lossy-group"]
-    assert (finding.field, finding.value, finding.bound) == ("pfc.priorities", "4", "of priority group 4, which is lossy")
+    assert (finding.field, finding.value, finding.bound) == (
+        "pfc.priorities",
+        "4",
+        "of priority group 4, which is lossy",
+    )
 
 
 def test_a_lossless_group_that_pauses_nobody() -> None:
@@ -93,9 +97,13 @@ def test_a_pause_that_stops_another_queue() -> None:
         (Account(pool="out", alpha_log=-2), 1),
     ],
 )
-def test_a_lossless_class_whose_queue_is_full_before_everybody_has_paused(account: Account, senders: int | None) -> None:
+def test_a_lossless_class_whose_queue_is_full_before_everybody_has_paused(
+    account: Account, senders: int | None
+) -> None:
     """100 KB and 20 KB of headroom from one port; from two 2 x (200 / 3 + 20) = 173.3 KB; from three 3 x (200 / 4 + 20) = 210 KB."""
-    memory = Switch(profile="hand", pools=(Pool(name="shared", size_bytes=200_000), Pool(name="out", size_bytes=300_000)))
+    memory = Switch(
+        profile="hand", pools=(Pool(name="shared", size_bytes=200_000), Pool(name="out", size_bytes=300_000))
+    )
     found = check(memory, lossless_port(group(), account)).get("lossless-queue-drops")
     if senders is None:
         assert found is None

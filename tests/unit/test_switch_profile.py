@@ -49,7 +49,10 @@ def test_trident_3_at_one_gigabit_by_hand(tmp_path: Path) -> None:
     ports = checked_ports(plan.node("s1"), plan)
     memory = Memory(switch_of(plan), ports)
     account = queue_of(plan, "s1:eth1").account
-    assert [memory.holds_bytes(account, busy, 1514) for busy in (1, 48)] == [1447 * 8 * 1514 // (9 * 6), 1447 * 8 * 1514 // (385 * 6)]
+    assert [memory.holds_bytes(account, busy, 1514) for busy in (1, 48)] == [
+        1447 * 8 * 1514 // (9 * 6),
+        1447 * 8 * 1514 // (385 * 6),
+    ]
     groups = [group for group in port_of(plan, "s1:eth1").groups if group.lossless is not None]
     assert [group.index for group in groups] == [3, 4]
     needed = headroom_bytes(ports[0].line, 256, priorities=2)
@@ -60,7 +63,12 @@ def test_trident_3_at_one_gigabit_by_hand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("scale", "size_bytes", "reserved_bytes"),
-    [("none", 32_000_000, 51_200), ("1/100", 319_744 + 256, 512), ("0.001", 31_744 + 256, 0), ("2", 64_000_000, 102_400)],
+    [
+        ("none", 32_000_000, 51_200),
+        ("1/100", 319_744 + 256, 512),
+        ("0.001", 31_744 + 256, 0),
+        ("2", 64_000_000, 102_400),
+    ],
 )
 def test_a_factor_scales_everything(tmp_path: Path, scale: str, size_bytes: int, reserved_bytes: int) -> None:
     plan = plan_of(tmp_path, f"{{default: {{profile: mine, scale: {scale}}}}}")
@@ -70,7 +78,9 @@ def test_a_factor_scales_everything(tmp_path: Path, scale: str, size_bytes: int,
 
 
 def test_what_the_experiment_says_is_meant(tmp_path: Path) -> None:
-    switches = "{default: {profile: mine, pools: {shared: {size: 1 MB}}, queues: {0: {reserved: 1 KB, wred: {min: 9 KB}}}}}"
+    switches = (
+        "{default: {profile: mine, pools: {shared: {size: 1 MB}}, queues: {0: {reserved: 1 KB, wred: {min: 9 KB}}}}}"
+    )
     plan = plan_of(tmp_path, switches)
     assert switch_of(plan).pools[0].size_bytes == 999_936
     queue = queue_of(plan, "s1:eth1")
@@ -84,7 +94,9 @@ def test_a_port_has_the_scale_of_its_own_rate(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, "{default: {profile: mine}}", topology=two_tiers())
     leaf = plan.node("leaf1")
     assert switch_of(plan, "leaf1").pools[0].size_bytes == 32_000_000 * 22 // 3200 // 256 * 256
-    reserved = {port.rate_bps: port.switch_port.queues[0].account.reserved_bytes for port in leaf.ports if port.switch_port}
+    reserved = {
+        port.rate_bps: port.switch_port.queues[0].account.reserved_bytes for port in leaf.ports if port.switch_port
+    }
     assert reserved == {10**9: 512, 10**10: 5120}
 
 
@@ -94,13 +106,17 @@ SHAPED = "scheduler: dwrr, cir: 10 Gbps, cbs: 100 KB, pir: 50 Gbps, pbs: 200 KB"
 
 def test_every_size_and_rate_of_a_queue_is_scaled(tmp_path: Path) -> None:
     """At 1 of 100 Gbps all is a hundredth, but no threshold that a frame must fit below is smaller than a frame."""
-    profile = PROFILE.replace("alpha: 1,", f"limit: 2 MB, {QUEUE_BITS}, {SHAPED},").replace("51200 B, scheduler: dwrr,", "0 B,")
+    profile = PROFILE.replace("alpha: 1,", f"limit: 2 MB, {QUEUE_BITS}, {SHAPED},").replace(
+        "51200 B, scheduler: dwrr,", "0 B,"
+    )
     queue = queue_of(plan_of(tmp_path, "{default: {profile: mine}}", profile=profile), "s1:eth1")
     assert queue.account == Account(pool="shared", limit_bytes=20_000)
     assert queue.wred is not None and (queue.wred.min, queue.wred.max) == (1514, 10_000)
     assert queue.phantom is not None and (queue.phantom.rate_bps, queue.phantom.threshold_bytes) == (950_000_000, 3000)
     assert (queue.voq_limit_bytes, queue.event_bytes) == (5000, 10_000)
-    scheduler = Scheduler(kind="dwrr", weight=14, cir_bps=100_000_000, cbs_bytes=1000, pir_bps=500_000_000, pbs_bytes=2000)
+    scheduler = Scheduler(
+        kind="dwrr", weight=14, cir_bps=100_000_000, cbs_bytes=1000, pir_bps=500_000_000, pbs_bytes=2000
+    )
     assert queue.scheduler == scheduler
 
 
@@ -120,8 +136,12 @@ def test_a_pool_that_is_scaled_holds_a_frame(tmp_path: Path) -> None:
 
 def test_lossless_thresholds_that_are_scaled_hold_what_comes_after_the_pause(tmp_path: Path) -> None:
     """1 Gbps, 10 us of cable: 160 KB / 100 would not do; cable and frames are as long as on the real switch."""
-    more = "priority_groups: {3: {pool: in, alpha: 1, lossless: true, headroom: 160 KB, xon: 4608 B, xon_offset: 1 MB}}\n"
-    profile = PROFILE.replace("{shared: {size: 32 MB}}", "{shared: {size: 32 MB}, in: {size: 32 MB, headroom: 1 MB}}") + more
+    more = (
+        "priority_groups: {3: {pool: in, alpha: 1, lossless: true, headroom: 160 KB, xon: 4608 B, xon_offset: 1 MB}}\n"
+    )
+    profile = (
+        PROFILE.replace("{shared: {size: 32 MB}}", "{shared: {size: 32 MB}, in: {size: 32 MB, headroom: 1 MB}}") + more
+    )
     plan = plan_of(tmp_path, "{default: {profile: mine, pfc: {priorities: [3]}}}", profile=profile)
     (group,) = port_of(plan, "s1:eth1").groups
     assert group.lossless is not None
@@ -182,7 +202,10 @@ def test_a_host_that_faces_the_switch_has_a_nic_that_stops_class_by_class(tmp_pa
     switches = OWN + pfc + "maps: {dscp_to_tc: {0..63: 0, 24: 3}}}}"
     plan = plan_of(tmp_path, switches, more=TRAFFIC + "hosts: {h1: {queue: 1 MB}}\n")
     switch, nic = port_of(plan, "s1:eth1"), port_of(plan, "h1:eth1")
-    assert [(queue.index, queue.account) for queue in nic.queues] == [(0, Account(limit_bytes=10**6)), (3, Account(limit_bytes=10**6))]
+    assert [(queue.index, queue.account) for queue in nic.queues] == [
+        (0, Account(limit_bytes=10**6)),
+        (3, Account(limit_bytes=10**6)),
+    ]
     assert (nic.groups, nic.maps) == ((), switch.maps)
     assert switch.pfc is not None
     assert nic.pfc == switch.pfc.model_copy(update={"watchdog": None})
@@ -209,7 +232,11 @@ def test_a_mixed_fabric(tmp_path: Path) -> None:
         **{"spine1": {False}, "spine2": {False}, "leaf2": {False}, "h3": {False}, "h4": {False}},
         **{"leaf1": {True}, "h1": {True}, "h2": {True}},
     }
-    assert set(plan.probes.switch_ports) == {"h1:eth1", "h2:eth1", *(f"leaf1:{port.interface}" for port in plan.node("leaf1").ports)}
+    assert set(plan.probes.switch_ports) == {
+        "h1:eth1",
+        "h2:eth1",
+        *(f"leaf1:{port.interface}" for port in plan.node("leaf1").ports),
+    }
     assert [warning for warning in plan.warnings if "does not stop" in warning] == [
         "leaf1 (eth3, eth4): priority_groups.3.lossless: true is what the neighbour does not stop for: it has no PFC of priority 3; "
         "it sends on while it is paused, and what exceeds the headroom is dropped"
@@ -221,7 +248,9 @@ def test_what_is_sampled(tmp_path: Path) -> None:
     assert (every.switch_interval_ns, len(every.switch_ports)) == (10_000_000, 8)
     none = plan_of(tmp_path, OWN + "}}", more=TRAFFIC + "probes: {switches: none}\n").probes
     assert (none.switch_interval_ns, none.switch_ports) == (None, ())
-    one = plan_of(tmp_path, OWN + "}}", more=TRAFFIC + "probes: {switches: {interval: 1 ms, ports: ['s1:eth2']}}\n").probes
+    one = plan_of(
+        tmp_path, OWN + "}}", more=TRAFFIC + "probes: {switches: {interval: 1 ms, ports: ['s1:eth2']}}\n"
+    ).probes
     assert (one.switch_interval_ns, one.switch_ports) == (1_000_000, ("s1:eth2",))
 
 
@@ -256,9 +285,7 @@ def test_points_alike_share_their_nodes_and_others_do_not(tmp_path: Path) -> Non
 
 def test_parameters_of_a_switch(tmp_path: Path) -> None:
     """What is written, or set; of what a profile may say nothing is claimed, least of all the default of a host's key of the same name."""
-    keys = (
-        "alpha: switches.default.queues.default.alpha, marks: switches.default.queues.default.wred.ecn, size: switches.s1.pools.shared.size"
-    )
+    keys = "alpha: switches.default.queues.default.alpha, marks: switches.default.queues.default.wred.ecn, size: switches.s1.pools.shared.size"
     kinds = "served: switches.default.queues.3.scheduler"
     plan = plan_of(tmp_path, OWN + "}}", more=f"{TRAFFIC}parameters: {{{keys}, {kinds}}}\n", settings={"alpha": "1/4"})
     assert plan.parameters == {"alpha": "1/4", "size": "200 KB"}
@@ -268,7 +295,9 @@ def test_parameters_of_a_switch(tmp_path: Path) -> None:
     assert plan.parameters == {"threshold": "none", "other": "drop", "marks": False}
 
 
-@pytest.mark.parametrize(("profile", "tiers", "pfc"), list(product(SHIPPED, ("star", "leaf-spine"), ("none", "{priorities: [3, 4]}"))))
+@pytest.mark.parametrize(
+    ("profile", "tiers", "pfc"), list(product(SHIPPED, ("star", "leaf-spine"), ("none", "{priorities: [3, 4]}")))
+)
 def test_every_shipped_profile_resolves_as_it_is(tmp_path: Path, profile: str, tiers: str, pfc: str) -> None:
     topology = star(4) if tiers == "star" else two_tiers()
     plan = plan_of(tmp_path, f"{{default: {{profile: {profile}, pfc: {pfc}}}}}", topology=topology)

@@ -73,7 +73,9 @@ def test_each_warning_once_with_the_points_that_have_it() -> None:
 
 @pytest.mark.parametrize("command", ["plan", "check"])
 def test_the_terminal_shows_warnings(tmp_path: Path, command: str) -> None:
-    plan_of(tmp_path, "{default: {pools: {shared: {size: 100 KB}}, queues: {default: {wred: {min: 60 KB}}}}}", more=TRAFFIC)
+    plan_of(
+        tmp_path, "{default: {pools: {shared: {size: 100 KB}}, queues: {default: {wred: {min: 60 KB}}}}}", more=TRAFFIC
+    )
     result = CliRunner().invoke(app, [command, str(tmp_path)])
     assert result.exit_code == 0
     assert [line.partition(" is not ")[0] for line in result.output.splitlines() if line.startswith("warning")] == [

@@ -27,7 +27,14 @@ DIMENSIONS = st.sampled_from((RATE, SIZE, DURATION))
 
 @pytest.mark.parametrize(
     ("text", "bps"),
-    [("1 Gbps", 10**9), ("10Gbit", 10**10), ("0.5 Mbps", 500_000), ("100 kbit/s", 100_000), ("1500 bps", 1500), ("2.5 Gbps", 25 * 10**8)],
+    [
+        ("1 Gbps", 10**9),
+        ("10Gbit", 10**10),
+        ("0.5 Mbps", 500_000),
+        ("100 kbit/s", 100_000),
+        ("1500 bps", 1500),
+        ("2.5 Gbps", 25 * 10**8),
+    ],
 )
 def test_rates(text: str, bps: int) -> None:
     assert parse_rate(text) == bps
@@ -35,7 +42,15 @@ def test_rates(text: str, bps: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("64 KB", 64_000), ("64 KiB", 65_536), ("64 kB", 64_000), ("1.5 MB", 1_500_000), (" 1514 B ", 1514), ("0 bytes", 0), ("1 GiB", 2**30)],
+    [
+        ("64 KB", 64_000),
+        ("64 KiB", 65_536),
+        ("64 kB", 64_000),
+        ("1.5 MB", 1_500_000),
+        (" 1514 B ", 1514),
+        ("0 bytes", 0),
+        ("1 GiB", 2**30),
+    ],
 )
 def test_sizes(text: str, size: int) -> None:
     assert parse_size(text) == size
@@ -43,7 +58,14 @@ def test_sizes(text: str, size: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "ns"),
-    [("25 us", 25_000), ("25 \u00b5s", 25_000), ("200ms", 200 * 10**6), ("1.5 ns", None), ("2 min", 120 * 10**9), ("0 s", 0)],
+    [
+        ("25 us", 25_000),
+        ("25 \u00b5s", 25_000),
+        ("200ms", 200 * 10**6),
+        ("1.5 ns", None),
+        ("2 min", 120 * 10**9),
+        ("0 s", 0),
+    ],
 )
 def test_durations(text: str, ns: int | None) -> None:
     if ns is None:

@@ -38,11 +38,27 @@ def asking(directory: Path, traffic: str, *figures: str, more: str = PROBES) -> 
 @pytest.mark.parametrize(
     ("traffic", "figure", "why"),
     [
-        (LONG, "{kind: queue, port: s1:eth1}", "queue cannot be drawn: s1:eth1 is not sampled; probes.queues.ports has s2:eth2"),
-        (LONG, "{kind: drops, port: s1:eth1}", "drops cannot be drawn: s1:eth1 is not sampled; probes.queues.ports has s2:eth2"),
+        (
+            LONG,
+            "{kind: queue, port: s1:eth1}",
+            "queue cannot be drawn: s1:eth1 is not sampled; probes.queues.ports has s2:eth2",
+        ),
+        (
+            LONG,
+            "{kind: drops, port: s1:eth1}",
+            "drops cannot be drawn: s1:eth1 is not sampled; probes.queues.ports has s2:eth2",
+        ),
         (LONG, "{kind: cwnd}", "cwnd cannot be drawn: no TCP connection is sampled; write probes: {tcp: {}}"),
-        (LONG, "{kind: buffer, switch: s1}", "buffer cannot be drawn: no switch with a shared buffer is sampled (probes.switches)"),
-        (LONG, "{kind: fct-cdf}", "fct-cdf cannot be drawn: flows of all traffic are long: they have no completion time"),
+        (
+            LONG,
+            "{kind: buffer, switch: s1}",
+            "buffer cannot be drawn: no switch with a shared buffer is sampled (probes.switches)",
+        ),
+        (
+            LONG,
+            "{kind: fct-cdf}",
+            "fct-cdf cannot be drawn: flows of all traffic are long: they have no completion time",
+        ),
         (QUERY, "{kind: deadlines, traffic: ask}", "deadlines cannot be drawn: no flow has a deadline"),
         (
             f"{LONG}\n  {QUERY.replace('stop', 'enabled: false, stop')}",
@@ -90,7 +106,9 @@ def test_what_one_point_shows_is_no_warning(tmp_path: Path) -> None:
     traffic = f"{LONG}\n  {QUERY.replace('stop', 'enabled: false, stop')}"
     assert asking(tmp_path, traffic, "{kind: fct-cdf, traffic: ask}", more=PROBES + more) == []
     figure = "{kind: metric, metric: goodput_bps, x: buffer}"
-    more = "parameters: {buffer: switches.default.buffer}\nmatrix: {m: {buffer: [64 KB]}, n: {buffer: [64 KB, 128 KB]}}\n"
+    more = (
+        "parameters: {buffer: switches.default.buffer}\nmatrix: {m: {buffer: [64 KB]}, n: {buffer: [64 KB, 128 KB]}}\n"
+    )
     assert asking(tmp_path, LONG, figure, more=PROBES + more) == []
     (line,) = asking(tmp_path, LONG, figure, more=PROBES + more.replace(", 128 KB", ""))
     assert line.endswith("metric cannot be drawn: no matrix varies buffer")
@@ -104,7 +122,9 @@ def test_shipped_labs_show_all_that_they_ask_for(name: str) -> None:
 @pytest.mark.parametrize("command", ["run", "sweep"])
 def test_runs_say_so_before_they_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END))
+    monkeypatch.setattr(
+        "fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
+    )
     more = "variants: {one: {limit: 5 s}, two: {traffic.ask.enabled: true}}\nmatrix: {m: {variant: [one]}, n: {variant: [two]}}\n"
     more += "checks:\n  - {metric: srtt_mean_us, operator: '>', value: 1 ms}\n"
     traffic = f"{LONG}\n  {QUERY.replace('stop', 'enabled: false, stop')}"

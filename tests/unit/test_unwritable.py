@@ -41,7 +41,9 @@ def without_rights() -> list[str]:
 
 
 def ended(command: str, directory: Path, before: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*before, sys.executable, *COMMANDS[command]], cwd=directory, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [*before, sys.executable, *COMMANDS[command]], cwd=directory, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)

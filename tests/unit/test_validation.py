@@ -86,22 +86,38 @@ def test_a_lab_gets_the_stages_that_it_has_something_for(tmp_path: Path) -> None
     assert stages_of(lab_of(tmp_path, SHARED)) == ["reach", "classes", "marks"]
     # A single sender cannot congest a line like its own.
     assert stages_of(lab_of(tmp_path, SHARED, hosts=2)) == ["reach", "classes"]
-    assert stages_of(lab_of(tmp_path, SHARED, "validation: {lossless: [cs3]}\n")) == ["reach", "classes", "marks", "lossless"]
+    assert stages_of(lab_of(tmp_path, SHARED, "validation: {lossless: [cs3]}\n")) == [
+        "reach",
+        "classes",
+        "marks",
+        "lossless",
+    ]
 
 
 def test_a_stage_has_the_labs_nodes_and_nothing_else_of_it(tmp_path: Path) -> None:
     events = "events: {cut: {at: 100 ms, link: 's1:eth1', action: down}}\n"
     bench = lab_of(tmp_path, SHARED, events, "checks: [{metric: goodput_bps, operator: '>', value: 1 Mbps}]\n")
     for stage in (reach_stage(bench), *later_stages(bench)):
-        assert not stage.plan.events and not stage.plan.checks and "a" not in {traffic.name for traffic in stage.plan.traffic}
-        assert [(node.name, node.ports) for node in stage.plan.nodes] == [(node.name, node.ports) for node in bench.plan.nodes]
+        assert (
+            not stage.plan.events
+            and not stage.plan.checks
+            and "a" not in {traffic.name for traffic in stage.plan.traffic}
+        )
+        assert [(node.name, node.ports) for node in stage.plan.nodes] == [
+            (node.name, node.ports) for node in bench.plan.nodes
+        ]
         assert stage.plan.limit_ns > 0
 
 
 def test_every_pair_of_hosts_and_every_dscp_is_tried(tmp_path: Path) -> None:
     bench = lab_of(tmp_path, SHARED)
     reach, classes, _ = (reach_stage(bench), *later_stages(bench))
-    pairs = {(sender, traffic.receiver) for traffic in reach.plan.traffic if traffic.kind == "flows" for sender in traffic.senders}
+    pairs = {
+        (sender, traffic.receiver)
+        for traffic in reach.plan.traffic
+        if traffic.kind == "flows"
+        for sender in traffic.senders
+    }
     assert pairs == {(a, b) for a in ("h1", "h2", "h3") for b in ("h1", "h2", "h3") if a != b}
     assert [traffic.carrier.dscp for traffic in classes.plan.traffic if traffic.kind == "flows"] == list(range(64))
 
@@ -179,10 +195,14 @@ def test_what_stock_qdiscs_cannot_tell_is_not_run(tmp_path: Path, monkeypatch: p
     runs = Runs(monkeypatch, "complete")
     found = findings_of(lab_of(tmp_path, SHARED, "validation: {lossless: [cs3]}\n"), monkeypatch, CONTAINERS)
     assert runs.stages == ["reach"]
-    assert [(one.check, one.verdict) for one in found[2:]] == [(check, "not measured") for check in ("class", "marks", "lossless")]
+    assert [(one.check, one.verdict) for one in found[2:]] == [
+        (check, "not measured") for check in ("class", "marks", "lossless")
+    ]
 
 
-def test_a_starved_run_shows_what_arrived_and_nothing_of_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_starved_run_shows_what_arrived_and_nothing_of_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Runs(monkeypatch, "starved")
     found = findings_of(lab_of(tmp_path, STOCK), monkeypatch, CONTAINERS)
     assert [one.verdict for one in found] == ["pass", "not measured"] and "too busy" in found[1].measured
@@ -195,15 +215,31 @@ def test_a_run_that_fails_is_a_failure(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_fabric_that_still_lacks_the_link_before_is_told(tmp_path: Path) -> None:
-    size = {"spines": 2, "leaves": 2, "hosts_per_leaf": 1, "host_rate_bps": 10**9, "uplink_rate_bps": None, "oversubscription": None}
+    size = {
+        "spines": 2,
+        "leaves": 2,
+        "hosts_per_leaf": 1,
+        "host_rate_bps": 10**9,
+        "uplink_rate_bps": None,
+        "oversubscription": None,
+    }
     fabric = leaf_spine("fabric", **size, delay_ns=500, mtu_bytes=1500)
     (tmp_path / "topology.clab.yml").write_text(topology_text(fabric))
     traffic = "traffic: {a: {kind: long, senders: [h1], receiver: h2, stop: 1 s}}\n"
     (tmp_path / "experiment.yml").write_text("title: T\nrouting: {protocol: bgp-unnumbered}\n" + STOCK + traffic)
     plan = resolve_plan(parse_lab(tmp_path), {})
     (stage,) = (each for each in later_stages(Bench(plan, plan, WrittenValidation())) if each.name == "failures")
-    flows = pl.LazyFrame(schema={"class": pl.String, "src": pl.String, "dst": pl.String, "status": pl.String, "end_ns": pl.Int64})
-    back = {"reconvergence_ns[returns-0]": None, "reconvergence_ns[returns-1]": 10**9, "reconvergence_ns[returns-2]": 10**9}
+    flows = pl.LazyFrame(
+        schema={"class": pl.String, "src": pl.String, "dst": pl.String, "status": pl.String, "end_ns": pl.Int64}
+    )
+    back = {
+        "reconvergence_ns[returns-0]": None,
+        "reconvergence_ns[returns-1]": 10**9,
+        "reconvergence_ns[returns-2]": 10**9,
+    }
     findings = stage.judge(cast("Any", SimpleNamespace(flows=flows, summary=back)))
-    told = ["routing was not yet back from the failure before, 5 s after that link's return" in each.measured for each in findings]
+    told = [
+        "routing was not yet back from the failure before, 5 s after that link's return" in each.measured
+        for each in findings
+    ]
     assert told == [False, True, False, False]

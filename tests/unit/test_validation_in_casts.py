@@ -51,7 +51,9 @@ def test_what_comes_from_elsewhere_is_no_more_than_the_uplinks_carry(uplinks: in
 
 
 @pytest.mark.parametrize(("hosts", "senders"), [(2, None), (3, 2), (4, 3), (5, 4), (9, 4)])
-def test_there_are_as_many_senders_as_wished_where_the_lab_has_them(hosts: int, senders: int | None, tmp_path: Path) -> None:
+def test_there_are_as_many_senders_as_wished_where_the_lab_has_them(
+    hosts: int, senders: int | None, tmp_path: Path
+) -> None:
     bench = bench_of(tmp_path, star("lab", hosts=hosts, rate_bps=GBPS, delay_ns=5_000, mtu_bytes=1500))
     assert [len(one.senders) for one in in_casts(bench, 2.0, 4.0)] == ([] if senders is None else [senders])
 

@@ -71,9 +71,16 @@ def test_the_seed_changes_the_draws() -> None:
 
 def arrivals(process: str, **changes: object) -> ArrivalsTraffic:
     jitter_ns = 5000 if process == "jittered" else 0
-    of_process = Arrivals.model_validate({"process": process, "interval_ns": MS, "jitter_ns": jitter_ns, "burst_flows": 4})
+    of_process = Arrivals.model_validate(
+        {"process": process, "interval_ns": MS, "jitter_ns": jitter_ns, "burst_flows": 4}
+    )
     traffic = ArrivalsTraffic(
-        name="a", pairs=EVERYONE, size=FixedSize(size_bytes=1000), arrivals=of_process, start_ns=2 * MS, stop_ns=4000 * MS
+        name="a",
+        pairs=EVERYONE,
+        size=FixedSize(size_bytes=1000),
+        arrivals=of_process,
+        start_ns=2 * MS,
+        stop_ns=4000 * MS,
     )
     return traffic.model_copy(update=changes)
 
@@ -143,7 +150,9 @@ def test_hot_spots_take_their_share() -> None:
 
 def test_in_rack_needs_another_receiver_there() -> None:
     pairs = Pairs(pattern="in-rack", senders=("h1",), receivers=("h1", "h4"))
-    with pytest.raises(TraceError, match=r"traffic\.a: h1 has no other receiver behind s1; add one, or leave h1 out of the senders"):
+    with pytest.raises(
+        TraceError, match=r"traffic\.a: h1 has no other receiver behind s1; add one, or leave h1 out of the senders"
+    ):
         flows_of(arrivals("fixed", pairs=pairs))
 
 
@@ -151,7 +160,9 @@ names = st.integers(1, 30).map(lambda count: [f"h{number}" for number in range(c
 
 
 @given(st.integers(0, 2**64 - 1), names, names, st.integers(0, 30))
-def test_permutation_is_fair_and_sends_nobody_to_itself(seed: int, senders: list[str], receivers: list[str], shift: int) -> None:
+def test_permutation_is_fair_and_sends_nobody_to_itself(
+    seed: int, senders: list[str], receivers: list[str], shift: int
+) -> None:
     """Senders and receivers overlap in part, wholly, or not at all."""
     receivers = [f"h{int(name[1:]) + shift}" for name in receivers]
     if len(receivers) == 1 and receivers[0] in senders:
@@ -271,9 +282,14 @@ def test_flows_are_numbered_by_traffic_then_by_start() -> None:
 
 
 def test_columns_that_nobody_uses_are_not_written() -> None:
-    plain = FlowsTraffic(name="f", senders=("h1",), receiver="h2", size_bytes=9, count=1, start_ns=0, interval_ns=0, mode="push")
+    plain = FlowsTraffic(
+        name="f", senders=("h1",), receiver="h2", size_bytes=9, count=1, start_ns=0, interval_ns=0, mode="push"
+    )
     header = "flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class"
-    assert "".join(trace_text(generate_flows(two_racks(plain)))) == f"# fabriclab-trace-1\n{header}\n0,0,h1,h2,9,,push,,,,f\n"
+    assert (
+        "".join(trace_text(generate_flows(two_racks(plain))))
+        == f"# fabriclab-trace-1\n{header}\n0,0,h1,h2,9,,push,,,,f\n"
+    )
 
 
 def test_rounds_without_jitter_ask_in_one_order() -> None:

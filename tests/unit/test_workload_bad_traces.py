@@ -14,7 +14,19 @@ from fabriclab.workload.groups import waiting_loop
 
 VERSION = "# fabriclab-trace-1\n"
 COLUMNS = (
-    *("flow", "start_ns", "src", "dst", "size_bytes", "stop_ns", "mode", "request_bytes", "connection", "group", "after"),
+    *(
+        "flow",
+        "start_ns",
+        "src",
+        "dst",
+        "size_bytes",
+        "stop_ns",
+        "mode",
+        "request_bytes",
+        "connection",
+        "group",
+        "after",
+    ),
     *("class", "transport", "congestion_control", "dscp", "deadline_ns"),
 )
 GOOD = {"flow": "0", "start_ns": "0", "src": "h1", "dst": "h2", "size_bytes": "4"}
@@ -26,7 +38,12 @@ def line(**changes: str) -> str:
 
 
 def numbered(*rows: dict[str, str]) -> str:
-    return VERSION + ",".join(COLUMNS) + "\n" + "".join(line(**{"flow": str(number), **row}) for number, row in enumerate(rows))
+    return (
+        VERSION
+        + ",".join(COLUMNS)
+        + "\n"
+        + "".join(line(**{"flow": str(number), **row}) for number, row in enumerate(rows))
+    )
 
 
 def read(*texts: str) -> pl.DataFrame:
@@ -49,8 +66,14 @@ def complaints(*texts: str) -> list[str]:
         ({"flow": "+1"}, "flow: '+1' must be a whole number from 0 to 4294967294"),
         ({"start_ns": "-1"}, "start_ns: '-1' must be a whole number from 0 to 4611686018427387903"),
         ({"start_ns": "1.5"}, "start_ns: '1.5' must be a whole number from 0 to 4611686018427387903"),
-        ({"start_ns": "99999999999999999999"}, "start_ns: '99999999999999999999' must be a whole number from 0 to 4611686018427387903"),
-        ({"start_ns": "9999999999999999999"}, "start_ns: '9999999999999999999' must be a whole number from 0 to 4611686018427387903"),
+        (
+            {"start_ns": "99999999999999999999"},
+            "start_ns: '99999999999999999999' must be a whole number from 0 to 4611686018427387903",
+        ),
+        (
+            {"start_ns": "9999999999999999999"},
+            "start_ns: '9999999999999999999' must be a whole number from 0 to 4611686018427387903",
+        ),
         ({"src": "s1"}, "src: 's1' is no host of this lab: h1, h2, h3"),
         ({"dst": "h9"}, "dst: 'h9' is no host of this lab: h1, h2, h3"),
         ({"dst": ""}, "dst: '' is no host of this lab: h1, h2, h3"),
@@ -65,7 +88,10 @@ def complaints(*texts: str) -> list[str]:
         ({"mode": "shove"}, "mode: 'shove' must be one of push, pull, iperf3"),
         ({"mode": "iperf3"}, "mode: 'iperf3' needs a stop_ns: iperf3 sends for a time"),
         (LONG | {"request_bytes": "4"}, "request_bytes: '4' is for mode pull alone; leave it empty"),
-        ({"mode": "pull", "request_bytes": "3"}, "request_bytes: '3' must be a whole number of bytes from 4 to 4294967295"),
+        (
+            {"mode": "pull", "request_bytes": "3"},
+            "request_bytes: '3' must be a whole number of bytes from 4 to 4294967295",
+        ),
         (
             LONG | {"connection": "c"},
             "connection: 'c' is kept, and a long flow ends with its connection; leave it empty where stop_ns is given",
@@ -76,7 +102,10 @@ def complaints(*texts: str) -> list[str]:
         ),
         ({"after": "nobody"}, "after: 'nobody' is the group of no flow"),
         ({"transport": "udp"}, "transport: 'udp' must be one of tcp, mptcp"),
-        ({"congestion_control": "Cubic"}, f"congestion_control: 'Cubic' must be one of {', '.join(CONGESTION_CONTROLS)}"),
+        (
+            {"congestion_control": "Cubic"},
+            f"congestion_control: 'Cubic' must be one of {', '.join(CONGESTION_CONTROLS)}",
+        ),
         ({"dscp": "64"}, "dscp: '64' must be a whole number from 0 to 63"),
         ({"dscp": "ef"}, "dscp: 'ef' must be a whole number from 0 to 63"),
         ({"deadline_ns": "0"}, "deadline_ns: '0' must be a whole number from 1 to 4611686018427387903"),
@@ -114,7 +143,10 @@ def test_a_flow_that_waits_may_stop_before_its_start_counts() -> None:
             f"{VERSION}flow,start_ns,src,dst,size_bytes\r\n0,0,h1,h2,4,\r\n",
             "3: 6 values; 5 columns are needed: flow,start_ns,src,dst,size_bytes",
         ),
-        (f"{VERSION}flow,start_ns,src,dst,size_bytes\n0,0,h1,h2,4\0\n", "3: a zero byte stands here; a trace is text, UTF-8"),
+        (
+            f"{VERSION}flow,start_ns,src,dst,size_bytes\n0,0,h1,h2,4\0\n",
+            "3: a zero byte stands here; a trace is text, UTF-8",
+        ),
     ],
 )
 def test_a_file_of_another_form_is_named_by_line(text: str, message: str) -> None:
@@ -131,7 +163,9 @@ def test_quoted_values_may_hold_commas_and_lines() -> None:
     text = numbered({"class": '"a, ""b""\nc"'}, {"dst": "h3"})
     assert read(text)["class"].to_list() == ['a, "b"\nc', None]
     assert complaints(text + line(flow="2", dst="h7")) == ["t0.csv:6: dst: 'h7' is no host of this lab: h1, h2, h3"]
-    assert complaints(text + '2,"0\n')[0].startswith("t0.csv:6: unexpected end of data; a quoted value ends with a quote")
+    assert complaints(text + '2,"0\n')[0].startswith(
+        "t0.csv:6: unexpected end of data; a quoted value ends with a quote"
+    )
 
 
 def test_numbers_are_unique_over_all_traces() -> None:
@@ -153,7 +187,10 @@ def test_groups_must_not_wait_in_a_loop() -> None:
     assert complaint.startswith("t0.csv:")
     assert "waits for this flow's own group in a loop: " in complaint
     assert complaint.endswith(
-        ("job waits for job/a waits for b waits for c waits for job", "b waits for c waits for job waits for job/a waits for b")
+        (
+            "job waits for job/a waits for b waits for c waits for job",
+            "b waits for c waits for job waits for job/a waits for b",
+        )
     )
 
 
@@ -167,7 +204,9 @@ def test_a_loop_is_given_in_the_order_of_waiting() -> None:
 
 def test_a_group_may_not_wait_for_the_whole_that_it_is_part_of() -> None:
     assert "in a loop" in complaints(numbered({"group": "job/a", "after": "job"}))[0]
-    assert "in a loop" in complaints(numbered({"group": "job", "after": "job/a"}, {"group": "job/a", "after": "job"}))[0]
+    assert (
+        "in a loop" in complaints(numbered({"group": "job", "after": "job/a"}, {"group": "job/a", "after": "job"}))[0]
+    )
 
 
 def test_a_group_may_wait_for_another_part_of_the_same_whole() -> None:

@@ -11,10 +11,13 @@ HEADER = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,con
 
 def test_hpcc_flows() -> None:
     """As traffic_gen.py writes them, with the text that flow.txt has below its last flow."""
-    text = "3 \n2 1 3 100 200000000 2.000000000\n3 1 3 100 3 2.0000000015\n\n1 0 3 100 20 1.5\n\nFirst line: # of flows\n"
+    text = (
+        "3 \n2 1 3 100 200000000 2.000000000\n3 1 3 100 3 2.0000000015\n\n1 0 3 100 20 1.5\n\nFirst line: # of flows\n"
+    )
     converted = convert_flows(text, "flow.txt", "hpcc", None)
     assert "".join(trace_text(converted.flows)) == (
-        HEADER + "0,1500000000,h2,h1,20,,push,,,,hpcc\n1,2000000000,h3,h2,200000000,,push,,,,hpcc\n2,2000000002,h4,h2,4,,push,,,,hpcc\n"
+        HEADER
+        + "0,1500000000,h2,h1,20,,push,,,,hpcc\n1,2000000000,h3,h2,200000000,,push,,,,hpcc\n2,2000000002,h4,h2,4,,push,,,,hpcc\n"
     )
     assert converted.hosts == ("h1", "h2", "h3", "h4")
     assert converted.raised == 1
@@ -67,11 +70,17 @@ TRIGGERS = "triggers can't be converted; give the connection a start, or write a
     ("text", "problems"),
     [
         ("Nodes 2\n0->1 id 1 start 0 size 9\n", ["1: the header has no line `Connections N`"]),
-        ("Nodes x\nConnections 0\n", ["1: 'Nodes x': Nodes must be followed by a whole number", "1: the header has no line `Nodes N`"]),
+        (
+            "Nodes x\nConnections 0\n",
+            ["1: 'Nodes x': Nodes must be followed by a whole number", "1: the header has no line `Nodes N`"],
+        ),
         ("Nodes 2\nConnections 2\n0->1 id 1 start 0 size 9\n", ["2: 2 connections are announced and 1 are there"]),
         ("Nodes 2\nConnections 1\n0->2 id 1 start 0 size 9\n", ["3: node 2 is none of the 2, which are 0 to 1"]),
         ("Nodes 2\nConnections 1\n0->1 id 1 trigger 4 size 9\n", [f"3: trigger: {TRIGGERS}"]),
-        ("Nodes 2\nConnections 1\n0->1 id 1 start 0 size 9 send_done_trigger 1\n", [f"3: send_done_trigger: {TRIGGERS}"]),
+        (
+            "Nodes 2\nConnections 1\n0->1 id 1 start 0 size 9 send_done_trigger 1\n",
+            [f"3: send_done_trigger: {TRIGGERS}"],
+        ),
         ("Nodes 2\nConnections 0\nTriggers 1\ntrigger id 1 oneshot\n", [f"4: trigger: {TRIGGERS}"]),
         (
             "Nodes 2\nConnections 0\nFailures 1\nfailure switch_type TOR switch_id 0 link_id 0\n",
@@ -82,7 +91,10 @@ TRIGGERS = "triggers can't be converted; give the connection a start, or write a
         ("Nodes 2\nConnections 1\n0->1 start 0 size 9 colour red\n", [f"3: '0->1 start 0 size 9 colour red': {FORM}"]),
         (
             "Nodes 2\nConnections 1\n0->1 start soon size much\n",
-            ["3: size: 'much' must be a whole number of bytes", "3: start: 'soon' must be a number of picoseconds, zero or more"],
+            [
+                "3: size: 'much' must be a whole number of bytes",
+                "3: start: 'soon' must be a number of picoseconds, zero or more",
+            ],
         ),
     ],
 )

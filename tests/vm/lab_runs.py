@@ -49,6 +49,8 @@ def run_lab(directory: Path, lab: str, *settings: str, out: str = "run") -> LabR
     """
     words = [word for text in settings for setting in text.split("; ") for word in ("--set", setting)]
     ran = directory / out
-    result = CliRunner().invoke(app, ["run", str(LABS / lab), *words, "--out", str(ran), "--force", "--no-report"], catch_exceptions=False)
+    result = CliRunner().invoke(
+        app, ["run", str(LABS / lab), *words, "--out", str(ran), "--force", "--no-report"], catch_exceptions=False
+    )
     assert result.exit_code == 0, result.output
     return LabRun(ran, result.stdout)

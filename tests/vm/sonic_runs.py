@@ -22,13 +22,19 @@ _PROBES = "probes: {switches: {interval: 100 us}}\n"
 
 
 def flow(
-    dscp: int | str, *, senders: str = "[h-Ethernet0, h-Ethernet4, h-Ethernet8, h-Ethernet12]", receiver: str = RECEIVER, more: str = ""
+    dscp: int | str,
+    *,
+    senders: str = "[h-Ethernet0, h-Ethernet4, h-Ethernet8, h-Ethernet12]",
+    receiver: str = RECEIVER,
+    more: str = "",
 ) -> str:
     """Return long flows for 60 ms."""
     return f"{{kind: long, senders: {senders}, receiver: {receiver}, dscp: {dscp}, stop: 60 ms{more}}}"
 
 
-def plan_of(tables: dict[str, Any], directory: Path, traffic: dict[str, str], more: str = "", probes: str = _PROBES) -> Plan:
+def plan_of(
+    tables: dict[str, Any], directory: Path, traffic: dict[str, str], more: str = "", probes: str = _PROBES
+) -> Plan:
     """Return the plan of the lab that `fabriclab sonic import` makes, with other traffic and probes."""
     lab = import_lab(parse_config_db(text_of(tables).encode(), "config_db.json"))
     directory.mkdir()
@@ -36,7 +42,9 @@ def plan_of(tables: dict[str, Any], directory: Path, traffic: dict[str, str], mo
         (directory / file).write_text(text, encoding="utf-8")
     experiment = lab.files["experiment.yml"].partition("traffic:")[0]
     flows = "".join(f"  {name}: {one}\n" for name, one in traffic.items())
-    (directory / "experiment.yml").write_text(f"{experiment}limit: 5 s\ntraffic:\n{flows}{probes}{more}", encoding="utf-8")
+    (directory / "experiment.yml").write_text(
+        f"{experiment}limit: 5 s\ntraffic:\n{flows}{probes}{more}", encoding="utf-8"
+    )
     return resolve_plan(parse_lab(directory), {})
 
 
@@ -48,5 +56,7 @@ def run(vm: Vm, tables: dict[str, Any], name: str, traffic: dict[str, str], more
 
 def queues(vm: Vm, name: str, port: str = RECEIVING) -> dict[int, dict[str, int]]:
     """Return the last row of each queue of a port: what was sent, dropped, marked in all, and its longest."""
-    table = pl.read_parquet(vm.directory / name / "switch_queues.parquet").filter(pl.col("port") == port).sort("time_ns")
+    table = (
+        pl.read_parquet(vm.directory / name / "switch_queues.parquet").filter(pl.col("port") == port).sort("time_ns")
+    )
     return {int(row["queue"]): row for row in table.group_by("queue", maintain_order=True).last().to_dicts()}

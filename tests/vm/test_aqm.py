@@ -16,12 +16,15 @@ TARGET_NS = 500_000
 TARGET_BYTES = GBPS * TARGET_NS // (8 * 10**9)
 LIMIT_BYTES = 32 * TARGET_BYTES
 STOP_NS = 2_000_000_000
-LONG = LongTraffic(name="long", senders=("h1", "h2", "h3", "h4"), receiver="h5", start_ns=0, stop_ns=STOP_NS, stagger_ns=0)
+LONG = LongTraffic(
+    name="long", senders=("h1", "h2", "h3", "h4"), receiver="h5", start_ns=0, stop_ns=STOP_NS, stagger_ns=0
+)
 
 
 @pytest.mark.parametrize("ecn", [False, True])
 @pytest.mark.parametrize(
-    ("kind", "interval_ns"), [("codel", 10_000_000), ("fq_codel", 10_000_000), ("pie", 1_000_000), ("fq_pie", 1_000_000)]
+    ("kind", "interval_ns"),
+    [("codel", 10_000_000), ("fq_codel", 10_000_000), ("pie", 1_000_000), ("fq_pie", 1_000_000)],
 )
 def test_four_cubic_flows_stand_at_the_target_and_fill_the_line(vm: Vm, kind: str, interval_ns: int, ecn: bool) -> None:
     aqm = Aqm.model_validate({"kind": kind, "target_ns": TARGET_NS, "interval_ns": interval_ns, "ecn": ecn})

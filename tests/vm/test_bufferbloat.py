@@ -51,6 +51,9 @@ def test_ecn_marks_what_codel_would_drop(tmp_path: Path, codel: dict[str, Any]) 
 
 def test_a_target_below_the_round_trip_starves_the_line(tmp_path: Path) -> None:
     """Round trips of 10 ms: CoDel's own target has hardly a cost, one of 50 us has most of the line."""
-    slow, fast = (run(tmp_path, f"variant={variant}", "delay=2.5 ms")["throughput_bps[elephants]"] for variant in ("codel", "codel-fast"))
+    slow, fast = (
+        run(tmp_path, f"variant={variant}", "delay=2.5 ms")["throughput_bps[elephants]"]
+        for variant in ("codel", "codel-fast")
+    )
     assert slow > 800e6
     assert fast < slow / 2

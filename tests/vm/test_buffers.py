@@ -43,7 +43,9 @@ def test_data_nodes_as_linux_comes_refuse_the_ecn_of_dctcp_only(tmp_path: Path) 
     marks = {}
     for variant in ("mixed-htcp", "mixed-dctcp"):
         run(tmp_path, variant)
-        flows = pl.read_parquet(tmp_path / variant / "flows.parquet").filter(pl.col("group").str.starts_with("job/output/"))
+        flows = pl.read_parquet(tmp_path / variant / "flows.parquet").filter(
+            pl.col("group").str.starts_with("job/output/")
+        )
         assert flows.height == COMPUTE_NODES
         marks[variant] = flows["marks"].sum()
     assert marks["mixed-htcp"] > 0 == marks["mixed-dctcp"]

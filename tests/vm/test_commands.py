@@ -130,7 +130,10 @@ def test_plan_shows_what_a_node_gets(place: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_runs_keep_what_they_measured(place: Path, number: signal.Signals) -> None:
     running = subprocess.Popen(
-        [*fabriclab_command(), "run", "small", "--set", "stop=1000 s", "--out", "run"], cwd=place, stdout=subprocess.PIPE, text=True
+        [*fabriclab_command(), "run", "small", "--set", "stop=1000 s", "--out", "run"],
+        cwd=place,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     events = place / "run" / "events.jsonl"
     wait_until(lambda: events.is_file() and '"progress"' in events.read_text())
@@ -144,7 +147,9 @@ def test_interrupted_runs_keep_what_they_measured(place: Path, number: signal.Si
 
 
 def test_nothing_survives_a_killed_fabriclab_and_the_report_still_works(place: Path) -> None:
-    running = subprocess.Popen([*fabriclab_command(), "run", "small", "--set", "stop=1000 s", "--out", "run"], cwd=place)
+    running = subprocess.Popen(
+        [*fabriclab_command(), "run", "small", "--set", "stop=1000 s", "--out", "run"], cwd=place
+    )
     events = place / "run" / "events.jsonl"
     wait_until(lambda: events.is_file() and '"progress"' in events.read_text())
     machine = [process for process in live_processes(f"fabriclab_job={place}/run") if process != running.pid]

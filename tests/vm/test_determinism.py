@@ -32,7 +32,9 @@ def busy_host() -> Iterator[None]:
 
 def incast(seed: int) -> Plan:
     """Eight senders through a small buffer: losses, timeouts, and everything random that TCP has."""
-    traffic = ROUNDS.model_copy(update={"senders": tuple(f"h{number}" for number in range(1, 9)), "receiver": "h9", "rounds": 3})
+    traffic = ROUNDS.model_copy(
+        update={"senders": tuple(f"h{number}" for number in range(1, 9)), "receiver": "h9", "rounds": 3}
+    )
     return star(9, transport=CUBIC, queue=Queue(limit_bytes=48_000), traffic=(traffic,), seed=seed)
 
 

@@ -21,10 +21,14 @@ def run(directory: Path, settings: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("variant", "enough", "too_little"), [("dctcp", "36 KB", "9 KB"), ("cubic", "90 KB", "18 KB")])
-def test_the_line_stays_full_from_theorys_threshold_on(tmp_path: Path, variant: str, enough: str, too_little: str) -> None:
+def test_the_line_stays_full_from_theorys_threshold_on(
+    tmp_path: Path, variant: str, enough: str, too_little: str
+) -> None:
     """C x RTT / 7 is 18 KB for DCTCP, 3/7 of C x RTT 54 KB for CUBIC; half and twice as much are on either side."""
     throughput = {
-        threshold: run(tmp_path, f"others=false; elephants=2; variant={variant}; K={threshold}")["throughput_bps[elephants]"]
+        threshold: run(tmp_path, f"others=false; elephants=2; variant={variant}; K={threshold}")[
+            "throughput_bps[elephants]"
+        ]
         for threshold in (enough, too_little)
     }
     assert throughput[enough] > 0.95 * LINE_BPS
@@ -34,7 +38,9 @@ def test_the_line_stays_full_from_theorys_threshold_on(tmp_path: Path, variant: 
 def test_syns_above_the_threshold(tmp_path: Path) -> None:
     """A SYN of CUBIC's is not ECN-capable and is dropped above K, unless the switch keeps it; DCTCP's is marked."""
     lost = {
-        (variant, non_ect): run(tmp_path, f"variant={variant}; non_ect={non_ect}; K=54 KB")["flows_with_setup_timeouts[mice]"]
+        (variant, non_ect): run(tmp_path, f"variant={variant}; non_ect={non_ect}; K=54 KB")[
+            "flows_with_setup_timeouts[mice]"
+        ]
         for variant, non_ect in (("cubic", "drop"), ("cubic", "queue"), ("dctcp", "drop"))
     }
     assert lost.pop(("cubic", "drop")) > 0

@@ -32,7 +32,9 @@ COLUMNS = "flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,
 SHARED_FLOWS = 1000
 
 
-def run_pairs(vm: Vm, arguments: str, pairs: Iterable[tuple[str, str]], size_bytes: int, apart_ns: int) -> dict[str, int]:
+def run_pairs(
+    vm: Vm, arguments: str, pairs: Iterable[tuple[str, str]], size_bytes: int, apart_ns: int
+) -> dict[str, int]:
     """Run one flow for each pair of source and destination; return the bytes that each port has sent."""
     assert CliRunner().invoke(app, ["generate", *arguments.split(), "--out", str(vm.directory)]).exit_code == 0
     rows = [f"{flow},{flow * apart_ns},{src},{dst},{size_bytes},,push,,,,pair" for flow, (src, dst) in enumerate(pairs)]
@@ -75,7 +77,9 @@ def test_every_host_reaches_every_other(vm: Vm, arguments: str) -> None:
         ),
     ],
 )
-def test_equal_paths_get_equal_shares(vm: Vm, arguments: str, sources: list[str], sinks: list[str], choices: list[tuple[str, str]]) -> None:
+def test_equal_paths_get_equal_shares(
+    vm: Vm, arguments: str, sources: list[str], sinks: list[str], choices: list[tuple[str, str]]
+) -> None:
     every = list(itertools.product(sources, sinks))
     pairs = [every[flow % len(every)] for flow in range(SHARED_FLOWS)]
     sent = run_pairs(vm, arguments, pairs, size_bytes=4000, apart_ns=100_000)

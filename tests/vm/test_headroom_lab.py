@@ -60,7 +60,9 @@ def test_with_computed_headroom_nothing_is_lost(vm: Vm, tmp_path: Path) -> None:
 def test_headroom_for_full_frames_and_one_sent_against_them_is_not_enough_for_tcp(vm: Vm, tmp_path: Path) -> None:
     frame_bytes = cells(1514, CELL_BYTES) * CELL_BYTES
     plan = plan_with(tmp_path / "lab", f"{3 * frame_bytes} B")
-    assert full_frames_headroom(checked_ports(plan.node("s1"), plan)[0].line, CELL_BYTES) + frame_bytes == 3 * frame_bytes
+    assert (
+        full_frames_headroom(checked_ports(plan.node("s1"), plan)[0].line, CELL_BYTES) + frame_bytes == 3 * frame_bytes
+    )
     assert any("the class can lose some" in warning for warning in plan.warnings)
     assert vm.run(plan).status == "complete"
     assert vm.summary()["ingress_discards"] > 0

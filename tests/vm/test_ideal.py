@@ -28,7 +28,12 @@ def with_line(plan: Plan, host: str, rate_bps: int, delay_ns: int) -> Plan:
     changed = {"rate_bps": rate_bps, "delay_ns": delay_ns}
     nodes = tuple(
         node.model_copy(
-            update={"ports": tuple(port.model_copy(update=changed) if host in (node.name, port.peer_node) else port for port in node.ports)}
+            update={
+                "ports": tuple(
+                    port.model_copy(update=changed) if host in (node.name, port.peer_node) else port
+                    for port in node.ports
+                )
+            }
         )
         for node in plan.nodes
     )
@@ -44,7 +49,14 @@ def test_lone_flows_take_their_ideal(vm: Vm, receiver_bps: int) -> None:
         lone_flows("odd", 9 * PAYLOAD_BYTES + 200, 40_000_000),
         lone_flows("pull", 10 * PAYLOAD_BYTES, 50_000_000, mode="pull"),
         RoundsTraffic(
-            name="kept", senders=("h1",), receiver="h2", size_bytes=10_000, rounds=2, start_ns=60_000_000, connection="kept", mode="pull"
+            name="kept",
+            senders=("h1",),
+            receiver="h2",
+            size_bytes=10_000,
+            rounds=2,
+            start_ns=60_000_000,
+            connection="kept",
+            mode="pull",
         ),
     )
     plan = star(2, delay_ns=50_000, transport=CUBIC, traffic=traffic, queue=Queue(limit_bytes=10_000_000))
@@ -66,7 +78,14 @@ def test_lone_flows_through_switch_ports_take_their_ideal_to_some_acknowledgemen
         lone_flows("larger", 100_000, 40_000_000),
         lone_flows("pull", 100_000, 60_000_000, mode="pull"),
         RoundsTraffic(
-            name="kept", senders=("h1",), receiver="h2", size_bytes=100_000, rounds=1, start_ns=80_000_000, connection="kept", mode="pull"
+            name="kept",
+            senders=("h1",),
+            receiver="h2",
+            size_bytes=100_000,
+            rounds=1,
+            start_ns=80_000_000,
+            connection="kept",
+            mode="pull",
         ),
     )
     at_once = CUBIC.model_copy(update={"initial_window_segments": 80})

@@ -123,18 +123,34 @@ def job(**parts: object) -> dict[str, object]:
 
 
 def boot(
-    artefacts: Artefacts, directory: Path, described: dict[str, object], *, files: dict[str, str] | None = None, option: str = ""
+    artefacts: Artefacts,
+    directory: Path,
+    described: dict[str, object],
+    *,
+    files: dict[str, str] | None = None,
+    option: str = "",
 ) -> list[Event]:
     """Run the job in a fresh run directory and return its events."""
-    for name, text in {"nodes/a/sysctl.conf": "", "machine/job.json": json.dumps(described, indent=1), **(files or {})}.items():
+    for name, text in {
+        "nodes/a/sysctl.conf": "",
+        "machine/job.json": json.dumps(described, indent=1),
+        **(files or {}),
+    }.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    machine = Machine(artefacts=artefacts, directory=directory, seed=1, memory_bytes=256 << 20, cpu=min(os.sched_getaffinity(0)))
+    machine = Machine(
+        artefacts=artefacts, directory=directory, seed=1, memory_bytes=256 << 20, cpu=min(os.sched_getaffinity(0))
+    )
     with tempfile.TemporaryDirectory() as private:
         argv = machine_argv(machine, Path(private)) + ([option] if option else [])
-        environment = {**os.environ, "TMPDIR": str(memory_directory(machine.memory_bytes, memory_places(Path(private))))}
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, timeout=WALL_LIMIT_S, check=False)
+        environment = {
+            **os.environ,
+            "TMPDIR": str(memory_directory(machine.memory_bytes, memory_places(Path(private)))),
+        }
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, timeout=WALL_LIMIT_S, check=False
+        )
     lines = done.stdout.decode().splitlines()
     return [json.loads(line[1:]) for line in lines if line.startswith("@")]
 
@@ -170,18 +186,33 @@ def test_batch_files_mean_what_the_real_tools_make_of_them(artefacts: Artefacts,
 @pytest.mark.parametrize(
     ("file", "text", "line", "message"),
     [
-        ("ip.batch", "address add 10.0.0.1/24 dev eth1\nroute add 10.9.0.0/16 via 1.2.3.4\n", 2, "Error: Nexthop has invalid gateway."),
+        (
+            "ip.batch",
+            "address add 10.0.0.1/24 dev eth1\nroute add 10.9.0.0/16 via 1.2.3.4\n",
+            2,
+            "Error: Nexthop has invalid gateway.",
+        ),
         (
             "tc.batch",
             "\n# twice\nqdisc add dev eth1 root pfifo\nqdisc add dev eth1 root handle 7: bfifo\n",
             4,
             "Error: NLM_F_REPLACE needed to override.",
         ),
-        ("tc.batch", "qdisc add dev eth1 root pfifo\nqdisc add dev eth2 root netem delay 25parsecs\n", 2, 'Illegal "latency"'),
+        (
+            "tc.batch",
+            "qdisc add dev eth1 root pfifo\nqdisc add dev eth2 root netem delay 25parsecs\n",
+            2,
+            'Illegal "latency"',
+        ),
         ("tc.batch", f"{PORT} cell 256\n{PORT2} memory 1 1000 queue 3 pool 0\n", 2, "Error: pool 0 has no size."),
         ("tc.batch", f"{PORT}\n\n{PORT2} queue 3 pool 4\n", 3, 'queue 3: pool "4": must be a whole number from 0 to 3'),
         ("tc.batch", f"{PORT}\nqdisc add dev eth2 root fq\n", 2, "tc can't be asked"),
-        ("ip.batch", 2 * "mptcp endpoint add 10.0.0.1 dev eth1 id 1 subflow\n", 2, "Error: too many addresses or duplicate one: -16."),
+        (
+            "ip.batch",
+            2 * "mptcp endpoint add 10.0.0.1 dev eth1 id 1 subflow\n",
+            2,
+            "Error: too many addresses or duplicate one: -16.",
+        ),
         ("ip.batch", 2 * "rule add from 10.0.0.0/24 table 7 priority 7\n", 2, "File exists"),
         ("ip.batch", "address add 10.0.0.1/24 dev eth9\n", 1, 'Cannot find device "eth9"'),
         ("sysctl.conf", "net.ipv4.tcp_ecn = 1\nnet.ipv4.nope = 1\n", 2, "no such sysctl"),
@@ -228,9 +259,14 @@ def test_failed_traffic_fails_the_run_and_keeps_its_output(artefacts: Artefacts,
     events = boot(
         artefacts,
         run_directory,
-        job(traffic=[program("bad", "a", "bash", "-c", "echo words; exit 3")], collect=[program("c", None, "echo", "kept")]),
+        job(
+            traffic=[program("bad", "a", "bash", "-c", "echo words; exit 3")],
+            collect=[program("c", None, "echo", "kept")],
+        ),
     )
-    assert {"event": "process", "name": "bad", "status": "exit 3"}.items() <= next(e for e in events if e["event"] == "process").items()
+    assert {"event": "process", "name": "bad", "status": "exit 3"}.items() <= next(
+        e for e in events if e["event"] == "process"
+    ).items()
     assert "logs/bad.log" in error(events)["message"]
     assert (run_directory / "logs/bad.log").read_text() == "words\n"
     assert collected(run_directory, "c") == "kept\n"

@@ -24,12 +24,21 @@ PATHS = {
 
 def elephant(start_ns: int = 0, stop_ns: int = STOP_NS, sender: str = "h1", **carrier: Any) -> Iperf3Traffic:
     """Return one flow of iperf3 to h2."""
-    return Iperf3Traffic(name="elephant", senders=(sender,), receiver="h2", start_ns=start_ns, stop_ns=stop_ns, carrier=Carrier(**carrier))
+    return Iperf3Traffic(
+        name="elephant",
+        senders=(sender,),
+        receiver="h2",
+        start_ns=start_ns,
+        stop_ns=stop_ns,
+        carrier=Carrier(**carrier),
+    )
 
 
 def bottleneck(transport: Transport, queue: Queue, *traffic: Traffic) -> Plan:
     """Return two hosts, the receiver's line the slower one."""
-    return with_slow_receiver(star(2, rate_bps=10 * GBPS, transport=transport, queue=queue, traffic=traffic), "h2", GBPS)
+    return with_slow_receiver(
+        star(2, rate_bps=10 * GBPS, transport=transport, queue=queue, traffic=traffic), "h2", GBPS
+    )
 
 
 def goodput_bps(flow: dict[str, Any]) -> float:
@@ -39,10 +48,17 @@ def goodput_bps(flow: dict[str, Any]) -> float:
 @pytest.mark.parametrize("name", PATHS)
 def test_iperf3_and_replay_agree_on_goodput(vm: Vm, name: str) -> None:
     later = STOP_NS + 100_000_000
-    ours = LongTraffic(name="ours", senders=("h1",), receiver="h2", start_ns=later, stop_ns=later + STOP_NS, stagger_ns=0)
+    ours = LongTraffic(
+        name="ours", senders=("h1",), receiver="h2", start_ns=later, stop_ns=later + STOP_NS, stagger_ns=0
+    )
     assert vm.run(bottleneck(*PATHS[name], elephant(), ours)).status == "complete"
     theirs, our = vm.flows()
-    assert (theirs["class"], theirs["status"], our["class"], our["status"]) == ("elephant", "stopped", "ours", "stopped")
+    assert (theirs["class"], theirs["status"], our["class"], our["status"]) == (
+        "elephant",
+        "stopped",
+        "ours",
+        "stopped",
+    )
     assert goodput_bps(theirs) == pytest.approx(goodput_bps(our), rel=0.01)
     assert goodput_bps(theirs) == pytest.approx(GBPS * PAYLOAD_BYTES / WIRE_BYTES, rel=0.005)
     assert (theirs["retransmits"] > 0) == (our["retransmits"] > 0) == (name == "cubic")
@@ -92,7 +108,9 @@ def test_congestion_control_is_the_flows(vm: Vm) -> None:
 
 
 def test_mptcp_goes_through_mptcpize(vm: Vm) -> None:
-    transport = CUBIC.model_copy(update={"mptcp": Mptcp(subflows=1, add_addr_accepted=0, scheduler="default", path_manager="subflow")})
+    transport = CUBIC.model_copy(
+        update={"mptcp": Mptcp(subflows=1, add_addr_accepted=0, scheduler="default", path_manager="subflow")}
+    )
     assert vm.run(bottleneck(transport, PATHS["cubic"][1], elephant(transport="mptcp"))).status == "complete"
     (flow,) = vm.flows()
     assert flow["status"] == "stopped"

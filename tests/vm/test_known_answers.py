@@ -30,7 +30,8 @@ def with_slow_receiver(plan: Plan, receiver: str, rate_bps: int) -> Plan:
     nodes = []
     for node in plan.nodes:
         ports = tuple(
-            port.model_copy(update={"rate_bps": rate_bps}) if receiver in (node.name, port.peer_node) else port for port in node.ports
+            port.model_copy(update={"rate_bps": rate_bps}) if receiver in (node.name, port.peer_node) else port
+            for port in node.ports
         )
         nodes.append(node.model_copy(update={"ports": ports}))
     return plan.model_copy(update={"nodes": tuple(nodes)})
@@ -44,7 +45,10 @@ def test_idle_round_trip_is_twice_the_paths_delay(vm: Vm) -> None:
     plan = star(2, delay_ns=12_500, traffic=())
     ping = {"name": "ping@h1", "node": "h1", "argv": ["ping", "-c", "20", "-i", "0.01", "10.0.2.1"]}
     assert vm.boot(plan, [ping]).status == "complete"
-    times = [float(each) * 1000 for each in re.findall(r"time=([0-9.]+) ms", (vm.directory / "run/logs/ping@h1.log").read_text())]
+    times = [
+        float(each) * 1000
+        for each in re.findall(r"time=([0-9.]+) ms", (vm.directory / "run/logs/ping@h1.log").read_text())
+    ]
     assert len(times) == 20
     # Not each one: ping's first finds the kernel not yet stamping arrivals, and PID 1 reads its clock every 100 ms.
     assert statistics.median(times) == pytest.approx(50, abs=2)
@@ -75,7 +79,14 @@ def slow_start_ns(packets: int, window: int, rate_bps: int, round_trip_ns: int) 
 @pytest.mark.parametrize("packets", [5, 10, 30, 100, 1000])
 def test_completion_time_of_a_lone_flow_is_that_of_slow_start(vm: Vm, packets: int) -> None:
     single = FlowsTraffic(
-        name="one", senders=("h1",), receiver="h2", size_bytes=packets * PAYLOAD_BYTES, count=1, start_ns=0, interval_ns=1, mode="push"
+        name="one",
+        senders=("h1",),
+        receiver="h2",
+        size_bytes=packets * PAYLOAD_BYTES,
+        count=1,
+        start_ns=0,
+        interval_ns=1,
+        mode="push",
     )
     plan = star(2, delay_ns=250_000, transport=RENO, traffic=(single,), queue=Queue(limit_bytes=10_000_000))
     assert vm.run(plan).status == "complete"
@@ -97,10 +108,14 @@ def test_a_window_limit_bounds_what_is_in_flight(vm: Vm, segments: int) -> None:
 
 
 def test_window_limits_of_two_senders_are_their_own(vm: Vm) -> None:
-    traffic = LongTraffic(name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=300_000_000, stagger_ns=0)
+    traffic = LongTraffic(
+        name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=300_000_000, stagger_ns=0
+    )
     plan = star(3, rate_bps=10 * GBPS, delay_ns=250_000, traffic=(traffic,))
     nodes = tuple(
-        node.model_copy(update={"transport": CUBIC.model_copy(update={"window_limit_segments": 8 if node.name == "h1" else 24})})
+        node.model_copy(
+            update={"transport": CUBIC.model_copy(update={"window_limit_segments": 8 if node.name == "h1" else 24})}
+        )
         if node.role == "host"
         else node
         for node in plan.nodes
@@ -131,11 +146,15 @@ def test_dctcp_keeps_the_queue_at_its_threshold_and_the_link_full(vm: Vm, rate_b
 
 def test_a_receiver_of_which_nothing_was_said_answers_dctcp_by_dctcp(vm: Vm) -> None:
     """Without that Linux refuses ECN to DCTCP's SYN: the same two flows lose packets, and none is marked."""
-    traffic = LongTraffic(name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=300_000_000, stagger_ns=0)
+    traffic = LongTraffic(
+        name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=300_000_000, stagger_ns=0
+    )
     plan = star(3, queue=Queue(limit_bytes=150_000, ecn_threshold_bytes=30_000), transport=DCTCP, traffic=(traffic,))
     for answers, name in ((False, "refused"), (True, "answered")):
         default = CUBIC.model_copy(update={"ecn": "accept", "answers_dctcp": answers})
-        nodes = tuple(node.model_copy(update={"transport": default}) if node.name == "h3" else node for node in plan.nodes)
+        nodes = tuple(
+            node.model_copy(update={"transport": default}) if node.name == "h3" else node for node in plan.nodes
+        )
         assert vm.run(plan.model_copy(update={"nodes": nodes}), name).status == "complete"
     refused, answered = vm.summary("refused"), vm.summary("answered")
     assert refused["marks"] == 0 < refused["drops"]
@@ -145,7 +164,14 @@ def test_a_receiver_of_which_nothing_was_said_answers_dctcp_by_dctcp(vm: Vm) -> 
 def test_a_short_flow_does_not_wait_behind_the_window_of_another_in_its_own_host(vm: Vm) -> None:
     # Below a socket stands 1 ms of its rate at most (TCP small queues, sk_pacing_shift in net/core/sock.c), not its window of megabytes.
     short = FlowsTraffic(
-        name="short", senders=("h1",), receiver="h3", size_bytes=4_000, count=10, start_ns=200_000_000, interval_ns=50_000_000, mode="push"
+        name="short",
+        senders=("h1",),
+        receiver="h3",
+        size_bytes=4_000,
+        count=10,
+        start_ns=200_000_000,
+        interval_ns=50_000_000,
+        mode="push",
     )
     plan = star(3, delay_ns=25_000, traffic=(one_long_flow(), short), queue=Queue(limit_bytes=10_000_000))
     assert vm.run(plan).status == "complete"

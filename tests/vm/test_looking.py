@@ -51,7 +51,9 @@ POINTS = {
 
 def point_of(lab: str) -> Plan:
     """Return the plan of a lab's point."""
-    return resolve_plan(parse_lab(LABS / lab, every_point=False), dict(setting.split("=", 1) for setting in POINTS[lab].split("; ")))
+    return resolve_plan(
+        parse_lab(LABS / lab, every_point=False), dict(setting.split("=", 1) for setting in POINTS[lab].split("; "))
+    )
 
 
 def all_probes(plan: Plan) -> Probes:
@@ -88,7 +90,9 @@ def routing_of(run: Path) -> list[str]:
     return [line for line in (run / "events.jsonl").read_text().splitlines() if "converged" in line]
 
 
-NO_PROBES = Probes(queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None)
+NO_PROBES = Probes(
+    queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None
+)
 
 
 def test_every_lab_has_its_point() -> None:

@@ -42,7 +42,9 @@ def test_static_buffers_know_no_pressure(tmp_path: Path) -> None:
     assert len(times["true"]) == 150
     assert times["true"] == times["false"]
     for variant in ("cubic-shared", "dctcp-shared"):
-        slow[variant] = run(tmp_path, "buffer-pressure", f"variant={variant}; background=false; {short}")["coflow_p95_ns[query]"]
+        slow[variant] = run(tmp_path, "buffer-pressure", f"variant={variant}; background=false; {short}")[
+            "coflow_p95_ns[query]"
+        ]
     assert slow["cubic-shared"] > 1.1 * slow["dctcp-shared"]
 
 

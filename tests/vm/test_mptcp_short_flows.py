@@ -30,7 +30,10 @@ def test_uncoupled_subflows_in_the_background_delay_short_flows_by_timeouts(tmp_
     assert beside_tcp.select(trace).equals(beside_mptcp.select(trace))
     assert set(beside_mptcp["transport"]) == {"tcp"}
     for statistic in (pl.Expr.mean, pl.Expr.std):
-        assert beside_tcp.select(statistic(pl.col("fct_ns"))).item() < beside_mptcp.select(statistic(pl.col("fct_ns"))).item()
+        assert (
+            beside_tcp.select(statistic(pl.col("fct_ns"))).item()
+            < beside_mptcp.select(statistic(pl.col("fct_ns"))).item()
+        )
     waited, unhurt = (beside_mptcp.filter(pl.col("timeouts") > 0), beside_mptcp.filter(pl.col("retransmits") == 0))
     assert waited.height > beside_tcp.filter(pl.col("timeouts") > 0).height
     assert (waited["fct_ns"] >= RTO_MIN_NS).all()
@@ -42,7 +45,9 @@ def test_the_coupled_background_has_eight_subflows_of_lia(tmp_path: Path) -> Non
     long = of_class(run(tmp_path, "variant=mptcp-lia", "probes.tcp.interval=100 ms", "probes.tcp.traffic=long"), "long")
     assert set(long["transport"]) == {"mptcp"}
     assert set(long["subflows"]) == {8}
-    samples = pl.read_parquet(tmp_path / "run" / "tcp.parquet").join(long.select("flow", node="src"), on=["flow", "node"])
+    samples = pl.read_parquet(tmp_path / "run" / "tcp.parquet").join(
+        long.select("flow", node="src"), on=["flow", "node"]
+    )
     established = samples.filter((pl.col("state") == "established") & (pl.col("bytes_acked") > 1_000_000))
     assert set(established["congestion"]) == {"lia"}
     assert (established.group_by("flow").agg(pl.col("subflow").n_unique())["subflow"] > 1).all()

@@ -43,7 +43,9 @@ def written_plan(vm: Vm, topology: str, experiment: str = EXPERIMENT, seed: int 
 def generated_plan(vm: Vm, arguments: str, experiment: str = EXPERIMENT, seed: int = 1, **settings: str) -> Plan:
     written = ["generate", *arguments.split(), "--out", str(vm.directory), "--force"]
     assert CliRunner().invoke(app, written).exit_code == 0
-    return written_plan(vm, (vm.directory / "topology.clab.yml").read_text(encoding="utf-8"), experiment, seed, **settings)
+    return written_plan(
+        vm, (vm.directory / "topology.clab.yml").read_text(encoding="utf-8"), experiment, seed, **settings
+    )
 
 
 def network(switches: tuple[str, ...], *links: tuple[str, str, str]) -> str:
@@ -52,7 +54,9 @@ def network(switches: tuple[str, ...], *links: tuple[str, str, str]) -> str:
         **dict.fromkeys(switches, "switch"),
         **dict.fromkeys(sorted({end[:2] for each in links for end in each[:2]} - set(switches)), "host"),
     }
-    nodes = "".join(f"    {name}: {{kind: linux, labels: {{fabriclab.role: {role}}}}}\n" for name, role in roles.items())
+    nodes = "".join(
+        f"    {name}: {{kind: linux, labels: {{fabriclab.role: {role}}}}}\n" for name, role in roles.items()
+    )
     lines = "".join(f"    - {gigabit_link(a, b).replace('1 Gbps', f'{rate}, delay: 25 us')}\n" for a, b, rate in links)
     return f"name: net\ntopology:\n  nodes:\n{nodes}  links:\n{lines}"
 
@@ -171,7 +175,10 @@ def test_a_peer_without_mptcp_makes_it_fall_back_and_the_log_says_so(vm: Vm) -> 
     for host in ("h1", "h2"):
         lines = (vm.directory / "run" / "raw" / "flows" / f"{host}.csv").read_text().splitlines()
         rows += list(csv.DictReader(lines[1:]))
-    assert [(row["side"], row["transport"], row["subflows"]) for row in rows] == [("src", "fallback", ""), ("dst", "tcp", "")]
+    assert [(row["side"], row["transport"], row["subflows"]) for row in rows] == [
+        ("src", "fallback", ""),
+        ("dst", "tcp", ""),
+    ]
     assert int(rows[1]["bytes"]) * 8 / 0.5 == pytest.approx(1e9 * 1448 / 1538, rel=0.02)
 
 
@@ -182,8 +189,18 @@ def test_bgp_carries_the_extra_addresses(vm: Vm, protocol: str) -> None:
 
 
 def test_each_subflow_has_its_hosts_timer_and_initial_window(vm: Vm) -> None:
-    settings = {SUBFLOWS: "4", "hosts.default.rto_min": "50 ms", "hosts.default.initial_window": "4", "traffic.long.stop": "100 ms"}
-    run(vm, generated_plan(vm, LEAF_SPINE, **settings, **{"links.delay": "1 ms", "hosts.default.congestion_control": "reno"}))
+    settings = {
+        SUBFLOWS: "4",
+        "hosts.default.rto_min": "50 ms",
+        "hosts.default.initial_window": "4",
+        "traffic.long.stop": "100 ms",
+    }
+    run(
+        vm,
+        generated_plan(
+            vm, LEAF_SPINE, **settings, **{"links.delay": "1 ms", "hosts.default.congestion_control": "reno"}
+        ),
+    )
     subflows = vm.tcp().filter((pl.col("node") == "h1") & (pl.col("state") == "established")).group_by("subflow")
     found = subflows.agg(pl.col("rto_us").min(), pl.col("cwnd").first()).sort("subflow").drop("subflow")
     assert len(found) == 4
@@ -195,7 +212,11 @@ def test_each_subflow_has_its_hosts_timer_and_initial_window(vm: Vm) -> None:
 def test_losses_stop_no_connection(vm: Vm) -> None:
     """What is lost on one subflow must not be sent beyond the window of all (patch 0014), and TCP's memory bounds nothing."""
     for queue in ("100 KB", "256 KB"):
-        flow = run(vm, generated_plan(vm, LEAF_SPINE, **{"hosts.default.queue": queue, "traffic.long.stop": "2 s"}), queue.replace(" ", ""))
+        flow = run(
+            vm,
+            generated_plan(vm, LEAF_SPINE, **{"hosts.default.queue": queue, "traffic.long.stop": "2 s"}),
+            queue.replace(" ", ""),
+        )
         assert counters(vm, "h2", "MPTcpExtNoDSSInWindow", "MPTcpExtRcvPruned", run=queue.replace(" ", "")) == [0, 0]
         assert goodput_bps(flow) > 0.9 * 1e9 * 1424 / 1538
 

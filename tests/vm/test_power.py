@@ -58,7 +58,9 @@ def test_a_host_that_dies_loses_its_flows_and_does_not_send_them_when_it_is_back
 
 
 def test_a_switch_that_boots_starts_its_daemons_and_has_its_routes_again(vm: Vm) -> None:
-    topology = star(link("h1:eth1", "s1:eth1"), link("s1:eth2", "s2:eth1"), link("h2:eth1", "s2:eth2"), switches=("s1", "s2"))
+    topology = star(
+        link("h1:eth1", "s1:eth1"), link("s1:eth2", "s2:eth1"), link("h2:eth1", "s2:eth2"), switches=("s1", "s2")
+    )
     experiment = """
 title: A switch dies
 switches: {default: {buffer: 256 KB}}
@@ -71,7 +73,9 @@ events:
 """
     result = vm.run(plan_of(vm.directory, topology, experiment))
     assert result.status == "complete", result.message
-    ended = [(event["name"], event["status"], event["t_ns"]) for event in events(vm, "process") if event["t_ns"] < 8 * 10**9]
+    ended = [
+        (event["name"], event["status"], event["t_ns"]) for event in events(vm, "process") if event["t_ns"] < 8 * 10**9
+    ]
     assert [(name, status) for name, status, _ in ended] == [("zebra@s2", "signal 9"), ("bgpd@s2", "signal 9")]
     assert all(10**9 <= at_ns < 10**9 + 1_000_000 for *_, at_ns in ended)
     (_, back) = events(vm, "reconverged")

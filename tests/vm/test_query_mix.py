@@ -37,18 +37,27 @@ def test_deep_buffers_mend_what_dctcp_mends_without_them(tmp_path: Path) -> None
         variant: queries(each).select(slowest=pl.col("completion_ns").max(), median=pl.col("completion_ns").median())
         for variant, each in flows.items()
     }
-    slowest, median = ({variant: each[name].item() for variant, each in query.items()} for name in ("slowest", "median"))
+    slowest, median = (
+        {variant: each[name].item() for variant, each in query.items()} for name in ("slowest", "median")
+    )
     assert slowest["tcp-shallow"] >= RTO_MIN_NS > max(slowest["tcp-deep"], slowest["dctcp-shallow"])
     assert median["tcp-deep"] > max(median["tcp-shallow"], median["dctcp-shallow"])
     messages = {
-        variant: each.filter(pl.col("class") == "message").select(pl.col("fct_ns").median()).item() for variant, each in flows.items()
+        variant: each.filter(pl.col("class") == "message").select(pl.col("fct_ns").median()).item()
+        for variant, each in flows.items()
     }
     assert messages["tcp-deep"] > max(messages["tcp-shallow"], messages["dctcp-shallow"])
     assert flows["dctcp-shallow"]["timeouts"].sum() == 0
 
 
 def test_jitter_moves_the_requests_alone(tmp_path: Path) -> None:
-    flows = run(tmp_path, "variant=dctcp-shallow", "jitter=10 ms", "traffic.update.enabled=false", "traffic.message.enabled=false")
+    flows = run(
+        tmp_path,
+        "variant=dctcp-shallow",
+        "jitter=10 ms",
+        "traffic.update.enabled=false",
+        "traffic.message.enabled=false",
+    )
     spread = flows.group_by("group").agg((pl.col("start_ns").max() - pl.col("start_ns").min()).alias("ns"))
     assert spread.select(pl.col("ns").is_between(JITTER_NS // 2, JITTER_NS).all()).item()
     assert queries(flows).select(pl.col("completion_ns").median()).item() > JITTER_NS / 2

@@ -75,7 +75,9 @@ def with_mptcp(plan: Plan) -> Plan:
             continue
         extra = tuple(f"10.0.{128 + number}.{place}" for place in range(SUBFLOWS - 1))
         port = node.ports[0].model_copy(update={"extra_addresses": extra})
-        nodes.append(node.model_copy(update={"ports": (port,), "transport": node.transport.model_copy(update={"mptcp": mptcp})}))
+        nodes.append(
+            node.model_copy(update={"ports": (port,), "transport": node.transport.model_copy(update={"mptcp": mptcp})})
+        )
         routes.append(Route(destination=f"10.0.{128 + number}.0/30", next_hops=((f"10.0.{number}.1", f"eth{number}"),)))
     return plan.model_copy(update={"nodes": tuple(nodes)})
 
@@ -110,11 +112,18 @@ def test_time_passes_for_a_program_that_never_sleeps(vm: Vm) -> None:
 
 
 def test_a_group_that_several_hosts_receive_is_waited_for_to_the_nanosecond(vm: Vm) -> None:
-    maps = [flow(number, "h1", f"h{number + 2}", size_bytes=50_000 * (number + 1), group=f"job/map/{number}") for number in range(3)]
-    reduces = [
-        flow(10 + number, f"h{number}", "h4", start_ns=700, size_bytes=9_000, after="job/map", group="job/reduce") for number in (1, 2)
+    maps = [
+        flow(number, "h1", f"h{number + 2}", size_bytes=50_000 * (number + 1), group=f"job/map/{number}")
+        for number in range(3)
     ]
-    output = [flow(20, "h3", "h1", start_ns=5, after="job/reduce"), flow(21, "h4", "h1", mode="pull", after="job/map/0")]
+    reduces = [
+        flow(10 + number, f"h{number}", "h4", start_ns=700, size_bytes=9_000, after="job/map", group="job/reduce")
+        for number in (1, 2)
+    ]
+    output = [
+        flow(20, "h3", "h1", start_ns=5, after="job/reduce"),
+        flow(21, "h4", "h1", mode="pull", after="job/map/0"),
+    ]
     log = play(vm, star(4), [*maps, *reduces, *output])
     ends = {number: int(log[number, "dst"]["end_ns"]) for number in (0, 1, 2, 11, 12)}
     assert [int(log[number, "src"]["start_ns"]) for number in (11, 12)] == [max(ends[0], ends[1], ends[2]) + 700] * 2
@@ -136,9 +145,13 @@ def test_a_long_flow_of_a_group_is_complete_at_its_stop_time(vm: Vm) -> None:
 def test_a_request_is_sent_whole_before_the_answer(vm: Vm) -> None:
     segments = 10
     requests = [{}, {"request_bytes": segments * 1448}]
-    flows = [flow(number, "h1", "h2", mode="pull", start_ns=number * 10**7, **more) for number, more in enumerate(requests)]
+    flows = [
+        flow(number, "h1", "h2", mode="pull", start_ns=number * 10**7, **more) for number, more in enumerate(requests)
+    ]
     log = play(vm, star(2), flows)
-    waits = [int(log[number, "dst"]["first_byte_ns"]) - int(log[number, "dst"]["start_ns"]) for number in range(len(flows))]
+    waits = [
+        int(log[number, "dst"]["first_byte_ns"]) - int(log[number, "dst"]["start_ns"]) for number in range(len(flows))
+    ]
     # The last packet leaves nine packets after the first, and takes at most one packet's time more than a small one does on each of the two
     # links (the bucket of a link that was idle lets a packet through at once).
     packet_ns = 1514 * 8
@@ -168,7 +181,10 @@ def test_mptcp_has_its_subflows_and_their_sums(vm: Vm) -> None:
 
 
 def test_mptcp_delivers_when_tcp_does(vm: Vm) -> None:
-    flows = [flow(number, "h1", "h2", start_ns=number * 10**7, transport=transport) for number, transport in enumerate(("tcp", "mptcp"))]
+    flows = [
+        flow(number, "h1", "h2", start_ns=number * 10**7, transport=transport)
+        for number, transport in enumerate(("tcp", "mptcp"))
+    ]
     log = play(vm, star(2), flows)
     took = [int(log[number, "dst"]["end_ns"]) - number * 10**7 for number in (0, 1)]
     # Three times one way, and what the longer headers take on two links.
@@ -180,10 +196,17 @@ def test_mptcp_delivers_when_tcp_does(vm: Vm) -> None:
 def test_a_fallback_is_told(vm: Vm) -> None:
     # Linux takes two lost SYNs with MP_CAPABLE for a middlebox that drops such, and goes on without (mptcp_active_detect_blackhole).
     lost = program("s1", "ip link set eth2 down; sleep 2.5; ip link set eth2 up")
-    log = play(vm, with_mptcp(star(2)), [flow(0, "h1", "h2", start_ns=10**8, size_bytes=100_000, transport="mptcp")], [lost])
+    log = play(
+        vm, with_mptcp(star(2)), [flow(0, "h1", "h2", start_ns=10**8, size_bytes=100_000, transport="mptcp")], [lost]
+    )
     for side in ("src", "dst"):
         row = log[0, side]
-        assert (row["status"], row["transport"], row["subflows"], row["bytes"]) == ("complete", "fallback", "", "100000")
+        assert (row["status"], row["transport"], row["subflows"], row["bytes"]) == (
+            "complete",
+            "fallback",
+            "",
+            "100000",
+        )
     assert int(log[0, "src"]["delivered"]) >= 100_000 // 1448
 
 
@@ -191,7 +214,14 @@ def test_a_class_has_its_own_congestion_control(vm: Vm) -> None:
     shallow = star(3, queue=Queue(limit_bytes=200_000, ecn_threshold_bytes=30_000))
     names = ["dctcp", "", "dctcp", "reno"]
     flows = [
-        flow(number, f"h{1 + number % 2}", "h3", start_ns=number // 2 * 10**9, size_bytes=5_000_000, congestion_control=name)
+        flow(
+            number,
+            f"h{1 + number % 2}",
+            "h3",
+            start_ns=number // 2 * 10**9,
+            size_bytes=5_000_000,
+            congestion_control=name,
+        )
         for number, name in enumerate(names)
     ]
     log = play(vm, shallow, flows)

@@ -33,7 +33,9 @@ LEAF_1 = "leaf1:eth2"
 """Leaf1's port to spine1; eth3 leads to spine2."""
 
 
-def plan_of(vm: Vm, experiment: str, arguments: str = "--spines 2 --leaves 3 --hosts 1", seed: int = 1, **settings: str) -> Plan:
+def plan_of(
+    vm: Vm, experiment: str, arguments: str = "--spines 2 --leaves 3 --hosts 1", seed: int = 1, **settings: str
+) -> Plan:
     written = ["generate", "leaf-spine", *arguments.split(), "--out", str(vm.directory), "--force"]
     assert CliRunner().invoke(app, written).exit_code == 0
     (vm.directory / "experiment.yml").write_text(experiment, encoding="utf-8")
@@ -51,7 +53,9 @@ def kernel_routes(run: Path, node: str) -> dict[str, set[str]]:
     return {route["dst"]: {hop["dev"] for hop in route.get("nexthops", [route])} for route in routes}
 
 
-@pytest.mark.parametrize("settings", [{"routing.protocol": "bgp-numbered"}, {"routing.bfd": "50 ms"}], ids=["numbered", "bfd"])
+@pytest.mark.parametrize(
+    "settings", [{"routing.protocol": "bgp-numbered"}, {"routing.bfd": "50 ms"}], ids=["numbered", "bfd"]
+)
 def test_traffic_starts_when_every_switch_has_every_route(vm: Vm, settings: dict[str, str]) -> None:
     run_and_ask_for_every_route(vm, plan_of(vm, EXPERIMENT, **settings))
 
@@ -71,7 +75,10 @@ def run_and_ask_for_every_route(vm: Vm, plan: Plan) -> None:
 def test_routing_that_does_not_converge_is_named(vm: Vm) -> None:
     plan = plan_of(vm, EXPERIMENT, **{"routing.convergence_limit": "3 s"})
     impossible = Route(destination="10.99.0.0/24", next_hops=(("fe80::1", "eth2"),))
-    nodes = tuple(node.model_copy(update={"routes": (*node.routes, impossible)}) if node.name == "leaf2" else node for node in plan.nodes)
+    nodes = tuple(
+        node.model_copy(update={"routes": (*node.routes, impossible)}) if node.name == "leaf2" else node
+        for node in plan.nodes
+    )
     result = vm.run(plan.model_copy(update={"nodes": nodes}))
     assert result.status == "failed"
     assert "routing leaf2: the route to 10.99.0.0/24 has 0 next hops (none), expected 1 of eth2" in result.message
@@ -83,20 +90,26 @@ def test_unnumbered_sessions_find_every_route_and_a_second_run_repeats_to_the_by
     plan = plan_of(vm, EXPERIMENT)
     run_and_ask_for_every_route(vm, plan)
     assert vm.run(plan, "second").status == "complete"
-    files = [hashlib.sha256((vm.directory / name / "flows.parquet").read_bytes()).hexdigest() for name in ("run", "second")]
+    files = [
+        hashlib.sha256((vm.directory / name / "flows.parquet").read_bytes()).hexdigest() for name in ("run", "second")
+    ]
     assert files[0] == files[1]
     assert events_of(vm, "converged") == events_of(vm, "converged", "second")
 
 
 def failing(action: str, seconds: int) -> str:
     """Return the experiment with a link that fails, and with a message each 50 ms for so long: routing needs no more packets to be seen."""
-    across = f"  across: {{kind: flows, senders: [h2], receiver: h1, size: 1 KB, count: {20 * seconds}, interval: 50 ms}}\n"
+    across = (
+        f"  across: {{kind: flows, senders: [h2], receiver: h1, size: 1 KB, count: {20 * seconds}, interval: 50 ms}}\n"
+    )
     return EXPERIMENT + across + f"events:\n  cut: {{at: 1 s, link: '{LEAF_1}', action: {action}}}\n"
 
 
 def test_bgp_follows_a_lost_carrier_and_bfd_a_silent_link(vm: Vm) -> None:
     assert vm.run(plan_of(vm, failing("down", 2), TWO_LEAVES), "carrier").status == "complete"
-    assert vm.run(plan_of(vm, failing("blackhole", 3), TWO_LEAVES, **{"routing.bfd": "50 ms"}), "bfd").status == "complete"
+    assert (
+        vm.run(plan_of(vm, failing("blackhole", 3), TWO_LEAVES, **{"routing.bfd": "50 ms"}), "bfd").status == "complete"
+    )
     assert vm.run(plan_of(vm, failing("blackhole", 12), TWO_LEAVES), "hold").status == "complete"
     took = {name: vm.summary(name)["reconvergence_ns"] for name in ("carrier", "bfd", "hold")}
     assert took["carrier"] < took["bfd"] < 10**9
@@ -117,7 +130,11 @@ def _network_of(vm: Vm, leaf: str) -> str:
 
 
 def leaf_gateway(plan: Plan, leaf: str) -> str:
-    return next(route.next_hops[0][0] for route in plan.node("spine1").routes if route.destination == f"{plan.node(leaf).loopback}/32")
+    return next(
+        route.next_hops[0][0]
+        for route in plan.node("spine1").routes
+        if route.destination == f"{plan.node(leaf).loopback}/32"
+    )
 
 
 def test_a_link_comes_back_with_static_routes(vm: Vm) -> None:
@@ -126,7 +143,10 @@ def test_a_link_comes_back_with_static_routes(vm: Vm) -> None:
     plan = plan_of(vm, experiment, **{"routing.protocol": "static"})
     assert vm.run(plan).status == "complete"
     assert {flow["status"] for flow in vm.flows()} == {"complete"}
-    assert [(event["name"], round(event["t_ns"], -6)) for event in events_of(vm, "change")] == [("cut", 500_000_000), ("mended", 10**9)]
+    assert [(event["name"], round(event["t_ns"], -6)) for event in events_of(vm, "change")] == [
+        ("cut", 500_000_000),
+        ("mended", 10**9),
+    ]
     sent = pl.read_parquet(vm.directory / "run" / "interfaces.parquet").filter(pl.col("port") == LEAF_1)
     at = {ms: sent.filter(pl.col("time_ns") <= ms * 10**6)["tx_bytes"][-1] for ms in (490, 520, 990, 1900)}
     assert at[490] > 0 and at[520] == at[990] < at[1900]
@@ -149,7 +169,9 @@ def test_rate_and_delay_change_when_they_should(vm: Vm) -> None:
     assert 8 * (at[1900] - at[1500]) / 0.4 == pytest.approx(1e8 * 1514 / 1538, rel=0.02)
     rtt_us = [flow["min_rtt_us"] for flow in vm.flows() if flow["class"] == "message"]
     # 2 x 10 ms instead of the generator's 2 x 25 us.
-    assert [after - before for before, after in zip(rtt_us[:5], rtt_us[5:], strict=True)] == pytest.approx([19_950] * 5, abs=20)
+    assert [after - before for before, after in zip(rtt_us[:5], rtt_us[5:], strict=True)] == pytest.approx(
+        [19_950] * 5, abs=20
+    )
 
 
 def test_the_same_seed_takes_the_same_paths(vm: Vm) -> None:
@@ -157,7 +179,12 @@ def test_the_same_seed_takes_the_same_paths(vm: Vm) -> None:
     shares = []
     for name, seed in (("first", 1), ("again", 1), ("other", 2)):
         assert vm.run(plan_of(vm, experiment, seed=seed, **{"routing.protocol": "static"}), name).status == "complete"
-        last = pl.read_parquet(vm.directory / name / "interfaces.parquet").group_by("port").agg(pl.col("tx_bytes").max()).sort("port")
+        last = (
+            pl.read_parquet(vm.directory / name / "interfaces.parquet")
+            .group_by("port")
+            .agg(pl.col("tx_bytes").max())
+            .sort("port")
+        )
         shares.append(dict(last.iter_rows()))
     assert shares[0] == shares[1]
     assert shares[0]["leaf2:eth2"] != shares[2]["leaf2:eth2"]

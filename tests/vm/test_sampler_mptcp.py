@@ -87,7 +87,9 @@ def test_a_subflow_that_comes_later_has_the_next_number(vm: Vm, tmp_path: Path) 
     assert gone.height == 1
     # Its last data and the FIN wait in the sender's queue first.
     assert 200 * MS < gone["time_ns"][0] < 300 * MS
-    assert rows.filter((pl.col("subflow") == 1) & (pl.col("time_ns") > gone["time_ns"][0])).is_empty(), "its number is not given again"
+    assert rows.filter((pl.col("subflow") == 1) & (pl.col("time_ns") > gone["time_ns"][0])).is_empty(), (
+        "its number is not given again"
+    )
     new = rows.filter(pl.col("subflow") == 3)
     assert 300 * MS <= new["time_ns"][0] <= 301 * MS
     assert new["path"][0].partition(":")[0] == second
@@ -106,7 +108,9 @@ def test_a_connection_that_fell_back_goes_on_as_plain_tcp(vm: Vm, tmp_path: Path
     flows = compiled_flows(plan, tmp_path)
     traffic = vm.directory / "run" / "traffic"
     traffic.mkdir(parents=True)
-    (traffic / "plain.csv").write_text("".join(trace_text(flows.with_columns(pl.lit(None, flows["transport"].dtype).alias("transport")))))
+    (traffic / "plain.csv").write_text(
+        "".join(trace_text(flows.with_columns(pl.lit(None, flows["transport"].dtype).alias("transport"))))
+    )
     sender, receiver = compile_job(plan, flows)["traffic"]
     receiver["argv"] = [word.replace("trace.csv", "plain.csv") for word in receiver["argv"]]
     rows = sampled_processes(vm, plan, sender, receiver).filter(pl.col("node") == "h1")

@@ -20,18 +20,30 @@ US, MS = 1_000, 1_000_000
 LOSSY = SwitchPort(queues=(SwitchQueue(index=0, account=Account(pool="shared", alpha_log=-1), event_bytes=50_000),))
 """Overflows: losses, timeouts."""
 MARKING = SwitchPort(
-    queues=(SwitchQueue(index=0, account=Account(pool="shared"), wred=Wred(min=20_000, max=80_000, probability_ppm=100_000)),)
+    queues=(
+        SwitchQueue(
+            index=0, account=Account(pool="shared"), wred=Wred(min=20_000, max=80_000, probability_ppm=100_000)
+        ),
+    )
 )
 """Marks by chance, so that every random number counts."""
 BY_DELAY = SwitchPort(
-    queues=(SwitchQueue(index=0, account=Account(pool="shared"), wred=Wred(unit="ns", min=100_000, max=800_000, probability_ppm=100_000)),)
+    queues=(
+        SwitchQueue(
+            index=0,
+            account=Account(pool="shared"),
+            wred=Wred(unit="ns", min=100_000, max=800_000, probability_ppm=100_000),
+        ),
+    )
 )
 """Marks by chance when a frame leaves, which no timer tells of."""
 LOSSLESS = SwitchPort(
     queues=(SwitchQueue(index=0, account=Account(pool="shared")),),
     groups=(
         PriorityGroup(
-            index=0, account=Account(pool="shared", limit_bytes=30_000), lossless=Lossless(headroom_bytes=40_000, xon_bytes=15_000)
+            index=0,
+            account=Account(pool="shared", limit_bytes=30_000),
+            lossless=Lossless(headroom_bytes=40_000, xon_bytes=15_000),
         ),
     ),
     pfc=Pfc(priorities=(0,), quanta=1_000, reaction_ns=500),
@@ -41,8 +53,12 @@ LOSSLESS = SwitchPort(
 
 def incast(buffer: SwitchPort, transport: Transport, pool_bytes: int = SHARED.size_bytes) -> Plan:
     """Eight senders, three rounds."""
-    traffic = ROUNDS.model_copy(update={"senders": tuple(f"h{number}" for number in range(1, 9)), "receiver": "h9", "rounds": 3})
-    return shared_star(9, buffer=buffer, pools=(Pool(name="shared", size_bytes=pool_bytes),), transport=transport, traffic=(traffic,))
+    traffic = ROUNDS.model_copy(
+        update={"senders": tuple(f"h{number}" for number in range(1, 9)), "receiver": "h9", "rounds": 3}
+    )
+    return shared_star(
+        9, buffer=buffer, pools=(Pool(name="shared", size_bytes=pool_bytes),), transport=transport, traffic=(traffic,)
+    )
 
 
 PLANS = {
@@ -60,7 +76,8 @@ def test_sampling_changes_no_flow(vm: Vm, name: str) -> None:
     for label, point in {"never": plan, "seldom": sampled(plan, 10 * MS), "often": sampled(plan, 20 * US)}.items():
         assert vm.run(point, label).status == "complete"
         hashes[label] = [
-            hashlib.sha256((vm.directory / label / file).read_bytes()).hexdigest() for file in ("flows.parquet", "tcp.parquet")
+            hashlib.sha256((vm.directory / label / file).read_bytes()).hexdigest()
+            for file in ("flows.parquet", "tcp.parquet")
         ]
     assert hashes["never"] == hashes["seldom"] == hashes["often"]
     assert pl.read_parquet(vm.directory / "often" / "switch_queues.parquet").height > 1_000
@@ -69,7 +86,8 @@ def test_sampling_changes_no_flow(vm: Vm, name: str) -> None:
 def test_what_a_lossless_switch_tells_adds_up(vm: Vm) -> None:
     assert vm.run(sampled(PLANS["lossless"], MS)).status == "complete"
     tables = {
-        name: pl.read_parquet(vm.directory / "run" / f"{name}.parquet") for name in ("switch_ports", "switch_queues", "priority_groups")
+        name: pl.read_parquet(vm.directory / "run" / f"{name}.parquet")
+        for name in ("switch_ports", "switch_queues", "priority_groups")
     }
 
     def total(table: str, column: str, node: str) -> int:

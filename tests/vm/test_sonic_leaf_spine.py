@@ -18,7 +18,9 @@ STORAGE = 3
 def storage_bytes(run: Path, leaf: str) -> list[int]:
     """Return what each uplink of a leaf sent in the lossless class."""
     rows = pl.read_parquet(run / "switch_queues.parquet").filter(pl.col("queue") == STORAGE).sort("time_ns")
-    return [int(rows.filter(pl.col("port") == f"{leaf}:{port}")["sent_bytes"][-1]) for port in ("Ethernet8", "Ethernet12")]
+    return [
+        int(rows.filter(pl.col("port") == f"{leaf}:{port}")["sent_bytes"][-1]) for port in ("Ethernet8", "Ethernet12")
+    ]
 
 
 @pytest.mark.parametrize("cut", ["up", "down"])

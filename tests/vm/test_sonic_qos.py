@@ -30,10 +30,17 @@ def test_weights_share_the_line_and_the_lossless_class_loses_nothing(tmp_path: P
     assert "pass: ingress_discards == 0: 0" in run(tmp_path)
     flows = pl.read_parquet(tmp_path / "run" / "flows.parquet")
     assert flows["retransmits"].sum() == 0
-    rows = pl.read_parquet(tmp_path / "run" / "switch_queues.parquet").filter(pl.col("port") == "leaf1:Ethernet0").sort("time_ns")
+    rows = (
+        pl.read_parquet(tmp_path / "run" / "switch_queues.parquet")
+        .filter(pl.col("port") == "leaf1:Ethernet0")
+        .sort("time_ns")
+    )
     sent = {}
     for queue in WEIGHTS:
-        ends = [rows.filter((pl.col("queue") == queue) & (pl.col("time_ns") <= end))["sent_bytes"][-1] for end in (20 * MS, 28 * MS)]
+        ends = [
+            rows.filter((pl.col("queue") == queue) & (pl.col("time_ns") <= end))["sent_bytes"][-1]
+            for end in (20 * MS, 28 * MS)
+        ]
         sent[queue] = ends[1] - ends[0]
     # Both have a backlog all the time; the rest of the line is the queries' and between frames.
     assert sum(sent.values()) > 0.97 * 100e9 * 8e-3 / 8
@@ -58,9 +65,22 @@ def test_each_mistake_has_its_consequence(mistake: str, tmp_path: Path) -> None:
 def test_an_operator_s_checks_catch_each_mistake(config: str, check: str | None, tmp_path: Path) -> None:
     stages = ("--only", "marks", "--only", "lossless")
     result = called(
-        tmp_path, "validate", str(LAB), "--set", STATIC, "--set", f"config={config}", *stages, "--out", "out", "--junit", "out.xml"
+        tmp_path,
+        "validate",
+        str(LAB),
+        "--set",
+        STATIC,
+        "--set",
+        f"config={config}",
+        *stages,
+        "--out",
+        "out",
+        "--junit",
+        "out.xml",
     )
     cases = list(ElementTree.parse(tmp_path / "out.xml").getroot().iter("testcase"))
     failed = {case.attrib["classname"].removeprefix("validate.") for case in cases if case.find("failure") is not None}
     assert {case.attrib["classname"] for case in cases} == {"validate.marks", "validate.lossless"}
-    assert failed == ({check} if check else set()) and result.returncode == (1 if check else 0), result.stdout + result.stderr
+    assert failed == ({check} if check else set()) and result.returncode == (1 if check else 0), (
+        result.stdout + result.stderr
+    )

@@ -40,7 +40,9 @@ def test_static_routes_carry_what_bgpcfgd_does_not_announce(vm: Vm, tmp_path: Pa
     down = {leaf: address[port] for leaf, port in zip(networks, spine.ports, strict=True)}
     # Of distance 200: the loopback of the spine is BGP's all the same.
     beside = {f"default|{spine.loopback}/32": {"nexthop": address[bare.node("leaf1").ports[0]], "distance": "200"}}
-    configs["leaf1"]["STATIC_ROUTE"] = towards("leaf2", up["leaf1"]) | beside | {"default|192.0.2.0/24": {"blackhole": "true"}}
+    configs["leaf1"]["STATIC_ROUTE"] = (
+        towards("leaf2", up["leaf1"]) | beside | {"default|192.0.2.0/24": {"blackhole": "true"}}
+    )
     configs["leaf2"]["STATIC_ROUTE"] = towards("leaf1", up["leaf2"], ifname="Ethernet4")
     configs["spine1"]["STATIC_ROUTE"] = towards("leaf1", down["leaf1"]) | towards("leaf2", down["leaf2"])
     plan = resolve_plan(parse_lab(write_lab(lab, configs, experiment=TRAFFIC)), {})
@@ -48,7 +50,9 @@ def test_static_routes_carry_what_bgpcfgd_does_not_announce(vm: Vm, tmp_path: Pa
         Collector("table", "leaf1", ("ip", "-j", "route", "show")),
         Collector("known", "leaf1", ("vtysh", "-c", "show ip route json")),
     )
-    result = run_point(plan, tmp_path / "run", RunContext(lab, vm.artefacts, ("test",), ingest_run, collect=collect), ignore)
+    result = run_point(
+        plan, tmp_path / "run", RunContext(lab, vm.artefacts, ("test",), ingest_run, collect=collect), ignore
+    )
     assert result.status == "complete", result.message
     flows = read_run(result.directory).flows.collect()
     assert len(flows) == 1 and flows["fct_ns"].null_count() == 0
@@ -60,6 +64,8 @@ def test_static_routes_carry_what_bgpcfgd_does_not_announce(vm: Vm, tmp_path: Pa
     (best,) = (one for one in zebra[f"{spine.loopback}/32"] if one.get("selected"))
     assert best["protocol"] == "bgp"
     # The kernel takes the lowest metric.
-    to_spine = sorted((one.get("metric", 0), one.get("protocol", "boot")) for one in table if one["dst"] == spine.loopback)
+    to_spine = sorted(
+        (one.get("metric", 0), one.get("protocol", "boot")) for one in table if one["dst"] == spine.loopback
+    )
     assert to_spine == [(20, "bgp"), (200 << 24, "boot")]
     assert next(one for one in table if one["dst"] == "192.0.2.0/24")["type"] == "blackhole"

@@ -40,7 +40,11 @@ def without_wred(name: str) -> Tables:
 
 def with_thresholds(low: int, high: int) -> Tables:
     """Return the sound leaf with other thresholds of its lossy queues."""
-    lossy = {**sound()["WRED_PROFILE"]["AZURE_LOSSLESS"], "green_min_threshold": str(low), "green_max_threshold": str(high)}
+    lossy = {
+        **sound()["WRED_PROFILE"]["AZURE_LOSSLESS"],
+        "green_min_threshold": str(low),
+        "green_max_threshold": str(high),
+    }
     tables = patched(sound(), {"WRED_PROFILE": {"lossy": lossy}})
     keys = [key for key in tables["QUEUE"] if key.endswith("|0-2")]
     return patched(tables, {"QUEUE": {key: {"wred_profile": "lossy"} for key in keys}})
@@ -98,7 +102,9 @@ def test_at_the_limit_only_part_of_the_frames_is_marked(vm: Vm) -> None:
         run(vm, one, name, {"dctcp": flow(0, more=DCTCP)}, "hosts: {default: {initial_window: 100}}\n")
         table = rows(vm, name, RECEIVING, 1)
         entered = (table["sent_packets"] + table["packets"]).diff()
-        dropping = table.with_columns(entered=entered, marks=table["marked_wred"].diff(), drops=table["dropped_queue_limit"].diff())
+        dropping = table.with_columns(
+            entered=entered, marks=table["marked_wred"].diff(), drops=table["dropped_queue_limit"].diff()
+        )
         full = dropping.filter((pl.col("drops") > 0) & (pl.col("entered") > 0))
         marked[name] = int(full["marks"].sum()), int(full["entered"].sum())
     assert marked["sound"][0] == marked["sound"][1] > 0
@@ -166,7 +172,10 @@ def test_a_strict_queue_starves_the_others(vm: Vm) -> None:
     assert share(queues(vm, "trap"), 1) < 0.001
 
 
-THREE = {name: flow(dscp, senders=who, more=DCTCP) for name, dscp, who in (("a", 3, FIRST), ("b", 4, SECOND), ("c", 0, THIRD))}
+THREE = {
+    name: flow(dscp, senders=who, more=DCTCP)
+    for name, dscp, who in (("a", 3, FIRST), ("b", 4, SECOND), ("c", 0, THIRD))
+}
 
 
 def test_a_rate_in_bits_takes_the_whole_line(vm: Vm) -> None:
@@ -206,21 +215,37 @@ def test_without_a_watchdog_a_storm_stops_bystanders(vm: Vm) -> None:
     """One NIC pauses for 380 ms. Frames to it fill the group of the sender's port, which is paused, and so is its flow to another host."""
     storm = f"events: {{storm: {{at: 20 ms, node: {RECEIVER}, action: pause-storm, priorities: [3], until: 400 ms}}}}\n"
     to = {
-        name: flow(3, senders=FIRST, receiver=host).replace("60 ms", "400 ms") for name, host in (("ill", RECEIVER), ("by", "h-Ethernet12"))
+        name: flow(3, senders=FIRST, receiver=host).replace("60 ms", "400 ms")
+        for name, host in (("ill", RECEIVER), ("by", "h-Ethernet12"))
     }
     sent = {}
     for name, tables in (("sound", fine("wred-off")), ("trap", without_wred("pfc-without-watchdog"))):
         assert run(vm, tables, name, to, storm)["storms"] == (1 if name == "sound" else 0)
         bystander = rows(vm, name, "leaf1:Ethernet12", 3)
-        sent[name] = [int(bystander.filter(pl.col("time_ns") <= time * MS)["sent_bytes"][-1]) for time in (100, 200, 400)]
+        sent[name] = [
+            int(bystander.filter(pl.col("time_ns") <= time * MS)["sent_bytes"][-1]) for time in (100, 200, 400)
+        ]
     # The watchdog looks on for 200 ms, then drops what is for the ill NIC.
     assert sent["sound"][0] == sent["sound"][1] < sent["sound"][2]
     assert sent["trap"][0] == sent["trap"][1] == sent["trap"][2]
 
 
 REFUSED = (
-    *("malformed", "range-overlap", "two-thresholds", "pool-direction", "wred-without-threshold", "reserved-above-pool"),
-    *("account-below-frame", "headroom-below-frame", "shared-headroom-too-small", "xon-above-limit", "wred-unreachable"),
+    *(
+        "malformed",
+        "range-overlap",
+        "two-thresholds",
+        "pool-direction",
+        "wred-without-threshold",
+        "reserved-above-pool",
+    ),
+    *(
+        "account-below-frame",
+        "headroom-below-frame",
+        "shared-headroom-too-small",
+        "xon-above-limit",
+        "wred-unreachable",
+    ),
 )
 """What the testbed does not run: SONiC refuses it, or what it does depends on the chip, or nothing would pass."""
 

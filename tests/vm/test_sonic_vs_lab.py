@@ -32,7 +32,9 @@ title: SONiC
 routing: {convergence_limit: 5 s}
 traffic: {a: {kind: flows, senders: all, receiver: h1, size: 20 KB}}
 """
-NODES = "".join(f"    {name}: {{kind: sonic-vs, binds: ['{name}.json:/etc/sonic/config_db.json']}}\n" for name in SWITCHES)
+NODES = "".join(
+    f"    {name}: {{kind: sonic-vs, binds: ['{name}.json:/etc/sonic/config_db.json']}}\n" for name in SWITCHES
+)
 HOSTS = "".join(f"    h{number}: {{kind: linux}}\n" for number in range(1, 5))
 LINKS = [
     *(f"'h{2 * (leaf - 1) + port}:eth1', 'leaf{leaf}:eth{port}'" for leaf in (1, 2) for port in (1, 2)),

@@ -24,13 +24,22 @@ def windows(vm: Vm) -> pl.DataFrame:
     table = pl.read_parquet(vm.directory / "run" / "switch_queues.parquet")
     rows = table.filter((pl.col("port") == RECEIVING) & (pl.col("queue") == 1)).sort("time_ns")
     entered = (pl.col("sent_packets") + pl.col("packets")).diff()
-    columns = {"before": pl.col("bytes").shift(1), "after": pl.col("bytes"), "frames": entered, "marks": pl.col("marked_wred").diff()}
+    columns = {
+        "before": pl.col("bytes").shift(1),
+        "after": pl.col("bytes"),
+        "frames": entered,
+        "marks": pl.col("marked_wred").diff(),
+    }
     return rows.select(**columns).filter(pl.col("frames") > 0)
 
 
 def test_an_imported_wred_profile_marks_along_its_curve(vm: Vm) -> None:
     """Flows of DCTCP start 20 ms apart, four each time; the more there are, the longer is the queue."""
-    thresholds = {"green_min_threshold": str(MIN), "green_max_threshold": str(MAX), "green_drop_probability": str(PER_CENT)}
+    thresholds = {
+        "green_min_threshold": str(MIN),
+        "green_max_threshold": str(MAX),
+        "green_drop_probability": str(PER_CENT),
+    }
     tables = patched(sound(), {"WRED_PROFILE": {"AZURE_LOSSLESS": thresholds}})
     flows = {
         f"dctcp-{number}": f"{{kind: long, senders: {SENDERS}, receiver: {RECEIVER}, start: {20 * number} ms, stop: 300 ms}}"

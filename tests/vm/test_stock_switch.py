@@ -25,7 +25,9 @@ PIR_BPS = GBPS // 5
 LIMIT_BYTES = 60_000
 BUFFER = SwitchPort(
     queues=(
-        SwitchQueue(index=0, account=Account(pool="shared", limit_bytes=LIMIT_BYTES), scheduler=Scheduler(kind="dwrr", weight=1)),
+        SwitchQueue(
+            index=0, account=Account(pool="shared", limit_bytes=LIMIT_BYTES), scheduler=Scheduler(kind="dwrr", weight=1)
+        ),
         SwitchQueue(
             index=1,
             account=Account(pool="shared", limit_bytes=LIMIT_BYTES),
@@ -65,7 +67,9 @@ def qdiscs_after(vm: Vm, plan: Plan) -> dict[str, dict[str, Any]]:
     directory = vm.directory / "run"
     write_inputs(plan, vm.directory, directory, stock=True)
     with claim_cpu() as cpu:
-        outcome = run_machine(Machine(vm.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, 120), ignore, Interrupt())
+        outcome = run_machine(
+            Machine(vm.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, 120), ignore, Interrupt()
+        )
     assert outcome.status == "complete", outcome.message
     shown = json.loads((directory / "collect" / "qdisc@s1").read_text())
     return {qdisc["handle"]: qdisc for qdisc in shown if qdisc["dev"] == "eth4"}

@@ -81,13 +81,24 @@ def test_an_in_cast_fills_what_the_dynamic_threshold_leaves(vm: Vm, tmp_path: Pa
 def test_two_saturated_queues_share_the_pool(vm: Vm, tmp_path: Path) -> None:
     """N busy queues hold alpha B / (1 + alpha N) each: two of them a third, with alpha 1."""
     senders = {"h7": "[h1, h2, h3]", "h8": "[h4, h5, h6]"}
-    flows = [f"  {to}-{n}: {{kind: long, senders: {who}, receiver: {to}, stop: 100 ms}}\n" for to, who in senders.items() for n in range(8)]
+    flows = [
+        f"  {to}-{n}: {{kind: long, senders: {who}, receiver: {to}, stop: 100 ms}}\n"
+        for to, who in senders.items()
+        for n in range(8)
+    ]
     assert (
-        vm.run(plan_of(tmp_path / "lab", SHARED, probes("10 us", "s1:eth7", "s1:eth8"), "traffic:\n", *flows, hosts=8)).status == "complete"
+        vm.run(
+            plan_of(tmp_path / "lab", SHARED, probes("10 us", "s1:eth7", "s1:eth8"), "traffic:\n", *flows, hosts=8)
+        ).status
+        == "complete"
     )
-    rows = [queue_rows(vm, port, 0).select("time_ns", "bytes", "dropped_queue_limit") for port in ("s1:eth7", "s1:eth8")]
+    rows = [
+        queue_rows(vm, port, 0).select("time_ns", "bytes", "dropped_queue_limit") for port in ("s1:eth7", "s1:eth8")
+    ]
     both = rows[0].join(rows[1], on="time_ns", how="full", coalesce=True).sort("time_ns").fill_null(strategy="forward")
-    refusing = both.filter((pl.col("dropped_queue_limit").diff() > 0) & (pl.col("dropped_queue_limit_right").diff() > 0))
+    refusing = both.filter(
+        (pl.col("dropped_queue_limit").diff() > 0) & (pl.col("dropped_queue_limit_right").diff() > 0)
+    )
     assert refusing.height > 50
     for column in ("bytes", "bytes_right"):
         off = (refusing[column] - POOL_BYTES / 3).abs().max()
@@ -113,7 +124,9 @@ def test_the_same_run_twice(vm: Vm, tmp_path: Path) -> None:
     hashes = set()
     for name in ("first", "second"):
         assert vm.run(plan, name).status == "complete"
-        hashes.add(tuple(hashlib.sha256((tmp_path / name / f"{table}.parquet").read_bytes()).hexdigest() for table in tables))
+        hashes.add(
+            tuple(hashlib.sha256((tmp_path / name / f"{table}.parquet").read_bytes()).hexdigest() for table in tables)
+        )
     assert len(hashes) == 1
 
 
@@ -122,7 +135,10 @@ def test_tcp_sees_the_queue_of_its_own_host_as_below_stock_qdiscs(vm: Vm, tmp_pa
     queues = "probes: {queues: {interval: 100 us, ports: ['h1:eth1', 's1:eth2']}}\n"
     measured = {}
     for name, switch in {"shared": SHARED, "stock": "switches: {default: {buffer: 400 KB}}\n"}.items():
-        assert vm.run(plan_of(tmp_path / f"{name}-lab", switch, queues, long_flow("0", "200 ms"), hosts=2), name).status == "complete"
+        assert (
+            vm.run(plan_of(tmp_path / f"{name}-lab", switch, queues, long_flow("0", "200 ms"), hosts=2), name).status
+            == "complete"
+        )
         measured[name] = vm.summary(name)
         assert measured[name]["queue_max_bytes[s1:eth2]"] == 0
     for metric in ("queue_mean_bytes[h1:eth1]", "queue_max_bytes[h1:eth1]", "goodput_bps"):
@@ -137,7 +153,9 @@ events:
   hole: {at: 300 ms, link: 's1:eth2', action: blackhole}
 """
     assert (
-        vm.run(plan_of(tmp_path / "lab", SHARED, probes("10 us", "s1:eth2"), long_flow("0", "400 ms"), events, hosts=2)).status
+        vm.run(
+            plan_of(tmp_path / "lab", SHARED, probes("10 us", "s1:eth2"), long_flow("0", "400 ms"), events, hosts=2)
+        ).status
         == "complete"
     )
     rows = queue_rows(vm, "s1:eth2", 0)
@@ -149,7 +167,11 @@ events:
     # The line has a backlog of full frames all the time.
     assert sent(110, 200) == pytest.approx(90 * MS * 0.1 / (8 * WIRE_BYTES), abs=2)
     assert sent(210, 300) == pytest.approx(90 * MS * 0.1 / (8 * WIRE_BYTES), abs=2)
-    ports = pl.read_parquet(vm.directory / "run" / "switch_ports.parquet").filter(pl.col("port") == "s1:eth2").sort("time_ns")
+    ports = (
+        pl.read_parquet(vm.directory / "run" / "switch_ports.parquet")
+        .filter(pl.col("port") == "s1:eth2")
+        .sort("time_ns")
+    )
     assert ports.filter(pl.col("time_ns") < 300 * MS)["lost"][-1] == 0 < ports["lost"][-1]
     assert vm.flows()[0]["status"] == "stopped"
 
@@ -170,7 +192,9 @@ def test_a_run_ends_with_its_traffic_and_a_storm_with_the_run(vm: Vm, tmp_path: 
 def test_a_pause_storm_stops_its_priority_for_as_long_as_it_lasts(vm: Vm, tmp_path: Path) -> None:
     storm = "events: {storm: {at: 100 ms, node: h2, action: pause-storm, priorities: [3], until: 200 ms}}\n"
     assert (
-        vm.run(plan_of(tmp_path / "lab", LOSSLESS, probes("10 us", "s1:eth2"), long_flow("cs3", "300 ms"), storm, hosts=2)).status
+        vm.run(
+            plan_of(tmp_path / "lab", LOSSLESS, probes("10 us", "s1:eth2"), long_flow("cs3", "300 ms"), storm, hosts=2)
+        ).status
         == "complete"
     )
     assert vm.summary()["paused_ns[s1:eth2:3]"] == 100 * MS

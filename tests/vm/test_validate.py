@@ -46,7 +46,9 @@ traffic:
 Edit = Callable[[str], str]
 
 
-def bench_of(directory: Path, settings: dict[str, str] | None = None, *, topology: Edit = str, experiment: Edit = str) -> Bench:
+def bench_of(
+    directory: Path, settings: dict[str, str] | None = None, *, topology: Edit = str, experiment: Edit = str
+) -> Bench:
     """Return a fabric of two spines, two leaves and three hosts on each; `topology` and `experiment` change the files' texts."""
     size = {"spines": 2, "leaves": 2, "hosts_per_leaf": 3, "host_rate_bps": 10**9}
     fabric = leaf_spine("fabric", **size, uplink_rate_bps=None, oversubscription=None, delay_ns=25_000, mtu_bytes=1500)
@@ -147,7 +149,8 @@ def test_routing_that_never_gets_there_is_measured_as_it_is(vm: Vm, tmp_path: Pa
     bench = bench_of(tmp_path)
     impossible = Route(destination="10.99.0.0/24", next_hops=(("fe80::1", "eth4"),))
     nodes = tuple(
-        node.model_copy(update={"routes": (*node.routes, impossible)}) if node.name == "leaf2" else node for node in bench.plan.nodes
+        node.model_copy(update={"routes": (*node.routes, impossible)}) if node.name == "leaf2" else node
+        for node in bench.plan.nodes
     )
     plan = bench.plan.model_copy(update={"nodes": nodes})
     context = RunContext(vm.directory, vm.artefacts, ("test",), ingest_run)
@@ -170,7 +173,10 @@ def test_fewer_equal_paths_than_there_are(vm: Vm, tmp_path: Path) -> None:
 def test_a_route_that_is_missing(vm: Vm, tmp_path: Path) -> None:
     bench = bench_of(tmp_path, STATIC)
     spines = {"spine1", "spine2"}
-    nodes = tuple(node.model_copy(update={"routes": node.routes[1:]}) if node.name in spines else node for node in bench.plan.nodes)
+    nodes = tuple(
+        node.model_copy(update={"routes": node.routes[1:]}) if node.name in spines else node
+        for node in bench.plan.nodes
+    )
     findings = found(vm, replace(bench, plan=bench.plan.model_copy(update={"nodes": nodes})), "reach")
     failed = [finding for finding in findings if finding.verdict == "fail"]
     assert {finding.check for finding in failed} == {"paths", "reach", "mtu"}
@@ -182,13 +188,17 @@ def test_a_link_that_is_too_narrow(vm: Vm, tmp_path: Path, wanted: bool) -> None
     """The links between leaves and spines take 1400 bytes; or all take 1500, and 9000 are wanted."""
 
     def narrow(text: str) -> str:
-        return "\n".join(line.replace("mtu: 1500", "mtu: 1400") if "'spine" in line else line for line in text.split("\n"))
+        return "\n".join(
+            line.replace("mtu: 1500", "mtu: 1400") if "'spine" in line else line for line in text.split("\n")
+        )
 
     bench = bench_of(tmp_path, STATIC, topology=str if wanted else narrow)
     if wanted:
         bench = replace(bench, wanted=replace(bench.wanted, mtu=9000))
     failed = failures(found(vm, bench, "reach"), "mtu")
-    assert {(finding.expected, finding.measured) for finding in failed} == {("9000 B", "1500 B") if wanted else ("1500 B", "1400 B")}
+    assert {(finding.expected, finding.measured) for finding in failed} == {
+        ("9000 B", "1500 B") if wanted else ("1500 B", "1400 B")
+    }
     # Pairs of one rack have no such link between them.
     assert len(failed) == (15 if wanted else 9)
 
@@ -215,7 +225,8 @@ def test_marks_that_are_missing_late_or_early(vm: Vm, tmp_path: Path) -> None:
 
     def wrong(text: str) -> str:
         queues = {
-            leaf: ", ".join(f"{queue}: {MARKS[name, queue][0]}" for name, queue in MARKS if name == leaf) for leaf in ("leaf1", "leaf2")
+            leaf: ", ".join(f"{queue}: {MARKS[name, queue][0]}" for name, queue in MARKS if name == leaf)
+            for leaf in ("leaf1", "leaf2")
         }
         of_leaves = "".join(f"  {leaf}: {{queues: {{{text}}}}}\n" for leaf, text in queues.items())
         third = text.replace("      3: {pool", "      2: {wred: {min: 30 KB, max: 30 KB}}\n      3: {pool").replace(
@@ -257,7 +268,10 @@ def test_a_black_hole_after_a_silent_failure(vm: Vm, tmp_path: Path, monkeypatch
         return text.replace("validation:\n", SILENT)
 
     failed = failures(found(vm, bench_of(tmp_path, experiment=silent), "failures"), "failure")
-    assert [finding.where for finding in failed] == ["spine1:eth1 - leaf1:eth4 (and 2 not tried)", "spine2:eth1 - leaf1:eth5"]
+    assert [finding.where for finding in failed] == [
+        "spine1:eth1 - leaf1:eth4 (and 2 not tried)",
+        "spine2:eth1 - leaf1:eth5",
+    ]
     assert all(re.match(r"\d+ of 32; not h\d to h\d", finding.measured) for finding in failed)
     with_bfd = bench_of(tmp_path, {"routing.bfd": "50 ms"}, experiment=silent)
     assert {finding.verdict for finding in found(Vm(vm.artefacts, tmp_path / "bfd"), with_bfd, "failures")} == {"pass"}
@@ -266,5 +280,10 @@ def test_a_black_hole_after_a_silent_failure(vm: Vm, tmp_path: Path, monkeypatch
 def test_static_routes_know_of_no_failure_elsewhere(vm: Vm, tmp_path: Path) -> None:
     failed = failures(found(vm, bench_of(tmp_path, STATIC), "failures"), "failure")
     assert [finding.where for finding in failed] == [
-        *("spine1:eth1 - leaf1:eth4", "spine1:eth2 - leaf2:eth4", "spine2:eth1 - leaf1:eth5", "spine2:eth2 - leaf2:eth5"),
+        *(
+            "spine1:eth1 - leaf1:eth4",
+            "spine1:eth2 - leaf2:eth4",
+            "spine2:eth1 - leaf1:eth5",
+            "spine2:eth2 - leaf2:eth5",
+        ),
     ]

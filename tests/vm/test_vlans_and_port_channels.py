@@ -27,7 +27,9 @@ LOSSLESS = """default:
     queues: {default: {pool: out, alpha: 1, scheduler: strict}, 3: {pool: out, limit: none}}
     priority_groups: {3: {pool: in, limit: 30 KB, lossless: true, xon: 20 KB}}
     pfc: {priorities: [3]}"""
-MANY = "traffic:\n  many: {kind: arrivals, senders: [h1, h2], receivers: [far], size: 20 KB, load: 40 %, stop: 200 ms}\n"
+MANY = (
+    "traffic:\n  many: {kind: arrivals, senders: [h1, h2], receivers: [far], size: 20 KB, load: 40 %, stop: 200 ms}\n"
+)
 
 
 def sent_packets(vm: Vm, port: str, since_ns: int, until_ns: int) -> int:
@@ -49,9 +51,16 @@ def ping(host: str, address: str) -> dict[str, Any]:
 def test_hosts_of_a_vlan_are_bridged_and_all_others_routed(vm: Vm) -> None:
     """The switch forwards a frame within a VLAN as it is; every router takes one from its time to live."""
     plan = plan_of(vm.directory)
-    traffic = [ping("h1", "192.168.0.20"), ping("h2", "192.168.0.3"), ping("h3", "10.0.0.1"), ping("far", "192.168.0.2")]
+    traffic = [
+        ping("h1", "192.168.0.20"),
+        ping("h2", "192.168.0.3"),
+        ping("h3", "10.0.0.1"),
+        ping("far", "192.168.0.2"),
+    ]
     assert vm.boot(plan, traffic).status == "complete"
-    answers = {host: (vm.directory / "run" / "logs" / f"ping@{host}.log").read_text() for host in ("h1", "h2", "h3", "far")}
+    answers = {
+        host: (vm.directory / "run" / "logs" / f"ping@{host}.log").read_text() for host in ("h1", "h2", "h3", "far")
+    }
     assert {host: text.partition("ttl=")[2].split()[0] for host, text in answers.items()} == {
         "h1": "64",
         "h2": "64",
@@ -61,8 +70,14 @@ def test_hosts_of_a_vlan_are_bridged_and_all_others_routed(vm: Vm) -> None:
 
 
 def test_bridged_and_routed_flows_fill_their_lines(vm: Vm) -> None:
-    bridged, routed = (f"{{kind: long, senders: [{one}], receiver: {other}, stop: 100 ms}}" for one, other in (("h1", "h2"), ("far", "h3")))
-    assert vm.run(plan_of(vm.directory, experiment(traffic=f"traffic: {{bridged: {bridged}, routed: {routed}}}\n"))).status == "complete"
+    bridged, routed = (
+        f"{{kind: long, senders: [{one}], receiver: {other}, stop: 100 ms}}"
+        for one, other in (("h1", "h2"), ("far", "h3"))
+    )
+    assert (
+        vm.run(plan_of(vm.directory, experiment(traffic=f"traffic: {{bridged: {bridged}, routed: {routed}}}\n"))).status
+        == "complete"
+    )
     for goodput in goodputs(vm).values():
         assert 0.97 < goodput / (GBPS * PAYLOAD_OF_WIRE) <= 1
     assert vm.summary()["retransmits"] == 0
@@ -71,7 +86,10 @@ def test_bridged_and_routed_flows_fill_their_lines(vm: Vm) -> None:
 def test_a_lone_flow_takes_its_ideal_time(vm: Vm) -> None:
     """Bridged, or over a port channel: the path is that of one member's links."""
     flows = {"bridged": ("h3", 1), "routed": ("far", 5)}
-    lines = [f"  {name}: {{kind: flows, senders: [h1], receiver: {to}, size: 5 KB, start: {ms} ms}}\n" for name, (to, ms) in flows.items()]
+    lines = [
+        f"  {name}: {{kind: flows, senders: [h1], receiver: {to}, size: 5 KB, start: {ms} ms}}\n"
+        for name, (to, ms) in flows.items()
+    ]
     assert vm.run(plan_of(vm.directory, experiment(traffic="".join(["traffic:\n", *lines])))).status == "complete"
     late_ns = {flow["class"]: flow["fct_ns"] - flow["ideal_ns"] for flow in vm.flows()}
     # Less than a microsecond of system calls (images/machine/README.md).
@@ -104,7 +122,9 @@ def run_and_ask_for_shares(vm: Vm, plan: Plan) -> None:
 
 def test_a_member_that_is_down_carries_nothing_and_comes_back(vm: Vm) -> None:
     events = "events:\n  cut: {at: 60 ms, link: 'leaf:eth5', action: down}\n  mended: {at: 120 ms, link: 'leaf:eth5', action: up}\n"
-    plan = plan_of(vm.directory, experiment(traffic=MANY) + BGP + events + "hosts: {default: {rto_min: 5 ms}}\n" + PROBES)
+    plan = plan_of(
+        vm.directory, experiment(traffic=MANY) + BGP + events + "hosts: {default: {rto_min: 5 ms}}\n" + PROBES
+    )
     assert vm.run(plan).status == "complete"
     assert {flow["status"] for flow in vm.flows()} == {"complete"}
     periods = ((65 * MS, 115 * MS), (135 * MS, 195 * MS))
@@ -137,13 +157,25 @@ def test_bgp_follows_the_last_member_and_no_other(vm: Vm) -> None:
     assert vm.run(plan_of(vm.directory, text, TWO_SPINES)).status == "complete"
     assert {flow["status"] for flow in vm.flows()} == {"complete"}
     lines = (vm.directory / "run" / "events.jsonl").read_text().splitlines()
-    told = [(event["event"], event["name"]) for event in map(json.loads, lines) if event["event"] in ("change", "reconverged")]
-    assert told == [("change", "one"), ("change", "both"), ("reconverged", "both"), ("change", "back"), ("reconverged", "back")]
+    told = [
+        (event["event"], event["name"])
+        for event in map(json.loads, lines)
+        if event["event"] in ("change", "reconverged")
+    ]
+    assert told == [
+        ("change", "one"),
+        ("change", "both"),
+        ("reconverged", "both"),
+        ("change", "back"),
+        ("reconverged", "back"),
+    ]
 
 
 def test_a_switch_pauses_the_members_whose_frames_wait(vm: Vm) -> None:
     """What came in by a bridge's port or a bond's member counts in that port's priority group."""
-    flows = "traffic: {burst: {kind: flows, senders: [h1, h3, far], receiver: h2, size: 1 MB, start: 5 ms, dscp: cs3}}\n"
+    flows = (
+        "traffic: {burst: {kind: flows, senders: [h1, h3, far], receiver: h2, size: 1 MB, start: 5 ms, dscp: cs3}}\n"
+    )
     probes = "limit: 5 s\nprobes: {switches: {interval: 100 us}}\n"
     assert vm.run(plan_of(vm.directory, experiment(traffic=flows, buffer=LOSSLESS) + probes)).status == "complete"
     summary = vm.summary()

@@ -14,7 +14,9 @@ pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
 
 def run(directory: Path, variant: str) -> Results:
-    result = run_lab(directory, "websearch-load", f"variant={variant}", "load=60 %", "traffic.web.stop=400 ms", out=variant)
+    result = run_lab(
+        directory, "websearch-load", f"variant={variant}", "load=60 %", "traffic.web.stop=400 ms", out=variant
+    )
     return read_run(result.directory)
 
 

@@ -40,17 +40,23 @@ class Vm:
     artefacts: Artefacts
     directory: Path
 
-    def run(self, plan: Plan, name: str = "run", on_event: EventCallback = ignore, interrupt: Interrupt | None = None) -> RunResult:
+    def run(
+        self, plan: Plan, name: str = "run", on_event: EventCallback = ignore, interrupt: Interrupt | None = None
+    ) -> RunResult:
         """Run a plan as `fabriclab run` does."""
         context = RunContext(self.directory, self.artefacts, ("test",), ingest_run, interrupt=interrupt or Interrupt())
         return run_point(plan, self.directory / name, context, on_event)
 
-    def boot(self, plan: Plan, traffic: list[Job], name: str = "run", stall_s: float = 120, *, sampled: bool = False) -> Outcome:
+    def boot(
+        self, plan: Plan, traffic: list[Job], name: str = "run", stall_s: float = 120, *, sampled: bool = False
+    ) -> Outcome:
         """Boot a plan's network with other programs in place of its traffic; without the plan's probes, unless it is to be sampled."""
         directory = self.directory / name
         write_inputs(plan, self.directory, directory)
         job = json.loads((directory / "machine" / "job.json").read_text())
-        (directory / "machine" / "job.json").write_text(json.dumps({**job, "traffic": traffic, "probes": job["probes"] if sampled else []}))
+        (directory / "machine" / "job.json").write_text(
+            json.dumps({**job, "traffic": traffic, "probes": job["probes"] if sampled else []})
+        )
         with claim_cpu() as cpu:
             machine = Machine(self.artefacts, directory, plan.seed, machine_memory_bytes(plan), cpu, stall_s)
             return run_machine(machine, ignore, Interrupt())

@@ -67,7 +67,13 @@ def _settings(lab: Lab) -> Iterable[str]:
     yield from (f"{VARIANT}={name}" for name in lab.variants)
     for name in lab.parameters:
         yield f"{name}="
-        values = (value.text for axes in lab.study.matrices.values() for axis in axes if axis.name == name for value in axis.values)
+        values = (
+            value.text
+            for axes in lab.study.matrices.values()
+            for axis in axes
+            if axis.name == name
+            for value in axis.values
+        )
         yield from (f"{name}={value}" for value in dict.fromkeys(values))
     yield f"{SEED}="
 

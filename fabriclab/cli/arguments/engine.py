@@ -25,5 +25,7 @@ def find_engine(name: EngineName, lab_directory: Path) -> MadeFrom:
         return find_artefacts()
     tools = locate_artefacts()["tools"]
     if tools is None:
-        raise EngineError("not built yet: the replay and the sampler; run `images/machine/build tools` (`make machine` builds them too)")
+        raise EngineError(
+            "not built yet: the replay and the sampler; run `images/machine/build tools` (`make machine` builds them too)"
+        )
     return ContainerLab.find(lab_directory / FILE_NAME, tools)

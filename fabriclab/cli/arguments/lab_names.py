@@ -80,7 +80,9 @@ def _meant(written: Path) -> str:
     beside = labs_in(written.parent) if len(written.parts) > 1 else []
     for candidates in (beside, known_labs()):
         names = [lab.name for lab in candidates]
-        near = nearest(written.name, names) or next((name for name in names if written.name and written.name in name), None)
+        near = nearest(written.name, names) or next(
+            (name for name in names if written.name and written.name in name), None
+        )
         if near is not None:
             return f"did you mean {os.fspath(next(lab for lab in candidates if lab.name == near))}?"
     return f"a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}; {_HELP}"

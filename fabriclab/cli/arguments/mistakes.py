@@ -56,7 +56,9 @@ class Command(TyperCommand):
 def _hints(ctx: Any, written: Sequence[str], option: str | None) -> Iterator[str]:
     takes_settings = _SET in _options(ctx.command)
     if option is not None:
-        commands = ctx.parent.command.commands if ctx.parent is not None and hasattr(ctx.parent.command, "commands") else {}
+        commands = (
+            ctx.parent.command.commands if ctx.parent is not None and hasattr(ctx.parent.command, "commands") else {}
+        )
         owners = [name for name, command in commands.items() if option in _options(command)]
         if owners:
             yield f"{option} is an option of {' and '.join(f'`{name}`' for name in owners)}"

@@ -13,7 +13,12 @@ EngineName = Literal["vm", "containerlab"]
 
 Lab = Annotated[
     Path,
-    typer.Argument(metavar="LAB", help="A lab: its directory, or its name in `labs`.", show_default=False, autocompletion=complete_lab),
+    typer.Argument(
+        metavar="LAB",
+        help="A lab: its directory, or its name in `labs`.",
+        show_default=False,
+        autocompletion=complete_lab,
+    ),
 ]
 Seed = Annotated[
     int | None,
@@ -41,5 +46,8 @@ Engine = Annotated[
     ),
 ]
 Stall = Annotated[
-    float, typer.Option(min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung.")
+    float,
+    typer.Option(
+        min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung."
+    ),
 ]

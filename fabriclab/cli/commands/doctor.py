@@ -16,7 +16,14 @@ from rich.text import Text
 
 from fabriclab.cli.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.engine.artefacts import PROCESSOR, PROJECT, EngineError, locate_artefacts, missing_packages, wrong_processor
+from fabriclab.engine.artefacts import (
+    PROCESSOR,
+    PROJECT,
+    EngineError,
+    locate_artefacts,
+    missing_packages,
+    wrong_processor,
+)
 from fabriclab.engine.containers.docker import image_identity
 from fabriclab.engine.containers.preflight import general_problems
 from fabriclab.engine.cpu import usable_cpus
@@ -52,7 +59,11 @@ def doctor(as_json: bool) -> int:
         findings = list(_examine())
     remedies = list(dict.fromkeys(finding.remedy for finding in findings if finding.remedy and finding.needed))
     if as_json:
-        record = {"labs_can_run": not remedies, "remedies": remedies, "findings": [asdict(finding) for finding in findings]}
+        record = {
+            "labs_can_run": not remedies,
+            "remedies": remedies,
+            "findings": [asdict(finding) for finding in findings],
+        }
         sys.stdout.write(json.dumps(record, indent=2) + "\n")
     else:
         _show(findings, remedies)
@@ -63,7 +74,9 @@ def _show(findings: Sequence[HostFinding], remedies: Sequence[str]) -> None:
     """Print a line for each finding: the first word says how it stands. Lines are broken between words, and only on a terminal."""
     console = Console(soft_wrap=True, highlight=False)
     for finding in findings:
-        mark, style = ("ok", "green") if not finding.remedy else ("missing", "red") if finding.needed else ("note", "yellow")
+        mark, style = (
+            ("ok", "green") if not finding.remedy else ("missing", "red") if finding.needed else ("note", "yellow")
+        )
         text = f"{finding.name}: {finding.state}" + (f": {finding.remedy}" if finding.remedy else "")
         first, *more = _broken(text)
         console.print(Text.assemble((f"{mark:<{_MARK_WIDTH}}", style), first))
@@ -118,7 +131,9 @@ def _containers() -> Iterator[HostFinding]:
         state, _, cure = problem.partition(": ")
         yield HostFinding(_CONTAINERS, state, cure or "images/README.md", needed=False)
     if not problems:
-        yield HostFinding(_CONTAINERS, "Docker, Containerlab, the images and the kernel have what nearly every lab needs")
+        yield HostFinding(
+            _CONTAINERS, "Docker, Containerlab, the images and the kernel have what nearly every lab needs"
+        )
 
 
 def _memory() -> HostFinding:
@@ -150,20 +165,29 @@ def _machine_memory() -> HostFinding:
 
 def _processor() -> HostFinding:
     if processor := wrong_processor():
-        return HostFinding("processor", f"{processor}: the virtual machine runs on x86-64 only", "use a computer with an x86-64 processor")
+        return HostFinding(
+            "processor",
+            f"{processor}: the virtual machine runs on x86-64 only",
+            "use a computer with an x86-64 processor",
+        )
     return HostFinding("processor", PROCESSOR)
 
 
 def _programs() -> Iterator[HostFinding]:
     missing = [package for program, package in _RUN_PROGRAMS.items() if shutil.which(program) is None]
-    yield HostFinding("programs to run", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else "")
+    yield HostFinding(
+        "programs to run", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else ""
+    )
     if not _DEPS.is_file():
         return  # An installed package has no sources that could be built.
     missing = missing_packages(_DEPS)
     # Who has a built machine needs none of them.
     built = _is_built()
     yield HostFinding(
-        "programs to build", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else "", needed=not built
+        "programs to build",
+        "all" if not missing else f"not: {', '.join(missing)}",
+        "make deps" if missing else "",
+        needed=not built,
     )
 
 
@@ -188,5 +212,7 @@ def _disk(directory: Path) -> HostFinding:
     free = shutil.disk_usage(directory).free // _MIB
     need = 100 if _is_built() else _BUILD_MIB
     return HostFinding(
-        "disk", f"{free} MiB free in {directory}", "" if free >= need else f"free {need - free} MiB on the disk of {directory}"
+        "disk",
+        f"{free} MiB free in {directory}",
+        "" if free >= need else f"free {need - free} MiB on the disk of {directory}",
     )

@@ -85,7 +85,11 @@ def star(hosts: int, rate: str, common: Common) -> None:
     """Write a star."""
     with _problems():
         fabric = generate.star(
-            common.name or "star", hosts=hosts, rate_bps=_rate("--rate", rate), delay_ns=common.delay_ns, mtu_bytes=common.mtu_bytes
+            common.name or "star",
+            hosts=hosts,
+            rate_bps=_rate("--rate", rate),
+            delay_ns=common.delay_ns,
+            mtu_bytes=common.mtu_bytes,
         )
     _write(fabric, common)
 
@@ -144,7 +148,10 @@ def _write(fabric: Fabric, common: Common) -> None:
         raise BadInputError(f"{file} is there already; --force replaces it")
     contents = {file: text} | ({} if beginning.exists() else {beginning: experiment_text(fabric)})
     write_files(contents, force=True)
-    hosts, switches = format_count(len(fabric.hosts), "host"), format_count(len(fabric.nodes) - len(fabric.hosts), "switch")
+    hosts, switches = (
+        format_count(len(fabric.hosts), "host"),
+        format_count(len(fabric.nodes) - len(fabric.hosts), "switch"),
+    )
     say(f"{file}: {hosts}, {switches}, {format_count(len(fabric.links), 'link')}")
     if beginning in contents:
         say(f"{beginning}: an in-cast to begin with; `fabriclab run {directory}` runs it")

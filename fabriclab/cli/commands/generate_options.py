@@ -8,13 +8,17 @@ import typer
 
 from fabriclab.cli.host.waiting import waiting
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Write a topology: leaf-spine, fat-tree, star, dumbbell.")
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="rich", help="Write a topology: leaf-spine, fat-tree, star, dumbbell."
+)
 
 Rate = Annotated[str, typer.Option(metavar="RATE", help="Rate of a host's link.")]
 Oversubscription = Annotated[
     str | None,
     typer.Option(
-        metavar="DOWN:UP", help="What the hosts of a switch can send against what its uplinks carry, such as 3:1.", show_default=False
+        metavar="DOWN:UP",
+        help="What the hosts of a switch can send against what its uplinks carry, such as 3:1.",
+        show_default=False,
     ),
 ]
 Delay = Annotated[str, typer.Option(metavar="DURATION", help="Propagation delay of every link, one way.")]
@@ -39,7 +43,8 @@ def leaf_spine(
     hosts: Annotated[int, typer.Option(help="Hosts on each leaf.")] = 4,
     rate: Rate = "1 Gbps",
     uplink_rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Rate of a link between leaf and spine.", show_default="the hosts' rate")
+        str | None,
+        typer.Option(metavar="RATE", help="Rate of a link between leaf and spine.", show_default="the hosts' rate"),
     ] = None,
     oversubscription: Oversubscription = None,
     delay: Delay = "25 us",
@@ -70,10 +75,16 @@ def fat_tree(
     hosts_per_edge: Annotated[int | None, typer.Option(help="Hosts on each edge switch.", show_default="k/2")] = None,
     host_rate: Rate = "1 Gbps",
     edge_rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Rate of a link between edge and aggregation.", show_default="the hosts' rate")
+        str | None,
+        typer.Option(
+            metavar="RATE", help="Rate of a link between edge and aggregation.", show_default="the hosts' rate"
+        ),
     ] = None,
     core_rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Rate of a link between aggregation and core.", show_default="the edges' rate")
+        str | None,
+        typer.Option(
+            metavar="RATE", help="Rate of a link between aggregation and core.", show_default="the edges' rate"
+        ),
     ] = None,
     oversubscription: Oversubscription = None,
     delay: Delay = "25 us",
@@ -127,10 +138,14 @@ def dumbbell(
     right: Annotated[int, typer.Option(help="Hosts on the right.")] = 2,
     rate: Rate = "1 Gbps",
     bottleneck_rate: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Rate of the link between the switches.", show_default="the hosts' rate")
+        str | None,
+        typer.Option(metavar="RATE", help="Rate of the link between the switches.", show_default="the hosts' rate"),
     ] = None,
     bottleneck_delay: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Delay of the link between the switches.", show_default="as on every link")
+        str | None,
+        typer.Option(
+            metavar="DURATION", help="Delay of the link between the switches.", show_default="as on every link"
+        ),
     ] = None,
     delay: Delay = "25 us",
     mtu: Mtu = 1500,

@@ -29,7 +29,8 @@ def graph(lab_directory: Path, out: str | None, force: bool) -> None:
 def network_of_topology(topology: Topology) -> Network:
     """Return what is drawn of a topology."""
     vertices = tuple(
-        Vertex(node.name, node.role == "host", node.tier.value if node.tier else None, _details(node)) for node in topology.nodes
+        Vertex(node.name, node.role == "host", node.tier.value if node.tier else None, _details(node))
+        for node in topology.nodes
     )
     return Network(topology.name, vertices, tuple(_edge(link) for link in topology.links))
 

@@ -27,7 +27,9 @@ def labs(as_json: bool) -> None:
         sys.stdout.write(json.dumps([_record(lab) for lab in listed], indent=2, ensure_ascii=False) + "\n")
         return
     if not listed:
-        raise BadInputError(f"no labs in {LABS} here, nor in {PROJECT / LABS}; `fabriclab generate star -o {LABS}/mine` makes one")
+        raise BadInputError(
+            f"no labs in {LABS} here, nor in {PROJECT / LABS}; `fabriclab generate star -o {LABS}/mine` makes one"
+        )
     _show(listed)
 
 

@@ -26,7 +26,9 @@ from fabriclab.units import format_count
 from fabriclab.workload import trace_text
 
 
-def plan(lab_directory: Path, node: str | None, seed: int | None, settings: Sequence[str], engine: EngineName, as_json: bool) -> None:
+def plan(
+    lab_directory: Path, node: str | None, seed: int | None, settings: Sequence[str], engine: EngineName, as_json: bool
+) -> None:
     """Print the plan in words, all of it as JSON, or one node's files, as an engine will run it."""
     lab_directory = find_lab(lab_directory)
     with waiting(f"reading {lab_directory}"):

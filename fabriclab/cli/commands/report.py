@@ -39,7 +39,9 @@ def report(paths: Sequence[Path], out: Path | None, pictures: Path | None) -> No
 def _refuse(path: Path) -> None:
     """Raise BadInputError for what is plainly no run."""
     if not path.exists():
-        raise BadInputError(f"{path}: no such directory; a run's directory is wanted, such as `fabriclab run` makes below runs/")
+        raise BadInputError(
+            f"{path}: no such directory; a run's directory is wanted, such as `fabriclab run` makes below runs/"
+        )
     if not path.is_dir():
         raise BadInputError(f"{path}: is a file; give the directory of a run or sweep")
     if is_lab(path) and not (path / "manifest.json").exists():

@@ -55,9 +55,17 @@ def run(
         warnings = [*lines_before_runs(lab.topology, [plan.warnings]), *unseen_before_runs(lab, [plan], planned)]
     interrupt = Interrupt()
     context = RunContext(
-        lab.directory, made_from, tuple(sys.argv), ingest_until(interrupt), lab.report, interrupt=interrupt, stall_s=stall_s
+        lab.directory,
+        made_from,
+        tuple(sys.argv),
+        ingest_until(interrupt),
+        lab.report,
+        interrupt=interrupt,
+        stall_s=stall_s,
     )
-    directory = out or new_directory(Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}")
+    directory = out or new_directory(
+        Path("runs") / lab.name / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{slug(plan.settings)}"
+    )
     with claimed(directory, ours=out is None):
         _make_room(directory, force)
         for line in warnings:
@@ -68,7 +76,10 @@ def run(
 
 def _run(plan: Plan, directory: Path, context: RunContext) -> RunResult:
     preloading = Preloading()
-    with interrupting(context.interrupt), RunProgress(Console(stderr=True), clock_of(engine_name(context.artefacts))) as progress:
+    with (
+        interrupting(context.interrupt),
+        RunProgress(Console(stderr=True), clock_of(engine_name(context.artefacts))) as progress,
+    ):
 
         def show(event: Event) -> None:
             progress.show(plan.lab, plan, event)
@@ -116,4 +127,6 @@ def _make_room(directory: Path, force: bool) -> None:
     try:
         empty_run(directory)
     except FileExistsError:
-        raise BadInputError(f"--out {directory}: is no run directory, so --force does not replace it; choose another one") from None
+        raise BadInputError(
+            f"--out {directory}: is no run directory, so --force does not replace it; choose another one"
+        ) from None

@@ -67,7 +67,13 @@ def sweep(
     directory = out or Path("runs") / lab.name / name
     interrupt = Interrupt()
     context = RunContext(
-        lab.directory, artefacts, tuple(sys.argv), ingest_until(interrupt), lab.report, interrupt=interrupt, stall_s=stall_s
+        lab.directory,
+        artefacts,
+        tuple(sys.argv),
+        ingest_until(interrupt),
+        lab.report,
+        interrupt=interrupt,
+        stall_s=stall_s,
     )
     with claimed(directory):
         _refuse_other_directories(directory)
@@ -86,7 +92,9 @@ def parse_seeds(text: str) -> range:
     except ValueError as error:
         raise BadInputError(f"--seeds {text!r}: {error}") from error
     if seeds is None or seeds[-1] > LARGEST_SEED:
-        raise BadInputError(f"--seeds {text!r}: write how many, such as 200, or a range such as 1..1000 (to {LARGEST_SEED} at most)")
+        raise BadInputError(
+            f"--seeds {text!r}: write how many, such as 200, or a range such as 1..1000 (to {LARGEST_SEED} at most)"
+        )
     return seeds
 
 
@@ -95,7 +103,9 @@ def _matrix_name(lab: Lab, matrix: str | None, with_seeds: bool) -> str:
     if not names and with_seeds and matrix is None:
         return SEEDS
     if not names:
-        raise BadInputError(f"{lab.directory}: the experiment has no matrix; `fabriclab run` runs a single point, --seeds 20 repeats it")
+        raise BadInputError(
+            f"{lab.directory}: the experiment has no matrix; `fabriclab run` runs a single point, --seeds 20 repeats it"
+        )
     if matrix is None:
         return names[0]
     if matrix not in names:
@@ -137,7 +147,9 @@ def _run(points: Sweep, context: RunContext, jobs: int) -> None:
     console = Console(stderr=True)
     waiting = sum(not point.reused for point in points.points)
     if waiting < len(points.points):
-        console.print(f"{len(points.points) - waiting} of {len(points.points)} points are done already", highlight=False)
+        console.print(
+            f"{len(points.points) - waiting} of {len(points.points)} points are done already", highlight=False
+        )
     with interrupting(context.interrupt), RunProgress(console, clock_of(engine_name(context.artefacts))) as progress:
         progress.count(waiting)
 
@@ -174,5 +186,9 @@ def _conclude(points: Sweep) -> int:
     statuses = [left_out if point.status == "waiting" else point.status for point in points.points]
     left = sum(status not in ("complete", "limit") for status in statuses)
     if left:
-        console.print(f"{left} of {len(statuses)} points are not done; the same command goes on with them", style="yellow", highlight=False)
+        console.print(
+            f"{left} of {len(statuses)} points are not done; the same command goes on with them",
+            style="yellow",
+            highlight=False,
+        )
     return outcome.exit_status(statuses, holds)

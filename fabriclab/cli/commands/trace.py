@@ -40,7 +40,9 @@ def convert(file: Path, source: str, hosts: str | None, out: Path | None) -> Non
     converted = convert_flows(text, str(file), source, None if hosts is None else _host_names(hosts))
     write_output(trace_text(converted.flows), out)
     if hosts is None and converted.hosts:
-        say(f"nodes 0 to {len(converted.hosts) - 1} are {converted.hosts[0]} to {converted.hosts[-1]}; --hosts names others")
+        say(
+            f"nodes 0 to {len(converted.hosts) - 1} are {converted.hosts[0]} to {converted.hosts[-1]}; --hosts names others"
+        )
     if converted.raised:
         say(f"smaller than 4 bytes, raised to that (the first four carry the flow's number): {converted.raised}")
 

@@ -69,7 +69,9 @@ def validate(
         wanted = lab.apply(chosen, seed).experiment.validation
         made_from = fit_engine(engine, lab.directory, [plan])
     interrupt = Interrupt()
-    context = RunContext(lab.directory, made_from, tuple(sys.argv), ingest_until(interrupt), interrupt=interrupt, stall_s=stall_s)
+    context = RunContext(
+        lab.directory, made_from, tuple(sys.argv), ingest_until(interrupt), interrupt=interrupt, stall_s=stall_s
+    )
     directory = out or new_directory(Path("runs") / lab.name / f"validate-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     with claimed(directory, ours=out is None):
         _make_room(directory, force)
@@ -127,7 +129,9 @@ class Validation:
 
     def _run(self, stage: Stage) -> RunResult:
         context = replace(self._context, collect=stage.collectors)
-        return run_point(stage.plan, self._directory / stage.name, context, lambda event: self._show(stage.name, stage.plan, event))
+        return run_point(
+            stage.plan, self._directory / stage.name, context, lambda event: self._show(stage.name, stage.plan, event)
+        )
 
 
 def _judged(stage: Stage, result: RunResult, results: Results | None) -> list[Finding]:
@@ -142,7 +146,9 @@ def _if_passed(finding: Finding) -> Finding:
     """Return a finding of a run that had too little CPU: what arrived has arrived, what did not may be late."""
     if finding.verdict == "pass":
         return finding
-    return replace(finding, verdict="not measured", measured=f"{finding.measured} (the host was too busy for real time)")
+    return replace(
+        finding, verdict="not measured", measured=f"{finding.measured} (the host was too busy for real time)"
+    )
 
 
 def _has_epoch(directory: Path) -> bool:
@@ -158,7 +164,9 @@ def _make_room(directory: Path, force: bool) -> None:
         raise BadInputError(f"--out {directory}: is there already; choose another one, or replace it with --force")
     for entry in directory.iterdir():
         if entry.name not in (*STAGES, "reach-as-it-is"):
-            raise BadInputError(f"--out {directory}: holds {entry.name}, which is no run of a validation; choose another one")
+            raise BadInputError(
+                f"--out {directory}: holds {entry.name}, which is no run of a validation; choose another one"
+            )
     for entry in directory.iterdir():
         try:
             remove_run(entry)

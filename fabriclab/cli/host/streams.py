@@ -36,7 +36,9 @@ def prepare() -> None:
     if isinstance(sys.stderr, io.TextIOWrapper):
         raw = io.FileIO(sys.stderr.fileno(), "w", closefd=False)
         encoding = sys.stderr.encoding
-        sys.stderr = _Unfailing(io.BufferedWriter(raw), encoding=encoding, errors="backslashreplace", line_buffering=True)
+        sys.stderr = _Unfailing(
+            io.BufferedWriter(raw), encoding=encoding, errors="backslashreplace", line_buffering=True
+        )
 
 
 def _open_if_closed(number: int, name: str) -> None:

@@ -21,7 +21,9 @@ def cure(filename: str) -> str:
         return f"; {directory} is yours, and not writable: chmod u+rwx {shown}"
     mend = f"sudo chown {user}:{os.getegid()} {shown}"
     mounted = " (in a container: on the host, with the directory that is mounted there)"
-    return f"; {directory} belongs to user {owner}, you are user {user}: {mend}{mounted}, or name a directory of your own"
+    return (
+        f"; {directory} belongs to user {owner}, you are user {user}: {mend}{mounted}, or name a directory of your own"
+    )
 
 
 def _nearest_directory(path: Path) -> Path | None:

@@ -43,7 +43,10 @@ def plan_text(plan: Plan) -> str:
         *([f"  settings: {settings}"] if settings else []),
         *(f"  {line}" for line in layer2_lines(plan)),
         *(["groups:"] if plan.groups else []),
-        *(f"  {name} ({format_count(len(members), 'host')}): {', '.join(members)}" for name, members in plan.groups.items()),
+        *(
+            f"  {name} ({format_count(len(members), 'host')}): {', '.join(members)}"
+            for name, members in plan.groups.items()
+        ),
         "traffic:",
     ]
     for traffic in plan.traffic:
@@ -86,7 +89,10 @@ def _lines(traffic: Traffic, plan: Plan) -> Iterator[str]:
             yield f"{_people(traffic.aggregators)} {asks} {traffic.fan_out} of {_people(traffic.workers)}{_over(traffic.carrier)}"
             yield from _query_lines(traffic)
         case ShuffleTraffic():
-            mappers, reducers = format_count(len(traffic.mappers), "mapper"), format_count(len(traffic.reducers), "reducer")
+            mappers, reducers = (
+                format_count(len(traffic.mappers), "mapper"),
+                format_count(len(traffic.reducers), "reducer"),
+            )
             yield f"{mappers}, {reducers}{_over(traffic.carrier)}"
             yield from _shuffle_lines(traffic)
         case Iperf3Traffic():
@@ -102,7 +108,9 @@ def _arrivals_lines(traffic: ArrivalsTraffic, plan: Plan) -> Iterator[str]:
     yield from _sizes(traffic.size.kind == "fixed", mean, size_lines(traffic.size))
     yield f"{_process(traffic.arrivals, 'flow')} of each sender{_computed(traffic.arrivals, mean, rates)}"
     flows = len(traffic.pairs.senders) * (traffic.stop_ns - traffic.start_ns) / traffic.arrivals.interval_ns
-    loads = " to ".join(dict.fromkeys(_share(8 * mean * _S / (traffic.arrivals.interval_ns * rate)) for rate in (rates[-1], rates[0])))
+    loads = " to ".join(
+        dict.fromkeys(_share(8 * mean * _S / (traffic.arrivals.interval_ns * rate)) for rate in (rates[-1], rates[0]))
+    )
     about = f"about {flows:,.0f} flows and {format_size(flows * mean, 3)}"
     yield f"{_span(traffic.start_ns, traffic.stop_ns)}: {about}, {loads} of a sender's line{_deadline(traffic.deadline_ns)}"
 
@@ -147,7 +155,11 @@ def _to(traffic: LongTraffic) -> str:
 
 
 def _paired(pairs: Pairs) -> str:
-    hot = f", {_share(pairs.hot_share_ppm / _PPM)} of the flows to {', '.join(pairs.hot_spots)}" if pairs.hot_spots else ""
+    hot = (
+        f", {_share(pairs.hot_share_ppm / _PPM)} of the flows to {', '.join(pairs.hot_spots)}"
+        if pairs.hot_spots
+        else ""
+    )
     return f"{_people(pairs.senders)} to {_people(pairs.receivers)}, {pairs.pattern}{hot}"
 
 

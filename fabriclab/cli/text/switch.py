@@ -8,7 +8,16 @@ from fabriclab.lab.switch.port_keys import port_key
 from fabriclab.plan.model import Plan
 from fabriclab.plan.switch.findings import CheckedPort
 from fabriclab.plan.switch.memory import Memory, alpha
-from fabriclab.plan.switch.model import Account, PriorityGroup, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import (
+    Account,
+    PriorityGroup,
+    QosMaps,
+    Scheduler,
+    Switch,
+    SwitchPort,
+    SwitchQueue,
+    Wred,
+)
 from fabriclab.plan.switch.notes import number_ranges, size
 from fabriclab.plan.switch.ports import checked_ports
 from fabriclab.units import format_duration, format_rate
@@ -20,7 +29,11 @@ def switch_lines(plan: Plan) -> list[str]:
     for node in plan.nodes:
         if node.switch is not None:
             alike.setdefault(tuple(_switch(node.switch, checked_ports(node, plan))), []).append(node.name)
-    return [line for lines, names in alike.items() for line in (f"{', '.join(names)}: {lines[0]}", *(f"  {line}" for line in lines[1:]))]
+    return [
+        line
+        for lines, names in alike.items()
+        for line in (f"{', '.join(names)}: {lines[0]}", *(f"  {line}" for line in lines[1:]))
+    ]
 
 
 def _switch(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[str]:
@@ -51,12 +64,18 @@ def _port(first: CheckedPort, memory: Memory, ports: int) -> Iterator[str]:
     """Yield what holds for a port and those like it."""
     port = first.port
     yield from _numbered("queue", [(queue.index, _queue(queue, first, memory, ports)) for queue in port.queues])
-    yield from _numbered("priority group", [(group.index, _group(group, first, memory, ports)) for group in port.groups])
+    yield from _numbered(
+        "priority group", [(group.index, _group(group, first, memory, ports)) for group in port.groups]
+    )
     yield from _maps(port.maps)
     if port.pfc is not None:
         dog = port.pfc.watchdog
         reaction = f", reaction {format_duration(port.pfc.reaction_ns)}" if port.pfc.reaction_ns else ""
-        ends = f"after {format_duration(dog.detection_ns)}: {dog.action}, until {format_duration(dog.restoration_ns)}" if dog else "none"
+        ends = (
+            f"after {format_duration(dog.detection_ns)}: {dog.action}, until {format_duration(dog.restoration_ns)}"
+            if dog
+            else "none"
+        )
         yield f"  PFC of priorities {number_ranges(port.pfc.priorities)}: {port.pfc.quanta:,} quanta{reaction}; watchdog: {ends}"
 
 
@@ -74,7 +93,9 @@ def _queue(queue: SwitchQueue, port: CheckedPort, memory: Memory, ports: int) ->
     if queue.wred is not None:
         parts.append(_wred(queue.wred))
     if queue.phantom is not None:
-        parts.append(f"phantom queue of {format_rate(queue.phantom.rate_bps)} marks above {size(queue.phantom.threshold_bytes)}")
+        parts.append(
+            f"phantom queue of {format_rate(queue.phantom.rate_bps)} marks above {size(queue.phantom.threshold_bytes)}"
+        )
     if queue.voq_limit_bytes is not None:
         parts.append(f"at most {size(queue.voq_limit_bytes)} from one port")
     if queue.event_bytes is not None:
@@ -97,7 +118,9 @@ def _account(account: Account, port: CheckedPort, memory: Memory, ports: int) ->
 
 def _scheduler(scheduler: Scheduler) -> str:
     weight = "" if scheduler.kind == "strict" else f" weight {scheduler.weight}"
-    cir = f", at least {format_rate(scheduler.cir_bps)} (burst {size(scheduler.cbs_bytes)})" if scheduler.cir_bps else ""
+    cir = (
+        f", at least {format_rate(scheduler.cir_bps)} (burst {size(scheduler.cbs_bytes)})" if scheduler.cir_bps else ""
+    )
     pir = f", at most {format_rate(scheduler.pir_bps)} (burst {size(scheduler.pbs_bytes)})" if scheduler.pir_bps else ""
     return f"{scheduler.kind}{weight}{cir}{pir}"
 

@@ -61,7 +61,12 @@ def unseen_before_runs(lab: Lab, plans: Sequence[Plan], planned: Callable[[dict[
 
 def _wishes(lab: Lab) -> Iterator[_Wish]:
     for index, figure in enumerate(lab.study.figures):
-        yield _Wish(f"report.figures[{index}]", f"{figure['kind']} cannot be drawn", figure, partial(Sights.figure_lacks, figure=figure))
+        yield _Wish(
+            f"report.figures[{index}]",
+            f"{figure['kind']} cannot be drawn",
+            figure,
+            partial(Sights.figure_lacks, figure=figure),
+        )
     for index, check in enumerate(lab.study.checks):
         lacks = partial(Sights.metric_lacks, metric=check.metric)
         yield _Wish(f"checks[{index}]", f"{check.metric} cannot be measured", {"where": check.where}, lacks)
@@ -70,7 +75,10 @@ def _wishes(lab: Lab) -> Iterator[_Wish]:
 def _others(lab: Lab, planned: Callable[[dict[str, str]], Plan]) -> list[Sights]:
     """Return what is seen in each variant and in the first point of each matrix; a point that is no good is for `check` to tell."""
     sights = []
-    for settings in (*({"variant": name} for name in lab.variants), *(lab.points(matrix)[0] for matrix in lab.matrices)):
+    for settings in (
+        *({"variant": name} for name in lab.variants),
+        *(lab.points(matrix)[0] for matrix in lab.matrices),
+    ):
         with suppress(LabErrors):
             sights.append(Sights(planned(settings), None))
     return sights
@@ -95,7 +103,9 @@ def _fixed(figure: Mapping[str, Any], points: Sequence[Plan]) -> str:
     values: dict[tuple[str, ...], set[str]] = {}
     for plan in points:
         if concerns(figure, plan.parameters):
-            values.setdefault(tuple(plan.settings), set()).add(str(plan.parameters.get(x)))  # points of one matrix set the same things
+            values.setdefault(tuple(plan.settings), set()).add(
+                str(plan.parameters.get(x))
+            )  # points of one matrix set the same things
     return "" if any(len(each) > 1 for each in values.values()) else f"no matrix varies {x}"
 
 

@@ -15,7 +15,10 @@ def warning_lines(warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:
         for sentence in dict.fromkeys(warnings):
             counts[sentence] = counts.get(sentence, 0) + 1
     total = len(warnings_of_plans)
-    return [f"warning: {sentence}{'' if count == total else f' ({count} of {total} points)'}" for sentence, count in counts.items()]
+    return [
+        f"warning: {sentence}{'' if count == total else f' ({count} of {total} points)'}"
+        for sentence, count in counts.items()
+    ]
 
 
 def lines_before_runs(topology: Topology, warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:

@@ -41,7 +41,9 @@ def _fetch(container: Container, path: str, target: Path) -> list[str]:
     return []
 
 
-def collect_series(samplers: Mapping[str, dict[str, Any]], containers: Mapping[str, Container], directory: Path) -> list[str]:
+def collect_series(
+    samplers: Mapping[str, dict[str, Any]], containers: Mapping[str, Container], directory: Path
+) -> list[str]:
     """Fetch the samplers' series and make one file of each kind, as one sampler of all nodes writes it; returns what went wrong."""
     problems: list[str] = []
     parts: dict[Path, list[Path]] = {}
@@ -82,7 +84,11 @@ def run_collect(tasks: Sequence[Task], containers: Mapping[str, Container], dire
     problems = []
     for task in tasks:
         try:
-            output = run_command(task.argv, timeout_s=_COLLECT_S) if task.node is None else run_in(containers[task.node], task.argv)
+            output = (
+                run_command(task.argv, timeout_s=_COLLECT_S)
+                if task.node is None
+                else run_in(containers[task.node], task.argv)
+            )
         except CommandError as error:
             problems.append(f"{task.name}: {error}")
             continue

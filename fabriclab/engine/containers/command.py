@@ -22,7 +22,9 @@ class CommandError(EngineError):
         super().__init__(f"`{' '.join(argv)}` {what}{':' if shown else ''}{shown}")
 
 
-def run_command(argv: Sequence[str], *, timeout_s: float, data: bytes | None = None, environment: Mapping[str, str] | None = None) -> bytes:
+def run_command(
+    argv: Sequence[str], *, timeout_s: float, data: bytes | None = None, environment: Mapping[str, str] | None = None
+) -> bytes:
     """Run a command to its end; returns its standard output. Raises CommandError.
 
     It gets a session of its own: Ctrl-C is ours to handle, and what it does must not be cut off in the middle.
@@ -42,7 +44,9 @@ def run_command(argv: Sequence[str], *, timeout_s: float, data: bytes | None = N
     except OSError as error:
         raise CommandError(argv, f"can't be started: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:
-        raise CommandError(argv, f"did not end within {timeout_s:g} s", (error.stderr or b"").decode(errors="replace")) from None
+        raise CommandError(
+            argv, f"did not end within {timeout_s:g} s", (error.stderr or b"").decode(errors="replace")
+        ) from None
     if result.returncode != 0:
         said = (result.stderr if result.stderr.strip() else result.stdout).decode(errors="replace")
         raise CommandError(argv, f"ended with status {result.returncode}", said)

@@ -33,9 +33,13 @@ class Deployment:
         self._topology = directory.resolve() / "machine" / "topology.clab.yml"
         self._rendezvous = self._topology.with_name("rendezvous")
         if ":" in str(self._rendezvous):
-            raise EngineError(f"{directory}: Docker mounts no directory with a colon in its path; --out names another one")
+            raise EngineError(
+                f"{directory}: Docker mounts no directory with a colon in its path; --out names another one"
+            )
         binds = [f"{self._rendezvous}:{_RENDEZVOUS}"]
-        self._topology.write_text(deployable(topology, self.name, binds, self._topology.with_name("configurations"), nodes))
+        self._topology.write_text(
+            deployable(topology, self.name, binds, self._topology.with_name("configurations"), nodes)
+        )
         self._directory = directory
         self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}
         self._guard: subprocess.Popen[bytes] | None = None
@@ -87,7 +91,9 @@ class Deployment:
         for leaving in (self._directory / f"clab-{self.name}", self._rendezvous):
             shutil.rmtree(leaving, ignore_errors=True)
         if failure is not None and left:
-            raise EngineError(f"the containers were removed, but Containerlab could not destroy the lab in order: {failure}")
+            raise EngineError(
+                f"the containers were removed, but Containerlab could not destroy the lab in order: {failure}"
+            )
 
     def _release_guard(self) -> None:
         if self._guard is not None and self._guard.stdin is not None:

@@ -33,7 +33,9 @@ class Container:
 
 def containers_of(lab: str) -> list[str]:
     """Return the ids of all containers of a Containerlab lab, running or not."""
-    listing = run_command(["docker", "ps", "--all", "--quiet", "--no-trunc", "--filter", f"label={LAB_LABEL}={lab}"], timeout_s=_QUICK_S)
+    listing = run_command(
+        ["docker", "ps", "--all", "--quiet", "--no-trunc", "--filter", f"label={LAB_LABEL}={lab}"], timeout_s=_QUICK_S
+    )
     return listing.decode().split()
 
 
@@ -47,7 +49,9 @@ def describe_containers(lab: str) -> dict[str, Container]:
     for entry in found:
         name, node = entry["Name"].lstrip("/"), entry["Config"]["Labels"].get(NODE_LABEL, "")
         if not entry["State"]["Running"]:
-            raise EngineError(f"the container {name} of node {node} ended as soon as it was started: its image must keep a process running")
+            raise EngineError(
+                f"the container {name} of node {node} ended as soon as it was started: its image must keep a process running"
+            )
         containers[node] = Container(node, entry["Id"], name)
     return containers
 

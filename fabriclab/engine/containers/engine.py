@@ -74,7 +74,10 @@ def run_containers(lab: ContainerLab, directory: Path, on_event: EventCallback, 
     """
     started = time.monotonic()
     job = read_job(directory)
-    with (directory / "events.jsonl").open("w", buffering=1) as events, Deployment(lab.topology, directory, job.files) as deployment:
+    with (
+        (directory / "events.jsonl").open("w", buffering=1) as events,
+        Deployment(lab.topology, directory, job.files) as deployment,
+    ):
         run = _Run(lab, job, directory, EventLog(events, on_event), interrupt)
         status, message = run.carry_out(deployment)
     figures = {} if run.starvation is None else {"starvation": run.starvation.as_record()}
@@ -91,7 +94,9 @@ class _Run:
         self._events = events
         self._interrupt = interrupt
         self._containers: dict[str, Container] = {}
-        self._own = {container.node: container for container in read_containers(lab.topology) if container.config is not None}
+        self._own = {
+            container.node: container for container in read_containers(lab.topology) if container.config is not None
+        }
         """Switches with a configuration of their own, which run their own daemons."""
         self._timeline = Timeline((), {}, events.emit)
         self._meter = StarvationMeter(stall_ns=job.stall_ns)
@@ -140,7 +145,9 @@ class _Run:
             prepare_node(self._containers[node], self._job, self._directory, self._lab.tools)
             return
         preparation: Preparation = vendor.load("container")
-        preparation.prepare(self._containers[node], own.config, self._job, self._directory, self._lab.tools, self._interrupt)
+        preparation.prepare(
+            self._containers[node], own.config, self._job, self._directory, self._lab.tools, self._interrupt
+        )
 
     def _play(self) -> Status | None:
         """Start the processes, follow the traffic, collect; returns how the traffic ended, None when it was interrupted before."""
@@ -198,9 +205,13 @@ class _Run:
         processes.await_ready(started)
         return started
 
-    def _follow(self, processes: Processes, traffic: list[Process], samplers: list[Process], daemons: list[Process]) -> Status:
+    def _follow(
+        self, processes: Processes, traffic: list[Process], samplers: list[Process], daemons: list[Process]
+    ) -> Status:
         """Give the epoch, wait for the end of the traffic, measure starvation meanwhile."""
-        names = {(process.container.identity, process.number or 0): process.task.name for process in [*traffic, *samplers]}
+        names = {
+            (process.container.identity, process.number or 0): process.task.name for process in [*traffic, *samplers]
+        }
         watched = host_processes(Path("/proc"), names)
         epoch_ns = self._choose_epoch(len(names))
         for process in [*samplers, *traffic]:
@@ -217,7 +228,9 @@ class _Run:
             self.starvation = self._meter.end()
         self._problems += self._timeline.problems
         self.virtual_ns = time.monotonic_ns() - epoch_ns
-        self._problems += [process.describe() for process in [*samplers, *daemons] if process.status is not None and not process.halted]
+        self._problems += [
+            process.describe() for process in [*samplers, *daemons] if process.status is not None and not process.halted
+        ]
         return status
 
     def _choose_epoch(self, processes: int) -> int:
@@ -271,7 +284,9 @@ class _Run:
         self._problems += run_collect(self._job.collect, self._containers, self._directory)
         if self.starvation is not None:
             logs = [self._directory / "logs" / f"sampler@{node}.log" for node in self._job.samplers]
-            self.starvation = with_samplers(self.starvation, [log.read_text(errors="replace") for log in logs if log.exists()])
+            self.starvation = with_samplers(
+                self.starvation, [log.read_text(errors="replace") for log in logs if log.exists()]
+            )
 
     def _judge(self, ended: Status) -> tuple[Status, str]:
         reasons = [] if self.starvation is None else self.starvation.reasons()

@@ -12,7 +12,19 @@ from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.routes import Expectation, read_expectation
 
 JOB_FORMAT = "fabriclab-job-1"
-_KNOWN = {"format", "limit_ns", "sysctl", "nodes", "links", "daemons", "probes", "traffic", "collect", "ready", "events"}
+_KNOWN = {
+    "format",
+    "limit_ns",
+    "sysctl",
+    "nodes",
+    "links",
+    "daemons",
+    "probes",
+    "traffic",
+    "collect",
+    "ready",
+    "events",
+}
 _NAMESPACE = "/run/netns/"
 # The machine's own settings concern a kernel of its own; the host's is not ours to change.
 _SAMPLER_CONFIG = "machine/sampler.json"
@@ -88,7 +100,11 @@ def read_job(directory: Path) -> Job:
     job = json.loads(path.read_text())
     unknown = sorted(set(job) - _KNOWN)
     if job.get("format") != JOB_FORMAT or any(job[key] for key in unknown):
-        what = f"it has {', '.join(unknown)}" if unknown else f"its format is {job.get('format')!r}, right is {JOB_FORMAT!r}"
+        what = (
+            f"it has {', '.join(unknown)}"
+            if unknown
+            else f"its format is {job.get('format')!r}, right is {JOB_FORMAT!r}"
+        )
         raise EngineError(f"{path}: the containerlab engine can't carry out this job: {what}; --engine vm can")
     sampled = any("/tools/sampler" in entry["argv"] for entry in job["probes"])
     sampler = json.loads((directory / _SAMPLER_CONFIG).read_text()) if sampled else {}
@@ -117,7 +133,12 @@ def taking_part(job: Mapping[str, Any], sampler: Mapping[str, Any]) -> frozenset
 
     Counters of interfaces are sampled at every node of a lab; that alone brings no host into a run.
     """
-    entries = [*job["daemons"], *job["traffic"], *job["collect"], *(step for event in job.get("events") or () for step in event["steps"])]
+    entries = [
+        *job["daemons"],
+        *job["traffic"],
+        *job["collect"],
+        *(step for event in job.get("events") or () for step in event["steps"]),
+    ]
     expected = [job.get("ready"), *(event.get("reconvergence") for event in job.get("events") or ())]
     entries += [node for expectation in expected if expectation for node in expectation["nodes"]]
     sampled = [entry["netns"] for part, members in _PROBED for entry in sampler.get(part, {}).get(members, ())]
@@ -130,7 +151,9 @@ def _change(event: Mapping[str, Any]) -> Change:
     steps = tuple(Step(step["node"], step["tool"], tuple(step["lines"])) for step in event["steps"])
     expected = event.get("reconvergence")
     reconvergence = read_expectation(expected) if expected else None
-    return Change(event["name"], event["at_ns"], steps, reconvergence, tuple(event.get("down", ())), tuple(event.get("up", ())))
+    return Change(
+        event["name"], event["at_ns"], steps, reconvergence, tuple(event.get("down", ())), tuple(event.get("up", ()))
+    )
 
 
 def _tasks(entries: list[dict[str, Any]]) -> tuple[Task, ...]:
@@ -154,5 +177,7 @@ def split_sampler(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         for entry in config[part][members]:
             node = entry["netns"].removeprefix(_NAMESPACE)
             own = split.setdefault(node, {"format": config["format"]})
-            own.setdefault(part, {**config[part], members: []})[members].append({k: v for k, v in entry.items() if k != "netns"})
+            own.setdefault(part, {**config[part], members: []})[members].append(
+                {k: v for k, v in entry.items() if k != "netns"}
+            )
     return split

@@ -44,7 +44,9 @@ def prepare_node(container: Container, job: Job, directory: Path, tools: Path) -
 class Preparation(Protocol):
     """What a vendor's `container` has."""
 
-    def prepare(self, container: Container, config: Path, job: Job, directory: Path, tools: Path, interrupt: Interrupt) -> None:
+    def prepare(
+        self, container: Container, config: Path, job: Job, directory: Path, tools: Path, interrupt: Interrupt
+    ) -> None:
         """Wait until the switch is what its configuration says, and put traffic control on its ports. Raises EngineError."""
 
 
@@ -69,4 +71,6 @@ def node_content(
 
 def links_batch(interfaces: Sequence[Interface]) -> str:
     """Return the `ip -batch` lines that give the interfaces what the plan says: Containerlab chose their addresses at random."""
-    return "".join(f"link set dev {interface.name} address {interface.mac} mtu {interface.mtu} up\n" for interface in interfaces)
+    return "".join(
+        f"link set dev {interface.name} address {interface.mac} mtu {interface.mtu} up\n" for interface in interfaces
+    )

@@ -27,7 +27,9 @@ from fabriclab.vendors import VENDORS
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
 """What a node's container must be allowed when it is not privileged: qdiscs and routes, ping, a writable /proc/sys."""
-CURE_UNPRIVILEGED = "below its kind in topology.clab.yml: privileged: false, cap-add: [NET_ADMIN, NET_RAW, SYS_ADMIN, SYS_NICE]"
+CURE_UNPRIVILEGED = (
+    "below its kind in topology.clab.yml: privileged: false, cap-add: [NET_ADMIN, NET_RAW, SYS_ADMIN, SYS_NICE]"
+)
 
 _SYSCTLS = Path("/proc/sys/net/ipv4")
 _U32 = "u32"
@@ -44,12 +46,17 @@ class UnfitHostError(EngineError):
     """This host can't run the lab in containers; the text names each thing that is missing and what mends it."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("this host can't run the lab in containers:\n" + "\n".join(f"  - {problem}" for problem in problems))
+        super().__init__(
+            "this host can't run the lab in containers:\n" + "\n".join(f"  - {problem}" for problem in problems)
+        )
         self.problems = tuple(problems)
 
 
 def check_host(
-    containers: Sequence[NodeContainer], sysctls: Iterable[str], tc_batches: Iterable[str], ip_batches: Iterable[str] = ()
+    containers: Sequence[NodeContainer],
+    sysctls: Iterable[str],
+    tc_batches: Iterable[str],
+    ip_batches: Iterable[str] = (),
 ) -> None:
     """Look for everything that runs need whose nodes have these `sysctl.conf`, `tc.batch` and `ip.batch` texts.
 
@@ -114,7 +121,11 @@ def _congestion_controls(needed: Sequence[str]) -> Iterator[str]:
     for name in needed:
         if available is not None and name not in available:
             yield f"the host's kernel has no congestion control {name} now: {_module(f'tcp_{name}', f'CONFIG_TCP_CONG_{name.upper()}')}"
-    refused = [name for name in needed if available is not None and name in available and allowed is not None and name not in allowed]
+    refused = [
+        name
+        for name in needed
+        if available is not None and name in available and allowed is not None and name not in allowed
+    ]
     if refused:
         # It is global to the host, and a container that is refused leaks a reference to the algorithm's module.
         value = " ".join([*(allowed or ()), *refused])
@@ -138,7 +149,9 @@ def _missing_image(image: str) -> str:
     for vendor in VENDORS:
         if vendor.kind is not None and vendor.kind.name in image:
             return f"there is no image {image}: no registry has it; {vendor.kind.guide} says where it comes from"
-    return f"there is no image {image}: " + ("make images" if image.startswith("fabriclab/") else f"docker pull {image}")
+    return f"there is no image {image}: " + (
+        "make images" if image.startswith("fabriclab/") else f"docker pull {image}"
+    )
 
 
 def _capabilities(containers: Sequence[NodeContainer]) -> Iterator[str]:
@@ -198,7 +211,20 @@ def _lacking(kind: str) -> str:
 
 def _failing(image: str, tried: Sequence[tuple[str, str]], rights: Sequence[str], tool: str = "tc") -> list[str]:
     """Return what of it the kernel refuses. Raises CommandError when it can't be tried."""
-    argv = ["docker", "run", "--rm", "--interactive", "--network", "none", "--user", "0", *rights, "--entrypoint", tool, image]
+    argv = [
+        "docker",
+        "run",
+        "--rm",
+        "--interactive",
+        "--network",
+        "none",
+        "--user",
+        "0",
+        *rights,
+        "--entrypoint",
+        tool,
+        image,
+    ]
     batch = "".join(f"{line}\n" for _, line in tried)
     try:
         run_command([*argv, "-force", "-batch", "-"], data=batch.encode(), timeout_s=_TRIAL_S)
@@ -221,7 +247,9 @@ def _failed_lines(said: str) -> list[int]:
 
 def _no_trial(container: NodeContainer, error: CommandError) -> str:
     if "executable file not found" in error.said:
-        return f"the image {container.image} has no `tc`: it must have iproute2, ethtool and procps, as fabriclab/host has"
+        return (
+            f"the image {container.image} has no `tc`: it must have iproute2, ethtool and procps, as fabriclab/host has"
+        )
     cure = f"; {CURE_UNPRIVILEGED}" if container.privileged else ""
     said = " ".join(line for line in error.said.splitlines() if not line.startswith("Run 'docker"))
     return f"no container of the image {container.image} can be started: {said or error}{cure}"

@@ -165,7 +165,9 @@ class Processes:
                 # The output closes a moment before the client ends.
                 process.wait(_CLIENT_END_S)
 
-    def await_end(self, processes: Iterable[Process], patience_s: float, on_end: Callable[[Process], None]) -> list[Process]:
+    def await_end(
+        self, processes: Iterable[Process], patience_s: float, on_end: Callable[[Process], None]
+    ) -> list[Process]:
         """Wait until these have ended, `patience_s` at most; returns those that have not."""
         waiting = list(processes)
         deadline = time.monotonic() + patience_s

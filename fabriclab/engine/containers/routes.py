@@ -34,7 +34,9 @@ class Expectation:
 def read_expectation(record: Mapping[str, Any]) -> Expectation:
     """Read a job's `ready` or an event's `reconvergence`."""
     nodes = {
-        node["node"]: tuple(ExpectedRoute(route["prefix"], frozenset(route["interfaces"]), route["paths"]) for route in node["routes"])
+        node["node"]: tuple(
+            ExpectedRoute(route["prefix"], frozenset(route["interfaces"]), route["paths"]) for route in node["routes"]
+        )
         for node in record["nodes"]
     }
     return Expectation(record.get("limit_ns"), nodes)
@@ -44,7 +46,9 @@ def missing_routes(expectation: Expectation, containers: Mapping[str, Container]
     """Ask the containers; returns what is not yet as it must be, a line for each node. Raises CommandError."""
 
     def ask(node: str) -> str:
-        wrong = wrong_routes(json.loads(run_in(containers[node], ["ip", "-j", "route", "show"]) or b"[]"), expectation.nodes[node])
+        wrong = wrong_routes(
+            json.loads(run_in(containers[node], ["ip", "-j", "route", "show"]) or b"[]"), expectation.nodes[node]
+        )
         return f"{node}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else "") if wrong else ""
 
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as workers:

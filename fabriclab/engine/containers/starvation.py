@@ -71,7 +71,9 @@ class Starvation:
         if self.wait_ns is None or self.stall_ns is None or self.wait_ns <= self.stall_ns:
             return []
         waited, bridged = (f"{time_ns / 1e3:.4g} us" for time_ns in (self.wait_ns, self.stall_ns))
-        return [f"{self.wait_process} waited {waited} for a CPU each time that it was ready; the smallest buffer bridges {bridged}"]
+        return [
+            f"{self.wait_process} waited {waited} for a CPU each time that it was ready; the smallest buffer bridges {bridged}"
+        ]
 
     def _shares(self) -> list[str]:
         waited = f"of the time {self.run_queue_process} was ready and waited for a CPU (run-queue delay)"
@@ -85,7 +87,9 @@ class Starvation:
             (self.sampler_late, "of the samples were missed"),
         )
         return [
-            f"{share:.1%} {what}, at most {TOLERANCE:.0%} is sound" for share, what in judged if share is not None and share > TOLERANCE
+            f"{share:.1%} {what}, at most {TOLERANCE:.0%} is sound"
+            for share, what in judged
+            if share is not None and share > TOLERANCE
         ]
 
     def as_record(self) -> dict[str, Any]:
@@ -171,7 +175,11 @@ class StarvationMeter:
 
     def _pressure_since(self, elapsed_ns: int) -> float | None:
         now = read_pressure_us(self._proc)
-        return None if now is None or self._pressure is None else round(min(1.0, (now - self._pressure) * 1000 / elapsed_ns), 4)
+        return (
+            None
+            if now is None or self._pressure is None
+            else round(min(1.0, (now - self._pressure) * 1000 / elapsed_ns), 4)
+        )
 
 
 class _Timer:

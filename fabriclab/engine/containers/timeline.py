@@ -58,20 +58,30 @@ class Timeline:
                 name = f"event-{change.name}-{number}@{step.node}"
                 path = f"/job/events/{name}.batch"
                 copy_in(self._containers[step.node], {path: "".join(f"{line}\n" for line in step.lines).encode()})
-                steps.append(processes.start(Task(name, step.node, (step.tool, "-batch", path)), self._containers[step.node]))
+                steps.append(
+                    processes.start(Task(name, step.node, (step.tool, "-batch", path)), self._containers[step.node])
+                )
             processes.await_ready(steps)
             dying = [process for process in (*running, *traffic) if process.task.node in change.down]
             halting = [self._halt(processes, change, node, running, traffic) for node in change.down]
-            booting = [self._boot(processes, change, process.task) for process in daemons if process.task.node in change.up]
+            booting = [
+                self._boot(processes, change, process.task) for process in daemons if process.task.node in change.up
+            ]
             processes.await_ready([*halting, *booting])
             running = [process for process in running if process not in dying] + booting
             self._prepared.append(_Prepared(change, steps, dying, halting, booting))
 
-    def _halt(self, processes: Processes, change: Change, node: str, daemons: Sequence[Process], traffic: Sequence[Process]) -> Process:
-        numbers = [" ".join(str(each.number) for each in group if each.task.node == node) for group in (daemons, traffic)]
+    def _halt(
+        self, processes: Processes, change: Change, node: str, daemons: Sequence[Process], traffic: Sequence[Process]
+    ) -> Process:
+        numbers = [
+            " ".join(str(each.number) for each in group if each.task.node == node) for group in (daemons, traffic)
+        ]
         # Word splitting is meant: each word is a process; of none, or of those that have ended, kill complains, and nobody minds.
         script = f"exec 2>/dev/null; {_HALT_SCRIPT} >/dev/null; true"
-        return processes.start(Task(f"event-{change.name}-down@{node}", node, ("sh", "-c", script, "sh", *numbers)), self._containers[node])
+        return processes.start(
+            Task(f"event-{change.name}-down@{node}", node, ("sh", "-c", script, "sh", *numbers)), self._containers[node]
+        )
 
     def _boot(self, processes: Processes, change: Change, daemon: Task) -> Process:
         task = Task(f"{daemon.name}-{change.name}", daemon.node, daemon.argv)

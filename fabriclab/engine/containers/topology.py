@@ -44,7 +44,9 @@ def read_containers(topology: Path) -> list[NodeContainer]:
     containers = [_container(name, _mapping(node), described, directory) for name, node in nodes.items()]
     missing = [container.node for container in containers if not container.image]
     if missing:
-        raise EngineError(f"{topology}: no image for {', '.join(missing)}: write kinds: {{linux: {{image: 'fabriclab/host:latest'}}}}")
+        raise EngineError(
+            f"{topology}: no image for {', '.join(missing)}: write kinds: {{linux: {{image: 'fabriclab/host:latest'}}}}"
+        )
     return containers
 
 
@@ -77,7 +79,11 @@ def _bound_config(layers: Sequence[Mapping[str, Any]], directory: Path) -> Path 
 
 
 def deployable(
-    topology: Path, name: str, binds: Sequence[str] = (), copies: Path | None = None, nodes: Collection[str] | None = None
+    topology: Path,
+    name: str,
+    binds: Sequence[str] = (),
+    copies: Path | None = None,
+    nodes: Collection[str] | None = None,
 ) -> str:
     """Return the text of the topology under another name, with what it says of the host's files made absolute. Raises EngineError.
 

@@ -27,7 +27,9 @@ def read_account(section: Section) -> WrittenAccount:
         limit=read_optional_size(section, "limit"),
     )
     if account.alpha_log is not None and account.limit is not None:
-        section.complain("alpha", "stands beside limit; write alpha (dynamic, a share of the pool's free memory) or limit (static)")
+        section.complain(
+            "alpha", "stands beside limit; write alpha (dynamic, a share of the pool's free memory) or limit (static)"
+        )
     return account
 
 

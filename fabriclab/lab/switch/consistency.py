@@ -11,7 +11,14 @@ from typing import TypeVar
 from fabriclab.lab.problems import Problems, did_you_mean, nearest, shown
 from fabriclab.lab.section import Written
 from fabriclab.lab.switch.finish import active_pfc, is_boundless, lossless_queues
-from fabriclab.lab.switch.written import WrittenAccount, WrittenGroup, WrittenPhantom, WrittenQueue, WrittenSwitch, WrittenWred
+from fabriclab.lab.switch.written import (
+    WrittenAccount,
+    WrittenGroup,
+    WrittenPhantom,
+    WrittenQueue,
+    WrittenSwitch,
+    WrittenWred,
+)
 
 T = TypeVar("T")
 MOST_POOLS = 4
@@ -72,7 +79,9 @@ def _check_account(account: WrittenAccount, switch: WrittenSwitch, problems: Pro
     if pool.value is not None and pool.value not in pools:
         pool.complain(problems, f"{shown(pool.value)} is no pool; {did_you_mean(pool.value, (*pools, 'none'))}")
     if pool.value is None and account.alpha_log is not None:
-        account.alpha_log.complain(problems, "a share of a pool's free memory, but pool is none; write limit, such as limit: 64 KB")
+        account.alpha_log.complain(
+            problems, "a share of a pool's free memory, but pool is none; write limit, such as limit: 64 KB"
+        )
 
 
 def _check_bounds(switch: WrittenSwitch, problems: Problems) -> None:
@@ -103,17 +112,25 @@ def _check_wred(wred: WrittenWred, switch: WrittenSwitch, problems: Problems) ->
     if least is None:
         anything = most or wred.probability_ppm or wred.weight_log or wred.ecn or wred.non_ect
         if anything is not None:
-            anything.complain(problems, "WRED without min; write where it begins, such as min: 30 KB (without max it is a step there)")
+            anything.complain(
+                problems, "WRED without min; write where it begins, such as min: 30 KB (without max it is a step there)"
+            )
         return
     if most is not None and most.value.unit != least.value.unit:
-        most.complain(problems, f"{shown(most.text)} beside min {shown(least.text)}: both are sizes, or both are durations")
+        most.complain(
+            problems, f"{shown(most.text)} beside min {shown(least.text)}: both are sizes, or both are durations"
+        )
     elif most is not None and most.value.value < least.value.value:
         _complain_of_two(least, "min", most, "max", switch, problems)
     elif (most or least).value.value == 0:
-        (most or least).complain(problems, "would mark or drop every frame; write a threshold such as '30 KB', or wred: none")
+        (most or least).complain(
+            problems, "would mark or drop every frame; write a threshold such as '30 KB', or wred: none"
+        )
     keeps = wred.non_ect is not None and wred.non_ect.value == "queue"
     if wred.ecn is not None and not wred.ecn.value and keeps:
-        wred.ecn.complain(problems, "nothing would be marked (ecn: false) and nothing dropped (non_ect: queue); write wred: none")
+        wred.ecn.complain(
+            problems, "nothing would be marked (ecn: false) and nothing dropped (non_ect: queue); write wred: none"
+        )
 
 
 def _complain_of_two(
@@ -138,8 +155,12 @@ def _check_schedulers(switch: WrittenSwitch, problems: Problems) -> None:
             weighted.setdefault(queue.scheduler.value, (number, queue.scheduler))
     if len(weighted) > 1:
         (first, one), (second, other) = weighted["dwrr"], weighted["wrr"]
-        message = f"queue {first} is dwrr (bytes) and queue {second} wrr (frames); the queues of a port share by one of them"
-        max((one, other), key=lambda written: (written.place.file != switch.file, written.place.line or 0)).complain(problems, message)
+        message = (
+            f"queue {first} is dwrr (bytes) and queue {second} wrr (frames); the queues of a port share by one of them"
+        )
+        max((one, other), key=lambda written: (written.place.file != switch.file, written.place.line or 0)).complain(
+            problems, message
+        )
 
 
 def _check_group(group: WrittenGroup, switch: WrittenSwitch, problems: Problems) -> None:
@@ -154,7 +175,9 @@ def _check_group(group: WrittenGroup, switch: WrittenSwitch, problems: Problems)
     if group.xon is None or limit is None or limit.value is None or group.xon.place.file != limit.place.file:
         return  # of two files, one of them scaled, the plan compares them
     if group.xon.value > limit.value:
-        group.xon.complain(problems, f"{shown(group.xon.text)} is above the limit, {limit.text}, at which it pauses; write less")
+        group.xon.complain(
+            problems, f"{shown(group.xon.text)} is above the limit, {limit.text}, at which it pauses; write less"
+        )
 
 
 def _check_pfc(switch: WrittenSwitch, problems: Problems) -> None:
@@ -162,11 +185,16 @@ def _check_pfc(switch: WrittenSwitch, problems: Problems) -> None:
     if pfc is None or pfc.is_none:
         return
     if pfc.priorities is None:
-        own = next((one for one in (pfc.quanta, pfc.reaction) if one is not None and one.place.file != switch.file), None)
+        own = next(
+            (one for one in (pfc.quanta, pfc.reaction) if one is not None and one.place.file != switch.file), None
+        )
         if own is not None:
             own.complain(problems, "of no priority; write priorities: [3, 4] beside it")
     watchdog = pfc.watchdog
     if watchdog is not None and not watchdog.is_none and watchdog.detection is None:
         one = watchdog.restoration or watchdog.action
         if one is not None:
-            one.complain(problems, "a watchdog without detection; write how long a queue is paused on end, such as detection: 200 ms")
+            one.complain(
+                problems,
+                "a watchdog without detection; write how long a queue is paused on end, such as detection: 200 ms",
+            )

@@ -19,19 +19,27 @@ def shared_ports(topology: Topology, shared: Mapping[str, WrittenSwitch]) -> tup
     return tuple(port for port in topology.ports if port in ports)
 
 
-def check_pause_storm(storm: WrittenPauseStorm, topology: Topology, shared: Mapping[str, WrittenSwitch], problems: Problems) -> None:
+def check_pause_storm(
+    storm: WrittenPauseStorm, topology: Topology, shared: Mapping[str, WrittenSwitch], problems: Problems
+) -> None:
     """Record a storm of priorities that no neighbour of the host takes pauses for."""
     neighbours = [peer for end, peer in _ends(topology) if end.node == storm.host]
-    paused = {peer.node: _priorities(shared[peer.node].of(peer.interface)) for peer in neighbours if peer.node in shared}
+    paused = {
+        peer.node: _priorities(shared[peer.node].of(peer.interface)) for peer in neighbours if peer.node in shared
+    }
     if any(set(storm.priorities.value) <= set(priorities) for priorities in paused.values()):
         return
     for name, priorities in paused.items():
         if priorities:
-            message = f"switch {name} takes pauses of priorities {', '.join(map(str, priorities))} only; write some of these"
+            message = (
+                f"switch {name} takes pauses of priorities {', '.join(map(str, priorities))} only; write some of these"
+            )
             storm.priorities.complain(problems, message)
             return
     names = ", ".join(dict.fromkeys(peer.node for peer in neighbours))
-    message = f"{storm.host} faces {names}, which takes no pauses; write a profile with pfc: {{priorities: [3, 4]}} for it"
+    message = (
+        f"{storm.host} faces {names}, which takes no pauses; write a profile with pfc: {{priorities: [3, 4]}} for it"
+    )
     storm.priorities.complain(problems, message)
 
 

@@ -32,7 +32,10 @@ def dormant_groups(switch: WrittenSwitch) -> tuple[int, ...]:
     return tuple(
         number
         for number, group in switch.buffer.groups.items()
-        if group.lossless is not None and group.lossless.value and group.lossless.place.file == switch.file and number not in paused
+        if group.lossless is not None
+        and group.lossless.value
+        and group.lossless.place.file == switch.file
+        and number not in paused
     )
 
 
@@ -60,7 +63,9 @@ def finish(switch: WrittenSwitch) -> WrittenSwitch:
 
 def lossless_queues(buffer: WrittenBuffer) -> frozenset[int]:
     """Return the queues that have classes, all of them of lossless groups."""
-    lossless = {number for number, group in buffer.groups.items() if group.lossless is not None and group.lossless.value}
+    lossless = {
+        number for number, group in buffer.groups.items() if group.lossless is not None and group.lossless.value
+    }
     groups: dict[int, set[int]] = {}
     for number in range(QUEUES):
         groups.setdefault(_mapped(buffer.maps.tc_to_queue, number), set()).add(_mapped(buffer.maps.tc_to_group, number))

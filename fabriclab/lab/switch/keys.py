@@ -63,7 +63,9 @@ _QUEUE_OR_DEFAULT = _numbers(QUEUES, None, DEFAULT)
 _NUMBER_EXAMPLES = (*map(str, range(QUEUES)), "3..4")
 _ACCOUNT = _values(pool="word", reserved="size", alpha="fraction", limit="size")
 _AQM = Key("word", _values(kind="word", target="duration", interval="duration", ecn="flag"))
-_WRED = Key("word", _values(min="threshold", max="threshold", probability="percent", weight="count", ecn="flag", non_ect="word"))
+_WRED = Key(
+    "word", _values(min="threshold", max="threshold", probability="percent", weight="count", ecn="flag", non_ect="word")
+)
 _PHANTOM = Key("word", _values(rate="percent", threshold="size"))
 _QUEUE = Key(
     below={

@@ -63,7 +63,9 @@ def _read_pools(layer: Section) -> dict[str, WrittenPool]:
         if not is_pool_name(name):
             message = f"{shown(name)} cannot name a pool; write letters, digits, '-' and '_', other than '{NONE}'"
             pools.problems.add(pools.mapping.key_place(name), pools.path(name), message, name)
-        written[name] = WrittenPool(size=pool.size("size", 1, LARGEST_BYTES), headroom=pool.size("headroom", 0, LARGEST_BYTES))
+        written[name] = WrittenPool(
+            size=pool.size("size", 1, LARGEST_BYTES), headroom=pool.size("headroom", 0, LARGEST_BYTES)
+        )
     return written
 
 

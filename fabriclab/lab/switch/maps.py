@@ -25,7 +25,9 @@ def read_maps(section: Section) -> WrittenMaps:
     )
 
 
-def _read_map(maps: Section, name: str, what: str, count: int, names: Mapping[str, int] | None = None) -> dict[int, Written[int]]:
+def _read_map(
+    maps: Section, name: str, what: str, count: int, names: Mapping[str, int] | None = None
+) -> dict[int, Written[int]]:
     section = maps.section(name, None)
     if section is None:
         return {}

@@ -25,7 +25,9 @@ def parse_numbers(text: str, count: int, names: Mapping[str, int] | None = None)
     match = _RANGE.fullmatch(text)
     if match is None and _NUMBER.fullmatch(text) is None:
         words = "" if names is None else f", or a name: {did_you_mean(text.lower(), names)}"
-        raise ValueError(f"{shown(text)} is unknown; write a number from 0 to {count - 1} or a range such as 3..4{words}")
+        raise ValueError(
+            f"{shown(text)} is unknown; write a number from 0 to {count - 1} or a range such as 3..4{words}"
+        )
     first, last = (int(match["first"]), int(match["last"])) if match else (int(text), int(text))
     if max(first, last) >= count:
         raise ValueError(f"{shown(text)} is out of range; write numbers from 0 to {count - 1}")
@@ -42,14 +44,21 @@ def read_numbered(section: Section, what: str, read: Callable[[str], T | None]) 
     return Numbered(default, ranges, single)
 
 
-def read_map(section: Section, what: str, count: int, names: Mapping[str, int] | None, read: Callable[[str], T | None]) -> dict[int, T]:
+def read_map(
+    section: Section, what: str, count: int, names: Mapping[str, int] | None, read: Callable[[str], T | None]
+) -> dict[int, T]:
     """Return the entries of a map by number; a number or a name wins over a range."""
     ranges, single = _by_exactness(section, section.names(), what, count, names, read)
     return dict(sorted({**ranges, **single}.items()))
 
 
 def _by_exactness(
-    section: Section, keys: Sequence[str], what: str, count: int, names: Mapping[str, int] | None, read: Callable[[str], T | None]
+    section: Section,
+    keys: Sequence[str],
+    what: str,
+    count: int,
+    names: Mapping[str, int] | None,
+    read: Callable[[str], T | None],
 ) -> tuple[dict[int, T], dict[int, T]]:
     """Return what stands at ranges and at single numbers, by number. Two keys of a kind that name one number are recorded."""
     ranges: dict[int, T] = {}

@@ -25,7 +25,10 @@ def override_layer(base: WrittenLayer, over: WrittenLayer) -> WrittenLayer:
         pfc=_override_optional(base.pfc, over.pfc),
         ports={
             **base.ports,
-            **{key: override_layer(base.ports[key], one) if key in base.ports else one for key, one in over.ports.items()},
+            **{
+                key: override_layer(base.ports[key], one) if key in base.ports else one
+                for key, one in over.ports.items()
+            },
         },
     )
 
@@ -38,7 +41,9 @@ def by_number(numbered: Numbered[V]) -> dict[int, V]:
 
 def _override_numbered(base: Numbered[V], over: Numbered[V]) -> Numbered[V]:
     return Numbered(
-        _override_optional(base.default, over.default), override_each(base.ranges, over.ranges), override_each(base.single, over.single)
+        _override_optional(base.default, over.default),
+        override_each(base.ranges, over.ranges),
+        override_each(base.single, over.single),
     )
 
 
@@ -80,4 +85,6 @@ def _ruled_out(over: object) -> tuple[str, ...]:
 
 
 def _override_maps(base: WrittenMaps, over: WrittenMaps) -> WrittenMaps:
-    return WrittenMaps(**{field.name: {**getattr(base, field.name), **getattr(over, field.name)} for field in fields(WrittenMaps)})
+    return WrittenMaps(
+        **{field.name: {**getattr(base, field.name), **getattr(over, field.name)} for field in fields(WrittenMaps)}
+    )

@@ -16,9 +16,7 @@ def check_port_key(ports: Section, key: str) -> bool:
     """Return whether a key can name ports; record it where not."""
     for word in _words(key):
         if _bounds(word) is None and (".." in word or _WORD.fullmatch(word) is None):
-            message = (
-                f"{shown(word)} names no port; write an interface, a range or a list of them, such as 'eth1', 'eth1..eth4', 'eth1, eth3'"
-            )
+            message = f"{shown(word)} names no port; write an interface, a range or a list of them, such as 'eth1', 'eth1..eth4', 'eth1, eth3'"
             ports.problems.add(ports.mapping.key_place(key), ports.path(key), message, key)
             return False
     return True
@@ -68,6 +66,12 @@ def _bounds(word: str) -> tuple[str, int, int] | None:
     """Return stem, first and last number of a range; None for what is none."""
     first, dots, last = word.partition("..")
     one, other = _NUMBERED.fullmatch(first), _NUMBERED.fullmatch(last)
-    if not dots or one is None or other is None or one["stem"] != other["stem"] or int(one["number"]) > int(other["number"]):
+    if (
+        not dots
+        or one is None
+        or other is None
+        or one["stem"] != other["stem"]
+        or int(one["number"]) > int(other["number"])
+    ):
         return None
     return one["stem"], int(one["number"]), int(other["number"])

@@ -38,7 +38,9 @@ def _read_headroom(section: Section) -> Written[int | None] | None:
             return None
         size = parse_size(text)
         if not 1 <= size <= LARGEST_BYTES:
-            raise ValueError(f"{text!r} is no headroom; a lossless group needs some: write a size from 1 B to 1000 GB, or '{AUTO}'")
+            raise ValueError(
+                f"{text!r} is no headroom; a lossless group needs some: write a size from 1 B to 1000 GB, or '{AUTO}'"
+            )
         return size
 
     return section.read("headroom", f"a size such as '40 KB', or '{AUTO}'", convert)

@@ -36,7 +36,9 @@ def read_profile(written: Written[str], directory: Path, problems: Problems) -> 
     name = written.value.removesuffix(".yml")
     own = f"{name}.yml"
     if _NAME.fullmatch(name) is None:
-        written.complain(problems, f"{shown(written.value)} cannot name a profile; write a name of letters, digits, '.', '-' and '_'")
+        written.complain(
+            problems, f"{shown(written.value)} cannot name a profile; write a name of letters, digits, '.', '-' and '_'"
+        )
         return None
     try:
         data = _read_own(directory, own)
@@ -115,7 +117,12 @@ def _read_speeds(root: Section) -> tuple[Written[int] | None, Written[int] | Non
     port_rate = root.rate("port_rate", SLOWEST_BPS, FASTEST_BPS)
     if ("bandwidth" in root) != ("port_rate" in root):
         missing = "port_rate" if "bandwidth" in root else "bandwidth"
-        root.complain(missing, "missing; a profile that is scaled has both: bandwidth (all ports together) and port_rate (of one)")
+        root.complain(
+            missing, "missing; a profile that is scaled has both: bandwidth (all ports together) and port_rate (of one)"
+        )
     if bandwidth is not None and port_rate is not None and bandwidth.value < port_rate.value:
-        bandwidth.complain(root.problems, f"{shown(bandwidth.text)} is less than port_rate, {port_rate.text}; write the sum of all ports")
+        bandwidth.complain(
+            root.problems,
+            f"{shown(bandwidth.text)} is less than port_rate, {port_rate.text}; write the sum of all ports",
+        )
     return bandwidth, port_rate

@@ -47,7 +47,9 @@ def _read_queue(section: Section) -> WrittenQueue:
         pbs=section.size("pbs", 1, LARGEST_BURST_BYTES),
         wred=read_part(section, "wred", WRED_KEYS, _read_wred, WrittenWred(is_none=True)),
         phantom=read_part(section, "phantom", PHANTOM_KEYS, _read_phantom, WrittenPhantom(is_none=True)),
-        voq_limit=section.read("voq_limit", f"a size such as '12 MB', a duration such as '5 ms', or '{NONE}'", _optional_threshold),
+        voq_limit=section.read(
+            "voq_limit", f"a size such as '12 MB', a duration such as '5 ms', or '{NONE}'", _optional_threshold
+        ),
         event=read_optional_size(section, "event"),
     )
 
@@ -57,7 +59,9 @@ def _read_wred(section: Section) -> WrittenWred:
         min=section.read("min", "a size such as '30 KB', or a duration such as '50 us'", parse_threshold),
         max=section.read("max", "a size such as '90 KB', or a duration such as '150 us'", parse_threshold),
         probability_ppm=section.percent("probability", 0, WHOLE_PPM),
-        weight_log=section.count("weight", 0, LARGEST_WEIGHT_LOG, "the newest length weighs 2^-weight; 0 is the queue of the moment"),
+        weight_log=section.count(
+            "weight", 0, LARGEST_WEIGHT_LOG, "the newest length weighs 2^-weight; 0 is the queue of the moment"
+        ),
         ecn=section.flag("ecn"),
         non_ect=section.choice("non_ect", ("drop", "queue")),
     )

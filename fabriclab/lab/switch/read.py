@@ -98,7 +98,9 @@ def _scale(text: str) -> Scale:
         return "none"
     factor = parse_fraction(text)
     if factor is None or not _SMALLEST_FACTOR <= factor <= _LARGEST_FACTOR:
-        raise ValueError(f"{shown(text)} is no scale; write bandwidth, none, or a factor from 1/1000000 to 1000 such as 1/100")
+        raise ValueError(
+            f"{shown(text)} is no scale; write bandwidth, none, or a factor from 1/1000000 to 1000 such as 1/100"
+        )
     return factor
 
 
@@ -113,7 +115,9 @@ def _port_buffer(layers: list[_Layer]) -> WrittenSwitchProfile:
         profile = override_port_buffer(profile, layer.port_buffer)
         for key in SHARED_KEYS:
             if key in layer.section:
-                layer.section.complain(key, "belongs to a shared buffer; write a profile (such as profile: trident-3) or pools, too")
+                layer.section.complain(
+                    key, "belongs to a shared buffer; write a profile (such as profile: trident-3) or pools, too"
+                )
     threshold = profile.ecn_threshold
     for layer in layers[-1:]:
         check_aqm(profile.aqm, threshold is not None and threshold.value is not None, layer.section.problems)
@@ -141,7 +145,9 @@ def _shared(
         variant_of={interface: _variant(keys) for interface, keys in keys_of.items()},
     )
     _check_port_names(layers, interfaces)
-    if are_good and (profile.is_good if profile is not None else not any("profile" in layer.section for layer in layers)):
+    if are_good and (
+        profile.is_good if profile is not None else not any("profile" in layer.section for layer in layers)
+    ):
         check_switch(written, last.problems)
     for layer in layers:
         for key in PORT_BUFFER_KEYS:
@@ -240,5 +246,8 @@ def _resolve_scale(layers: list[_Layer], profile: WrittenProfile | None) -> Scal
         message = f"profile {shown(profile.name)} says no bandwidth to scale by; write none, or a factor such as 1/100"
         scale.complain(layers[-1].section.problems, message)
     elif scale.value != "none" and profile is None and not any("profile" in layer.section for layer in layers):
-        scale.complain(layers[-1].section.problems, "only a profile's figures are scaled; there is no profile here, so leave scale out")
+        scale.complain(
+            layers[-1].section.problems,
+            "only a profile's figures are scaled; there is no profile here, so leave scale out",
+        )
     return scale.value

@@ -36,7 +36,14 @@ __all__ = [
 ]
 
 WrittenTraffic = (
-    WrittenRounds | WrittenLong | WrittenFlows | WrittenArrivalsTraffic | WrittenQuery | WrittenShuffle | WrittenIperf3 | WrittenTrace
+    WrittenRounds
+    | WrittenLong
+    | WrittenFlows
+    | WrittenArrivalsTraffic
+    | WrittenQuery
+    | WrittenShuffle
+    | WrittenIperf3
+    | WrittenTrace
 )
 _Reader = Callable[[Section, str, Scope], "WrittenTraffic | None"]
 
@@ -67,7 +74,12 @@ def read_traffic(root: Section, scope: Scope) -> tuple[WrittenTraffic, ...]:
     for name in section.names():
         if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
             place = section.mapping.key_place(name)
-            root.problems.add(place, section.path(name), f"{shown(name)} cannot name traffic; write letters, digits, '-' and '_'", name)
+            root.problems.add(
+                place,
+                section.path(name),
+                f"{shown(name)} cannot name traffic; write letters, digits, '-' and '_'",
+                name,
+            )
         value = section.get(name)
         traffic = None if value is None else _read_one(value, section.path(name), name, scope, root)
         if traffic is not None:

@@ -49,7 +49,9 @@ def parse_dscp(text: str) -> int:
         return int(text)
     if text.removeprefix("-").isdigit():
         raise ValueError(f"{shown(text)} is out of range; write one from 0 to {LARGEST_DSCP}, or a name such as ef")
-    raise ValueError(f"{shown(text)} is no DSCP, a number from 0 to {LARGEST_DSCP} or a name; {did_you_mean(text.lower(), DSCP_NAMES)}")
+    raise ValueError(
+        f"{shown(text)} is no DSCP, a number from 0 to {LARGEST_DSCP} or a name; {did_you_mean(text.lower(), DSCP_NAMES)}"
+    )
 
 
 def read_connection(section: Section, carrier: WrittenCarrier) -> str:

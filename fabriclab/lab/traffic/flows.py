@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 from fabriclab.lab import defaults
 from fabriclab.lab.section import Section
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, LONGEST_NS, MOST_REPEATS, SMALLEST_FLOW_BYTES, WHY_FOUR_BYTES
+from fabriclab.lab.traffic.bounds import (
+    LARGEST_FLOW_BYTES,
+    LONGEST_NS,
+    MOST_REPEATS,
+    SMALLEST_FLOW_BYTES,
+    WHY_FOUR_BYTES,
+)
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
 from fabriclab.lab.traffic.fan_in import read_fan_in
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start, value_or

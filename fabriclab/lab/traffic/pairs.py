@@ -38,7 +38,9 @@ def read_pairs(section: Section, scope: Scope, senders: tuple[str, ...] | None, 
     return pairs
 
 
-def _hot_spots(section: Section, scope: Scope, pattern: str, receivers: Sequence[str] | None) -> tuple[tuple[str, ...] | None, int]:
+def _hot_spots(
+    section: Section, scope: Scope, pattern: str, receivers: Sequence[str] | None
+) -> tuple[tuple[str, ...] | None, int]:
     """Return the hot spots and their share of the flows."""
     if pattern != "hot-spot":
         for key in ("hot_spots", "hot_share"):
@@ -53,7 +55,9 @@ def _hot_spots(section: Section, scope: Scope, pattern: str, receivers: Sequence
         return None, 0
     for host in hot_spots:
         if host not in receivers:
-            section.complain("hot_spots", f"{shown(host)} is not among the receivers; add it there, or leave it out here")
+            section.complain(
+                "hot_spots", f"{shown(host)} is not among the receivers; add it there, or leave it out here"
+            )
     if share.value < WHOLE_PPM and not set(receivers) - set(hot_spots):
         section.complain("hot_spots", "every receiver is a hot spot; leave one out, or write hot_share: 100 %")
     return hot_spots, share.value
@@ -67,8 +71,14 @@ def _check_partners(pairs: WrittenPairs, section: Section, scope: Scope) -> None
         if not others:
             section.complain(key, f"sender {shown(sender)} is the only receiver; a host does not send to itself")
         elif not _partners(pairs.pattern, sender, others, scope.names.racks):
-            where = f"behind its own switch, {scope.names.racks[sender]}" if pairs.pattern == "in-rack" else "behind another switch"
-            section.complain("pairs", f"sender {shown(sender)} has no receiver {where}; write other receivers, or pairs: random")
+            where = (
+                f"behind its own switch, {scope.names.racks[sender]}"
+                if pairs.pattern == "in-rack"
+                else "behind another switch"
+            )
+            section.complain(
+                "pairs", f"sender {shown(sender)} has no receiver {where}; write other receivers, or pairs: random"
+            )
         else:
             continue
         return

@@ -37,12 +37,18 @@ def interval_of_load(load_ppm: int, mean_bytes: Fraction, rate_bps: int) -> int:
     return round(8 * mean_bytes * _NS_PER_S * 10**6 / (load_ppm * rate_bps))
 
 
-def read_arrivals(section: Section, scope: Scope, senders: Sequence[str] | None, size: WrittenSize | None) -> WrittenArrivals | None:
+def read_arrivals(
+    section: Section, scope: Scope, senders: Sequence[str] | None, size: WrittenSize | None
+) -> WrittenArrivals | None:
     """Return the arrivals of flows, of exactly one of `interval` and `load`; the jitter of `arrival: jittered` is the section's."""
     load = section.percent("load", SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM)
     if "load" in section and "interval" in section:
         section.complain("load", "stands beside an interval, which says the same in another way; write one of the two")
-    _require_one(section, ("interval", "load"), "interval: 10 ms (from one flow of a sender to its next), load: 40 % (of its line)")
+    _require_one(
+        section,
+        ("interval", "load"),
+        "interval: 10 ms (from one flow of a sender to its next), load: 40 % (of its line)",
+    )
     interval_ns = value_of(_interval(section))
     if load is not None and interval_ns is None:
         interval_ns = _loaded(load, section, scope, senders, size)
@@ -72,7 +78,9 @@ def _interval(section: Section) -> Written[int] | None:
 
 def _require_one(section: Section, keys: Sequence[str], examples: str) -> None:
     if not any(key in section or mistyped(key, section.mapping, keys) for key in keys):
-        section.problems.add(section.place, section.key, f"neither {' nor '.join(keys)} is written; write one of {examples}")
+        section.problems.add(
+            section.place, section.key, f"neither {' nor '.join(keys)} is written; write one of {examples}"
+        )
 
 
 def _process(section: Section) -> tuple[str, int]:
@@ -87,7 +95,9 @@ def _process(section: Section) -> tuple[str, int]:
     return process, value_or(burst, 1)
 
 
-def _loaded(load: Written[int], section: Section, scope: Scope, senders: Sequence[str] | None, size: WrittenSize | None) -> int | None:
+def _loaded(
+    load: Written[int], section: Section, scope: Scope, senders: Sequence[str] | None, size: WrittenSize | None
+) -> int | None:
     """Return the interval that a load comes to; it has to be the same for all senders."""
     rates = sorted({scope.line_rates_bps[sender] for sender in senders or () if sender in scope.line_rates_bps})
     if len(rates) > 1:
@@ -99,7 +109,8 @@ def _loaded(load: Written[int], section: Section, scope: Scope, senders: Sequenc
     interval_ns = interval_of_load(load.value, size.mean, rates[0])
     if not 1 <= interval_ns <= LONGEST_NS:
         load.complain(
-            section.problems, f"{shown(load.text)} of {format_rate(rates[0])} is no interval from 1 ns to a day; write another load"
+            section.problems,
+            f"{shown(load.text)} of {format_rate(rates[0])} is no interval from 1 ns to a day; write another load",
         )
         return None
     return interval_ns

@@ -52,7 +52,10 @@ class WrittenQuery:
 
 def read_query(section: Section, name: str, scope: Scope) -> WrittenQuery | None:
     """Return the queries; None after recording what is wrong."""
-    section.require("aggregators", example="aggregators: the hosts that ask: a count, a range such as h1..h4, a group, a list, or all")
+    section.require(
+        "aggregators",
+        example="aggregators: the hosts that ask: a count, a range such as h1..h4, a group, a list, or all",
+    )
     section.require("response", example="response: bytes of each worker's answer, such as 2 KB")
     reader = HostReader(section, scope.names)
     aggregators = reader.hosts("aggregators")
@@ -65,7 +68,14 @@ def read_query(section: Section, name: str, scope: Scope) -> WrittenQuery | None
     stop_ns = read_stop(section, start_ns, "the start", "no more queries start")
     carrier = read_carrier(section)
     connection = read_connection(section, carrier)
-    if aggregators is None or workers is None or fan_out is None or response is None or arrivals is None or stop_ns is None:
+    if (
+        aggregators is None
+        or workers is None
+        or fan_out is None
+        or response is None
+        or arrivals is None
+        or stop_ns is None
+    ):
         return None
     return WrittenQuery(
         name,

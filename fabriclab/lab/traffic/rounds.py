@@ -49,7 +49,9 @@ def read_rounds(section: Section, name: str, scope: Scope) -> WrittenRounds | No
     rounds = section.count("rounds", 1, MOST_REPEATS)
     mode = section.choice("mode", ("pull", "push"))
     if mode is not None and mode.value == "push" and rounds is not None and rounds.value > 1:
-        mode.complain(section.problems, "with push no sender knows when a round is complete; write mode: pull, or rounds: 1")
+        mode.complain(
+            section.problems, "with push no sender knows when a round is complete; write mode: pull, or rounds: 1"
+        )
     carrier = read_carrier(section)
     connection, start_ns, jitter_ns = read_connection(section, carrier), read_start(section), read_jitter(section)
     if hosts is None or size is None or rounds is None:

@@ -68,9 +68,13 @@ def read_stop(section: Section, last_start_ns: int, what: str, meaning: str) -> 
     return value_of(stop)
 
 
-def complain_unreadable(file: Written[str], section: Section, directory: Path, error: UnreadableError, pattern: str) -> None:
+def complain_unreadable(
+    file: Written[str], section: Section, directory: Path, error: UnreadableError, pattern: str
+) -> None:
     """Record that a file cannot be read; those that match `pattern` may have been meant."""
     hint = (
-        f"; {did_you_mean(file.value, sorted(entry.name for entry in directory.glob(pattern)))}" if isinstance(error, MissingError) else ""
+        f"; {did_you_mean(file.value, sorted(entry.name for entry in directory.glob(pattern)))}"
+        if isinstance(error, MissingError)
+        else ""
     )
     file.complain(section.problems, f"{shown(file.value)}: {error}{hint}")

@@ -55,14 +55,19 @@ def read_shuffle(section: Section, name: str, scope: Scope) -> WrittenShuffle | 
     copies = section.count("parallel_copies", 1, MOST_REPEATS)
     members = len({*(sources or ()), *(mappers or ()), *(reducers or ())})
     replicas = section.count(
-        "replicas", 1, max(1, members or len(scope.names.hosts)), "each copy lies on a host of its own, and the job has no more"
+        "replicas",
+        1,
+        max(1, members or len(scope.names.hosts)),
+        "each copy lies on a host of its own, and the job has no more",
     )
     start_ns, carrier = read_start(section), read_carrier(section)
     if sources is None or mappers is None or reducers is None or size is None:
         return None
     _check_partitions(size, mappers, reducers, section)
     if sources and len(sources) == 1 and sources[0] in mappers:
-        section.complain("sources", f"mapper {shown(sources[0])} is the only source; add one, or leave it out of the mappers")
+        section.complain(
+            "sources", f"mapper {shown(sources[0])} is the only source; add one, or leave it out of the mappers"
+        )
     if set(mappers) == set(reducers) and len(mappers) == 1 and not sources and value_or(replicas, 1) == 1:
         section.complain("reducers", f"{shown(reducers[0])} is the only mapper too; nothing would cross the network")
     return WrittenShuffle(
@@ -83,4 +88,6 @@ def _check_partitions(size: Written[int], mappers: Sequence[str], reducers: Sequ
     least = SMALLEST_FLOW_BYTES * len(mappers) * len(reducers)
     if size.value < least:
         parts = f"{len(mappers)} x {len(reducers)} parts of at least {SMALLEST_FLOW_BYTES} B"
-        size.complain(section.problems, f"{shown(size.text)} is too small for {parts}; write at least {format_size(least)}")
+        size.complain(
+            section.problems, f"{shown(size.text)} is too small for {parts}; write at least {format_size(least)}"
+        )

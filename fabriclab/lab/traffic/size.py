@@ -122,7 +122,9 @@ def _find(name: Written[str], section: Section, directory: Path) -> Distribution
         return distributions.builtin(name.value)
     if not {".", "/"} & set(name.value):
         hint = did_you_mean(name.value, distributions.names())
-        name.complain(section.problems, f"{shown(name.value)} is no distribution, and no file such as sizes.txt; {hint}")
+        name.complain(
+            section.problems, f"{shown(name.value)} is no distribution, and no file such as sizes.txt; {hint}"
+        )
         return None
     try:
         text = text_of(read_lab_file(directory, name.value, LARGEST_TABLE_BYTES))

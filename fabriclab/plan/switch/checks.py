@@ -69,16 +69,24 @@ def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
 
 def _below_frame(path: tuple[str, ...], size_bytes: int, port: CheckedPort) -> SwitchFinding:
     bound = f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}, in whole cells and beside what is reserved"
-    return SwitchFinding("account-below-frame", "error", path, size(size_bytes), bound, "no such frame would pass", ports=(port.name,))
+    return SwitchFinding(
+        "account-below-frame", "error", path, size(size_bytes), bound, "no such frame would pass", ports=(port.name,)
+    )
 
 
 def pool_below_frames(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
     """Every pool holds a frame for each port that takes from it: a scaled one may be no more than a frame for all of them."""
     memory = Memory(switch, ports)
     for pool in switch.pools:
-        frames = [cells(port.line.frame_bytes, switch.cell_bytes) for port in ports if _takes_from(pool.name, port, switch.cell_bytes)]
+        frames = [
+            cells(port.line.frame_bytes, switch.cell_bytes)
+            for port in ports
+            if _takes_from(pool.name, port, switch.cell_bytes)
+        ]
         if max(frames, default=0) <= memory.free_cells(pool.name) < sum(frames):
-            value, wanted = told_apart(pool.size_bytes, memory.reserved_bytes(pool.name) + sum(frames) * switch.cell_bytes)
+            value, wanted = told_apart(
+                pool.size_bytes, memory.reserved_bytes(pool.name) + sum(frames) * switch.cell_bytes
+            )
             yield SwitchFinding(
                 "pool-below-frames",
                 "warning",
@@ -93,12 +101,19 @@ def pool_below_frames(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[
 def _takes_from(pool: str, port: CheckedPort, cell_bytes: int) -> bool:
     """Return whether a queue or a priority group needs the pool for a frame, because less is reserved for it."""
     needed = cells(port.line.frame_bytes, cell_bytes)
-    return any(account.pool == pool and cells(account.reserved_bytes, cell_bytes) < needed for _, account in _accounts(port))
+    return any(
+        account.pool == pool and cells(account.reserved_bytes, cell_bytes) < needed for _, account in _accounts(port)
+    )
 
 
 def _voq_below_frame(index: int, limit_bytes: int, port: CheckedPort) -> SwitchFinding:
-    path, bound = ("queues", str(index), "voq_limit"), f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}"
-    return SwitchFinding("account-below-frame", "error", path, size(limit_bytes), bound, "no such frame would pass", ports=(port.name,))
+    path, bound = (
+        ("queues", str(index), "voq_limit"),
+        f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}",
+    )
+    return SwitchFinding(
+        "account-below-frame", "error", path, size(limit_bytes), bound, "no such frame would pass", ports=(port.name,)
+    )
 
 
 def _accounts(port: CheckedPort) -> Iterator[tuple[tuple[str, ...], Account]]:
@@ -170,7 +185,9 @@ def unmarked(switch: Switch, ports: Sequence[CheckedPort], codepoints: Iterable[
     """DCTCP with these DSCPs crosses a switch whose queues mark nothing (not part of `check_switch`: it needs to know the traffic)."""
     del switch
     for port in ports:
-        queues = {port.port.maps.tc_to_queue[port.port.maps.dscp_to_tc[codepoint]]: codepoint for codepoint in codepoints}
+        queues = {
+            port.port.maps.tc_to_queue[port.port.maps.dscp_to_tc[codepoint]]: codepoint for codepoint in codepoints
+        }
         for index, codepoint in sorted(queues.items()):
             queue = port.queue(index)
             if queue is None or not marks(queue):

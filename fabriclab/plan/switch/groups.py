@@ -57,10 +57,14 @@ class GroupResolver:
         if written.xon is not None:
             xon = self._scale.port_bytes("priority group", index, "xon", written.xon, rate_bps, frame_bytes)
         if written.xon_offset is not None:
-            offset = self._scale.port_bytes("priority group", index, "xon_offset", written.xon_offset, rate_bps, frame_bytes)
+            offset = self._scale.port_bytes(
+                "priority group", index, "xon_offset", written.xon_offset, rate_bps, frame_bytes
+            )
         elif written.xon is None:
             offset = XON_OFFSET_FRAMES * cells(frame_bytes, self._cell_bytes) * self._cell_bytes
-        return Lossless(headroom_bytes=self._headroom(index, written.headroom, line), xon_bytes=xon, xon_offset_bytes=offset)
+        return Lossless(
+            headroom_bytes=self._headroom(index, written.headroom, line), xon_bytes=xon, xon_offset_bytes=offset
+        )
 
     def _headroom(self, index: int, written: Written[int | None] | None, line: Line) -> int:
         needed = headroom_bytes(line, self._cell_bytes, self._priorities)

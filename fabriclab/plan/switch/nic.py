@@ -14,6 +14,8 @@ def nic_port(facing: SwitchPort, queue_bytes: int) -> SwitchPort:
     nobody.
     """
     account, scheduler = Account(limit_bytes=queue_bytes), Scheduler(kind="dwrr")
-    queues = tuple(SwitchQueue(index=index, account=account, scheduler=scheduler) for index in queues_in_use(facing.maps))
+    queues = tuple(
+        SwitchQueue(index=index, account=account, scheduler=scheduler) for index in queues_in_use(facing.maps)
+    )
     pfc = None if facing.pfc is None else facing.pfc.model_copy(update={"watchdog": None})
     return SwitchPort(queues=queues, maps=facing.maps, pfc=pfc)

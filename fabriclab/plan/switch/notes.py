@@ -49,7 +49,9 @@ def size(size_bytes: int) -> str:
     """Return a size exactly where that is short (a decimal unit, four digits), else rounded to four digits."""
     exact = format_size(size_bytes)
     number, unit = exact.split()
-    return exact if unit in ("B", "KB", "MB", "GB") and len(number) <= _DIGITS else format_size(float(size_bytes), _DIGITS)
+    return (
+        exact if unit in ("B", "KB", "MB", "GB") and len(number) <= _DIGITS else format_size(float(size_bytes), _DIGITS)
+    )
 
 
 def told_apart(one: int, other: int) -> tuple[str, str]:

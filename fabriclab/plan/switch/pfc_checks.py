@@ -71,7 +71,9 @@ def headroom_below_need(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
             elif whole < safe:
                 bound = f"below {size(safe)}, enough for frames of any size and for traffic against them"
                 fate = "with small frames or a busy line back the class can lose some"
-                yield SwitchFinding("headroom-for-full-frames", "warning", path, value, bound, fate, _COMPUTED, (port.name,))
+                yield SwitchFinding(
+                    "headroom-for-full-frames", "warning", path, value, bound, fate, _COMPUTED, (port.name,)
+                )
 
 
 def shared_headroom(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
@@ -106,7 +108,11 @@ def xon_above_limit(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Sw
             limit = group.account.limit_bytes
             if limit is None and group.account.pool is None:
                 continue
-            stop = memory.holds_bytes(group.account, 1, port.line.frame_bytes) if limit is None else limit + group.account.reserved_bytes
+            stop = (
+                memory.holds_bytes(group.account, 1, port.line.frame_bytes)
+                if limit is None
+                else limit + group.account.reserved_bytes
+            )
             if lossless.xon_bytes <= stop:
                 continue
             path, value = ("priority_groups", str(group.index), "xon"), size(lossless.xon_bytes)
@@ -129,16 +135,21 @@ def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator
             stopped = {maps.priority_to_queue[priority] for priority in _priorities_of(group, port)}
             filled = {maps.tc_to_queue[tc] for tc in _classes(group, port)}
             if stopped and filled - stopped:
-                bound = (
-                    f"what stops queue {number_ranges(stopped)}, while frames of group {group.index} leave by queue {number_ranges(filled)}"
-                )
+                bound = f"what stops queue {number_ranges(stopped)}, while frames of group {group.index} leave by queue {number_ranges(filled)}"
                 fate, remedy = (
                     "what fills the group is not stopped, and frames are lost",
                     "mend priority_to_queue, tc_to_queue or tc_to_group",
                 )
                 sent = number_ranges(_priorities_of(group, port))
                 yield SwitchFinding(
-                    "pause-stops-other-queue", "warning", ("maps", "priority_to_queue"), sent, bound, fate, remedy, (port.name,)
+                    "pause-stops-other-queue",
+                    "warning",
+                    ("maps", "priority_to_queue"),
+                    sent,
+                    bound,
+                    fate,
+                    remedy,
+                    (port.name,),
                 )
 
 
@@ -164,7 +175,9 @@ def lossless_class_dropped(switch: Switch, ports: Sequence[CheckedPort]) -> Iter
                     )
 
 
-def _overflows_at(queue: SwitchQueue, group: PriorityGroup, lossless: Lossless, memory: Memory, most: int) -> int | None:
+def _overflows_at(
+    queue: SwitchQueue, group: PriorityGroup, lossless: Lossless, memory: Memory, most: int
+) -> int | None:
     """Return the least number of ports whose groups, full with their headroom, hold more than the queue may; None: no number does."""
     room = Fraction(cells(queue.account.reserved_bytes, memory.cell_bytes))
     for senders in range(1, most + 1):
@@ -201,7 +214,9 @@ def _priorities(port: CheckedPort) -> tuple[int, ...]:
 
 def _priorities_of(group: PriorityGroup, port: CheckedPort) -> tuple[int, ...]:
     """Return the priorities that a port sends pauses of for a group."""
-    return tuple(priority for priority in _priorities(port) if port.port.maps.priority_to_group[priority] == group.index)
+    return tuple(
+        priority for priority in _priorities(port) if port.port.maps.priority_to_group[priority] == group.index
+    )
 
 
 def _classes(group: PriorityGroup, port: CheckedPort) -> tuple[int, ...]:

@@ -19,7 +19,11 @@ def written_at(switch: WrittenSwitch, path: tuple[str, ...]) -> Written[Any] | N
     if part in ("queues", "priority_groups") and more[0].isdigit():
         entries: dict[int, WrittenQueue | WrittenGroup] = {**(buffer.queues if part == "queues" else buffer.groups)}
         entry = entries.get(int(more[0]))
-        return _descend(entry.account, [_ACCOUNT[more[1]]]) if entry is not None and more[1] in _ACCOUNT else _descend(entry, more[1:])
+        return (
+            _descend(entry.account, [_ACCOUNT[more[1]]])
+            if entry is not None and more[1] in _ACCOUNT
+            else _descend(entry, more[1:])
+        )
     return _descend(buffer.pfc, more) if part == "pfc" else None
 
 

@@ -25,7 +25,17 @@ from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch,
 from fabriclab.plan.switch.accounts import ALPHA_LOG
 from fabriclab.plan.switch.groups import GroupResolver
 from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.model import CODEPOINTS, Account, Pfc, Pool, PriorityGroup, QosMaps, Switch, SwitchPort, Watchdog
+from fabriclab.plan.switch.model import (
+    CODEPOINTS,
+    Account,
+    Pfc,
+    Pool,
+    PriorityGroup,
+    QosMaps,
+    Switch,
+    SwitchPort,
+    Watchdog,
+)
 from fabriclab.plan.switch.notes import Notes
 from fabriclab.plan.switch.queues import QueueResolver
 from fabriclab.plan.switch.scale import Scale
@@ -57,7 +67,11 @@ def resolve_switch(written: WrittenSwitch, lines: Mapping[str, Line], problems: 
     resolved = {ports: _port(ports, written, groups_of, memory, scale, problems) for ports in groups_of}
     for one in (written, *written.variants.values()):
         for group in one.dormant_groups:
-            notes.add("priority group", group, "lossless in the profile, lossy here: no PFC priority of this switch belongs to it")
+            notes.add(
+                "priority group",
+                group,
+                "lossless in the profile, lossy here: no PFC priority of this switch belongs to it",
+            )
     profile = written.profile
     switch = Switch(
         profile=profile.name if profile is not None else "",
@@ -157,12 +171,16 @@ def _pools(written: WrittenSwitch, scale: Scale, cell_bytes: int, ports: _PortGr
         if pool.size is None:
             raise AssertionError(f"{written.key}: pool {name} has no size, which reading the lab refuses")
         size_bytes = scale.pool_bytes(name, pool.size, cell_bytes, frame_bytes)
-        headroom = 0 if pool.headroom is None else _shared_headroom(written, name, pool.headroom, scale, cell_bytes, ports)
+        headroom = (
+            0 if pool.headroom is None else _shared_headroom(written, name, pool.headroom, scale, cell_bytes, ports)
+        )
         pools.append(Pool(name=name, size_bytes=size_bytes, headroom_bytes=headroom))
     return tuple(pools)
 
 
-def _shared_headroom(written: WrittenSwitch, pool: str, shared: Written[int], scale: Scale, cell_bytes: int, ports: _PortGroups) -> int:
+def _shared_headroom(
+    written: WrittenSwitch, pool: str, shared: Written[int], scale: Scale, cell_bytes: int, ports: _PortGroups
+) -> int:
     """Return a pool's headroom; `raised` is what its groups have over what the profile's figures come to at the lab's rates."""
     own = [
         (one, group.index, group.lossless.headroom_bytes)
@@ -176,7 +194,9 @@ def _shared_headroom(written: WrittenSwitch, pool: str, shared: Written[int], sc
         figure = None if said is None or said.value is None else Written(said.value, said.key, said.text, said.place)
         before += headroom_bytes if figure is None else scale.scaled(figure, one.line.in_rate_bps)
     raised = sum(headroom_bytes for *_, headroom_bytes in own) / before if before else Fraction(1)
-    return scale.pool_headroom_bytes(pool, shared, cell_bytes, max((each for *_, each in own), default=0), max(raised, Fraction(1)))
+    return scale.pool_headroom_bytes(
+        pool, shared, cell_bytes, max((each for *_, each in own), default=0), max(raised, Fraction(1))
+    )
 
 
 def _memory(pools: tuple[Pool, ...], groups_of_ports: list[tuple[PriorityGroup, ...]]) -> int:

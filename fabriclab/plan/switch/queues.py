@@ -23,7 +23,9 @@ PHANTOM_PPM = 950_000
 class QueueResolver:
     """Resolves the queues of one switch."""
 
-    def __init__(self, written: WrittenSwitch, scale: Scale, accounts: Mapping[int, Account], problems: Problems) -> None:
+    def __init__(
+        self, written: WrittenSwitch, scale: Scale, accounts: Mapping[int, Account], problems: Problems
+    ) -> None:
         """`accounts` are those of the queues that frames can get to, where nothing is written."""
         self._written = written
         self._scale = scale
@@ -35,7 +37,9 @@ class QueueResolver:
     def resolve(self, line: Line) -> tuple[SwitchQueue, ...]:
         """Return the queues that are written or that frames can get to, by number, at a port's line."""
         indices = sorted({*self._written.buffer.queues, *self._accounts})
-        return tuple(self._queue(index, self._written.buffer.queues.get(index, WrittenQueue()), line) for index in indices)
+        return tuple(
+            self._queue(index, self._written.buffer.queues.get(index, WrittenQueue()), line) for index in indices
+        )
 
     def _queue(self, index: int, written: WrittenQueue, line: Line) -> SwitchQueue:
         cell_bytes = self._written.buffer.cell.value if self._written.buffer.cell is not None else 1
@@ -47,7 +51,9 @@ class QueueResolver:
             account=accounts.resolve("queue", index, written.account, line, default),
             scheduler=self._resolve_scheduler(index, written, line),
             wred=None if written.wred is None or written.wred.is_none else self._wred(index, written.wred, line),
-            phantom=None if written.phantom is None or written.phantom.is_none else self._phantom(index, written.phantom, line),
+            phantom=None
+            if written.phantom is None or written.phantom.is_none
+            else self._phantom(index, written.phantom, line),
             voq_limit_bytes=self._voq_limit(index, written.voq_limit, line),
             event_bytes=self._optional(index, "event", written.event, line),
         )
@@ -73,7 +79,9 @@ class QueueResolver:
     def _wred(self, index: int, written: WrittenWred, line: Line) -> Wred:
         low, high = written.min or written.max, written.max or written.min
         if low is None or high is None:
-            raise AssertionError(f"{self._written.key}: WRED of queue {index} without min, which reading the lab refuses")
+            raise AssertionError(
+                f"{self._written.key}: WRED of queue {index} without min, which reading the lab refuses"
+            )
         return Wred(
             unit=low.value.unit,
             min=self._threshold(index, "wred.min", low, line),
@@ -93,7 +101,9 @@ class QueueResolver:
 
     def _phantom(self, index: int, written: WrittenPhantom, line: Line) -> Phantom:
         if written.threshold is None:
-            raise AssertionError(f"{self._written.key}: a phantom queue {index} without threshold, which reading the lab refuses")
+            raise AssertionError(
+                f"{self._written.key}: a phantom queue {index} without threshold, which reading the lab refuses"
+            )
         rate_bps = line.out_rate_bps * value_or(written.rate_ppm, PHANTOM_PPM) // _PPM
         threshold = self._scale.port_bytes("queue", index, "phantom.threshold", written.threshold, line.out_rate_bps)
         return Phantom(rate_bps=rate_bps, threshold_bytes=threshold)

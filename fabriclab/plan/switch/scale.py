@@ -37,7 +37,9 @@ class Scale:
             self._notes.add(f"pool {name}", None, f"in whole cells of {cell_bytes} B: {whole} B")
         return whole
 
-    def pool_headroom_bytes(self, name: str, written: Written[int], cell_bytes: int, least: int, raised: Fraction) -> int:
+    def pool_headroom_bytes(
+        self, name: str, written: Written[int], cell_bytes: int, least: int, raised: Fraction
+    ) -> int:
         """Return the headroom that a pool's groups share, whole cells.
 
         Where it is scaled it is one group's (`least`) at least, and raised as the groups' own were, which hang on cable and frames: so it
@@ -56,11 +58,17 @@ class Scale:
         """Return a figure of a port before anything is made to fit."""
         return written.value * self._port_factor(written, rate_bps)[0]
 
-    def port_bytes(self, noun: str, number: int, field: str, written: Written[int], rate_bps: int, least: int = 0) -> int:
+    def port_bytes(
+        self, noun: str, number: int, field: str, written: Written[int], rate_bps: int, least: int = 0
+    ) -> int:
         """Return a size of a queue or a group; what is scaled is not made smaller than `least`."""
         factor, words = self._port_factor(written, rate_bps)
         value = int(written.value * factor)
-        return self._noted(noun, number, f"{field}: {size(written.value)} x {words}", written.value, value, least) if words else value
+        return (
+            self._noted(noun, number, f"{field}: {size(written.value)} x {words}", written.value, value, least)
+            if words
+            else value
+        )
 
     def reserved_bytes(self, noun: str, number: int, written: Written[int], rate_bps: int, cell_bytes: int) -> int:
         """Return reserved bytes; those that are scaled in whole cells, so that their sum fits the pool that is scaled likewise."""

@@ -40,19 +40,30 @@ def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, p
         fate = f"NOTHING IS EVER {_act(wred).upper()}: frames are dropped at the limit first"
         remedy = f"write less than {size(alone)}, or a higher limit"
         yield SwitchFinding(
-            "wred-unreachable", "error" if is_certain else "warning", (*path, "min"), value, bound, fate, remedy, (port.name,)
+            "wred-unreachable",
+            "error" if is_certain else "warning",
+            (*path, "min"),
+            value,
+            bound,
+            fate,
+            remedy,
+            (port.name,),
         )
         return
     if stops is not None:
         least = memory.holds_bytes(queue.account, stops, port.line.frame_bytes)
         bound = f"not below {size(least)}, what the queue holds with {stops} of {ports} ports busy ({_limit(queue.account, memory)})"
         fate = f"from then on nothing is {_act(wred)}, frames are dropped first"
-        yield SwitchFinding("wred-unreachable-when-busy", "warning", (*path, "min"), value, bound, fate, ports=(port.name,))
+        yield SwitchFinding(
+            "wred-unreachable-when-busy", "warning", (*path, "min"), value, bound, fate, ports=(port.name,)
+        )
     if high > low and alone <= high:
         reached = wred.probability_ppm * (alone - low) / (high - low) / 10_000
         bound = f"not below {size(alone)}, the most that the queue ever holds ({_limit(queue.account, memory)})"
         fate = f"at most {reached:.3g} % of the frames are {_act(wred)}, then frames are dropped at the limit"
-        yield SwitchFinding("wred-max-unreachable", "warning", (*path, "max"), _shown(wred.max, wred), bound, fate, ports=(port.name,))
+        yield SwitchFinding(
+            "wred-max-unreachable", "warning", (*path, "max"), _shown(wred.max, wred), bound, fate, ports=(port.name,)
+        )
 
 
 def wred_at_ingress(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
@@ -75,7 +86,9 @@ def _ingress(
     queue: SwitchQueue, wred: Wred, group: PriorityGroup, port: CheckedPort, memory: Memory, ports: int
 ) -> Iterator[SwitchFinding]:
     threshold = _in_bytes(wred.min, wred, port)
-    stops, at_egress = (_stops_at(threshold, account, port, memory, ports) for account in (group.account, queue.account))
+    stops, at_egress = (
+        _stops_at(threshold, account, port, memory, ports) for account in (group.account, queue.account)
+    )
     # Where the egress does not let it happen either, that is said already.
     if stops is None or (at_egress is not None and at_egress <= stops):
         return
@@ -85,7 +98,10 @@ def _ingress(
     if group.lossless is not None:
         rule, fate = "wred-above-xoff", f"PFC pauses the sender before anything is {_act(wred)}"
     else:
-        rule, fate = "wred-above-ingress-limit", f"frames from one port are dropped as they come in, before any is {_act(wred)}"
+        rule, fate = (
+            "wred-above-ingress-limit",
+            f"frames from one port are dropped as they come in, before any is {_act(wred)}",
+        )
     path = ("queues", str(queue.index), "wred", "min")
     bound = f"not below {size(least)}, all that {what}"
     yield SwitchFinding(rule, "warning", path, _shown(wred.min, wred), bound, fate, ports=(port.name,))
@@ -95,7 +111,9 @@ def _stops_at(threshold_bytes: int, account: Account, port: CheckedPort, memory:
     """Return the least number of busy accounts at which one holds no more than the threshold; None: they always do."""
     # The more are busy, the less each holds.
     at = bisect_left(
-        range(1, ports + 1), True, key=lambda busy: memory.holds_bytes(account, busy, port.line.frame_bytes) <= threshold_bytes
+        range(1, ports + 1),
+        True,
+        key=lambda busy: memory.holds_bytes(account, busy, port.line.frame_bytes) <= threshold_bytes,
     )
     return at + 1 if at < ports else None
 

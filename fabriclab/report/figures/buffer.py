@@ -84,10 +84,13 @@ def _used_pools(results: Results, switch: str | None) -> list[Memory]:
     if results.switches.pools is None:
         return []
     most = results.switches.pools.group_by("switch", "pool").agg(
-        pl.col("watermark_bytes", "headroom_watermark_bytes").max().fill_null(0), pl.col("size_bytes").max().alias("size")
+        pl.col("watermark_bytes", "headroom_watermark_bytes").max().fill_null(0),
+        pl.col("size_bytes").max().alias("size"),
     )
     found = {(row["switch"], row["pool"]): row for row in most.collect(engine="streaming").iter_rows(named=True)}
-    fullest = max(found.values(), key=lambda row: (row["watermark_bytes"] / max(row["size"] or 0, 1), row["switch"]), default=None)
+    fullest = max(
+        found.values(), key=lambda row: (row["watermark_bytes"] / max(row["size"] or 0, 1), row["switch"]), default=None
+    )
     wanted = switch if any(name == switch for name, _ in found) else (fullest or {}).get("switch")
     nodes = [node for node in results.plan.get("nodes", []) if node["name"] == wanted and node.get("switch")]
     pools = [
@@ -109,7 +112,13 @@ def _draw_pool(axes: Axes, results: Results, pool: Memory, begin: int, end: int)
     edges = np.linspace(begin, max(end, begin + 1), _BINS + 1)
     layers = _layers(results, pool, edges)
     used = read_steps(pool.rows, "used_bytes", begin, end, most=2 * _BINS - 1)
-    highest = max([float(used.high.max()) if len(used.high) else 0.0, float(sum((layer.held for layer in layers), np.zeros(1)).max()), 1.0])
+    highest = max(
+        [
+            float(used.high.max()) if len(used.high) else 0.0,
+            float(sum((layer.held for layer in layers), np.zeros(1)).max()),
+            1.0,
+        ]
+    )
     reach = max(highest, pool.shared if pool.shared <= 3 * highest else 0.0)
     axis, time = axis_for("bytes", [reach]), axis_for("ns", [end])
     below = np.zeros(_BINS)
@@ -117,7 +126,14 @@ def _draw_pool(axes: Axes, results: Results, pool: Memory, begin: int, end: int)
         top = below + layer.held / axis.scale
         color = MUTED if layer.label == "others" else color
         axes.fill_between(
-            edges / time.scale, _closed(below), _closed(top), step="post", color=color, alpha=0.55, linewidth=0, label=layer.label
+            edges / time.scale,
+            _closed(below),
+            _closed(top),
+            step="post",
+            color=color,
+            alpha=0.55,
+            linewidth=0,
+            label=layer.label,
         )
         below = top
     _draw_used(axes, used, axis, time)
@@ -141,8 +157,12 @@ def _draw_used(axes: Axes, used: Steps, axis: Axis, time: Axis) -> None:
 
 def _draw_thresholds(axes: Axes, pool: Memory, edges: Array, axis: Axis, time: Axis, top: float) -> None:
     """Draw the dynamic limit, alpha x free, of the accounts with the smallest alphas, those that meet it first, where it is below `top`."""
-    alphas = sorted({factor for member in members(pool.node, pool.name) if (factor := alpha(member.account)) is not None})
-    used = _bin_means(pool.rows.select("time_ns", pl.col("used_bytes").alias("bytes")).drop_nulls().collect(engine="streaming"), edges)
+    alphas = sorted(
+        {factor for member in members(pool.node, pool.name) if (factor := alpha(member.account)) is not None}
+    )
+    used = _bin_means(
+        pool.rows.select("time_ns", pl.col("used_bytes").alias("bytes")).drop_nulls().collect(engine="streaming"), edges
+    )
     for factor, dash in zip(alphas[:MOST_THRESHOLDS], DASHES[1:], strict=False):
         limit = _closed(factor * np.maximum(pool.shared - used, 0)) / axis.scale
         limit[limit > top] = np.nan  # what leaves the picture and comes back would hatch it
@@ -154,7 +174,9 @@ def _draw_thresholds(axes: Axes, pool: Memory, edges: Array, axis: Axis, time: A
 
 def _draw_headroom(axes: Axes, pool: Memory, begin: int, end: int) -> None:
     steps = read_steps(pool.rows, "headroom_bytes", begin, end)
-    reach = float(max(pool.headroom_watermark, pool.headroom_size if pool.headroom_size <= 3 * pool.headroom_watermark else 0))
+    reach = float(
+        max(pool.headroom_watermark, pool.headroom_size if pool.headroom_size <= 3 * pool.headroom_watermark else 0)
+    )
     axis, time = axis_for("bytes", [reach]), axis_for("ns", [end])
     times = np.append(steps.time_ns, steps.end_ns) / time.scale
     axes.fill_between(times, 0, _closed(steps.high) / axis.scale, step="post", color=WARNING, alpha=0.35, linewidth=0)
@@ -170,7 +192,9 @@ def _layers(results: Results, pool: Memory, edges: Array) -> list[Layer]:
     layers = [Layer(_label(member), held) for member, held in _held(results, pool, edges) if held.max() > 0]
     layers.sort(key=lambda layer: -float(layer.held.mean()))
     rest = layers[MOST_STACKED:]
-    return layers[:MOST_STACKED] + ([Layer("others", sum((layer.held for layer in rest), np.zeros(_BINS)))] if rest else [])
+    return layers[:MOST_STACKED] + (
+        [Layer("others", sum((layer.held for layer in rest), np.zeros(_BINS)))] if rest else []
+    )
 
 
 def _held(results: Results, pool: Memory, edges: Array) -> Iterator[tuple[Member, Array]]:
@@ -181,7 +205,10 @@ def _held(results: Results, pool: Memory, edges: Array) -> Iterator[tuple[Member
         "group": (results.switches.groups, pl.col("bytes") - pl.col("headroom_bytes")),
     }
     rows = {
-        kind: table.filter(of_switch).select("time_ns", "port", kind, held.alias("bytes")).drop_nulls().collect(engine="streaming")
+        kind: table.filter(of_switch)
+        .select("time_ns", "port", kind, held.alias("bytes"))
+        .drop_nulls()
+        .collect(engine="streaming")
         for kind, (table, held) in tables.items()
         if table is not None
     }

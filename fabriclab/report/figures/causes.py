@@ -92,7 +92,9 @@ def drops_of_points(pools: Sequence[PooledRuns], name: str, port: str | None = N
         return None
     repeated = " Means over the seeds." if any(len(pool.runs) > 1 for pool in pools) else ""
     where = "At all sampled switch ports together." if port is None else f"At {port}."
-    return _bars_picture(bars, "Drops by cause" if port is None else f"Drops at {port} by cause", f" {where}{repeated}", name)
+    return _bars_picture(
+        bars, "Drops by cause" if port is None else f"Drops at {port} by cause", f" {where}{repeated}", name
+    )
 
 
 def _bar_of_pool(pool: PooledRuns, port: str | None) -> Bar | None:
@@ -100,7 +102,9 @@ def _bar_of_pool(pool: PooledRuns, port: str | None) -> Bar | None:
     known = [ports for ports in counts if ports]
     if not known:
         return None
-    return Bar(pool.label, {cause: sum(drops[cause] for ports in known for drops in ports) / len(known) for cause in CAUSES})
+    return Bar(
+        pool.label, {cause: sum(drops[cause] for ports in known for drops in ports) / len(known) for cause in CAUSES}
+    )
 
 
 def _bars_picture(bars: Sequence[Bar], title: str, remark: str, name: str) -> Picture:
@@ -146,7 +150,9 @@ def drops_over_time(curve: Curve, name: str, port: str) -> Picture | None:
     time = axis_for("ns", [end])
     with drawing():
         figure = new_figure(0.4 + 1.35 * len(panels) + 0.3 * (len(drops) > 1))
-        for axes, (word, counts) in zip(figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0], panels, strict=True):
+        for axes, (word, counts) in zip(
+            figure.subplots(len(panels), 1, squeeze=False, sharex=True)[:, 0], panels, strict=True
+        ):
             _draw_stack(axes, edges, counts, time, curve.color)
             axes.set_ylabel(f"{word} (packets)")
             axes.set_xlim(begin / time.scale, end / time.scale)
@@ -180,7 +186,14 @@ def _draw_stack(axes: Axes, edges: Array, counts: dict[str, Array], time: Axis, 
     for cause, count in counts.items():
         color = CAUSES.get(cause, other)
         axes.bar(
-            edges[:-1] / time.scale, count, np.diff(edges) / time.scale, bottom=below, align="edge", color=color, linewidth=0, label=cause
+            edges[:-1] / time.scale,
+            count,
+            np.diff(edges) / time.scale,
+            bottom=below,
+            align="edge",
+            color=color,
+            linewidth=0,
+            label=cause,
         )
         below = below + count
     axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))

@@ -74,14 +74,23 @@ def _panels(pools: Sequence[PooledRuns], traffic: Sequence[str]) -> Iterator[tup
     if len(tables) == 1:
         looks = ramp(len(classes)) if len(classes) > 1 else [pools[0].color]
         curves = [
-            Distribution(each if len(classes) > 1 else pools[0].label, looks[index], DASHES[index % len(DASHES)], *tables[0][each])
+            Distribution(
+                each if len(classes) > 1 else pools[0].label,
+                looks[index],
+                DASHES[index % len(DASHES)],
+                *tables[0][each],
+            )
             for index, each in enumerate(classes)
             if each in tables[0]
         ]
         yield "", curves
         return
     for each in classes:
-        found = [(pool, table[each]) for pool, table in zip((p for p in pools if p.runs), tables, strict=True) if each in table]
+        found = [
+            (pool, table[each])
+            for pool, table in zip((p for p in pools if p.runs), tables, strict=True)
+            if each in table
+        ]
         yield each, [Distribution(pool.label, pool.color, pool.dash, *of_class) for pool, of_class in found]
 
 
@@ -97,7 +106,9 @@ def _statistics(row: dict[str, object]) -> str:
     median, high = (format_measure("_ns", measure_of(row, statistic)) for statistic in ("median", "p99"))
     text = f"median {median}, 99th percentile {high}"
     missing, flows = int(str(row["incomplete"])), int(str(row["flows"]))
-    return text + (f", {missing:,} of {flows:,} flows ({format_share(missing / flows)}) never completed" if missing else "")
+    return text + (
+        f", {missing:,} of {flows:,} flows ({format_share(missing / flows)}) never completed" if missing else ""
+    )
 
 
 def _draw_panel(row: npt.NDArray[np.object_], curves: Sequence[Distribution], title: str) -> None:
@@ -129,7 +140,9 @@ def _draw_curve(axes: Axes, curve: Distribution, scale: float, end: float, *, ba
 
     axes.step(x, shown("share"), where="post", color=curve.color, linestyle=curve.dash, label=curve.label)
     if banded and curve.steps["share_low"].null_count() == 0:
-        axes.fill_between(x, shown("share_low"), shown("share_high"), step="post", color=curve.color, alpha=0.18, linewidth=0)
+        axes.fill_between(
+            x, shown("share_low"), shown("share_high"), step="post", color=curve.color, alpha=0.18, linewidth=0
+        )
 
 
 def _shape_time(axes: Axes, shortest: float, longest: float) -> None:
@@ -148,5 +161,7 @@ def _describe(title: str, curves: Sequence[Distribution]) -> str:
 
 def _explain(curves: Sequence[Distribution], *, has_tail: bool) -> str:
     has_band = any(curve.steps["share_low"].null_count() == 0 for curve in curves)
-    parts = [" On the right the same flows from above: those not yet complete, on a logarithmic scale."] if has_tail else []
+    parts = (
+        [" On the right the same flows from above: those not yet complete, on a logarithmic scale."] if has_tail else []
+    )
     return "".join([*parts, " Bands are 95 % intervals over the seeds." if has_band else ""])

@@ -58,7 +58,9 @@ def setting_label(name: str, value: Value) -> str:
 
 def value_text(name: str, value: Value) -> str:
     """Return a setting's value alone as words: an algorithm by its name, a flag as on or off."""
-    return algorithm_name(str(value)) if name in ("variant", "congestion_control") else _FLAGS.get(str(value), str(value))
+    return (
+        algorithm_name(str(value)) if name in ("variant", "congestion_control") else _FLAGS.get(str(value), str(value))
+    )
 
 
 def setting_noun(name: str) -> str:
@@ -72,7 +74,9 @@ def shown_interval(results: Results) -> tuple[int, int]:
     return (0 if begin < 0.02 * end else begin), end
 
 
-def draw_level(axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3)), color: str = MUTED, below: bool = False) -> None:
+def draw_level(
+    axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3)), color: str = MUTED, below: bool = False
+) -> None:
     """Draw a horizontal line of reference with its name, where it has one, above or below it, over a patch of the ground."""
     axes.axhline(level, color=color, linewidth=1.0, linestyle=dash, zorder=1.5)
     if not label:
@@ -103,7 +107,14 @@ def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) ->
         if not left <= at <= right:
             continue
         if "until_ns" in event:
-            axes.axvspan(at, min((event["until_ns"] - from_ns) / time.scale, right), color=WARNING, alpha=0.08, linewidth=0, zorder=0.4)
+            axes.axvspan(
+                at,
+                min((event["until_ns"] - from_ns) / time.scale, right),
+                color=WARNING,
+                alpha=0.08,
+                linewidth=0,
+                zorder=0.4,
+            )
         axes.axvline(at, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
         is_late = at > left + 0.75 * (right - left)
         axes.annotate(
@@ -124,7 +135,11 @@ def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) ->
 def draw_buffer_levels(axes: Axes, port: PortFacts | None, axis: Axis, top: float) -> None:
     """Draw buffer limit and marking thresholds of a port, as far as the axis reaches; those too close for names of their own share one."""
     room_bytes = LEVEL_ROOM * top * axis.scale
-    levels = sorted((level for level in port.levels if level.bytes <= top * axis.scale), key=lambda level: level.bytes) if port else []
+    levels = (
+        sorted((level for level in port.levels if level.bytes <= top * axis.scale), key=lambda level: level.bytes)
+        if port
+        else []
+    )
     names: list[str] = []
     for level, above in zip_longest(levels, levels[1:]):
         names.append(level_label(level, axis))

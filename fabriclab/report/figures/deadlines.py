@@ -38,7 +38,10 @@ def deadlines_picture(pools: Sequence[PooledRuns], name: str, traffic: Sequence[
     bars = [missed for pool in pools if pool.runs for missed in missed_deadlines(pool, traffic)]
     if not bars:
         return None
-    panels = {(bar.traffic, bar.noun): [each for each in bars if (each.traffic, each.noun) == (bar.traffic, bar.noun)] for bar in bars}
+    panels = {
+        (bar.traffic, bar.noun): [each for each in bars if (each.traffic, each.noun) == (bar.traffic, bar.noun)]
+        for bar in bars
+    }
     with drawing():
         figure = new_figure(0.5 + sum(0.45 + 0.27 * len(members) for members in panels.values()))
         heights = [1.2 + len(members) for members in panels.values()]
@@ -56,10 +59,16 @@ def missed_deadlines(pool: PooledRuns, traffic: Sequence[str] = ()) -> Iterator[
     """Yield the deadlines of each class: of coflows where a deadline is that of a whole group, else of the single flows."""
     coflows = coflow_table(pool.flows).filter(pl.col("deadline_ns").is_not_null() & (pl.col("flows") > 1))
     of_groups = set(coflows["class"].drop_nulls())
-    sized = pool.flows.filter(pl.col("deadline_ns").is_not_null()).select("class", "deadline_ns", "deadline_missed").collect()
+    sized = (
+        pool.flows.filter(pl.col("deadline_ns").is_not_null())
+        .select("class", "deadline_ns", "deadline_missed")
+        .collect()
+    )
     flows = sized.filter(~pl.col("class").is_in(list(of_groups)))
     for rows, grouped in ((coflows, True), (flows, False)):
-        for (name,), members in rows.drop_nulls("class").partition_by("class", as_dict=True, maintain_order=True).items():
+        for (name,), members in (
+            rows.drop_nulls("class").partition_by("class", as_dict=True, maintain_order=True).items()
+        ):
             if not traffic or name in traffic:
                 deadlines = tuple(members["deadline_ns"].unique().sort())
                 noun = group_noun(pool.runs[0], str(name)) if grouped else "flow"
@@ -71,7 +80,9 @@ def _draw_bars(axes: Axes, members: Sequence[Missed], title: str) -> None:
     axes.barh(places, [100 * bar.share for bar in members], color=[bar.pool.color for bar in members], height=0.62)
     for place, bar in zip(places, members, strict=True):
         text = f"{format_share(bar.share)}: {bar.misses:,} of {bar.total:,}"
-        axes.annotate(text, (100 * bar.share, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
+        axes.annotate(
+            text, (100 * bar.share, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5
+        )
     axes.set_yticks(places, [bar.pool.label for bar in members])
     axes.set_ylim(-0.6, len(members) - 0.4)
     axes.set_title(title)

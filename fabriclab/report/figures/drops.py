@@ -24,7 +24,9 @@ def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture |
         return None
     begin, end = shown_interval(curve.results)
     edges = np.linspace(begin, max(end, begin + 1), _MOST_BARS + 1)
-    of_ports = {word: [np.diff(counter_at(each.rows, column, edges)) for each in found] for word, column in _COUNTERS.items()}
+    of_ports = {
+        word: [np.diff(counter_at(each.rows, column, edges)) for each in found] for word, column in _COUNTERS.items()
+    }
     counts = {word: total for word, each in of_ports.items() if (total := np.sum(each, axis=0)).sum() > 0}
     if not counts:
         return None
@@ -32,9 +34,13 @@ def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture |
     time = axis_for("ns", [end])
     with drawing():
         figure = new_figure(0.4 + 1.35 * len(counts))
-        for axes, (word, count) in zip(figure.subplots(len(counts), 1, squeeze=False, sharex=True)[:, 0], counts.items(), strict=True):
+        for axes, (word, count) in zip(
+            figure.subplots(len(counts), 1, squeeze=False, sharex=True)[:, 0], counts.items(), strict=True
+        ):
             color = WARNING if word == "Dropped" else curve.color
-            axes.bar(edges[:-1] / time.scale, count, np.diff(edges) / time.scale, align="edge", color=color, linewidth=0)
+            axes.bar(
+                edges[:-1] / time.scale, count, np.diff(edges) / time.scale, align="edge", color=color, linewidth=0
+            )
             axes.set_ylabel(f"{word} (packets)")
             axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
             axes.set_xlim(begin / time.scale, end / time.scale)

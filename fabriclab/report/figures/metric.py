@@ -82,7 +82,14 @@ def metric_lines(pools: Sequence[PooledRuns], metric: str, x: SettingAxis, serie
 
 
 def metric_picture(
-    lines: Sequence[Line], metric: str, x: SettingAxis, name: str, *, log_x: bool, bands: Sequence[Band] = (), note: str = ""
+    lines: Sequence[Line],
+    metric: str,
+    x: SettingAxis,
+    name: str,
+    *,
+    log_x: bool,
+    bands: Sequence[Band] = (),
+    note: str = "",
 ) -> Picture | None:
     """Return the figure of metric_lines; None when there is no line of two points. `note` ends the caption.
 
@@ -92,7 +99,9 @@ def metric_picture(
     if not any(len(line.x) > 1 for line in lines):
         return None
     limit = _common_limit(lines) if metric == "goodput_bps" else None
-    highest = max([limit or 0.0, *(measure.high or measure.value or 0.0 for line in lines for measure in line.measures)])
+    highest = max(
+        [limit or 0.0, *(measure.high or measure.value or 0.0 for line in lines for measure in line.measures)]
+    )
     axis = metric_axis(metric, [highest])
     # Without dashes, which tell lines of one congestion control apart, colours must.
     panels = panels_of(_told_apart(lines) if x.categories else lines)
@@ -106,7 +115,11 @@ def metric_picture(
             if not x.categories:
                 _draw_bands(axes, bands, axis, x.unit)
             for number, line in enumerate(members):
-                placed = replace(line, label=line.label.removesuffix(f", {group}"), x=[at + x.dodge(number, len(members)) for at in line.x])
+                placed = replace(
+                    line,
+                    label=line.label.removesuffix(f", {group}"),
+                    x=[at + x.dodge(number, len(members)) for at in line.x],
+                )
                 _draw_line(axes, placed, axis, x, width=max(1.6, 2.8 - 0.6 * number))
             if limit is not None:
                 draw_level(axes, limit / axis.scale, f"link's maximum {format_metric('_bps', limit)}")
@@ -120,7 +133,9 @@ def metric_picture(
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
         caption = f"{_caption(lines, metric, x, limit)} {note}".rstrip()
-        return Picture(f"{metric_title(metric)} against {setting_noun(x.name)}", caption, figure_svg(figure, name, caption))
+        return Picture(
+            f"{metric_title(metric)} against {setting_noun(x.name)}", caption, figure_svg(figure, name, caption)
+        )
 
 
 def left_out(pools: Sequence[PooledRuns], lines: Sequence[Line], metric: str, x: SettingAxis) -> str:
@@ -134,7 +149,9 @@ def left_out(pools: Sequence[PooledRuns], lines: Sequence[Line], metric: str, x:
     ):
         if members:
             more = f" and {len(members) - MOST_NAMED} more" if len(members) > MOST_NAMED else ""
-            sentences.append(f"Without {what}, so not drawn: {'; '.join(pool.label for pool in members[:MOST_NAMED])}{more}.")
+            sentences.append(
+                f"Without {what}, so not drawn: {'; '.join(pool.label for pool in members[:MOST_NAMED])}{more}."
+            )
     return " ".join(sentences)
 
 
@@ -204,17 +221,25 @@ def _draw_line(axes: Axes, line: Line, axis: Axis, x_axis: SettingAxis, width: f
     """Draw a line with its marks; the first lines are the widest, so that a later one that hides them leaves a rim."""
     x, y = np.array(line.x) / x_axis.unit.scale, np.array(line.y) / axis.scale
     whole = np.array(line.whole)
-    look: dict[str, Any] = {"color": line.color, "marker": line.marker, "markersize": 7.0 if x_axis.categories else 3.4 + width}
+    look: dict[str, Any] = {
+        "color": line.color,
+        "marker": line.marker,
+        "markersize": 7.0 if x_axis.categories else 3.4 + width,
+    }
     look |= {"clip_on": False, "in_layout": False}  # a mark at 0 is seen whole
     axes.plot(x, y, linestyle="" if x_axis.categories else line.dash, label=line.label, linewidth=width, **look)
     axes.plot(x[~whole], y[~whole], linestyle="", markerfacecolor=GROUND, markeredgecolor=line.color, **look)
     draw_intervals(axes, x, line.measures, axis.scale, line.color)
 
 
-def draw_intervals(axes: Axes, x: Sequence[float] | np.ndarray, measures: Sequence[Measure], scale: float, color: str) -> None:
+def draw_intervals(
+    axes: Axes, x: Sequence[float] | np.ndarray, measures: Sequence[Measure], scale: float, color: str
+) -> None:
     """Draw the intervals of measures that have one as bars."""
     bars = [
-        (place, measure.low, measure.high) for place, measure in zip(x, measures, strict=True) if None not in (measure.low, measure.high)
+        (place, measure.low, measure.high)
+        for place, measure in zip(x, measures, strict=True)
+        if None not in (measure.low, measure.high)
     ]
     if bars:
         places, low, high = (np.array(column, dtype=np.float64) for column in zip(*bars, strict=True))
@@ -227,7 +252,16 @@ def _draw_bands(axes: Axes, bands: Sequence[Band], axis: Axis, x_axis: Axis) -> 
         left, right = band.x_from / x_axis.scale, band.x_to / x_axis.scale
         low, high = band.low / axis.scale, band.high / axis.scale
         axes.fill_between([left, right], low, high, color=MUTED, alpha=0.16, linewidth=0, zorder=0.5)
-        axes.annotate(band.label, (right, low), xytext=(-3, -2), textcoords="offset points", ha="right", va="top", fontsize=8, color=MUTED)
+        axes.annotate(
+            band.label,
+            (right, low),
+            xytext=(-3, -2),
+            textcoords="offset points",
+            ha="right",
+            va="top",
+            fontsize=8,
+            color=MUTED,
+        )
 
 
 def _caption(lines: Sequence[Line], metric: str, x: SettingAxis, limit: float | None) -> str:
@@ -254,8 +288,12 @@ def _describe(line: Line, metric: str, x: SettingAxis, limit: float | None, *, b
         index = line.pools.index(first)
         if not brief and index - 1 != best:
             text += f", {format_metric(metric, line.y[index - 1])} with {setting_label(x.name, before.parameters.get(x.name))}"
-        return text + f", then {format_metric(metric, line.y[index])} with {setting_label(x.name, first.parameters.get(x.name))}."
+        return (
+            text
+            + f", then {format_metric(metric, line.y[index])} with {setting_label(x.name, first.parameters.get(x.name))}."
+        )
     lowest = int(np.argmin(line.y))
     return (
-        text + f", lowest {format_metric(metric, line.y[lowest])} with {setting_label(x.name, line.pools[lowest].parameters.get(x.name))}."
+        text
+        + f", lowest {format_metric(metric, line.y[lowest])} with {setting_label(x.name, line.pools[lowest].parameters.get(x.name))}."
     )

@@ -52,7 +52,9 @@ def pauses_picture(curve: Curve, name: str) -> Picture | None:
         axes = figure.subplots()
         for place, row in zip(range(len(rows))[::-1], rows, strict=True):
             top = place + _ROW_HEIGHT * np.append(row.share, row.share[-1])
-            axes.fill_between(edges / time.scale, place, top, step="post", color=colors[row.number], alpha=0.8, linewidth=0)
+            axes.fill_between(
+                edges / time.scale, place, top, step="post", color=colors[row.number], alpha=0.8, linewidth=0
+            )
             text = f"{format_metric('_ns', row.total_ns, 3)} ({format_share(row.total_ns / (end - begin))})"
             axes.annotate(
                 text,
@@ -74,22 +76,34 @@ def pauses_picture(curve: Curve, name: str) -> Picture | None:
 
 def paused(results: Results, edges: Array) -> Iterator[Pauses]:
     """Yield what was paused: as the paused port counts it, or, where nobody sampled that one, as the port does that sent the pauses."""
-    ports = {f"{node['name']}:{port['interface']}": (node, port) for node in results.plan.get("nodes", []) for port in node["ports"]}
+    ports = {
+        f"{node['name']}:{port['interface']}": (node, port)
+        for node in results.plan.get("nodes", [])
+        for port in node["ports"]
+    }
     ends = {name: _end(node, port) for name, (node, port) in ports.items()}
     peers = {name: f"{port['peer_node']}:{port['peer_interface']}" for name, (_, port) in ports.items()}
     sampled = set(results.plan.get("probes", {}).get("switch_ports") or ())
     for (port, queue), rows in _parts(results.switches.queues, "queue", "paused_ns"):
-        yield from _pauses(f"{ends.get(peers.get(port, ''), '?')} stops {ends.get(port, port)}, queue {queue}", queue, rows, edges)
+        yield from _pauses(
+            f"{ends.get(peers.get(port, ''), '?')} stops {ends.get(port, port)}, queue {queue}", queue, rows, edges
+        )
     for (port, group), rows in _parts(results.switches.groups, "group", "xoff_ns"):
         if peers.get(port) not in sampled:
-            yield from _pauses(f"{ends.get(port, port)} stops {ends.get(peers.get(port, ''), '?')}, group {group}", group, rows, edges)
+            yield from _pauses(
+                f"{ends.get(port, port)} stops {ends.get(peers.get(port, ''), '?')}, group {group}", group, rows, edges
+            )
 
 
 def _parts(table: pl.LazyFrame | None, number: str, counter: str) -> Iterator[tuple[tuple[str, int], pl.LazyFrame]]:
     if table is None:
         return
     # A counter is 0 before its first row: what never was paused need not be read.
-    rows = table.filter(pl.col(counter) > 0).select("time_ns", "port", number, pl.col(counter).alias("counter")).collect(engine="streaming")
+    rows = (
+        table.filter(pl.col(counter) > 0)
+        .select("time_ns", "port", number, pl.col(counter).alias("counter"))
+        .collect(engine="streaming")
+    )
     for (port, value), part in sorted(rows.partition_by("port", number, as_dict=True, maintain_order=True).items()):
         yield (str(port), int(value)), part.lazy()
 

@@ -42,7 +42,9 @@ class Panel:
         return self.samples.facts
 
 
-def queue_picture(curve: Curve, name: str, port: str | None = None, queue: int | None = None, *, small: bool = False) -> Picture | None:
+def queue_picture(
+    curve: Curve, name: str, port: str | None = None, queue: int | None = None, *, small: bool = False
+) -> Picture | None:
     """Return the queue over the whole run and, below, over its most telling part; None when it was not sampled."""
     samples = queue_samples(curve.results, port, queue)
     if samples is None:
@@ -68,7 +70,9 @@ def queue_picture(curve: Curve, name: str, port: str | None = None, queue: int |
         return Picture(f"{facts.title} over time", caption, figure_svg(figure, name, caption))
 
 
-def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str | None = None, queue: int | None = None) -> Picture | None:
+def queue_multiples(
+    curves: Sequence[Curve], columns: int, name: str, port: str | None = None, queue: int | None = None
+) -> Picture | None:
     """Return the queues of several runs over the same time and on the same axes; None when none was sampled.
 
     Runs that fit in one line get a second one: a short part of each on axes of its own.
@@ -78,7 +82,10 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
     if not found:
         return None
     window = _common_window(found)
-    steps = [read_steps(panel.samples.rows, "bytes", panel.begin, min(panel.begin + window, panel.end), most=500) for panel in found]
+    steps = [
+        read_steps(panel.samples.rows, "bytes", panel.begin, min(panel.begin + window, panel.end), most=500)
+        for panel in found
+    ]
     axis, top = queue_scale(steps, [panel.facts for panel in found])
     columns = min(columns, len(found))
     lines = -(-len(found) // columns)
@@ -88,11 +95,21 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
         figure = new_figure(1.75 * (lines + zoomed) + 0.3)
         grid = figure.subplots(lines + zoomed, columns, squeeze=False)
         for index, (panel, axes) in enumerate(zip(found, grid.flat, strict=False)):
-            _draw_queue(axes, steps[index], panel.curve.color, axis, (panel.begin, panel.begin + window), top, from_ns=panel.begin)
+            _draw_queue(
+                axes,
+                steps[index],
+                panel.curve.color,
+                axis,
+                (panel.begin, panel.begin + window),
+                top,
+                from_ns=panel.begin,
+            )
             draw_events(axes, panel.curve.results, axis_for("ns", [window]), panel.begin)
             draw_buffer_levels(axes, panel.facts, axis, top)
             _mark_end(axes, panel.end - panel.begin, window)
-            title = f"{panel.curve.label}: {format_metric('goodput_bps', panel.curve.results.summary.get('goodput_bps'))}"
+            title = (
+                f"{panel.curve.label}: {format_metric('goodput_bps', panel.curve.results.summary.get('goodput_bps'))}"
+            )
             axes.set_title(textwrap.fill(title, TITLE_CHARACTERS // columns))
             axes.set_ylabel(axis_label("Queue", axis) if index % columns == 0 else "")
             axes.set_xlabel("" if index + columns < len(found) else axes.get_xlabel())
@@ -107,7 +124,9 @@ def queue_multiples(curves: Sequence[Curve], columns: int, name: str, port: str 
         return Picture(f"{subject} over time, side by side", caption, figure_svg(figure, name, caption))
 
 
-def _draw_queue(axes: Axes, steps: Steps, color: str, axis: Axis, interval: tuple[float, float], top: float, from_ns: float = 0.0) -> None:
+def _draw_queue(
+    axes: Axes, steps: Steps, color: str, axis: Axis, interval: tuple[float, float], top: float, from_ns: float = 0.0
+) -> None:
     time = axis_for("ns", [interval[1] - from_ns])
     x = np.append(steps.time_ns, steps.end_ns)
     x = (x - from_ns) / time.scale
@@ -125,9 +144,14 @@ def _draw_queue(axes: Axes, steps: Steps, color: str, axis: Axis, interval: tupl
     axes.set_xlabel(axis_label("Time", time))
 
 
-def queue_scale(steps: Sequence[Steps], facts: Sequence[PortFacts], others: Sequence[float | int | None] = ()) -> tuple[Axis, float]:
+def queue_scale(
+    steps: Sequence[Steps], facts: Sequence[PortFacts], others: Sequence[float | int | None] = ()
+) -> tuple[Axis, float]:
     """Return the unit and the top of a queue axis: room for the data, and for the buffer's limit where the data comes near it."""
-    highest = max([float(step.high.max()) for step in steps if len(step.high)] + [float(other or 0) for other in others], default=0.0)
+    highest = max(
+        [float(step.high.max()) for step in steps if len(step.high)] + [float(other or 0) for other in others],
+        default=0.0,
+    )
     levels = [level.bytes for port in facts for level in port.levels if highest == 0 or level.bytes <= 3 * highest]
     reach = max([highest, *levels, 1.0])
     axis = axis_for("bytes", [reach])
@@ -160,7 +184,14 @@ def _draw_zoom(axes: Axes, panel: Panel, zoom: tuple[int, int]) -> None:
 
 def _mark_zoom(axes: Axes, zoom: tuple[int, int], time: Axis) -> None:
     axes.axvspan(zoom[0] / time.scale, zoom[1] / time.scale, color=WARNING, alpha=0.10, linewidth=0)
-    axes.annotate("shown below", (sum(zoom) / 2 / time.scale, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
+    axes.annotate(
+        "shown below",
+        (sum(zoom) / 2 / time.scale, 1),
+        xycoords=("data", "axes fraction"),
+        ha="center",
+        va="bottom",
+        fontsize=8,
+    )
 
 
 def _mark_end(axes: Axes, duration: float, window: float) -> None:
@@ -200,7 +231,9 @@ def _queue_caption(curve: Curve, samples: QueueSamples, zoom: tuple[int, int] | 
     if zoom is not None:
         text += f" Below: {format_metric('_ns', zoom[1] - zoom[0])} {samples.telling[1]}."
     if has_band:
-        text += " A band spans the least and greatest of more samples than the picture has room for; its line is the mean."
+        text += (
+            " A band spans the least and greatest of more samples than the picture has room for; its line is the mean."
+        )
     return text
 
 

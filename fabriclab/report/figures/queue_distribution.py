@@ -18,7 +18,9 @@ from fabriclab.report.style import GROUND, MUTED, drawing, figure_svg, new_figur
 _MOST_STEPS = 1_200
 
 
-def queue_distribution(curves: Sequence[Curve], name: str, port: str | None = None, queue: int | None = None) -> Picture | None:
+def queue_distribution(
+    curves: Sequence[Curve], name: str, port: str | None = None, queue: int | None = None
+) -> Picture | None:
     """Return the share of time that the queue was at or below each length; None when no queue was sampled."""
     found = [(curve, samples) for curve in curves if (samples := queue_samples(curve.results, port, queue)) is not None]
     if not found:
@@ -33,7 +35,9 @@ def queue_distribution(curves: Sequence[Curve], name: str, port: str | None = No
             lengths = np.concatenate(([0.0], table["value"].to_numpy() / axis.scale, [top]))
             shares = np.concatenate(([0.0], table["share"].to_numpy() * 100, [100.0]))
             seen = _last_of_each(lengths, top / _MOST_STEPS)
-            axes.step(lengths[seen], shares[seen], where="post", color=curve.color, linestyle=curve.dash, label=curve.label)
+            axes.step(
+                lengths[seen], shares[seen], where="post", color=curve.color, linestyle=curve.dash, label=curve.label
+            )
         _mark_lengths(axes, every, axis, top)
         axes.set(xlim=(0, top), ylim=(0, 101), xlabel=axis_label("Queue", axis), ylabel="Time at or below (%)")
         place_legend(axes)
@@ -59,7 +63,15 @@ def _mark_lengths(axes: Axes, ports: Sequence[PortFacts], axis: Axis, top: float
         patch = {"facecolor": GROUND, "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
         label = level_label(level, axis)
         axes.annotate(
-            label, (place, 50), xytext=(3, 0), textcoords="offset points", rotation=90, va="center", fontsize=8, bbox=patch, zorder=5
+            label,
+            (place, 50),
+            xytext=(3, 0),
+            textcoords="offset points",
+            rotation=90,
+            va="center",
+            fontsize=8,
+            bbox=patch,
+            zorder=5,
         )
 
 

@@ -40,19 +40,27 @@ class BinnedSlowdown:
     incomplete: int
 
 
-def binned_slowdowns(pools: Sequence[PooledRuns], traffic: Sequence[str] = (), bins: Sequence[int] = DEFAULT_BINS) -> list[BinnedSlowdown]:
+def binned_slowdowns(
+    pools: Sequence[PooledRuns], traffic: Sequence[str] = (), bins: Sequence[int] = DEFAULT_BINS
+) -> list[BinnedSlowdown]:
     """Return the slowdowns of the pools that have any, of all classes together or only those named."""
     slowdowns = []
     for pool in pools:
         flows = pool.flows.filter(pl.col("class").is_in(list(traffic))) if traffic else pool.flows
         rows = list(completion_table(flows, by=("size_bin",), bins=bins, of="slowdown").iter_rows(named=True))
-        measures = {row["size_bin"]: {name: measure_of(row, name) for name in STATISTICS} for row in rows if row["median"] is not None}
+        measures = {
+            row["size_bin"]: {name: measure_of(row, name) for name in STATISTICS}
+            for row in rows
+            if row["median"] is not None
+        }
         if measures:
             slowdowns.append(BinnedSlowdown(pool, measures, sum(row["incomplete"] for row in rows)))
     return slowdowns
 
 
-def slowdown_by_size(slowdowns: Sequence[BinnedSlowdown], name: str, bins: Sequence[int] = DEFAULT_BINS) -> Picture | None:
+def slowdown_by_size(
+    slowdowns: Sequence[BinnedSlowdown], name: str, bins: Sequence[int] = DEFAULT_BINS
+) -> Picture | None:
     """Return median and 99th percentile of each pool in each size bin, joined by a line; None without any."""
     slowdowns = slowdowns[:MOST_POOLS]
     shown = [bin_name for bin_name in size_bin_names(bins) if any(bin_name in each.bins for each in slowdowns)]
@@ -75,7 +83,9 @@ def slowdown_by_size(slowdowns: Sequence[BinnedSlowdown], name: str, bins: Seque
         return Picture("Slowdown by flow size", caption, figure_svg(figure, name, caption))
 
 
-def slowdown_against(slowdowns: Sequence[BinnedSlowdown], x: SettingAxis, name: str, bins: Sequence[int] = DEFAULT_BINS) -> Picture | None:
+def slowdown_against(
+    slowdowns: Sequence[BinnedSlowdown], x: SettingAxis, name: str, bins: Sequence[int] = DEFAULT_BINS
+) -> Picture | None:
     """Return median and 99th percentile against a parameter, a row of panels for each size bin; None where no line has two points.
 
     Pools of one label are one line.
@@ -108,7 +118,11 @@ def slowdown_against(slowdowns: Sequence[BinnedSlowdown], x: SettingAxis, name: 
 def explain_ideal(pools: Sequence[PooledRuns]) -> str:
     """Return the formula of the idle path's completion time and the base round-trip times that went into it."""
     flows = pl.concat([pool.flows.select("base_rtt_ns") for pool in pools])
-    low, high = flows.select(pl.col("base_rtt_ns").min().alias("low"), pl.col("base_rtt_ns").max().alias("high")).collect().row(0)
+    low, high = (
+        flows.select(pl.col("base_rtt_ns").min().alias("low"), pl.col("base_rtt_ns").max().alias("high"))
+        .collect()
+        .row(0)
+    )
     if low is None:
         return IDEAL_FORMULA
     texts = [format_metric("_ns", value) for value in (low, high)]
@@ -117,7 +131,9 @@ def explain_ideal(pools: Sequence[PooledRuns]) -> str:
 
 def _draw_dumbbells(axes: Axes, each: BinnedSlowdown, shown: Sequence[str], offset: float) -> None:
     pool, places = each.pool, [index + offset for index, name in enumerate(shown) if name in each.bins]
-    median, high = ([each.bins[name][statistic].value or 0.0 for name in shown if name in each.bins] for statistic in STATISTICS)
+    median, high = (
+        [each.bins[name][statistic].value or 0.0 for name in shown if name in each.bins] for statistic in STATISTICS
+    )
     look: dict[str, Any] = {"color": pool.color, "marker": pool.marker, "linestyle": "", "markersize": 6}
     axes.vlines(places, median, high, color=pool.color, linestyle=pool.dash, linewidth=1.4)
     axes.plot(places, median, label=pool.label, **look)
@@ -125,7 +141,13 @@ def _draw_dumbbells(axes: Axes, each: BinnedSlowdown, shown: Sequence[str], offs
 
 
 def _draw_line(
-    axes: Axes, label: str, members: Sequence[BinnedSlowdown], x: SettingAxis, dodge: float, bin_name: str, statistic: str
+    axes: Axes,
+    label: str,
+    members: Sequence[BinnedSlowdown],
+    x: SettingAxis,
+    dodge: float,
+    bin_name: str,
+    statistic: str,
 ) -> None:
     present = sorted((each for each in members if bin_name in each.bins), key=lambda each: _place(each, x))
     pool = members[0].pool
@@ -136,7 +158,13 @@ def _draw_line(
     axes.plot(places, values, color=pool.color, linestyle=dash, marker=pool.marker, markersize=5, label=label)
     bounds = np.array([measure.is_lower_bound for measure in measures], dtype=bool)
     axes.plot(
-        places[bounds], values[bounds], linestyle="", marker=pool.marker, markersize=5, markerfacecolor=GROUND, markeredgecolor=pool.color
+        places[bounds],
+        values[bounds],
+        linestyle="",
+        marker=pool.marker,
+        markersize=5,
+        markerfacecolor=GROUND,
+        markeredgecolor=pool.color,
     )
     draw_intervals(axes, places, measures, 1.0, pool.color)
 
@@ -168,7 +196,10 @@ def _describe_line(label: str, members: Sequence[BinnedSlowdown], x: SettingAxis
     if not present:
         return f"{label}: no flow of {bin_name}."
     ends = (present[0], present[-1])
-    texts = [f"{format_measure('slowdown', end.bins[bin_name]['p99'], 3)} at {end.pool.parameters.get(x.name)}" for end in ends]
+    texts = [
+        f"{format_measure('slowdown', end.bins[bin_name]['p99'], 3)} at {end.pool.parameters.get(x.name)}"
+        for end in ends
+    ]
     missing = sum(each.incomplete for each in members)
     lost = f"; {missing:,} flows never completed" if missing else ""
     return f"{label}: 99th percentile of {bin_name} {texts[0]}, {texts[1]}{lost}."

@@ -44,7 +44,14 @@ def cwnd_picture(curve: Curve, name: str) -> Picture | None:
         axes = figure.subplots()
         for (flow, node), color in zip(pairs[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False):
             steps = read_steps(rows.filter(pl.col("flow") == flow), "cwnd", begin, end, most=600)
-            axes.step(steps.time_ns / time.scale, steps.mean, where="post", color=color, linewidth=1.2, label=f"{node}, flow {flow}")
+            axes.step(
+                steps.time_ns / time.scale,
+                steps.mean,
+                where="post",
+                color=color,
+                linewidth=1.2,
+                label=f"{node}, flow {flow}",
+            )
             if len(steps.mean):
                 means.append(f"{node} {steps.mean.min():.0f} to {steps.mean.max():.0f}")
         axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time))
@@ -66,7 +73,10 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
     begin, end = _long_interval(curve, rows)
     edges = _bin_edges(begin, end, curve.results.plan.get("probes", {}).get("tcp_interval_ns") or 1)
     bin_s = (edges[1] - edges[0]) / 1e9
-    rates = {pair: np.diff(counter_at(rows.filter(pl.col("flow") == pair[0]), "bytes_acked", edges)) * 8 / bin_s for pair in pairs}
+    rates = {
+        pair: np.diff(counter_at(rows.filter(pl.col("flow") == pair[0]), "bytes_acked", edges)) * 8 / bin_s
+        for pair in pairs
+    }
     total = np.sum(list(rates.values()), axis=0)
     port = receiver_port(curve.results)
     time, axis = axis_for("ns", [end]), axis_for("bps", [float(total.max())])
@@ -75,20 +85,34 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
         axes = figure.subplots()
         for (pair, rate), color in zip(list(rates.items())[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False):
             axes.stairs(
-                rate / axis.scale, edges / time.scale, baseline=None, color=color, linewidth=1.2, label=f"{pair[1]}, flow {pair[0]}"
+                rate / axis.scale,
+                edges / time.scale,
+                baseline=None,
+                color=color,
+                linewidth=1.2,
+                label=f"{pair[1]}, flow {pair[0]}",
             )
         if len(rates) > 1:
             axes.stairs(total / axis.scale, edges / time.scale, baseline=None, color=INK, linewidth=1.4, label="all")
         if port is not None:
             draw_level(axes, port.goodput_limit_bps / axis.scale, "link's maximum")
-        axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel=axis_label("Throughput", axis))
+        axes.set(
+            xlim=(begin / time.scale, end / time.scale),
+            xlabel=axis_label("Time", time),
+            ylabel=axis_label("Throughput", axis),
+        )
         axes.set_ylim(0, 1.15 * max(float(total.max()), port.goodput_limit_bps if port else 0) / axis.scale)
         draw_events(axes, curve.results, time)
         place_legend(axes)
-        means = ", ".join(f"{node} {format_metric('_bps', float(rate.mean()))}" for (_, node), rate in list(rates.items())[:MOST_FLOWS])
+        means = ", ".join(
+            f"{node} {format_metric('_bps', float(rate.mean()))}"
+            for (_, node), rate in list(rates.items())[:MOST_FLOWS]
+        )
         # Over whole lives the index says nothing where flows come and go: over the phases in between.
         summary = curve.results.summary
-        fairness = summary.get("jain_fairness") if summary.get("jain_phase_mean") is None else summary["jain_phase_mean"]
+        fairness = (
+            summary.get("jain_fairness") if summary.get("jain_phase_mean") is None else summary["jain_phase_mean"]
+        )
         fair = f" Jain's fairness index {fairness:.3f}." if fairness is not None else ""
         together = format_metric("_bps", float(total.mean()))
         caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
@@ -102,7 +126,12 @@ def _long_interval(curve: Curve, rows: pl.LazyFrame) -> tuple[int, int]:
     """
     begin, end = shown_interval(curve.results)
     last = curve.results.flows.filter(pl.col("stop_ns").is_not_null()).select(pl.col("end_ns").max()).collect().item()
-    sampled = rows.filter(pl.col("bytes_acked").is_not_null()).select(pl.col("time_ns").max()).collect(engine="streaming").item()
+    sampled = (
+        rows.filter(pl.col("bytes_acked").is_not_null())
+        .select(pl.col("time_ns").max())
+        .collect(engine="streaming")
+        .item()
+    )
     return begin, min(int(each) for each in (end, last, sampled) if each is not None)
 
 

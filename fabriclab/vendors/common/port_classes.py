@@ -28,10 +28,16 @@ def common_and_own(settings: Mapping[str, PortSettings]) -> tuple[PortSettings, 
     common = PortSettings(
         queues=_shared([one.queues for one in every]),
         groups=_shared([one.groups for one in every]),
-        maps={name: one for name, one in every[0].maps.items() if all(other.maps[name].values == one.values for other in every)},
+        maps={
+            name: one
+            for name, one in every[0].maps.items()
+            if all(other.maps[name].values == one.values for other in every)
+        },
         pfc=every[0].pfc if all(texts(one.pfc) == texts(every[0].pfc) for one in every) else {},
     )
-    return common, tuple(PortClass(tuple(ports), _without(one, common)) for one, ports in alike) if len(alike) > 1 else ()
+    return common, tuple(PortClass(tuple(ports), _without(one, common)) for one, ports in alike) if len(
+        alike
+    ) > 1 else ()
 
 
 def _alike(settings: Mapping[str, PortSettings]) -> list[tuple[PortSettings, list[str]]]:
@@ -47,7 +53,11 @@ def _alike(settings: Mapping[str, PortSettings]) -> list[tuple[PortSettings, lis
 
 def _shared(every: Sequence[Mapping[int, Block]]) -> dict[int, Block]:
     first = every[0]
-    return {number: block for number, block in first.items() if all(number in one and texts(one[number]) == texts(block) for one in every)}
+    return {
+        number: block
+        for number, block in first.items()
+        if all(number in one and texts(one[number]) == texts(block) for one in every)
+    }
 
 
 def _without(one: PortSettings, common: PortSettings) -> PortSettings:

@@ -28,4 +28,7 @@ class PortSettings:
         """Return what is said, whatever it is from."""
         maps = {name: one.values for name, one in self.maps.items()}
         blocks = {"queues": self.queues, "priority groups": self.groups, "PFC": {0: self.pfc}}
-        return {"maps": maps, **{name: {number: texts(block) for number, block in each.items()} for name, each in blocks.items()}}
+        return {
+            "maps": maps,
+            **{name: {number: texts(block) for number, block in each.items()} for name, each in blocks.items()},
+        }

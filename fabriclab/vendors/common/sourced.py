@@ -43,7 +43,11 @@ def numbered_lines(blocks: Mapping[int, Block], indent: int) -> Iterator[str]:
 
 def map_text(values: Sequence[int]) -> str:
     """Return a map by index as a mapping of ranges: `{0..2: 1, 3: 3}`."""
-    return "{" + ", ".join(f"{range_text(first, last)}: {value}" for first, last, value in runs(dict(enumerate(values)))) + "}"
+    return (
+        "{"
+        + ", ".join(f"{range_text(first, last)}: {value}" for first, last, value in runs(dict(enumerate(values))))
+        + "}"
+    )
 
 
 def runs(values: Mapping[int, V]) -> list[tuple[int, int, V]]:

@@ -55,9 +55,17 @@ def prepare(container: Container, config: Path, job: Job, directory: Path, tools
     inside = f"{JOB}/{job.files[node]}"
     content = node_content(directory, files, tools, interfaces, job.samplers.get(node))
     # SONiC's addresses, routes and daemons are its own.
-    own = [f"{inside}/sysctl.conf", f"{inside}/ip.batch", f"{inside}/bridge.batch", *(path for path in content if path.startswith("/etc/"))]
+    own = [
+        f"{inside}/sysctl.conf",
+        f"{inside}/ip.batch",
+        f"{inside}/bridge.batch",
+        *(path for path in content if path.startswith("/etc/")),
+    ]
     content = {path: source for path, source in content.items() if path not in own}
-    content |= {CONFIGURE_SCRIPT: Path(__file__).with_name("configure.sh"), f"{inside}/links.batch": links_batch(interfaces).encode()}
+    content |= {
+        CONFIGURE_SCRIPT: Path(__file__).with_name("configure.sh"),
+        f"{inside}/links.batch": links_batch(interfaces).encode(),
+    }
     try:
         copy_in(container, content)
         run_in(container, ["sh", CONFIGURE_SCRIPT, inside, *devices(interfaces)], timeout_s=CONFIGURE_S)
@@ -77,7 +85,9 @@ def read_config(path: Path) -> dict[str, Any]:
     return tables
 
 
-def await_databases(container: Container, tables: Mapping[str, Any], ports: Sequence[str], interrupt: Interrupt) -> None:
+def await_databases(
+    container: Container, tables: Mapping[str, Any], ports: Sequence[str], interrupt: Interrupt
+) -> None:
     """Wait until the node's CONFIG_DB and APPL_DB hold what the file says. Raises SonicError after a while, with what is missing."""
     began = time.monotonic()
     while not interrupt.requested:
@@ -94,7 +104,9 @@ def await_databases(container: Container, tables: Mapping[str, Any], ports: Sequ
 def _missing(container: Container, tables: Mapping[str, Any], ports: Sequence[str]) -> list[str]:
     try:
         config = read_database(container, _CONFIG_DB)
-        return missing_in_config_db(tables, config) or missing_in_appl_db(tables, ports, read_database(container, _APPL_DB))
+        return missing_in_config_db(tables, config) or missing_in_appl_db(
+            tables, ports, read_database(container, _APPL_DB)
+        )
     except CommandError as error:
         # Redis itself is one of the things that start.
         return [f"its databases do not answer: {error.said or error}"]
@@ -120,7 +132,9 @@ def missing_in_config_db(tables: Mapping[str, Any], database: Database) -> list[
                 missing.append(f"CONFIG_DB: {table}|{key} is missing")
                 continue
             for name, value in fields.items() if isinstance(fields, dict) else ():
-                stored, wanted = (found.get(f"{name}@"), ",".join(value)) if isinstance(value, list) else (found.get(name), value)
+                stored, wanted = (
+                    (found.get(f"{name}@"), ",".join(value)) if isinstance(value, list) else (found.get(name), value)
+                )
                 if stored != wanted:
                     has = "is missing" if stored is None else f"is {stored!r}"
                     missing.append(f"CONFIG_DB: {table}|{key}|{name} {has}, the file has {wanted!r}")
@@ -151,10 +165,14 @@ def check_kernel(container: Container, tables: Mapping[str, Any], interfaces: Se
         raise SonicError(f"{container.node}: ip -j address show: {error}") from error
     wrong = wrong_in_kernel(tables, interfaces, links)
     if wrong:
-        raise SonicError("\n  ".join([f"{container.node}: the kernel does not have what config_db.json says:", *wrong[:_SHOWN]]))
+        raise SonicError(
+            "\n  ".join([f"{container.node}: the kernel does not have what config_db.json says:", *wrong[:_SHOWN]])
+        )
 
 
-def wrong_in_kernel(tables: Mapping[str, Any], interfaces: Sequence[Interface], links: Sequence[Mapping[str, Any]]) -> list[str]:
+def wrong_in_kernel(
+    tables: Mapping[str, Any], interfaces: Sequence[Interface], links: Sequence[Mapping[str, Any]]
+) -> list[str]:
     """Return in words what the kernel's interfaces (`ip -j address show`) lack of the file."""
     found = {link.get("ifname"): link for link in links}
     wrong = []
@@ -165,7 +183,11 @@ def wrong_in_kernel(tables: Mapping[str, Any], interfaces: Sequence[Interface], 
             continue
         has = {f"{entry.get('local')}/{entry.get('prefixlen')}" for entry in link.get("addr_info", ())}
         said = [key.partition("|")[2] for key in tables.get("INTERFACE", {}) if key.startswith(f"{interface.name}|")]
-        wrong += [f"{interface.name}: the address {address} is missing" for address in said if address not in has and ":" not in address]
+        wrong += [
+            f"{interface.name}: the address {address} is missing"
+            for address in said
+            if address not in has and ":" not in address
+        ]
         if link.get("mtu") != interface.mtu:
             wrong.append(f"{interface.name}: the MTU is {link.get('mtu')}, and {interface.mtu} in the lab")
         if "UP" not in link.get("flags", ()):

@@ -8,7 +8,15 @@ from pathlib import Path
 from fabriclab.cli.failure import BadInputError, say
 from fabriclab.cli.host.output import write_files
 from fabriclab.lab.files import UnreadableError, read_named_file
-from fabriclab.vendors.arista.profile import LARGEST_BYTES, ChipError, ImportedQos, import_qos, is_eos, parse_config_text, read_chip
+from fabriclab.vendors.arista.profile import (
+    LARGEST_BYTES,
+    ChipError,
+    ImportedQos,
+    import_qos,
+    is_eos,
+    parse_config_text,
+    read_chip,
+)
 
 
 def import_profile(file: Path, chip: str, name: str | None, out: Path | None, force: bool) -> None:

@@ -9,7 +9,11 @@ import typer
 
 from fabriclab.cli.host.waiting import waiting
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="Arista EOS configurations: their QoS part into a switch profile.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Arista EOS configurations: their QoS part into a switch profile.",
+)
 
 
 @app.callback()
@@ -19,12 +23,19 @@ def root() -> None:
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The output of `show running-config`.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The output of `show running-config`.", show_default=False)
+    ],
     chip: Annotated[
-        str, typer.Option(metavar="PROFILE", help="The profile whose memory the switch has: EOS's configuration says nothing of it.")
+        str,
+        typer.Option(
+            metavar="PROFILE", help="The profile whose memory the switch has: EOS's configuration says nothing of it."
+        ),
     ] = "trident-3",
     name: Annotated[str | None, typer.Option(help="The profile's name.", show_default="its hostname")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where NAME.yml goes.", show_default="here")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where NAME.yml goes.", show_default="here")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one already.")] = False,
 ) -> None:
     """Make a switch profile of qos maps, QoS profiles, tx-queues, ECN and PFC; count the rest.

@@ -4,4 +4,13 @@ from fabriclab.vendors.arista.profile.chip import Chip, ChipError, read_chip
 from fabriclab.vendors.arista.profile.config_text import LARGEST_BYTES, is_eos, parse_config_text
 from fabriclab.vendors.arista.profile.imported import ImportedQos, import_qos
 
-__all__ = ["LARGEST_BYTES", "Chip", "ChipError", "ImportedQos", "import_qos", "is_eos", "parse_config_text", "read_chip"]
+__all__ = [
+    "LARGEST_BYTES",
+    "Chip",
+    "ChipError",
+    "ImportedQos",
+    "import_qos",
+    "is_eos",
+    "parse_config_text",
+    "read_chip",
+]

@@ -51,7 +51,9 @@ def read_chip(name: str) -> Chip:
     queues, groups = _mapping(document, "queues"), _mapping(document, "priority_groups")
     return Chip(
         name=name,
-        head={key: _text(document.entries[key]) for key in ("bandwidth", "port_rate", "cell") if key in document.entries},
+        head={
+            key: _text(document.entries[key]) for key in ("bandwidth", "port_rate", "cell") if key in document.entries
+        },
         cell_bytes=None if profile.layer.cell is None else profile.layer.cell.value,
         port_rate_bps=None if profile.port_rate is None else profile.port_rate.value,
         sources=_sources(document.entries.get("source")),
@@ -85,7 +87,10 @@ def _lossless_queue(queues: Mapping[str, Value], groups: Mapping[str, Value], na
 
 def _block(value: Value | None, name: str) -> Block:
     entries = value.entries.items() if isinstance(value, MappingValue) else ()
-    return {key: Figure(_text(one), name) if not isinstance(one, MappingValue) else _block(one, name) for key, one in entries}
+    return {
+        key: Figure(_text(one), name) if not isinstance(one, MappingValue) else _block(one, name)
+        for key, one in entries
+    }
 
 
 def _without_scheduling(block: Block) -> Block:

@@ -54,7 +54,10 @@ def is_eos(config: ConfigText) -> bool:
 
 def parse_config_text(data: bytes, file: str) -> ConfigText:
     """Return the commands of a file's bytes. Raises LabErrors if it is no text, or too large."""
-    lines = [(number, len(line) - len(line.lstrip()), tuple(line.split())) for number, line in enumerate(_text(data, file).splitlines(), 1)]
+    lines = [
+        (number, len(line) - len(line.lstrip()), tuple(line.split()))
+        for number, line in enumerate(_text(data, file).splitlines(), 1)
+    ]
     # `!` parts sections, `!!` is a comment.
     return ConfigText(file, _tree([one for one in lines if one[2] and not one[2][0].startswith("!")]))
 
@@ -82,7 +85,9 @@ def _text(data: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         problems.add(
-            Place(file, line), "", f"byte {data[error.start]:#04x} is not UTF-8; give the output of `show running-config` as a text"
+            Place(file, line),
+            "",
+            f"byte {data[error.start]:#04x} is not UTF-8; give the output of `show running-config` as a text",
         )
         text = ""
     if not problems and not text.strip():

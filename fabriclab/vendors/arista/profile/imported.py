@@ -64,7 +64,9 @@ def _maps(qos: EosQos) -> dict[str, Map]:
         "dscp_to_tc": _over(DSCP_TO_TC, qos.dscp_to_tc),
         "tc_to_queue": queues,
         "tc_to_group": groups,
-        "priority_to_queue": Map(tuple(stopped.get(priority, priority) for priority in range(QUEUES)), "the queue of the priority's class"),
+        "priority_to_queue": Map(
+            tuple(stopped.get(priority, priority) for priority in range(QUEUES)), "the queue of the priority's class"
+        ),
     }
 
 
@@ -78,13 +80,17 @@ def _note_ports(qos: EosQos, chip: Chip, differ: bool, notes: dict[str, None]) -
     if not qos.ports:
         notes["no interface says anything of QoS: strict priority everywhere, no ECN, no PFC"] = None
     elif qos.silent:
-        notes[f"Ethernet interfaces that say nothing of QoS: {qos.silent}; the profile is that of the {len(qos.ports)} that do"] = None
+        notes[
+            f"Ethernet interfaces that say nothing of QoS: {qos.silent}; the profile is that of the {len(qos.ports)} that do"
+        ] = None
     if "port_rate" in chip.head:
         notes[
             f"thresholds and rates are taken as of a port of {chip.head['port_rate']}: so `scale: bandwidth` makes them fit slower links"
         ] = None
     if differ:
-        notes["interfaces differ: those of the profile's `ports` are named as Containerlab's cEOS names them (Ethernet1 is eth1)"] = None
+        notes[
+            "interfaces differ: those of the profile's `ports` are named as Containerlab's cEOS names them (Ethernet1 is eth1)"
+        ] = None
 
 
 def _lab_interface(name: str) -> str:

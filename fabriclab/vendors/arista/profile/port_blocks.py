@@ -33,11 +33,14 @@ class PortBlocks:
         """Return queues, priority groups and PFC."""
         no_drop = dict(sorted(port.no_drop.items())) if port.pfc is not None else {}
         if port.no_drop and port.pfc is None:
-            self._notes["priority-flow-control priority ... no-drop without priority-flow-control on: no PFC there"] = None
+            self._notes["priority-flow-control priority ... no-drop without priority-flow-control on: no PFC there"] = (
+                None
+            )
         if no_drop and (self._chip.group is None or self._chip.lossless_group is None):
             command = next(iter(no_drop.values()))
             self._config.complain(
-                command, f"profile {self._chip.name} has no lossless priority groups; take another --chip, such as trident-3"
+                command,
+                f"profile {self._chip.name} has no lossless priority groups; take another --chip, such as trident-3",
             )
             no_drop = {}
         lossless = self._lossless_queues(no_drop)
@@ -54,7 +57,13 @@ class PortBlocks:
         queue = port.queues.get(index, TxQueue())
         block: dict[str, Figure | Block] = {}
         if lossless is not None:
-            block.update({key: _from(value, lossless) for key, value in self._chip.lossless_queue.items() if isinstance(value, Figure)})
+            block.update(
+                {
+                    key: _from(value, lossless)
+                    for key, value in self._chip.lossless_queue.items()
+                    if isinstance(value, Figure)
+                }
+            )
         block.update(self._scheduler(index, port.queues))
         for key, rate in (("cir", queue.guaranteed), ("pir", queue.shape)):
             if rate is not None:
@@ -69,7 +78,9 @@ class PortBlocks:
         if not above:
             queue = queues.get(index, TxQueue())
             if queue.percent is not None:
-                self._notes[f"tx-queue {index}: bandwidth percent does nothing in a strict queue; write no priority"] = None
+                self._notes[
+                    f"tx-queue {index}: bandwidth percent does nothing in a strict queue; write no priority"
+                ] = None
             return {"scheduler": Figure("strict", _STRICT if queue.strict is None else _origin(queue.strict))}
         first = queues[min(above)].round_robin
         origin = "" if first is None else _origin(first)
@@ -79,7 +90,9 @@ class PortBlocks:
 
     def _weight(self, index: int, queues: Mapping[int, TxQueue], highest: int) -> Figure:
         """Return the percentage of a queue; those without share what the others leave."""
-        said = {number: queue.percent for number, queue in queues.items() if number <= highest and queue.percent is not None}
+        said = {
+            number: queue.percent for number, queue in queues.items() if number <= highest and queue.percent is not None
+        }
         if index in said:
             command = queues[index].percent_command
             return Figure(str(said[index]), "" if command is None else _origin(command))
@@ -90,20 +103,27 @@ class PortBlocks:
         if rate.unit == "kbps":
             rate_bps = rate.value * 1000
         elif self._chip.port_rate_bps is None:
-            self._config.complain(rate.command, f"per cent of a rate that profile {self._chip.name} does not say; write kbps")
+            self._config.complain(
+                rate.command, f"per cent of a rate that profile {self._chip.name} does not say; write kbps"
+            )
             rate_bps = SLOWEST_BPS
         else:
             rate_bps = self._chip.port_rate_bps * rate.value // 100
         if rate_bps < SLOWEST_BPS:
             self._config.complain(
-                rate.command, f"{format_rate(rate_bps)} is less than a lab's queue is shaped to, {format_rate(SLOWEST_BPS)}"
+                rate.command,
+                f"{format_rate(rate_bps)} is less than a lab's queue is shaped to, {format_rate(SLOWEST_BPS)}",
             )
         return Figure(format_rate(rate_bps), _origin(rate.command))
 
     def _wred(self, red: RandomDetect) -> Block:
         origin = _origin(red.command)
         low, high = (self._threshold(value, red) for value in (red.minimum, red.maximum))
-        block = {"min": Figure(low, origin), "max": Figure(high, origin), "probability": Figure(f"{red.probability} %", origin)}
+        block = {
+            "min": Figure(low, origin),
+            "max": Figure(high, origin),
+            "probability": Figure(f"{red.probability} %", origin),
+        }
         if red.weight:
             block["weight"] = Figure(str(red.weight), origin)
         block["ecn"] = Figure("true" if red.kind == "ecn" else "false", origin)
@@ -120,10 +140,13 @@ class PortBlocks:
             return format_size(value * _BYTES[red.unit])
         if self._chip.cell_bytes is None:
             self._config.complain(
-                red.command, f"segments are the chip's cells, of which profile {self._chip.name} says nothing; write kbytes"
+                red.command,
+                f"segments are the chip's cells, of which profile {self._chip.name} says nothing; write kbytes",
             )
         else:
-            self._notes[f"random-detect: a segment is taken as a cell of {self._chip.name}, {self._chip.cell_bytes} B"] = None
+            self._notes[
+                f"random-detect: a segment is taken as a cell of {self._chip.name}, {self._chip.cell_bytes} B"
+            ] = None
         return format_size(value * (self._chip.cell_bytes or 1))
 
     def _lossless_group(self, command: Command) -> Block:
@@ -134,7 +157,10 @@ class PortBlocks:
         if not no_drop:
             return {}
         origin = "; ".join(_origin(command) for command in no_drop.values())
-        return {"priorities": Figure(f"[{', '.join(map(str, no_drop))}]", origin), "watchdog": _watchdog(self._watchdog)}
+        return {
+            "priorities": Figure(f"[{', '.join(map(str, no_drop))}]", origin),
+            "watchdog": _watchdog(self._watchdog),
+        }
 
 
 class Maps:
@@ -155,7 +181,10 @@ def _watchdog(watchdog: Watchdog | None) -> Figure | Block:
         return Figure("none", "no priority-flow-control pause watchdog default timeout")
     recovery_ns = watchdog.timeout_ns if watchdog.recovery_ns is None else watchdog.recovery_ns
     origin = _origin(watchdog.command)
-    return {"detection": Figure(format_duration(watchdog.timeout_ns), origin), "restoration": Figure(format_duration(recovery_ns), origin)}
+    return {
+        "detection": Figure(format_duration(watchdog.timeout_ns), origin),
+        "restoration": Figure(format_duration(recovery_ns), origin),
+    }
 
 
 def _origin(command: Command) -> str:

@@ -21,7 +21,16 @@ _NUMBERS = re.compile(r"([0-9]{1,2})(?:-([0-9]{1,2}))?")
 _REWRITES = "a profile's switch does not rewrite headers"
 _NO_TAGS = "frames in a lab have no VLAN tag, so no CoS"
 _NO_POLICIES = "a profile classifies by DSCP alone"
-_OF_PORTS = ("priority-flow-control", "tx-queue", "uc-tx-queue", "mc-tx-queue", "service-profile", "service-policy", "shape", "qos")
+_OF_PORTS = (
+    "priority-flow-control",
+    "tx-queue",
+    "uc-tx-queue",
+    "mc-tx-queue",
+    "service-profile",
+    "service-policy",
+    "shape",
+    "qos",
+)
 
 
 class QosReader:
@@ -31,7 +40,11 @@ class QosReader:
         """Start with nothing read."""
         self._config = config
         self._ledger = Ledger()
-        self._maps: dict[str, dict[int, tuple[int, Command]]] = {"traffic-class": {}, "tx-queue": {}, "priority-group": {}}
+        self._maps: dict[str, dict[int, tuple[int, Command]]] = {
+            "traffic-class": {},
+            "tx-queue": {},
+            "priority-group": {},
+        }
         self._timers: dict[str, tuple[int, Command]] = {}
         self._hostname = ""
 
@@ -79,7 +92,9 @@ class QosReader:
     def _interface(self, section: Command, profiles: Mapping[str, PortQos]) -> PortQos | None:
         """Return what an interface says over its profile; None if it says nothing."""
         said = [
-            command for command in section.below if command.words[0] in _OF_PORTS or command.words[:2] == ("no", "priority-flow-control")
+            command
+            for command in section.below
+            if command.words[0] in _OF_PORTS or command.words[:2] == ("no", "priority-flow-control")
         ]
         self._rest(section, section.size - sum(command.size for command in said))
         if not said:
@@ -91,7 +106,9 @@ class QosReader:
                 qos = profiles[name[0]]
             elif name is not None:
                 wanted = " ".join(name)
-                self._config.complain(command, f"{shown(wanted)} is no qos profile; {did_you_mean(wanted, profiles)}", wanted)
+                self._config.complain(
+                    command, f"{shown(wanted)} is no qos profile; {did_you_mean(wanted, profiles)}", wanted
+                )
         return self._port(replace(section, below=tuple(said)), qos)
 
     def _port(self, section: Command, qos: PortQos) -> PortQos:
@@ -103,7 +120,11 @@ class QosReader:
         words = command.words
         if words in (("priority-flow-control", "on"), ("priority-flow-control", "mode", "on")):
             return replace(qos, pfc=command)
-        if words in (("no", "priority-flow-control"), ("priority-flow-control", "off"), ("no", "priority-flow-control", "mode", "on")):
+        if words in (
+            ("no", "priority-flow-control"),
+            ("priority-flow-control", "off"),
+            ("no", "priority-flow-control", "mode", "on"),
+        ):
             return replace(qos, pfc=None)
         if words[:2] == ("priority-flow-control", "priority"):
             return self._no_drop(command, qos)
@@ -163,7 +184,13 @@ class QosReader:
         target = words[at + 1] if at + 1 < len(words) else ""
         pairs = {("dscp", "traffic-class"), ("traffic-class", "tx-queue"), ("traffic-class", "priority-group")}
         if (source, target) not in pairs:
-            why = _NO_TAGS if "cos" in (source, target) else _REWRITES if source == "traffic-class" else "no word for it in a profile"
+            why = (
+                _NO_TAGS
+                if "cos" in (source, target)
+                else _REWRITES
+                if source == "traffic-class"
+                else "no word for it in a profile"
+            )
             self._ledger.add(f"qos map {source} to {target}", why)
             return
         high = _LARGEST_DSCP if source == "dscp" else QUEUES - 1
@@ -181,7 +208,9 @@ class QosReader:
             match = _NUMBERS.fullmatch(word)
             first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
             if first > last or last > high:
-                self._config.complain(command, f"{what} {shown(word)}: numbers from 0 to {high}, or ranges such as 0-7, are wanted", word)
+                self._config.complain(
+                    command, f"{what} {shown(word)}: numbers from 0 to {high}, or ranges such as 0-7, are wanted", word
+                )
             else:
                 found += range(first, last + 1)
         if not words:
@@ -193,12 +222,17 @@ class QosReader:
         words = command.words[3:]
         if words[:1] != ("default",):
             if words != ("action", "drop"):
-                self._ledger.add("priority-flow-control pause watchdog " + " ".join(words[:2]), "a profile's watchdog drops, or forwards")
+                self._ledger.add(
+                    "priority-flow-control pause watchdog " + " ".join(words[:2]),
+                    "a profile's watchdog drops, or forwards",
+                )
             return
         for name, text in zip(words[1::2], (*words[2::2], ""), strict=False):
             if name in ("timeout", "recovery-time"):
                 if _SECONDS.fullmatch(text) is None or not 0 < Fraction(text) <= 60:
-                    self._config.complain(command, f"{name} {shown(text)}: seconds are wanted, at most 60, such as 0.2", text)
+                    self._config.complain(
+                        command, f"{name} {shown(text)}: seconds are wanted, at most 60, such as 0.2", text
+                    )
                 else:
                     self._timers[name] = int(Fraction(text) * _NS_PER_S), command
             elif name == "polling-interval":

@@ -80,7 +80,9 @@ def _random_detect(config: ConfigText, command: Command) -> RandomDetect | None:
     values = _named(config, command, kind)
     if values is None:
         return None
-    low, high = (_threshold(config, command, name, values.get(name)) for name in ("minimum-threshold", "maximum-threshold"))
+    low, high = (
+        _threshold(config, command, name, values.get(name)) for name in ("minimum-threshold", "maximum-threshold")
+    )
     probability_words = values.get(_PROBABILITY[kind], ("100",))
     probability = number(config, command, _word(probability_words, 0), _PROBABILITY[kind], 1, 100)
     weight = number(config, command, _word(values["weight"], 0), "weight", 0, 15) if "weight" in values else None
@@ -91,7 +93,9 @@ def _random_detect(config: ConfigText, command: Command) -> RandomDetect | None:
         return None
     if low[0] > high[0]:
         config.complain(
-            command, f"minimum-threshold {low[0]} is above maximum-threshold {high[0]}; write the smaller one first", str(low[0])
+            command,
+            f"minimum-threshold {low[0]} is above maximum-threshold {high[0]}; write the smaller one first",
+            str(low[0]),
         )
         return None
     unit = cast(Literal["segments", "bytes", "kbytes", "mbytes", "microseconds", "milliseconds"], low[1])
@@ -115,7 +119,9 @@ def _named(config: ConfigText, command: Command, kind: str) -> dict[str, tuple[s
     return found
 
 
-def _threshold(config: ConfigText, command: Command, name: str, words: tuple[str, ...] | None) -> tuple[int, str] | None:
+def _threshold(
+    config: ConfigText, command: Command, name: str, words: tuple[str, ...] | None
+) -> tuple[int, str] | None:
     if words is None:
         config.complain(command, f"no {name}; write it with its unit, such as {name} 128 kbytes")
         return None
@@ -123,7 +129,9 @@ def _threshold(config: ConfigText, command: Command, name: str, words: tuple[str
     unit = _word(words, 1)
     if unit not in UNITS:
         message = (
-            f"no unit after {name}; write one of {', '.join(UNITS)}" if unit is None else f"{shown(unit)}: {did_you_mean(unit, UNITS)}"
+            f"no unit after {name}; write one of {', '.join(UNITS)}"
+            if unit is None
+            else f"{shown(unit)}: {did_you_mean(unit, UNITS)}"
         )
         config.complain(command, message, unit or "")
         return None

@@ -9,23 +9,38 @@ import typer
 
 from fabriclab.cli.host.waiting import waiting
 
-Rules = Annotated[list[str] | None, typer.Option(metavar="RULE,...", help="Ask these rules only. Repeatable.", show_default="all")]
+Rules = Annotated[
+    list[str] | None, typer.Option(metavar="RULE,...", help="Ask these rules only. Repeatable.", show_default="all")
+]
 
 
 def check(
-    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="config_db.json of switches.", show_default=False)] = None,
-    fail_on: Annotated[Literal["error", "warning"], typer.Option(help="The least that makes the exit status 1.")] = "error",
-    output: Annotated[Literal["text", "json", "junit"], typer.Option("--format", help="What goes to the output.")] = "text",
-    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there, too.", show_default=False)] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="FILE...", help="config_db.json of switches.", show_default=False)
+    ] = None,
+    fail_on: Annotated[
+        Literal["error", "warning"], typer.Option(help="The least that makes the exit status 1.")
+    ] = "error",
+    output: Annotated[
+        Literal["text", "json", "junit"], typer.Option("--format", help="What goes to the output.")
+    ] = "text",
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there, too.", show_default=False)
+    ] = None,
     rules: Rules = None,
     ignore: Annotated[
-        list[str] | None, typer.Option(metavar="RULE,...", help="Leave these rules out. Repeatable.", show_default="none")
+        list[str] | None,
+        typer.Option(metavar="RULE,...", help="Leave these rules out. Repeatable.", show_default="none"),
     ] = None,
     cell: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B")
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B"
+        ),
     ] = None,
     yang_dir: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="SONiC's YANG models: ask them first (needs yanglint).", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="SONiC's YANG models: ask them first (needs yanglint).", show_default=False),
     ] = None,
     list_rules: Annotated[bool, typer.Option("--list-rules", help="Say what is asked, and leave.")] = False,
 ) -> None:

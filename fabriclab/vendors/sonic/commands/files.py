@@ -72,7 +72,12 @@ def findings(notes: Sequence[str], left_out: Sequence[LeftOut]) -> Iterator[str]
 
 
 def export(
-    lab_directory: Path, nodes: Sequence[str], out: Path | None, settings: Sequence[str], yang_directory: Path | None, force: bool
+    lab_directory: Path,
+    nodes: Sequence[str],
+    out: Path | None,
+    settings: Sequence[str],
+    yang_directory: Path | None,
+    force: bool,
 ) -> int:
     """Write the config_db.json of each switch; say what it cannot say. Return the exit status: FAILED where YANG finds a mistake."""
     check_yang_directory(yang_directory)
@@ -96,9 +101,13 @@ def check_yang_directory(directory: Path | None) -> None:
     if directory is None:
         return
     if not directory.is_dir():
-        raise BadInputError(f"--yang-dir {directory}: no such directory; give src/sonic-yang-models/yang-models of sonic-buildimage")
+        raise BadInputError(
+            f"--yang-dir {directory}: no such directory; give src/sonic-yang-models/yang-models of sonic-buildimage"
+        )
     if not any(directory.glob("*.yang")):
-        raise BadInputError(f"--yang-dir {directory}: no YANG models there; give src/sonic-yang-models/yang-models of sonic-buildimage")
+        raise BadInputError(
+            f"--yang-dir {directory}: no YANG models there; give src/sonic-yang-models/yang-models of sonic-buildimage"
+        )
 
 
 def _switches(plan: Plan, wanted: Sequence[str]) -> list[Node]:

@@ -28,13 +28,17 @@ def _plain(text: str) -> str:
 
 
 def _text(judgement: Judgement) -> Iterator[str]:
-    counts = [f"{count} {severity}{'s' if count != 1 else ''}" for severity, count in _counts(judgement).items() if count]
+    counts = [
+        f"{count} {severity}{'s' if count != 1 else ''}" for severity, count in _counts(judgement).items() if count
+    ]
     yield f"{judgement.file}: {', '.join(counts) if counts else 'nothing found'}, {judgement.ports} ports"
     width = max((len(one.rule) for one in judgement.findings), default=0)
     for one in judgement.findings:
         yield ""
         yield f"{one.line or '':>6} {one.severity:7}  {one.rule:{width}}  {one.where}".rstrip()
-        yield from textwrap.wrap(_sentence(one), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False)
+        yield from textwrap.wrap(
+            _sentence(one), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False
+        )
     if judgement.more:
         yield ""
         yield f"and {judgement.more} more"
@@ -94,7 +98,9 @@ def _cases(judgement: Judgement, rule: Rule, failing: Collection[str]) -> Iterat
     found = [one for one in judgement.findings if one.rule == rule.name]
     for one in found:
         said = f"{judgement.file}:{one.line or 0}: {one.sentence}"
-        yield JunitCase(judgement.file, _plain(f"{rule.name}: {one.where}"), _plain(said) if one.severity in failing else None)
+        yield JunitCase(
+            judgement.file, _plain(f"{rule.name}: {one.where}"), _plain(said) if one.severity in failing else None
+        )
     if not found:
         waits = judgement.skipped if judgement.skipped and rule.name in SWITCH_RULES else None
         yield JunitCase(judgement.file, rule.name, skipped=waits)
@@ -104,6 +110,8 @@ def rules_text(rules: Sequence[Rule]) -> str:
     """Return the rules as a table, the worst first: name, what is asked, the source."""
     width = max(len(rule.name) for rule in rules)
     lines = []
-    for severity, alike in groupby(sorted(rules, key=lambda rule: SEVERITIES.index(rule.severity)), key=lambda rule: rule.severity):
+    for severity, alike in groupby(
+        sorted(rules, key=lambda rule: SEVERITIES.index(rule.severity)), key=lambda rule: rule.severity
+    ):
         lines += [f"{severity}s", *(f"  {rule.name:{width}}  {rule.asks} ({rule.source})" for rule in alike)]
     return "".join(f"{line}\n" for line in lines)

@@ -20,7 +20,9 @@ from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
 DEFAULT_NAME = "fabric"
 
 
-def import_lab(files: Sequence[Path], name: str | None, out: Path | None, cell: str | None, missing: Missing, force: bool) -> None:
+def import_lab(
+    files: Sequence[Path], name: str | None, out: Path | None, cell: str | None, missing: Missing, force: bool
+) -> None:
     """Write the lab of several config_db.json; say what is in it, and what `fabriclab check` finds wrong or doubtful."""
     directory = out or Path(name or DEFAULT_NAME)
     fabric = import_fabric(files, _lab_name(name, directory), parse_cell(cell), missing)

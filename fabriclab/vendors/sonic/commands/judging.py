@@ -65,9 +65,13 @@ def check(files: Sequence[Path], options: Options) -> int:
 def _wanted(options: Options) -> tuple[str, ...]:
     """Return the rules that are asked, in their order."""
     chosen, left_out = (_names(words) for words in (options.rules, options.ignore))
-    wrong = [("--rules", name) for name in chosen if name not in RULES] + [("--ignore", name) for name in left_out if name not in RULES]
+    wrong = [("--rules", name) for name in chosen if name not in RULES] + [
+        ("--ignore", name) for name in left_out if name not in RULES
+    ]
     if wrong:
-        raise BadInputError("\n".join(f"{option} {name!r}: no such rule; {did_you_mean(name, RULES)}" for option, name in wrong))
+        raise BadInputError(
+            "\n".join(f"{option} {name!r}: no such rule; {did_you_mean(name, RULES)}" for option, name in wrong)
+        )
     return tuple(name for name in RULES if (not chosen or name in chosen) and name not in left_out)
 
 

@@ -11,7 +11,9 @@ from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.options import Lab, Set
 from fabriclab.cli.host.waiting import waiting
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one.")
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one."
+)
 
 Missing = Literal["hosts", "left-out", "error"]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
@@ -21,16 +23,25 @@ Force = Annotated[bool, typer.Option("--force", help="Replace files that are the
 def import_(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="config_db.json...", help="A switch's configuration, or all those of a fabric.", show_default=False),
+        typer.Argument(
+            metavar="config_db.json...", help="A switch's configuration, or all those of a fabric.", show_default=False
+        ),
     ],
     name: Annotated[
-        str | None, typer.Option(help="The switch's name in the lab; of several files the lab's.", show_default="its hostname; DIR's")
+        str | None,
+        typer.Option(
+            help="The switch's name in the lab; of several files the lab's.", show_default="its hostname; DIR's"
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="The lab's directory.", show_default="NAME, or fabric")
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="The lab's directory.", show_default="NAME, or fabric"),
     ] = None,
     cell: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B")
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B"
+        ),
     ] = None,
     missing: Annotated[
         Missing | None,
@@ -70,15 +81,21 @@ def import_(
 def export(
     lab: Lab,
     node: Annotated[
-        list[str] | None, typer.Option(help="This switch only. Repeatable.", show_default="all switches", autocompletion=complete_node)
+        list[str] | None,
+        typer.Option(help="This switch only. Repeatable.", show_default="all switches", autocompletion=complete_node),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where DIR/NODE/config_db.json goes.", show_default="sonic/LAB")
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Where DIR/NODE/config_db.json goes.", show_default="sonic/LAB"
+        ),
     ] = None,
     settings: Set = None,
     yang_dir: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="SONiC's YANG models: validate each file by them (needs yanglint).", show_default=False),
+        typer.Option(
+            metavar="DIR", help="SONiC's YANG models: validate each file by them (needs yanglint).", show_default=False
+        ),
     ] = None,
     force: Force = False,
 ) -> None:

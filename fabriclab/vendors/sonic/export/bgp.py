@@ -30,17 +30,35 @@ def write_bgp(node: Node, plan: Plan, names: Mapping[str, str], tables: Tables) 
 
 
 def _write_for_bgpcfgd(node: Node, plan: Plan, bgp: Bgp, tables: Tables) -> None:
-    tables.tables["DEVICE_METADATA"]["localhost"] |= {"bgp_asn": str(node.asn), "docker_routing_config_mode": "separated"}
-    tables.leave_unsaid("BGP", f"max_paths {bgp.max_paths} (bgpcfgd has the platform's constants.yml), and the prefixes of hosts' links")
+    tables.tables["DEVICE_METADATA"]["localhost"] |= {
+        "bgp_asn": str(node.asn),
+        "docker_routing_config_mode": "separated",
+    }
+    tables.leave_unsaid(
+        "BGP", f"max_paths {bgp.max_paths} (bgpcfgd has the platform's constants.yml), and the prefixes of hosts' links"
+    )
     for interface, neighbour in fabric_neighbours(node, plan.by_name()):
         fields = {"asn": str(neighbour.node.asn), "name": neighbour.node.name, "local_addr": interface.ip}
-        fields |= {"keepalive": str(bgp.keepalive_s), "holdtime": str(bgp.hold_s), "nhopself": "0", "rrclient": "0", "admin_status": "up"}
+        fields |= {
+            "keepalive": str(bgp.keepalive_s),
+            "holdtime": str(bgp.hold_s),
+            "nhopself": "0",
+            "rrclient": "0",
+            "admin_status": "up",
+        }
         tables.put("BGP_NEIGHBOR", neighbour.interface.ip, fields)
 
 
 def _write_for_frrcfgd(node: Node, plan: Plan, bgp: Bgp, names: Mapping[str, str], tables: Tables) -> None:
-    tables.tables["DEVICE_METADATA"]["localhost"] |= {"frr_mgmt_framework_config": "true", "docker_routing_config_mode": "unified"}
-    tables.put("BGP_GLOBALS", _VRF, {"local_asn": str(node.asn), "router_id": str(node.loopback), "load_balance_mp_relax": "true"})
+    tables.tables["DEVICE_METADATA"]["localhost"] |= {
+        "frr_mgmt_framework_config": "true",
+        "docker_routing_config_mode": "unified",
+    }
+    tables.put(
+        "BGP_GLOBALS",
+        _VRF,
+        {"local_asn": str(node.asn), "router_id": str(node.loopback), "load_balance_mp_relax": "true"},
+    )
     if bgp.max_paths > _MOST_PATHS:
         tables.leave_unsaid("BGP", f"max_paths {bgp.max_paths}; SONiC has {_MOST_PATHS} at most")
     tables.put("BGP_GLOBALS_AF", f"{_VRF}|{_FAMILY}", {"max_ebgp_paths": str(min(bgp.max_paths, _MOST_PATHS))})
@@ -49,7 +67,12 @@ def _write_for_frrcfgd(node: Node, plan: Plan, bgp: Bgp, names: Mapping[str, str
     if bgp.bfd is not None:
         tables.leave_unsaid("BFD", "its interval and multiplier: a session has bfd true or false")
     for interface, neighbour in fabric_neighbours(node, plan.by_name()):
-        fields = {"name": neighbour.node.name, "keepalive": str(bgp.keepalive_s), "holdtime": str(bgp.hold_s), "admin_status": "up"}
+        fields = {
+            "name": neighbour.node.name,
+            "keepalive": str(bgp.keepalive_s),
+            "holdtime": str(bgp.hold_s),
+            "admin_status": "up",
+        }
         if bgp.bfd is not None:
             fields["bfd"] = "true"
         if bgp.unnumbered:

@@ -73,7 +73,11 @@ def _write_pools(pools: Sequence[Pool], bindings: Sequence[_Binding], tables: Ta
         users = [binding.profile for binding in bindings if binding.profile.pool == pool.name]
         sides = {profile.side for profile in users}
         kind = "both" if len(sides) > 1 else next(iter(sides), "ingress" if pool.headroom_bytes else "egress")
-        own = 0 if pool.headroom_bytes else sum(profile.lossless.headroom_bytes for profile in users if profile.lossless is not None)
+        own = (
+            0
+            if pool.headroom_bytes
+            else sum(profile.lossless.headroom_bytes for profile in users if profile.lossless is not None)
+        )
         size_bytes = pool.size_bytes + pool.headroom_bytes + own
         memory_bytes += 0 if kind == "egress" else size_bytes
         _write_pool(pool.name, kind, users, size_bytes, pool.headroom_bytes, tables)
@@ -90,7 +94,9 @@ def _write_pools(pools: Sequence[Pool], bindings: Sequence[_Binding], tables: Ta
             _write_pool(name, users[0].side, users, max(largest, min(needed, memory_bytes or needed)), 0, tables)
 
 
-def _write_pool(name: str, kind: str, users: Sequence[_Profile], size_bytes: int, xoff_bytes: int, tables: Tables) -> None:
+def _write_pool(
+    name: str, kind: str, users: Sequence[_Profile], size_bytes: int, xoff_bytes: int, tables: Tables
+) -> None:
     is_dynamic = any(profile.account.alpha_log is not None for profile in users)
     fields = {"type": kind, "mode": "dynamic" if is_dynamic else "static", "size": str(size_bytes)}
     tables.put("BUFFER_POOL", name, {**fields, "xoff": str(xoff_bytes)} if xoff_bytes else fields)
@@ -111,7 +117,9 @@ def _profile_fields(profile: _Profile, pools: Sequence[Pool], tables: Tables) ->
         fields["dynamic_th"] = str(account.alpha_log)
     else:
         if account.limit_bytes == 0:
-            tables.leave_unsaid(profile.wish, "no memory beyond the reserved bytes; static_th 0 means no limit, so 1 byte is written")
+            tables.leave_unsaid(
+                profile.wish, "no memory beyond the reserved bytes; static_th 0 means no limit, so 1 byte is written"
+            )
         fields["static_th"] = str(0 if account.limit_bytes is None else max(1, account.limit_bytes))
     if lossless is not None:
         fields["xon"], fields["xoff"] = str(lossless.xon_bytes), str(lossless.headroom_bytes)

@@ -43,10 +43,17 @@ def write_device(node: Node, plan: Plan, names: Mapping[str, str], tables: Table
 
 
 def _write_port(port: Port, name: str, index: int, tables: Tables) -> None:
-    fields = {"alias": port.interface, "lanes": lanes(name), "speed": str(speed_mbps(port)), "index": str(index), "admin_status": "up"}
+    fields = {
+        "alias": port.interface,
+        "lanes": lanes(name),
+        "speed": str(speed_mbps(port)),
+        "index": str(index),
+        "admin_status": "up",
+    }
     if speed_mbps(port) * _BITS_A_MBIT != port.rate_bps:
         tables.leave_unsaid(
-            name, f"{format_rate(port.rate_bps)}: SONiC has whole Mbit/s up to {_LARGEST_SPEED_MBPS}, {fields['speed']} written"
+            name,
+            f"{format_rate(port.rate_bps)}: SONiC has whole Mbit/s up to {_LARGEST_SPEED_MBPS}, {fields['speed']} written",
         )
     if port.mtu <= _LARGEST_MTU:
         fields["mtu"] = str(port.mtu)
@@ -62,7 +69,8 @@ def _write_port(port: Port, name: str, index: int, tables: Tables) -> None:
         cables[name] = f"{cable_metres(port)}m"
     else:
         tables.leave_unsaid(
-            name, f"a cable of {format_duration(port.delay_ns)}, which is no whole number of metres ({_NS_A_METRE} ns each)"
+            name,
+            f"a cable of {format_duration(port.delay_ns)}, which is no whole number of metres ({_NS_A_METRE} ns each)",
         )
 
 

@@ -25,7 +25,9 @@ def sonic_names(interfaces: Sequence[str]) -> dict[str, str]:
         if name is not None:
             other = next((one for one, taken in names.items() if taken == name), None)
             if other is not None:
-                raise ValueError(f"{other} and {interface} are both {name} in SONiC; name ports all ethN or all EthernetN")
+                raise ValueError(
+                    f"{other} and {interface} are both {name} in SONiC; name ports all ethN or all EthernetN"
+                )
             names[interface] = name
     free = (f"Ethernet{number * LANES}" for number in range(len(interfaces) * 2 + 1))
     for interface in interfaces:

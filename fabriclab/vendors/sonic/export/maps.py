@@ -54,7 +54,9 @@ def _write_watchdog(name: str, pfc: Pfc, tables: Tables) -> bool:
     times = _milliseconds(pfc.watchdog)
     if times is None:
         said = f"{format_duration(pfc.watchdog.detection_ns)} and {format_duration(pfc.watchdog.restoration_ns)}"
-        tables.leave_unsaid("watchdog", f"{said}: SONiC takes whole ms, detection in 100 to 5000, restoration in 100 to 60000; left out")
+        tables.leave_unsaid(
+            "watchdog", f"{said}: SONiC takes whole ms, detection in 100 to 5000, restoration in 100 to 60000; left out"
+        )
         return False
     detection, restoration = times
     known = tables.tables.get("PFC_WD", {}).get("GLOBAL", {}).get("POLL_INTERVAL", str(_POLL_MS))

@@ -20,15 +20,25 @@ _FAMILY = "ipv4_unicast"
 def write_own_bgp(node: Node, bgp: OwnBgp, names: Mapping[str, str], tables: Tables) -> None:
     """Write the sessions of a node and what it announces. `names` are SONiC's for the node's interfaces."""
     if _fits_bgpcfgd(node, bgp):
-        tables.tables["DEVICE_METADATA"]["localhost"] |= {"bgp_asn": str(node.asn), "docker_routing_config_mode": "separated"}
+        tables.tables["DEVICE_METADATA"]["localhost"] |= {
+            "bgp_asn": str(node.asn),
+            "docker_routing_config_mode": "separated",
+        }
         for neighbour in bgp.neighbours:
             interface = _interface(node, neighbour)
             local = {} if interface is None else {"local_addr": interface.ip}
             fields = {**_fields(node, neighbour), **local, "nhopself": "0", "rrclient": "0"}
             tables.put("BGP_NEIGHBOR", str(neighbour.address), fields)
         return
-    tables.tables["DEVICE_METADATA"]["localhost"] |= {"frr_mgmt_framework_config": "true", "docker_routing_config_mode": "unified"}
-    tables.put("BGP_GLOBALS", _VRF, {"local_asn": str(node.asn), "router_id": str(node.loopback), "load_balance_mp_relax": "true"})
+    tables.tables["DEVICE_METADATA"]["localhost"] |= {
+        "frr_mgmt_framework_config": "true",
+        "docker_routing_config_mode": "unified",
+    }
+    tables.put(
+        "BGP_GLOBALS",
+        _VRF,
+        {"local_asn": str(node.asn), "router_id": str(node.loopback), "load_balance_mp_relax": "true"},
+    )
     if bgp.max_paths is not None:
         tables.put("BGP_GLOBALS_AF", f"{_VRF}|{_FAMILY}", {"max_ebgp_paths": str(bgp.max_paths)})
     for prefix in bgp.networks:

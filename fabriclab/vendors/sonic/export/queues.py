@@ -29,7 +29,11 @@ def write_queues(ports: Mapping[str, SwitchPort], tables: Tables) -> None:
             _leave_unsaid(queue, tables)
         for (scheduler, wred), numbers in used.items():
             for key in index_keys(numbers):
-                tables.put("QUEUE", f"{port_name}|{key}", {"scheduler": scheduler, **({} if wred is None else {"wred_profile": wred})})
+                tables.put(
+                    "QUEUE",
+                    f"{port_name}|{key}",
+                    {"scheduler": scheduler, **({} if wred is None else {"wred_profile": wred})},
+                )
 
 
 def _scheduler_fields(scheduler: Scheduler, subject: str, tables: Tables) -> dict[str, str]:
@@ -37,12 +41,16 @@ def _scheduler_fields(scheduler: Scheduler, subject: str, tables: Tables) -> dic
     if scheduler.kind != "strict":
         fields["weight"] = str(scheduler.weight)
     if scheduler.pir_bps and not scheduler.cir_bps:
-        tables.leave_unsaid(subject, f"pir {format_rate(scheduler.pir_bps)} without cir, which SONiC's YANG models refuse")
+        tables.leave_unsaid(
+            subject, f"pir {format_rate(scheduler.pir_bps)} without cir, which SONiC's YANG models refuse"
+        )
         return fields
     for name, rate_bps in (("cir", scheduler.cir_bps), ("pir", scheduler.pir_bps)):
         if rate_bps:
             if rate_bps % 8:
-                tables.leave_unsaid(subject, f"{name} {format_rate(rate_bps)} is no whole number of bytes a second; rounded down")
+                tables.leave_unsaid(
+                    subject, f"{name} {format_rate(rate_bps)} is no whole number of bytes a second; rounded down"
+                )
             fields[name] = str(rate_bps // 8)
     if scheduler.cir_bps and scheduler.cbs_bytes:
         fields["cbs"] = str(min(scheduler.cbs_bytes, _LARGEST_BURST))
@@ -71,7 +79,9 @@ def _wred_name(queue: SwitchQueue, names: Names[Wred], tables: Tables) -> str | 
 def _wred_fields(wred: Wred, name: str, tables: Tables) -> dict[str, str]:
     percent = (wred.probability_ppm + _WHOLE_PERCENT_PPM // 2) // _WHOLE_PERCENT_PPM
     if percent * _WHOLE_PERCENT_PPM != wred.probability_ppm:
-        tables.leave_unsaid(name, f"probability {format_percent(wred.probability_ppm)}: whole per cent only, written as {percent}")
+        tables.leave_unsaid(
+            name, f"probability {format_percent(wred.probability_ppm)}: whole per cent only, written as {percent}"
+        )
     if wred.weight_log:
         tables.leave_unsaid(name, f"weight {wred.weight_log} of the average queue: the platform's own")
     if wred.non_ect == "queue":

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.plan.node import Node, Port, Queue
-from fabriclab.plan.switch.model import CODEPOINTS, Account, Pool, QosMaps, Scheduler, Switch, SwitchPort, SwitchQueue, Wred
+from fabriclab.plan.switch.model import (
+    CODEPOINTS,
+    Account,
+    Pool,
+    QosMaps,
+    Scheduler,
+    Switch,
+    SwitchPort,
+    SwitchQueue,
+    Wred,
+)
 from fabriclab.vendors.sonic.export.tables import Tables
 
 POOL = "buffer"

@@ -80,7 +80,9 @@ _TABLES = {
     "DSCP_TO_TC_MAP": _map("sonic-dscp-tc-map", "DSCP_TO_TC_MAP", "dscp", "tc"),
     "TC_TO_QUEUE_MAP": _map("sonic-tc-queue-map", "TC_TO_QUEUE_MAP", "tc", "qindex"),
     "TC_TO_PRIORITY_GROUP_MAP": _map("sonic-tc-priority-group-map", "TC_TO_PRIORITY_GROUP_MAP", "tc", "pg"),
-    "MAP_PFC_PRIORITY_TO_QUEUE": _map("sonic-pfc-priority-queue-map", "MAP_PFC_PRIORITY_TO_QUEUE", "pfc_priority", "qindex"),
+    "MAP_PFC_PRIORITY_TO_QUEUE": _map(
+        "sonic-pfc-priority-queue-map", "MAP_PFC_PRIORITY_TO_QUEUE", "pfc_priority", "qindex"
+    ),
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": _map(
         "sonic-pfc-priority-priority-group-map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "pfc_priority", "pg"
     ),
@@ -110,7 +112,9 @@ def yang_data(tables: ConfigTables) -> YangData:
         by_module.setdefault(_TABLES[name].module, {})[name] = entries
     # libyang reads top-level elements one after the other, without an element around them.
     asked = dict.fromkeys([*by_module, *(other for module in by_module for other in _ASKED_BY.get(module, ()))])
-    return YangData(tuple(asked), "".join(f"{line}\n" for module, own in by_module.items() for line in _module(module, own)))
+    return YangData(
+        tuple(asked), "".join(f"{line}\n" for module, own in by_module.items() for line in _module(module, own))
+    )
 
 
 def _module(module: str, tables: Mapping[str, Mapping[str, Mapping[str, FieldValue]]]) -> Iterator[str]:
@@ -138,7 +142,9 @@ def _entry(name: str, table: _Table, key: str, fields: Mapping[str, FieldValue])
 
 def _pairs(name: str, leaves: tuple[str, str], fields: Mapping[str, FieldValue]) -> Iterator[str]:
     for field, value in fields.items():
-        pair = "".join(f"<{leaf}>{escape(str(text))}</{leaf}>" for leaf, text in zip(leaves, (field, value), strict=True))
+        pair = "".join(
+            f"<{leaf}>{escape(str(text))}</{leaf}>" for leaf, text in zip(leaves, (field, value), strict=True)
+        )
         yield f"<{name}>{pair}</{name}>"
 
 

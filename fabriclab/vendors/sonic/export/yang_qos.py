@@ -8,8 +8,24 @@ import re
 from fabriclab.vendors.sonic.export.tables import ConfigTables, FieldValue
 
 TABLES = (
-    *("PORT", "CABLE_LENGTH", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "SCHEDULER", "WRED_PROFILE"),
-    *("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+    *(
+        "PORT",
+        "CABLE_LENGTH",
+        "BUFFER_POOL",
+        "BUFFER_PROFILE",
+        "BUFFER_PG",
+        "BUFFER_QUEUE",
+        "QUEUE",
+        "SCHEDULER",
+        "WRED_PROFILE",
+    ),
+    *(
+        "DSCP_TO_TC_MAP",
+        "TC_TO_QUEUE_MAP",
+        "TC_TO_PRIORITY_GROUP_MAP",
+        "MAP_PFC_PRIORITY_TO_QUEUE",
+        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    ),
     *("PORT_QOS_MAP", "PFC_WD", "DEVICE_METADATA"),
 )
 _MAPS = ("CABLE_LENGTH", *(table for table in TABLES if "_TO_" in table))
@@ -37,7 +53,11 @@ def qos_tables(data: bytes) -> tuple[ConfigTables, tuple[str, ...]]:
 def _entries(table: object) -> dict[str, dict[str, FieldValue]]:
     """Return a table's entries; what is no text or list of texts is the reader's to tell."""
     entries = table.items() if isinstance(table, dict) else ()
-    return {str(key): {str(name): _value(value) for name, value in fields.items()} for key, fields in entries if isinstance(fields, dict)}
+    return {
+        str(key): {str(name): _value(value) for name, value in fields.items()}
+        for key, fields in entries
+        if isinstance(fields, dict)
+    }
 
 
 def _value(value: object) -> FieldValue:

@@ -49,7 +49,9 @@ class Bindings:
     def wred(self, port: str, index: int) -> WredProfile | None:
         """Return the WRED profile of a queue, enabled or not."""
         binding = self.queues.get(port, {}).get(index)
-        return None if binding is None or binding.wred_profile is None else self.config.wred_profiles[binding.wred_profile]
+        return (
+            None if binding is None or binding.wred_profile is None else self.config.wred_profiles[binding.wred_profile]
+        )
 
     def qos(self, port: str) -> PortQosMap | None:
         """Return PORT_QOS_MAP of a port, else the global one."""

@@ -32,7 +32,9 @@ def mandatory(bindings: Bindings) -> Iterator[SonicFinding]:
 def _missing(path: tuple[str, str], values: Mapping[str, object]) -> Iterator[SonicFinding]:
     for name, value in values.items():
         if value is None:
-            yield finding("malformed", (*path, name), None, "missing, and mandatory", "SONiC refuses the entry", "write it")
+            yield finding(
+                "malformed", (*path, name), None, "missing, and mandatory", "SONiC refuses the entry", "write it"
+            )
 
 
 def thresholds(bindings: Bindings) -> Iterator[SonicFinding]:
@@ -51,14 +53,25 @@ def thresholds(bindings: Bindings) -> Iterator[SonicFinding]:
 def directions(bindings: Bindings) -> Iterator[SonicFinding]:
     """Priority groups take from ingress pools, queues from egress pools."""
     config = bindings.config
-    for table, side, every in (("BUFFER_PG", "ingress", config.buffer_pgs), ("BUFFER_QUEUE", "egress", config.buffer_queues)):
+    for table, side, every in (
+        ("BUFFER_PG", "ingress", config.buffer_pgs),
+        ("BUFFER_QUEUE", "egress", config.buffer_queues),
+    ):
         for binding in every:
             pool = _pool(bindings, binding)
             if pool is not None and pool.kind not in (side, "both", None):
                 bound = f"of {pool.name}, an {pool.kind} pool"
                 fate = "SAI refuses the binding, and the port is left without a limit there"
                 remedy = f"bind a profile of an {side} pool"
-                yield finding("pool-direction", (table, binding.key, "profile"), binding.profile, bound, fate, remedy, binding.ports)
+                yield finding(
+                    "pool-direction",
+                    (table, binding.key, "profile"),
+                    binding.profile,
+                    bound,
+                    fate,
+                    remedy,
+                    binding.ports,
+                )
 
 
 def _pool(bindings: Bindings, binding: BufferBinding) -> BufferPool | None:
@@ -72,7 +85,9 @@ def percentages(bindings: Bindings) -> Iterator[SonicFinding]:
     for key, values in entries(bindings.config, "BUFFER_POOL").items():
         path, value = ("BUFFER_POOL", key, "percentage"), values.get("percentage")
         if value is not None and "size" in values:
-            yield finding("pool-percentage", path, value, "beside a size", "the YANG models refuse it", "keep one of the two")
+            yield finding(
+                "pool-percentage", path, value, "beside a size", "the YANG models refuse it", "keep one of the two"
+            )
         elif value is not None and device.get("buffer_model") != "dynamic":
             fate = "the YANG models refuse it, and the pool has no size"
             remedy = "write size, or set DEVICE_METADATA|localhost|buffer_model"
@@ -88,15 +103,26 @@ def reserved(bindings: Bindings, cell_bytes: int) -> Iterator[SonicFinding]:
         groups = group_profiles(bindings, pool.name)
         headroom = sum(accounts.headroom_in_size(profile) for profile in groups)
         # Of a pool of type both each frame counts once (SAI), whichever side reserves it.
-        own = sum(_reserved(accounts, profile, cell_bytes) for profile in [*groups, *_queue_profiles(bindings, pool.name)])
+        own = sum(
+            _reserved(accounts, profile, cell_bytes) for profile in [*groups, *_queue_profiles(bindings, pool.name)]
+        )
         needed = own + headroom + pool.xoff
         if needed > pool.size:
             parts = [
-                f"{size(value)} {what}" for value, what in ((own, "reserved"), (headroom, "own headroom"), (pool.xoff, "xoff")) if value
+                f"{size(value)} {what}"
+                for value, what in ((own, "reserved"), (headroom, "own headroom"), (pool.xoff, "xoff"))
+                if value
             ]
             bound = f"less than {needed} B: {' + '.join(parts)} of {len(bindings.config.ports)} ports"
             fate = "orchagent cannot make the last of them, and those ports are left with the chip's defaults"
-            yield finding("reserved-above-pool", ("BUFFER_POOL", pool.name, "size"), f"{pool.size} B", bound, fate, "write smaller sizes")
+            yield finding(
+                "reserved-above-pool",
+                ("BUFFER_POOL", pool.name, "size"),
+                f"{pool.size} B",
+                bound,
+                fate,
+                "write smaller sizes",
+            )
 
 
 def _reserved(accounts: Accounts, profile: BufferProfile, cell_bytes: int) -> int:

@@ -32,12 +32,26 @@ _BY_THEMSELVES = (
     pfc_rules.watchdog_times,
 )
 """Rules of tables as they stand."""
-_TOGETHER = (pfc_rules.maps_missing, pfc_rules.unused_groups, pfc_rules.unwatched, pfc_rules.cables, wred_rules.lossless_drops)
+_TOGETHER = (
+    pfc_rules.maps_missing,
+    pfc_rules.unused_groups,
+    pfc_rules.unwatched,
+    pfc_rules.cables,
+    wred_rules.lossless_drops,
+)
 """Rules of ports with everything that is bound to them."""
 _UNSOUND = frozenset({"malformed", "pool-direction", "pool-percentage"})
 """What keeps a file from being a switch, in the tables that make one."""
 _SWITCH_TABLES = (
-    *("PORT", "CABLE_LENGTH", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"),
+    *(
+        "PORT",
+        "CABLE_LENGTH",
+        "BUFFER_POOL",
+        "BUFFER_PROFILE",
+        "BUFFER_PG",
+        "BUFFER_QUEUE",
+        "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
+    ),
     *("QUEUE", "SCHEDULER", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD", *MAP_TABLES),
 )
 _ALL_WAITS = "nearly all of the file is malformed: no other rule was asked"

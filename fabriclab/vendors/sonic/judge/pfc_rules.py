@@ -33,7 +33,9 @@ def maps_missing(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator
         if has_pfc and bindings.map_holder(port.name, "pfc_to_queue_map") is None:
             bound, fate = "missing, while PFC is enabled", "which queue a received pause stops depends on the platform"
             path = ("PORT_QOS_MAP", key, "pfc_to_queue_map")
-            yield finding("pfc-queue-map-missing", path, None, bound, fate, "name a MAP_PFC_PRIORITY_TO_QUEUE", (port.name,))
+            yield finding(
+                "pfc-queue-map-missing", path, None, bound, fate, "name a MAP_PFC_PRIORITY_TO_QUEUE", (port.name,)
+            )
 
 
 def unused_groups(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
@@ -45,7 +47,9 @@ def unused_groups(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterato
             bound = f"lossless, and no DSCP leads to it: those in use lead to priority groups {number_ranges(used)}"
             fate = "what was to be lossless comes in by a lossy group, and is dropped"
             remedy = "mend dscp_to_tc_map or tc_to_pg_map"
-            yield finding("lossless-group-unused", ("BUFFER_PG", binding.key), f"group {index}", bound, fate, remedy, (port.name,))
+            yield finding(
+                "lossless-group-unused", ("BUFFER_PG", binding.key), f"group {index}", bound, fate, remedy, (port.name,)
+            )
 
 
 def unwatched(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
@@ -80,7 +84,13 @@ def watchdog_times(bindings: Bindings) -> Iterator[SonicFinding]:
                 path = ("PFC_WD", watchdog.port, name)
                 fate = "the YANG models refuse it; a poll is the least that a watchdog sees"
                 yield finding(
-                    "watchdog-faster-than-poll", path, f"{value} ms", bound, fate, "write as much, or poll sooner", (watchdog.port,)
+                    "watchdog-faster-than-poll",
+                    path,
+                    f"{value} ms",
+                    bound,
+                    fate,
+                    "write as much, or poll sooner",
+                    (watchdog.port,),
                 )
 
 
@@ -91,5 +101,11 @@ def cables(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[Sonic
             bound = "no cable length, and a lossless group"
             fate = "SONiC makes no pg_lossless profile of the port; headroom was judged for a cable of no length"
             yield finding(
-                "cable-length-missing", ("CABLE_LENGTH", "AZURE", port.name), None, bound, fate, "write it, such as 5m", (port.name,)
+                "cable-length-missing",
+                ("CABLE_LENGTH", "AZURE", port.name),
+                None,
+                bound,
+                fate,
+                "write it, such as 5m",
+                (port.name,),
             )

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 
 from fabriclab.vendors.sonic.judge.bindings import GLOBAL, Bindings
 
-_PROFILE = {"alpha": "dynamic_th", "limit": "static_th", "reserved": "size", "pool": "pool", "headroom": "xoff", "lossless": "xoff"}
+_PROFILE = {
+    "alpha": "dynamic_th",
+    "limit": "static_th",
+    "reserved": "size",
+    "pool": "pool",
+    "headroom": "xoff",
+    "lossless": "xoff",
+}
 _POOL = {"size": "size", "headroom": "xoff"}
 _WRED = {"min": "green_min_threshold", "max": "green_max_threshold", "probability": "green_drop_probability"}
 _SCHEDULER = {"scheduler": "type"}
@@ -31,7 +38,9 @@ def config_path(bindings: Bindings, pool_keys: Mapping[str, str], port: str, pat
         holder = bindings.map_holder(port, _MAPS[name]) or bindings.qos(port)
         return "PORT_QOS_MAP", port if holder is None else holder.name, _MAPS[name]
     number = int(name.replace(",", ".").partition(".")[0])  # `1, 3..4`: the first of them
-    return _group(bindings, port, number, more[0]) if part == "priority_groups" else _queue(bindings, port, number, more)
+    return (
+        _group(bindings, port, number, more[0]) if part == "priority_groups" else _queue(bindings, port, number, more)
+    )
 
 
 def _group(bindings: Bindings, port: str, number: int, word: str) -> tuple[str, ...]:
@@ -42,7 +51,11 @@ def _group(bindings: Bindings, port: str, number: int, word: str) -> tuple[str, 
 
 
 def _queue(bindings: Bindings, port: str, number: int, words: list[str]) -> tuple[str, ...]:
-    wred, scheduler, profile = bindings.wred(port, number), bindings.scheduler(port, number), bindings.queue_profile(port, number)
+    wred, scheduler, profile = (
+        bindings.wred(port, number),
+        bindings.scheduler(port, number),
+        bindings.queue_profile(port, number),
+    )
     if words[0] == "wred" and wred is not None:
         return "WRED_PROFILE", wred.name, *(_WRED[word] for word in words[1:])
     if words[0] in _PROFILE:

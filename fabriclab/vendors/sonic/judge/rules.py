@@ -27,7 +27,12 @@ _OF_TABLES = (
     Rule("yang", "error", "the YANG models of --yang-dir take the file", _YANG),
     Rule("old-reference", "warning", "references are names, without [TABLE|...] around them", f"{_YANG}: leafref"),
     Rule("port-list-key", "warning", "a key names one port", f"{_YANG}; doc/Configuration.md differs"),
-    Rule("range-overlap", "error", "no two keys of a port have a queue or a priority group in common", "sonic-swss, bufferorch, qosorch"),
+    Rule(
+        "range-overlap",
+        "error",
+        "no two keys of a port have a queue or a priority group in common",
+        "sonic-swss, bufferorch, qosorch",
+    ),
     Rule("unknown-field", "note", "fabriclab knows every field of a table that it reads", _YANG),
     Rule("two-thresholds", "error", "a profile has static_th or dynamic_th, not both", "sonic-swss, bufferorch"),
     Rule("no-threshold", "warning", "a profile has static_th or dynamic_th", "sonic-swss, bufferorch"),
@@ -49,7 +54,12 @@ _OF_TABLES = (
         "pir stands with a cir that it is not below, bursts with their rates",
         f"{_YANG}, sonic-scheduler: must",
     ),
-    Rule("watchdog-faster-than-poll", "error", "detection and restoration last a poll interval at least", f"{_YANG}, sonic-pfcwd: must"),
+    Rule(
+        "watchdog-faster-than-poll",
+        "error",
+        "detection and restoration last a poll interval at least",
+        f"{_YANG}, sonic-pfcwd: must",
+    ),
 )
 _OF_SWITCH = (
     Rule("wred-drops-lossless", "warning", "WRED of a lossless class marks and does not drop", "sonic-swss#4718"),
@@ -66,7 +76,12 @@ _OF_SWITCH = (
         "switch port of fabriclab's kernel",
     ),
     Rule("wred-unreachable", "error", "a queue can be as long as the minimum threshold", _THRESHOLD),
-    Rule("wred-unreachable-when-busy", "warning", "it can with all ports busy, too", f"{_THRESHOLD}: alpha B / (1 + alpha N)"),
+    Rule(
+        "wred-unreachable-when-busy",
+        "warning",
+        "it can with all ports busy, too",
+        f"{_THRESHOLD}: alpha B / (1 + alpha N)",
+    ),
     Rule("wred-max-unreachable", "warning", "a queue can be as long as the maximum threshold", _THRESHOLD),
     Rule("wred-above-xoff", "warning", "marks come before pauses", "Zhu et al., SIGCOMM 2015 (DCQCN): K below xoff"),
     Rule("wred-above-ingress-limit", "warning", "marks come before drops at the ingress", _THRESHOLD),
@@ -77,7 +92,12 @@ _OF_SWITCH = (
     Rule("pause-stops-other-queue", "error", "a pause stops the queue that fills the group", _PFC),
     Rule("lossless-queue-drops", "error", "the queue of a lossless class holds what its groups take in", _PFC),
     Rule("headroom-below-frame", "error", "headroom holds a frame", _HEADROOM),
-    Rule("headroom-below-need", "error", "headroom holds what a busy sender sends until the pause takes effect", _HEADROOM),
+    Rule(
+        "headroom-below-need",
+        "error",
+        "headroom holds what a busy sender sends until the pause takes effect",
+        _HEADROOM,
+    ),
     Rule("headroom-for-full-frames", "warning", "it does so for small frames and against traffic, too", _HEADROOM),
     Rule("shared-headroom-too-small", "error", "headroom that groups share is enough for one of them", _HEADROOM),
     Rule("headroom-oversubscribed", "note", "headroom that groups share is enough for all of them", _HEADROOM),
@@ -101,5 +121,12 @@ def finding(
 ) -> SonicFinding:
     """Return what a rule found, as severe as the rule is unless it is said."""
     return SonicFinding(
-        rule, severity or RULES[rule].severity, path, "" if value is None else str(value), bound, consequence, remedy, ports
+        rule,
+        severity or RULES[rule].severity,
+        path,
+        "" if value is None else str(value),
+        bound,
+        consequence,
+        remedy,
+        ports,
     )

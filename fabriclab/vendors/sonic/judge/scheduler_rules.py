@@ -53,4 +53,6 @@ def _above_line(scheduler: Scheduler, name: str, rate: int, speed_bps: int, port
     meant = f"; {format_rate(rate)} would be {rate // _BITS}" if rate <= speed_bps else ""
     bound = f"{format_rate(rate * _BITS)}, above the line, {format_rate(speed_bps)}: the unit is bytes a second"
     fate = "the queue is not shaped" if name == "pir" else "the queue is served before all others, up to the whole line"
-    return finding("rate-unit", ("SCHEDULER", scheduler.name, name), rate, bound, fate, f"write bytes a second{meant}", ports)
+    return finding(
+        "rate-unit", ("SCHEDULER", scheduler.name, name), rate, bound, fate, f"write bytes a second{meant}", ports
+    )

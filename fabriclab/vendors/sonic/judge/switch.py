@@ -86,14 +86,20 @@ class SwitchBuilder:
         if side == "egress":
             return Pool(name=name, size_bytes=size)
         return Pool(
-            name=name, size_bytes=max(1, size - pool.xoff - own_headroom(self._bindings, self._accounts, pool)), headroom_bytes=pool.xoff
+            name=name,
+            size_bytes=max(1, size - pool.xoff - own_headroom(self._bindings, self._accounts, pool)),
+            headroom_bytes=pool.xoff,
         )
 
     def _port(self, port: Port) -> CheckedPort:
         maps, pfc = self._maps(port.name), self._pfc(port.name)
         line = self._line(port, pfc)
-        groups = tuple(self._group(port.name, index, line, pfc) for index in sorted(self._bindings.groups.get(port.name, {})))
-        return CheckedPort(port.name, line, SwitchPort(queues=self._queues(port.name, maps), groups=groups, maps=maps, pfc=pfc))
+        groups = tuple(
+            self._group(port.name, index, line, pfc) for index in sorted(self._bindings.groups.get(port.name, {}))
+        )
+        return CheckedPort(
+            port.name, line, SwitchPort(queues=self._queues(port.name, maps), groups=groups, maps=maps, pfc=pfc)
+        )
 
     def _line(self, port: Port, pfc: Pfc | None) -> Line:
         rate_bps = (port.speed_mbps or 1) * _MBPS
@@ -106,7 +112,10 @@ class SwitchBuilder:
         wanted = {*self._bindings.buffers.get(port, {}), *self._bindings.queues.get(port, {}), *reached}
         return tuple(
             SwitchQueue(
-                index=index, account=self._queue_account(port, index), scheduler=self._scheduler(port, index), wred=self._wred(port, index)
+                index=index,
+                account=self._queue_account(port, index),
+                scheduler=self._scheduler(port, index),
+                wred=self._wred(port, index),
             )
             for index in sorted(wanted)
         )
@@ -121,7 +130,12 @@ class SwitchBuilder:
         limit = None if profile.dynamic_th is not None else profile.static_th or None
         if pool.name == UNSHARED[side]:
             return Account(reserved_bytes=reserved, limit_bytes=limit or self._memory_bytes)
-        return Account(pool=self._accounts.pool_name(pool, side), reserved_bytes=reserved, limit_bytes=limit, alpha_log=profile.dynamic_th)
+        return Account(
+            pool=self._accounts.pool_name(pool, side),
+            reserved_bytes=reserved,
+            limit_bytes=limit,
+            alpha_log=profile.dynamic_th,
+        )
 
     def _scheduler(self, port: str, index: int) -> Scheduler:
         written = self._bindings.scheduler(port, index)
@@ -138,14 +152,21 @@ class SwitchBuilder:
         if written is None or not written.enabled or written.min_threshold is None or not written.max_threshold:
             return None
         high = max(written.min_threshold, written.max_threshold)
-        return Wred(min=written.min_threshold, max=high, probability_ppm=written.drop_probability * _PPM_A_PER_CENT, ecn=written.marks)
+        return Wred(
+            min=written.min_threshold,
+            max=high,
+            probability_ppm=written.drop_probability * _PPM_A_PER_CENT,
+            ecn=written.marks,
+        )
 
     def _group(self, port: str, index: int, line: Line, pfc: Pfc | None) -> PriorityGroup:
         profile = self._bindings.group_profile(port, index)
         if profile is None:
             return self._computed_group(index, line, pfc)
         lossless = (
-            Lossless(headroom_bytes=profile.xoff, xon_bytes=profile.xon, xon_offset_bytes=profile.xon_offset) if profile.xoff else None
+            Lossless(headroom_bytes=profile.xoff, xon_bytes=profile.xon, xon_offset_bytes=profile.xon_offset)
+            if profile.xoff
+            else None
         )
         return PriorityGroup(index=index, account=self._account(profile, "ingress"), lossless=lossless)
 

@@ -50,12 +50,18 @@ def _told(found: SwitchFinding, port: str, bindings: Bindings, configured: Confi
         bound = "lossless, and no priority of pfc_enable belongs to it"
     severity: Severity = found.severity if found.rule == "wred-unreachable" else RULES[found.rule].severity
     ports = (port,) if port else ()
-    return SonicFinding(found.rule, severity, path, value, bound, found.consequence, _REMEDIES.get(found.rule, ""), ports)
+    return SonicFinding(
+        found.rule, severity, path, value, bound, found.consequence, _REMEDIES.get(found.rule, ""), ports
+    )
 
 
 def _value(found: SwitchFinding, path: tuple[str, ...], bindings: Bindings) -> str:
     """Return what the file says, and what it comes to where that reads otherwise."""
-    written = entries(bindings.config, path[0]).get(path[1], {}).get(path[2]) if len(path) == 3 and found.rule not in _AS_FOUND else None
+    written = (
+        entries(bindings.config, path[0]).get(path[1], {}).get(path[2])
+        if len(path) == 3 and found.rule not in _AS_FOUND
+        else None
+    )
     if not isinstance(written, str) or written == found.value:
         return found.value
     return f"{written} (alpha {found.value})" if path[2] == "dynamic_th" else f"{written} ({found.value})"

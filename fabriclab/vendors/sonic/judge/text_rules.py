@@ -46,7 +46,12 @@ def old_references(bindings: Bindings) -> Iterator[SonicFinding]:
             remedy = f"write {value[1:-1].partition('|')[2]}"
             path = (table, key, name)
             yield finding(
-                "old-reference", path, value, "of the old form", "today's YANG models refuse it, and so does a config reload", remedy
+                "old-reference",
+                path,
+                value,
+                "of the old form",
+                "today's YANG models refuse it, and so does a config reload",
+                remedy,
             )
 
 
@@ -56,7 +61,14 @@ def port_lists(bindings: Bindings) -> Iterator[SonicFinding]:
         for key in entries(bindings.config, table):
             if "," in key:
                 bound = "several ports in one key, as Configuration.md shows"
-                yield finding("port-list-key", (table, key), None, bound, "the YANG models refuse it", "write an entry for each port")
+                yield finding(
+                    "port-list-key",
+                    (table, key),
+                    None,
+                    bound,
+                    "the YANG models refuse it",
+                    "write an entry for each port",
+                )
 
 
 def overlaps(bindings: Bindings) -> Iterator[SonicFinding]:
@@ -73,7 +85,9 @@ def _overlaps(bindings: Iterable[B], table: str, said: Callable[[B], tuple[str |
         # A chassis has keys host|asic|port|number: ports of one name on other line cards.
         card = SEPARATOR.join(binding.key.split(SEPARATOR)[:-2])
         for port in binding.ports:
-            others = dict.fromkeys(first[card, port, index] for index in binding.indices if (card, port, index) in first)
+            others = dict.fromkeys(
+                first[card, port, index] for index in binding.indices if (card, port, index) in first
+            )
             for other in others:
                 common = [index for index in binding.indices if first.get((card, port, index)) is other]
                 yield _overlap(table, binding, other, port, common, said(binding) == said(other))
@@ -84,10 +98,14 @@ def _overlaps(bindings: Iterable[B], table: str, said: Callable[[B], tuple[str |
 def _overlap(table: str, binding: B, other: B, port: str, common: list[int], is_same: bool) -> SonicFinding:
     bound = f"{', '.join(map(str, common))} of {port} stands in {table}|{other.key}, too"
     consequence = (
-        "both say the same today, a change of one will not hold" if is_same else "they differ, and whichever SONiC reads last holds"
+        "both say the same today, a change of one will not hold"
+        if is_same
+        else "they differ, and whichever SONiC reads last holds"
     )
     severity: Severity = "warning" if is_same else "error"
-    return finding("range-overlap", (table, binding.key), None, bound, consequence, "keep one of the two", (port,), severity)
+    return finding(
+        "range-overlap", (table, binding.key), None, bound, consequence, "keep one of the two", (port,), severity
+    )
 
 
 def unknown_fields(bindings: Bindings) -> Iterator[SonicFinding]:

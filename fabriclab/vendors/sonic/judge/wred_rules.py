@@ -44,7 +44,11 @@ def _complete(profile: WredProfile) -> Iterator[SonicFinding]:
     for name, value in (("green_min_threshold", profile.min_threshold), ("green_max_threshold", profile.max_threshold)):
         if profile.enabled and not value and (value is None or name == "green_max_threshold"):
             path = ("WRED_PROFILE", profile.name, name)
-            bound = "missing, while wred_green_enable is true" if value is None else "the length from which on every frame is hit"
+            bound = (
+                "missing, while wred_green_enable is true"
+                if value is None
+                else "the length from which on every frame is hit"
+            )
             fate = "SAI's default is 0: every frame is marked or dropped"
             yield finding("wred-without-threshold", path, value, bound, fate, "write it in bytes")
 
@@ -56,7 +60,14 @@ def _inverted(key: str, values: Mapping[str, FieldValue]) -> Iterator[SonicFindi
         if low is not None and high is not None and low > high:
             bound = f"above {names[1]}, {high} B"
             fate = "the chip refuses the profile; older orchagents end at it (sonic-swss#579)"
-            yield finding("wred-inverted", ("WRED_PROFILE", key, names[0]), f"{low} B", bound, fate, "write the smaller one as the minimum")
+            yield finding(
+                "wred-inverted",
+                ("WRED_PROFILE", key, names[0]),
+                f"{low} B",
+                bound,
+                fate,
+                "write the smaller one as the minimum",
+            )
 
 
 def _number(value: FieldValue | None) -> int | None:
@@ -74,6 +85,8 @@ def lossless_drops(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterat
         for name, indices in queues.items():
             profile = bindings.config.wred_profiles[name]
             bound = f"no ECN for green, and queues {number_ranges(indices)} are of lossless classes"
-            fate = f"from {profile.min_threshold or 0} B on frames of these classes are dropped, before PFC pauses anybody"
+            fate = (
+                f"from {profile.min_threshold or 0} B on frames of these classes are dropped, before PFC pauses anybody"
+            )
             path = ("WRED_PROFILE", name, "ecn")
             yield finding("wred-drops-lossless", path, profile.ecn, bound, fate, "write ecn_all", (port.name,))

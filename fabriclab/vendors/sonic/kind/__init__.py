@@ -13,7 +13,9 @@ from fabriclab.vendors.sonic.kind.nodes import bind_nodes
 Bound = tuple[tuple[LabNode, ...], tuple[Link, ...]]
 
 
-def bind(written: Sequence[WrittenNode], nodes: Sequence[LabNode], links: Sequence[Link], directory: Path, problems: Problems) -> Bound:
+def bind(
+    written: Sequence[WrittenNode], nodes: Sequence[LabNode], links: Sequence[Link], directory: Path, problems: Problems
+) -> Bound:
     """Return nodes and links with what the files of `written`, the switches of this kind, say of them; mistakes are recorded."""
     configs = read_configs(written, directory, problems)
     bound = bind_links(links, configs, problems)

@@ -85,9 +85,7 @@ class _LinkBinder:
             return end
         name = port_of_link(end.interface)
         if name is None:
-            message = (
-                f"{shown(end.port)}: Containerlab names the interfaces of sonic-vs eth1, eth2 and so on; SONiC has Ethernet0, Ethernet4"
-            )
+            message = f"{shown(end.port)}: Containerlab names the interfaces of sonic-vs eth1, eth2 and so on; SONiC has Ethernet0, Ethernet4"
             self._problems.add(end.place, end.key, message, end.port)
             return end
         port = config.ports.get(name)
@@ -119,7 +117,9 @@ class _LinkBinder:
         value = port_mtu(config, port)
         said = _written(value, str(value), config.place("PORT", port.name, "mtu"))
         if mtu is not None and mtu.value != said.value:
-            mtu.complain(self._problems, f"{mtu.value}, and {said.value} in PORT|{port.name}|mtu ({said.place}); write the same")
+            mtu.complain(
+                self._problems, f"{mtu.value}, and {said.value} in PORT|{port.name}|mtu ({said.place}); write the same"
+            )
         return mtu or said
 
     def _addresses(self, a: Endpoint, b: Endpoint) -> tuple[Endpoint, Endpoint]:
@@ -145,7 +145,12 @@ def _with_others(end: Endpoint, other: Endpoint) -> Endpoint:
     free = [address for address in own.network.hosts() if address != own.ip] if own.network.prefixlen >= 30 else []
     if not free:
         return end
-    return replace(end, ipv4=Written(IPv4Interface((free[0], own.network.prefixlen)), other.ipv4.key, other.ipv4.text, other.ipv4.place))
+    return replace(
+        end,
+        ipv4=Written(
+            IPv4Interface((free[0], own.network.prefixlen)), other.ipv4.key, other.ipv4.text, other.ipv4.place
+        ),
+    )
 
 
 def _written(value: int, text: str, place: Place) -> Written[int]:

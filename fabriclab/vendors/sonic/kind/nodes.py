@@ -24,13 +24,18 @@ _KEEPALIVE_S, _HOLD_S = 60, 180
 """Where BGP_NEIGHBOR says nothing: SONiC's template of bgpd.conf (dockers/docker-fpm-frr/frr/bgpd), and FRR's own defaults."""
 
 
-def bind_nodes(nodes: Sequence[LabNode], links: Sequence[Link], configs: Mapping[str, ConfigDb], problems: Problems) -> tuple[LabNode, ...]:
+def bind_nodes(
+    nodes: Sequence[LabNode], links: Sequence[Link], configs: Mapping[str, ConfigDb], problems: Problems
+) -> tuple[LabNode, ...]:
     """Return the nodes with what their files say: AS number, loopback, sessions, buffers and QoS."""
     links_of: dict[str, list[Link]] = {node.name: [] for node in nodes}
     for link in links:
         for name in dict.fromkeys(end.node for end in link.ends):
             links_of[name].append(link)
-    return tuple(_NodeBinder(node, configs, links_of[node.name], problems).bind() if node.name in configs else node for node in nodes)
+    return tuple(
+        _NodeBinder(node, configs, links_of[node.name], problems).bind() if node.name in configs else node
+        for node in nodes
+    )
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,12 @@ class _NodeBinder:
     @cached_property
     def links_here(self) -> tuple[tuple[Endpoint, Endpoint], ...]:
         """The switch's links: its own end, and the other one."""
-        return tuple((near, far) for link in self.links for near, far in (link.ends, link.ends[::-1]) if near.node == self.node.name)
+        return tuple(
+            (near, far)
+            for link in self.links
+            for near, far in (link.ends, link.ends[::-1])
+            if near.node == self.node.name
+        )
 
     @cached_property
     def groups(self) -> PortGroups:
@@ -62,9 +72,17 @@ class _NodeBinder:
     def bind(self) -> LabNode:
         """Return the node."""
         config = self.config
-        rates = {near.interface: near.rate.value for near, _ in self.links_here if near.rate is not None and near.interface in config.ports}
+        rates = {
+            near.interface: near.rate.value
+            for near, _ in self.links_here
+            if near.rate is not None and near.interface in config.ports
+        }
         found: dict[str, None] = {}
-        profile = switch_profile(self.node.name, config, rates, None, found, self.problems) if says_memory(config, self.notes) else None
+        profile = (
+            switch_profile(self.node.name, config, rates, None, found, self.problems)
+            if says_memory(config, self.notes)
+            else None
+        )
         # What stands in for something else is told at each check; what is simply not there was told by the import.
         self.notes.update((note, None) for note in found if "|meter_type: " in note)
         own = OwnConfiguration(
@@ -82,16 +100,24 @@ class _NodeBinder:
     def _asn(self) -> Written[int] | None:
         if self.config.asn is None:
             return self.node.asn
-        table = ("BGP_GLOBALS", "default", "local_asn") if self.config.frrcfgd else ("DEVICE_METADATA", "localhost", "bgp_asn")
+        table = (
+            ("BGP_GLOBALS", "default", "local_asn")
+            if self.config.frrcfgd
+            else ("DEVICE_METADATA", "localhost", "bgp_asn")
+        )
         return self._same(self.node.asn, str(self.config.asn), table, parse_asn)
 
     def _loopback(self) -> Written[IPv4Address] | None:
         said = next(iter(self.config.loopbacks.get(LOOPBACK, ())), None)
         if said is None:
             return self.node.loopback
-        return self._same(self.node.loopback, str(said.ip), ("LOOPBACK_INTERFACE", f"{LOOPBACK}|{said}"), parse_loopback)
+        return self._same(
+            self.node.loopback, str(said.ip), ("LOOPBACK_INTERFACE", f"{LOOPBACK}|{said}"), parse_loopback
+        )
 
-    def _same(self, label: Written[T] | None, said: str, path: tuple[str, ...], parse: Callable[[str], T]) -> Written[T] | None:
+    def _same(
+        self, label: Written[T] | None, said: str, path: tuple[str, ...], parse: Callable[[str], T]
+    ) -> Written[T] | None:
         """Return a value of the file that a label may repeat."""
         try:
             value = parse(said)
@@ -101,7 +127,8 @@ class _NodeBinder:
         place = self.config.place(*path)
         if label is not None and label.value != value:
             label.complain(
-                self.problems, f"{label.text} here, and {said} in {'|'.join(path)} ({place}); write the same, or remove the label"
+                self.problems,
+                f"{label.text} here, and {said} in {'|'.join(path)} ({place}); write the same, or remove the label",
             )
         return Written(value, "|".join(path), said, place)
 
@@ -150,7 +177,9 @@ class _NodeBinder:
             addresses = config.addresses.get(channel.name, ()) if far.interface in channel.members else ()
             if addresses:
                 key = f"{channel.name}|{addresses[0]}"
-                return Written(addresses[0], f"PORTCHANNEL_INTERFACE|{key}", key, config.place("PORTCHANNEL_INTERFACE", key))
+                return Written(
+                    addresses[0], f"PORTCHANNEL_INTERFACE|{key}", key, config.place("PORTCHANNEL_INTERFACE", key)
+                )
         return far.ipv4
 
     def _networks(self) -> list[IPv4Network]:

@@ -35,7 +35,9 @@ class ImportedFabric:
     left_out: tuple[LeftOut, ...]
 
 
-def import_fabric(paths: Sequence[Path], name: str, cell: str | None = None, missing: Missing = "hosts") -> ImportedFabric:
+def import_fabric(
+    paths: Sequence[Path], name: str, cell: str | None = None, missing: Missing = "hosts"
+) -> ImportedFabric:
     """Return the lab of several config_db.json. Raises LabErrors with all that is wrong in them, and between them.
 
     `cell` is the size of a memory cell (`256 B`), of which CONFIG_DB says nothing; `missing` what becomes of a switch without a file.
@@ -72,7 +74,9 @@ def _nameable(stubs: Iterable[Stub], notes: dict[str, None]) -> tuple[Stub, ...]
 
     def keep(link: StubLink) -> bool:
         if link_name(link.end.port) is None:
-            notes[f"{link.end}: left out, as a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, four lanes apart"] = None
+            notes[
+                f"{link.end}: left out, as a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, four lanes apart"
+            ] = None
             return False
         return True
 
@@ -121,7 +125,9 @@ def _reached(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub])
     return [*reached]
 
 
-def _note_switches(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub], notes: dict[str, None], problems: Problems) -> None:
+def _note_switches(
+    fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub], notes: dict[str, None], problems: Problems
+) -> None:
     """Note what is worth a sentence in each file, once for the switches of which it is true; record what their memory cannot be."""
     ends = [*(end for link in links for end in link.ends), *(link.end for stub in stubs for link in stub.links)]
     switches_of: dict[str, list[str]] = {}
@@ -137,7 +143,9 @@ def _note_switches(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[
 
 def _rates(switch: FabricSwitch, ends: Iterable[End]) -> dict[str, int]:
     used = {end.port for end in ends if end.switch == switch.name}
-    return {port: (switch.config.ports[port].speed_mbps or 1) * _BITS_A_MBIT for port in switch.config.ports if port in used}
+    return {
+        port: (switch.config.ports[port].speed_mbps or 1) * _BITS_A_MBIT for port in switch.config.ports if port in used
+    }
 
 
 def _note_networks(switch: FabricSwitch, stubs: Sequence[Stub], notes: dict[str, None]) -> None:
@@ -145,9 +153,13 @@ def _note_networks(switch: FabricSwitch, stubs: Sequence[Stub], notes: dict[str,
     config = switch.config
     if config.frrcfgd or not any(True for _ in switch.sessions()):
         return
-    behind = [link.end.port for stub in stubs if stub.role == "host" for link in stub.links if link.end.switch == switch.name]
+    behind = [
+        link.end.port for stub in stubs if stub.role == "host" for link in stub.links if link.end.switch == switch.name
+    ]
     if any(switch.interface_of(port) is not None for port in behind):
-        notes["bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind routed ports"] = None
+        notes[
+            "bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind routed ports"
+        ] = None
 
 
 def _left_out(fabric: Fabric) -> tuple[LeftOut, ...]:

@@ -70,14 +70,20 @@ class FabricChecks:
 
     def _complain_of_ends(self, link: FabricLink, field: str, ours: str, theirs: str) -> None:
         place = self._fabric.switches[link.b.switch].config.place("PORT", link.b.port, field)
-        message = f"{ours}, and {theirs} at the other end, {link.b} ({place}; link found by {link.found_by}); write the same"
-        self._fabric.switches[link.a.switch].config.complain(self._problems, ("PORT", link.a.port, field), message, ours)
+        message = (
+            f"{ours}, and {theirs} at the other end, {link.b} ({place}; link found by {link.found_by}); write the same"
+        )
+        self._fabric.switches[link.a.switch].config.complain(
+            self._problems, ("PORT", link.a.port, field), message, ours
+        )
 
     def _check_cables(self, link: FabricLink) -> None:
         metres = [switch.config.cable_metres.get(port) for switch, port in map(self._switch_and_port, link.ends)]
         if metres[0] != metres[1]:
             ours, theirs = (f"{one} m" if one is not None else "nothing" for one in metres)
-            self._notes[f"CABLE_LENGTH: {ours} at {link.a}, {theirs} at {link.b}; each direction has its own delay"] = None
+            self._notes[f"CABLE_LENGTH: {ours} at {link.a}, {theirs} at {link.b}; each direction has its own delay"] = (
+                None
+            )
 
     def _check_channels(self, link: FabricLink) -> None:
         """Members of a port channel lead to those of one other port channel."""
@@ -90,7 +96,9 @@ class FabricChecks:
             message = f"leads to {lone} ({place}), which is a member of no port channel"
             self._complain_of_member(member, message)
             return
-        first = next(each for each in self._links if self._channel(each.a) == channel or self._channel(each.b) == channel)
+        first = next(
+            each for each in self._links if self._channel(each.a) == channel or self._channel(each.b) == channel
+        )
         expected = self._channel(first.b if self._channel(first.a) == channel else first.a)
         if expected is not None and expected != other:
             message = f"leads to {other[1]} of {other[0]}, but {first.a} to {first.b}; a port channel has one other end"
@@ -120,7 +128,9 @@ class FabricChecks:
             if other is not address:
                 address.complain(self._problems, "is {other} too; each interface has its own", other)
         different = self._check_ends()
-        found = sorted(owners.values(), key=lambda one: (int(one.value.network.network_address), one.value.network.prefixlen))
+        found = sorted(
+            owners.values(), key=lambda one: (int(one.value.network.network_address), one.value.network.prefixlen)
+        )
         widest = None
         for address in found:
             if widest is not None and self._is_overlap(address, widest) and not different & {address, widest}:
@@ -137,7 +147,11 @@ class FabricChecks:
                 continue
             near, far = (_Address(self._fabric.switches[one.switch], one.name, one.address) for one in (ours, theirs))
             if near not in wrong:
-                near.complain(self._problems, f"and {{other}} are of different networks, and a link joins them ({link.found_by})", far)
+                near.complain(
+                    self._problems,
+                    f"and {{other}} are of different networks, and a link joins them ({link.found_by})",
+                    far,
+                )
             wrong |= {near, far}
         return wrong
 
@@ -167,24 +181,36 @@ class FabricChecks:
         path = ("BGP_NEIGHBOR", session.key)
         theirs = other.interface_of(far.port)
         if session.address is not None and (theirs is None or theirs.address.ip != session.address):
-            place = other.config.place("PORT", far.port) if theirs is None else other.address_place(theirs.name, theirs.address)
+            place = (
+                other.config.place("PORT", far.port)
+                if theirs is None
+                else other.address_place(theirs.name, theirs.address)
+            )
             said = "no address" if theirs is None else str(theirs.address.ip)
-            message = f"{session.address} is the neighbour behind {interface}, and {far} has {said} ({place}); write the same"
+            message = (
+                f"{session.address} is the neighbour behind {interface}, and {far} has {said} ({place}); write the same"
+            )
             switch.config.complain(self._problems, path, message, str(session.address))
         self._check_as(switch, session, other)
         back = [one for one, name in other.sessions() if name == (far.port if theirs is None else theirs.name)]
         if not back:
             where = switch.config.place(*path)
-            self._notes[f"{other.name} has no BGP session over {far}, and {switch.name} has ({where}): it never comes up"] = None
+            self._notes[
+                f"{other.name} has no BGP session over {far}, and {switch.name} has ({where}): it never comes up"
+            ] = None
 
     def _check_as(self, switch: FabricSwitch, session: BgpNeighbour, other: FabricSwitch) -> None:
-        own = ("BGP_GLOBALS", "default", "local_asn") if other.config.frrcfgd else ("DEVICE_METADATA", "localhost", "bgp_asn")
+        own = (
+            ("BGP_GLOBALS", "default", "local_asn")
+            if other.config.frrcfgd
+            else ("DEVICE_METADATA", "localhost", "bgp_asn")
+        )
         place = other.config.place(*own)
         if session.asn is not None and session.asn != other.config.asn:
             theirs = "no AS number" if other.config.asn is None else f"AS {other.config.asn}"
             message = f"AS {session.asn}, and {other.name} has {theirs} ({place}); write the same"
             switch.config.complain(self._problems, ("BGP_NEIGHBOR", session.key, "asn"), message, str(session.asn))
         elif session.asn is not None and session.asn == switch.config.asn:
-            self._notes[f"{switch.name}: its session with {other.name} is internal (AS {session.asn}); a lab's are external (RFC 7938)"] = (
-                None
-            )
+            self._notes[
+                f"{switch.name}: its session with {other.name} is internal (AS {session.asn}); a lab's are external (RFC 7938)"
+            ] = None

@@ -63,7 +63,11 @@ class LinkFinder:
         self._link_by_networks()
         self._link_by_sessions()
         self._complain_of_unresolved(claims)
-        ports = {End(switch.name, port): number for switch in self._switches() for number, port in enumerate(switch.config.ports)}
+        ports = {
+            End(switch.name, port): number
+            for switch in self._switches()
+            for number, port in enumerate(switch.config.ports)
+        }
         links = sorted(self._links, key=lambda link: (self._order[link.a.switch], ports[link.a]))
         return tuple(link for link in links if self._is_up(link))
 
@@ -109,7 +113,10 @@ class LinkFinder:
             return False
         other = self._far.get(far)
         if other is not None and other != near:
-            self._complain(near, f"leads to {far}, and so does {other} ({self._fabric.neighbour_place(other)}); a port has one neighbour")
+            self._complain(
+                near,
+                f"leads to {far}, and so does {other} ({self._fabric.neighbour_place(other)}); a port has one neighbour",
+            )
         return other is None or other == near
 
     def _link_by_names(self, claims: dict[End, _Claim]) -> None:
@@ -140,7 +147,10 @@ class LinkFinder:
                 owners.setdefault(interface.address.ip, interface)
         for switch in self._switches():
             for session, name in switch.sessions():
-                near, far = switch.interfaces.get(name), None if session.address is None else owners.get(session.address)
+                near, far = (
+                    switch.interfaces.get(name),
+                    None if session.address is None else owners.get(session.address),
+                )
                 if near is not None and far is not None and far.switch != switch.name:
                     self._pair(near, far, f"BGP_NEIGHBOR {session.address} of {switch.name}")
 
@@ -156,7 +166,9 @@ class LinkFinder:
             self._problems.add(switch.address_place(near.name, near.address), f"{near.name}|{near.address}", message)
             return
         if len(ours) > 1:
-            self._notes[f"{near} and {far}: no DEVICE_NEIGHBOR; their members were matched in the order of the files"] = None
+            self._notes[
+                f"{near} and {far}: no DEVICE_NEIGHBOR; their members were matched in the order of the files"
+            ] = None
         for end, other in zip(ours, theirs, strict=True):
             self._link(end, other, found_by)
 

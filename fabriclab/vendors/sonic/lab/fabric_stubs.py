@@ -62,7 +62,9 @@ class _Found:
 class StubFinder:
     """Finds the stubs of a fabric."""
 
-    def __init__(self, fabric: Fabric, links: Sequence[FabricLink], missing: Missing, notes: dict[str, None], problems: Problems) -> None:
+    def __init__(
+        self, fabric: Fabric, links: Sequence[FabricLink], missing: Missing, notes: dict[str, None], problems: Problems
+    ) -> None:
         self._fabric = fabric
         self._linked = {end for link in links for end in link.ends}
         self._missing = missing
@@ -78,7 +80,10 @@ class StubFinder:
                 groups.setdefault((found.role, self._identity(found, groups)), []).append(found)
         stubs = [self._stub(found) for found in groups.values()]
         asns = Counter([stub.asn for stub in stubs] + [switch.config.asn for switch in self._fabric.switches.values()])
-        return tuple(replace(stub, has_host=stub.role == "switch" and (stub.asn is None or asns[stub.asn] == 1)) for stub in stubs)
+        return tuple(
+            replace(stub, has_host=stub.role == "switch" and (stub.asn is None or asns[stub.asn] == 1))
+            for stub in stubs
+        )
 
     def _behind(self, switch: FabricSwitch) -> Iterator[_Found]:
         """Yield what is behind the ports of a switch that lead to no other file's; note those with nothing."""
@@ -94,14 +99,18 @@ class StubFinder:
             elif found.role == "host" or self._has_place(switch, found):
                 yield found
         if nothing:
-            self._notes[f"{switch.name}: up, but without neighbour, address, VLAN or port channel, and left out: {listed(nothing)}"] = None
+            self._notes[
+                f"{switch.name}: up, but without neighbour, address, VLAN or port channel, and left out: {listed(nothing)}"
+            ] = None
 
     def _is_down_elsewhere(self, switch: FabricSwitch, port: str) -> bool:
         """Return whether a port leads to a switch of the fabric whose port is down; the link is noted already."""
         said = switch.config.device_neighbours.get(port)
         return said is not None and self._fabric.named(said.name) is not None
 
-    def _behind_port(self, switch: FabricSwitch, port: str, sessions: dict[str, BgpNeighbour], vlan_of: dict[str, str]) -> _Found | None:
+    def _behind_port(
+        self, switch: FabricSwitch, port: str, sessions: dict[str, BgpNeighbour], vlan_of: dict[str, str]
+    ) -> _Found | None:
         end, interface = End(switch.name, port), switch.channel_of.get(port, port)
         said, session = switch.config.device_neighbours.get(port), sessions.get(interface)
         name, far_port = ("", "") if said is None else (said.name, said.port)
@@ -120,7 +129,11 @@ class StubFinder:
         """Return whether a switch without a file is built; else tell."""
         what = f"{found.end} leads to {found.name or 'a switch'} ({found.found_by}), of which there is no file"
         if self._missing == "error":
-            path = ("BGP_NEIGHBOR", found.session.key) if found.session is not None else ("DEVICE_NEIGHBOR", found.end.port)
+            path = (
+                ("BGP_NEIGHBOR", found.session.key)
+                if found.session is not None
+                else ("DEVICE_NEIGHBOR", found.end.port)
+            )
             message = f"{what}; give its config_db.json, or --missing hosts or left-out"
             switch.config.complain(self._problems, path, message, found.name)
         elif self._missing == "left-out":
@@ -138,7 +151,9 @@ class StubFinder:
         while found.port and any(other.port == found.port for other in groups.get((found.role, identity), ())):
             number += 1
             identity = f"{found.name}-{number}"
-            self._notes[f"{found.name}:{found.port} is the neighbour of several ports; in the lab each has a node of its own"] = None
+            self._notes[
+                f"{found.name}:{found.port} is the neighbour of several ports; in the lab each has a node of its own"
+            ] = None
         return identity
 
     def _stub(self, found: list[_Found]) -> Stub:

@@ -72,7 +72,10 @@ class FabricSwitch:
     @cached_property
     def interfaces(self) -> dict[str, Interface]:
         """Routed interfaces with an address, by name: ports that are up, and port channels with a member that is."""
-        members = {channel.name: tuple(port for port in channel.members if port in self.ports) for channel in self.config.port_channels}
+        members = {
+            channel.name: tuple(port for port in channel.members if port in self.ports)
+            for channel in self.config.port_channels
+        }
         members |= {port: (port,) for port in self.ports}
         addresses = {name: every[0] for name, every in self.config.addresses.items() if members.get(name)}
         return {name: Interface(self.name, name, members[name], address) for name, address in addresses.items()}
@@ -103,7 +106,10 @@ class FabricSwitch:
                 yield session, interface
 
     def _interface_towards(self, address: IPv4Address | None) -> str | None:
-        return next((name for name, one in self.interfaces.items() if address is not None and address in one.address.network), None)
+        return next(
+            (name for name, one in self.interfaces.items() if address is not None and address in one.address.network),
+            None,
+        )
 
     def address_place(self, interface: str, address: IPv4Interface) -> Place:
         """Return where an address is written."""
@@ -117,7 +123,9 @@ class Fabric:
 
     def __init__(self, switches: Sequence[FabricSwitch]) -> None:
         self.switches = {switch.name: switch for switch in switches}
-        self._by_hostname = self.switches | {switch.config.hostname: switch for switch in switches if switch.config.hostname}
+        self._by_hostname = self.switches | {
+            switch.config.hostname: switch for switch in switches if switch.config.hostname
+        }
 
     def named(self, hostname: str) -> FabricSwitch | None:
         """Return the switch that a neighbour's file calls so."""
@@ -146,7 +154,9 @@ def _each_once(paths: Sequence[Path], problems: Problems) -> Iterator[Path]:
         if path.is_dir():
             problems.add(Place(str(path)), "", f"a directory; give the files in it, such as {path}/*/config_db.json")
         elif known.setdefault(path.resolve(), path) is not path:
-            problems.add(Place(str(path)), "", f"the same file as {known[path.resolve()]}; give each switch's file once")
+            problems.add(
+                Place(str(path)), "", f"the same file as {known[path.resolve()]}; give each switch's file once"
+            )
         else:
             yield path
 

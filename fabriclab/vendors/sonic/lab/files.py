@@ -33,7 +33,13 @@ def topology_text(name: str, config: ConfigDb, links: tuple[LabLink, ...], notes
 
 
 def experiment_text(
-    name: str, config: ConfigDb, links: tuple[LabLink, ...], groups: LabGroups, *, has_profile: bool, notes: dict[str, None]
+    name: str,
+    config: ConfigDb,
+    links: tuple[LabLink, ...],
+    groups: LabGroups,
+    *,
+    has_profile: bool,
+    notes: dict[str, None],
 ) -> str:
     """Return experiment.yml: the profile, as large as it is, VLANs and port channels, routing, and traffic to begin with."""
     receiver = _hosts(links)[0]
@@ -66,7 +72,9 @@ def _switch(name: str, groups: LabGroups, *, has_profile: bool) -> Iterator[str]
         return
     yield f"  {name}:"
     yield from (
-        (f"    profile: {name}", f"    scale: none  {_SCALE}") if has_profile else ("    buffer: 16 MB  # the file says nothing of it",)
+        (f"    profile: {name}", f"    scale: none  {_SCALE}")
+        if has_profile
+        else ("    buffer: 16 MB  # the file says nothing of it",)
     )
     if groups.vlans:
         yield "    vlans:"

@@ -47,7 +47,9 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
     groups = resolver.groups(links)
     files = {
         topology.FILE_NAME: topology_text(switch, config, links, notes),
-        experiment.FILE_NAME: experiment_text(switch, config, links, groups, has_profile=profile is not None, notes=notes),
+        experiment.FILE_NAME: experiment_text(
+            switch, config, links, groups, has_profile=profile is not None, notes=notes
+        ),
     }
     if profile is not None:
         files[f"{switch}.yml"] = profile_text(profile)

@@ -50,14 +50,18 @@ class PortResolver:
         for binding in bindings:
             for port in binding.ports:
                 known = by_port.setdefault(port, {})
-                self._refuse_overlap(binding, [known[index] for index in binding.indices if index in known], table, what)
+                self._refuse_overlap(
+                    binding, [known[index] for index in binding.indices if index in known], table, what
+                )
                 known.update(dict.fromkeys(binding.indices, binding))
         return by_port
 
     def _refuse_overlap(self, binding: B, others: list[B], table: str, what: tuple[str, ...]) -> None:
         for other in dict.fromkeys(others):
             if any(getattr(binding, name) != getattr(other, name) for name in what):
-                message = f"overlaps {table}|{other.key}, which says something else; SONiC would take whichever it reads last"
+                message = (
+                    f"overlaps {table}|{other.key}, which says something else; SONiC would take whichever it reads last"
+                )
                 self._complain((table, binding.key), message)
 
     def resolve(self, port: str) -> PortSettings:
@@ -66,23 +70,32 @@ class PortResolver:
         buffers, queues = self._buffers.get(port, {}), self._queues.get(port, {})
         above = sorted(index for index in {*buffers, *queues} if index >= QUEUES)
         if above:
-            self._note(f"queues {above[0]} to {above[-1]} (multicast or CPU) were left out; a lab's port has queues 0 to {QUEUES - 1}")
+            self._note(
+                f"queues {above[0]} to {above[-1]} (multicast or CPU) were left out; a lab's port has queues 0 to {QUEUES - 1}"
+            )
         reached = {maps["tc_to_queue"].values[tc] for tc in maps["dscp_to_tc"].values}
         wanted = sorted(index for index in {*buffers, *queues, *reached} if index < QUEUES)
-        weighted = {self._config.schedulers[one.scheduler].kind for one in queues.values() if one.scheduler is not None} - {"STRICT"}
+        weighted = {
+            self._config.schedulers[one.scheduler].kind for one in queues.values() if one.scheduler is not None
+        } - {"STRICT"}
         if len(weighted) > 1:
             self._complain(
-                ("QUEUE", next(iter(queues.values())).key), "a port with DWRR and WRR queues; a lab's port shares by one of them"
+                ("QUEUE", next(iter(queues.values())).key),
+                "a port with DWRR and WRR queues; a lab's port shares by one of them",
             )
         default = "wrr" if weighted == {"WRR"} else "dwrr"
         return PortSettings(
-            queues={index: self._queue(port, index, buffers.get(index), queues.get(index), default) for index in wanted},
+            queues={
+                index: self._queue(port, index, buffers.get(index), queues.get(index), default) for index in wanted
+            },
             groups={index: self._group(binding) for index, binding in sorted(self._groups.get(port, {}).items())},
             maps=maps,
             pfc=self._pfc(port),
         )
 
-    def _queue(self, port: str, index: int, buffer: BufferBinding | None, binding: QueueBinding | None, weighted: str) -> Block:
+    def _queue(
+        self, port: str, index: int, buffer: BufferBinding | None, binding: QueueBinding | None, weighted: str
+    ) -> Block:
         block: dict[str, Figure | Block] = {}
         profile = None if buffer is None or buffer.profile is None else self._config.profiles[buffer.profile]
         if profile is None:
@@ -120,7 +133,8 @@ class PortResolver:
         for name, rate, burst in (("cbs", scheduler.cir, scheduler.cbs), ("pbs", scheduler.pir, scheduler.pbs)):
             if rate and burst:
                 figures[name] = Figure(
-                    format_size(burst * unit_bytes), f"{origin}|{name}" + (f" {burst} packets" if counts_packets else "")
+                    format_size(burst * unit_bytes),
+                    f"{origin}|{name}" + (f" {burst} packets" if counts_packets else ""),
                 )
         return figures
 
@@ -151,7 +165,9 @@ class PortResolver:
         if high < low:
             self._complain((*path, "green_max_threshold"), f"{high} is below green_min_threshold, {low}", str(high))
         if wred.min_threshold is not None and wred.max_threshold == 0:
-            self._complain((*path, "green_max_threshold"), "0 would mark or drop every frame; write a size in bytes", "0")
+            self._complain(
+                (*path, "green_max_threshold"), "0 would mark or drop every frame; write a size in bytes", "0"
+            )
         origin = f"WRED_PROFILE|{wred.name}"
         return {
             "wred": {
@@ -178,17 +194,27 @@ class PortResolver:
     def _computed_group(self, binding: BufferBinding) -> Block:
         """Return a lossless group whose profile SONiC makes of speed, cable and MTU: the lab computes its headroom likewise."""
         pools = [pool for pool in self._config.pools.values() if pool.kind in ("ingress", "both")]
-        lossless = next((pool for pool in pools if pool.name == "ingress_lossless_pool"), pools[0] if len(pools) == 1 else None)
+        lossless = next(
+            (pool for pool in pools if pool.name == "ingress_lossless_pool"), pools[0] if len(pools) == 1 else None
+        )
         if lossless is None:
-            self._complain(("BUFFER_PG", binding.key, "profile"), "NULL, but it is unclear of which pool; write a BUFFER_PROFILE", "NULL")
+            self._complain(
+                ("BUFFER_PG", binding.key, "profile"),
+                "NULL, but it is unclear of which pool; write a BUFFER_PROFILE",
+                "NULL",
+            )
             return {}
         defaults = self._config.lossless_defaults
         log = defaults.dynamic_th if defaults is not None and defaults.dynamic_th is not None else 0
-        self._note("BUFFER_PG with profile NULL: SONiC computes the headroom of these groups; in the lab it is computed, too")
+        self._note(
+            "BUFFER_PG with profile NULL: SONiC computes the headroom of these groups; in the lab it is computed, too"
+        )
         return {
             "pool": Figure(self._accounts.pool_name(lossless, "ingress"), "BUFFER_PG|*|profile NULL"),
             "alpha": Figure(
-                alpha_text(log), "DEFAULT_LOSSLESS_BUFFER_PARAMETER" + (f"|{defaults.name}|default_dynamic_th" if defaults else ": none")
+                alpha_text(log),
+                "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
+                + (f"|{defaults.name}|default_dynamic_th" if defaults else ": none"),
             ),
             "lossless": Figure("true", "NULL"),
             "headroom": Figure("auto", "NULL"),
@@ -201,7 +227,10 @@ class PortResolver:
         """Return a map of a port. Without one everything is of class, queue and group 0 (SAI, saiport.h); priorities keep their numbers."""
         table = MAP_OF_FIELD[name]
         size = MAP_TABLES[table][0]
-        bound = next((qos.maps[name] for key in (port, _GLOBAL) if (qos := self._config.port_qos.get(key)) and name in qos.maps), None)
+        bound = next(
+            (qos.maps[name] for key in (port, _GLOBAL) if (qos := self._config.port_qos.get(key)) and name in qos.maps),
+            None,
+        )
         if bound is None:
             is_priority = name.startswith("pfc_")
             if not is_priority:
@@ -228,7 +257,9 @@ class PortResolver:
     def _watchdog(self, port: str, watched: tuple[int, ...] | None, priorities: tuple[int, ...]) -> Figure | Block:
         watchdog = self._config.watchdogs.get(port)
         if watchdog is None or watched == ():
-            return Figure("none", "no PFC_WD of the port" if watchdog is None else "PORT_QOS_MAP|pfcwd_sw_enable is empty")
+            return Figure(
+                "none", "no PFC_WD of the port" if watchdog is None else "PORT_QOS_MAP|pfcwd_sw_enable is empty"
+            )
         if watched is not None and watched != priorities:
             self._note("pfcwd_sw_enable differs from pfc_enable; a lab's watchdog watches all priorities of pfc_enable")
         if watchdog.action == "alert":

@@ -14,7 +14,16 @@ from fabriclab.vendors.sonic.profile.port_qos import PortResolver
 from fabriclab.vendors.sonic.read.accounts import Accounts
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 
-_OF_A_PROFILE = ("BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "SCHEDULER", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD")
+_OF_A_PROFILE = (
+    "BUFFER_PROFILE",
+    "BUFFER_PG",
+    "BUFFER_QUEUE",
+    "QUEUE",
+    "SCHEDULER",
+    "WRED_PROFILE",
+    "PORT_QOS_MAP",
+    "PFC_WD",
+)
 """Tables that mean nothing without memory."""
 
 
@@ -25,12 +34,19 @@ def says_memory(config: ConfigDb, notes: dict[str, None]) -> bool:
     tables = config.json.value if config.json is not None and isinstance(config.json.value, dict) else {}
     idle = [table for table in _OF_A_PROFILE if tables.get(table)]
     also = f"; {joined(idle)} left out with it" if idle else ""
-    notes[f"BUFFER_POOL: missing, or empty: the switch has no profile, but a queue with a buffer of its own at each port{also}"] = None
+    notes[
+        f"BUFFER_POOL: missing, or empty: the switch has no profile, but a queue with a buffer of its own at each port{also}"
+    ] = None
     return False
 
 
 def switch_profile(
-    switch: str, config: ConfigDb, rates_bps: Mapping[str, int], cell: str | None, notes: dict[str, None], problems: Problems
+    switch: str,
+    config: ConfigDb,
+    rates_bps: Mapping[str, int],
+    cell: str | None,
+    notes: dict[str, None],
+    problems: Problems,
 ) -> Profile | None:
     """Return the profile of a switch of which these ports are in the lab, each with its speed.
 

@@ -47,10 +47,14 @@ class Accounts:
             for side in ("ingress", "egress") if pool.kind == "both" else (pool.kind,):
                 name = self.pool_name(pool, "egress" if side == "egress" else "ingress")
                 if name in pools:
-                    self._complain(("BUFFER_POOL", pool.name), f"is called {name} in the lab, as another pool is; rename one")
+                    self._complain(
+                        ("BUFFER_POOL", pool.name), f"is called {name} in the lab, as another pool is; rename one"
+                    )
                 pools[name] = self._pool(pool, "egress" if side == "egress" else "ingress")
         if len(pools) > MOST_POOLS:
-            self._complain(("BUFFER_POOL",), f"{len(pools)} pools, {', '.join(pools)}; a lab's switch has at most {MOST_POOLS}")
+            self._complain(
+                ("BUFFER_POOL",), f"{len(pools)} pools, {', '.join(pools)}; a lab's switch has at most {MOST_POOLS}"
+            )
         if not pools and not self._problems:
             self._complain(("BUFFER_POOL",), "missing, or empty; a lab's switch needs the size of its memory")
         return pools
@@ -64,13 +68,16 @@ class Accounts:
     def memory_bytes(self) -> int:
         """Return the size of all the memory: what a queue may hold that no profile bounds."""
         sizes = {
-            kind: sum(pool.size or 0 for pool in self._config.pools.values() if pool.kind == kind) for kind in ("ingress", "both", "egress")
+            kind: sum(pool.size or 0 for pool in self._config.pools.values() if pool.kind == kind)
+            for kind in ("ingress", "both", "egress")
         }
         return sizes["ingress"] + sizes["both"] or sizes["egress"]
 
     def _is_whole(self, pool: BufferPool) -> bool:
         path = ("BUFFER_POOL", pool.name)
-        missing = [name for name, value in (("type", pool.kind), ("mode", pool.mode), ("size", pool.size)) if value is None]
+        missing = [
+            name for name, value in (("type", pool.kind), ("mode", pool.mode), ("size", pool.size)) if value is None
+        ]
         for name in missing:
             self._complain((*path, name), "missing; a lab needs it (a size in bytes, not a percentage)")
         return not missing
@@ -89,16 +96,21 @@ class Accounts:
             taken.append(f"what ports outside the lab reserve, {absent} B")
         if size <= 0:
             self._complain(
-                ("BUFFER_POOL", pool.name, "size"), f"{pool.size} B are less than {' + '.join(taken) or 'a byte'}: nothing is left"
+                ("BUFFER_POOL", pool.name, "size"),
+                f"{pool.size} B are less than {' + '.join(taken) or 'a byte'}: nothing is left",
             )
-        block: dict[str, Figure | Block] = {"size": Figure(format_size(max(1, size)), origin + "".join(f", less {one}" for one in taken))}
+        block: dict[str, Figure | Block] = {
+            "size": Figure(format_size(max(1, size)), origin + "".join(f", less {one}" for one in taken))
+        }
         if side == "ingress" and pool.xoff:
             block["headroom"] = Figure(format_size(pool.xoff), f"BUFFER_POOL|{pool.name}|xoff")
         return block
 
     def _own_headroom(self, pool: BufferPool) -> int:
         """Return the headroom that groups of all ports have to themselves."""
-        return sum(count * self.headroom_in_size(profile) for _, count, profile in self._uses(pool, self._config.buffer_pgs))
+        return sum(
+            count * self.headroom_in_size(profile) for _, count, profile in self._uses(pool, self._config.buffer_pgs)
+        )
 
     def _absent(self, pool: BufferPool, side: Side) -> int:
         """Return what ports outside the lab reserve in a pool."""
@@ -113,7 +125,12 @@ class Accounts:
         """Return port, number of queues or groups, and profile of each binding to a pool."""
         profiles = self._config.profiles
         named = [(binding, profiles[binding.profile]) for binding in bindings if binding.profile is not None]
-        return [(port, len(binding.indices), profile) for binding, profile in named if profile.pool == pool.name for port in binding.ports]
+        return [
+            (port, len(binding.indices), profile)
+            for binding, profile in named
+            if profile.pool == pool.name
+            for port in binding.ports
+        ]
 
     def headroom_in_size(self, profile: BufferProfile) -> int:
         """Return how much of a profile's size is headroom."""
@@ -142,7 +159,11 @@ class Accounts:
             return {"alpha": Figure(alpha_text(profile.dynamic_th), f"{origin}|dynamic_th {profile.dynamic_th}")}
         if profile.static_th:
             return {"limit": Figure(format_size(profile.static_th), f"{origin}|static_th")}
-        return {"limit": Figure("none", f"{origin}|static_th 0: no limit" if profile.static_th == 0 else f"{origin}: neither threshold")}
+        return {
+            "limit": Figure(
+                "none", f"{origin}|static_th 0: no limit" if profile.static_th == 0 else f"{origin}: neither threshold"
+            )
+        }
 
     def _is_consistent(self, profile: BufferProfile, pool: BufferPool, side: Side) -> bool:
         path = ("BUFFER_PROFILE", profile.name)
@@ -151,7 +172,10 @@ class Accounts:
             self._bad.add(profile.name)
         if profile.name not in self._bad and pool.kind not in ("both", side, None):
             table = "BUFFER_QUEUE" if side == "egress" else "BUFFER_PG"
-            self._complain((*path, "pool"), f"{pool.name} is an {pool.kind} pool, but {table} refers to this profile; take an {side} pool")
+            self._complain(
+                (*path, "pool"),
+                f"{pool.name} is an {pool.kind} pool, but {table} refers to this profile; take an {side} pool",
+            )
             self._bad.add(profile.name)
         return profile.name not in self._bad
 

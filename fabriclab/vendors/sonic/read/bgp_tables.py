@@ -56,7 +56,9 @@ def read_bgp(tables: Tables, ports: Collection[str]) -> Bgp:
 
 
 def _metadata(tables: Tables) -> Fields | None:
-    return next((Fields(tables, entry) for entry in tables.entries("DEVICE_METADATA") if entry.key == "localhost"), None)
+    return next(
+        (Fields(tables, entry) for entry in tables.entries("DEVICE_METADATA") if entry.key == "localhost"), None
+    )
 
 
 def _router_id(fields: Fields | None, name: str) -> IPv4Address | None:
@@ -152,6 +154,8 @@ def _with_group(tables: Tables, entry: Entry, groups: Mapping[str, Mapping[str, 
         return entry
     group = groups.get(f"{vrf}|{name}")
     if group is None:
-        tables.complain((entry.table, entry.key, "peer_group_name"), f"{shown(name)} is no BGP_PEER_GROUP of {vrf}", name)
+        tables.complain(
+            (entry.table, entry.key, "peer_group_name"), f"{shown(name)} is no BGP_PEER_GROUP of {vrf}", name
+        )
         return entry
     return replace(entry, fields={**group, **entry.fields})

@@ -82,12 +82,16 @@ class Tables:
             return
         for key, value in entries.items():
             if not isinstance(value, dict):
-                self.complain((table, key), f"{describe(value)} stands here; an object of fields is wanted, such as {{}}")
+                self.complain(
+                    (table, key), f"{describe(value)} stands here; an object of fields is wanted, such as {{}}"
+                )
                 continue
             self._refuse_repeated(value, (table, key))
             for name in value:
                 self._seen.setdefault((table, name), set()).add(key)
-            fields = {name: text for name, one in value.items() if (text := self._field((table, key, name), one)) is not None}
+            fields = {
+                name: text for name, one in value.items() if (text := self._field((table, key, name), one)) is not None
+            }
             yield Entry(table, key, fields, frozenset(value.keys() - fields.keys()))
 
     def ask(self, table: str, *names: str) -> None:
@@ -226,7 +230,9 @@ class Fields:
             return None
         old = _OLD_REFERENCE.fullmatch(text)
         if old is not None and old[1] == table:
-            self.tables.note(f"{self.entry.table}: references of the old form [{table}|...] were taken; SONiC writes the name alone today")
+            self.tables.note(
+                f"{self.entry.table}: references of the old form [{table}|...] were taken; SONiC writes the name alone today"
+            )
             text = old[2]
         if text not in valid:
             self.complain(name, f"{shown(text)} is no {table}; {suggestion(text, valid)}", text)

@@ -160,7 +160,9 @@ def _decode(data: bytes, file: str, problems: Problems) -> str | None:
 
 def _syntax_message(error: json.JSONDecodeError, text: str) -> str:
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-        return f"the file ends within a value (column {error.colno}): it was cut off, or a quote or a bracket is missing"
+        return (
+            f"the file ends within a value (column {error.colno}): it was cut off, or a quote or a bracket is missing"
+        )
     if error.msg == "Extra data":
         return f"something follows the last bracket (column {error.colno}); a config_db.json is one JSON object"
     found = text[error.pos : error.pos + 20].splitlines()[0] if text[error.pos] != "\n" else "the end of the line"

@@ -7,11 +7,32 @@ from fabriclab.vendors.sonic.read.entries import Tables, printable
 
 READ = (
     *("DEVICE_METADATA", "PORT", "INTERFACE", "LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE"),
-    *("PORTCHANNEL", "PORTCHANNEL_MEMBER", "PORTCHANNEL_INTERFACE", "DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "CABLE_LENGTH"),
-    *("BGP_NEIGHBOR", "BGP_GLOBALS", "BGP_GLOBALS_AF", "BGP_GLOBALS_AF_NETWORK", "ROUTE_REDISTRIBUTE", "BGP_PEER_GROUP", "STATIC_ROUTE"),
+    *(
+        "PORTCHANNEL",
+        "PORTCHANNEL_MEMBER",
+        "PORTCHANNEL_INTERFACE",
+        "DEVICE_NEIGHBOR",
+        "DEVICE_NEIGHBOR_METADATA",
+        "CABLE_LENGTH",
+    ),
+    *(
+        "BGP_NEIGHBOR",
+        "BGP_GLOBALS",
+        "BGP_GLOBALS_AF",
+        "BGP_GLOBALS_AF_NETWORK",
+        "ROUTE_REDISTRIBUTE",
+        "BGP_PEER_GROUP",
+        "STATIC_ROUTE",
+    ),
     *("BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"),
     *("QUEUE", "SCHEDULER", "WRED_PROFILE", "PORT_QOS_MAP", "PFC_WD"),
-    *("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"),
+    *(
+        "DSCP_TO_TC_MAP",
+        "TC_TO_QUEUE_MAP",
+        "TC_TO_PRIORITY_GROUP_MAP",
+        "MAP_PFC_PRIORITY_TO_QUEUE",
+        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+    ),
 )
 """The tables that are read."""
 
@@ -75,7 +96,10 @@ _FIELDS = {
     ("BUFFER_POOL", "percentage"): "a pool's size has to be written in bytes",
     ("PORT", "pfc_asym"): "PFC is the same both ways",
     ("PFC_WD", "POLL_INTERVAL"): "the machine's watchdog does not poll, it is exact",
-    **{(table, "vrf_name"): _ONE_VRF for table in ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE")},
+    **{
+        (table, "vrf_name"): _ONE_VRF
+        for table in ("INTERFACE", "VLAN_INTERFACE", "PORTCHANNEL_INTERFACE", "LOOPBACK_INTERFACE")
+    },
     ("PORTCHANNEL", "min_links"): "a port channel of a lab is up while one of its members is",
     **{("WRED_PROFILE", f"{colour}_{name}"): _COLOURS for colour in ("yellow", "red") for name in _THRESHOLDS},
     **{("WRED_PROFILE", f"wred_{colour}_enable"): _COLOURS for colour in ("yellow", "red")},
@@ -99,11 +123,16 @@ _FIELDS_OF = {
 
 def left_out(tables: Tables) -> tuple[LeftOut, ...]:
     """Return what was not read: whole tables, and fields, those of a table that are left out for one reason together."""
-    whole = [LeftOut(printable(table), tables.count(table), _why(table)) for table in tables.names() if table not in READ]
+    whole = [
+        LeftOut(printable(table), tables.count(table), _why(table)) for table in tables.names() if table not in READ
+    ]
     partly: dict[tuple[str, str], dict[str, int]] = {}
     for (table, name), count in tables.unasked().items():
         partly.setdefault((table, _why_field(table, name)), {})[name] = count
-    fields = [LeftOut(f"{table}: {', '.join(map(printable, names))}", max(names.values()), why) for (table, why), names in partly.items()]
+    fields = [
+        LeftOut(f"{table}: {', '.join(map(printable, names))}", max(names.values()), why)
+        for (table, why), names in partly.items()
+    ]
     return (*whole, *fields)
 
 

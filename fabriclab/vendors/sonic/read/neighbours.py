@@ -92,7 +92,10 @@ class LinkResolver:
     def groups(self, links: Iterable[LabLink]) -> LabGroups:
         """Return the VLANs and port channels that these links are members of."""
         by_port = {link.interface: link for link in links}
-        channels = tuple(self._channel(channel, tuple(by_port[port] for port in channel.members)) for channel in self._groups.channels)
+        channels = tuple(
+            self._channel(channel, tuple(by_port[port] for port in channel.members))
+            for channel in self._groups.channels
+        )
         vlans = tuple(replace(vlan, address=self._vlan_address(vlan)) for vlan in self._groups.vlans)
         return LabGroups(channels, vlans)
 
@@ -110,7 +113,9 @@ class LinkResolver:
         used = [port for port in up if port.name in spoken_of] or up or ports
         absent = len(self._config.ports) - len(used)
         if absent:
-            self._note(f"{absent} of {len(self._config.ports)} ports are not in the lab (down, or without address and neighbour)")
+            self._note(
+                f"{absent} of {len(self._config.ports)} ports are not in the lab (down, or without address and neighbour)"
+            )
         return tuple(port.name for port in used)
 
     def _check_alike(self, channel: PortGroup) -> None:
@@ -124,14 +129,21 @@ class LinkResolver:
     def _link(self, port: Port) -> LabLink:
         rate_bps, mtu = (port.speed_mbps or 1) * _BITS_A_MBIT, port_mtu(self._config, port)
         if rate_bps > LARGEST_RATE_BPS:
-            message = f"{format_rate(rate_bps)} are more than a lab's links carry; at most {LARGEST_RATE_BPS // _BITS_A_MBIT}"
+            message = (
+                f"{format_rate(rate_bps)} are more than a lab's links carry; at most {LARGEST_RATE_BPS // _BITS_A_MBIT}"
+            )
             self._complain(("PORT", port.name, "speed"), message, str(port.speed_mbps))
         if not SMALLEST_MTU <= mtu <= LARGEST_MTU:
             self._complain(
-                ("PORT", port.name, "mtu"), f"{mtu} is out of range; a lab's links have {SMALLEST_MTU} to {LARGEST_MTU}", str(mtu)
+                ("PORT", port.name, "mtu"),
+                f"{mtu} is out of range; a lab's links have {SMALLEST_MTU} to {LARGEST_MTU}",
+                str(mtu),
             )
         if _INTERFACE.fullmatch(port.name) is None:
-            self._complain(("PORT", port.name), f"{shown(port.name)} cannot name an interface of Linux (15 letters, digits, '-', '_', '.')")
+            self._complain(
+                ("PORT", port.name),
+                f"{shown(port.name)} cannot name an interface of Linux (15 letters, digits, '-', '_', '.')",
+            )
         interface = self._groups.interface_of(port.name)
         session = self._sessions.get(interface)
         neighbour = self._neighbour(interface, session)
@@ -164,7 +176,9 @@ class LinkResolver:
             self._note(f"{vlan.name}: no address; the lab assigns one")
             return None
         if vlan.address.network.num_addresses < len(vlan.members) + _NOT_HOSTS:
-            self._note(f"{vlan.name}: {vlan.address.network} has no room for {len(vlan.members)} hosts; the lab assigns another network")
+            self._note(
+                f"{vlan.name}: {vlan.address.network} has no room for {len(vlan.members)} hosts; the lab assigns another network"
+            )
             return None
         return vlan.address if self._takes(vlan.name, vlan.address) else None
 
@@ -176,7 +190,9 @@ class LinkResolver:
 
     def _new_neighbour(self, interface: str, session: BgpNeighbour | None) -> str:
         ports = next((channel.members for channel in self._groups.channels if channel.name == interface), (interface,))
-        said = next((self._config.device_neighbours[port].name for port in ports if port in self._config.device_neighbours), "")
+        said = next(
+            (self._config.device_neighbours[port].name for port in ports if port in self._config.device_neighbours), ""
+        )
         name = (session.name if session is not None else "") or said
         if session is not None and name:
             if name not in self._switches:
@@ -196,7 +212,11 @@ class LinkResolver:
         """Return the BGP session over each port or port channel; sessions that are down, or behind neither, are noted."""
         in_vlans = {member for vlan in self._config.vlans for member in vlan.members}
         names = [*self._config.ports, *(channel.name for channel in self._config.port_channels)]
-        addresses = {name: self._config.addresses[name][0] for name in names if name in self._config.addresses and name not in in_vlans}
+        addresses = {
+            name: self._config.addresses[name][0]
+            for name in names
+            if name in self._config.addresses and name not in in_vlans
+        }
         sessions: dict[str, BgpNeighbour] = {}
         for session in self._config.bgp_neighbours:
             peer = session.address
@@ -205,14 +225,20 @@ class LinkResolver:
             if not session.up:
                 self._note(f"BGP_NEIGHBOR|{session.key}: shut down, left out")
             elif interface not in names or interface in in_vlans:
-                self._note(f"BGP_NEIGHBOR|{session.key}: behind no port or port channel (a loopback, a VLAN?), left out")
+                self._note(
+                    f"BGP_NEIGHBOR|{session.key}: behind no port or port channel (a loopback, a VLAN?), left out"
+                )
             elif session.asn is not None and session.asn == self._config.asn:
-                self._note(f"BGP_NEIGHBOR|{session.key}: of our own AS; a lab's sessions are external (RFC 7938), so a host stands there")
+                self._note(
+                    f"BGP_NEIGHBOR|{session.key}: of our own AS; a lab's sessions are external (RFC 7938), so a host stands there"
+                )
             else:
                 sessions[interface] = session
         return sessions
 
-    def _link_addresses(self, interface: str, session: BgpNeighbour | None) -> tuple[IPv4Interface, IPv4Interface] | None:
+    def _link_addresses(
+        self, interface: str, session: BgpNeighbour | None
+    ) -> tuple[IPv4Interface, IPv4Interface] | None:
         own = first_address(self._config, interface, self._notes)
         if own is None or not self._takes(interface, own):
             return None

@@ -52,7 +52,9 @@ def read_cables(tables: Tables, ports: Collection[str]) -> tuple[dict[str, int],
     return metres, origin
 
 
-def read_addresses(tables: Tables, table: str, names: Collection[str] | None) -> tuple[dict[str, tuple[IPv4Interface, ...]], int]:
+def read_addresses(
+    tables: Tables, table: str, names: Collection[str] | None
+) -> tuple[dict[str, tuple[IPv4Interface, ...]], int]:
     """Read the IPv4 addresses of a table such as INTERFACE, whose keys are `name` and `name|address`; also count the IPv6 ones.
 
     `names` are the interfaces that there are; None: any.
@@ -65,7 +67,9 @@ def read_addresses(tables: Tables, table: str, names: Collection[str] | None) ->
         key = entry.key
         name, bar, text = key.partition("|")
         if names is not None and name not in names:
-            tables.complain((table, key), f"{shown(name)} is no interface of that kind; {suggestion(name, names)}", name)
+            tables.complain(
+                (table, key), f"{shown(name)} is no interface of that kind; {suggestion(name, names)}", name
+            )
         elif bar:
             address = parse_address(text)
             if address is not None and "/" in text:
@@ -73,7 +77,11 @@ def read_addresses(tables: Tables, table: str, names: Collection[str] | None) ->
             elif ":" in text:
                 others += 1
             else:
-                tables.complain((table, key), f"{shown(text)} is no address; write one with its prefix length, such as 10.0.0.0/31", text)
+                tables.complain(
+                    (table, key),
+                    f"{shown(text)} is no address; write one with its prefix length, such as 10.0.0.0/31",
+                    text,
+                )
     return addresses, others
 
 
@@ -86,8 +94,15 @@ def read_port_channels(tables: Tables, ports: Collection[str]) -> tuple[PortChan
         if other == name:
             members.setdefault(name, {})[port] = None
         else:
-            tables.complain((entry.table, entry.key), f"{shown(port)} is a member of {other} too; a port is in one port channel", port)
-    return tuple(_port_channel(Fields(tables, entry), tuple(members.get(entry.key, ()))) for entry in tables.entries("PORTCHANNEL"))
+            tables.complain(
+                (entry.table, entry.key),
+                f"{shown(port)} is a member of {other} too; a port is in one port channel",
+                port,
+            )
+    return tuple(
+        _port_channel(Fields(tables, entry), tuple(members.get(entry.key, ())))
+        for entry in tables.entries("PORTCHANNEL")
+    )
 
 
 def _port_channel(fields: Fields, members: tuple[str, ...]) -> PortChannel:
@@ -123,7 +138,9 @@ def _vlan(fields: Fields, members: tuple[str, ...], tagged: tuple[str, ...]) -> 
     name = fields.entry.key
     number = fields.number("vlanid", 1, _LARGEST_VLAN)
     if number is not None and name != f"Vlan{number}":
-        fields.complain("vlanid", f"{number} is the number of Vlan{number}, and this is {shown(name)}; write the same", str(number))
+        fields.complain(
+            "vlanid", f"{number} is the number of Vlan{number}, and this is {shown(name)}; write the same", str(number)
+        )
     return Vlan(name, members, tagged, up=(fields.choice("admin_status", ("up", "down")) or "up") == "up")
 
 
@@ -149,7 +166,9 @@ def _members(tables: Tables, table: str, valid: Collection[str]) -> Iterator[tup
 
 def read_device_neighbours(tables: Tables, ports: Mapping[str, Port]) -> dict[str, DeviceNeighbour]:
     """Read DEVICE_NEIGHBOR: by local port, which is the key, or `local_port` where the key is something else."""
-    kinds = {entry.key: Fields(tables, entry).text("type") or "" for entry in tables.entries("DEVICE_NEIGHBOR_METADATA")}
+    kinds = {
+        entry.key: Fields(tables, entry).text("type") or "" for entry in tables.entries("DEVICE_NEIGHBOR_METADATA")
+    }
     neighbours = {}
     for entry in tables.entries("DEVICE_NEIGHBOR"):
         fields = Fields(tables, entry)

@@ -40,7 +40,11 @@ class PortGroups:
 def port_groups(config: ConfigDb, ports: Collection[str], notes: dict[str, None]) -> PortGroups:
     """Return the groups of `ports`, those in the lab. Groups without one of them are left out; what they lose is noted."""
     channels = [channel for channel in config.port_channels if channel.up]
-    present = [(channel.name, kept) for channel in channels if (kept := tuple(port for port in channel.members if port in ports))]
+    present = [
+        (channel.name, kept)
+        for channel in channels
+        if (kept := tuple(port for port in channel.members if port in ports))
+    ]
     names = {name for name, _ in present}
     vlans = []
     for vlan in config.vlans:
@@ -52,7 +56,10 @@ def port_groups(config: ConfigDb, ports: Collection[str], notes: dict[str, None]
     _note_absent(config.vlans, {vlan.name for vlan in vlans}, notes)
     in_vlans = {member for vlan in vlans for member in vlan.members}
     return PortGroups(
-        channels=tuple(PortGroup(name, kept, None if name in in_vlans else first_address(config, name, notes)) for name, kept in present),
+        channels=tuple(
+            PortGroup(name, kept, None if name in in_vlans else first_address(config, name, notes))
+            for name, kept in present
+        ),
         vlans=tuple(vlans),
     )
 
@@ -68,7 +75,9 @@ def first_address(config: ConfigDb, interface: str, notes: dict[str, None]) -> I
 def _note_tagged(vlan: Vlan, there: Collection[str], notes: dict[str, None]) -> None:
     tagged = tuple(member for member in vlan.tagged if member in there)
     if tagged:
-        notes[f"{vlan.name}: {joined(tagged)} not in it in the lab: tagged members, and frames of a lab have no tag"] = None
+        notes[
+            f"{vlan.name}: {joined(tagged)} not in it in the lab: tagged members, and frames of a lab have no tag"
+        ] = None
 
 
 def _note_absent(groups: Iterable[Vlan | PortChannel], present: Collection[str], notes: dict[str, None]) -> None:

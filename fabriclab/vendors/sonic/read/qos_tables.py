@@ -22,7 +22,16 @@ from fabriclab.vendors.sonic.read.config_db import (
 from fabriclab.vendors.sonic.read.entries import Entry, Fields, Tables, parse_indices, port_list, suggestion
 
 T = TypeVar("T")
-_ECN_WORDS = ("ecn_none", "ecn_green", "ecn_yellow", "ecn_red", "ecn_green_yellow", "ecn_green_red", "ecn_yellow_red", "ecn_all")
+_ECN_WORDS = (
+    "ecn_none",
+    "ecn_green",
+    "ecn_yellow",
+    "ecn_red",
+    "ecn_green_yellow",
+    "ecn_green_red",
+    "ecn_yellow_red",
+    "ecn_all",
+)
 _LARGEST_RATE = 2**63 - 1
 _MOST_QUEUES = 15
 """YANG's bound; a port has eight unicast queues, those above are multicast's or the CPU's."""
@@ -93,9 +102,13 @@ class QosReader:
                 fields.complain("profile", "missing; write the name of a BUFFER_PROFILE")
             return None if bound is None else BufferBinding(fields.entry.key, *bound, name)
 
-        return tuple(binding for entry in self._tables.entries(table) if (binding := self._read(entry, read)) is not None)
+        return tuple(
+            binding for entry in self._tables.entries(table) if (binding := self._read(entry, read)) is not None
+        )
 
-    def queue_bindings(self, schedulers: Mapping[str, Scheduler], wreds: Mapping[str, WredProfile]) -> tuple[QueueBinding, ...]:
+    def queue_bindings(
+        self, schedulers: Mapping[str, Scheduler], wreds: Mapping[str, WredProfile]
+    ) -> tuple[QueueBinding, ...]:
         """Read QUEUE; the CPU's queues are left out."""
 
         def read(fields: Fields) -> QueueBinding | None:
@@ -106,7 +119,9 @@ class QosReader:
             wred = fields.reference("wred_profile", "WRED_PROFILE", wreds)
             return None if bound is None else QueueBinding(fields.entry.key, *bound, scheduler, wred)
 
-        return tuple(binding for entry in self._tables.entries("QUEUE") if (binding := self._read(entry, read)) is not None)
+        return tuple(
+            binding for entry in self._tables.entries("QUEUE") if (binding := self._read(entry, read)) is not None
+        )
 
     def _bound(self, fields: Fields, most: int) -> tuple[tuple[str, ...], tuple[int, ...]] | None:
         """Return ports and numbers of a key `port|3-4`, or of a chassis' `host|asic|port|3-4`."""
@@ -121,10 +136,14 @@ class QosReader:
         if unknown and len(entry.words) == 4:
             self._tables.note(f"{entry.table}: entries of other line cards were left out; a lab has one switch")
         if len(names) > 1:
-            self._tables.note(f"{entry.table}: keys that list ports were taken; today's YANG models want a key for each port")
+            self._tables.note(
+                f"{entry.table}: keys that list ports were taken; today's YANG models want a key for each port"
+            )
         indices = parse_indices(entry.words[-1], most)
         if indices is None:
-            self._tables.complain(path, f"{shown(entry.words[-1])}: a number from 0 to {most} or a range such as 3-4 is wanted")
+            self._tables.complain(
+                path, f"{shown(entry.words[-1])}: a number from 0 to {most} or a range such as 3-4 is wanted"
+            )
             return None
         return tuple(names), tuple(indices)
 
@@ -155,14 +174,19 @@ class QosReader:
 
     def maps(self) -> dict[str, dict[str, dict[int, int]]]:
         """Read the maps."""
-        return {table: self.named(table, partial(self._map, keys=keys, values=values)) for table, (keys, values) in MAP_TABLES.items()}
+        return {
+            table: self.named(table, partial(self._map, keys=keys, values=values))
+            for table, (keys, values) in MAP_TABLES.items()
+        }
 
     def _map(self, fields: Fields, keys: int, values: int) -> dict[int, int]:
         mapping = {}
         for name in fields.entry.fields:
             value = fields.number(name, 0, values - 1)
             if not name.isascii() or not name.isdigit() or len(name) > 2 or int(name) >= keys:
-                fields.complain(name, f"{shown(name)}: a whole number from 0 to {keys - 1} is wanted as the field's name", name)
+                fields.complain(
+                    name, f"{shown(name)}: a whole number from 0 to {keys - 1} is wanted as the field's name", name
+                )
             elif value is not None:
                 mapping[int(name)] = value
         return mapping
@@ -180,7 +204,9 @@ class QosReader:
             named = {name: fields.reference(name, table, maps[table]) for name, table in MAP_OF_FIELD.items()}
             pfc, watched = self._priorities(fields, "pfc_enable"), self._priorities(fields, "pfcwd_sw_enable")
             for name in names:
-                every[name] = PortQosMap(name, {one: value for one, value in named.items() if value is not None}, pfc, watched)
+                every[name] = PortQosMap(
+                    name, {one: value for one, value in named.items() if value is not None}, pfc, watched
+                )
 
         for entry in self._tables.entries("PORT_QOS_MAP"):
             self._read(entry, read)
@@ -207,7 +233,10 @@ class QosReader:
                 message = f"{shown(name)} is no PORT; {suggestion(name, [*self._ports, 'GLOBAL'])}"
                 self._tables.complain(("PFC_WD", fields.entry.key), message, name)
             action = fields.choice("action", ("drop", "forward", "alert"))
-            detection, restoration = fields.number("detection_time", 100, 5000, "ms"), fields.number("restoration_time", 100, 60_000, "ms")
+            detection, restoration = (
+                fields.number("detection_time", 100, 5000, "ms"),
+                fields.number("restoration_time", 100, 60_000, "ms"),
+            )
             every.update({name: PfcWatchdog(name, action, detection, restoration) for name in names})
 
         for entry in self._tables.entries("PFC_WD"):
