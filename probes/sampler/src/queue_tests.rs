@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixtures::{BFIFO, CODEL, FQ_CODEL, NETEM, RED_DROPPING, RED_ECN, TBF};
-use crate::netlink::{messages, Reply};
+use netlink::{messages, Reply};
 
 /// What `tc -s qdisc` showed: bytes, packets, drops, marks, sent bytes, sent packets, overlimits.
 fn assert_reads(answer: &[u8], shown: [u64; VALUES]) {
