@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from fabriclab.formats.plan.node import Aqm, Queue
+from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.lab import defaults
 from fabriclab.lab.aqm import WrittenAqm
 from fabriclab.lab.experiment import Experiment, LinkOverrides
@@ -14,11 +16,9 @@ from fabriclab.lab.profiles import WrittenSwitchProfile
 from fabriclab.lab.section import value_or
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Endpoint, Link, Topology
-from fabriclab.plan.node import Aqm, Queue
 from fabriclab.plan.switch.checks import check_switch
 from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.model import Switch, SwitchPort
 from fabriclab.plan.switch.nic import nic_port
 from fabriclab.plan.switch.places import written_at
 from fabriclab.plan.switch.profile import resolve_pfc, resolve_switch

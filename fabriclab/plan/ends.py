@@ -13,12 +13,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fabriclab.formats.plan.node import Node, Transport
+from fabriclab.formats.plan.traffic import Carrier, Iperf3Traffic, TraceTraffic, Traffic
 from fabriclab.lab.problems import Place
 from fabriclab.lab.profiles import WrittenTransport
 from fabriclab.lab.section import Written
-from fabriclab.plan.node import Node, Transport
 from fabriclab.plan.participants import data_senders, directions
-from fabriclab.plan.traffic_kinds import Carrier, Iperf3Traffic, TraceTraffic, Traffic
 
 DCTCP = "dctcp"
 _MOST_NAMED = 6

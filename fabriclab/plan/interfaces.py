@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from fabriclab.plan.node import Node, Port
+from fabriclab.formats.plan.node import Node, Port
 
 
 class Interface(NamedTuple):

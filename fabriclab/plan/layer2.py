@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fabriclab.formats.plan.node import PortChannel, Vlan
 from fabriclab.lab.layer2 import WrittenLayer2
 from fabriclab.lab.segments import Layer2
 from fabriclab.plan.addressing import PortAddress
-from fabriclab.plan.node import PortChannel, Vlan
 
 
 def resolve_channels(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from fabriclab.formats.plan.model import Bgp
+from fabriclab.formats.plan.node import BgpNeighbour, OwnBgp
 from fabriclab.lab import defaults
 from fabriclab.lab.topology import OwnConfiguration, OwnSession, Topology
-from fabriclab.plan.model import Bgp
-from fabriclab.plan.node import BgpNeighbour, OwnBgp
 
 
 def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None) -> OwnBgp | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fabriclab.formats.plan.model import Scalar
+from fabriclab.formats.plan.node import Node, Port
 from fabriclab.lab import AppliedSettings, Lab, defaults
 from fabriclab.lab.document import MappingValue, ScalarValue
 from fabriclab.lab.mptcp import MPTCP_NONE
 from fabriclab.lab.profiles import NO_LIMIT
 from fabriclab.lab.settings import look_up, normalise, split_key
 from fabriclab.lab.study import VARIANT
-from fabriclab.plan.model import Scalar
-from fabriclab.plan.node import Node, Port
 from fabriclab.units import format_duration, format_rate, format_size
 
 _DEFAULTS: dict[str, Scalar] = {

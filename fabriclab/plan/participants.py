@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from fabriclab.plan.traffic_kinds import (
+from fabriclab.formats.plan.traffic import (
     ArrivalsTraffic,
     FlowsTraffic,
     Iperf3Traffic,

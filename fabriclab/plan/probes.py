@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fabriclab.formats.plan.model import Probes
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab import defaults
 from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.switch.facing import shared_ports
 from fabriclab.lab.topology import Topology
-from fabriclab.plan.model import Probes
-from fabriclab.plan.node import Node
 from fabriclab.plan.participants import directions
-from fabriclab.plan.traffic_kinds import Traffic
 
 
 def resolve_probes(

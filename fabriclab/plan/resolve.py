@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, cast
 
+from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
+from fabriclab.formats.plan.node import Mptcp, Node, Port, Queue, Transport
+from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import AppliedSettings, Lab, LabErrors, defaults
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
@@ -23,14 +26,11 @@ from fabriclab.plan.bgp import assign_speakers, bgp_routes
 from fabriclab.plan.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.plan.ends import DCTCP, ends_warnings
 from fabriclab.plan.layer2 import resolve_channels, resolve_vlans
-from fabriclab.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
-from fabriclab.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.plan.own_bgp import default_protocol, resolve_own_bgp
 from fabriclab.plan.parameters import parameter_values
 from fabriclab.plan.probes import resolve_probes
 from fabriclab.plan.routing import compute_routes
 from fabriclab.plan.static_routes import beside_static, resolve_static_routes
-from fabriclab.plan.switch.model import SwitchPort
 from fabriclab.plan.traffic import resolve_traffic
 from fabriclab.plan.warnings import file_warnings, plan_warnings
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from fabriclab.formats.plan.node import Route
 from fabriclab.lab.segments import Segment
 from fabriclab.lab.topology import Topology
 from fabriclab.plan.addressing import PortAddress, extra_network
 from fabriclab.plan.aggregation import aggregate
-from fabriclab.plan.node import Route
 
 
 @dataclass(frozen=True)

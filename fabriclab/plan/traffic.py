@@ -8,6 +8,17 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from fabriclab.formats.plan.traffic import (
+    ArrivalsTraffic,
+    FlowsTraffic,
+    Iperf3Traffic,
+    LongTraffic,
+    QueryTraffic,
+    RoundsTraffic,
+    ShuffleTraffic,
+    TraceTraffic,
+    Traffic,
+)
 from fabriclab.lab.traffic import (
     WrittenArrivalsTraffic,
     WrittenFlows,
@@ -18,17 +29,6 @@ from fabriclab.lab.traffic import (
     WrittenShuffle,
     WrittenTrace,
     WrittenTraffic,
-)
-from fabriclab.plan.traffic_kinds import (
-    ArrivalsTraffic,
-    FlowsTraffic,
-    Iperf3Traffic,
-    LongTraffic,
-    QueryTraffic,
-    RoundsTraffic,
-    ShuffleTraffic,
-    TraceTraffic,
-    Traffic,
 )
 
 _KINDS: dict[type[WrittenTraffic], type[Traffic]] = {

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from fabriclab.lab.metrics import POOL_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
-from fabriclab.lab.problems import listed
-from fabriclab.plan.model import Plan
-from fabriclab.plan.traffic_kinds import (
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import (
     ArrivalsTraffic,
     Iperf3Traffic,
     LongTraffic,
@@ -22,6 +20,8 @@ from fabriclab.plan.traffic_kinds import (
     ShuffleTraffic,
     TraceTraffic,
 )
+from fabriclab.lab.metrics import POOL_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
+from fabriclab.lab.problems import listed
 
 _OF_SAMPLED_QUEUES = (
     *("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
 from fabriclab.lab.not_applied import unapplied_sentences
 from fabriclab.lab.problems import listed
 from fabriclab.lab.topology import Topology
 from fabriclab.plan.buffers import SharedBuffer
-from fabriclab.plan.node import Node
 from fabriclab.plan.participants import data_senders
 from fabriclab.plan.switch.checks import unmarked
 from fabriclab.plan.switch.findings import SwitchFinding, merged
 from fabriclab.plan.switch.notes import number_ranges
-from fabriclab.plan.traffic_kinds import TraceTraffic, Traffic
 
 _MOST_NAMED = 6
 _NUMBERED = ("queues", "priority_groups")

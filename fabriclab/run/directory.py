@@ -18,7 +18,7 @@ from fabriclab.compile import (
     trace_text,
 )
 from fabriclab.files import read_text, replacing, write_text
-from fabriclab.plan.model import Plan
+from fabriclab.formats.plan.model import Plan
 
 RUN_MARK = "manifest.json"
 """The file that makes a directory a run directory."""

@@ -16,7 +16,7 @@ from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
-from fabriclab.plan.model import Plan
+from fabriclab.formats.plan.model import Plan
 
 EngineName = Literal["vm", "containerlab"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.engine.host import describe_host, fabriclab_version, git_revision
-from fabriclab.plan.model import Plan
+from fabriclab.formats.plan.model import Plan
 from fabriclab.run.engines import MadeFrom, engine_name
 
 RUN_FORMAT = "fabriclab-run-1"

@@ -15,7 +15,7 @@ from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
 from fabriclab.files import explain, no_room
-from fabriclab.plan.model import Plan
+from fabriclab.formats.plan.model import Plan
 from fabriclab.run.directory import RUN_MARK, write_inputs
 from fabriclab.run.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only
 from fabriclab.run.manifest import hash_files, kernel_release, new_manifest, utc_now

@@ -16,7 +16,7 @@ from typing import Any
 from fabriclab.compile import TraceError
 from fabriclab.engine.events import Event
 from fabriclab.files import explain, no_room
-from fabriclab.plan.model import Plan, Scalar
+from fabriclab.formats.plan.model import Plan, Scalar
 from fabriclab.run.directory import RUN_MARK, read_json, write_json
 from fabriclab.run.engines import MadeFrom
 from fabriclab.run.point import RunContext, RunResult, remove_run, run_point

@@ -23,9 +23,9 @@ from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
+from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Plan
 from fabriclab.report.quantities import keep_units
 from fabriclab.results import ingest_run, read_run
 from fabriclab.run.directory import write_inputs

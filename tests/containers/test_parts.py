@@ -38,10 +38,10 @@ from fabriclab.engine.containers.starvation import (
 )
 from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import deployable, read_containers
+from fabriclab.formats.plan.switch import Account, SwitchPort, SwitchQueue
+from fabriclab.formats.plan.traffic import RoundsTraffic
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.switch.model import Account, SwitchPort, SwitchQueue
-from fabriclab.plan.traffic_kinds import RoundsTraffic
 from fabriclab.run.directory import write_inputs
 
 TOPOLOGY = """name: pair

@@ -23,9 +23,10 @@ from fabriclab.compile import (
     machine_memory_bytes,
     trace_text,
 )
+from fabriclab.formats.plan import plan_json
+from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab, LabErrors, parse_lab
-from fabriclab.plan import Resolver, plan_json
-from fabriclab.plan.model import Plan
+from fabriclab.plan import Resolver
 from fabriclab.run.engines import plan_for
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 from fabriclab.vendors.sonic.judge import judge_config_db

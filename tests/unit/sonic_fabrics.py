@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from fabriclab.formats.plan import Plan
 from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.plan import resolve_plan
 from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
 

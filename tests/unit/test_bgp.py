@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.compile import compile_job, compile_node
+from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.plan import resolve_plan
 from fabriclab.plan.bgp import bgp_routes, link_local
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "compile"

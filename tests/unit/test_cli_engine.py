@@ -12,7 +12,7 @@ from sample_switch_plans import shared_star
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.plan.model import Plan
+from fabriclab.formats.plan.model import Plan
 from fabriclab.run.directory import write_inputs
 from fabriclab.run.engines import plan_for
 

@@ -9,7 +9,7 @@ import pytest
 from sample_plans import LONG, ROUNDS, star
 
 from fabriclab.compile import TraceError, compile_hosts, compile_trace
-from fabriclab.plan.traffic_kinds import FlowsTraffic, RoundsTraffic, TraceTraffic, Traffic
+from fabriclab.formats.plan.traffic import FlowsTraffic, RoundsTraffic, TraceTraffic, Traffic
 
 NOWHERE = Path("/nonexistent")
 HEADER = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n"

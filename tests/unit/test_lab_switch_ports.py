@@ -7,11 +7,11 @@ from pathlib import Path
 import language
 import pytest
 
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.lab.switch.port_keys import exactness
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Plan
-from fabriclab.plan.switch.model import SwitchPort
 
 POOL = "pools: {all: {size: 4 MB}}"
 QUEUES = "queues: {default: {alpha: 1, weight: 2}}"

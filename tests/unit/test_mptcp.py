@@ -10,10 +10,10 @@ from test_bgp import TWO_LEAVES, generated
 from test_plan import EXPERIMENT, TWO_HOSTS, forwarded_to, link, plan_of, star
 
 from fabriclab.compile import compile_job, compile_node
+from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
+from fabriclab.formats.plan.node import Mptcp
 from fabriclab.lab import LabErrors
-from fabriclab.plan import Plan, parse_plan_json, plan_json
 from fabriclab.plan.addressing import EXTRA_POOLS, extra_network
-from fabriclab.plan.node import Mptcp
 
 MPTCP = EXPERIMENT + "hosts: {default: {mptcp: {subflows: 8}}}\n"
 DUAL_HOMED = star(

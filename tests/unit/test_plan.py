@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
+from fabriclab.formats.plan.node import Node
 from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import Plan, Resolver, parse_plan_json, plan_json, resolve_plan
-from fabriclab.plan.node import Node
+from fabriclab.plan import Resolver, resolve_plan
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "plan"

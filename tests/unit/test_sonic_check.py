@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sonic_traps import DIRECTORY, FINE, SOUND, TRAPS, fine, patched, sound, text_of, trap
 
+from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.plan import resolve_plan
-from fabriclab.plan.switch.model import SwitchPort
 from fabriclab.vendors.sonic.commands.findings_text import as_text
 from fabriclab.vendors.sonic.judge import RULES, Judgement, judge_config_db
 from fabriclab.vendors.sonic.judge.bindings import Bindings

@@ -18,12 +18,9 @@ from sonic_round_trip import round_trip, substance
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.lab import parse_lab
-from fabriclab.lab.switch.profile import profile_names
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Aqm, Queue
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Aqm, Queue
+from fabriclab.formats.plan.switch import (
     Account,
     Lossless,
     Pfc,
@@ -38,6 +35,9 @@ from fabriclab.plan.switch.model import (
     Watchdog,
     Wred,
 )
+from fabriclab.lab import parse_lab
+from fabriclab.lab.switch.profile import profile_names
+from fabriclab.plan import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.export.interfaces import lanes, sonic_names
 from fabriclab.vendors.sonic.lab import import_lab

@@ -10,11 +10,12 @@ import pytest
 from sonic_fabrics import LABS, plan_of
 from sonic_pods import t0_pair
 
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.node import Node
 from fabriclab.generate import fat_tree, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.plan import resolve_plan
 from fabriclab.plan.interfaces import fabric_neighbours
-from fabriclab.plan.node import Node
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.export.interfaces import sonic_names
 from fabriclab.vendors.sonic.export.stock import shared_buffer

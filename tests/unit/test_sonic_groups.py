@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from fabriclab.engine.yanglint import PROGRAM, validate
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.node import PortChannel, Vlan
 from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import Plan, resolve_plan
-from fabriclab.plan.node import PortChannel, Vlan
+from fabriclab.plan import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch, yang_data
 from fabriclab.vendors.sonic.lab import ImportedLab, import_lab
 from fabriclab.vendors.sonic.read import parse_config_db

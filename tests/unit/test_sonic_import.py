@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Port
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Port
+from fabriclab.formats.plan.switch import (
     Account,
     Lossless,
     Pfc,
@@ -29,6 +27,8 @@ from fabriclab.plan.switch.model import (
     Watchdog,
     Wred,
 )
+from fabriclab.lab import LabErrors, parse_lab
+from fabriclab.plan import resolve_plan
 from fabriclab.vendors.sonic.lab import ImportedLab, import_lab
 from fabriclab.vendors.sonic.read import parse_config_db, read_config_db
 

@@ -19,10 +19,10 @@ from test_sonic_vs import configs_of, plan_of, write_lab
 from fabriclab.compile import compile_node
 from fabriclab.compile.convergence import compile_ready, routes_without
 from fabriclab.compile.events import compile_events
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.model import Event
+from fabriclab.formats.plan.node import StaticRoute
 from fabriclab.lab import LabErrors
-from fabriclab.plan import Plan
-from fabriclab.plan.model import Event
-from fabriclab.plan.node import StaticRoute
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.read.read import parse_config_db
 

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from fabriclab.compile import compile_node
+from fabriclab.formats.plan import Plan
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.plan import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch
 
 STOCK = """

@@ -10,11 +10,11 @@ from shared_labs import PROFILE, TRAFFIC, plan_of, port_of, queue_of, star, swit
 
 import fabriclab
 from fabriclab.compile import machine_memory_bytes
+from fabriclab.formats.plan import parse_plan_json, plan_json
+from fabriclab.formats.plan.switch import Account, QosMaps, Scheduler, Watchdog, lossless_queues
 from fabriclab.lab import LabErrors
-from fabriclab.plan import parse_plan_json, plan_json
 from fabriclab.plan.switch.headroom import headroom_bytes
 from fabriclab.plan.switch.memory import Memory
-from fabriclab.plan.switch.model import Account, QosMaps, Scheduler, Watchdog, lossless_queues
 from fabriclab.plan.switch.ports import checked_ports
 
 SHIPPED = sorted(file.stem for file in (Path(fabriclab.__file__).parent / "switches").glob("*.yml"))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_traffic import EVERYONE, HOSTS, KINDS, MS, distributed, two_racks
 
-from fabriclab.plan.traffic_kinds import (
+from fabriclab.formats.plan.traffic import (
     Arrivals,
     ArrivalsTraffic,
     FixedSize,

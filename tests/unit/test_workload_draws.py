@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sample_traffic import distributed
 
 from fabriclab.distributions import names
-from fabriclab.plan.traffic_kinds import DistributedSize, UniformSize
+from fabriclab.formats.plan.traffic import DistributedSize, UniformSize
 from fabriclab.workload.queries import draw_subsets
 from fabriclab.workload.randomness import Floats, Stream, natural_logarithm
 from fabriclab.workload.sizes import draw_sizes, mean_size, quantiles

@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 from vm import Vm
 
 from fabriclab.cli.app import app
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.node import Route
 from fabriclab.lab import parse_lab
-from fabriclab.plan import Plan, resolve_plan
-from fabriclab.plan.node import Route
+from fabriclab.plan import resolve_plan
 
 pytestmark = pytest.mark.vm
 

@@ -10,7 +10,7 @@ from test_plan import link, plan_of, star
 from vm import Job, Vm
 
 from fabriclab.compile import compile_job, compiled_flows, trace_text
-from fabriclab.plan.model import Plan
+from fabriclab.formats.plan.model import Plan
 from fabriclab.results.formats import TCP, scan_csv
 
 pytestmark = pytest.mark.vm

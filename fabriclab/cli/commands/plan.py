@@ -15,12 +15,13 @@ from fabriclab.cli.text.plan import plan_text
 from fabriclab.cli.text.unseen import unseen_lines
 from fabriclab.cli.text.warnings import warning_lines
 from fabriclab.compile import compile_node, compiled_flows
+from fabriclab.formats.plan import plan_json
+from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab, LabErrors, Topology, parse_lab
 from fabriclab.lab.network import read_one_topology
 from fabriclab.lab.not_applied import unapplied_sentences
 from fabriclab.lab.problems import did_you_mean
-from fabriclab.plan import Resolver, plan_json, resolve_plan
-from fabriclab.plan.model import Plan
+from fabriclab.plan import Resolver, resolve_plan
 from fabriclab.run.engines import EngineName, has_stock_qdiscs_only, plan_for
 from fabriclab.units import format_count
 from fabriclab.workload import trace_text

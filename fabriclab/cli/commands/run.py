@@ -23,8 +23,9 @@ from fabriclab.clock import clock_of
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.files import explain
+from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.plan import resolve_plan
 from fabriclab.run import RunContext, RunResult, run_point
 from fabriclab.run.claim import claimed, new_directory
 from fabriclab.run.engines import EngineName, engine_name, plan_for

@@ -21,13 +21,13 @@ from fabriclab.cli.text.warnings import lines_before_runs
 from fabriclab.clock import clock_of
 from fabriclab.engine.cpu import usable_cpus
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab, parse_lab
 from fabriclab.lab.axes import MOST_POINTS, expand_numbers
 from fabriclab.lab.experiment import LARGEST_SEED
 from fabriclab.lab.problems import nearest
 from fabriclab.lab.study import SEED
 from fabriclab.plan import Resolver, resolve_plan
-from fabriclab.plan.model import Plan
 from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
 from fabriclab.run.claim import claimed
 from fabriclab.run.engines import EngineName, engine_name, plan_for

@@ -27,9 +27,10 @@ from fabriclab.cli.text.warnings import lines_before_runs
 from fabriclab.clock import clock_of
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.lab.problems import did_you_mean
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.plan import resolve_plan
 from fabriclab.results import Results
 from fabriclab.run import RunContext, run_point
 from fabriclab.run.claim import claimed, new_directory

@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.lab import Lab, LabErrors
-from fabriclab.plan.model import Plan
-from fabriclab.plan.traffic_kinds import TraceTraffic
 from fabriclab.plan.unseen import Sights
 from fabriclab.where import concerns
 

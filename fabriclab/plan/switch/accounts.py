@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from fabriclab.formats.plan.switch import Account
 from fabriclab.lab.problems import Problems
 from fabriclab.lab.section import Written
 from fabriclab.lab.switch.written import WrittenAccount, WrittenSwitch
 from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.model import Account
 from fabriclab.plan.switch.scale import Scale
 
 ALPHA_LOG = 0

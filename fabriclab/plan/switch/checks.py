@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.plan.switch import CODEPOINTS, Account, QosMaps, Switch, SwitchQueue
 from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding, merged
 from fabriclab.plan.switch.headroom import cells
 from fabriclab.plan.switch.memory import Memory
-from fabriclab.plan.switch.model import CODEPOINTS, Account, QosMaps, Switch, SwitchQueue
 from fabriclab.plan.switch.notes import number_ranges, size, told_apart
 from fabriclab.plan.switch.pfc_checks import PFC_RULES
 from fabriclab.plan.switch.threshold_checks import THRESHOLD_RULES

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from fabriclab.formats.plan.switch import PriorityGroup, SwitchPort, SwitchQueue
 from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.model import PriorityGroup, SwitchPort, SwitchQueue
 
 Severity = Literal["error", "warning"]
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+from fabriclab.formats.plan.switch import Account, Lossless, Pool, Switch
 from fabriclab.plan.switch.findings import CheckedPort
 from fabriclab.plan.switch.headroom import cells
-from fabriclab.plan.switch.model import Account, Lossless, Pool, Switch
 
 
 def alpha(account: Account) -> Fraction | None:

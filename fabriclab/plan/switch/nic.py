@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fabriclab.formats.plan.switch import Account, Scheduler, SwitchPort, SwitchQueue
 from fabriclab.plan.switch.checks import queues_in_use
-from fabriclab.plan.switch.model import Account, Scheduler, SwitchPort, SwitchQueue
 
 
 def nic_port(facing: SwitchPort, queue_bytes: int) -> SwitchPort:

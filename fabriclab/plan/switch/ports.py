@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Port
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port
 from fabriclab.plan.switch.findings import CheckedPort
 from fabriclab.plan.switch.headroom import Line
 

@@ -18,14 +18,7 @@ from fractions import Fraction
 from typing import Literal, cast
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab import defaults
-from fabriclab.lab.problems import Problems
-from fabriclab.lab.section import Written, value_or
-from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch, WrittenWatchdog
-from fabriclab.plan.switch.accounts import ALPHA_LOG
-from fabriclab.plan.switch.groups import GroupResolver
-from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.switch import (
     CODEPOINTS,
     Account,
     Pfc,
@@ -36,6 +29,13 @@ from fabriclab.plan.switch.model import (
     SwitchPort,
     Watchdog,
 )
+from fabriclab.lab import defaults
+from fabriclab.lab.problems import Problems
+from fabriclab.lab.section import Written, value_or
+from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch, WrittenWatchdog
+from fabriclab.plan.switch.accounts import ALPHA_LOG
+from fabriclab.plan.switch.groups import GroupResolver
+from fabriclab.plan.switch.headroom import Line
 from fabriclab.plan.switch.notes import Notes
 from fabriclab.plan.switch.queues import QueueResolver
 from fabriclab.plan.switch.scale import Scale

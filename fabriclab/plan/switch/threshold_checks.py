@@ -10,9 +10,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.plan.switch import Account, PriorityGroup, Switch, SwitchQueue, Wred
 from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.plan.switch.memory import Memory, alpha
-from fabriclab.plan.switch.model import Account, PriorityGroup, Switch, SwitchQueue, Wred
 from fabriclab.plan.switch.notes import size
 from fabriclab.units import format_duration
 

@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.problems import Problems
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.headroom import Line, headroom_bytes
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.switch import (
     Account,
     Lossless,
     Pfc,
@@ -27,6 +24,9 @@ from fabriclab.plan.switch.model import (
     SwitchQueue,
     Wred,
 )
+from fabriclab.lab.problems import Problems
+from fabriclab.plan.switch.findings import CheckedPort
+from fabriclab.plan.switch.headroom import Line, headroom_bytes
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.read.accounts import UNSHARED, Accounts
 from fabriclab.vendors.sonic.read.config_db import BufferPool, BufferProfile, Port

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fabriclab.plan.record import Frozen
+from fabriclab.formats.record import Frozen
 
 
 class Carrier(Frozen):

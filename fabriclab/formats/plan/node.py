@@ -6,8 +6,8 @@ from typing import Any, Literal, Self
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from fabriclab.plan.record import Frozen
-from fabriclab.plan.switch.model import Switch, SwitchPort
+from fabriclab.formats.plan.switch import Switch, SwitchPort
+from fabriclab.formats.record import Frozen
 
 Role = Literal["host", "switch"]
 

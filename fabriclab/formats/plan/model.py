@@ -9,9 +9,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from fabriclab.plan.node import Node, Port
-from fabriclab.plan.record import Frozen
-from fabriclab.plan.traffic_kinds import Traffic
+from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.formats.record import Frozen
 
 Scalar = str | int | float | bool
 

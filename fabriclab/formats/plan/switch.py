@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.plan.record import Frozen
+from fabriclab.formats.record import Frozen
 
 CODEPOINTS = 64
 """DSCPs."""
