@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from fabriclab.cli.arguments.lab_names import STARTERS, find_lab, known_labs
@@ -13,7 +14,7 @@ from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.files import naming
 from fabriclab.lab import experiment, topology
 
-_GENERATORS = dict(
+_GENERATORS: dict[str, Callable[..., None]] = dict(
     zip(STARTERS, (generate_options.star, generate_options.dumbbell, generate_options.fat_tree), strict=True)
 )
 README = "README.md"
