@@ -11,11 +11,10 @@ import pytest
 from synthetic_run import incast_sweep, long_run
 
 from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import curve_of
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.figures.tcp import throughput_picture
-from fabriclab.report.pools import PooledRuns, pools_of, varied_settings
+from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings
 from fabriclab.report.selection import left_out_notes, sweep_exhibits
 from fabriclab.report.style import label_rows, new_figure
 from fabriclab.report.telling import choice_note
@@ -124,7 +123,7 @@ def test_where_nothing_was_sampled_no_silence_is_drawn(tmp_path: Path) -> None:
     cut = replace(results, measured=replace(results.measured, tcp=pl.concat([early, gone])))
 
     def together(run: Results) -> float:
-        picture = throughput_picture(curve_of(run), "throughput")
+        picture = throughput_picture(pool_of_run(run).curve, "throughput")
         assert picture is not None
         return float(picture.caption.partition("together ")[2].split()[0])
 
