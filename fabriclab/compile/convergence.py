@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fabriclab.plan.bgp import bgp_routes
-from fabriclab.plan.model import Bgp, Plan
-from fabriclab.plan.node import Route
+from fabriclab.formats.plan.model import Bgp, Plan
+from fabriclab.formats.plan.node import Route
+from fabriclab.resolve.bgp import bgp_routes
 
 READY_INTERVAL_NS = 10_000_000
 RECONVERGENCE_INTERVAL_NS = 1_000_000

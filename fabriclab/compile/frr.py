@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fabriclab.plan.bgp import originated_prefixes
-from fabriclab.plan.interfaces import Interface, Neighbour, fabric_neighbours
-from fabriclab.plan.model import Bgp, Plan
-from fabriclab.plan.node import Node, OwnBgp
+from fabriclab.formats.plan.model import Bgp, Plan
+from fabriclab.formats.plan.node import Node, OwnBgp
+from fabriclab.resolve.bgp import originated_prefixes
+from fabriclab.resolve.interfaces import Interface, Neighbour, fabric_neighbours
 
 _CONFIG_DIRECTORY = "etc/frr"
 """Relative to the node's root."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.plan.interfaces import first_address
-from fabriclab.plan.model import Plan
-from fabriclab.plan.traffic_kinds import Iperf3Traffic
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import Iperf3Traffic
+from fabriclab.resolve.interfaces import first_address
 from fabriclab.workload import TraceError
 
 FIRST_PORT = 5201

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabriclab.plan.interfaces import interface_of_port, member_ports
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, PortChannel, Vlan
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, PortChannel, Vlan
+from fabriclab.resolve.interfaces import interface_of_port, member_ports
 
 _MII_INTERVAL_MS = 10
 """How often a bond looks at its members' carriers."""

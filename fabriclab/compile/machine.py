@@ -13,12 +13,12 @@ from fabriclab.compile.events import compile_events
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.pause_storm import compile_pause_storms
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.switch import lossless_queues
+from fabriclab.formats.plan.traffic import ArrivalsTraffic, LongTraffic, ShuffleTraffic, TraceTraffic
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node
-from fabriclab.plan.participants import participants
-from fabriclab.plan.switch.model import lossless_queues
-from fabriclab.plan.traffic_kinds import ArrivalsTraffic, LongTraffic, ShuffleTraffic, TraceTraffic
+from fabriclab.resolve.participants import participants
 from fabriclab.workload.sizes import mean_size
 
 MIB = 1 << 20

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriclab.plan.interfaces import interfaces
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Mptcp, Node
-from fabriclab.plan.traffic_kinds import TraceTraffic
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Mptcp, Node
+from fabriclab.formats.plan.traffic import TraceTraffic
+from fabriclab.resolve.interfaces import interfaces
 
 DEFAULT_SCHEDULER = "default"
 

@@ -11,8 +11,8 @@ from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.port import compile_port
 from fabriclab.compile.routing import compile_ip
 from fabriclab.compile.transport import compile_sysctl
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node
 
 
 class NodeFiles(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabriclab.plan.model import PauseStorm, Plan
+from fabriclab.formats.plan.model import PauseStorm, Plan
 
 _QUANTA = 65_535
 """The longest pause that a frame can ask for."""

@@ -15,8 +15,8 @@ from fabriclab.compile.stock_switch import (
     stock_memory,
 )
 from fabriclab.compile.switch_port import SWITCH_HANDLE, compile_switch_port, compile_switch_port_change
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Port, Queue
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port, Queue
 
 
 def compile_port(plan: Plan, node: Node, port: Port, *, impaired: bool, stock: bool) -> list[str]:

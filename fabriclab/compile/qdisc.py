@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 
 from fabriclab.formats.framing import FRAMING_BYTES, HEADER_BYTES, LEAST_ON_LINE_BYTES
-from fabriclab.plan.node import Aqm, Port, Queue
+from fabriclab.formats.plan.node import Aqm, Port, Queue
 
 DELAY_LINE_PACKETS = 1_000_000
 """The delay line stands for a cable: it never drops. A host may send a whole window into it at once."""

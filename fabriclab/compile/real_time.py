@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fabriclab.compile.stock_switch import static_limit_bytes, stock_memory, used_queues
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Port
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port
 
 
 def stall_ns(plan: Plan) -> int | None:

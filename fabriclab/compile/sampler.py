@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from fabriclab.compile.port import marking_handles, queue_handle
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Port
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Port
 
 SAMPLER_FORMAT = "fabriclab-sampler-1"
 

@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from fabriclab.compile.stock_switch import static_limit_bytes, stock_memory, used_queues, wred_bytes
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Port
-from fabriclab.plan.switch.memory import Memory
-from fabriclab.plan.switch.model import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred, lossless_queues
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.switch import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred, lossless_queues
+from fabriclab.resolve.switch.memory import Memory
 from fabriclab.units import format_duration, format_rate, format_size
 
 _DIGITS = 4

@@ -11,8 +11,8 @@ from math import gcd
 
 from fabriclab.compile.qdisc import loss_percent, wire_bytes
 from fabriclab.formats.framing import FRAMING_BYTES, LEAST_ON_LINE_BYTES
-from fabriclab.plan.node import Node, Port
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.switch import (
     Account,
     Pfc,
     PriorityGroup,

@@ -9,8 +9,8 @@ import zlib
 
 from fabriclab.compile.frr import compile_router_sysctl
 from fabriclab.compile.mptcp import compile_mptcp_sysctl
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Transport
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Transport
 
 _TCP_ECN = {"off": 0, "on": 1, "accept": 2}
 

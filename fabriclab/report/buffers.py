@@ -1,6 +1,6 @@
 """What a plan says of a switch's shared buffer: its pools, which queues and priority groups they belong to, what each may take.
 
-Parameters are parts of a plan's JSON (`fabriclab.plan.node`, `fabriclab.plan.switch.model`).
+Parameters are parts of a plan's JSON (`fabriclab.formats.plan.node`, `fabriclab.formats.plan.switch`).
 """
 
 from __future__ import annotations

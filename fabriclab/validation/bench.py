@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fabriclab.formats.plan.model import Event, Plan, Probes
+from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.traffic import FlowsTraffic, Traffic
 from fabriclab.lab.validation import WrittenValidation
-from fabriclab.plan.model import Event, Plan, Probes
-from fabriclab.plan.node import Node, Port
-from fabriclab.plan.traffic_kinds import FlowsTraffic, Traffic
 from fabriclab.results import Results
 from fabriclab.validation.finding import Finding
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from fabriclab.plan.switch.model import CODEPOINTS
-from fabriclab.plan.traffic_kinds import Carrier, FlowsTraffic
+from fabriclab.formats.plan.switch import CODEPOINTS
+from fabriclab.formats.plan.traffic import Carrier, FlowsTraffic
 from fabriclab.results import Results
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up, single_flows
 from fabriclab.validation.finding import Finding, judged, numbers_text, shortened, unmeasured

@@ -13,8 +13,8 @@ from typing import Literal
 
 import polars as pl
 
-from fabriclab.plan.model import Event, Plan
-from fabriclab.plan.traffic_kinds import FlowsTraffic
+from fabriclab.formats.plan.model import Event, Plan
+from fabriclab.formats.plan.traffic import FlowsTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_duration
 from fabriclab.validation.bench import MS, Bench, S, Setting, Stage, set_up, single_flows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriclab.plan.node import Port
-from fabriclab.plan.switch.model import SwitchPort
+from fabriclab.formats.plan.node import Port
+from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.validation.bench import Bench
 
 _MOST_RACKS = 8

@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.plan.switch.model import CODEPOINTS, IDENTITY, SwitchPort
-from fabriclab.plan.traffic_kinds import Carrier, RoundsTraffic
+from fabriclab.formats.plan.switch import CODEPOINTS, IDENTITY, SwitchPort
+from fabriclab.formats.plan.traffic import Carrier, RoundsTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_count
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from fabriclab.formats.framing import AROUND_MTU_BYTES, HEADER_BYTES
-from fabriclab.plan.switch.model import CODEPOINTS, SwitchPort, SwitchQueue, Wred
-from fabriclab.plan.traffic_kinds import Carrier, LongTraffic
+from fabriclab.formats.plan.switch import CODEPOINTS, SwitchPort, SwitchQueue, Wred
+from fabriclab.formats.plan.traffic import Carrier, LongTraffic
 from fabriclab.results import Results
 from fabriclab.results.ideal import SYN_WIRE_BYTES, path_table
 from fabriclab.units import format_count, format_size

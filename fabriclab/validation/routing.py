@@ -9,9 +9,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fabriclab.plan.interfaces import fabric_neighbours
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Route
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Route
+from fabriclab.resolve.interfaces import fabric_neighbours
 from fabriclab.results import Results
 from fabriclab.units import format_count
 from fabriclab.validation.bench import Bench, Collector, collected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabriclab.plan.traffic_kinds import Arrivals
+from fabriclab.formats.plan.traffic import Arrivals
 from fabriclab.workload.randomness import Integers, Stream, rounded
 
 _BLOCK = 1 << 20

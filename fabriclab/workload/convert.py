@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from fabriclab.distributions import SMALLEST_BYTES
-from fabriclab.plan.traffic_kinds import Carrier
+from fabriclab.formats.plan.traffic import Carrier
 from fabriclab.workload.flows import by_start, flow_table, numbered
 from fabriclab.workload.foreign import ForeignFlow
 from fabriclab.workload.hpcc import read_hpcc

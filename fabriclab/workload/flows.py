@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fabriclab.plan.traffic_kinds import Carrier
+from fabriclab.formats.plan.traffic import Carrier
 from fabriclab.workload.randomness import Integers
 from fabriclab.workload.site import Site
 

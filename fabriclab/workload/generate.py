@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from fabriclab.plan.model import Plan
-from fabriclab.plan.traffic_kinds import (
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import (
     ArrivalsTraffic,
     FlowsTraffic,
     Iperf3Traffic,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from fabriclab.plan.traffic_kinds import ArrivalsTraffic
+from fabriclab.formats.plan.traffic import ArrivalsTraffic
 from fabriclab.workload.arrivals import draw_starts
 from fabriclab.workload.flows import by_start, flow_table
 from fabriclab.workload.pairs import Receivers

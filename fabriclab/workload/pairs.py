@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fabriclab.plan.traffic_kinds import Pairs
+from fabriclab.formats.plan.traffic import Pairs
 from fabriclab.workload.randomness import Integers, Stream
 from fabriclab.workload.site import Site, TraceError
 

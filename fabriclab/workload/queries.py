@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from fabriclab.plan.traffic_kinds import QueryTraffic
+from fabriclab.formats.plan.traffic import QueryTraffic
 from fabriclab.workload.arrivals import draw_starts, jitter
 from fabriclab.workload.flows import by_start, flow_table
 from fabriclab.workload.randomness import Integers, Stream

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from fabriclab.plan.traffic_kinds import FlowsTraffic, Iperf3Traffic, LongTraffic, RoundsTraffic
+from fabriclab.formats.plan.traffic import FlowsTraffic, Iperf3Traffic, LongTraffic, RoundsTraffic
 from fabriclab.workload.arrivals import jitter
 from fabriclab.workload.flows import by_start, flow_table
 from fabriclab.workload.pairs import Receivers

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from fabriclab.distributions import SMALLEST_BYTES
-from fabriclab.plan.traffic_kinds import ShuffleTraffic
+from fabriclab.formats.plan.traffic import ShuffleTraffic
 from fabriclab.workload.flows import flow_table
 from fabriclab.workload.pairs import permutation
 from fabriclab.workload.site import Site, TraceError

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fabriclab.plan.model import Plan
+from fabriclab.formats.plan.model import Plan
 from fabriclab.workload.randomness import Integers, Stream
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabriclab.distributions import SMALLEST_BYTES
-from fabriclab.plan.traffic_kinds import DistributedSize, FixedSize, Size
+from fabriclab.formats.plan.traffic import DistributedSize, FixedSize, Size
 from fabriclab.workload.randomness import Floats, Integers, Stream, rounded
 
 

@@ -21,8 +21,7 @@ import time
 from pathlib import Path
 
 from fabriclab.distributions import builtin, mean_bytes
-from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.traffic_kinds import (
+from fabriclab.formats.plan.traffic import (
     Arrivals,
     ArrivalsTraffic,
     DistributedSize,
@@ -31,6 +30,7 @@ from fabriclab.plan.traffic_kinds import (
     Traffic,
     UniformSize,
 )
+from fabriclab.lab.profiles import CONGESTION_CONTROLS
 from fabriclab.workload import Site, UserTrace, read_traces, trace_text
 from fabriclab.workload.flows import numbered
 from fabriclab.workload.generate import table_of

@@ -23,12 +23,12 @@ from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
+from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Plan
 from fabriclab.report.quantities import keep_units
+from fabriclab.resolve import resolve_plan
 from fabriclab.results import ingest_run, read_run
-from fabriclab.run.directory import write_inputs
+from fabriclab.runs.directory import write_inputs
 
 LAB = Path(__file__).parent / "pair"
 LEAF_SPINE = Path(__file__).parents[2] / "labs" / "leaf-spine"
@@ -86,11 +86,6 @@ def inspected(resolved: Plan, lab_directory: Path, directory: Path) -> None:
             {"name": f"{name}@{node.name}", "node": node.name, "argv": argv} for name, argv in commands.items()
         ]
     path.write_text(json.dumps(job))
-
-
-def _is_labs(record: dict[str, Any]) -> bool:
-    """Whether a record is about interfaces of the lab: a route over several paths names them in its next hops."""
-    return "nexthops" in record or str(record.get("dev", record.get("ifname"))).startswith("eth")
 
 
 def state(directory: Path, node: str) -> dict[str, Any]:

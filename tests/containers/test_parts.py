@@ -38,11 +38,11 @@ from fabriclab.engine.containers.starvation import (
 )
 from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import deployable, read_containers
+from fabriclab.formats.plan.switch import Account, SwitchPort, SwitchQueue
+from fabriclab.formats.plan.traffic import RoundsTraffic
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.switch.model import Account, SwitchPort, SwitchQueue
-from fabriclab.plan.traffic_kinds import RoundsTraffic
-from fabriclab.run.directory import write_inputs
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs.directory import write_inputs
 
 TOPOLOGY = """name: pair
 prefix: ""
@@ -414,8 +414,8 @@ def test_a_timer_is_late_when_the_smallest_buffer_would_have_drained() -> None:
 
 @pytest.mark.parametrize("share", ["run_queue_delay", "timer_late", "sampler_late"])
 def test_a_share_up_to_the_tolerance_is_sound(share: str) -> None:
-    assert replace(SOUND, **{share: TOLERANCE}).reasons() == []
-    assert len(replace(SOUND, **{share: TOLERANCE + 0.001}).reasons()) == 1
+    assert Starvation(**{**SOUND.__dict__, share: TOLERANCE}).reasons() == []
+    assert len(Starvation(**{**SOUND.__dict__, share: TOLERANCE + 0.001}).reasons()) == 1
 
 
 def test_the_worst_sampler_counts() -> None:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
+from typing import get_args
 
 from mutations import VALUES, mutated_json, mutated_lines, mutated_yaml
 
@@ -23,19 +24,21 @@ from fabriclab.compile import (
     machine_memory_bytes,
     trace_text,
 )
-from fabriclab.lab import Lab, LabErrors, parse_lab
-from fabriclab.plan import Resolver, plan_json
-from fabriclab.plan.model import Plan
-from fabriclab.run.engines import plan_for
+from fabriclab.formats.plan import plan_json
+from fabriclab.formats.plan.model import Plan
+from fabriclab.lab import Lab, LabError, parse_lab
+from fabriclab.resolve import Resolver
+from fabriclab.runs.engines import plan_for
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 from fabriclab.vendors.sonic.judge import judge_config_db
 from fabriclab.vendors.sonic.lab import import_fabric, import_lab
+from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
 from fabriclab.vendors.sonic.read import parse_config_db
 from fabriclab.workload import convert_flows
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
-CLEAN = (LabErrors, TraceError)
+CLEAN = (LabError, TraceError)
 """What a user's mistake may raise; each is a list of sentences."""
 Files = Mapping[str, bytes]
 _MOST_FLOWS = 20_000
@@ -153,7 +156,7 @@ class FabricSubject(Subject):
         }
 
     def attempt(self, directory: Path, rng: random.Random) -> None:
-        import_fabric(sorted(directory.iterdir()), "fabric", None, rng.choice(("hosts", "switches")))
+        import_fabric(sorted(directory.iterdir()), "fabric", None, rng.choice(get_args(Missing)))
 
 
 def subjects() -> list[Subject]:

@@ -16,10 +16,10 @@ from machine import FULL_FRAME, FULL_PAYLOAD, FULL_WIRE, START_NS, Boot, Device,
 from switch_port import read_shown
 
 from fabriclab.compile.switch_port import compile_switch_port
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Port
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.lab import import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
 

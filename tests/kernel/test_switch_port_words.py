@@ -29,8 +29,8 @@ from switch_port import (
 )
 
 from fabriclab.compile.switch_port import compile_switch_port
-from fabriclab.plan import node as nodes
-from fabriclab.plan.switch import model as plan
+from fabriclab.formats.plan import node as nodes
+from fabriclab.formats.plan import switch as plan
 
 GOLDEN = Path(__file__).parents[1] / "golden/switch_port.txt"
 GIGABIT = 1_000_000_000

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.resolve import resolve_plan
 
 TOPOLOGY = """\
 name: layer2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabriclab.plan.model import Plan, Probes
-from fabriclab.plan.node import Node, Port, Queue, Route, Transport
-from fabriclab.plan.traffic_kinds import LongTraffic, RoundsTraffic, Traffic
+from fabriclab.formats.plan.model import Plan, Probes
+from fabriclab.formats.plan.node import Node, Port, Queue, Route, Transport
+from fabriclab.formats.plan.traffic import LongTraffic, RoundsTraffic, Traffic
 
 GBPS = 10**9
 

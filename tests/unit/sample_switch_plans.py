@@ -6,9 +6,9 @@ from typing import Any
 
 from sample_plans import GBPS, star
 
-from fabriclab.plan.model import Plan, Probes
-from fabriclab.plan.node import Port
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.model import Plan, Probes
+from fabriclab.formats.plan.node import Port
+from fabriclab.formats.plan.switch import (
     Account,
     Lossless,
     Pfc,

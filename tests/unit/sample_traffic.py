@@ -5,8 +5,8 @@ from __future__ import annotations
 from sample_plans import star
 
 from fabriclab.distributions import builtin, mean_bytes
-from fabriclab.plan.model import Plan
-from fabriclab.plan.traffic_kinds import (
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import (
     Arrivals,
     ArrivalsTraffic,
     Carrier,

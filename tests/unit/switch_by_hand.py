@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriclab.plan.switch.checks import check_switch
-from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
-from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.switch import (
     Account,
     Lossless,
     Pfc,
@@ -19,6 +16,9 @@ from fabriclab.plan.switch.model import (
     SwitchQueue,
     Wred,
 )
+from fabriclab.resolve.switch.checks import check_switch
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
+from fabriclab.resolve.switch.headroom import Line
 
 GBPS = 10**9
 LINE = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(3,))

@@ -18,7 +18,7 @@ from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.failure import BadInputError
 from fabriclab.cli.outcome import exit_status
 from fabriclab.engine.artefacts import Artefacts
-from fabriclab.plan.model import Plan
+from fabriclab.formats.plan.model import Plan
 
 LABS = Path(__file__).parents[2] / "labs"
 INCAST = str(LABS / "incast")

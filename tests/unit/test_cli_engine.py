@@ -12,9 +12,9 @@ from sample_switch_plans import shared_star
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.plan.model import Plan
-from fabriclab.run.directory import write_inputs
-from fabriclab.run.engines import plan_for
+from fabriclab.formats.plan.model import Plan
+from fabriclab.runs.directory import write_inputs
+from fabriclab.runs.engines import plan_for
 
 EXPERIMENT = """
 title: T

@@ -12,8 +12,8 @@ from fabriclab.compile.iperf3 import FIRST_PORT, compile_iperf3
 from fabriclab.engine.containers.collect import collect_flow_logs
 from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.job import Task
-from fabriclab.plan.model import Plan
-from fabriclab.plan.traffic_kinds import Carrier, Iperf3Traffic
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import Carrier, Iperf3Traffic
 
 NOWHERE = Path("/nowhere")
 ELEPHANTS = Iperf3Traffic(

@@ -7,9 +7,8 @@ from pathlib import Path
 from sample_plans import DCTCP, LONG, ROUNDS, star
 
 from fabriclab.compile import compile_job, compile_machine_sysctl, compile_sampler, compiled_flows, machine_memory_bytes
-from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.model import Probes
-from fabriclab.plan.traffic_kinds import (
+from fabriclab.formats.plan.model import Probes
+from fabriclab.formats.plan.traffic import (
     Arrivals,
     ArrivalsTraffic,
     Carrier,
@@ -19,6 +18,7 @@ from fabriclab.plan.traffic_kinds import (
     ShuffleTraffic,
     TraceTraffic,
 )
+from fabriclab.lab.profiles import CONGESTION_CONTROLS
 
 NOWHERE = Path("/nonexistent")
 

@@ -10,8 +10,8 @@ from sample_plans import CUBIC, DCTCP, GBPS, star
 
 from fabriclab.compile import compile_node
 from fabriclab.compile.qdisc import red_average
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Queue, Route
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Queue, Route
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "compile"
 

@@ -21,9 +21,9 @@ from fabriclab.compile import (
 )
 from fabriclab.compile.stock_switch import dscp_prefixes, static_limit_bytes, stock_memory, used_queues
 from fabriclab.compile.switch_port import quanta_of
-from fabriclab.plan.model import Event, PauseStorm, Plan
-from fabriclab.plan.node import Aqm, Queue
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.model import Event, PauseStorm, Plan
+from fabriclab.formats.plan.node import Aqm, Queue
+from fabriclab.formats.plan.switch import (
     Account,
     Phantom,
     Pool,

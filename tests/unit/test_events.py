@@ -11,9 +11,9 @@ from test_bgp import TWO_LEAVES
 from test_plan import EXPERIMENT, plan_of
 
 from fabriclab.compile import compile_job, compile_node
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.model import Event
 from fabriclab.lab.failures import parse_loss
-from fabriclab.plan import Plan
-from fabriclab.plan.model import Event
 
 
 def with_events(directory: Path, *events: str, routing: str = "static") -> Plan:

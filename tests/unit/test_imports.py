@@ -11,6 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "fabriclab"
 ALLOWED = {
     "files": set(),
+    "shipped": set(),
     "formats": set(),
     "units": set(),
     "clock": set(),
@@ -20,15 +21,15 @@ ALLOWED = {
     "lab": {"vendors", "distributions", "units"},
     "generate": {"lab", "units"},
     "graph": {"units"},
-    "plan": {"plan.switch", "lab", "units"},
-    "plan.switch": {"plan", "lab", "units"},
-    "workload": {"plan", "distributions", "units"},
-    "compile": {"workload", "plan", "plan.switch", "lab", "units"},
+    "resolve": {"resolve.switch", "lab", "units"},
+    "resolve.switch": {"lab", "units"},
+    "workload": {"distributions", "units"},
+    "compile": {"workload", "resolve", "resolve.switch", "lab", "units"},
     "engine": {"vendors"},
-    "run": {"engine", "compile", "plan"},
+    "runs": {"engine", "compile"},
     "results": {"clock", "units", "where"},
     "report": {"results", "graph", "clock", "units", "where"},
-    "validation": {"results", "plan", "plan.switch", "lab", "units"},
+    "validation": {"results", "resolve", "lab", "units"},
     "vendors.common": {"units"},
     "vendors.arista.profile": {"vendors.common", "lab", "units"},
     "vendors.arista.commands": {"vendors.arista.profile", "cli", "cli.host", "lab"},
@@ -43,12 +44,12 @@ ALLOWED = {
         "lab",
         "units",
     },
-    "vendors.sonic.judge": {"vendors.sonic.read", "plan.switch", "lab", "units"},
-    "vendors.sonic.export": {"vendors.sonic.read", "plan", "plan.switch", "lab", "units"},
+    "vendors.sonic.judge": {"vendors.sonic.read", "resolve.switch", "lab", "units"},
+    "vendors.sonic.export": {"vendors.sonic.read", "resolve", "lab", "units"},
     "vendors.sonic.container": {"engine"},
     "vendors.sonic.commands": {
         *("vendors.sonic.read", "vendors.sonic.lab", "vendors.sonic.judge", "vendors.sonic.export"),
-        *("cli", "cli.arguments", "cli.host", "engine", "plan", "lab", "units"),
+        *("cli", "cli.arguments", "cli.host", "engine", "resolve", "lab", "units"),
     },
     "cli": {
         "cli.commands",
@@ -58,14 +59,14 @@ ALLOWED = {
         "engine",
         "results",
         "report",
-        "run",
+        "runs",
         "compile",
         "lab",
         "clock",
     },
-    "cli.host": {"cli", "engine", "plan", "clock"},
-    "cli.arguments": {"cli", "engine", "run", "plan", "lab"},
-    "cli.text": {"workload", "plan", "plan.switch", "lab", "units", "where"},
+    "cli.host": {"cli", "engine", "clock"},
+    "cli.arguments": {"cli", "engine", "runs", "lab"},
+    "cli.text": {"workload", "resolve", "resolve.switch", "lab", "units", "where"},
     "cli.commands": {
         *(
             "cli",
@@ -74,11 +75,11 @@ ALLOWED = {
             "cli.text",
             "vendors",
             "validation",
-            "run",
+            "runs",
             "engine",
             "compile",
             "workload",
-            "plan",
+            "resolve",
             "lab",
         ),
         *("generate", "graph", "results", "report", "clock", "units"),
@@ -86,8 +87,8 @@ ALLOWED = {
     "__main__": {"cli"},
     "__init__": set(),
 }
-"""What each folder may import beside itself, and `files`. Folders within the parts that are not named here are the part's own."""
-EVERYWHERE = {"files", "formats"}
+"""What each folder may import beside itself, and EVERYWHERE. Folders within the parts that are not named here are the part's own."""
+EVERYWHERE = {"files", "formats", "shipped"}
 ENGINES = {"engine", "vendors.sonic.container"}
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty"}
 STARTING_CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}
@@ -168,7 +169,7 @@ def test_the_tests_above_would_notice(tmp_path: Path, monkeypatch: pytest.Monkey
     bad = tmp_path / "lab" / "bad.py"
     bad.parent.mkdir()
     bad.write_text(
-        "import subprocess\ndef f():\n    from fabriclab.plan import Plan\n    import os\n    os.execv('a', [])\n"
+        "import subprocess\ndef f():\n    from fabriclab.resolve import Plan\n    import os\n    os.execv('a', [])\n"
     )
-    assert wrong_imports(bad) == ["lab/bad.py:3: lab imports plan"]
+    assert wrong_imports(bad) == ["lab/bad.py:3: lab imports resolve"]
     assert starts_processes(bad) == ["1: subprocess", "5: os.execv"]

@@ -77,8 +77,13 @@ def test_every_key_of_a_host_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("kind", FIGURE_KEYS)
-def test_every_kind_of_figure_is_named(kind: str) -> None:
+def test_every_kind_of_figure_has_a_row_with_its_keys(kind: str) -> None:
+    keys = [key for key in FIGURE_KEYS[kind] if key not in ("kind", "where")]
+    rows = [row for cell, row in table_rows().items() if kind in cell.split(", ")]
     assert has_word(kind, table_rows()["report"])
+    assert any(all(has_word(key, row) for key in keys) for row in rows), (
+        f"no row of {kind} has all of {', '.join(keys)}"
+    )
 
 
 def test_defaults_of_hosts_are_those_of_the_code() -> None:

@@ -9,10 +9,10 @@ from layer2_labs import GROUPS, TOPOLOGY, experiment, plan_of
 from fabriclab.cli.text.plan import plan_text
 from fabriclab.compile import compile_job, compile_node
 from fabriclab.compile.trace import compile_hosts
-from fabriclab.plan import Plan, parse_plan_json, plan_json
-from fabriclab.plan.bgp import bgp_routes
-from fabriclab.plan.interfaces import first_address, interfaces, neighbours
-from fabriclab.plan.node import PortChannel, Vlan
+from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
+from fabriclab.formats.plan.node import PortChannel, Vlan
+from fabriclab.resolve.bgp import bgp_routes
+from fabriclab.resolve.interfaces import first_address, interfaces, neighbours
 
 BGP = "routing: {protocol: bgp-numbered}\n"
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from layer2_labs import HEAD, plan_of
 
-from fabriclab.plan import Plan, parse_plan_json, plan_json
-from fabriclab.plan.interfaces import first_address, interfaces, neighbours
-from fabriclab.plan.node import Node
+from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
+from fabriclab.formats.plan.node import Node
+from fabriclab.resolve.interfaces import first_address, interfaces, neighbours
 
 MOST_HOPS = 8
 

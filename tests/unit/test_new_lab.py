@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
+from fabriclab.formats.plan.traffic import RoundsTraffic
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.traffic_kinds import RoundsTraffic
+from fabriclab.resolve import resolve_plan
 
 
 @pytest.mark.parametrize(

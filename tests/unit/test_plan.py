@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import Plan, Resolver, parse_plan_json, plan_json, resolve_plan
-from fabriclab.plan.node import Node
+from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
+from fabriclab.formats.plan.node import Node, Queue
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import Resolver, resolve_plan
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "plan"
@@ -99,12 +100,8 @@ def test_defaults_are_explicit(tmp_path: Path) -> None:
         "send_buffer_bytes": 4_194_304,
         "mptcp": None,
     }
-    assert host.ports[0].queue.limit_bytes == 15_000_000
-    assert (switch.ports[0].queue.limit_bytes, switch.ports[0].queue.ecn_threshold_bytes, switch.ports[0].mtu) == (
-        64_000,
-        None,
-        1500,
-    )
+    assert host.ports[0].queue == Queue(limit_bytes=15_000_000)
+    assert (switch.ports[0].queue, switch.ports[0].mtu) == (Queue(limit_bytes=64_000), 1500)
     assert (plan.seed, plan.limit_ns, plan.probes.queue_interval_ns) == (1, 60 * 10**9, 1_000_000)
 
 
@@ -138,10 +135,8 @@ def test_a_switch_overrides_the_default_profile(tmp_path: Path) -> None:
     experiment = EXPERIMENT.replace(
         "buffer: 64 KB}", "buffer: 64 KB, ecn_threshold: 20 KB}, s1: {buffer: 1 MB, ecn_threshold: none}"
     )
-    assert {
-        (port.queue.limit_bytes, port.queue.ecn_threshold_bytes)
-        for port in plan_of(tmp_path, TWO_HOSTS, experiment).node("s1").ports
-    } == {(1_000_000, None)}
+    ports = plan_of(tmp_path, TWO_HOSTS, experiment).node("s1").ports
+    assert {port.queue for port in ports} == {Queue(limit_bytes=1_000_000)}
 
 
 def test_links_of_the_experiment_override_the_topology(tmp_path: Path) -> None:
@@ -268,7 +263,7 @@ def test_hosts_with_two_ports_forward_nothing(tmp_path: Path) -> None:
         link("h2:eth1", "s2:eth2"),
         link("h3:eth1", "s1:eth2"),
     ]
-    with pytest.raises(LabErrors, match="no path from host 'h1' to here"):
+    with pytest.raises(LabError, match="no path from host 'h1' to here"):
         plan_of(tmp_path, star(*links, switches=("s1", "s2"), hosts=("h1", "h2", "h3")))
     plan = plan_of(tmp_path, star(*links, link("s1:eth3", "s2:eth3"), switches=("s1", "s2"), hosts=("h1", "h2", "h3")))
     assert len(plan.node("h1").routes[0].next_hops) == 2

@@ -10,11 +10,12 @@ import pytest
 from sonic_fabrics import LABS, plan_of
 from sonic_pods import t0_pair
 
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.node import Node
 from fabriclab.generate import fat_tree, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import Plan, resolve_plan
-from fabriclab.plan.interfaces import fabric_neighbours
-from fabriclab.plan.node import Node
+from fabriclab.resolve import resolve_plan
+from fabriclab.resolve.interfaces import fabric_neighbours
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.export.interfaces import sonic_names
 from fabriclab.vendors.sonic.export.stock import shared_buffer
@@ -107,17 +108,19 @@ def lab_of(fabric: str, directory: Path) -> Path:
     """Return a lab of the repository, or a fat-tree of twenty switches with a profile."""
     if not fabric.startswith("fat-tree"):
         return LABS / fabric
-    sizes = {
-        "hosts_per_edge": None,
-        "host_rate_bps": 10**9,
-        "edge_rate_bps": None,
-        "core_rate_bps": None,
-        "oversubscription": None,
-    }
-    directory.mkdir()
-    (directory / "topology.clab.yml").write_text(
-        topology_text(fat_tree("fat-tree", k=4, delay_ns=500, mtu_bytes=9000, **sizes))
+    topology = fat_tree(
+        "fat-tree",
+        k=4,
+        hosts_per_edge=None,
+        host_rate_bps=10**9,
+        edge_rate_bps=None,
+        core_rate_bps=None,
+        oversubscription=None,
+        delay_ns=500,
+        mtu_bytes=9000,
     )
+    directory.mkdir()
+    (directory / "topology.clab.yml").write_text(topology_text(topology))
     experiment = [
         "title: Fat-tree",
         FABRICS[fabric],

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from fabriclab.compile import compile_node
+from fabriclab.formats.plan import Plan
 from fabriclab.generate import leaf_spine, topology_text
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch
 
 STOCK = """
@@ -112,7 +113,7 @@ def test_bgp_is_what_the_file_says(tmp_path: Path) -> None:
     plan = plan_of(write_lab(tmp_path / "sonic", configs_of(tmp_path / "stock", "bgp-numbered")))
     leaf, spine = plan.node("leaf1"), plan.node("spine1")
     lines = compile_node(leaf, plan).root["etc/frr/bgpd.conf"].splitlines()
-    peer = spine.ports[0].address.partition("/")[0]
+    peer = str(spine.ports[0].address).partition("/")[0]
     assert f"router bgp {leaf.asn}" in lines and f" neighbor {peer} remote-as {spine.asn}" in lines
     assert f" neighbor {peer} timers 3 9" in lines
     # bgpcfgd announces the loopback and VLANs only.
@@ -150,7 +151,7 @@ def test_an_experiment_overrides_a_file_key_by_key(tmp_path: Path) -> None:
 
 
 def disagreement(directory: Path) -> str:
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         parse_lab(directory)
     return str(caught.value)
 

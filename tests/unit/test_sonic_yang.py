@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 from fabriclab.cli.app import app
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.yanglint import PROGRAM, validate
+from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.lab.switch.profile import profile_names
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch, yang_data
 from fabriclab.vendors.sonic.export.tables import ConfigTables
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from switch_by_hand import GBPS, LOSSLESS, OWN, TWO_CLASSES, check, group, lossless_port, queue, switch
 
-from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.model import Account, Pfc, Pool, Switch, SwitchPort
+from fabriclab.formats.plan.switch import Account, Pfc, Pool, Switch, SwitchPort
+from fabriclab.resolve.switch.headroom import Line
 
 
 def test_a_pfc_priority_of_a_lossy_group() -> None:

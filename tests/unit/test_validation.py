@@ -16,10 +16,10 @@ from fabriclab.cli.commands import validate as validating
 from fabriclab.cli.junit import JunitCase, junit_xml
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.generate import leaf_spine, star, topology_text
-from fabriclab.lab import LabErrors, parse_lab
+from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.validation import WrittenValidation
-from fabriclab.plan import resolve_plan
-from fabriclab.run import RunContext, RunResult
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs import RunContext, RunResult
 from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, reach_stage
 from fabriclab.validation.finding import MOST_SHOWN, numbers_text, shortened
 
@@ -72,7 +72,7 @@ validation:
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, section: str, message: str) -> None:
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         lab_of(tmp_path, STOCK, f"validation: {section}\n")
     assert message in str(caught.value) and "experiment.yml:" in str(caught.value)
 
@@ -215,15 +215,17 @@ def test_a_run_that_fails_is_a_failure(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_fabric_that_still_lacks_the_link_before_is_told(tmp_path: Path) -> None:
-    size = {
-        "spines": 2,
-        "leaves": 2,
-        "hosts_per_leaf": 1,
-        "host_rate_bps": 10**9,
-        "uplink_rate_bps": None,
-        "oversubscription": None,
-    }
-    fabric = leaf_spine("fabric", **size, delay_ns=500, mtu_bytes=1500)
+    fabric = leaf_spine(
+        "fabric",
+        spines=2,
+        leaves=2,
+        hosts_per_leaf=1,
+        host_rate_bps=10**9,
+        uplink_rate_bps=None,
+        oversubscription=None,
+        delay_ns=500,
+        mtu_bytes=1500,
+    )
     (tmp_path / "topology.clab.yml").write_text(topology_text(fabric))
     traffic = "traffic: {a: {kind: long, senders: [h1], receiver: h2, stop: 1 s}}\n"
     (tmp_path / "experiment.yml").write_text("title: T\nrouting: {protocol: bgp-unnumbered}\n" + STOCK + traffic)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sample_traffic import distributed
 
 from fabriclab.distributions import names
-from fabriclab.plan.traffic_kinds import DistributedSize, UniformSize
+from fabriclab.formats.plan.traffic import DistributedSize, UniformSize
 from fabriclab.workload.queries import draw_subsets
 from fabriclab.workload.randomness import Floats, Stream, natural_logarithm
 from fabriclab.workload.sizes import draw_sizes, mean_size, quantiles
@@ -41,7 +41,14 @@ def test_a_streams_words_are_the_same_everywhere() -> None:
 
 
 def test_streams_differ_by_each_part_of_their_name() -> None:
-    parts = [(1, "a", "b"), (2, "a", "b"), (1, "b", "a"), (1, "ab", ""), (1, "", "ab"), (1, "a", "b", "")]
+    parts: list[tuple[int, *tuple[str, ...]]] = [
+        (1, "a", "b"),
+        (2, "a", "b"),
+        (1, "b", "a"),
+        (1, "ab", ""),
+        (1, "", "ab"),
+        (1, "a", "b", ""),
+    ]
     assert len({tuple(Stream(*name).words(4).tolist()) for name in parts}) == len(parts)
 
 

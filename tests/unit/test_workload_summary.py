@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sample_traffic import HOSTS, KINDS, distributed, two_racks
 
-from fabriclab.plan.traffic_kinds import Arrivals, ArrivalsTraffic, Pairs, Traffic
+from fabriclab.formats.plan.traffic import Arrivals, ArrivalsTraffic, Pairs, Traffic
 from fabriclab.workload import generate_flows, trace_summary
 
 

@@ -9,9 +9,9 @@ import polars as pl
 from sonic_traps import text_of
 from vm import Vm
 
+from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.model import Plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.lab import import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
 

@@ -7,8 +7,8 @@ import pytest
 from sample_plans import CUBIC, GBPS, star
 from vm import Vm
 
-from fabriclab.plan.node import Aqm, Queue
-from fabriclab.plan.traffic_kinds import LongTraffic
+from fabriclab.formats.plan.node import Aqm, Queue
+from fabriclab.formats.plan.traffic import LongTraffic
 
 pytestmark = pytest.mark.vm
 

@@ -11,8 +11,8 @@ import pytest
 from sample_plans import CUBIC, ROUNDS, star
 from vm import Vm
 
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Queue
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Queue
 
 pytestmark = pytest.mark.vm
 

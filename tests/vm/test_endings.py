@@ -20,9 +20,9 @@ from vm import Vm
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Queue
-from fabriclab.plan.traffic_kinds import LongTraffic
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Queue
+from fabriclab.formats.plan.traffic import LongTraffic
 
 pytestmark = pytest.mark.vm
 

@@ -7,9 +7,9 @@ from sample_plans import CUBIC, GBPS, star
 from sample_switch_plans import shared_star
 from vm import Vm
 
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Queue
-from fabriclab.plan.traffic_kinds import FlowsTraffic, RoundsTraffic
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Queue
+from fabriclab.formats.plan.traffic import FlowsTraffic, RoundsTraffic
 
 pytestmark = pytest.mark.vm
 

@@ -9,9 +9,9 @@ from sample_plans import CUBIC, DCTCP, GBPS, star
 from test_known_answers import PAYLOAD_BYTES, WIRE_BYTES, with_slow_receiver
 from vm import Vm
 
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Mptcp, Queue, Transport
-from fabriclab.plan.traffic_kinds import Carrier, Iperf3Traffic, LongTraffic, Traffic
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Mptcp, Queue, Transport
+from fabriclab.formats.plan.traffic import Carrier, Iperf3Traffic, LongTraffic, Traffic
 
 pytestmark = pytest.mark.vm
 

@@ -10,9 +10,9 @@ import pytest
 from sample_plans import CUBIC, DCTCP, GBPS, star
 from vm import Vm
 
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Queue, Transport
-from fabriclab.plan.traffic_kinds import FlowsTraffic, LongTraffic
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Queue, Transport
+from fabriclab.formats.plan.traffic import FlowsTraffic, LongTraffic
 
 pytestmark = pytest.mark.vm
 

@@ -10,8 +10,9 @@ import pytest
 from test_plan import link, star
 from vm import Vm
 
+from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.resolve import resolve_plan
 
 pytestmark = pytest.mark.vm
 

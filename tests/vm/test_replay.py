@@ -14,9 +14,9 @@ from sample_plans import star
 from vm import Vm
 
 from fabriclab.compile import compile_job
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Mptcp, Node, Queue, Route
-from fabriclab.plan.traffic_kinds import TraceTraffic
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Mptcp, Node, Queue, Route
+from fabriclab.formats.plan.traffic import TraceTraffic
 
 pytestmark = pytest.mark.vm
 

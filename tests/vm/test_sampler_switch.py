@@ -10,9 +10,9 @@ from sample_plans import CUBIC, DCTCP, ROUNDS
 from sample_switch_plans import SHARED, sampled, shared_star
 from vm import Vm
 
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Transport
-from fabriclab.plan.switch.model import Account, Lossless, Pfc, Pool, PriorityGroup, SwitchPort, SwitchQueue, Wred
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Transport
+from fabriclab.formats.plan.switch import Account, Lossless, Pfc, Pool, PriorityGroup, SwitchPort, SwitchQueue, Wred
 
 pytestmark = pytest.mark.vm
 US, MS = 1_000, 1_000_000

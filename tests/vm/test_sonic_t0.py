@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 from vm import Vm
 
+from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import Plan, resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.lab import import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
 

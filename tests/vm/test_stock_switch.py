@@ -14,10 +14,10 @@ from fabriclab.compile import machine_memory_bytes
 from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
-from fabriclab.plan.model import Event, Plan
-from fabriclab.plan.switch.model import Account, Scheduler, SwitchPort, SwitchQueue, Wred
-from fabriclab.plan.traffic_kinds import Carrier, LongTraffic
-from fabriclab.run.directory import write_inputs
+from fabriclab.formats.plan.model import Event, Plan
+from fabriclab.formats.plan.switch import Account, Scheduler, SwitchPort, SwitchQueue, Wred
+from fabriclab.formats.plan.traffic import Carrier, LongTraffic
+from fabriclab.runs.directory import write_inputs
 
 pytestmark = pytest.mark.vm
 

@@ -12,7 +12,7 @@ import pytest
 from layer2_labs import HEAD, TWO_SPINES, experiment, plan_of
 from vm import Vm
 
-from fabriclab.plan import Plan
+from fabriclab.formats.plan import Plan
 
 pytestmark = pytest.mark.vm
 

@@ -21,10 +21,10 @@ from fabriclab.engine.events import Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
-from fabriclab.plan.model import Plan
+from fabriclab.formats.plan.model import Plan
 from fabriclab.results import ingest_run
-from fabriclab.run import RunContext, RunResult, run_point
-from fabriclab.run.directory import write_inputs
+from fabriclab.runs import RunContext, RunResult, run_point
+from fabriclab.runs.directory import write_inputs
 
 Job = dict[str, Any]
 

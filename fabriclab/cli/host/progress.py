@@ -19,8 +19,8 @@ from rich.text import Text
 
 from fabriclab.clock import Clock
 from fabriclab.engine.events import Event
-from fabriclab.plan.model import Plan
-from fabriclab.plan.traffic_kinds import ArrivalsTraffic, Iperf3Traffic, LongTraffic, QueryTraffic
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import ArrivalsTraffic, Iperf3Traffic, LongTraffic, QueryTraffic
 
 _STOPPING = (LongTraffic, Iperf3Traffic, ArrivalsTraffic, QueryTraffic)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriclab.plan.interfaces import interfaces, neighbours
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, PortChannel, Vlan
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, PortChannel, Vlan
+from fabriclab.resolve.interfaces import interfaces, neighbours
 from fabriclab.units import format_rate
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from fabriclab.cli.text.layer2 import layer2_lines
 from fabriclab.cli.text.switch import switch_lines
 from fabriclab.cli.text.warnings import warning_lines
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Queue
-from fabriclab.plan.traffic_kinds import (
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Queue
+from fabriclab.formats.plan.traffic import (
     Arrivals,
     ArrivalsTraffic,
     Carrier,

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabriclab.lab.switch.port_keys import port_key
-from fabriclab.plan.model import Plan
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.memory import Memory, alpha
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.switch import (
     Account,
     PriorityGroup,
     QosMaps,
@@ -18,8 +15,11 @@ from fabriclab.plan.switch.model import (
     SwitchQueue,
     Wred,
 )
-from fabriclab.plan.switch.notes import number_ranges, size
-from fabriclab.plan.switch.ports import checked_ports
+from fabriclab.lab.switch.port_keys import port_key
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.memory import Memory, alpha
+from fabriclab.resolve.switch.notes import number_ranges, size
+from fabriclab.resolve.switch.ports import checked_ports
 from fabriclab.units import format_duration, format_rate
 
 

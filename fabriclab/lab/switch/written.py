@@ -1,4 +1,4 @@
-"""What an experiment and its profile say of a switch with a shared buffer; None: nothing. Words: `fabriclab.plan.switch.model`.
+"""What an experiment and its profile say of a switch with a shared buffer; None: nothing. Words: `fabriclab.formats.plan.switch`.
 
 Each value knows the file it was written in: those of the profile's (`WrittenSwitch.file`) are scaled, those of the experiment are meant.
 Where a part is given up with `none` (`is_none`), nothing of what stands below remains; a `WrittenSwitch` that was read holds no such part.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fabriclab.plan.switch.model import Account, Lossless, Pool, Switch, SwitchPort
+from fabriclab.formats.plan.switch import Account, Lossless, Pool, Switch, SwitchPort
 from fabriclab.vendors.sonic.export.tables import Names, Tables, index_keys
 from fabriclab.vendors.sonic.read.accounts import UNSHARED, Side
 

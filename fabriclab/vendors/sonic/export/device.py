@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, Port
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port
 from fabriclab.units import format_duration, format_rate
 from fabriclab.vendors.sonic.export.interfaces import lanes
 from fabriclab.vendors.sonic.export.static_routes import write_static_routes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriclab.plan.node import Node, Vlan
+from fabriclab.formats.plan.node import Node, Vlan
 from fabriclab.vendors.sonic.export.tables import Tables
 
 _SMALLEST_VLAN = 2

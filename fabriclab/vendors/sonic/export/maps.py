@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fabriclab.plan.switch.model import IDENTITY, Pfc, QosMaps, SwitchPort, Watchdog
+from fabriclab.formats.plan.switch import IDENTITY, Pfc, QosMaps, SwitchPort, Watchdog
 from fabriclab.units import format_duration
 from fabriclab.vendors.sonic.export.tables import Names, Tables
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from ipaddress import IPv4Interface
 
-from fabriclab.plan.interfaces import Interface, interfaces
-from fabriclab.plan.node import BgpNeighbour, Node, OwnBgp
+from fabriclab.formats.plan.node import BgpNeighbour, Node, OwnBgp
+from fabriclab.resolve.interfaces import Interface, interfaces
 from fabriclab.vendors.sonic.export.tables import Tables
 
 _VRF = "default"

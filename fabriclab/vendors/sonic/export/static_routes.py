@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, StaticRoute
 from fabriclab.lab.static_routes import DISTANCE
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node, StaticRoute
 from fabriclab.vendors.sonic.export.tables import Tables
 
 _ANY = "0.0.0.0"

@@ -6,8 +6,8 @@ One queue a port, whatever the DSCP, with a static limit; the pool is as large a
 from __future__ import annotations
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.plan.node import Node, Port, Queue
-from fabriclab.plan.switch.model import (
+from fabriclab.formats.plan.node import Node, Port, Queue
+from fabriclab.formats.plan.switch import (
     CODEPOINTS,
     Account,
     Pool,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriclab.plan.model import Plan
-from fabriclab.plan.node import Node
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node
 from fabriclab.vendors.sonic.export.bgp import write_bgp
 from fabriclab.vendors.sonic.export.buffers import write_buffers
 from fabriclab.vendors.sonic.export.device import cable_metres, speed_mbps, write_device

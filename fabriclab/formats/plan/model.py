@@ -1,0 +1,142 @@
+"""The plan: a lab with every default made explicit. Pure data; serialises to one JSON and back.
+
+Bare numbers carry their unit in their name. Nothing here knows how a node is created or how a qdisc is written.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.formats.record import Frozen
+
+Scalar = str | int | float | bool
+
+
+class Bfd(Frozen):
+    """Bidirectional forwarding detection (RFC 5880) on every session: a neighbour silent for interval x multiplier is gone."""
+
+    interval_ns: int
+    multiplier: int
+
+
+class Bgp(Frozen):
+    """eBGP between neighbouring switches (RFC 7938). Sessions run over the links' addresses, or over IPv6 link-local ones (unnumbered)."""
+
+    unnumbered: bool
+    max_paths: int
+    """Most next hops of a route."""
+    keepalive_s: int
+    hold_s: int
+    """A neighbour silent for that long is gone (RFC 4271, section 4.4)."""
+    bfd: Bfd | None
+    convergence_limit_ns: int
+    """Virtual time that routing gets to converge before the traffic starts."""
+
+
+class Event(Frozen):
+    """A change of links at a set time, both directions alike.
+
+    `down`: both ends lose the link. `blackhole`: every packet is lost, both ends keep the carrier. `up`: ends both. `change`: only what
+    is not None below changes, it holds until the next change.
+    """
+
+    name: str
+    at_ns: int
+    """After the epoch."""
+    links: tuple[tuple[str, str], ...]
+    """The links, each by its two ports (`node:interface`)."""
+    node: str | None = None
+    """The node all whose links these are, when the event is a node's."""
+    action: Literal["down", "up", "blackhole", "change"]
+    rate_bps: int | None = None
+    delay_ns: int | None = None
+    loss_ppm: int | None = None
+    """Random loss, packets of a million."""
+
+
+class PauseStorm(Frozen):
+    """A host's broken NIC: from at_ns to until_ns its port pauses the given priorities of its neighbour without a break."""
+
+    name: str
+    at_ns: int
+    until_ns: int
+    host: str
+    interface: str
+    priorities: tuple[int, ...]
+
+
+class Probes(Frozen):
+    """What is sampled and how often. An interval of None: not at all. Ports are `node:interface`."""
+
+    queue_interval_ns: int | None
+    queue_ports: tuple[str, ...]
+    tcp_interval_ns: int | None
+    tcp_classes: tuple[str, ...]
+    """Traffic whose flows are sampled, by name."""
+    interface_interval_ns: int | None
+    switch_interval_ns: int | None = None
+    """Queues, priority groups, pools and pauses of the ports below."""
+    switch_ports: tuple[str, ...] = ()
+    """Ports that have a switch_port, hosts' among them."""
+
+
+class Check(Frozen):
+    """A condition on one number of the results, e.g. `goodput_bps >= 900000000`."""
+
+    metric: str
+    operator: Literal["<", "<=", ">", ">=", "=="]
+    value: float
+    where: dict[str, Scalar] = Field(default_factory=dict)
+    """Holds only for the points of the matrix that have these settings."""
+
+
+class Plan(Frozen):
+    """Everything that a run needs, every default explicit."""
+
+    format: Literal["fabriclab-plan-1"] = "fabriclab-plan-1"
+    lab: str
+    title: str
+    settings: dict[str, Scalar]
+    """What this point of the matrix (and `--set`) changed, by the parameter's or key's name."""
+    parameters: dict[str, Scalar] = Field(default_factory=dict)
+    """Every parameter of the experiment (and `variant`, when one was chosen) with its value at this point, changed or not:
+    what a check's `where` and a figure's axes are compared with. Same form as `settings`."""
+    seed: int
+    limit_ns: int
+    """Virtual time after the epoch at which the run ends at the latest."""
+    nodes: tuple[Node, ...]
+    bgp: Bgp | None = None
+    """How switches learn their routes; None: from static routes alone."""
+    events: tuple[Event, ...] = ()
+    """In the order of time."""
+    pause_storms: tuple[PauseStorm, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What can be run and is probably not meant, a sentence each; it names switch, field, value and bound."""
+    groups: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """The experiment's groups of hosts, those drawn by the seed among them."""
+    traffic: tuple[Traffic, ...]
+    probes: Probes
+    checks: tuple[Check, ...]
+    study: str | None = None
+
+    def by_name(self) -> dict[str, Node]:
+        """Return the nodes by name."""
+        return {node.name: node for node in self.nodes}
+
+    def node(self, name: str) -> Node:
+        """Return the node of that name; raises KeyError."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(name)
+
+    def peer_of(self, port: Port) -> Port:
+        """Return the port at the other end of a port's link; raises KeyError."""
+        for candidate in self.node(port.peer_node).ports:
+            if candidate.interface == port.peer_interface:
+                return candidate
+        raise KeyError(f"{port.peer_node}:{port.peer_interface}")

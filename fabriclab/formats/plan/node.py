@@ -1,0 +1,202 @@
+"""The nodes of the plan: hosts and switches, their ports, transport and routes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from fabriclab.formats.plan.switch import Switch, SwitchPort
+from fabriclab.formats.record import Frozen
+
+Role = Literal["host", "switch"]
+
+
+class Aqm(Frozen):
+    """Active queue management by a stock qdisc (RFC 8289 CoDel, RFC 8290 FQ-CoDel, RFC 8033 PIE, tc-fq_pie(8))."""
+
+    kind: Literal["codel", "fq_codel", "pie", "fq_pie"]
+    target_ns: int
+    """Queueing delay that it aims at."""
+    interval_ns: int
+    """CoDel: the time in which the delay must fall below the target at least once; PIE: from one update to the next."""
+    ecn: bool
+    """Packets that can be marked are marked instead of dropped."""
+
+
+class Queue(Frozen):
+    """The buffer of one egress port: a byte limit and, optionally, ECN marks above a threshold of the instantaneous queue (RFC 8257)."""
+
+    limit_bytes: int
+    ecn_threshold_bytes: int | None = None
+    non_ect: Literal["drop", "queue"] = "drop"
+    """What happens above the threshold to a packet that cannot be marked: RED hardware drops it (RFC 8257, section 4.4)."""
+    aqm: Aqm | None = None
+    """Instead of the threshold."""
+
+
+class Port(Frozen):
+    """One end of a link, as seen from its node: what leaves here is queued, serialised at the line rate, and arrives after the delay."""
+
+    interface: str
+    peer_node: str
+    peer_interface: str
+    mac: str
+    address: str | None
+    """IPv4 address with prefix length, e.g. `10.0.0.1/31`; None: of a member of a VLAN or port channel, which has the address instead."""
+    extra_addresses: tuple[str, ...] = ()
+    """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through this port.
+    They begin a network of their own, of the least size that holds them (`fabriclab.resolve.addressing.extra_network`)."""
+    rate_bps: int
+    delay_ns: int
+    """One-way propagation delay of the link."""
+    mtu: int
+    queue: Queue | None = None
+    """Exactly one of queue (a buffer of its own, out of stock qdiscs) and switch_port is given."""
+    switch_port: SwitchPort | None = None
+
+    @model_validator(mode="after")
+    def _has_one_buffer(self) -> Self:
+        if (self.queue is None) == (self.switch_port is None):
+            raise ValueError(f"{self.interface}: exactly one of queue and switch_port is wanted")
+        return self
+
+
+class Mptcp(Frozen):
+    """A host's MPTCP (RFC 8684; Linux Documentation/networking/mptcp.rst, mptcp-sysctl.rst, ip-mptcp(8))."""
+
+    subflows: int
+    """Of a connection, the first one included."""
+    add_addr_accepted: int
+    """Most addresses announced by the peer that a connection uses."""
+    scheduler: str
+    """`net.mptcp.scheduler`."""
+    path_manager: Literal["subflow", "fullmesh", "signal"]
+    """What the kernel's path manager does with the addresses: a connection that this host opens has a subflow from each of them to the
+    peer's first address, or to every address that the peer announces; or they are announced to the peer, which connects to them."""
+
+
+class Transport(Frozen):
+    """A host's TCP. Sources: Linux Documentation/networking/ip-sysctl.rst, ip-route(8)."""
+
+    congestion_control: str
+    ecn: Literal["off", "on", "accept"]
+    rto_min_us: int
+    delayed_ack: bool
+    initial_window_segments: int
+    window_limit_segments: int | None
+    """Most segments of full size that a connection of this host has in flight; None: no bound. It is the window that the receiver offers
+    (`window` of its route, kept by the replay), so the congestion window itself may be larger."""
+    receive_buffer_bytes: int
+    send_buffer_bytes: int
+    mptcp: Mptcp | None = None
+    """None: the host has no endpoints of MPTCP and takes no further subflows; a flow of transport mptcp has one subflow then."""
+    answers_dctcp: bool = False
+    """Others run DCTCP and nobody said what this host runs: its end of their flows is DCTCP too, without which Linux refuses them ECN."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `answers_dctcp` out where it is false, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.answers_dctcp else {key: value for key, value in record.items() if key != "answers_dctcp"}
+
+
+class Route(Frozen):
+    """A route of one node: a destination and the next hops that share it."""
+
+    destination: str
+    next_hops: tuple[tuple[str, str], ...]
+    """Pairs of gateway address and interface."""
+
+
+class StaticRoute(Frozen):
+    """A static route of a switch's own configuration (a SONiC switch's config_db.json)."""
+
+    destination: str
+    next_hops: tuple[tuple[str, str], ...]
+    """Pairs of gateway address and interface; an empty gateway: whoever has the destination's address there."""
+    distance: int
+    """Administrative distance: of several routes to one prefix the lowest is used; what eBGP learns has 20."""
+    blackhole: bool = False
+    """It drops what it gets, and has no next hops."""
+    advertised: bool = False
+    """BGP announces it."""
+
+
+class BgpNeighbour(Frozen):
+    """A session as a switch's own configuration has it."""
+
+    interface: str
+    """The port that leads there."""
+    address: str | None
+    """None: over link-local addresses."""
+    asn: int | None
+    """None: any other than the switch's own."""
+    keepalive_s: int
+    hold_s: int
+    bfd: bool = False
+
+
+class OwnBgp(Frozen):
+    """BGP as a switch's own configuration has it (a SONiC switch's config_db.json), where others have what follows from the topology."""
+
+    neighbours: tuple[BgpNeighbour, ...]
+    networks: tuple[str, ...]
+    """That it announces."""
+    max_paths: int | None = None
+    """None: the lab's."""
+
+
+class PortChannel(Frozen):
+    """Parallel links to one neighbour as one (IEEE 802.1AX, without LACP): a flow takes one of them by a hash of its five-tuple."""
+
+    name: str
+    members: tuple[str, ...]
+    """Ports of this node."""
+    peer_interface: str
+    """What the neighbour calls it."""
+    mac: str
+    address: str | None
+    """IPv4 address with prefix length; None: of a VLAN's member."""
+
+
+class Vlan(Frozen):
+    """A broadcast domain that ends at its switch: hosts in one network (IEEE 802.1Q, untagged), and the switch's own address in it."""
+
+    name: str
+    vlan_id: int
+    members: tuple[str, ...]
+    """Ports and port channels of this switch; a host is behind each."""
+    mac: str
+    address: str
+    """Of the switch (SVI), IPv4 with prefix length: the hosts' gateway."""
+
+
+class Node(Frozen):
+    """A host or a switch."""
+
+    name: str
+    role: Role
+    ports: tuple[Port, ...]
+    port_channels: tuple[PortChannel, ...] = ()
+    vlans: tuple[Vlan, ...] = ()
+    switch: Switch | None = None
+    """What its ports share, of a switch with a profile."""
+    transport: Transport | None = None
+    """Hosts only."""
+    asn: int | None = None
+    """AS number of a switch that speaks BGP."""
+    loopback: str | None = None
+    """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one."""
+    bgp: OwnBgp | None = None
+    """Of a switch whose own configuration says it."""
+    static_routes: tuple[StaticRoute, ...] = ()
+    """Of a switch whose own configuration says them."""
+    routes: tuple[Route, ...] = ()
+    """Of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.resolve.bgp`), its static routes among them."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `static_routes` out where there are none, as in every plan that was made before there were such."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.static_routes else {key: value for key, value in record.items() if key != "static_routes"}

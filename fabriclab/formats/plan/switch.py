@@ -1,0 +1,173 @@
+"""A switch with a shared packet buffer, every value explicit: what the machine's qdisc `switch_port` is given.
+
+The words are those of SAI (`saibuffer.h`) and of SONiC's CONFIG_DB; `images/machine/kernel/switch/README.md` says what each does to a
+frame. Sizes are bytes of frames with their Ethernet header, after scaling; rates bits per second.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.record import Frozen
+
+CODEPOINTS = 64
+"""DSCPs."""
+IDENTITY = tuple(range(QUEUES))
+
+
+class Pool(Frozen):
+    """Memory that queues or priority groups share."""
+
+    name: str
+    size_bytes: int
+    """Reserved and shared; without the headroom."""
+    headroom_bytes: int = 0
+    """Headroom that the pool's lossless groups share; 0: each has its own."""
+
+
+class Account(Frozen):
+    """What a queue or a priority group may take. The limit counts what goes beyond the reserved bytes; at most one of the two is given."""
+
+    pool: str | None = None
+    """None: memory of its own, which limit_bytes bounds."""
+    reserved_bytes: int = 0
+    limit_bytes: int | None = None
+    """A static limit; None without alpha_log: the whole pool."""
+    alpha_log: int | None = None
+    """A dynamic limit: 2^alpha_log of the pool's free bytes, -8 to 7 (Choudhury and Hahne 1998; SAI's dynamic_th)."""
+
+
+class Scheduler(Frozen):
+    """When a queue is served: guaranteed rates first, then strict priorities (the higher queue number first), then the weights."""
+
+    kind: Literal["strict", "dwrr", "wrr"] = "strict"
+    weight: int = 1
+    """Share of bytes (DWRR) or frames (WRR), 1 to 100."""
+    cir_bps: int = 0
+    """Served first up to this rate; 0: no guarantee."""
+    cbs_bytes: int = 0
+    pir_bps: int = 0
+    """Never above this rate; 0: the line's."""
+    pbs_bytes: int = 0
+
+
+class Wred(Frozen):
+    """Random early detection of one queue. Below `min` nothing, at `max` and above every frame, between them a line up to the probability.
+
+    The unit is `bytes` in the queue before a frame enters, or `ns` that a frame has waited when it leaves.
+    """
+
+    unit: Literal["bytes", "ns"] = "bytes"
+    min: int
+    max: int
+    probability_ppm: int = 1_000_000
+    """Just below `max`, in parts of a million."""
+    weight_log: int = 0
+    """The newest length weighs 2^-weight_log; 0: the instantaneous queue."""
+    ecn: bool = True
+    """An ECN-capable frame is marked instead of dropped."""
+    non_ect: Literal["drop", "queue"] = "drop"
+    """What happens to a frame that cannot be marked."""
+
+
+class Phantom(Frozen):
+    """A virtual queue that drains slower than the line and marks (HULL, NSDI 2012)."""
+
+    rate_bps: int
+    threshold_bytes: int
+
+
+class SwitchQueue(Frozen):
+    """An egress queue."""
+
+    index: int
+    account: Account = Account()
+    scheduler: Scheduler = Scheduler()
+    wred: Wred | None = None
+    phantom: Phantom | None = None
+    voq_limit_bytes: int | None = None
+    """Most bytes from one ingress port: a deep switch's virtual output queue; None: no limit."""
+    event_bytes: int | None = None
+    """Length at which a congestion event begins; None: none is told."""
+
+
+class Lossless(Frozen):
+    """Of a priority group that pauses its neighbour instead of dropping (IEEE 802.1Qbb)."""
+
+    headroom_bytes: int
+    """Behind the limit, for what arrives after XOFF was sent."""
+    xon_bytes: int
+    xon_offset_bytes: int = 0
+    """XON is sent when the group is at max(xon, limit - xon_offset); 0: at xon."""
+
+
+class PriorityGroup(Frozen):
+    """Frames of some traffic classes that came in at a port, wherever they go."""
+
+    index: int
+    account: Account = Account()
+    lossless: Lossless | None = None
+    """None: lossy."""
+
+
+class QosMaps(Frozen):
+    """Which queue, group and priority a DSCP belongs to; each a tuple by index."""
+
+    dscp_to_tc: tuple[int, ...] = tuple(dscp // 8 for dscp in range(CODEPOINTS))
+    tc_to_queue: tuple[int, ...] = IDENTITY
+    tc_to_group: tuple[int, ...] = IDENTITY
+    priority_to_queue: tuple[int, ...] = IDENTITY
+    """Queue that a received pause of a priority stops."""
+    priority_to_group: tuple[int, ...] = IDENTITY
+    """Group whose state a sent pause of a priority tells."""
+
+
+class Watchdog(Frozen):
+    """Ends a pause storm (SONiC's PFC_WD): a queue paused for detection_ns on end drops, or forwards in spite of the pause, until no pause
+    was in force for restoration_ns."""
+
+    detection_ns: int
+    restoration_ns: int
+    action: Literal["drop", "forward"] = "drop"
+
+
+class Pfc(Frozen):
+    """Priority flow control of a port (IEEE 802.1Qbb)."""
+
+    priorities: tuple[int, ...]
+    quanta: int = 65_535
+    """Of a pause, 512 bit times each; it is repeated at half its time."""
+    reaction_ns: int = 0
+    """From a pause's arrival to its effect, beside the frame in service."""
+    watchdog: Watchdog | None = None
+
+
+class SwitchPort(Frozen):
+    """A port that serialises exactly and classifies into queues: of a switch with a profile, or of a host that faces one (no groups)."""
+
+    queues: tuple[SwitchQueue, ...]
+    """Those that are configured, by number; any other queue has no pool, no limit and strict priority."""
+    groups: tuple[PriorityGroup, ...] = ()
+    maps: QosMaps = QosMaps()
+    pfc: Pfc | None = None
+
+
+class Switch(Frozen):
+    """What the ports of one switch share."""
+
+    profile: str
+    """Name of the profile, or of the file that it was read from."""
+    title: str = ""
+    cell_bytes: int = 1
+    pools: tuple[Pool, ...] = ()
+    """At most four."""
+    notes: tuple[str, ...] = ()
+    """How the profile's figures became these: scaling, clamping, computed headroom; a sentence each."""
+
+
+def lossless_queues(port: SwitchPort) -> frozenset[int]:
+    """Return the queues of which every class comes in by a lossless group."""
+    lossless = {group.index for group in port.groups if group.lossless is not None}
+    lossy = {port.maps.tc_to_queue[tc] for tc in IDENTITY if port.maps.tc_to_group[tc] not in lossless}
+    return frozenset(port.maps.tc_to_queue) - lossy

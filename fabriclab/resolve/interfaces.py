@@ -1,0 +1,120 @@
+"""The interfaces of a node that have an address, and who is one hop away from each.
+
+Such an interface is a port, a port channel, or a VLAN's own interface at its switch (SVI). A member of either of the last two has no
+address; what is behind its link is behind the interface that it is a member of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from fabriclab.formats.plan.node import Node, Port
+
+
+class Interface(NamedTuple):
+    """An interface with an address."""
+
+    name: str
+    address: str
+    """IPv4 with prefix length."""
+    mac: str
+    ports: tuple[Port, ...]
+    """The ports that its packets leave by: one; the members of a port channel; those of all members of a VLAN."""
+    extra_addresses: tuple[str, ...] = ()
+    """`Port.extra_addresses` of a port."""
+    is_vlan: bool = False
+
+    @property
+    def ip(self) -> str:
+        """The address without prefix length."""
+        return self.address.partition("/")[0]
+
+
+class Neighbour(NamedTuple):
+    """A node one hop away, and its interface there."""
+
+    node: Node
+    interface: Interface
+
+
+def interfaces(node: Node) -> tuple[Interface, ...]:
+    """Return a node's interfaces with an address, in the order of their first ports."""
+    by_name: dict[str, list[Port]] = {}
+    names = _names_by_port(node)
+    for port in node.ports:
+        by_name.setdefault(names[port.interface], []).append(port)
+    return tuple(_interface(node, name, tuple(ports)) for name, ports in by_name.items())
+
+
+def interface_of_port(node: Node, port: str) -> Interface:
+    """Return the interface with an address that a port belongs to. Raises KeyError."""
+    names = _names_by_port(node)
+    ports = tuple(each for each in node.ports if names[each.interface] == names[port])
+    return _interface(node, names[port], ports)
+
+
+def member_ports(node: Node, name: str) -> tuple[str, ...]:
+    """Return the ports that a port channel of the node consists of; of a port, itself."""
+    channel = next((channel for channel in node.port_channels if channel.name == name), None)
+    return (name,) if channel is None else channel.members
+
+
+def neighbours(node: Node, interface: Interface, nodes: Mapping[str, Node]) -> tuple[Neighbour, ...]:
+    """Return who is one hop away, each once: behind a VLAN all its hosts; for one of these the switch, then the other hosts."""
+    found = _at_other_ends(interface, nodes)
+    for neighbour in tuple(found.values()):
+        if neighbour.interface.is_vlan:
+            beside = _at_other_ends(neighbour.interface, nodes)
+            found |= {key: other for key, other in beside.items() if key != (node.name, interface.name)}
+    return tuple(found.values())
+
+
+def fabric_neighbours(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Interface, Neighbour], ...]:
+    """Return the interfaces of a node that lead to switches, each with the switch behind it."""
+    return tuple(
+        (interface, neighbour)
+        for interface in interfaces(node)
+        for neighbour in neighbours(node, interface, nodes)
+        if neighbour.node.role == "switch"
+    )
+
+
+def first_address(node: Node) -> str:
+    """Return the address, without prefix length, by which others send to a host: that of its first interface."""
+    return interfaces(node)[0].ip
+
+
+def _names_by_port(node: Node) -> dict[str, str]:
+    """Return the name of the interface with an address that each port belongs to."""
+    names = {port.interface: port.interface for port in node.ports}
+    for channel in node.port_channels:
+        names |= dict.fromkeys(channel.members, channel.name)
+    for vlan in node.vlans:
+        names |= {port: vlan.name for member in vlan.members for port in member_ports(node, member)}
+    return names
+
+
+def _interface(node: Node, name: str, ports: tuple[Port, ...]) -> Interface:
+    for vlan in node.vlans:
+        if vlan.name == name:
+            return Interface(name, vlan.address, vlan.mac, ports, is_vlan=True)
+    for channel in node.port_channels:
+        if channel.name == name:
+            return Interface(name, _address(channel.address, name), channel.mac, ports)
+    (port,) = ports
+    return Interface(name, _address(port.address, name), port.mac, ports, port.extra_addresses)
+
+
+def _address(address: str | None, name: str) -> str:
+    assert address is not None, f"{name}: no member of a VLAN or port channel, and no address"
+    return address
+
+
+def _at_other_ends(interface: Interface, nodes: Mapping[str, Node]) -> dict[tuple[str, str], Neighbour]:
+    found: dict[tuple[str, str], Neighbour] = {}
+    for port in interface.ports:
+        peer = nodes[port.peer_node]
+        other = interface_of_port(peer, port.peer_interface)
+        found.setdefault((peer.name, other.name), Neighbour(peer, other))
+    return found

@@ -1,0 +1,80 @@
+"""The inputs of a run directory, written before the engine starts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fabriclab.compile import (
+    compile_hosts,
+    compile_job,
+    compile_machine_sysctl,
+    compile_node,
+    compile_sampler,
+    compiled_flows,
+    stall_ns,
+    trace_text,
+)
+from fabriclab.files import read_text, replacing, write_text
+from fabriclab.formats.plan.model import Plan
+
+RUN_MARK = "manifest.json"
+"""The file that makes a directory a run directory."""
+_LARGEST_BYTES = 1 << 30
+
+
+def write_inputs(
+    plan: Plan,
+    lab_directory: Path,
+    directory: Path,
+    *,
+    stock: bool = False,
+    collect: Sequence[tuple[str, str, Sequence[str]]] = (),
+) -> None:
+    """Write all that the engine reads; `stock`: one whose kernel lacks the machine's own qdisc.
+
+    `collect`: what is asked in a node at the end besides what every run asks; the output's name, the node, the command.
+
+    Raises TraceError for a user's trace that can't be used, OSError.
+    """
+    for name in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows"):
+        (directory / name).mkdir(parents=True, exist_ok=True)
+    write_text(directory / "plan.json", plan.model_dump_json(indent=2) + "\n")
+    flows = compiled_flows(plan, lab_directory)
+    with replacing(directory / "traffic" / "trace.csv") as part, part.open("w", encoding="utf-8") as trace:
+        trace.writelines(trace_text(flows))
+    write_text(directory / "traffic" / "hosts.csv", compile_hosts(plan))
+    job = compile_job(plan, flows, stock=stock)
+    job["collect"] += [{"name": f"{name}@{node}", "node": node, "argv": list(argv)} for name, node, argv in collect]
+    write_json(directory / "machine" / "job.json", job)
+    write_json(directory / "machine" / "sampler.json", compile_sampler(plan, flows, stock=stock))
+    if stock:
+        write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})
+    write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan))
+    for node in plan.nodes:
+        files = directory / "nodes" / node.name
+        files.mkdir(exist_ok=True)
+        for name, text in compile_node(node, plan, stock=stock).by_name().items():
+            (files / name).parent.mkdir(parents=True, exist_ok=True)
+            write_text(files / name, text)
+
+
+def write_json(path: Path, data: dict[str, Any]) -> None:
+    """Write a JSON file; whoever reads it meanwhile finds the old one or the new one. Raises OSError that names it."""
+    write_text(path, json_text(data))
+
+
+def json_text(data: dict[str, Any]) -> str:
+    """Return data as the text of a JSON file."""
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Return the object that a JSON file holds, None when there is no such file or no object in it."""
+    try:
+        data = json.loads(read_text(path, _LARGEST_BYTES))
+    except (OSError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None

@@ -1,0 +1,69 @@
+"""Which engine a run uses: it follows from what the run is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from fabriclab.compile import compile_node, machine_memory_bytes, shortfalls
+from fabriclab.engine.artefacts import Artefacts
+from fabriclab.engine.containers import ContainerLab, run_containers
+from fabriclab.engine.containers.preflight import check_host
+from fabriclab.engine.containers.topology import read_containers
+from fabriclab.engine.cpu import claim_cpu
+from fabriclab.engine.events import EventCallback
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.virtual import Machine, run_machine
+from fabriclab.engine.watch import Outcome
+from fabriclab.formats.plan.model import Plan
+
+EngineName = Literal["vm", "containerlab"]
+
+MadeFrom = Artefacts | ContainerLab
+"""The virtual machine's artefacts, or the images and tools of containers."""
+
+
+def engine_name(made_from: MadeFrom) -> EngineName:
+    """Return the engine's name, as on the command line."""
+    return "containerlab" if isinstance(made_from, ContainerLab) else "vm"
+
+
+def has_stock_qdiscs_only(name: EngineName) -> bool:
+    """Return whether an engine's kernel lacks the machine's own qdisc: containers have the host's."""
+    return name == "containerlab"
+
+
+def plan_for(plan: Plan, name: EngineName) -> Plan:
+    """Return the plan as an engine will run it: what it can't express is among the warnings, what it can't sample is not sampled."""
+    if not has_stock_qdiscs_only(name):
+        return plan
+    warnings = (*plan.warnings, *(f"{name}: {sentence}" for sentence in shortfalls(plan)))
+    probes = plan.probes.model_copy(update={"switch_interval_ns": None, "switch_ports": ()})
+    return plan.model_copy(update={"warnings": warnings, "probes": probes})
+
+
+def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
+    """Look whether this host can run these plans, before anything is started. Raises EngineError that names all that is missing.
+
+    The virtual machine brings its own kernel along; containers need the host's.
+    """
+    if isinstance(made_from, ContainerLab):
+        files = [compile_node(node, plan, stock=True) for plan in plans for node in plan.nodes]
+        check_host(
+            read_containers(made_from.topology),
+            {node.sysctl for node in files},
+            [node.tc for node in files],
+            [node.ip for node in files],
+        )
+
+
+def execute(
+    plan: Plan, made_from: MadeFrom, directory: Path, on_event: EventCallback, interrupt: Interrupt, stall_s: float
+) -> Outcome:
+    """Run the job of a run directory in its engine. Raises EngineError when it can't start."""
+    if isinstance(made_from, ContainerLab):
+        return run_containers(made_from, directory, on_event, interrupt)
+    memory_bytes = machine_memory_bytes(plan, (directory / "traffic" / "trace.csv").stat().st_size)
+    with claim_cpu() as cpu:
+        return run_machine(Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s), on_event, interrupt)
