@@ -16,8 +16,8 @@ from fabriclab.engine.containers.node import links_batch
 from fabriclab.engine.containers.topology import deployable
 from fabriclab.formats.plan.traffic import RoundsTraffic
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.run.directory import write_inputs
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs.directory import write_inputs
 
 
 def job(directory: Path, **changes: Any) -> Path:

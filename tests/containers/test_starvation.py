@@ -22,8 +22,8 @@ from fabriclab.engine.containers.starvation import (
 )
 from fabriclab.formats.plan.switch import Account, SwitchPort, SwitchQueue
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.run.directory import write_inputs
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs.directory import write_inputs
 
 SOUND = Starvation(3.0, 0.2, 0.01, "replay@h1", 0.0, 900_000, None, None, 20_000, "replay@h2", 512_000)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from profile_lab import TRAFFIC, experiment_of
 
-from fabriclab.lab import LabErrors, parse_lab
+from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.switch.facing import shared_ports
 
@@ -22,7 +22,7 @@ def test_a_pause_storm(tmp_path: Path) -> None:
 
 
 def test_a_storm_that_a_setting_turns_against_a_switch_without_pfc(tmp_path: Path) -> None:
-    with pytest.raises(LabErrors, match="h3 faces s1, which takes no pauses"):
+    with pytest.raises(LabError, match="h3 faces s1, which takes no pauses"):
         experiment_of(
             tmp_path,
             "default: {profile: mine, pfc: {priorities: [3]}}",

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profile_lab import PROFILE, experiment_of
 
-from fabriclab.lab import LabErrors
+from fabriclab.lab import LabError
 from fabriclab.lab.fraction import format_fraction, parse_fraction
 from fabriclab.lab.layer2 import LAYER2_KEYS
 from fabriclab.lab.settings import normalise
@@ -335,9 +335,9 @@ def test_whatever_stands_there_is_read_or_refused(
     )
     try:
         experiment_of(tmp_path, switches, profile=profile)
-    except LabErrors as errors:
-        assert errors.problems
-        assert all("\n" not in str(problem) for problem in errors.problems)
+    except LabError as errors:
+        assert errors.mistakes
+        assert all("\n" not in str(problem) for problem in errors.mistakes)
 
 
 # -- Events, probes, queue management ----------------------------------------------------------------

@@ -23,8 +23,8 @@ from fabriclab.formats.plan.switch import (
     Watchdog,
     Wred,
 )
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.lab import ImportedLab, import_lab
 from fabriclab.vendors.sonic.read import parse_config_db, read_config_db
 
@@ -74,7 +74,7 @@ def both(table: str, number: str, fields: dict[str, str]) -> dict[str, Any]:
 
 
 def complaint(changes: dict[str, Any]) -> str:
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         imported(changes)
     return str(caught.value)
 
