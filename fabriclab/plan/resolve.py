@@ -8,25 +8,27 @@ from typing import Literal, NamedTuple, cast
 from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
 from fabriclab.formats.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.formats.plan.switch import SwitchPort
-from fabriclab.lab import AppliedSettings, Lab, LabErrors, defaults
+from fabriclab.lab import AppliedSettings, Lab, LabErrors
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
-from fabriclab.lab.layer2 import WrittenLayer2
-from fabriclab.lab.mptcp import WrittenMptcp
-from fabriclab.lab.problems import Problem
-from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
+from fabriclab.lab.hosts.mptcp import WrittenMptcp
+from fabriclab.lab.hosts.transport import WrittenTransport
+from fabriclab.lab.network.layer2 import WrittenLayer2
+from fabriclab.lab.network.segments import Layer2, Segment
+from fabriclab.lab.network.topology import Endpoint, Link, Topology
+from fabriclab.lab.ports.buffer import WrittenPortBuffer
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.problems import Problem
+from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.routing import WrittenRouting
-from fabriclab.lab.section import value_or
-from fabriclab.lab.segments import Layer2, Segment
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.lab.topology import Endpoint, Link, Topology
 from fabriclab.plan.addressing import PortAddress, assign_addresses, assign_macs
 from fabriclab.plan.bgp import assign_speakers, bgp_routes
 from fabriclab.plan.buffers import Buffers, resolve_buffers, resolve_wire
-from fabriclab.plan.ends import DCTCP, ends_warnings
+from fabriclab.plan.configured_bgp import default_protocol, resolve_own_bgp
 from fabriclab.plan.layer2 import resolve_channels, resolve_vlans
-from fabriclab.plan.own_bgp import default_protocol, resolve_own_bgp
+from fabriclab.plan.mismatched_ends import DCTCP, ends_warnings
 from fabriclab.plan.parameters import parameter_values
 from fabriclab.plan.probes import resolve_probes
 from fabriclab.plan.routing import compute_routes
@@ -44,7 +46,7 @@ class _NodeInputs(NamedTuple):
     """What the nodes hang on."""
 
     links: LinkOverrides
-    switches: Mapping[str, WrittenSwitchProfile]
+    switches: Mapping[str, WrittenPortBuffer]
     shared_switches: Mapping[str, WrittenSwitch]
     hosts: Mapping[str, WrittenTransport]
     layer2: Mapping[str, WrittenLayer2]

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from fabriclab.formats.plan.node import Route
-from fabriclab.lab.segments import Segment
-from fabriclab.lab.topology import Topology
+from fabriclab.lab.network.segments import Segment
+from fabriclab.lab.network.topology import Topology
 from fabriclab.plan.addressing import PortAddress, extra_network
-from fabriclab.plan.aggregation import aggregate
+from fabriclab.plan.route_aggregation import aggregate
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.plan import resolve_plan
-from fabriclab.report.quantities import keep_units
+from fabriclab.report.measured.quantities import keep_units
 from fabriclab.results import ingest_run, read_run
 from fabriclab.run.directory import write_inputs
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.host.failure import BadInputError
 from fabriclab.engine.artefacts import PROJECT
-from fabriclab.lab import experiment, topology
-from fabriclab.lab.listing import is_lab, labs_in
-from fabriclab.lab.problems import nearest
+from fabriclab.lab import experiment
+from fabriclab.lab.lab_list import is_lab, labs_in
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import nearest
 
 LABS = "labs"
 """Where labs lie: here, and in the project's directory."""

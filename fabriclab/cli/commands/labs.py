@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from fabriclab.cli.arguments.lab_names import LABS, known_labs
-from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.engine.artefacts import PROJECT
-from fabriclab.lab.listing import ListedLab, list_lab
+from fabriclab.lab.lab_list import ListedLab, list_lab
 
 _NOTE = "CPU min: minutes of one CPU that the first matrix took where it was measured; - means that nobody has"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fabriclab.lab.problems import LabErrors, Place, Problems
+from fabriclab.lab.reading.problems import LabErrors, Place, Problems
 
 LARGEST_BYTES = 8 * 2**20
 _MOST_PROBLEMS = 50
