@@ -24,7 +24,14 @@ from fabriclab.report.drawing.setting_axis import SettingAxis, setting_title
 from fabriclab.report.drawing.studies import read_study
 from fabriclab.report.figures.metric import collapse_of, metric_lines, panels_of
 from fabriclab.report.measured.port_facts import port_facts, receiver_port
-from fabriclab.report.measured.quantities import format_metric, format_share, keep_units, metric_axis, setting_number
+from fabriclab.report.measured.quantities import (
+    Value,
+    format_metric,
+    format_share,
+    keep_units,
+    metric_axis,
+    setting_number,
+)
 from fabriclab.report.measured.series import read_steps
 from fabriclab.report.selection import wanted_figures
 from fabriclab.report.warnings import warnings_of
@@ -298,7 +305,7 @@ def test_metrics_have_people_s_units(metric: str, value: float | None, text: str
 
 
 def test_settings_are_words() -> None:
-    settings = {
+    settings: dict[str, Value] = {
         "senders": 16,
         "buffer": "64 KB",
         "hosts.default.window_limit": 2,

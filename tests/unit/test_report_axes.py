@@ -12,6 +12,7 @@ from synthetic_run import incast_sweep, long_run
 
 from fabriclab.report.chosen_points import choice_note
 from fabriclab.report.drawing.curves import curve_of
+from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import PooledRuns, pools_of, varied_settings
 from fabriclab.report.drawing.setting_axis import SettingAxis
 from fabriclab.report.drawing.style import label_rows, new_figure
@@ -90,6 +91,7 @@ def test_a_figure_shows_the_points_that_it_names(sweep_dir: Path) -> None:
     runs = [replace(run, manifest={**run.manifest, "report": {"figures": [figure]}}) for run in sweep.runs]
     points = tuple(replace(point, results=run) for point, run in zip(sweep.points, runs, strict=True))
     (queues,) = sweep_exhibits(replace(sweep, points=points), "page", None, kinds=("queue",))
+    assert isinstance(queues, Picture)
     assert "DCTCP, 4 senders" in queues.caption and "DCTCP, 16 senders" in queues.caption
     assert "CUBIC" not in queues.caption and "8 senders" not in queues.caption
 
