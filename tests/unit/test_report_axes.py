@@ -11,9 +11,8 @@ import pytest
 from synthetic_run import incast_sweep, long_run
 
 from fabriclab.report.chosen_points import choice_note
-from fabriclab.report.drawing.curves import curve_of
 from fabriclab.report.drawing.exhibits import Picture
-from fabriclab.report.drawing.pools import PooledRuns, pools_of, varied_settings
+from fabriclab.report.drawing.pools import PooledRuns, pool_of_run, pools_of, varied_settings
 from fabriclab.report.drawing.setting_axis import SettingAxis
 from fabriclab.report.drawing.style import label_rows, new_figure
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
@@ -124,7 +123,7 @@ def test_where_nothing_was_sampled_no_silence_is_drawn(tmp_path: Path) -> None:
     cut = replace(results, measured=replace(results.measured, tcp=pl.concat([early, gone])))
 
     def together(run: Results) -> float:
-        picture = throughput_picture(curve_of(run), "throughput")
+        picture = throughput_picture(pool_of_run(run).curve, "throughput")
         assert picture is not None
         return float(picture.caption.partition("together ")[2].split()[0])
 
