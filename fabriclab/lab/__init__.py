@@ -3,16 +3,16 @@
 from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.lab import AppliedSettings, Lab, parse_lab
 from fabriclab.lab.network.topology import Topology
-from fabriclab.lab.reading.problems import LabErrors, Place, Problem, Problems
+from fabriclab.lab.reading.problems import LabError, Mistake, Place, Problems
 from fabriclab.lab.study import Study
 
 __all__ = [
     "AppliedSettings",
     "Experiment",
     "Lab",
-    "LabErrors",
+    "LabError",
     "Place",
-    "Problem",
+    "Mistake",
     "Problems",
     "Study",
     "Topology",

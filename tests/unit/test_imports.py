@@ -174,7 +174,7 @@ def test_the_tests_above_would_notice(tmp_path: Path, monkeypatch: pytest.Monkey
     bad = tmp_path / "lab" / "bad.py"
     bad.parent.mkdir()
     bad.write_text(
-        "import subprocess\ndef f():\n    from fabriclab.plan import Plan\n    import os\n    os.execv('a', [])\n"
+        "import subprocess\ndef f():\n    from fabriclab.resolve import Plan\n    import os\n    os.execv('a', [])\n"
     )
     assert wrong_imports(bad) == ["lab/bad.py:3: lab imports plan"]
     assert starts_processes(bad) == ["1: subprocess", "5: os.execv"]

@@ -16,7 +16,7 @@ from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.read import parse_topology
 from fabriclab.lab.reading.document import parse_document
 from fabriclab.lab.reading.problems import Problems
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT.parent / "shared" / "data" / "clab.schema.json"

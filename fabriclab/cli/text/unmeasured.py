@@ -14,8 +14,8 @@ import polars as pl
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.formats.where_clause import concerns
-from fabriclab.lab import Lab, LabErrors
-from fabriclab.plan.unmeasured import Sights
+from fabriclab.lab import Lab, LabError
+from fabriclab.resolve.unmeasured import Sights
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _others(lab: Lab, planned: Callable[[dict[str, str]], Plan]) -> list[Sights]
         *({"variant": name} for name in lab.variants),
         *(lab.points(matrix)[0] for matrix in lab.matrices),
     ):
-        with suppress(LabErrors):
+        with suppress(LabError):
             sights.append(Sights(planned(settings), None))
     return sights
 

@@ -25,8 +25,8 @@ from fabriclab.formats.plan.switch import (
     Wred,
 )
 from fabriclab.lab.reading.problems import Problems
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.headroom import Line, headroom_bytes
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.headroom import Line, headroom_bytes
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.read.accounts import UNSHARED, Accounts
 from fabriclab.vendors.sonic.read.config_db import BufferPool, BufferProfile, Port

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from fabriclab.lab.network.topology import Endpoint, Link, WrittenNode
 from fabriclab.lab.reading.files import MissingError, UnreadableError, read_lab_file
-from fabriclab.lab.reading.problems import LabErrors, Place, Problems, shown
+from fabriclab.lab.reading.problems import LabError, Place, Problems, shown
 from fabriclab.lab.reading.section import Written
 from fabriclab.units import format_rate
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
@@ -40,7 +40,7 @@ def read_configs(nodes: Sequence[WrittenNode], directory: Path, problems: Proble
             continue
         try:
             config, found = examine_config_db(data, str(directory / node.config.value))
-        except LabErrors as error:
+        except LabError as error:
             config, found = None, _collected(error)
         problems.add_all(found)
         if config is not None and not found:
@@ -48,7 +48,7 @@ def read_configs(nodes: Sequence[WrittenNode], directory: Path, problems: Proble
     return configs
 
 
-def _collected(error: LabErrors) -> Problems:
+def _collected(error: LabError) -> Problems:
     found = Problems()
     for problem in error.problems:
         found.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)

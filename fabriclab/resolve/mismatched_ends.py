@@ -18,7 +18,7 @@ from fabriclab.formats.plan.traffic import Carrier, Iperf3Traffic, TraceTraffic,
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.reading.section import Written
-from fabriclab.plan.traffic_nodes import data_senders, directions
+from fabriclab.resolve.traffic_nodes import data_senders, directions
 
 DCTCP = "dctcp"
 _MOST_NAMED = 6

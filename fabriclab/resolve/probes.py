@@ -11,7 +11,7 @@ from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.switch.facing_ports import shared_ports
-from fabriclab.plan.traffic_nodes import directions
+from fabriclab.resolve.traffic_nodes import directions
 
 
 def resolve_probes(
