@@ -76,9 +76,9 @@ def test_a_mistyped_nodes_is_the_one_thing_said(name: str, tmp_path: Path) -> No
     """Before: `min() arg is an empty sequence`, for a query has no hosts then."""
     with pytest.raises(LabError) as caught:
         parse_lab(write_lab(tmp_path, name, "\n  nodes:", "\n  node:"))
-    said = [problem for problem in caught.value.problems if problem.key == "topology.node"]
+    said = [problem for problem in caught.value.mistakes if problem.key == "topology.node"]
     assert [problem.message for problem in said] == ["unknown key; did you mean 'nodes'?"]
-    assert not [problem for problem in caught.value.problems if "of 0 hosts" in problem.message]
+    assert not [problem for problem in caught.value.mistakes if "of 0 hosts" in problem.message]
 
 
 def test_a_sonic_switch_without_links(tmp_path: Path) -> None:

@@ -309,7 +309,7 @@ def test_any_words_are_taken_or_told(lines: list[tuple[int, list[str]]]) -> None
     try:
         profile = imported(text)
     except LabError as error:
-        assert all(str(problem).startswith("leaf.cfg:") for problem in error.problems)
+        assert all(str(problem).startswith("leaf.cfg:") for problem in error.mistakes)
     else:
         assert profile.text.startswith("# QoS of leaf.cfg")
 

@@ -240,7 +240,7 @@ def test_bad_settings(lab: Lab, name: str, value: str, message: str) -> None:
 def test_a_problem_holds_what_was_written(lab: Lab) -> None:
     with pytest.raises(LabError) as raised:
         lab.apply({"buffer": "64"})
-    (problem,) = raised.value.problems
+    (problem,) = raised.value.mistakes
     assert (problem.key, problem.value, problem.line) == ("switches.default.buffer", "64", None)
 
 
@@ -431,8 +431,8 @@ def test_a_damaged_lab_gives_lab_errors_and_nothing_else(
     try:
         parse_lab(tmp_path)
     except LabError as errors:
-        assert errors.problems
-        assert all("\n" not in str(problem) for problem in errors.problems)
+        assert errors.mistakes
+        assert all("\n" not in str(problem) for problem in errors.mistakes)
 
 
 @settings(
@@ -446,4 +446,4 @@ def test_any_setting_is_applied_or_refused(lab: Lab, name: str, value: str) -> N
     try:
         lab.apply({name: value})
     except LabError as errors:
-        assert errors.problems
+        assert errors.mistakes

@@ -134,7 +134,7 @@ def test_a_seed_that_breaks_the_lab_is_found_beforehand(tmp_path: Path) -> None:
     )
     with pytest.raises(LabError) as raised:
         lab_of(tmp_path, text)
-    (problem,) = raised.value.problems
+    (problem,) = raised.value.mistakes
     first = next(seed for seed in range(1, 41) if draw(HOSTS, 1, "targets", seed) == ("h1",))
     assert problem.message == f"sender 'h1' is the only receiver; a host does not send to itself (at seed {first})"
 

@@ -368,8 +368,8 @@ def test_whatever_stands_there_is_read_or_refused(
     try:
         experiment_of(tmp_path, switches, profile=profile)
     except LabError as errors:
-        assert errors.problems
-        assert all("\n" not in str(problem) for problem in errors.problems)
+        assert errors.mistakes
+        assert all("\n" not in str(problem) for problem in errors.mistakes)
 
 
 # -- Events, probes, queue management ----------------------------------------------------------------

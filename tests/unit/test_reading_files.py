@@ -95,7 +95,7 @@ def test_what_is_no_file_of_the_lab_is_refused_at_once(
     make(path)
     with pytest.raises(LabError) as caught:
         parse_lab(Path("lab"))
-    (said,) = [str(problem) for problem in caught.value.problems if file in str(problem)]
+    (said,) = [str(problem) for problem in caught.value.mistakes if file in str(problem)]
     assert reason in said
     assert said.startswith(("lab/topology.clab.yml", "lab/experiment.yml"))
     assert "SECRET" not in str(caught.value)
@@ -123,7 +123,7 @@ def test_a_name_that_leads_out_is_refused_with_its_line(file: str, target: str, 
     with pytest.raises(LabError) as caught:
         parse_lab(tmp_path / "lab")
     (said,) = [
-        str(problem) for problem in caught.value.problems if problem.file == str(written) and problem.line == line
+        str(problem) for problem in caught.value.mistakes if problem.file == str(written) and problem.line == line
     ]
     assert "links resolved; a lab reads files of its own directory only" in said or "NUL" in said
     assert repr(target) in said
@@ -209,6 +209,7 @@ READS_ITSELF = {
     "lab/switch/profile.py": "the profiles that come with fabriclab",
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",
     "vendors/sonic/container.py": "a lab that was read and checked",
+    "cli/commands/new.py": "the labs that come with fabriclab",
     "cli/commands/doctor.py": "what the host says of itself",
     "cli/commands/validate.py": "run directories",
     "cli/host/output.py": "writes",
@@ -219,7 +220,7 @@ READS_ITSELF = {
 def test_nothing_else_reads_a_users_file() -> None:
     """A lab's files and those that the command line names are opened in `lab/reading/files.py`; run directories are another matter."""
     found = set()
-    for part in ("lab", "plan", "workload", "compile", "vendors", "cli"):
+    for part in ("lab", "resolve", "workload", "compile", "vendors", "cli"):
         for file in sorted((ROOT / "fabriclab" / part).rglob("*.py")):
             calls = [node.func for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
             methods = {call.attr for call in calls if isinstance(call, ast.Attribute)}

@@ -414,7 +414,7 @@ def test_a_changed_file_is_a_lab_or_a_complaint(platform: str, data: st.DataObje
     try:
         lab = import_lab(parse_config_db(json.dumps(config).encode(), "c.json"))
     except LabError as error:
-        assert all(problem.file == "c.json" for problem in error.problems)
+        assert all(problem.file == "c.json" for problem in error.mistakes)
         return
     with tempfile.TemporaryDirectory() as name, contextlib.suppress(LabError):
         plan_of(lab, Path(name))

@@ -276,7 +276,7 @@ def survives(data: bytes) -> None:
     try:
         parse_config_db(data, "c.json")
     except LabError as error:
-        assert error.problems
+        assert error.mistakes
         assert all(line.startswith("c.json:") and line.isprintable() for line in str(error).splitlines())
 
 

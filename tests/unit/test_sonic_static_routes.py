@@ -237,7 +237,7 @@ def test_what_is_wrong_is_an_error_with_its_place(routes: Tables, field: str, wo
     data = json.dumps({"PORT": {"Ethernet4": {"speed": "1000"}}, "STATIC_ROUTE": routes}, indent=1).encode()
     with pytest.raises(LabError) as caught:
         parse_config_db(data, "leaf1.json")
-    (problem,) = caught.value.problems
+    (problem,) = caught.value.mistakes
     assert problem.key == "|".join(["STATIC_ROUTE", *routes, *([field] if field else [])]) and words in problem.message
 
 

@@ -36,12 +36,12 @@ class Mistake:
         return f"{where}: {self.key}: {self.message}" if self.key else f"{where}: {self.message}"
 
 
-class LabError(Exception):  # noqa: N818 - it carries many errors
+class LabError(Exception):
     """All problems of a lab, in the order of files and lines; str() has one line for each."""
 
-    def __init__(self, problems: Iterable[Mistake]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(map(str, self.mistakes)))
 
 
 class Problems:

@@ -49,7 +49,7 @@ def _tried(fabric: ImportedFabric, directory: Path) -> tuple[str, ...]:
         try:
             plan = resolve_plan(parse_lab(Path(scratch)), {})
         except LabError as error:
-            raise LabError(_renamed(problem, names) for problem in error.problems) from error
+            raise LabError(_renamed(problem, names) for problem in error.mistakes) from error
     return plan.warnings
 
 

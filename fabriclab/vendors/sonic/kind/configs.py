@@ -50,7 +50,7 @@ def read_configs(nodes: Sequence[WrittenNode], directory: Path, problems: Proble
 
 def _collected(error: LabError) -> Problems:
     found = Problems()
-    for problem in error.problems:
+    for problem in error.mistakes:
         found.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
     return found
 

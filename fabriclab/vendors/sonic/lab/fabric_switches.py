@@ -166,7 +166,7 @@ def _read(path: Path, problems: Problems) -> tuple[ConfigDb, bytes] | None:
         data = read_bytes(path)
         config, found = examine_config_db(data, str(path))
     except LabError as error:
-        for problem in error.problems:
+        for problem in error.mistakes:
             problems.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
         return None
     problems.add_all(found)
