@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from fabriclab.lab import containerlab
+from fabriclab.lab.network import containerlab
 
 ROOT = Path(__file__).parents[2]
 

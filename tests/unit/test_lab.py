@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fabriclab.lab import Lab, LabError, Problems, parse_lab
-from fabriclab.lab.document import parse_document
-from fabriclab.lab.network import parse_topology
-from fabriclab.lab.topology import Topology
+from fabriclab.lab.network.read import parse_topology
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.document import parse_document
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))

@@ -9,7 +9,7 @@ from profile_lab import TRAFFIC, experiment_of
 
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.failures import EVENT_KEYS
-from fabriclab.lab.switch.facing import shared_ports
+from fabriclab.lab.switch.facing_ports import shared_ports
 
 STORM = "events: {storm: {at: 100 ms, node: h3, action: pause-storm, priorities: [3], until: 600 ms}}\n"
 

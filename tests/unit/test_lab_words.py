@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fabriclab.lab.names import expand_range
-from fabriclab.lab.problems import nearest
+from fabriclab.lab.reading.names import expand_range
+from fabriclab.lab.reading.problems import nearest
 from fabriclab.lab.settings import normalise, split_key
 
 

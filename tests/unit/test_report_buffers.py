@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from switch_runs import CLIENT, QUEUE, SERVERS, switch, switch_plan
 
-from fabriclab.report.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
-from fabriclab.report.network import Level, port_facts
-from fabriclab.report.quantities import metric_title
+from fabriclab.report.measured.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
+from fabriclab.report.measured.port_facts import Level, port_facts
+from fabriclab.report.measured.quantities import metric_title
 from fabriclab.results import Results
 from fabriclab.results.summary import Measured
 from fabriclab.results.switch_metrics import POOL_METRICS, PORT_METRICS, QUEUE_METRICS

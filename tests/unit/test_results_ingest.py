@@ -10,9 +10,9 @@ from small_runs import row, small_run
 from synthetic_run import QUEUE_HEADER, TCP_HEADER, incast_run, long_run
 
 from fabriclab.results import evaluate_checks, ingest_run, read_run
-from fabriclab.results.fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 from fabriclab.results.flows import FLOW_COLUMNS
 from fabriclab.results.formats import TCP
+from fabriclab.results.mptcp_fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 
 
 def test_pushed_flow_joins_both_sides(tmp_path: Path) -> None:
