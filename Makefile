@@ -66,6 +66,7 @@ check: deps venv ## style and types, nothing is run
 	@cargo fmt --check
 	@cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@shellcheck -x $(SCRIPTS)
+	@.ci/checkpatch
 
 bench: venv machine ## how fast the machine is
 	@for bench in tests/bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done

@@ -1,6 +1,7 @@
 """A port of a switch with a shared buffer as traffic control: one line for the machine's qdisc `switch_port`.
 
-The words stand in the order in which the machine's PID 1 reads them; what they mean is in `images/machine/kernel/switch/README.md`.
+The words stand in the order in which the machine's PID 1 reads them; what they mean is in the README of the
+kernel's `switch_port`.
 What is the qdisc's default is left out, but for the line's framing and a queue's scheduler.
 """
 

@@ -13,7 +13,7 @@ Store and forward: what a frame that finds every line idle takes to be sent, hop
 
   stock qdiscs   (`queue` in the plan) nothing: a token bucket that holds one frame (`fabriclab/compile/qdisc.py`) lets what finds the
               line idle leave at once. Frames that the slowest line has spaced find the faster ones idle
-  `switch_port`  8 x bytes / rate at every hop, as in hardware (`images/machine/kernel/switch`). Of the data: the first frame on the hops
+  `switch_port`  8 x bytes / rate at every hop, as in hardware (the kernel's `switch_port`). Of the data: the first frame on the hops
               up to the slowest (of several the last); behind it the last frame, when the slowest line has sent it, or the last but one
               and then the last at the last hop, whichever comes later. Of the set-up: SYN and SYN-ACK, 98 bytes each with 20 of
               options. Of a request: its first frame, 90 bytes and what it carries

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The switch's algorithms (the headers of images/machine/kernel/switch) as a library for the
+ * The switch's algorithms (the headers of images/machine/kernel/tree/net/sched/switch_port) as a library for the
  * tests: each function runs one of them over arrays, or on a handle.
  */
 #include <stdlib.h>

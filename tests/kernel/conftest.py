@@ -12,7 +12,7 @@ from machine import Boot, build_port_tool
 from fabriclab.engine.artefacts import Artefacts
 
 HERE = Path(__file__).parent
-HEADERS = HERE.parents[1] / "images/machine/kernel/switch"
+HEADERS = HERE.parents[1] / "images/machine/kernel/tree/net/sched/switch_port"
 
 
 @pytest.fixture(scope="session")

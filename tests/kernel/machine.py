@@ -20,7 +20,7 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
 
 HERE = Path(__file__).parent
-HEADERS = HERE.parents[1] / "images/machine/kernel/switch"
+HEADERS = HERE.parents[1] / "images/machine/kernel/tree/net/sched/switch_port"
 PORT_MTU = 1500
 REALTIME_START_NS = 1_700_000_000
 """What the machine's CLOCK_REALTIME is ahead of its CLOCK_MONOTONIC."""

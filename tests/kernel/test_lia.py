@@ -1,4 +1,4 @@
-"""The Linked Increases Algorithm's arithmetic (net/mptcp/lia.h, a patch of ours) against equations 1 and 2 of RFC 6356 in exact numbers."""
+"""The Linked Increases Algorithm's arithmetic (net/mptcp/lia.h, ours) against equations 1 and 2 of RFC 6356 in exact numbers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-PATCH = Path(__file__).parents[2] / "images/machine/kernel/patches/6.12/0015-mptcp-linked-increases-algorithm.patch"
-HEADER = "net/mptcp/lia.h"
+HEADER = Path(__file__).parents[2] / "images/machine/kernel/tree/net/mptcp/lia.h"
 LINUX = """
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,18 +43,12 @@ SUBFLOWS = st.lists(st.tuples(st.integers(1, 20_000), st.integers(1, 1_000_000))
 """Subflows as (window in segments, round trip time in us)."""
 
 
-def added_file(patch: str, name: str) -> str:
-    """Return a file that the patch makes."""
-    body = patch.partition(f"+++ c/{name}\n")[2].partition("\ndiff ")[0]
-    return "\n".join(line[1:] for line in body.splitlines() if line.startswith("+"))
-
-
 @pytest.fixture(scope="module")
 def interval(tmp_path_factory: pytest.TempPathFactory) -> Interval:
     """Segments that a subflow has acknowledged for each by which it grows."""
     directory = tmp_path_factory.mktemp("lia")
-    header = added_file(PATCH.read_text(), HEADER)
-    without_includes = "\n".join(line for line in header.splitlines() if not line.startswith("#include"))
+    lines = HEADER.read_text().splitlines()
+    without_includes = "\n".join(line for line in lines if not line.startswith("#include"))
     (directory / "lia.c").write_text(LINUX + without_includes + CALL)
     flags = [
         "-std=gnu11",

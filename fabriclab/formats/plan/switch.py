@@ -1,7 +1,7 @@
 """A switch with a shared packet buffer, every value explicit: what the machine's qdisc `switch_port` is given.
 
-The words are those of SAI (`saibuffer.h`) and of SONiC's CONFIG_DB; `images/machine/kernel/switch/README.md` says what each does to a
-frame. Sizes are bytes of frames with their Ethernet header, after scaling; rates bits per second.
+The words are those of SAI (`saibuffer.h`) and of SONiC's CONFIG_DB; the README of the kernel's `switch_port` says what
+each does to a frame. Sizes are bytes of frames with their Ethernet header, after scaling; rates bits per second.
 """
 
 from __future__ import annotations

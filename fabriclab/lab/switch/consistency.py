@@ -22,7 +22,7 @@ from fabriclab.lab.switch.written import (
 
 T = TypeVar("T")
 MOST_POOLS = 4
-"""TC_SWITCH_POOLS, images/machine/kernel/switch/uapi/switch_port.h."""
+"""TC_SWITCH_POOLS of the kernel's `uapi/switch_port.h`."""
 
 
 def check_switch(switch: WrittenSwitch, problems: Problems) -> None:

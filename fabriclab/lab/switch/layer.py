@@ -20,7 +20,7 @@ PORT_KEYS = ("maps", "queues", "priority_groups", "pfc")
 BUFFER_KEYS = ("cell", "pools", *PORT_KEYS, "ports")
 POOL_KEYS = ("size", "headroom")
 LARGEST_CELL_BYTES = 32_767
-"""images/machine/kernel/switch/parse.c."""
+"""`parse.c` of the kernel's `switch_port`."""
 POOL_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
 
 

@@ -18,10 +18,10 @@ SCHEDULERS = ("strict", "dwrr", "wrr")
 LARGEST_WEIGHT = 100
 """sonic-scheduler.yang."""
 LARGEST_WEIGHT_LOG = 15
-"""SAI_WRED_ATTR_WEIGHT; images/machine/kernel/switch/wred.h."""
+"""SAI_WRED_ATTR_WEIGHT; `wred.h` of the kernel's `switch_port`."""
 SLOWEST_BPS, FASTEST_BPS = 8_000, 10**12
 LARGEST_BURST_BYTES = 2 * 10**9
-"""Bounds of the machine's qdisc (images/machine/kernel/switch/parse.c)."""
+"""Bounds of the machine's qdisc (its `parse.c`)."""
 LARGEST_LENGTH = 10**12
 """Of a threshold: bytes, or nanoseconds."""
 

@@ -1,6 +1,6 @@
 """Headroom: what a lossless priority group must be able to take after it has told its neighbour to pause, so that nothing is lost.
 
-The group pauses when a frame does not fit below its limit (`images/machine/kernel/switch/pfc.h`); that frame is the first in headroom.
+The group pauses when a frame does not fit below its limit (`pfc.h` of the kernel's `switch_port`); that frame is the first in headroom.
 Then, with out = from us to the neighbour, in = from the neighbour to us:
 
     1. the frame that we are sending is finished first              one full frame out

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the machine's kernel: Debian's kernel source, patches/<series>/*.patch, our switch/, tinyconfig and ./config. usage: build.sh build|where
+# Makes the machine's kernel: Debian's kernel source, our own files of tree/, patches/<series>/*.patch, tinyconfig and
+# ./config. usage: build.sh build|where|source (where the source package is, which it downloads unless it is there)
 #
 # KERNEL_DEBUG=1 makes one with debug.config on top: slow, and it tells of every misuse of memory and locks.
 # KERNEL_SOURCE=DIR takes the user's own tree instead; it is read, never written. Beside the program `linux` lie `config`, the whole
@@ -22,7 +23,7 @@ key() {
     series=$(series "$KERNEL_SOURCE")
   fi
   patches=$(patches_of "$series")
-  mapfile -t files < <(find "$patches" "$here/switch" -type f ! -name '*.md' | LC_ALL=C sort)
+  mapfile -t files < <(find "$patches" "$here/tree" -type f ! -name '*.md' | LC_ALL=C sort)
   if [ -n "${KERNEL_DEBUG:-}" ]; then files+=("$here/debug.config"); fi
   cache_key "kernel-2 $source ${files[*]#"$here"/}" "$here/build.sh" "$here/config" "${files[@]}"
 }
@@ -118,14 +119,15 @@ apply_patches() {
   done
 }
 
-# add_switch SOURCE: our qdisc as a directory of net/sched.
-add_switch() {
-  cp -r "$here/switch" "$1/net/sched/switch"
+# add_own_files SOURCE: our own files where Linux would have them. What changes Linux's files is a patch, but for the two lines that make
+# our qdisc one of them: they stand at the ends, and need no context.
+add_own_files() {
+  (cd "$here/tree" && find . -type f ! -name '*.md' -exec cp --parents -t "$1" {} +)
   own_copy "$1" net/sched/Makefile
   own_copy "$1" net/sched/Kconfig
   # shellcheck disable=SC2016  # make's variable, not the shell's
-  echo 'obj-$(CONFIG_NET_SCH_SWITCH_PORT) += switch/' >>"$1/net/sched/Makefile"
-  echo 'source "net/sched/switch/Kconfig"' >>"$1/net/sched/Kconfig"
+  echo 'obj-$(CONFIG_NET_SCH_SWITCH_PORT) += switch_port/' >>"$1/net/sched/Makefile"
+  echo 'source "net/sched/switch_port/Kconfig"' >>"$1/net/sched/Kconfig"
 }
 
 # configure SOURCE OBJECTS FRAGMENT...
@@ -190,8 +192,8 @@ build_in() {
   patches=$(patches_of "$(series "$directory/source")")
   if [ -f "$patches/config" ]; then fragments+=("$patches/config"); fi
   if [ -n "${KERNEL_DEBUG:-}" ]; then fragments+=("$here/debug.config"); fi
+  add_own_files "$directory/source"
   apply_patches "$directory/source" "$patches"
-  add_switch "$directory/source"
   mkdir "$directory/objects"
   configure "$directory/source" "$directory/objects" "${fragments[@]}"
   # Fixed names and times: the same source gives the same program.
@@ -227,8 +229,9 @@ case ${1:-} in
     path=$(cache_find kernel "$key")
     printf '%s\n' "${path:+$path/linux}"
     ;;
+  source) fetch_package ;;
   *)
-    echo "usage: build.sh build|where" >&2
+    echo "usage: build.sh build|where|source" >&2
     exit 2
     ;;
 esac

@@ -1,5 +1,5 @@
-//! The numbers of `switch_port`, our own qdisc, by the names of its header (`images/machine/kernel/switch/uapi/switch_port.h`) without
-//! their prefix. The header is the contract: the test below reads it and compares.
+//! The numbers of `switch_port`, our own qdisc, by the names of its header without their prefix. The header,
+//! `uapi/switch_port.h` in `images/machine/kernel/tree`, is the contract: the test below reads it and compares.
 
 /// `TC_SWITCH_QUEUES`: as many queues as priority groups, traffic classes and priorities.
 pub const QUEUES: usize = 8;

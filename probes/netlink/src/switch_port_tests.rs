@@ -4,7 +4,7 @@ use super::*;
 
 const HEADER: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../../images/machine/kernel/switch/uapi/switch_port.h"
+    "/../../images/machine/kernel/tree/net/sched/switch_port/uapi/switch_port.h"
 ));
 
 fn number(text: &str) -> Option<u64> {

@@ -1,5 +1,5 @@
-//! A congestion event as the kernel tells it: generic netlink, `enum switch_port_event_attribute` of
-//! `images/machine/kernel/switch/uapi/switch_port.h`.
+//! A congestion event as the kernel tells it: generic netlink, `enum switch_port_event_attribute` of the kernel's
+//! `uapi/switch_port.h`.
 
 use netlink::switch_port::command;
 use netlink::switch_port::event::{END, IFINDEX, IIF, IIF_BYTES, INGRESS, PEAK, QUEUE, START};

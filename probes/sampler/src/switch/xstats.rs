@@ -1,4 +1,4 @@
-//! The statistics of a switch port, as `images/machine/kernel/switch/uapi/switch_port.h` lays them out: 64-bit words, in structures that
+//! The statistics of a switch port, as the kernel's `uapi/switch_port.h` lays them out: 64-bit words, in structures that
 //! grow at their ends. What an older kernel does not have is `None`.
 
 use crate::links::QDISC_HEADER_BYTES;

@@ -12,8 +12,8 @@
 //!
 //! Each word once, in any order; a queue and a group reach to the next one. WRED's MIN and MAX count bytes, or with `ns` a frame's time in
 //! the queue. What is left out is not sent: the kernel's default for a new port, the old value for one that is changed; but a queue or a
-//! group that is named is named as a whole. What the values mean: `images/machine/kernel/switch/uapi/switch_port.h`. Checked here is what
-//! the kernel could refuse in general terms only; the rest it names itself.
+//! group that is named is named as a whole. What the values mean: `uapi/switch_port.h` beside the kernel's code. Checked here is what the
+//! kernel could refuse in general terms only; the rest it names itself.
 
 mod options;
 mod queue;

@@ -1,4 +1,4 @@
-//! A port's options as netlink attributes. Source: `images/machine/kernel/switch/uapi/switch_port.h`, whose order and layout this has.
+//! A port's options as netlink attributes. Source: the kernel's `uapi/switch_port.h`, whose order and layout this has.
 
 use netlink::switch_port::{buffer, group, port, queue, CODEPOINTS, NO_POOL, QUEUES};
 use netlink::Request;
