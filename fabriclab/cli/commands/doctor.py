@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fabriclab.cli.arguments.lab_names import known_labs
-from fabriclab.cli.failure import FAILED, OK
+from fabriclab.cli.host.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.engine.artefacts import (
     BUILD,
