@@ -12,19 +12,21 @@ PACKAGE = Path(__file__).parents[2] / "fabriclab"
 ALLOWED = {
     "files": set(),
     "formats": set(),
+    "formats.plan": {"qdiscs"},
+    "qdiscs": set(),
     "units": set(),
     "clock": set(),
     "where": set(),
     "vendors": set(),
     "distributions": {"units"},
-    "lab": {"vendors", "distributions", "units"},
+    "lab": {"vendors", "qdiscs", "distributions", "units"},
     "generate": {"lab", "units"},
     "graph": {"units"},
-    "plan": {"plan.switch", "lab", "units"},
+    "plan": {"plan.switch", "lab", "qdiscs", "units"},
     "plan.switch": {"lab", "units"},
     "workload": {"distributions", "units"},
-    "compile": {"workload", "plan", "plan.switch", "lab", "units"},
-    "engine": {"vendors"},
+    "compile": {"workload", "plan", "plan.switch", "lab", "qdiscs", "units"},
+    "engine": {"vendors", "qdiscs"},
     "run": {"engine", "compile"},
     "results": {"clock", "units", "where"},
     "report": {"results", "graph", "clock", "units", "where"},
@@ -87,7 +89,7 @@ ALLOWED = {
     "__init__": set(),
 }
 """What each folder may import beside itself, and `files`. Folders within the parts that are not named here are the part's own."""
-EVERYWHERE = {"files", "formats"}
+EVERYWHERE = {"files", "formats", "formats.plan"}
 ENGINES = {"engine", "vendors.sonic.container"}
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty"}
 STARTING_CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}
