@@ -36,12 +36,12 @@ def reported() -> Iterator[None]:
     """Turn the errors that are not ours into a message and an exit status."""
     from fabriclab.compile import TraceError
     from fabriclab.engine.artefacts import EngineError
-    from fabriclab.lab import LabErrors
-    from fabriclab.run.claim import InUseError
+    from fabriclab.lab import LabError
+    from fabriclab.runs.claim import InUseError
 
     try:
         yield
-    except (LabErrors, TraceError, BadInputError, InUseError) as error:
+    except (LabError, TraceError, BadInputError, InUseError) as error:
         say(str(error))
         raise typer.Exit(BAD_INPUT) from error
     except EngineError as error:

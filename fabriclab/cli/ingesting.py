@@ -10,7 +10,7 @@ from threading import Thread
 
 from fabriclab.cli.host.signals import mortal
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.run import IngestError
+from fabriclab.runs import IngestError
 
 
 def ingest_until(interrupt: Interrupt) -> Callable[[Path], None]:

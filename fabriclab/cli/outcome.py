@@ -14,7 +14,7 @@ from fabriclab.report import class_table, summary_table
 from fabriclab.report.checking import measured_range, worst_outcome
 from fabriclab.report.quantities import format_metric
 from fabriclab.results import CheckResult, Results, ResultsError, Sweep, evaluate_checks, read_run
-from fabriclab.run import RunResult
+from fabriclab.runs import RunResult
 
 
 def read_if_possible(directory: Path) -> Results | None:

@@ -14,7 +14,7 @@ from fabriclab.compile.stock_switch import static_limit_bytes, stock_memory, use
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.switch import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred, lossless_queues
-from fabriclab.plan.switch.memory import Memory
+from fabriclab.resolve.switch.memory import Memory
 from fabriclab.units import format_duration, format_rate, format_size
 
 _DIGITS = 4

@@ -11,7 +11,7 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.lab.files import LARGEST_TRACE_BYTES, UnreadableError, read_lab_file
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.plan.interfaces import first_address
+from fabriclab.resolve.interfaces import first_address
 from fabriclab.workload import TraceError, UserTrace, generate_flows, read_traces, site_of
 
 HOSTS_VERSION = "# fabriclab-hosts-1"

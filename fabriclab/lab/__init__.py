@@ -2,7 +2,7 @@
 
 from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.lab import AppliedSettings, Lab, parse_lab
-from fabriclab.lab.problems import LabErrors, Place, Problem, Problems
+from fabriclab.lab.problems import LabError, Mistake, Place, Problems
 from fabriclab.lab.study import Study
 from fabriclab.lab.topology import Topology
 
@@ -10,9 +10,9 @@ __all__ = [
     "AppliedSettings",
     "Experiment",
     "Lab",
-    "LabErrors",
+    "LabError",
+    "Mistake",
     "Place",
-    "Problem",
     "Problems",
     "Study",
     "Topology",

@@ -39,7 +39,7 @@ def read_topology(path: Path, problems: Problems, *, named: bool = False) -> Top
 
 
 def read_one_topology(path: Path) -> Topology:
-    """Return the topology in a lab's directory, or in a file of any name. Raises LabErrors with everything that is wrong in it."""
+    """Return the topology in a lab's directory, or in a file of any name. Raises LabError with everything that is wrong in it."""
     problems = Problems()
     is_lab = path.is_dir() or not path.exists()
     topology = read_topology(path / FILE_NAME if is_lab else path, problems, named=not is_lab)

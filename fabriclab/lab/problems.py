@@ -22,7 +22,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Problem:
+class Mistake:
     """One thing that is wrong. `value` is what was written, as text; empty where there is none (a missing key)."""
 
     file: str
@@ -36,19 +36,19 @@ class Problem:
         return f"{where}: {self.key}: {self.message}" if self.key else f"{where}: {self.message}"
 
 
-class LabErrors(Exception):  # noqa: N818 - it carries many errors
+class LabError(Exception):
     """All problems of a lab, in the order of files and lines; str() has one line for each."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(map(str, self.mistakes)))
 
 
 class Problems:
     """Collects problems while a lab is read; the same problem is kept once."""
 
     def __init__(self) -> None:
-        self._found: dict[Problem, None] = {}
+        self._found: dict[Mistake, None] = {}
         self._files: list[str] = []
 
     def __bool__(self) -> bool:
@@ -61,14 +61,14 @@ class Problems:
         """Record that `value` of `key`, written at `place`, is wrong."""
         if place.file not in self._files:
             self._files.append(place.file)
-        self._found[Problem(place.file, place.line, key, value, message)] = None
+        self._found[Mistake(place.file, place.line, key, value, message)] = None
 
     def add_all(self, others: Problems) -> None:
         """Record what `others` hold."""
         for problem in others.found():
             self.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
 
-    def without(self, known: Container[Problem]) -> Problems:
+    def without(self, known: Container[Mistake]) -> Problems:
         """Return those that are not among `known`."""
         left = Problems()
         for problem in self.found():
@@ -83,14 +83,14 @@ class Problems:
             noted.add(Place(problem.file, problem.line), problem.key, f"{problem.message} ({note})", problem.value)
         return noted
 
-    def found(self) -> list[Problem]:
+    def found(self) -> list[Mistake]:
         """Return the problems by file (in the order in which files were first complained about) and line."""
         return sorted(self._found, key=lambda problem: (self._files.index(problem.file), problem.line or 0))
 
     def raise_if_any(self) -> None:
-        """Raise LabErrors if there is any problem."""
+        """Raise LabError if there is any problem."""
         if self._found:
-            raise LabErrors(self.found())
+            raise LabError(self.found())
 
 
 def nearest(word: str, words: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -15,7 +15,7 @@ import polars as pl
 
 from fabriclab.formats.plan.node import Node, Route
 from fabriclab.formats.plan.traffic import FlowsTraffic
-from fabriclab.plan.interfaces import fabric_neighbours, first_address, member_ports
+from fabriclab.resolve.interfaces import fabric_neighbours, first_address, member_ports
 from fabriclab.results import Results
 from fabriclab.units import format_count
 from fabriclab.validation.bench import (

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from fabriclab.lab import LabErrors, parse_lab
+from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.problems import listed
 from fabriclab.qdiscs import AQM_WORDS, KINDS
 
@@ -55,7 +55,7 @@ def replaced(text: str, words: Mapping[str, str]) -> str:
 def test_messages(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_lab(case, tmp_path / "lab")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(LabErrors) as raised:
+    with pytest.raises(LabError) as raised:
         parse_lab(Path("lab"))
     messages = f"{raised.value}\n"
     if os.environ.get("FABRICLAB_ACCEPT"):

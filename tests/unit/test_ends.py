@@ -12,7 +12,7 @@ from test_plan import link, plan_of, star
 from fabriclab.compile import compiled_flows, trace_text
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.lab import parse_lab
-from fabriclab.plan import Resolver
+from fabriclab.resolve import Resolver
 
 ROOT = Path(__file__).parents[2]
 THREE_HOSTS = star(*(link(f"h{number}:eth1", f"s1:eth{number}") for number in (1, 2, 3)), hosts=("h1", "h2", "h3"))

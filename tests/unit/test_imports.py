@@ -23,15 +23,15 @@ ALLOWED = {
     "lab": {"vendors", "qdiscs", "distributions", "units"},
     "generate": {"lab", "units"},
     "graph": {"units"},
-    "plan": {"plan.switch", "lab", "qdiscs", "units"},
-    "plan.switch": {"lab", "units"},
+    "resolve": {"resolve.switch", "lab", "qdiscs", "units"},
+    "resolve.switch": {"lab", "units"},
     "workload": {"distributions", "units"},
-    "compile": {"workload", "plan", "plan.switch", "lab", "qdiscs", "units"},
+    "compile": {"workload", "resolve", "resolve.switch", "lab", "qdiscs", "units"},
     "engine": {"vendors", "qdiscs"},
-    "run": {"engine", "compile"},
+    "runs": {"engine", "compile"},
     "results": {"clock", "units", "where"},
     "report": {"results", "graph", "clock", "units", "where"},
-    "validation": {"results", "plan", "lab", "units"},
+    "validation": {"results", "resolve", "lab", "units"},
     "vendors.common": {"units"},
     "vendors.arista.profile": {"vendors.common", "lab", "units"},
     "vendors.arista.commands": {"vendors.arista.profile", "cli", "cli.host", "lab"},
@@ -46,12 +46,12 @@ ALLOWED = {
         "lab",
         "units",
     },
-    "vendors.sonic.judge": {"vendors.sonic.read", "plan.switch", "lab", "units"},
-    "vendors.sonic.export": {"vendors.sonic.read", "plan", "lab", "units"},
+    "vendors.sonic.judge": {"vendors.sonic.read", "resolve.switch", "lab", "units"},
+    "vendors.sonic.export": {"vendors.sonic.read", "resolve", "lab", "units"},
     "vendors.sonic.container": {"engine"},
     "vendors.sonic.commands": {
         *("vendors.sonic.read", "vendors.sonic.lab", "vendors.sonic.judge", "vendors.sonic.export"),
-        *("cli", "cli.arguments", "cli.host", "engine", "plan", "lab", "units"),
+        *("cli", "cli.arguments", "cli.host", "engine", "resolve", "lab", "units"),
     },
     "cli": {
         "cli.commands",
@@ -61,14 +61,14 @@ ALLOWED = {
         "engine",
         "results",
         "report",
-        "run",
+        "runs",
         "compile",
         "lab",
         "clock",
     },
     "cli.host": {"cli", "engine", "clock"},
-    "cli.arguments": {"cli", "engine", "run", "lab"},
-    "cli.text": {"workload", "plan", "plan.switch", "lab", "units", "where"},
+    "cli.arguments": {"cli", "engine", "runs", "lab"},
+    "cli.text": {"workload", "resolve", "resolve.switch", "lab", "units", "where"},
     "cli.commands": {
         *(
             "cli",
@@ -77,11 +77,11 @@ ALLOWED = {
             "cli.text",
             "vendors",
             "validation",
-            "run",
+            "runs",
             "engine",
             "compile",
             "workload",
-            "plan",
+            "resolve",
             "lab",
         ),
         *("generate", "graph", "results", "report", "clock", "units"),
@@ -171,7 +171,7 @@ def test_the_tests_above_would_notice(tmp_path: Path, monkeypatch: pytest.Monkey
     bad = tmp_path / "lab" / "bad.py"
     bad.parent.mkdir()
     bad.write_text(
-        "import subprocess\ndef f():\n    from fabriclab.plan import Plan\n    import os\n    os.execv('a', [])\n"
+        "import subprocess\ndef f():\n    from fabriclab.resolve import Plan\n    import os\n    os.execv('a', [])\n"
     )
-    assert wrong_imports(bad) == ["lab/bad.py:3: lab imports plan"]
+    assert wrong_imports(bad) == ["lab/bad.py:3: lab imports resolve"]
     assert starts_processes(bad) == ["1: subprocess", "5: os.execv"]

@@ -15,7 +15,7 @@ from fabriclab.lab.document import parse_document
 from fabriclab.lab.network import parse_topology
 from fabriclab.lab.not_applied import unapplied_sentences
 from fabriclab.lab.problems import Problems
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT.parent / "shared" / "data" / "clab.schema.json"

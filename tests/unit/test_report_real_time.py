@@ -19,8 +19,8 @@ from fabriclab.report.network import port_facts
 from fabriclab.report.tables import key_figures, metric_rows
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, SweepPoint, read_run
-from fabriclab.run import RunResult
-from fabriclab.run.engines import EngineName
+from fabriclab.runs import RunResult
+from fabriclab.runs.engines import EngineName
 
 PORT = "s1:eth3"
 SHARED = {

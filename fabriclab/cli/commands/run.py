@@ -25,12 +25,12 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.files import explain
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.run import RunContext, RunResult, run_point
-from fabriclab.run.claim import claimed, new_directory
-from fabriclab.run.engines import EngineName, engine_name, plan_for
-from fabriclab.run.point import empty_run
-from fabriclab.run.sweep import slug
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs import RunContext, RunResult, run_point
+from fabriclab.runs.claim import claimed, new_directory
+from fabriclab.runs.engines import EngineName, engine_name, plan_for
+from fabriclab.runs.point import empty_run
+from fabriclab.runs.sweep import slug
 
 
 def run(

@@ -27,10 +27,10 @@ from fabriclab.lab.axes import MOST_POINTS, expand_numbers
 from fabriclab.lab.experiment import LARGEST_SEED
 from fabriclab.lab.problems import nearest
 from fabriclab.lab.study import SEED
-from fabriclab.plan import Resolver, resolve_plan
-from fabriclab.run import PointState, RunContext, RunResult, Sweep, run_sweep
-from fabriclab.run.claim import claimed
-from fabriclab.run.engines import EngineName, engine_name, plan_for
+from fabriclab.resolve import Resolver, resolve_plan
+from fabriclab.runs import PointState, RunContext, RunResult, Sweep, run_sweep
+from fabriclab.runs.claim import claimed
+from fabriclab.runs.engines import EngineName, engine_name, plan_for
 from fabriclab.units import format_count
 
 SEEDS = "seeds"
@@ -119,7 +119,7 @@ def _near(matrix: str, names: Sequence[str]) -> str:
 
 
 def _check_points(lab: Lab, matrix: str) -> None:
-    """Raise LabErrors with the line of each mistake in the matrix as it stands in the file."""
+    """Raise LabError with the line of each mistake in the matrix as it stands in the file."""
     for _ in lab.checked_points([matrix] if lab.matrices else []):
         pass
 

@@ -14,7 +14,7 @@ from fabriclab.compile import compiled_flows, trace_text
 from fabriclab.lab import parse_lab
 from fabriclab.lab.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
 from fabriclab.lab.names import expand_range
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.workload import convert_flows, trace_summary
 
 

@@ -30,12 +30,12 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.lab.problems import did_you_mean
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.results import Results
-from fabriclab.run import RunContext, run_point
-from fabriclab.run.claim import claimed, new_directory
-from fabriclab.run.engines import EngineName, engine_name, has_stock_qdiscs_only, plan_for
-from fabriclab.run.point import RunResult, remove_run
+from fabriclab.runs import RunContext, run_point
+from fabriclab.runs.claim import claimed, new_directory
+from fabriclab.runs.engines import EngineName, engine_name, has_stock_qdiscs_only, plan_for
+from fabriclab.runs.point import RunResult, remove_run
 from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, not_here, observed, reach_stage
 
 _STYLES = {"pass": "green", "fail": "red", "not measured": "yellow"}

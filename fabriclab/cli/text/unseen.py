@@ -13,8 +13,8 @@ import polars as pl
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic
-from fabriclab.lab import Lab, LabErrors
-from fabriclab.plan.unseen import Sights
+from fabriclab.lab import Lab, LabError
+from fabriclab.resolve.unseen import Sights
 from fabriclab.where import concerns
 
 
@@ -79,7 +79,7 @@ def _others(lab: Lab, planned: Callable[[dict[str, str]], Plan]) -> list[Sights]
         *({"variant": name} for name in lab.variants),
         *(lab.points(matrix)[0] for matrix in lab.matrices),
     ):
-        with suppress(LabErrors):
+        with suppress(LabError):
             sights.append(Sights(planned(settings), None))
     return sights
 

@@ -20,7 +20,7 @@ from fabriclab.vendors.arista.profile import (
 
 
 def import_profile(file: Path, chip: str, name: str | None, out: Path | None, force: bool) -> None:
-    """Write the profile of a configuration; say what is in it, and what is not. Raises LabErrors, BadInputError."""
+    """Write the profile of a configuration; say what is in it, and what is not. Raises LabError, BadInputError."""
     try:
         memory = read_chip(chip)
     except ChipError as error:

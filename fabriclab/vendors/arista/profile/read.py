@@ -49,7 +49,7 @@ class QosReader:
         self._hostname = ""
 
     def read(self) -> EosQos:
-        """Return what is said. Raises LabErrors."""
+        """Return what is said. Raises LabError."""
         profiles = self._profiles()
         ports: dict[str, PortQos] = {}
         silent = 0

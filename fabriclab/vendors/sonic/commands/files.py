@@ -15,7 +15,7 @@ from fabriclab.formats.plan.node import Node
 from fabriclab.lab import parse_lab
 from fabriclab.lab.problems import did_you_mean
 from fabriclab.lab.topology import NAME
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.units import UnitError, format_size, parse_size
 from fabriclab.vendors.sonic.export import Exported, export_switch, yang_data
 from fabriclab.vendors.sonic.lab import ImportedLab

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from ipaddress import IPv4Interface
 
 from fabriclab.formats.plan.node import BgpNeighbour, Node, OwnBgp
-from fabriclab.plan.interfaces import Interface, interfaces
+from fabriclab.resolve.interfaces import Interface, interfaces
 from fabriclab.vendors.sonic.export.tables import Tables
 
 _VRF = "default"

@@ -38,7 +38,7 @@ class ImportedFabric:
 def import_fabric(
     paths: Sequence[Path], name: str, cell: str | None = None, missing: Missing = "hosts"
 ) -> ImportedFabric:
-    """Return the lab of several config_db.json. Raises LabErrors with all that is wrong in them, and between them.
+    """Return the lab of several config_db.json. Raises LabError with all that is wrong in them, and between them.
 
     `cell` is the size of a memory cell (`256 B`), of which CONFIG_DB says nothing; `missing` what becomes of a switch without a file.
     """

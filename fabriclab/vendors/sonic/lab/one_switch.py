@@ -28,7 +28,7 @@ class ImportedLab:
 
 
 def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = None) -> ImportedLab:
-    """Return the lab of a switch. Raises LabErrors for what a lab cannot say: nothing is bent.
+    """Return the lab of a switch. Raises LabError for what a lab cannot say: nothing is bent.
 
     `name` is the switch's in the lab, by default its hostname; `cell` the size of a memory cell (`256 B`), of which CONFIG_DB says nothing.
     """

@@ -33,12 +33,12 @@ from fabriclab.lab import defaults
 from fabriclab.lab.problems import Problems
 from fabriclab.lab.section import Written, value_or
 from fabriclab.lab.switch.written import WrittenMaps, WrittenPfc, WrittenSwitch, WrittenWatchdog
-from fabriclab.plan.switch.accounts import ALPHA_LOG
-from fabriclab.plan.switch.groups import GroupResolver
-from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.notes import Notes
-from fabriclab.plan.switch.queues import QueueResolver
-from fabriclab.plan.switch.scale import Scale
+from fabriclab.resolve.switch.accounts import ALPHA_LOG
+from fabriclab.resolve.switch.groups import GroupResolver
+from fabriclab.resolve.switch.headroom import Line
+from fabriclab.resolve.switch.notes import Notes
+from fabriclab.resolve.switch.queues import QueueResolver
+from fabriclab.resolve.switch.scale import Scale
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fabriclab.formats.plan.node import PortChannel, Vlan
 from fabriclab.lab.layer2 import WrittenLayer2
 from fabriclab.lab.segments import Layer2
-from fabriclab.plan.addressing import PortAddress
+from fabriclab.resolve.addressing import PortAddress
 
 
 def resolve_channels(

@@ -16,10 +16,10 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
 from fabriclab.files import explain, no_room
 from fabriclab.formats.plan.model import Plan
-from fabriclab.run.directory import RUN_MARK, write_inputs
-from fabriclab.run.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only
-from fabriclab.run.manifest import hash_files, kernel_release, new_manifest, utc_now
-from fabriclab.run.record import Record
+from fabriclab.runs.directory import RUN_MARK, write_inputs
+from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only
+from fabriclab.runs.manifest import hash_files, kernel_release, new_manifest, utc_now
+from fabriclab.runs.record import Record
 
 
 class IngestError(Exception):

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.plan.switch import Lossless, Pfc, PriorityGroup, Switch, SwitchQueue
-from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
-from fabriclab.plan.switch.headroom import cells, full_frames_headroom, headroom_bytes
-from fabriclab.plan.switch.memory import Memory, alpha
-from fabriclab.plan.switch.notes import number_ranges, size
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
+from fabriclab.resolve.switch.headroom import cells, full_frames_headroom, headroom_bytes
+from fabriclab.resolve.switch.memory import Memory, alpha
+from fabriclab.resolve.switch.notes import number_ranges, size
 
 _COMPUTED = "write headroom: auto"
 

@@ -6,10 +6,10 @@ from fabriclab.formats.plan.switch import Account, Lossless, Pfc, PriorityGroup
 from fabriclab.lab.problems import Problems
 from fabriclab.lab.section import Written
 from fabriclab.lab.switch.written import WrittenGroup, WrittenSwitch
-from fabriclab.plan.switch.accounts import ALPHA_LOG, AccountResolver
-from fabriclab.plan.switch.headroom import Line, cells, headroom_bytes
-from fabriclab.plan.switch.notes import Notes, size
-from fabriclab.plan.switch.scale import Scale
+from fabriclab.resolve.switch.accounts import ALPHA_LOG, AccountResolver
+from fabriclab.resolve.switch.headroom import Line, cells, headroom_bytes
+from fabriclab.resolve.switch.notes import Notes, size
+from fabriclab.resolve.switch.scale import Scale
 from fabriclab.units import format_duration, format_rate
 
 XON_OFFSET_FRAMES = 3

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from fabriclab.formats.plan.switch import PriorityGroup, SwitchPort, SwitchQueue
-from fabriclab.plan.switch.headroom import Line
+from fabriclab.resolve.switch.headroom import Line
 
 Severity = Literal["error", "warning"]
 

@@ -10,9 +10,9 @@ from fabriclab.lab import defaults
 from fabriclab.lab.problems import Problems
 from fabriclab.lab.section import Written, value_or
 from fabriclab.lab.switch.written import Threshold, WrittenPhantom, WrittenQueue, WrittenSwitch, WrittenWred
-from fabriclab.plan.switch.accounts import ALPHA_LOG, AccountResolver
-from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.scale import Scale
+from fabriclab.resolve.switch.accounts import ALPHA_LOG, AccountResolver
+from fabriclab.resolve.switch.headroom import Line
+from fabriclab.resolve.switch.scale import Scale
 
 _PPM = 1_000_000
 _NS_BITS = 8 * 10**9

@@ -10,11 +10,11 @@ from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
 from fabriclab.lab.not_applied import unapplied_sentences
 from fabriclab.lab.problems import listed
 from fabriclab.lab.topology import Topology
-from fabriclab.plan.buffers import SharedBuffer
-from fabriclab.plan.participants import data_senders
-from fabriclab.plan.switch.checks import unmarked
-from fabriclab.plan.switch.findings import SwitchFinding, merged
-from fabriclab.plan.switch.notes import number_ranges
+from fabriclab.resolve.buffers import SharedBuffer
+from fabriclab.resolve.participants import data_senders
+from fabriclab.resolve.switch.checks import unmarked
+from fabriclab.resolve.switch.findings import SwitchFinding, merged
+from fabriclab.resolve.switch.notes import number_ranges
 
 _MOST_NAMED = 6
 _NUMBERED = ("queues", "priority_groups")

@@ -8,12 +8,12 @@ from typing import Literal, NamedTuple, cast
 from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
 from fabriclab.formats.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.formats.plan.switch import SwitchPort
-from fabriclab.lab import AppliedSettings, Lab, LabErrors, defaults
+from fabriclab.lab import AppliedSettings, Lab, LabError, defaults
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
 from fabriclab.lab.layer2 import WrittenLayer2
 from fabriclab.lab.mptcp import WrittenMptcp
-from fabriclab.lab.problems import Problem
+from fabriclab.lab.problems import Mistake
 from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
 from fabriclab.lab.routing import WrittenRouting
 from fabriclab.lab.section import value_or
@@ -21,18 +21,18 @@ from fabriclab.lab.segments import Layer2, Segment
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Endpoint, Link, Topology
-from fabriclab.plan.addressing import PortAddress, assign_addresses, assign_macs
-from fabriclab.plan.bgp import assign_speakers, bgp_routes
-from fabriclab.plan.buffers import Buffers, resolve_buffers, resolve_wire
-from fabriclab.plan.ends import DCTCP, ends_warnings
-from fabriclab.plan.layer2 import resolve_channels, resolve_vlans
-from fabriclab.plan.own_bgp import default_protocol, resolve_own_bgp
-from fabriclab.plan.parameters import parameter_values
-from fabriclab.plan.probes import resolve_probes
-from fabriclab.plan.routing import compute_routes
-from fabriclab.plan.static_routes import beside_static, resolve_static_routes
-from fabriclab.plan.traffic import resolve_traffic
-from fabriclab.plan.warnings import file_warnings, plan_warnings
+from fabriclab.resolve.addressing import PortAddress, assign_addresses, assign_macs
+from fabriclab.resolve.bgp import assign_speakers, bgp_routes
+from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
+from fabriclab.resolve.ends import DCTCP, ends_warnings
+from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
+from fabriclab.resolve.own_bgp import default_protocol, resolve_own_bgp
+from fabriclab.resolve.parameters import parameter_values
+from fabriclab.resolve.probes import resolve_probes
+from fabriclab.resolve.routing import compute_routes
+from fabriclab.resolve.static_routes import beside_static, resolve_static_routes
+from fabriclab.resolve.traffic import resolve_traffic
+from fabriclab.resolve.warnings import file_warnings, plan_warnings
 
 _NS_PER_US = 1000
 _NS_PER_S = 10**9
@@ -64,7 +64,7 @@ def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None)
     """Return the plan of one run.
 
     `settings` are texts by parameter name, `variant` or dotted key, as on the command line. Without `seed` it is the experiment's.
-    Raises LabErrors for settings that are unknown or lead to an experiment that cannot be run.
+    Raises LabError for settings that are unknown or lead to an experiment that cannot be run.
     """
     return Resolver(lab).resolve(settings, seed)
 
@@ -82,7 +82,7 @@ class Resolver:
         return self.resolve_applied(self._lab.apply(settings, seed))
 
     def resolve_applied(self, applied: AppliedSettings) -> Plan:
-        """Return the plan of an experiment with settings in place. Raises LabErrors for one that cannot be run."""
+        """Return the plan of an experiment with settings in place. Raises LabError for one that cannot be run."""
         lab, experiment = self._lab, applied.experiment
         bgp = _resolve_bgp(experiment.routing, lab.topology)
         nodes, buffers, route_notes = self._network(experiment, bgp)
@@ -186,7 +186,7 @@ def _assign_addresses(
     try:
         return assign_addresses(topology, segments, subflows)
     except ValueError as error:
-        raise LabErrors([Problem(topology.links[0].place.file, None, "topology.links", "", str(error))]) from error
+        raise LabError([Mistake(topology.links[0].place.file, None, "topology.links", "", str(error))]) from error
 
 
 def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:

@@ -16,8 +16,8 @@ from ipaddress import IPv4Network
 from fabriclab.formats.plan.node import Route
 from fabriclab.lab.segments import Segment
 from fabriclab.lab.topology import Topology
-from fabriclab.plan.addressing import PortAddress, extra_network
-from fabriclab.plan.aggregation import aggregate
+from fabriclab.resolve.addressing import PortAddress, extra_network
+from fabriclab.resolve.aggregation import aggregate
 
 
 @dataclass(frozen=True)

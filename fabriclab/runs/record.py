@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from fabriclab.engine.watch import Status
 from fabriclab.files import naming, no_room
-from fabriclab.run.directory import RUN_MARK, json_text, write_json
+from fabriclab.runs.directory import RUN_MARK, json_text, write_json
 
 _GROWS_BYTES = 64 << 10
 """What it gains to the end: the hashes of some five hundred files."""

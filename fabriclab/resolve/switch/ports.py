@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.headroom import Line
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.headroom import Line
 
 
 def checked_ports(node: Node, plan: Plan) -> tuple[CheckedPort, ...]:

@@ -15,8 +15,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from fabriclab.formats.plan.switch import Account, Lossless, Pool, Switch
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.headroom import cells
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.headroom import cells
 
 
 def alpha(account: Account) -> Fraction | None:

@@ -16,13 +16,13 @@ from fabriclab.lab.profiles import WrittenSwitchProfile
 from fabriclab.lab.section import value_or
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.lab.topology import Endpoint, Link, Topology
-from fabriclab.plan.switch.checks import check_switch
-from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
-from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.nic import nic_port
-from fabriclab.plan.switch.places import written_at
-from fabriclab.plan.switch.profile import resolve_pfc, resolve_switch
 from fabriclab.qdiscs import KINDS, Qdisc
+from fabriclab.resolve.switch.checks import check_switch
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
+from fabriclab.resolve.switch.headroom import Line
+from fabriclab.resolve.switch.nic import nic_port
+from fabriclab.resolve.switch.places import written_at
+from fabriclab.resolve.switch.profile import resolve_pfc, resolve_switch
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def resolve_wire(link: Link, end: Endpoint, over: LinkOverrides) -> Wire:
 
 
 def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
-    """Return every port's buffer. Raises LabErrors with what is wrong in the switches' shared ones."""
+    """Return every port's buffer. Raises LabError with what is wrong in the switches' shared ones."""
     problems = Problems()
     shared = {
         name: _shared_buffer(name, written, _lines(name, topology, experiment), problems)

@@ -17,9 +17,9 @@ from fabriclab.compile import TraceError
 from fabriclab.engine.events import Event
 from fabriclab.files import explain, no_room
 from fabriclab.formats.plan.model import Plan, Scalar
-from fabriclab.run.directory import RUN_MARK, read_json, write_json
-from fabriclab.run.engines import MadeFrom
-from fabriclab.run.point import RunContext, RunResult, remove_run, run_point
+from fabriclab.runs.directory import RUN_MARK, read_json, write_json
+from fabriclab.runs.engines import MadeFrom
+from fabriclab.runs.point import RunContext, RunResult, remove_run, run_point
 
 SWEEP_FORMAT = "fabriclab-sweep-1"
 SWEEP_MARK = "sweep.json"

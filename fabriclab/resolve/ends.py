@@ -18,7 +18,7 @@ from fabriclab.formats.plan.traffic import Carrier, Iperf3Traffic, TraceTraffic,
 from fabriclab.lab.problems import Place
 from fabriclab.lab.profiles import WrittenTransport
 from fabriclab.lab.section import Written
-from fabriclab.plan.participants import data_senders, directions
+from fabriclab.resolve.participants import data_senders, directions
 
 DCTCP = "dctcp"
 _MOST_NAMED = 6

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.plan.switch import Account, PriorityGroup, Switch, SwitchQueue, Wred
-from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
-from fabriclab.plan.switch.memory import Memory, alpha
-from fabriclab.plan.switch.notes import size
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
+from fabriclab.resolve.switch.memory import Memory, alpha
+from fabriclab.resolve.switch.notes import size
 from fabriclab.units import format_duration
 
 _NS_BITS = 8 * 10**9

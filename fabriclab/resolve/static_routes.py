@@ -13,7 +13,7 @@ from ipaddress import IPv4Interface, IPv4Network
 from fabriclab.formats.plan.node import Node, Route, StaticRoute
 from fabriclab.lab.problems import listed, shown
 from fabriclab.lab.static_routes import StaticHop, WrittenStaticRoute
-from fabriclab.plan.interfaces import Interface, interfaces, neighbours
+from fabriclab.resolve.interfaces import Interface, interfaces, neighbours
 
 EBGP_DISTANCE = 20
 """FRR, lib/zebra.h: ZEBRA_EBGP_DISTANCE_DEFAULT."""

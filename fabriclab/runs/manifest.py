@@ -10,7 +10,7 @@ from typing import Any
 
 from fabriclab.engine.host import describe_host, fabriclab_version, git_revision
 from fabriclab.formats.plan.model import Plan
-from fabriclab.run.engines import MadeFrom, engine_name
+from fabriclab.runs.engines import MadeFrom, engine_name
 
 RUN_FORMAT = "fabriclab-run-1"
 

@@ -6,8 +6,8 @@ from fabriclab.formats.plan.switch import Account
 from fabriclab.lab.problems import Problems
 from fabriclab.lab.section import Written
 from fabriclab.lab.switch.written import WrittenAccount, WrittenSwitch
-from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.scale import Scale
+from fabriclab.resolve.switch.headroom import Line
+from fabriclab.resolve.switch.scale import Scale
 
 ALPHA_LOG = 0
 """Alpha 1: SONiC's DEFAULT_LOSSLESS_BUFFER_PARAMETER (default_dynamic_th 0)."""

@@ -13,9 +13,9 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
 
 from fabriclab.formats.plan.node import Node, Port, Route
 from fabriclab.lab.topology import Topology
-from fabriclab.plan.addressing import PortAddress, extra_network
-from fabriclab.plan.interfaces import Interface, interfaces, neighbours
-from fabriclab.plan.static_routes import is_alive, over_learnt
+from fabriclab.resolve.addressing import PortAddress, extra_network
+from fabriclab.resolve.interfaces import Interface, interfaces, neighbours
+from fabriclab.resolve.static_routes import is_alive, over_learnt
 
 LOOPBACK_POOL = IPv4Network("10.255.0.0/16")
 PRIVATE_ASNS_FROM = 4_200_000_000

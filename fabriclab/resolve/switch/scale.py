@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from fabriclab.lab.section import Written
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.plan.switch.headroom import cells
-from fabriclab.plan.switch.notes import Notes, size
+from fabriclab.resolve.switch.headroom import cells
+from fabriclab.resolve.switch.notes import Notes, size
 from fabriclab.units import format_rate
 
 

@@ -11,7 +11,7 @@ from fabriclab.lab import defaults
 from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.switch.facing import shared_ports
 from fabriclab.lab.topology import Topology
-from fabriclab.plan.participants import directions
+from fabriclab.resolve.participants import directions
 
 
 def resolve_probes(

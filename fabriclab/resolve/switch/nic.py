@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabriclab.formats.plan.switch import Account, Scheduler, SwitchPort, SwitchQueue
-from fabriclab.plan.switch.checks import queues_in_use
+from fabriclab.resolve.switch.checks import queues_in_use
 
 
 def nic_port(facing: SwitchPort, queue_bytes: int) -> SwitchPort:

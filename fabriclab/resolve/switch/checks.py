@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.plan.switch import CODEPOINTS, Account, QosMaps, Switch, SwitchQueue
-from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding, merged
-from fabriclab.plan.switch.headroom import cells
-from fabriclab.plan.switch.memory import Memory
-from fabriclab.plan.switch.notes import number_ranges, size, told_apart
-from fabriclab.plan.switch.pfc_checks import PFC_RULES
-from fabriclab.plan.switch.threshold_checks import THRESHOLD_RULES
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding, merged
+from fabriclab.resolve.switch.headroom import cells
+from fabriclab.resolve.switch.memory import Memory
+from fabriclab.resolve.switch.notes import number_ranges, size, told_apart
+from fabriclab.resolve.switch.pfc_checks import PFC_RULES
+from fabriclab.resolve.switch.threshold_checks import THRESHOLD_RULES
 from fabriclab.units import format_rate
 
 
