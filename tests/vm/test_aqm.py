@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -26,7 +27,8 @@ LONG = LongTraffic(
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.told.kind)
 def test_four_cubic_flows_stand_at_the_target_and_fill_the_line(vm: Vm, known: KnownQdisc, ecn: bool) -> None:
     tells = "ecn" in {key.name for key in known.standing.keys().values()}
-    qdisc = replace(known.standing, **{"ecn": ecn} if tells else {})
+    told: dict[str, Any] = {"ecn": ecn} if tells else {}
+    qdisc = replace(known.standing, **told)
     transport = CUBIC.model_copy(update={"ecn": "on" if ecn else "off"})
     plan = star(5, traffic=(LONG,), transport=transport, queue=Queue(limit_bytes=LIMIT_BYTES, aqm=qdisc))
     assert vm.run(plan).status == "complete"
