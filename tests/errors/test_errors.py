@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from fabriclab.lab import LabError, parse_lab
-from fabriclab.lab.problems import listed
+from fabriclab.lab.reading.problems import listed
 from fabriclab.qdiscs import AQM_WORDS, KINDS
 
 HERE = Path(__file__).parent
