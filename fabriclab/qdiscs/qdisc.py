@@ -12,8 +12,6 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, get_args, get
 
 from fabriclab.qdiscs.keys import Key
 
-EACH = None
-"""In a counter's path: every attribute of that level."""
 _LARGEST_NUMBER = 2**31
 _MEMORY_FACTOR = 4
 _NS_PER_US = 1000
@@ -26,7 +24,7 @@ class Counter(NamedTuple):
     """Offset in bytes."""
     bytes: int = 4
     within: tuple[int | None, ...] = ()
-    """The nested attributes that lead to it, by number; EACH: all of that level, whose counters are added."""
+    """The nested attributes that lead to it, by number; None: all of that level, whose counters are added."""
 
 
 class Stock(NamedTuple):
