@@ -10,7 +10,6 @@ mod inet_diag;
 mod interface;
 mod links;
 mod namespace;
-mod netlink;
 mod ports;
 mod queue;
 mod schedule;

@@ -5,14 +5,9 @@ use std::rc::Rc;
 
 use crate::config::{Counter, CounterBytes, Handle};
 use crate::links::{describe_qdiscs, list_qdiscs, qdisc_header, QDISC_HEADER_BYTES};
-use crate::netlink::{attributes, u32_at, u64_at, Socket};
 use crate::ports::{append_request, Query, Values};
-
-/// Attributes of `include/uapi/linux/gen_stats.h`, which `libc` does not have.
-const TCA_STATS_BASIC: u16 = 1;
-const TCA_STATS_QUEUE: u16 = 3;
-const TCA_STATS_APP: u16 = 4;
-const TCA_STATS_PKT64: u16 = 8;
+use netlink::uapi::{TCA_STATS_APP, TCA_STATS_BASIC, TCA_STATS_PKT64, TCA_STATS_QUEUE};
+use netlink::{attributes, u32_at, u64_at, Socket};
 
 pub const VALUES: usize = 7;
 

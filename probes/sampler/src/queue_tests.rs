@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixtures::{BFIFO, CODEL, FQ_CODEL, NETEM, RED_DROPPING, RED_ECN, TBF};
-use crate::netlink::{messages, Reply};
+use netlink::{messages, Reply};
 
 /// What `fabriclab` tells of these kinds.
 fn counters() -> MarkCounters {

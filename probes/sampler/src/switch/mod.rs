@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use crate::config::{SwitchOutputs, Switches};
 use crate::links;
 use crate::namespace::{describe, open_socket};
-use crate::netlink::{Inbox, Protocol, Socket};
 use crate::ports::Values;
 use crate::series::Series;
+use netlink::{Inbox, Protocol, Socket};
 
 use journal::{Journal, Names, OpenEvents};
 use listener::Listener;
