@@ -71,10 +71,11 @@ class Packed:
             partial = Path(tempfile.mkdtemp(prefix=f"{final.name}.partial.", dir=final.parent))
             try:
                 with tarfile.open(self.archive) as archive:
-                    # Before 3.11.4 there are no filters. Modes, and links to what lies outside, are the root file system's own.
+                    # Modes, and links to what lies outside, are the root file system's own. Python has filters from 3.11.4.
                     if hasattr(tarfile, "fully_trusted_filter"):
-                        archive.extraction_filter = tarfile.fully_trusted_filter
-                    archive.extractall(partial)
+                        archive.extractall(partial, filter="fully_trusted")
+                    else:
+                        archive.extractall(partial)
                 partial.chmod(0o755)
                 partial.rename(final)
             except BaseException:
