@@ -12,8 +12,13 @@ import polars as pl
 import pytest
 from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, switch_plan, switch_run, switch_sweep
 from synthetic_run import MS, incast_run
+from whole_plans import whole, with_plan
 
 from fabriclab.formats.figures import FIGURE_KINDS
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.model import PauseStorm
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.switch import Account
 from fabriclab.report import write_report
 from fabriclab.report.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
 from fabriclab.report.exhibits import Absent, DataTable, Exhibit, Picture
@@ -51,14 +56,18 @@ def sweep_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return switch_sweep(tmp_path_factory.mktemp("sweep"))
 
 
-def switch(plan: dict[str, Any]) -> dict[str, Any]:
-    node: dict[str, Any] = plan["nodes"][-1]
-    assert node["name"] == "s1"
-    return node
+def switch(plan: dict[str, Any]) -> Node:
+    return Plan.model_validate(whole(plan)).node("s1")
 
 
-def account(**values: Any) -> dict[str, Any]:
-    return {"pool": "shared", "reserved_bytes": 0, "limit_bytes": None, "alpha_log": None} | values
+def ports(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the ports of the switch."""
+    found: list[dict[str, Any]] = plan["nodes"][-1]["ports"]
+    return found
+
+
+def account(**values: Any) -> Account:
+    return Account(**{"pool": "shared"} | values)
 
 
 def titles(exhibits: list[Exhibit]) -> list[str]:
@@ -99,16 +108,17 @@ def test_figures_that_nobody_sampled_for_are_named(runs: dict[str, Results]) -> 
 
 def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Results]) -> None:
     sentences = [f"containerlab: s1: {number}" for number in range(20)]
-    warned = replace(runs["deep"], plan=runs["deep"].plan | {"warnings": sentences})
+    warned = with_plan(runs["deep"], warnings=sentences)
     told = [warning for warning in warnings_of(pool_of_run(warned).points) if "containerlab" in warning]
     assert told == [f"{sentence}." for sentence in sentences]
 
 
 def test_events_that_a_run_ended_before_are_named(runs: dict[str, Results]) -> None:
     def told(status: str) -> list[str]:
-        storms = [{"name": "early", "at_ns": 10**6}, {"name": "late", "at_ns": 5 * 10**9}]
+        where = {"until_ns": 6 * 10**9, "host": "h1", "interface": "eth1", "priorities": ()}
+        storms = [PauseStorm(name=name, at_ns=at, **where) for name, at in (("early", 10**6), ("late", 5 * 10**9))]
         manifest = runs["deep"].manifest | {"status": status, "virtual_s": 2.5}
-        run = replace(runs["deep"], plan=runs["deep"].plan | {"pause_storms": storms}, manifest=manifest)
+        run = replace(with_plan(runs["deep"], pause_storms=tuple(storms)), manifest=manifest)
         return [warning for warning in warnings_of(pool_of_run(run).points) if "events." in warning]
 
     assert told("complete") == ["events.late, at 5 s, never came: all traffic had ended."]
@@ -117,9 +127,10 @@ def test_events_that_a_run_ended_before_are_named(runs: dict[str, Results]) -> N
 
 
 def test_reserved_bytes_are_not_shared() -> None:
-    node = switch(switch_plan())
-    for port in node["ports"]:
+    plan = switch_plan()
+    for port in ports(plan):
         port["switch_port"]["queues"][0]["account"]["reserved_bytes"] = 10_000
+    node = switch(plan)
     assert shared_bytes(node, "shared") == 640_000 - (SERVERS + 1) * 10_000
     assert queue_limit(node, account(alpha_log=0, reserved_bytes=10_000)) == Limit(10_000 + 290_000, "alone at most")
 
@@ -159,7 +170,7 @@ def test_a_host_that_faces_such_a_switch_has_a_limit_of_its_own(runs: dict[str, 
 
 def test_a_step_is_called_k() -> None:
     plan = switch_plan("shallow-ecn")
-    for port in switch(plan)["ports"]:
+    for port in ports(plan):
         port["switch_port"]["queues"][1]["wred"]["max"] = 30_000
     facts = port_facts(_planned(plan), CLIENT, QUEUE)
     assert facts is not None and facts.levels[1:] == (Level(30_000, "K ="),)
@@ -167,7 +178,9 @@ def test_a_step_is_called_k() -> None:
 
 def _planned(plan: dict[str, Any]) -> Results:
     """A run of which only the plan is known."""
-    return Results(Path(), {}, plan, {}, (), Measured(pl.LazyFrame(), None, None, None, SwitchTables()))
+    return Results(
+        Path(), {}, Plan.model_validate(whole(plan)), {}, (), Measured(pl.LazyFrame(), None, None, None, SwitchTables())
+    )
 
 
 def test_samples_of_a_queue_are_the_switchs(runs: dict[str, Results]) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TCP_HEADER, TRACE_HEADER, incast_run, long_run, plan_of, write_run
 
+from fabriclab.formats.plan.model import Check
 from fabriclab.results import ResultsError, evaluate_checks, ingest_run, read_run, read_sweep
 from fabriclab.results.fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 from fabriclab.results.flows import FLOW_COLUMNS
@@ -409,12 +410,12 @@ def test_checks_concern_the_points_that_they_name(tmp_path: Path) -> None:
     four, sixteen = (read_run(incast_run(tmp_path / str(count), count)) for count in (4, 16))
     assert [(check.value, check.outcome) for check in evaluate_checks(four)] == [(850e6, "pass")]
     assert [(check.value, check.outcome) for check in evaluate_checks(sixteen)] == [(250e6, "pass")]
-    assert [
-        check.outcome for check in evaluate_checks(four, [{"metric": "goodput_bps", "operator": "<", "value": 1.0}])
-    ] == ["fail"]
-    assert [
-        check.outcome for check in evaluate_checks(four, [{"metric": "no_such", "operator": "<", "value": 1.0}])
-    ] == ["not measured"]
+    assert [check.outcome for check in evaluate_checks(four, [Check(metric="goodput_bps", operator="<", value=1)])] == [
+        "fail"
+    ]
+    assert [check.outcome for check in evaluate_checks(four, [Check(metric="no_such", operator="<", value=1)])] == [
+        "not measured"
+    ]
 
 
 def test_a_cut_run_proves_nothing(tmp_path: Path) -> None:
