@@ -61,6 +61,8 @@ check: deps venv ## style and types, nothing is run
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
+	@$(BIN)/vulture
+	@$(BIN)/vulture fabriclab tests
 	@cargo fmt --check
 	@cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@shellcheck -x $(SCRIPTS)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from fabriclab.cli.arguments.completion import complete_matrix, complete_node, complete_stage
+from fabriclab.cli.arguments.completion import complete_matrix, complete_node, complete_origin, complete_stage
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import Engine, Lab, Seed, Set, Stall
 from fabriclab.cli.arguments.stages import STAGES
@@ -269,6 +269,41 @@ def labs(
         from fabriclab.cli.commands import labs as listing
     with failure.reported():
         listing.labs(as_json)
+
+
+@app.command()
+def new(
+    directory: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="The directory to make.", show_default=False)
+    ] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="LAB",
+            help="What to begin with: a lab, by name or directory, or star, dumbbell, fat-tree.",
+            show_default=False,
+            autocompletion=complete_origin,
+        ),
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List what there is to begin with, and leave.")] = False,
+) -> None:
+    """Make a lab of your own as a copy of another.
+
+    [bold]Examples[/bold]
+
+      fabriclab new mylab --from incast
+
+      fabriclab new --list
+    """
+    with waiting("loading"):
+        from fabriclab.cli import failure
+        from fabriclab.cli.commands import new as making
+    with failure.reported():
+        if show_list:
+            making.show_list()
+        else:
+            making.new(directory, origin)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from fabriclab.compile.node import NodeFiles, compile_node
 from fabriclab.compile.real_time import stall_ns
 from fabriclab.compile.sampler import compile_sampler
 from fabriclab.compile.shortfalls import shortfalls
-from fabriclab.compile.trace import compile_hosts, compile_trace, compiled_flows
+from fabriclab.compile.trace import compile_hosts, compiled_flows
 from fabriclab.workload import TraceError, trace_text
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "compile_machine_sysctl",
     "compile_node",
     "compile_sampler",
-    "compile_trace",
     "compiled_flows",
     "machine_memory_bytes",
     "shortfalls",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -13,14 +12,9 @@ from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.lab.files import LARGEST_TRACE_BYTES, UnreadableError, read_lab_file
 from fabriclab.lab.profiles import CONGESTION_CONTROLS
 from fabriclab.plan.interfaces import first_address
-from fabriclab.workload import TraceError, UserTrace, generate_flows, read_traces, site_of, trace_text
+from fabriclab.workload import TraceError, UserTrace, generate_flows, read_traces, site_of
 
 HOSTS_VERSION = "# fabriclab-hosts-1"
-
-
-def compile_trace(plan: Plan, lab_directory: Path) -> Iterator[str]:
-    """Yield the text of the plan's flow trace, header first, whole lines at a time. Raises TraceError as `compiled_flows` does."""
-    return trace_text(compiled_flows(plan, lab_directory))
 
 
 def compile_hosts(plan: Plan) -> str:

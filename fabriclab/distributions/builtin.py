@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 from fabriclab.distributions.distribution import Distribution
 from fabriclab.distributions.formats import read
+from fabriclab.shipped import shipped
 
-DIRECTORY = Path(__file__).resolve().parents[2] / "traffic" / "workloads"
+DIRECTORY = shipped("traffic/workloads")
 
 
 @cache

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
-"""The project's directory: the package lies in it."""
+from fabriclab.shipped import PROJECT
 
 BUILD = PROJECT / "images" / "machine" / "build"
 

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from fabriclab.engine.artefacts import PROJECT
+from fabriclab.shipped import PROJECT
 
 
 def describe_host() -> dict[str, Any]:

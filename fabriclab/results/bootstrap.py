@@ -75,11 +75,6 @@ class Sample:
         return cls(ordered, numbers)
 
     @property
-    def resamples_runs(self) -> bool:
-        """Whether intervals are of resampled runs."""
-        return self.runs is not None
-
-    @property
     def run_count(self) -> int:
         """How many runs have values."""
         return 0 if not len(self.values) else 1 if self.runs is None else int(self.runs.max()) + 1

@@ -19,7 +19,7 @@ def cpu_minutes(lab: Path) -> float:
     """Return the CPU minutes of a lab's first matrix. Raises CalledProcessError when it can't be run; checks that fail are no matter."""
     before = _spent_s()
     with tempfile.TemporaryDirectory() as scratch:
-        command = [sys.executable, "-m", "fabriclab", "sweep", lab, "--jobs", "1", "--out", Path(scratch) / "sweep"]
+        command = [sys.executable, "-m", "fabriclab", "sweep", str(lab), "--jobs", "1", "--out", f"{scratch}/sweep"]
         result = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         if result.returncode not in (0, 1):
             raise subprocess.CalledProcessError(result.returncode, command, result.stdout, result.stderr)

@@ -88,11 +88,6 @@ def inspected(resolved: Plan, lab_directory: Path, directory: Path) -> None:
     path.write_text(json.dumps(job))
 
 
-def _is_labs(record: dict[str, Any]) -> bool:
-    """Whether a record is about interfaces of the lab: a route over several paths names them in its next hops."""
-    return "nexthops" in record or str(record.get("dev", record.get("ifname"))).startswith("eth")
-
-
 def state(directory: Path, node: str) -> dict[str, Any]:
     """Return what a node said of itself, without what differs from kernel to kernel."""
 

@@ -414,8 +414,8 @@ def test_a_timer_is_late_when_the_smallest_buffer_would_have_drained() -> None:
 
 @pytest.mark.parametrize("share", ["run_queue_delay", "timer_late", "sampler_late"])
 def test_a_share_up_to_the_tolerance_is_sound(share: str) -> None:
-    assert replace(SOUND, **{share: TOLERANCE}).reasons() == []
-    assert len(replace(SOUND, **{share: TOLERANCE + 0.001}).reasons()) == 1
+    assert Starvation(**{**SOUND.__dict__, share: TOLERANCE}).reasons() == []
+    assert len(Starvation(**{**SOUND.__dict__, share: TOLERANCE + 0.001}).reasons()) == 1
 
 
 def test_the_worst_sampler_counts() -> None:

@@ -325,7 +325,8 @@ def _change_json(data: Any, rng: random.Random) -> None:
     names = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
     if not names:
         return
-    name, change = rng.choice(names), rng.randrange(6)
+    name: Any = rng.choice(names)
+    change = rng.randrange(6)
     if change == 0:
         del holder[name]
     elif change == 1 and isinstance(holder, dict):

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
+from typing import get_args
 
 from mutations import VALUES, mutated_json, mutated_lines, mutated_yaml
 
@@ -31,6 +32,7 @@ from fabriclab.run.engines import plan_for
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 from fabriclab.vendors.sonic.judge import judge_config_db
 from fabriclab.vendors.sonic.lab import import_fabric, import_lab
+from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
 from fabriclab.vendors.sonic.read import parse_config_db
 from fabriclab.workload import convert_flows
 
@@ -154,7 +156,7 @@ class FabricSubject(Subject):
         }
 
     def attempt(self, directory: Path, rng: random.Random) -> None:
-        import_fabric(sorted(directory.iterdir()), "fabric", None, rng.choice(("hosts", "switches")))
+        import_fabric(sorted(directory.iterdir()), "fabric", None, rng.choice(get_args(Missing)))
 
 
 def subjects() -> list[Subject]:

@@ -95,7 +95,7 @@ def test_a_subflow_grows_as_the_equations_say(interval: Interval, subflows: list
     missing = Fraction(len(subflows), 1024)
     for subflow in range(len(subflows)):
         found = interval(subflows, subflow)
-        assert min(exact(subflows, subflow, missing), 2**32) - 1 <= found <= exact(subflows, subflow)
+        assert min(exact(subflows, subflow, missing), Fraction(2**32)) - 1 <= found <= exact(subflows, subflow)
 
 
 @given(st.integers(1, 4_000_000), st.integers(1, 1_000_000))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import fabriclab.lab.lab
+import fabriclab.lab.experiment
 from fabriclab.cli.app import app
 from fabriclab.lab import LabErrors, parse_lab
 
@@ -51,7 +51,7 @@ def lab(tmp_path: Path) -> Path:
 def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Has an entry for each time that an experiment is read."""
     calls: list[object] = []
-    read = fabriclab.lab.lab.parse_experiment
+    read = fabriclab.lab.experiment.parse_experiment
 
     def counted(*arguments: Any, **options: Any) -> object:
         calls.append(arguments[0])

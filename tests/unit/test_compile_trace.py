@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sample_plans import LONG, ROUNDS, star
 
-from fabriclab.compile import TraceError, compile_hosts, compile_trace
+from fabriclab.compile import TraceError, compile_hosts, compiled_flows, trace_text
 from fabriclab.formats.plan.traffic import FlowsTraffic, RoundsTraffic, TraceTraffic, Traffic
 
 NOWHERE = Path("/nonexistent")
@@ -22,7 +22,7 @@ def in_written_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows(*traffic: Traffic, seed: int = 1) -> list[str]:
-    text = "".join(compile_trace(star(20, traffic=traffic, seed=seed), NOWHERE))
+    text = "".join(trace_text(compiled_flows(star(20, traffic=traffic, seed=seed), NOWHERE)))
     assert text.startswith(HEADER)
     return text.removeprefix(HEADER).splitlines()
 
@@ -83,7 +83,7 @@ def user_trace(directory: Path, text: str, **changes: str) -> list[str]:
     (directory / "mine.csv").write_text(text)
     trace = TraceTraffic(name="mine", file="mine.csv", sha256=hashlib.sha256(text.encode()).hexdigest())
     plan = star(traffic=(LONG, trace.model_copy(update=changes)))
-    return "".join(compile_trace(plan, directory)).splitlines()[2:]
+    return "".join(trace_text(compiled_flows(plan, directory))).splitlines()[2:]
 
 
 @pytest.mark.usefixtures("in_written_order")

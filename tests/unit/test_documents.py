@@ -23,6 +23,8 @@ DOCUMENTS = {
         for part in (
             "README.md",
             "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "docs/*.md",
             *(f"{top}/**/README.md" for top in ("fabriclab", "labs", "images", "probes", "traffic", "analysis")),
         )
         for path in ROOT.glob(part)

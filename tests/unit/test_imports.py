@@ -11,6 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "fabriclab"
 ALLOWED = {
     "files": set(),
+    "shipped": set(),
     "formats": set(),
     "units": set(),
     "clock": set(),
@@ -86,8 +87,8 @@ ALLOWED = {
     "__main__": {"cli"},
     "__init__": set(),
 }
-"""What each folder may import beside itself, and `files`. Folders within the parts that are not named here are the part's own."""
-EVERYWHERE = {"files", "formats"}
+"""What each folder may import beside itself, and EVERYWHERE. Folders within the parts that are not named here are the part's own."""
+EVERYWHERE = {"files", "formats", "shipped"}
 ENGINES = {"engine", "vendors.sonic.container"}
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty"}
 STARTING_CALLS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}

@@ -128,7 +128,7 @@ def test_a_relative_cache_is_refused(programs: str) -> None:
 
 def test_a_run_without_a_home_says_so(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
-    command = [sys.executable, "-m", "fabriclab", "run", ROOT / "labs" / "dctcp-queue", "--out", "run"]
+    command = [sys.executable, "-m", "fabriclab", "run", str(ROOT / "labs" / "dctcp-queue"), "--out", "run"]
     result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "HOME is not set" in result.stderr

@@ -188,7 +188,7 @@ def test_a_window_limit_holds_for_extra_addresses_too(tmp_path: Path) -> None:
     topology = star(*(link(f"h{n}:eth1", f"s1:eth{n}") for n in (1, 2, 3, 4)), hosts=("h1", "h2", "h3", "h4"))
     plan = plan_of(tmp_path, topology, EXPERIMENT + hosts)
     own = plan.node("h2").ports[0]
-    destinations = [own.address.replace("/31", "/32"), str(extra_network(own.extra_addresses))]
+    destinations = [str(own.address).replace("/31", "/32"), str(extra_network(own.extra_addresses))]
     assert ip_lines(plan, "h1", "window") == [
         f"route add {destination} rto_min 200ms initcwnd 10 window 14600 via 10.0.0.0 dev eth1"
         for destination in destinations

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
-from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.node import Node, Queue
 from fabriclab.lab import LabErrors, parse_lab
 from fabriclab.plan import Resolver, resolve_plan
 
@@ -100,12 +100,8 @@ def test_defaults_are_explicit(tmp_path: Path) -> None:
         "send_buffer_bytes": 4_194_304,
         "mptcp": None,
     }
-    assert host.ports[0].queue.limit_bytes == 15_000_000
-    assert (switch.ports[0].queue.limit_bytes, switch.ports[0].queue.ecn_threshold_bytes, switch.ports[0].mtu) == (
-        64_000,
-        None,
-        1500,
-    )
+    assert host.ports[0].queue == Queue(limit_bytes=15_000_000)
+    assert (switch.ports[0].queue, switch.ports[0].mtu) == (Queue(limit_bytes=64_000), 1500)
     assert (plan.seed, plan.limit_ns, plan.probes.queue_interval_ns) == (1, 60 * 10**9, 1_000_000)
 
 
@@ -139,10 +135,8 @@ def test_a_switch_overrides_the_default_profile(tmp_path: Path) -> None:
     experiment = EXPERIMENT.replace(
         "buffer: 64 KB}", "buffer: 64 KB, ecn_threshold: 20 KB}, s1: {buffer: 1 MB, ecn_threshold: none}"
     )
-    assert {
-        (port.queue.limit_bytes, port.queue.ecn_threshold_bytes)
-        for port in plan_of(tmp_path, TWO_HOSTS, experiment).node("s1").ports
-    } == {(1_000_000, None)}
+    ports = plan_of(tmp_path, TWO_HOSTS, experiment).node("s1").ports
+    assert {port.queue for port in ports} == {Queue(limit_bytes=1_000_000)}
 
 
 def test_links_of_the_experiment_override_the_topology(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from fabriclab.report.figures.metric import collapse_of, metric_lines, panels_of
 from fabriclab.report.figures.setting_axis import SettingAxis, setting_title
 from fabriclab.report.network import port_facts, receiver_port
 from fabriclab.report.pools import pools_of, varied_settings
-from fabriclab.report.quantities import format_metric, format_share, keep_units, metric_axis, setting_number
+from fabriclab.report.quantities import Value, format_metric, format_share, keep_units, metric_axis, setting_number
 from fabriclab.report.selection import wanted_figures
 from fabriclab.report.series import read_steps
 from fabriclab.report.studies import read_study
@@ -298,7 +298,7 @@ def test_metrics_have_people_s_units(metric: str, value: float | None, text: str
 
 
 def test_settings_are_words() -> None:
-    settings = {
+    settings: dict[str, Value] = {
         "senders": 16,
         "buffer": "64 KB",
         "hosts.default.window_limit": 2,

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from synthetic_run import incast_sweep, long_run
 
-from fabriclab.report.figures.curves import curve_of
+from fabriclab.report.exhibits import Picture
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.figures.tcp import throughput_picture
-from fabriclab.report.pools import PooledRuns, pools_of, varied_settings
+from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings
 from fabriclab.report.selection import left_out_notes, sweep_exhibits
 from fabriclab.report.style import label_rows, new_figure
 from fabriclab.report.telling import choice_note
@@ -90,6 +90,7 @@ def test_a_figure_shows_the_points_that_it_names(sweep_dir: Path) -> None:
     runs = [replace(run, manifest={**run.manifest, "report": {"figures": [figure]}}) for run in sweep.runs]
     points = tuple(replace(point, results=run) for point, run in zip(sweep.points, runs, strict=True))
     (queues,) = sweep_exhibits(replace(sweep, points=points), "page", None, kinds=("queue",))
+    assert isinstance(queues, Picture)
     assert "DCTCP, 4 senders" in queues.caption and "DCTCP, 16 senders" in queues.caption
     assert "CUBIC" not in queues.caption and "8 senders" not in queues.caption
 
@@ -122,7 +123,7 @@ def test_where_nothing_was_sampled_no_silence_is_drawn(tmp_path: Path) -> None:
     cut = replace(results, measured=replace(results.measured, tcp=pl.concat([early, gone])))
 
     def together(run: Results) -> float:
-        picture = throughput_picture(curve_of(run), "throughput")
+        picture = throughput_picture(pool_of_run(run).curve, "throughput")
         assert picture is not None
         return float(picture.caption.partition("together ")[2].split()[0])
 

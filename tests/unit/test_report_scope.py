@@ -171,7 +171,7 @@ def test_a_round_trip_time_says_whose_it_is(tmp_path: Path, sampled: list[str], 
 def test_a_time_of_several_changes_says_which_it_is(tmp_path: Path) -> None:
     run = run_with_ports(tmp_path / "run", [BUSY])
     names = ("cut", "mended")
-    events = [{"event": "change", "name": name} for name in names]
+    events: list[dict[str, object]] = [{"event": "change", "name": name} for name in names]
     events += [{"event": "reconverged", "name": name, "reconvergence_ns": 111} for name in names]
     (run / "events.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events))
     assert scope_text(read_run(run), "reconvergence_ns") == "after cut, of 2 changes"

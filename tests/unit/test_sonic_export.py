@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import language
 import pytest
@@ -284,8 +284,8 @@ def accounts(draw: st.DrawFn, pools: list[str]) -> Account:
 
 
 @st.composite
-def schedulers(draw: st.DrawFn, weighted: str) -> Scheduler:
-    kind = draw(st.sampled_from(["strict", weighted]))
+def schedulers(draw: st.DrawFn, weighted: Literal["dwrr", "wrr"]) -> Scheduler:
+    kind: Literal["strict", "dwrr", "wrr"] = draw(st.sampled_from(("strict", weighted)))
     cir = draw(st.sampled_from([0, 8000, 123_456_000]))
     pir = draw(st.sampled_from([0, 10**9])) if cir else 0
     cbs = draw(st.sampled_from([0, 5000])) if cir else 0
@@ -306,7 +306,7 @@ def wreds(draw: st.DrawFn) -> Wred | None:
 
 @st.composite
 def switch_ports(draw: st.DrawFn, ingress: list[str], egress: list[str]) -> SwitchPort:
-    weighted = draw(st.sampled_from(["dwrr", "wrr"]))
+    weighted: Literal["dwrr", "wrr"] = draw(st.sampled_from(("dwrr", "wrr")))
     queues = tuple(
         SwitchQueue(
             index=index, account=draw(accounts(egress)), scheduler=draw(schedulers(weighted)), wred=draw(wreds())

@@ -69,7 +69,7 @@ def test_what_only_the_lab_finds_names_the_file_that_was_given(tmp_path: Path) -
 
 def test_an_interrupted_command_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = write(pair(), tmp_path)
-    written = []
+    written: list[Path] = []
     original = Path.replace
 
     def interrupted(self: Path, target: Path) -> Path:

@@ -108,17 +108,19 @@ def lab_of(fabric: str, directory: Path) -> Path:
     """Return a lab of the repository, or a fat-tree of twenty switches with a profile."""
     if not fabric.startswith("fat-tree"):
         return LABS / fabric
-    sizes = {
-        "hosts_per_edge": None,
-        "host_rate_bps": 10**9,
-        "edge_rate_bps": None,
-        "core_rate_bps": None,
-        "oversubscription": None,
-    }
-    directory.mkdir()
-    (directory / "topology.clab.yml").write_text(
-        topology_text(fat_tree("fat-tree", k=4, delay_ns=500, mtu_bytes=9000, **sizes))
+    topology = fat_tree(
+        "fat-tree",
+        k=4,
+        hosts_per_edge=None,
+        host_rate_bps=10**9,
+        edge_rate_bps=None,
+        core_rate_bps=None,
+        oversubscription=None,
+        delay_ns=500,
+        mtu_bytes=9000,
     )
+    directory.mkdir()
+    (directory / "topology.clab.yml").write_text(topology_text(topology))
     experiment = [
         "title: Fat-tree",
         FABRICS[fabric],

@@ -113,7 +113,7 @@ def test_bgp_is_what_the_file_says(tmp_path: Path) -> None:
     plan = plan_of(write_lab(tmp_path / "sonic", configs_of(tmp_path / "stock", "bgp-numbered")))
     leaf, spine = plan.node("leaf1"), plan.node("spine1")
     lines = compile_node(leaf, plan).root["etc/frr/bgpd.conf"].splitlines()
-    peer = spine.ports[0].address.partition("/")[0]
+    peer = str(spine.ports[0].address).partition("/")[0]
     assert f"router bgp {leaf.asn}" in lines and f" neighbor {peer} remote-as {spine.asn}" in lines
     assert f" neighbor {peer} timers 3 9" in lines
     # bgpcfgd announces the loopback and VLANs only.

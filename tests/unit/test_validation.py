@@ -215,15 +215,17 @@ def test_a_run_that_fails_is_a_failure(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_fabric_that_still_lacks_the_link_before_is_told(tmp_path: Path) -> None:
-    size = {
-        "spines": 2,
-        "leaves": 2,
-        "hosts_per_leaf": 1,
-        "host_rate_bps": 10**9,
-        "uplink_rate_bps": None,
-        "oversubscription": None,
-    }
-    fabric = leaf_spine("fabric", **size, delay_ns=500, mtu_bytes=1500)
+    fabric = leaf_spine(
+        "fabric",
+        spines=2,
+        leaves=2,
+        hosts_per_leaf=1,
+        host_rate_bps=10**9,
+        uplink_rate_bps=None,
+        oversubscription=None,
+        delay_ns=500,
+        mtu_bytes=1500,
+    )
     (tmp_path / "topology.clab.yml").write_text(topology_text(fabric))
     traffic = "traffic: {a: {kind: long, senders: [h1], receiver: h2, stop: 1 s}}\n"
     (tmp_path / "experiment.yml").write_text("title: T\nrouting: {protocol: bgp-unnumbered}\n" + STOCK + traffic)

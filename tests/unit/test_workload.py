@@ -51,7 +51,7 @@ def test_nobody_sends_to_itself_and_every_group_that_is_waited_for_exists(kind: 
     for seed in range(5):
         flows = flows_of(KINDS[kind], seed=seed)
         assert flows.filter(pl.col("src") == pl.col("dst")).is_empty()
-        assert flows["size_bytes"].drop_nulls().min() is None or flows["size_bytes"].min() >= 4
+        assert (flows["size_bytes"].drop_nulls() >= 4).all()
         assert unknown_groups(flows) == set()
         assert waiting_loop(flows) == []
 
@@ -89,8 +89,7 @@ def arrivals(process: str, **changes: object) -> ArrivalsTraffic:
 def test_starts_lie_in_their_time_and_are_as_many_as_asked(process: str) -> None:
     flows = flows_of(arrivals(process))
     assert flows["start_ns"].is_sorted()
-    assert flows["start_ns"].min() >= 2 * MS
-    assert flows["start_ns"].max() < 4000 * MS
+    assert flows["start_ns"].is_between(2 * MS, 4000 * MS, closed="left").all()
     asked = 6 * 3998
     # A burst's flows come together: the number of bursts has the spread of a Poisson count, each burst counts fourfold.
     spread = {"fixed": 0.0, "jittered": 6.0, "poisson": asked**0.5, "bursty": 4 * (asked / 4) ** 0.5}[process]
@@ -101,7 +100,7 @@ def test_fixed_starts_are_an_interval_apart_and_jitter_moves_them_a_little() -> 
     fixed = flows_of(arrivals("fixed")).filter(pl.col("src") == "h1")["start_ns"]
     assert set(fixed.diff().drop_nulls()) == {MS}
     moved = flows_of(arrivals("jittered")).filter(pl.col("src") == "h1")["start_ns"] % MS
-    assert moved.max() < 5000
+    assert (moved < 5000).all()
     assert moved.n_unique() > 2000
 
 
@@ -120,7 +119,7 @@ def test_the_load_asked_is_got_over_a_long_run(name: str) -> None:
     traffic = arrivals("poisson", size=size, start_ns=0, stop_ns=stop_ns).model_copy(
         update={"arrivals": Arrivals(process="poisson", interval_ns=interval_ns, load_ppm=400_000)}
     )
-    got = 8 * flows_of(traffic)["size_bytes"].sum() / (len(HOSTS) * stop_ns)
+    got = 8 * int(flows_of(traffic)["size_bytes"].sum()) / (len(HOSTS) * stop_ns)
     assert abs(got / 0.4 - 1) < 0.01
 
 

@@ -41,7 +41,14 @@ def test_a_streams_words_are_the_same_everywhere() -> None:
 
 
 def test_streams_differ_by_each_part_of_their_name() -> None:
-    parts = [(1, "a", "b"), (2, "a", "b"), (1, "b", "a"), (1, "ab", ""), (1, "", "ab"), (1, "a", "b", "")]
+    parts: list[tuple[int, *tuple[str, ...]]] = [
+        (1, "a", "b"),
+        (2, "a", "b"),
+        (1, "b", "a"),
+        (1, "ab", ""),
+        (1, "", "ab"),
+        (1, "a", "b", ""),
+    ]
     assert len({tuple(Stream(*name).words(4).tolist()) for name in parts}) == len(parts)
 
 

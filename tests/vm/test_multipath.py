@@ -35,13 +35,13 @@ UPLINKS = ["leaf1:eth2", "leaf1:eth3", "leaf1:eth4", "leaf1:eth5"]
 SUBFLOWS = "hosts.default.mptcp.subflows"
 
 
-def written_plan(vm: Vm, topology: str, experiment: str = EXPERIMENT, seed: int = 1, **settings: str) -> Plan:
+def written_plan(vm: Vm, topology: str, experiment: str = EXPERIMENT, seed: int = 1, /, **settings: str) -> Plan:
     (vm.directory / "topology.clab.yml").write_text(topology, encoding="utf-8")
     (vm.directory / "experiment.yml").write_text(experiment, encoding="utf-8")
     return resolve_plan(parse_lab(vm.directory), settings, seed)
 
 
-def generated_plan(vm: Vm, arguments: str, experiment: str = EXPERIMENT, seed: int = 1, **settings: str) -> Plan:
+def generated_plan(vm: Vm, arguments: str, experiment: str = EXPERIMENT, seed: int = 1, /, **settings: str) -> Plan:
     written = ["generate", *arguments.split(), "--out", str(vm.directory), "--force"]
     assert CliRunner().invoke(app, written).exit_code == 0
     return written_plan(
@@ -112,11 +112,11 @@ def local_addresses(vm: Vm, name: str = "run") -> set[str]:
 def test_a_flow_has_its_subflows_and_they_spread_over_the_spines(vm: Vm) -> None:
     used = []
     for seed in range(1, 11):
-        plan = generated_plan(vm, LEAF_SPINE, seed=seed, **{"traffic.long.stop": "20 ms"})
+        plan = generated_plan(vm, LEAF_SPINE, EXPERIMENT, seed, **{"traffic.long.stop": "20 ms"})
         flow = run(vm, plan, f"seed{seed}")
         assert (flow["transport"], flow["subflows"]) == ("mptcp", 8)
         port = plan.node("h1").ports[0]
-        assert local_addresses(vm, f"seed{seed}") == {port.address.partition("/")[0], *port.extra_addresses}
+        assert local_addresses(vm, f"seed{seed}") == {str(port.address).partition("/")[0], *port.extra_addresses}
         used.append(sum(count > 0 for count in sent_bytes(vm, UPLINKS, f"seed{seed}")))
     # Eight balls in four bins leave 0.4 bins empty on average: 36 of 40 are used, with a standard deviation of 1.7.
     assert 31 <= sum(used) <= 40 and min(used) >= 2, used

@@ -28,15 +28,14 @@ hosts: {default: {rto_min: 10 ms}}
 traffic:
   flows: {kind: flows, senders: all, receiver: h1, size: 20 KB, count: 20, interval: 10 ms}
 """
+LEAVES = "--spines 2 --leaves 3 --hosts 1"
 TWO_LEAVES = "--spines 2 --leaves 2 --hosts 1"
 ACROSS = "  across: {kind: long, senders: [h2], receiver: h1, stop: STOP}\n"
 LEAF_1 = "leaf1:eth2"
 """Leaf1's port to spine1; eth3 leads to spine2."""
 
 
-def plan_of(
-    vm: Vm, experiment: str, arguments: str = "--spines 2 --leaves 3 --hosts 1", seed: int = 1, **settings: str
-) -> Plan:
+def plan_of(vm: Vm, experiment: str, arguments: str = LEAVES, seed: int = 1, /, **settings: str) -> Plan:
     written = ["generate", "leaf-spine", *arguments.split(), "--out", str(vm.directory), "--force"]
     assert CliRunner().invoke(app, written).exit_code == 0
     (vm.directory / "experiment.yml").write_text(experiment, encoding="utf-8")
@@ -179,7 +178,9 @@ def test_the_same_seed_takes_the_same_paths(vm: Vm) -> None:
     experiment = EXPERIMENT + "probes: {interfaces: {interval: 100 ms}}\n"
     shares = []
     for name, seed in (("first", 1), ("again", 1), ("other", 2)):
-        assert vm.run(plan_of(vm, experiment, seed=seed, **{"routing.protocol": "static"}), name).status == "complete"
+        assert (
+            vm.run(plan_of(vm, experiment, LEAVES, seed, **{"routing.protocol": "static"}), name).status == "complete"
+        )
         last = (
             pl.read_parquet(vm.directory / name / "interfaces.parquet")
             .group_by("port")

@@ -55,8 +55,8 @@ def test_every_subflow_has_rows_from_its_first_sight_to_its_end(vm: Vm, tmp_path
     first = rows.unique("subflow", keep="first", maintain_order=True)
     assert first["subflow"].to_list() == [0, 1, 2]
     locals_ = [path.partition(":")[0] for path in first["path"]]
-    assert locals_ == [port.address.partition("/")[0], *port.extra_addresses]
-    remote = plan.node("h2").ports[0].address.partition("/")[0]
+    assert locals_ == [str(port.address).partition("/")[0], *port.extra_addresses]
+    remote = str(plan.node("h2").ports[0].address).partition("/")[0]
     assert all(path.partition("-")[2].startswith(f"{remote}:") for path in first["path"])
 
     gone = rows.filter(pl.col("state").is_null())

@@ -30,6 +30,15 @@ def complete_lab(incomplete: str) -> list[str]:
     return []
 
 
+def complete_origin(incomplete: str) -> list[str]:
+    """Return what a new lab can be begun with: labs, and the topologies that `generate` makes."""
+    with suppress(Exception):
+        from fabriclab.cli.arguments.lab_names import STARTERS
+
+        return list(dict.fromkeys((*complete_lab(incomplete), *_begun(STARTERS, incomplete))))
+    return []
+
+
 def complete_setting(ctx: typer.Context, incomplete: str) -> list[str]:
     """Return `parameter=`; behind it the values that matrices give it, or the variants."""
     return _of_lab(ctx, incomplete, _settings)

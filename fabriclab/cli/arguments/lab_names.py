@@ -6,13 +6,15 @@ import os
 from pathlib import Path
 
 from fabriclab.cli.failure import BadInputError
-from fabriclab.engine.artefacts import PROJECT
 from fabriclab.lab import experiment, topology
 from fabriclab.lab.listing import is_lab, labs_in
 from fabriclab.lab.problems import nearest
+from fabriclab.shipped import shipped
 
 LABS = "labs"
-"""Where labs lie: here, and in the project's directory."""
+"""Where labs lie: here, and in the project's directory or the installed package."""
+STARTERS = ("star", "dumbbell", "fat-tree")
+"""Topologies of `fabriclab generate` with which a new lab can be begun; where a lab has the name, that is meant."""
 _RUN_MARKS = ("manifest.json", "sweep.json")
 _MOST_NAMED = 8
 _HELP = "`fabriclab labs` lists those there are"
@@ -21,7 +23,7 @@ _HELP = "`fabriclab labs` lists those there are"
 def known_labs() -> list[Path]:
     """Return the labs below `labs` here, then the project's own, each name once; paths are as short as they can be."""
     found: dict[str, Path] = {}
-    for shelf in (Path(LABS), PROJECT / LABS):
+    for shelf in (Path(LABS), shipped(LABS)):
         for lab in labs_in(shelf):
             found.setdefault(lab.name, lab)
     return [short(lab) for _, lab in sorted(found.items())]

@@ -18,7 +18,6 @@ from fabriclab.cli.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.engine.artefacts import (
     PROCESSOR,
-    PROJECT,
     EngineError,
     locate_artefacts,
     missing_packages,
@@ -28,6 +27,7 @@ from fabriclab.engine.containers.docker import image_identity
 from fabriclab.engine.containers.preflight import general_problems
 from fabriclab.engine.cpu import usable_cpus
 from fabriclab.engine.private import memory_directory, memory_places, why_not
+from fabriclab.shipped import PROJECT
 from fabriclab.vendors import VENDORS, NodeKind
 
 _MIB = 1 << 20

@@ -13,8 +13,8 @@ from rich.table import Table
 from fabriclab.cli.arguments.lab_names import LABS, known_labs
 from fabriclab.cli.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.engine.artefacts import PROJECT
 from fabriclab.lab.listing import ListedLab, list_lab
+from fabriclab.shipped import shipped
 
 _NOTE = "CPU min: minutes of one CPU that the first matrix took where it was measured; - means that nobody has"
 
@@ -28,7 +28,7 @@ def labs(as_json: bool) -> None:
         return
     if not listed:
         raise BadInputError(
-            f"no labs in {LABS} here, nor in {PROJECT / LABS}; `fabriclab generate star -o {LABS}/mine` makes one"
+            f"no labs in {LABS} here, nor in {shipped(LABS)}; `fabriclab generate star -o {LABS}/mine` makes one"
         )
     _show(listed)
 

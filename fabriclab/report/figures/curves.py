@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from fabriclab.formats.plan.model import PauseStorm
 from fabriclab.report.network import Level, PortFacts
 from fabriclab.report.quantities import Axis, Value, setting_number
-from fabriclab.report.style import GROUND, INK, MUTED, WARNING, algorithm_color, algorithm_name
+from fabriclab.report.style import GROUND, INK, MUTED, WARNING, algorithm_name
 from fabriclab.results import Results, SweepPoint
 from fabriclab.results.summary import busy_interval
 
@@ -32,12 +32,6 @@ class Curve:
     label: str
     color: str
     dash: Dash = "-"
-
-
-def curve_of(results: Results) -> Curve:
-    """Return a single run's curve."""
-    algorithm = results.congestion_control
-    return Curve(results, algorithm_name(algorithm), algorithm_color(algorithm))
 
 
 def point_label(point: SweepPoint, varied: Sequence[str]) -> str:

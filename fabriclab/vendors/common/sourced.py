@@ -66,11 +66,6 @@ def range_text(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}..{last}"
 
 
-def index_text(first: int, last: int) -> str:
-    """Return a range as CONFIG_DB writes it."""
-    return str(first) if first == last else f"{first}-{last}"
-
-
 def joined(words: Iterable[str]) -> str:
     """Return a list for a sentence."""
     return ", ".join(words)
