@@ -115,8 +115,8 @@ def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Res
 
 def test_events_that_a_run_ended_before_are_named(runs: dict[str, Results]) -> None:
     def told(status: str) -> list[str]:
-        where = {"until_ns": 6 * 10**9, "host": "h1", "interface": "eth1", "priorities": ()}
-        storms = [PauseStorm(name=name, at_ns=at, **where) for name, at in (("early", 10**6), ("late", 5 * 10**9))]
+        late = PauseStorm(name="late", at_ns=5 * 10**9, until_ns=6 * 10**9, host="h1", interface="eth1", priorities=())
+        storms = [late.model_copy(update={"name": "early", "at_ns": 10**6}), late]
         manifest = runs["deep"].manifest | {"status": status, "virtual_s": 2.5}
         run = replace(with_plan(runs["deep"], pause_storms=tuple(storms)), manifest=manifest)
         return [warning for warning in warnings_of(pool_of_run(run).points) if "events." in warning]
