@@ -10,7 +10,7 @@ from typing import Any
 
 from fabriclab.formats.plan.model import Bgp, Plan
 from fabriclab.formats.plan.node import Route
-from fabriclab.plan.bgp import bgp_routes
+from fabriclab.resolve.bgp import bgp_routes
 
 READY_INTERVAL_NS = 10_000_000
 RECONVERGENCE_INTERVAL_NS = 1_000_000

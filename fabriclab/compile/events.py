@@ -18,7 +18,7 @@ from fabriclab.compile.port import Line, compile_line_change
 from fabriclab.compile.routing import compile_neighbours, compile_own_routes, compile_route, static_route_line
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.node import Port
-from fabriclab.plan.interfaces import Interface, interface_of_port, interfaces
+from fabriclab.resolve.interfaces import Interface, interface_of_port, interfaces
 
 _ALL_LOST_PPM = 1_000_000
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from fabriclab.formats.plan.model import Bgp, Plan
 from fabriclab.formats.plan.node import Node, OwnBgp
-from fabriclab.plan.bgp import originated_prefixes
-from fabriclab.plan.interfaces import Interface, Neighbour, fabric_neighbours
+from fabriclab.resolve.bgp import originated_prefixes
+from fabriclab.resolve.interfaces import Interface, Neighbour, fabric_neighbours
 
 _CONFIG_DIRECTORY = "etc/frr"
 """Relative to the node's root."""

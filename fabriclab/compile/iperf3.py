@@ -13,7 +13,7 @@ import polars as pl
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Iperf3Traffic
-from fabriclab.plan.interfaces import first_address
+from fabriclab.resolve.interfaces import first_address
 from fabriclab.workload import TraceError
 
 FIRST_PORT = 5201

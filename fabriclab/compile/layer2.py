@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, PortChannel, Vlan
-from fabriclab.plan.interfaces import interface_of_port, member_ports
+from fabriclab.resolve.interfaces import interface_of_port, member_ports
 
 _MII_INTERVAL_MS = 10
 """How often a bond looks at its members' carriers."""

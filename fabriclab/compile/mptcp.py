@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Mptcp, Node
 from fabriclab.formats.plan.traffic import TraceTraffic
-from fabriclab.plan.interfaces import interfaces
+from fabriclab.resolve.interfaces import interfaces
 
 DEFAULT_SCHEDULER = "default"
 

@@ -16,9 +16,9 @@ from fabriclab.compile.mptcp import compile_endpoints
 from fabriclab.formats.framing import IP_AND_TCP_BYTES, SEGMENT_HEADER_BYTES
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Route, StaticRoute, Transport
-from fabriclab.plan.addressing import extra_network
-from fabriclab.plan.bgp import extra_behind
-from fabriclab.plan.interfaces import Interface, interfaces, neighbours
+from fabriclab.resolve.addressing import extra_network
+from fabriclab.resolve.bgp import extra_behind
+from fabriclab.resolve.interfaces import Interface, interfaces, neighbours
 
 _LARGEST_WINDOW_BYTES = 65_535 << 14
 """RFC 7323, section 2.3."""

@@ -6,7 +6,8 @@
            └ tbf 2Q:  the pir of queue Q, when it has one
               └ bfifo 1Q:  or  red 1Q:   the queue's own memory
 
-A port whose DSCPs all go to one queue has that queue's qdisc as 3:. What is lost on the way stands in `fabriclab.compile.shortfalls`.
+A port whose DSCPs all go to one queue has that queue's qdisc as 3:. What is lost on the way stands in
+`fabriclab.compile.container_differences`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from fabriclab.compile.switch_port import quanta_of
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.switch import Account, QosMaps, Switch, SwitchPort, SwitchQueue, Wred
-from fabriclab.plan.switch.memory import Memory
-from fabriclab.plan.switch.ports import checked_ports
+from fabriclab.resolve.switch.memory import Memory
+from fabriclab.resolve.switch.ports import checked_ports
 
 PRIORITIES = 16
 """Entries of a `priomap`."""

@@ -2,17 +2,17 @@
 
 from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.lab import AppliedSettings, Lab, parse_lab
-from fabriclab.lab.problems import LabErrors, Place, Problem, Problems
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.problems import LabError, Mistake, Place, Problems
 from fabriclab.lab.study import Study
-from fabriclab.lab.topology import Topology
 
 __all__ = [
     "AppliedSettings",
     "Experiment",
     "Lab",
-    "LabErrors",
+    "LabError",
+    "Mistake",
     "Place",
-    "Problem",
     "Problems",
     "Study",
     "Topology",

@@ -9,17 +9,17 @@ from functools import cached_property
 from pathlib import Path
 
 from fabriclab.lab import experiment as experiment_file
-from fabriclab.lab import topology as topology_file
 from fabriclab.lab.axes import Axis
-from fabriclab.lab.document import MappingValue, ScalarValue, Value, read_document
 from fabriclab.lab.experiment import Experiment, is_seed, parse_experiment
 from fabriclab.lab.figures import Figure
-from fabriclab.lab.names import Names
-from fabriclab.lab.network import read_topology
-from fabriclab.lab.problems import Place, Problem, Problems, did_you_mean, shown
+from fabriclab.lab.network import topology as topology_file
+from fabriclab.lab.network.read import read_topology
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value, read_document
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.problems import Mistake, Place, Problems, did_you_mean, shown
 from fabriclab.lab.settings import check_key, is_dotted, normalise, put, split_key
 from fabriclab.lab.study import SEED, VARIANT, Scalar, Study, parse_study
-from fabriclab.lab.topology import Topology
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Lab:
         """Return the settings of every point of a matrix (by default the first), the last axis running fastest.
 
         `seeds` take the place of the matrix's own axis of seeds; where it has none they run slowest, so that what is done of a sweep
-        is whole seeds. A lab without a matrix has one point, with nothing set. Raises LabErrors for an unknown matrix.
+        is whole seeds. A lab without a matrix has one point, with nothing set. Raises LabError for an unknown matrix.
         """
         axes = self._axes(matrix)
         if seeds:
@@ -100,7 +100,7 @@ class Lab:
     def apply(self, settings: Mapping[str, str], seed: int | None = None) -> AppliedSettings:
         """Return the experiment with settings (`name` to text, as on the command line) in place; `seed` wins over any other.
 
-        Raises LabErrors.
+        Raises LabError.
         """
         problems = Problems()
         values = {
@@ -123,7 +123,7 @@ class Lab:
     def checked_points(self, matrices: Sequence[str]) -> Iterator[tuple[AppliedSettings, int]]:
         """Read the experiment at each variant and at each point of some matrices; yield the points that are right, and how many are alike.
 
-        A problem stands at the line of the value that causes it. Raises LabErrors with all of them after the last point.
+        A problem stands at the line of the value that causes it. Raises LabError with all of them after the last point.
         """
         checker = _PointChecker(self)
         for variant in self.study.variants:
@@ -162,7 +162,7 @@ class Lab:
 def parse_lab(path: Path, *, every_point: bool = True) -> Lab:
     """Return the lab in directory `path`.
 
-    Raises LabErrors with everything that is wrong in both files, with `every_point` at every point of every matrix as well: that takes
+    Raises LabError with everything that is wrong in both files, with `every_point` at every point of every matrix as well: that takes
     a millisecond or two a point, and who runs one point need not wait for the others.
     """
     problems = Problems()
@@ -213,7 +213,7 @@ class _PointChecker:
     def __init__(self, lab: Lab) -> None:
         self.problems = Problems()
         self._lab = lab
-        self._known: set[Problem] = set()
+        self._known: set[Mistake] = set()
 
     def read(self, point: Mapping[str, ScalarValue]) -> AppliedSettings | None:
         """Return the experiment at a point; None after recording what is wrong and was not at a point before."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fabriclab.formats.plan.model import Check, Scalar
+from fabriclab.formats.where_clause import concerns
 from fabriclab.results.run import Results
 from fabriclab.results.summary import Metric
-from fabriclab.where import concerns
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,

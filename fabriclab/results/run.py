@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.clock import Clock, clock_of
+from fabriclab.formats.clock import Clock, clock_of
 from fabriclab.formats.plan.model import Plan, Scalar
 from fabriclab.formats.plan.traffic import Sent
 from fabriclab.results.ingest import SUMMARY_FORMAT, ingest_run, read_json, read_manifest, read_plan

@@ -11,7 +11,7 @@ from typing import Any
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Route
-from fabriclab.plan.interfaces import fabric_neighbours
+from fabriclab.resolve.interfaces import fabric_neighbours
 from fabriclab.results import Results
 from fabriclab.units import format_count
 from fabriclab.validation.bench import Bench, Collector, collected

@@ -27,7 +27,7 @@ FABRICLAB = (sys.executable, "-m", "fabriclab")
 
 OWN = """
 import resource, sys
-import fabriclab.run.point as point
+import fabriclab.runs.point as point
 from fabriclab.cli import main
 
 def spent_s():

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from fabriclab.engine.artefacts import find_artefacts
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.run import RunContext, RunResult, run_point
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs import RunContext, RunResult, run_point
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 from spent import Spent, spent

@@ -30,8 +30,8 @@ from fabriclab.cli.app import app
 from fabriclab.engine.artefacts import find_artefacts
 from fabriclab.engine.events import Event
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.run import RunContext, run_point
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs import RunContext, run_point
 
 SIZE_BYTES = 2_000
 PACKETS_BYTES = SIZE_BYTES + 10 * 100

@@ -25,10 +25,10 @@ from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.report.quantities import keep_units
+from fabriclab.report.measured.quantities import keep_units
+from fabriclab.resolve import resolve_plan
 from fabriclab.results import ingest_run, read_run
-from fabriclab.run.directory import write_inputs
+from fabriclab.runs.directory import write_inputs
 
 LAB = Path(__file__).parent / "pair"
 LEAF_SPINE = Path(__file__).parents[2] / "labs" / "leaf-spine"

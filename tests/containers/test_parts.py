@@ -41,8 +41,8 @@ from fabriclab.engine.containers.topology import deployable, read_containers
 from fabriclab.formats.plan.switch import Account, SwitchPort, SwitchQueue
 from fabriclab.formats.plan.traffic import RoundsTraffic
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.run.directory import write_inputs
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs.directory import write_inputs
 
 TOPOLOGY = """name: pair
 prefix: ""

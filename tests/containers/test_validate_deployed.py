@@ -13,7 +13,7 @@ from fabriclab.cli.arguments.engine import fit_engine
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 EXPERIMENT = """
 title: A small fabric

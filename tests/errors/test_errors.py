@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from fabriclab.lab import LabErrors, parse_lab
+from fabriclab.lab import LabError, parse_lab
 
 HERE = Path(__file__).parent
 COMMON = HERE / "common"
@@ -41,7 +41,7 @@ def make_lab(case: Path, directory: Path) -> None:
 def test_messages(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_lab(case, tmp_path / "lab")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(LabErrors) as raised:
+    with pytest.raises(LabError) as raised:
         parse_lab(Path("lab"))
     messages = f"{raised.value}\n"
     if os.environ.get("FABRICLAB_ACCEPT"):

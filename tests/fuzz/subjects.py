@@ -26,9 +26,9 @@ from fabriclab.compile import (
 )
 from fabriclab.formats.plan import plan_json
 from fabriclab.formats.plan.model import Plan
-from fabriclab.lab import Lab, LabErrors, parse_lab
-from fabriclab.plan import Resolver
-from fabriclab.run.engines import plan_for
+from fabriclab.lab import Lab, LabError, parse_lab
+from fabriclab.resolve import Resolver
+from fabriclab.runs.engines import plan_for
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 from fabriclab.vendors.sonic.judge import judge_config_db
 from fabriclab.vendors.sonic.lab import import_fabric, import_lab
@@ -38,7 +38,7 @@ from fabriclab.workload import convert_flows
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
-CLEAN = (LabErrors, TraceError)
+CLEAN = (LabError, TraceError)
 """What a user's mistake may raise; each is a list of sentences."""
 Files = Mapping[str, bytes]
 _MOST_FLOWS = 20_000

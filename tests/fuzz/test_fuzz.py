@@ -11,9 +11,9 @@ from campaign import run_cases, unclean
 from mutations import mutated_json, mutated_lines, mutated_yaml
 from subjects import ROOT, LabSubject, lab_files, subjects
 
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.lab.document import ScalarValue, parse_document
-from fabriclab.lab.problems import Problems
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.lab.reading.document import ScalarValue, parse_document
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 
 CASES = 90
@@ -35,7 +35,7 @@ def test_a_campaign_finds_a_crash(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         raise KeyError(path)
 
     def unclear(path: Path) -> None:
-        raise LabErrors([])
+        raise LabError([])
 
     monkeypatch.setattr("subjects.parse_lab", broken)
     (first,) = run_cases(1, seed=1, keep=tmp_path)
@@ -74,25 +74,25 @@ def write_lab(directory: Path, name: str, old: str, new: str) -> Path:
 @pytest.mark.parametrize("name", ["query-mix", "leaf-spine", "buffers", "incast"])
 def test_a_mistyped_nodes_is_the_one_thing_said(name: str, tmp_path: Path) -> None:
     """Before: `min() arg is an empty sequence`, for a query has no hosts then."""
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         parse_lab(write_lab(tmp_path, name, "\n  nodes:", "\n  node:"))
-    said = [problem for problem in caught.value.problems if problem.key == "topology.node"]
+    said = [problem for problem in caught.value.mistakes if problem.key == "topology.node"]
     assert [problem.message for problem in said] == ["unknown key; did you mean 'nodes'?"]
-    assert not [problem for problem in caught.value.problems if "of 0 hosts" in problem.message]
+    assert not [problem for problem in caught.value.mistakes if "of 0 hosts" in problem.message]
 
 
 def test_a_sonic_switch_without_links(tmp_path: Path) -> None:
     """Before: an IndexError, for a profile of no port has no first one."""
     spare = "    spare: {group: leaf, binds: ['leaf1.json:/etc/sonic/config_db.json']}\n"
     with pytest.raises(
-        LabErrors, match=r"topology\.nodes\.spare: has no link; add one below topology\.links or remove the node"
+        LabError, match=r"topology\.nodes\.spare: has no link; add one below topology\.links or remove the node"
     ):
         parse_lab(write_lab(tmp_path, "sonic-leaf-spine", "    h1: {", f"{spare}    h1: {{"))
 
 
 def test_an_arista_interface_without_a_name() -> None:
     text = b"interface\n   tx-queue 1\n      random-detect ecn minimum-threshold 128 kbytes maximum-threshold 1280 kbytes\n"
-    with pytest.raises(LabErrors, match=r"leaf\.cfg:1: interface: an interface has a name"):
+    with pytest.raises(LabError, match=r"leaf\.cfg:1: interface: an interface has a name"):
         import_qos(parse_config_text(text, "leaf.cfg"), read_chip("trident-3"), None)
 
 
@@ -100,7 +100,7 @@ def test_a_lab_with_half_a_character(tmp_path: Path) -> None:
     """Before: a UnicodeEncodeError where the plan is written."""
     for name, text in lab_files(ROOT / "labs" / "incast").items():
         (tmp_path / name).write_text(re.sub(r"(?m)^title: .*", r'title: "half \\ud800"', text))
-    with pytest.raises(LabErrors, match=r"title: 'half \\ud800' has half a character"):
+    with pytest.raises(LabError, match=r"title: 'half \\ud800' has half a character"):
         parse_lab(tmp_path)
 
 

@@ -19,7 +19,7 @@ from fabriclab.compile.switch_port import compile_switch_port
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.lab import import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import Lab, parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 HOSTS = tuple(f"h{number}" for number in range(1, 9))
 EXPERIMENT = "title: T\nswitches: {default: {buffer: 64 KB}}\n"

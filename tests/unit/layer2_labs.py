@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 TOPOLOGY = """\
 name: layer2

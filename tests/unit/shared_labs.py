@@ -8,7 +8,7 @@ from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.switch import Switch, SwitchPort, SwitchQueue
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 TRAFFIC = "traffic: {one: {kind: flows, senders: [h1], receiver: h2, size: 1 KB}}\n"
 PROFILE = """format: fabriclab-switch-1

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fabriclab.formats.plan import Plan
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
 
@@ -89,7 +89,7 @@ def links_of(fabric: ImportedFabric) -> list[tuple[str, str, str]]:
 
 def complaint(files: dict[str, Tables], directory: Path, missing: Missing = "hosts") -> list[str]:
     """Return the lines of the error without the directory's name and the number of the line in front."""
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         imported(files, directory, missing)
     return str(caught.value).replace(f"{directory}/", "").splitlines()
 

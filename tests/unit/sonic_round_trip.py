@@ -8,7 +8,7 @@ from typing import Any
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.units import format_size
 from fabriclab.vendors.sonic.export import Exported, export_switch
 from fabriclab.vendors.sonic.export.interfaces import sonic_names

@@ -16,9 +16,9 @@ from fabriclab.formats.plan.switch import (
     SwitchQueue,
     Wred,
 )
-from fabriclab.plan.switch.checks import check_switch
-from fabriclab.plan.switch.findings import CheckedPort, SwitchFinding
-from fabriclab.plan.switch.headroom import Line
+from fabriclab.resolve.switch.checks import check_switch
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
+from fabriclab.resolve.switch.headroom import Line
 
 GBPS = 10**9
 LINE = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(3,))

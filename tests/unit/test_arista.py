@@ -17,8 +17,8 @@ from fabriclab.cli.app import app
 from fabriclab.formats.plan.node import Port
 from fabriclab.formats.plan.switch import Account, Pfc, Scheduler, SwitchPort, Watchdog, Wred
 from fabriclab.generate import star, topology_text
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.arista.profile import ChipError, ImportedQos, import_qos, parse_config_text, read_chip
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "arista"
@@ -50,7 +50,7 @@ def interface(*commands: str) -> str:
 
 
 def complaint(text: str, chip: str = "trident-3") -> str:
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         imported(text, chip)
     return str(caught.value)
 
@@ -272,7 +272,7 @@ def test_a_chip_without_lossless_groups_has_no_pfc() -> None:
     ],
 )
 def test_what_is_no_configuration(data: bytes, message: str) -> None:
-    with pytest.raises(LabErrors, match=message):
+    with pytest.raises(LabError, match=message):
         parse_config_text(data, "leaf.cfg")
 
 
@@ -308,8 +308,8 @@ def test_any_words_are_taken_or_told(lines: list[tuple[int, list[str]]]) -> None
     text = "".join(f"{' ' * indent}{' '.join(words)}\n" for indent, words in lines)
     try:
         profile = imported(text)
-    except LabErrors as error:
-        assert all(str(problem).startswith("leaf.cfg:") for problem in error.problems)
+    except LabError as error:
+        assert all(str(problem).startswith("leaf.cfg:") for problem in error.mistakes)
     else:
         assert profile.text.startswith("# QoS of leaf.cfg")
 

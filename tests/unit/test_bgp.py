@@ -13,8 +13,8 @@ from fabriclab.cli.app import app
 from fabriclab.compile import compile_job, compile_node
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.bgp import bgp_routes, link_local
+from fabriclab.resolve import resolve_plan
+from fabriclab.resolve.bgp import bgp_routes, link_local
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "compile"
 FABRIC_EXPERIMENT = "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic:\n  one: {kind: flows, senders: 1, receiver: HOST, size: 100 KB}\n"

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.run.claim import InUseError, claimed, new_directory
+from fabriclab.runs.claim import InUseError, claimed, new_directory
 
 INCAST = str(Path(__file__).parents[2] / "labs" / "incast")
 

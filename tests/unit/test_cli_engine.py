@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.formats.plan.model import Plan
-from fabriclab.run.directory import write_inputs
-from fabriclab.run.engines import plan_for
+from fabriclab.runs.directory import write_inputs
+from fabriclab.runs.engines import plan_for
 
 EXPERIMENT = """
 title: T

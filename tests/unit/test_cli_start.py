@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import fabriclab.lab.experiment
 from fabriclab.cli.app import app
-from fabriclab.lab import LabErrors, parse_lab
+from fabriclab.lab import LabError, parse_lab
 
 INCAST = Path(__file__).parents[2] / "labs" / "incast"
 FABRICLAB = (sys.executable, "-m", "fabriclab")
@@ -66,7 +66,7 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     [
         (
             "fabriclab.cli.app",
-            "polars numpy matplotlib jinja2 pydantic ruamel fabriclab.lab fabriclab.plan fabriclab.report",
+            "polars numpy matplotlib jinja2 pydantic ruamel fabriclab.lab fabriclab.resolve fabriclab.report",
         ),
         (
             "fabriclab.cli.commands.run",
@@ -115,7 +115,7 @@ def test_seeds_that_draw_groups_are_all_read(lab: Path, readings: list[object]) 
 
 def test_a_seed_that_is_none_is_found_among_many(lab: Path) -> None:
     (lab / "experiment.yml").write_text(LAB.replace("seed: 1..20", "seed: [1, 2, x]"))
-    with pytest.raises(LabErrors, match="'x' is no whole number"):
+    with pytest.raises(LabError, match="'x' is no whole number"):
         parse_lab(lab)
 
 

@@ -11,7 +11,7 @@ from shared_labs import two_tiers
 
 from fabriclab.engine.containers.topology import read_containers
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in (ROOT / "labs").glob("*/topology.clab.yml"))

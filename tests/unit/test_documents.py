@@ -13,7 +13,7 @@ import typer.main
 from fabriclab.cli.app import app
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = {

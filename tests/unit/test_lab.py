@@ -1,4 +1,4 @@
-"""Reading labs: inheritance, both link forms, settings, matrices; random damage gives LabErrors and nothing else."""
+"""Reading labs: inheritance, both link forms, settings, matrices; random damage gives LabError and nothing else."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from fabriclab.lab import Lab, LabErrors, Problems, containerlab, parse_lab
-from fabriclab.lab.document import parse_document
-from fabriclab.lab.names import expand_range
-from fabriclab.lab.network import parse_topology
-from fabriclab.lab.problems import nearest
+from fabriclab.lab import Lab, LabError, Problems, parse_lab
+from fabriclab.lab.network import containerlab
+from fabriclab.lab.network.read import parse_topology
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.document import parse_document
+from fabriclab.lab.reading.names import expand_range
+from fabriclab.lab.reading.problems import nearest
 from fabriclab.lab.settings import normalise, split_key
-from fabriclab.lab.topology import Topology
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
@@ -168,7 +169,7 @@ def test_points_run_over_the_last_axis_fastest(lab: Lab) -> None:
     expected = [{"variant": variant, "senders": senders} for variant in ("reno", "dctcp") for senders in ("1", "2")]
     assert lab.points() == expected
     assert lab.points("buffers") == [{"buffer": "64 KB"}, {"buffer": "128 KB"}]
-    with pytest.raises(LabErrors, match=r"matrix: 'buffer' is no matrix; did you mean 'buffers'\?"):
+    with pytest.raises(LabError, match=r"matrix: 'buffer' is no matrix; did you mean 'buffers'\?"):
         lab.points("buffer")
 
 
@@ -231,20 +232,20 @@ def test_a_parameter_beside_a_variant_has_the_last_word(lab: Lab) -> None:
     ],
 )
 def test_bad_settings(lab: Lab, name: str, value: str, message: str) -> None:
-    with pytest.raises(LabErrors) as raised:
+    with pytest.raises(LabError) as raised:
         lab.apply({name: value})
     assert str(raised.value) == message
 
 
 def test_a_problem_holds_what_was_written(lab: Lab) -> None:
-    with pytest.raises(LabErrors) as raised:
+    with pytest.raises(LabError) as raised:
         lab.apply({"buffer": "64"})
-    (problem,) = raised.value.problems
+    (problem,) = raised.value.mistakes
     assert (problem.key, problem.value, problem.line) == ("switches.default.buffer", "64", None)
 
 
 def test_a_missing_directory_is_said(tmp_path: Path) -> None:
-    with pytest.raises(LabErrors, match="no such directory; a lab is a directory with"):
+    with pytest.raises(LabError, match="no such directory; a lab is a directory with"):
         parse_lab(tmp_path / "nowhere")
 
 
@@ -429,9 +430,9 @@ def test_a_damaged_lab_gives_lab_errors_and_nothing_else(
         write_lab(tmp_path, experiment=damaged(chooser.choice((EXPERIMENT, GENERATED)), chooser))
     try:
         parse_lab(tmp_path)
-    except LabErrors as errors:
-        assert errors.problems
-        assert all("\n" not in str(problem) for problem in errors.problems)
+    except LabError as errors:
+        assert errors.mistakes
+        assert all("\n" not in str(problem) for problem in errors.mistakes)
 
 
 @settings(
@@ -444,5 +445,5 @@ def test_a_damaged_lab_gives_lab_errors_and_nothing_else(
 def test_any_setting_is_applied_or_refused(lab: Lab, name: str, value: str) -> None:
     try:
         lab.apply({name: value})
-    except LabErrors as errors:
-        assert errors.problems
+    except LabError as errors:
+        assert errors.mistakes

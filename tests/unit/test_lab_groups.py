@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from language import HOSTS, ONE_FLOW, lab_of, plan_of
 
-from fabriclab.lab import LabErrors
+from fabriclab.lab import LabError
 from fabriclab.lab.axes import expand_numbers
 from fabriclab.lab.groups import draw
 
@@ -132,9 +132,9 @@ def test_a_seed_that_breaks_the_lab_is_found_beforehand(tmp_path: Path) -> None:
     text += (
         "traffic: {one: {kind: arrivals, senders: [h1], receivers: targets, size: 1 KB, interval: 1 ms, stop: 1 s}}\n"
     )
-    with pytest.raises(LabErrors) as raised:
+    with pytest.raises(LabError) as raised:
         lab_of(tmp_path, text)
-    (problem,) = raised.value.problems
+    (problem,) = raised.value.mistakes
     first = next(seed for seed in range(1, 41) if draw(HOSTS, 1, "targets", seed) == ("h1",))
     assert problem.message == f"sender 'h1' is the only receiver; a host does not send to itself (at seed {first})"
 

@@ -9,9 +9,9 @@ import pytest
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.switch import SwitchPort
-from fabriclab.lab import LabErrors, parse_lab
+from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.switch.port_keys import exactness
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 POOL = "pools: {all: {size: 4 MB}}"
 QUEUES = "queues: {default: {alpha: 1, weight: 2}}"
@@ -102,13 +102,13 @@ def test_a_profile_s_ports_are_scaled_like_the_rest_and_overridden_by_the_experi
     ],
 )
 def test_a_mistake_in_a_port_is_told_where_it_is(keys: str, message: str, tmp_path: Path) -> None:
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         plan_of(tmp_path, f"{POOL}, {keys}")
     assert message in str(caught.value)
 
 
 def test_an_error_of_the_plan_is_told_at_the_port_s_own_value(tmp_path: Path) -> None:
-    with pytest.raises(LabErrors, match=r"switches.leaf1.ports.eth1.queues.3.wred.min"):
+    with pytest.raises(LabError, match=r"switches.leaf1.ports.eth1.queues.3.wred.min"):
         plan_of(
             tmp_path,
             f"{POOL}, {QUEUES}, ports: {{eth1: {{queues: {{3: {{limit: 10 KB, wred: {{min: 20 KB, max: 30 KB}}}}}}}}}}",

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shared_labs import star
 
-from fabriclab.lab import Experiment, LabErrors, parse_lab
+from fabriclab.lab import Experiment, LabError, parse_lab
 from fabriclab.lab.failures import EVENT_KEYS
-from fabriclab.lab.fraction import format_fraction, parse_fraction
-from fabriclab.lab.layer2 import LAYER2_KEYS
+from fabriclab.lab.network.layer2 import LAYER2_KEYS
+from fabriclab.lab.reading.fraction import format_fraction, parse_fraction
 from fabriclab.lab.settings import normalise
 from fabriclab.lab.switch.account import parse_alpha
-from fabriclab.lab.switch.facing import shared_ports
+from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.keys import SWITCH, Key
 from fabriclab.lab.switch.layer import POOL_KEYS
 from fabriclab.lab.switch.maps import MAP_KEYS
@@ -367,9 +367,9 @@ def test_whatever_stands_there_is_read_or_refused(
     )
     try:
         experiment_of(tmp_path, switches, profile=profile)
-    except LabErrors as errors:
-        assert errors.problems
-        assert all("\n" not in str(problem) for problem in errors.problems)
+    except LabError as errors:
+        assert errors.mistakes
+        assert all("\n" not in str(problem) for problem in errors.mistakes)
 
 
 # -- Events, probes, queue management ----------------------------------------------------------------
@@ -385,7 +385,7 @@ def test_a_pause_storm(tmp_path: Path) -> None:
 
 
 def test_a_storm_that_a_setting_turns_against_a_switch_without_pfc(tmp_path: Path) -> None:
-    with pytest.raises(LabErrors, match="h3 faces s1, which takes no pauses"):
+    with pytest.raises(LabError, match="h3 faces s1, which takes no pauses"):
         experiment_of(
             tmp_path,
             "default: {profile: mine, pfc: {priorities: [3]}}",

@@ -11,8 +11,8 @@ from fabriclab.compile import compile_job, compile_node
 from fabriclab.compile.trace import compile_hosts
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.formats.plan.node import PortChannel, Vlan
-from fabriclab.plan.bgp import bgp_routes
-from fabriclab.plan.interfaces import first_address, interfaces, neighbours
+from fabriclab.resolve.bgp import bgp_routes
+from fabriclab.resolve.interfaces import first_address, interfaces, neighbours
 
 BGP = "routing: {protocol: bgp-numbered}\n"
 

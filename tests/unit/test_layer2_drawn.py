@@ -14,7 +14,7 @@ from layer2_labs import HEAD, plan_of
 
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.formats.plan.node import Node
-from fabriclab.plan.interfaces import first_address, interfaces, neighbours
+from fabriclab.resolve.interfaces import first_address, interfaces, neighbours
 
 MOST_HOPS = 8
 

@@ -12,8 +12,8 @@ from test_plan import EXPERIMENT, TWO_HOSTS, forwarded_to, link, plan_of, star
 from fabriclab.compile import compile_job, compile_node
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.formats.plan.node import Mptcp
-from fabriclab.lab import LabErrors
-from fabriclab.plan.addressing import EXTRA_POOLS, extra_network
+from fabriclab.lab import LabError
+from fabriclab.resolve.addressing import EXTRA_POOLS, extra_network
 
 MPTCP = EXPERIMENT + "hosts: {default: {mptcp: {subflows: 8}}}\n"
 DUAL_HOMED = star(
@@ -60,7 +60,7 @@ def test_keys_are_set_from_outside(tmp_path: Path) -> None:
     assert mptcp_of(plan_of(tmp_path, TWO_HOSTS, MPTCP, **{"hosts.default.mptcp": "none"}), "h1") is None
     found = mptcp_of(plan_of(tmp_path, TWO_HOSTS, EXPERIMENT, **{"hosts.h1.mptcp.path_manager": "signal"}), "h1")
     assert found is not None and found.path_manager == "signal"
-    with pytest.raises(LabErrors, match="did you mean 'subflows'"):
+    with pytest.raises(LabError, match="did you mean 'subflows'"):
         plan_of(tmp_path, TWO_HOSTS, MPTCP, **{"hosts.default.mptcp.subflow": "3"})
 
 
@@ -113,7 +113,7 @@ def test_a_full_pool_is_an_error_that_says_so(tmp_path: Path) -> None:
     full = [f", ipv4: ['{pool[1]}/{pool.prefixlen}', '{pool[2]}/{pool.prefixlen}']" for pool in EXTRA_POOLS]
     links = [link("h1:eth1", "s1:eth1", full[0]), link("h2:eth1", "s1:eth2", full[1])]
     plan_of(tmp_path, star(*links))
-    with pytest.raises(LabErrors, match=r"no room is left for MPTCP's addresses in 10.128.0.0/10 and 172.16.0.0/12"):
+    with pytest.raises(LabError, match=r"no room is left for MPTCP's addresses in 10.128.0.0/10 and 172.16.0.0/12"):
         plan_of(tmp_path, star(*links), MPTCP)
 
 

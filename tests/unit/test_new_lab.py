@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from fabriclab.cli.app import app
 from fabriclab.formats.plan.traffic import RoundsTraffic
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import pytest
 
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.formats.plan.node import Node, Queue
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import Resolver, resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import Resolver, resolve_plan
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "plan"
@@ -263,7 +263,7 @@ def test_hosts_with_two_ports_forward_nothing(tmp_path: Path) -> None:
         link("h2:eth1", "s2:eth2"),
         link("h3:eth1", "s1:eth2"),
     ]
-    with pytest.raises(LabErrors, match="no path from host 'h1' to here"):
+    with pytest.raises(LabError, match="no path from host 'h1' to here"):
         plan_of(tmp_path, star(*links, switches=("s1", "s2"), hosts=("h1", "h2", "h3")))
     plan = plan_of(tmp_path, star(*links, link("s1:eth3", "s2:eth3"), switches=("s1", "s2"), hosts=("h1", "h2", "h3")))
     assert len(plan.node("h1").routes[0].next_hops) == 2

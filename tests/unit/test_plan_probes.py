@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.probes import _interval_ns
+from fabriclab.resolve import resolve_plan
+from fabriclab.resolve.probes import _interval_ns
 
 TOPOLOGY = """\
 name: t

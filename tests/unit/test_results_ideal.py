@@ -9,7 +9,7 @@ import pytest
 from whole_plans import whole
 
 from fabriclab.formats.plan import Plan
-from fabriclab.results.ideal import ideal_columns, path_table, shortest_paths
+from fabriclab.results.idle_path import ideal_columns, path_table, shortest_paths
 
 GBPS = 10**9
 US = 1000

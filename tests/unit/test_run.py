@@ -13,9 +13,9 @@ from sample_plans import star
 
 from fabriclab.engine.events import Event
 from fabriclab.formats.plan.model import Plan
-from fabriclab.run import IngestError, PointState, RunContext, Sweep, run_point, run_sweep
-from fabriclab.run.point import remove_run
-from fabriclab.run.sweep import slug
+from fabriclab.runs import IngestError, PointState, RunContext, Sweep, run_point, run_sweep
+from fabriclab.runs.point import remove_run
+from fabriclab.runs.sweep import slug
 
 COMPLETE = (
     fake_machine.EPOCH

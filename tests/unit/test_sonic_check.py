@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from sonic_traps import DIRECTORY, FINE, SOUND, TRAPS, fine, patched, sound, text_of, trap
 
 from fabriclab.formats.plan.switch import SwitchPort
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.commands.findings_text import as_text
 from fabriclab.vendors.sonic.judge import RULES, Judgement, judge_config_db
 from fabriclab.vendors.sonic.judge.bindings import Bindings
@@ -201,7 +201,7 @@ def test_a_file_without_qos_has_nothing_to_find() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"3", b"\xff", b'{"PORT": '])
 def test_what_is_no_json_object_cannot_be_judged(data: bytes) -> None:
-    with pytest.raises(LabErrors, match=r"^c\.json"):
+    with pytest.raises(LabError, match=r"^c\.json"):
         judge_config_db(data, "c.json")
 
 

@@ -37,7 +37,7 @@ from fabriclab.formats.plan.switch import (
 )
 from fabriclab.lab import parse_lab
 from fabriclab.lab.switch.profile import profile_names
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.export.interfaces import lanes, sonic_names
 from fabriclab.vendors.sonic.lab import import_lab

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 RUNNER = CliRunner()
 

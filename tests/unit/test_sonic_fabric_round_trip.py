@@ -14,8 +14,8 @@ from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.generate import fat_tree, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.interfaces import fabric_neighbours
+from fabriclab.resolve import resolve_plan
+from fabriclab.resolve.interfaces import fabric_neighbours
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.export.interfaces import sonic_names
 from fabriclab.vendors.sonic.export.stock import shared_buffer

@@ -12,8 +12,8 @@ import pytest
 from fabriclab.engine.yanglint import PROGRAM, validate
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import PortChannel, Vlan
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch, yang_data
 from fabriclab.vendors.sonic.lab import ImportedLab, import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
@@ -47,7 +47,7 @@ def plan_of(lab: ImportedLab, directory: Path) -> Plan:
 
 
 def complaint(tables: Tables) -> str:
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         imported(tables)
     return str(caught.value)
 

@@ -27,8 +27,8 @@ from fabriclab.formats.plan.switch import (
     Watchdog,
     Wred,
 )
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.lab import ImportedLab, import_lab
 from fabriclab.vendors.sonic.read import parse_config_db, read_config_db
 
@@ -78,7 +78,7 @@ def both(table: str, number: str, fields: dict[str, str]) -> dict[str, Any]:
 
 
 def complaint(changes: dict[str, Any]) -> str:
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         imported(changes)
     return str(caught.value)
 
@@ -413,10 +413,10 @@ def test_a_changed_file_is_a_lab_or_a_complaint(platform: str, data: st.DataObje
         fields.pop(field, None)
     try:
         lab = import_lab(parse_config_db(json.dumps(config).encode(), "c.json"))
-    except LabErrors as error:
-        assert all(problem.file == "c.json" for problem in error.problems)
+    except LabError as error:
+        assert all(problem.file == "c.json" for problem in error.mistakes)
         return
-    with tempfile.TemporaryDirectory() as name, contextlib.suppress(LabErrors):
+    with tempfile.TemporaryDirectory() as name, contextlib.suppress(LabError):
         plan_of(lab, Path(name))
 
 

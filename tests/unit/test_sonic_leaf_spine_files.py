@@ -10,7 +10,7 @@ import pytest
 
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.judge import judge_config_db
 

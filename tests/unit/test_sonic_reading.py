@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fabriclab.lab import LabErrors
+from fabriclab.lab import LabError
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.entries import MOST_ENTRIES
 from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES
@@ -28,7 +28,7 @@ def parse(**tables: Any) -> ConfigDb:
 
 def complaints(data: bytes | dict[str, Any]) -> list[str]:
     text = data if isinstance(data, bytes) else json.dumps({"PORT": PORTS, **data}, indent=1).encode()
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         parse_config_db(text, "c.json")
     return str(caught.value).splitlines()
 
@@ -275,8 +275,8 @@ def survives(data: bytes) -> None:
     """Either it is read, or every problem says where; nothing else may happen."""
     try:
         parse_config_db(data, "c.json")
-    except LabErrors as error:
-        assert error.problems
+    except LabError as error:
+        assert error.mistakes
         assert all(line.startswith("c.json:") and line.isprintable() for line in str(error).splitlines())
 
 

@@ -22,7 +22,7 @@ from fabriclab.compile.events import compile_events
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.model import Event
 from fabriclab.formats.plan.node import StaticRoute
-from fabriclab.lab import LabErrors
+from fabriclab.lab import LabError
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.read.read import parse_config_db
 
@@ -235,9 +235,9 @@ WRONG = [
 @pytest.mark.parametrize(("routes", "field", "words"), WRONG, ids=[words for _, _, words in WRONG])
 def test_what_is_wrong_is_an_error_with_its_place(routes: Tables, field: str, words: str) -> None:
     data = json.dumps({"PORT": {"Ethernet4": {"speed": "1000"}}, "STATIC_ROUTE": routes}, indent=1).encode()
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         parse_config_db(data, "leaf1.json")
-    (problem,) = caught.value.problems
+    (problem,) = caught.value.mistakes
     assert problem.key == "|".join(["STATIC_ROUTE", *routes, *([field] if field else [])]) and words in problem.message
 
 

@@ -11,8 +11,8 @@ import pytest
 from fabriclab.compile import compile_node
 from fabriclab.formats.plan import Plan
 from fabriclab.generate import leaf_spine, topology_text
-from fabriclab.lab import LabErrors, parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch
 
 STOCK = """
@@ -151,7 +151,7 @@ def test_an_experiment_overrides_a_file_key_by_key(tmp_path: Path) -> None:
 
 
 def disagreement(directory: Path) -> str:
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         parse_lab(directory)
     return str(caught.value)
 

@@ -17,7 +17,7 @@ from fabriclab.engine.yanglint import PROGRAM, validate
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.lab.switch.profile import profile_names
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch, yang_data
 from fabriclab.vendors.sonic.export.tables import ConfigTables
 

@@ -28,10 +28,10 @@ from switch_by_hand import (
 )
 
 from fabriclab.formats.plan.switch import Account, Lossless, Pfc, Phantom, Pool, PriorityGroup, Scheduler, SwitchPort
-from fabriclab.plan.switch.checks import check_switch, unmarked
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.headroom import Line
-from fabriclab.plan.switch.memory import Memory
+from fabriclab.resolve.switch.checks import check_switch, unmarked
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.headroom import Line
+from fabriclab.resolve.switch.memory import Memory
 
 
 def test_nothing_is_found_where_nothing_is_wrong() -> None:

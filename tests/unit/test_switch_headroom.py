@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fabriclab.formats.framing import LEAST_ON_LINE_BYTES
-from fabriclab.plan.switch.headroom import Line, cells, full_frames_headroom, headroom_bytes, wire_bytes
+from fabriclab.resolve.switch.headroom import Line, cells, full_frames_headroom, headroom_bytes, wire_bytes
 
 GBPS = 10**9
 CELLS = st.sampled_from([1, 80, 208, 256, 1000])

@@ -6,7 +6,7 @@ import pytest
 from switch_by_hand import GBPS, LOSSLESS, OWN, TWO_CLASSES, check, group, lossless_port, queue, switch
 
 from fabriclab.formats.plan.switch import Account, Pfc, Pool, Switch, SwitchPort
-from fabriclab.plan.switch.headroom import Line
+from fabriclab.resolve.switch.headroom import Line
 
 
 def test_a_pfc_priority_of_a_lossy_group() -> None:

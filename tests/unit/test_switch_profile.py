@@ -12,10 +12,10 @@ import fabriclab
 from fabriclab.compile import machine_memory_bytes
 from fabriclab.formats.plan import parse_plan_json, plan_json
 from fabriclab.formats.plan.switch import Account, QosMaps, Scheduler, Watchdog, lossless_queues
-from fabriclab.lab import LabErrors
-from fabriclab.plan.switch.headroom import headroom_bytes
-from fabriclab.plan.switch.memory import Memory
-from fabriclab.plan.switch.ports import checked_ports
+from fabriclab.lab import LabError
+from fabriclab.resolve.switch.headroom import headroom_bytes
+from fabriclab.resolve.switch.memory import Memory
+from fabriclab.resolve.switch.ports import checked_ports
 
 SHIPPED = sorted(file.stem for file in (Path(fabriclab.__file__).parent / "switches").glob("*.yml"))
 OWN = "{default: {pools: {shared: {size: 200 KB}}, "
@@ -266,7 +266,7 @@ def test_a_pause_storm_has_its_port(tmp_path: Path) -> None:
 
 def test_what_cannot_be_is_an_error_where_it_was_written(tmp_path: Path) -> None:
     switches = "{default: {pools: {shared: {size: 10 KB}},\n queues: {default: {reserved: 2 KB, limit: 1 KB}, 1: {reserved: 0 B}}}}"
-    with pytest.raises(LabErrors) as raised:
+    with pytest.raises(LabError) as raised:
         plan_of(tmp_path, switches)
     file = tmp_path / "experiment.yml"
     assert str(raised.value).splitlines() == [

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabriclab.cli.commands import validate as validating
-from fabriclab.cli.junit import JunitCase, junit_xml
+from fabriclab.cli.text.junit import JunitCase, junit_xml
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.generate import leaf_spine, star, topology_text
-from fabriclab.lab import LabErrors, parse_lab
+from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.validation import WrittenValidation
-from fabriclab.plan import resolve_plan
-from fabriclab.run import RunContext, RunResult
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs import RunContext, RunResult
 from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, reach_stage
 from fabriclab.validation.finding import MOST_SHOWN, numbers_text, shortened
 
@@ -72,7 +72,7 @@ validation:
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, section: str, message: str) -> None:
-    with pytest.raises(LabErrors) as caught:
+    with pytest.raises(LabError) as caught:
         lab_of(tmp_path, STOCK, f"validation: {section}\n")
     assert message in str(caught.value) and "experiment.yml:" in str(caught.value)
 

@@ -10,7 +10,7 @@ from switch_by_hand import GBPS
 from fabriclab.formats.plan.traffic import LongTraffic
 from fabriclab.generate import Fabric, leaf_spine, star, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.validation import Bench
 from fabriclab.validation.in_cast import in_casts
 from fabriclab.validation.marks import marks_stage

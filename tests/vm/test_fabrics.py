@@ -14,7 +14,7 @@ from vm import Vm
 
 from fabriclab.cli.app import app
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 pytestmark = pytest.mark.vm
 

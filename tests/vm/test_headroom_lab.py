@@ -11,9 +11,9 @@ from vm import Vm
 from fabriclab.formats.plan.model import Plan
 from fabriclab.generate import star, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.plan.switch.headroom import cells, full_frames_headroom, headroom_bytes
-from fabriclab.plan.switch.ports import checked_ports
+from fabriclab.resolve import resolve_plan
+from fabriclab.resolve.switch.headroom import cells, full_frames_headroom, headroom_bytes
+from fabriclab.resolve.switch.ports import checked_ports
 
 pytestmark = pytest.mark.vm
 

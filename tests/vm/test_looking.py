@@ -10,9 +10,9 @@ from vm import Vm, ignore
 
 from fabriclab.formats.plan.model import Plan, Probes
 from fabriclab.lab import parse_lab
-from fabriclab.plan.resolve import resolve_plan
+from fabriclab.resolve.resolver import resolve_plan
 from fabriclab.results import ingest_run
-from fabriclab.run import RunContext, run_point
+from fabriclab.runs import RunContext, run_point
 
 pytestmark = pytest.mark.vm
 

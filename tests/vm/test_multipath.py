@@ -17,8 +17,8 @@ from fabriclab.cli.app import app
 from fabriclab.compile import compile_job
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
-from fabriclab.results.fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
+from fabriclab.resolve import resolve_plan
+from fabriclab.results.mptcp_fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 
 pytestmark = pytest.mark.vm
 

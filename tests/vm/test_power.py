@@ -12,7 +12,7 @@ from vm import Vm
 
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 pytestmark = pytest.mark.vm
 

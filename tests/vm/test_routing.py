@@ -16,7 +16,7 @@ from fabriclab.cli.app import app
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Route
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 pytestmark = pytest.mark.vm
 

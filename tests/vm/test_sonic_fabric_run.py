@@ -10,7 +10,7 @@ from sonic_pods import t0_pair
 from vm import Vm, called
 
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 pytestmark = pytest.mark.vm
 

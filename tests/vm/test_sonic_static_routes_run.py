@@ -10,9 +10,9 @@ from test_sonic_vs import configs_of, write_lab
 from vm import Vm, ignore
 
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.results import ingest_run, read_run
-from fabriclab.run import RunContext, run_point
+from fabriclab.runs import RunContext, run_point
 from fabriclab.validation import Collector
 
 pytestmark = pytest.mark.vm

@@ -17,7 +17,7 @@ from sonic_runs import RECEIVER, RECEIVING, flow, plan_of, queues, run
 from sonic_traps import DIRECTORY, fine, patched, sound, trap
 from vm import Vm
 
-from fabriclab.lab import LabErrors
+from fabriclab.lab import LabError
 from fabriclab.vendors.sonic.judge import judge_config_db
 
 pytestmark = pytest.mark.vm
@@ -252,5 +252,5 @@ REFUSED = (
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_no_lab_can_be_made_of(name: str, tmp_path: Path) -> None:
-    with pytest.raises(LabErrors):
+    with pytest.raises(LabError):
         plan_of(trap(name), tmp_path / "lab", {"any": flow(0)})

@@ -11,9 +11,9 @@ from vm import Vm, called, ignore
 
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 from fabriclab.results import ingest_run, read_run
-from fabriclab.run import RunContext, run_point
+from fabriclab.runs import RunContext, run_point
 from fabriclab.validation import Bench, Collector, later_stages, reach_stage
 from fabriclab.vendors.sonic.export import export_switch
 

@@ -17,7 +17,7 @@ from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.switch import Account, Scheduler, SwitchPort, SwitchQueue, Wred
 from fabriclab.formats.plan.traffic import Carrier, LongTraffic
-from fabriclab.run.directory import write_inputs
+from fabriclab.runs.directory import write_inputs
 
 pytestmark = pytest.mark.vm
 

@@ -13,7 +13,7 @@ from fabriclab.engine.events import Event
 from fabriclab.formats.plan.model import Plan
 from fabriclab.generate import star, topology_text
 from fabriclab.lab import parse_lab
-from fabriclab.plan import resolve_plan
+from fabriclab.resolve import resolve_plan
 
 pytestmark = pytest.mark.vm
 

@@ -23,8 +23,8 @@ from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
 from fabriclab.results import ingest_run
-from fabriclab.run import RunContext, RunResult, run_point
-from fabriclab.run.directory import write_inputs
+from fabriclab.runs import RunContext, RunResult, run_point
+from fabriclab.runs.directory import write_inputs
 
 Job = dict[str, Any]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from fabriclab.engine.artefacts import EngineError, find_artefacts, locate_artefacts
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.formats.plan.model import Plan
-from fabriclab.lab.topology import FILE_NAME
-from fabriclab.run.engines import EngineName, MadeFrom, check_engine
+from fabriclab.lab.network.topology import FILE_NAME
+from fabriclab.runs.engines import EngineName, MadeFrom, check_engine
 
 
 def fit_engine(name: EngineName, lab_directory: Path, plans: Sequence[Plan]) -> MadeFrom:

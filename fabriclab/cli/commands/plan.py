@@ -9,20 +9,20 @@ from pathlib import Path
 
 from fabriclab.cli.arguments.lab_names import find_lab, find_lab_or_file
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.cli.text.plan import plan_text
-from fabriclab.cli.text.unseen import unseen_lines
+from fabriclab.cli.text.unmeasured import unseen_lines
 from fabriclab.cli.text.warnings import warning_lines
 from fabriclab.compile import compile_node, compiled_flows
 from fabriclab.formats.plan import plan_json
 from fabriclab.formats.plan.model import Plan
-from fabriclab.lab import Lab, LabErrors, Topology, parse_lab
-from fabriclab.lab.network import read_one_topology
-from fabriclab.lab.not_applied import unapplied_sentences
-from fabriclab.lab.problems import did_you_mean
-from fabriclab.plan import Resolver, resolve_plan
-from fabriclab.run.engines import EngineName, has_stock_qdiscs_only, plan_for
+from fabriclab.lab import Lab, LabError, Topology, parse_lab
+from fabriclab.lab.network.not_applied import unapplied_sentences
+from fabriclab.lab.network.read import read_one_topology
+from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.resolve import Resolver, resolve_plan
+from fabriclab.runs.engines import EngineName, has_stock_qdiscs_only, plan_for
 from fabriclab.units import format_count
 from fabriclab.workload import trace_text
 
@@ -77,14 +77,14 @@ def _plans_of_points(lab: Lab, resolver: Resolver, tell: Callable[[str], None]) 
 
     What is wrong in the file is raised before what cannot be planned of it.
     """
-    unplannable: LabErrors | None = None
+    unplannable: LabError | None = None
     total, done = sum(len(lab.points(matrix)) for matrix in lab.matrices), 0
     for applied, alike in lab.checked_points(lab.matrices):
         done += alike
         tell(f"checking point {done} of {total}")
         try:
             yield resolver.resolve_applied(applied), alike
-        except LabErrors as error:
+        except LabError as error:
             unplannable = unplannable or error
     if unplannable is not None:
         raise unplannable

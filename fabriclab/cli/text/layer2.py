@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, PortChannel, Vlan
-from fabriclab.plan.interfaces import interfaces, neighbours
+from fabriclab.resolve.interfaces import interfaces, neighbours
 from fabriclab.units import format_rate
 
 

@@ -16,10 +16,10 @@ from fabriclab.formats.plan.switch import (
     Wred,
 )
 from fabriclab.lab.switch.port_keys import port_key
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.memory import Memory, alpha
-from fabriclab.plan.switch.notes import number_ranges, size
-from fabriclab.plan.switch.ports import checked_ports
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.memory import Memory, alpha
+from fabriclab.resolve.switch.notes import number_ranges, size
+from fabriclab.resolve.switch.ports import checked_ports
 from fabriclab.units import format_duration, format_rate
 
 

@@ -46,7 +46,7 @@ class Port(Frozen):
     """IPv4 address with prefix length, e.g. `10.0.0.1/31`; None: of a member of a VLAN or port channel, which has the address instead."""
     extra_addresses: tuple[str, ...] = ()
     """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through this port.
-    They begin a network of their own, of the least size that holds them (`fabriclab.plan.addressing.extra_network`)."""
+    They begin a network of their own, of the least size that holds them (`fabriclab.resolve.addressing.extra_network`)."""
     rate_bps: int
     delay_ns: int
     """One-way propagation delay of the link."""
@@ -193,7 +193,7 @@ class Node(Frozen):
     static_routes: tuple[StaticRoute, ...] = ()
     """Of a switch whose own configuration says them."""
     routes: tuple[Route, ...] = ()
-    """Of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.plan.bgp`), its static routes among them."""
+    """Of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.resolve.bgp`), its static routes among them."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:

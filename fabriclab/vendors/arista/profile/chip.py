@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabriclab.lab.document import MappingValue, SequenceValue, Value, read_document
-from fabriclab.lab.problems import LabErrors, Problems, listed, nearest, shown
+from fabriclab.lab.reading.document import MappingValue, SequenceValue, Value, read_document
+from fabriclab.lab.reading.problems import LabError, Problems, listed, nearest, shown
 from fabriclab.lab.switch.profile import DIRECTORY, parse_profile, profile_names
 from fabriclab.vendors.common.sourced import Block, Figure
 
@@ -36,7 +36,7 @@ class Chip:
 
 
 def read_chip(name: str) -> Chip:
-    """Return the memory of a profile that comes with fabriclab. Raises LabErrors for another name."""
+    """Return the memory of a profile that comes with fabriclab. Raises LabError for another name."""
     if name not in profile_names():
         near = nearest(name, profile_names())
         raise ChipError(
@@ -47,7 +47,7 @@ def read_chip(name: str) -> Chip:
     document = read_document(path, problems, named=True)
     profile, found = parse_profile(path.read_text(encoding="utf-8"), name, path.name)
     if document is None or profile is None or found:
-        raise LabErrors([*problems.found(), *found.found()])
+        raise LabError([*problems.found(), *found.found()])
     queues, groups = _mapping(document, "queues"), _mapping(document, "priority_groups")
     return Chip(
         name=name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fabriclab.lab.problems import LabErrors, Place, Problems
+from fabriclab.lab.reading.problems import LabError, Place, Problems
 
 LARGEST_BYTES = 8 * 2**20
 _MOST_PROBLEMS = 50
@@ -41,7 +41,7 @@ class ConfigText:
     problems: Problems = field(default_factory=Problems)
 
     def complain(self, command: Command, message: str, value: str = "") -> None:
-        """Record what is wrong with a command. Raises LabErrors when a file has so many mistakes that reading on is of no use."""
+        """Record what is wrong with a command. Raises LabError when a file has so many mistakes that reading on is of no use."""
         self.problems.add(Place(self.file, command.line), command.text[:80], message, value)
         if len(self.problems) >= _MOST_PROBLEMS:
             self.problems.raise_if_any()
@@ -53,7 +53,7 @@ def is_eos(config: ConfigText) -> bool:
 
 
 def parse_config_text(data: bytes, file: str) -> ConfigText:
-    """Return the commands of a file's bytes. Raises LabErrors if it is no text, or too large."""
+    """Return the commands of a file's bytes. Raises LabError if it is no text, or too large."""
     lines = [
         (number, len(line) - len(line.lstrip()), tuple(line.split()))
         for number, line in enumerate(_text(data, file).splitlines(), 1)
@@ -93,5 +93,5 @@ def _text(data: bytes, file: str) -> str:
     if not problems and not text.strip():
         problems.add(Place(file, 1), "", "the file is empty; give the output of `show running-config`")
     if problems:
-        raise LabErrors(problems.found())
+        raise LabError(problems.found())
     return text

@@ -36,7 +36,7 @@ class ImportedQos:
 
 
 def import_qos(config: ConfigText, chip: Chip, name: str | None = None) -> ImportedQos:
-    """Return the profile of a configuration on a chip. Raises LabErrors with all that is wrong. `name`: by default the hostname."""
+    """Return the profile of a configuration on a chip. Raises LabError with all that is wrong. `name`: by default the hostname."""
     qos = QosReader(config).read()
     notes: dict[str, None] = {}
     maps = _maps(qos)

@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fabriclab.cli.failure import say
+from fabriclab.cli.host.failure import say
 from fabriclab.cli.host.output import write_files
-from fabriclab.lab import LabErrors, parse_lab, topology
-from fabriclab.lab.problems import Problem
-from fabriclab.plan import resolve_plan
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import Mistake
+from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.commands.files import check_name, findings, parse_cell
 from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
@@ -40,23 +41,23 @@ def _lab_name(name: str | None, directory: Path) -> str:
 
 
 def _tried(fabric: ImportedFabric, directory: Path) -> tuple[str, ...]:
-    """Return the warnings of the lab's plan. Raises LabErrors with the names of the files that were given."""
+    """Return the warnings of the lab's plan. Raises LabError with the names of the files that were given."""
     with tempfile.TemporaryDirectory() as scratch:
         for file, data in fabric.files.items():
             (Path(scratch) / file).write_bytes(data)
         names = {str(Path(scratch) / file): fabric.sources.get(file, str(directory / file)) for file in fabric.files}
         try:
             plan = resolve_plan(parse_lab(Path(scratch)), {})
-        except LabErrors as error:
-            raise LabErrors(_renamed(problem, names) for problem in error.problems) from error
+        except LabError as error:
+            raise LabError(_renamed(problem, names) for problem in error.mistakes) from error
     return plan.warnings
 
 
-def _renamed(problem: Problem, names: Mapping[str, str]) -> Problem:
+def _renamed(problem: Mistake, names: Mapping[str, str]) -> Mistake:
     message = problem.message
     for copy, given in names.items():
         message = message.replace(copy, given)
-    return Problem(names.get(problem.file, problem.file), problem.line, problem.key, problem.value, message)
+    return Mistake(names.get(problem.file, problem.file), problem.line, problem.key, problem.value, message)
 
 
 def _summary(fabric: ImportedFabric, directory: Path) -> Iterator[str]:

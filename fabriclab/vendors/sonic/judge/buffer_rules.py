@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.problems import Problems
-from fabriclab.plan.switch.headroom import cells
-from fabriclab.plan.switch.notes import size
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.resolve.switch.headroom import cells
+from fabriclab.resolve.switch.notes import size
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fabriclab.lab.problems import LabErrors, listed
+from fabriclab.lab.reading.problems import LabError, listed
 from fabriclab.vendors.sonic.judge import buffer_rules, pfc_rules, scheduler_rules, text_rules, wred_rules
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SEVERITIES, SonicFinding, merged
@@ -75,13 +75,13 @@ class Judgement:
 
 
 def judge_config_db(data: bytes, file: str, cell_bytes: int = 1) -> Judgement:
-    """Return what is wrong with a file's bytes. Raises LabErrors if it is no JSON object.
+    """Return what is wrong with a file's bytes. Raises LabError if it is no JSON object.
 
     `cell_bytes`: of the switch's memory, of which CONFIG_DB says nothing.
     """
     config, problems = examine_config_db(data, file)
     if config is not None and config.json is not None and not isinstance(config.json.value, dict):
-        raise LabErrors(problems.found())
+        raise LabError(problems.found())
     found = list(text_rules.malformed(problems.found(), config))
     if config is None:
         return Judgement(file, tuple(found), 0, _ALL_WAITS)

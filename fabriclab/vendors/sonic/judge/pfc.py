@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.plan.switch.checks import classes_in_use
-from fabriclab.plan.switch.findings import CheckedPort
+from fabriclab.resolve.switch.checks import classes_in_use
+from fabriclab.resolve.switch.findings import CheckedPort
 
 
 def lossless_groups(port: CheckedPort) -> frozenset[int]:

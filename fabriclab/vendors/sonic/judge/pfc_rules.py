@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.notes import number_ranges
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.notes import number_ranges
 from fabriclab.vendors.sonic.judge.bindings import GLOBAL, Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.pfc import groups_in_use, lossless_groups

@@ -1,4 +1,4 @@
-"""The switch that a config_db.json describes, as the checks of `plan/switch/checks.py` take it: no lab, no scaling, all ports.
+"""The switch that a config_db.json describes, as the checks of `resolve/switch/checks.py` take it: no lab, no scaling, all ports.
 
 It is the switch that `fabriclab sonic import` makes (`read/accounts.py` says how CONFIG_DB counts), but what a lab refuses or mends
 is kept here: a lossless group without PFC stays one. Neighbours are taken to stop for the priorities that this switch stops for.
@@ -24,9 +24,9 @@ from fabriclab.formats.plan.switch import (
     SwitchQueue,
     Wred,
 )
-from fabriclab.lab.problems import Problems
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.headroom import Line, headroom_bytes
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.headroom import Line, headroom_bytes
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.read.accounts import UNSHARED, Accounts
 from fabriclab.vendors.sonic.read.config_db import BufferPool, BufferProfile, Port

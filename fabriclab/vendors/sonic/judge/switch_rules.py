@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriclab.plan.switch.checks import check_switch
-from fabriclab.plan.switch.findings import SwitchFinding
+from fabriclab.resolve.switch.checks import check_switch
+from fabriclab.resolve.switch.findings import SwitchFinding
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import Severity, SonicFinding
 from fabriclab.vendors.sonic.judge.places import config_path

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from fabriclab.lab.problems import Problem
+from fabriclab.lab.reading.problems import Mistake
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import Severity, SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding
@@ -21,7 +21,7 @@ _PORT_TABLES = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE", "PORT_QOS_MAP", "PFC_WD")
 """Tables whose keys begin with a port."""
 
 
-def malformed(problems: Iterable[Problem], config: ConfigDb | None) -> Iterator[SonicFinding]:
+def malformed(problems: Iterable[Mistake], config: ConfigDb | None) -> Iterator[SonicFinding]:
     """Yield what the reader found wrong, each with its line: what is not there has none to look up."""
     for problem in problems:
         path = _split(problem.key, config)

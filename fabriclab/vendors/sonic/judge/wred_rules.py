@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fabriclab.plan.switch.findings import CheckedPort
-from fabriclab.plan.switch.notes import number_ranges
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.notes import number_ranges
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.pfc import lossless_queues

@@ -11,10 +11,10 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import TypeVar
 
-from fabriclab.lab.files import MissingError, UnreadableError, read_lab_file
-from fabriclab.lab.problems import LabErrors, Place, Problems, shown
-from fabriclab.lab.section import Written
-from fabriclab.lab.topology import Endpoint, Link, WrittenNode
+from fabriclab.lab.network.topology import Endpoint, Link, WrittenNode
+from fabriclab.lab.reading.files import MissingError, UnreadableError, read_lab_file
+from fabriclab.lab.reading.problems import LabError, Place, Problems, shown
+from fabriclab.lab.reading.section import Written
 from fabriclab.units import format_rate
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.interface_names import port_of_link
@@ -40,7 +40,7 @@ def read_configs(nodes: Sequence[WrittenNode], directory: Path, problems: Proble
             continue
         try:
             config, found = examine_config_db(data, str(directory / node.config.value))
-        except LabErrors as error:
+        except LabError as error:
             config, found = None, _collected(error)
         problems.add_all(found)
         if config is not None and not found:
@@ -48,9 +48,9 @@ def read_configs(nodes: Sequence[WrittenNode], directory: Path, problems: Proble
     return configs
 
 
-def _collected(error: LabErrors) -> Problems:
+def _collected(error: LabError) -> Problems:
     found = Problems()
-    for problem in error.problems:
+    for problem in error.mistakes:
         found.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
     return found
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabriclab.lab import experiment, topology
-from fabriclab.lab.problems import Place, Problems, listed
+from fabriclab.lab import experiment
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import Place, Problems, listed
 from fabriclab.vendors.sonic.lab.fabric_checks import FabricChecks
 from fabriclab.vendors.sonic.lab.fabric_files import bound_file, experiment_text, hosts_of, link_name, topology_text
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink, LinkFinder
@@ -38,7 +39,7 @@ class ImportedFabric:
 def import_fabric(
     paths: Sequence[Path], name: str, cell: str | None = None, missing: Missing = "hosts"
 ) -> ImportedFabric:
-    """Return the lab of several config_db.json. Raises LabErrors with all that is wrong in them, and between them.
+    """Return the lab of several config_db.json. Raises LabError with all that is wrong in them, and between them.
 
     `cell` is the size of a memory cell (`256 B`), of which CONFIG_DB says nothing; `missing` what becomes of a switch without a file.
     """

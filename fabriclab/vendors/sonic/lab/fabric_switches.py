@@ -9,7 +9,7 @@ from ipaddress import IPv4Address, IPv4Interface
 from pathlib import Path
 from typing import NamedTuple
 
-from fabriclab.lab.problems import LabErrors, Place, Problems, shown
+from fabriclab.lab.reading.problems import LabError, Place, Problems, shown
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb
 from fabriclab.vendors.sonic.read.interface_names import port_of_link
 from fabriclab.vendors.sonic.read.neighbours import node_name, port_mtu
@@ -165,8 +165,8 @@ def _read(path: Path, problems: Problems) -> tuple[ConfigDb, bytes] | None:
     try:
         data = read_bytes(path)
         config, found = examine_config_db(data, str(path))
-    except LabErrors as error:
-        for problem in error.problems:
+    except LabError as error:
+        for problem in error.mistakes:
             problems.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
         return None
     problems.add_all(found)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriclab.lab import experiment, topology
-from fabriclab.lab.problems import Problems
+from fabriclab.lab import experiment
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.common.profile_file import profile_text
 from fabriclab.vendors.sonic.lab.files import experiment_text, topology_text
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile
@@ -28,7 +29,7 @@ class ImportedLab:
 
 
 def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = None) -> ImportedLab:
-    """Return the lab of a switch. Raises LabErrors for what a lab cannot say: nothing is bent.
+    """Return the lab of a switch. Raises LabError for what a lab cannot say: nothing is bent.
 
     `name` is the switch's in the lab, by default its hostname; `cell` the size of a memory cell (`256 B`), of which CONFIG_DB says nothing.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from fabriclab.lab.files import MissingError, UnreadableError, read_named_file
-from fabriclab.lab.problems import LabErrors, Problem, Problems
+from fabriclab.lab.reading.files import MissingError, UnreadableError, read_named_file
+from fabriclab.lab.reading.problems import LabError, Mistake, Problems
 from fabriclab.vendors.sonic.read.bgp_tables import read_bgp
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.entries import Fields, Tables, TooManyProblemsError
@@ -25,21 +25,21 @@ from fabriclab.vendors.sonic.read.route_tables import read_static_routes
 
 
 def read_config_db(path: Path) -> ConfigDb:
-    """Return the typed tables of a file. Raises LabErrors."""
+    """Return the typed tables of a file. Raises LabError."""
     return parse_config_db(read_bytes(path), str(path))
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file holds that the command line names. Raises LabErrors."""
+    """Return what a file holds that the command line names. Raises LabError."""
     try:
         return read_named_file(path, LARGEST_BYTES)
     except UnreadableError as error:
         hint = "; give a switch's config_db.json" if isinstance(error, MissingError) else ""
-        raise LabErrors([Problem(str(path), None, "", "", f"{error}{hint}")]) from error
+        raise LabError([Mistake(str(path), None, "", "", f"{error}{hint}")]) from error
 
 
 def parse_config_db(data: bytes, file: str) -> ConfigDb:
-    """Return the typed tables of a file's bytes. Raises LabErrors."""
+    """Return the typed tables of a file's bytes. Raises LabError."""
     config, problems = examine_config_db(data, file)
     problems.raise_if_any()
     if config is None:
@@ -48,7 +48,7 @@ def parse_config_db(data: bytes, file: str) -> ConfigDb:
 
 
 def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems]:
-    """Return the typed tables without what is wrong in them, and that; no tables where nearly all is. Raises LabErrors if it is no JSON."""
+    """Return the typed tables without what is wrong in them, and that; no tables where nearly all is. Raises LabError if it is no JSON."""
     problems = Problems()
     json = parse_json(data, file, problems)
     problems.raise_if_any()

@@ -1,0 +1,196 @@
+"""What of a plan an engine without the machine's own qdisc can't express, and what stands there instead: sentences that name switch, port,
+queue and field. Places of which the same holds share a sentence.
+
+The plan's own numbers stay what they are; `fabriclab.compile.stock_switch` makes what is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from fabriclab.compile.stock_switch import static_limit_bytes, stock_memory, used_queues, wred_bytes
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.switch import Pfc, PriorityGroup, SwitchPort, SwitchQueue, Wred, lossless_queues
+from fabriclab.resolve.switch.memory import Memory
+from fabriclab.units import format_duration, format_rate, format_size
+
+_DIGITS = 4
+_MOST_NAMED = 8
+
+
+class _Shortfall(NamedTuple):
+    """One of one place. `part` and `number`: a queue or a group; without a number the port, without a port the switch."""
+
+    node: str
+    port: str
+    part: str
+    number: int | None
+    what: str
+    instead: str
+
+
+def shortfalls(plan: Plan) -> tuple[str, ...]:
+    """Return what stock qdiscs can't express of a plan, a sentence each; none of a plan without shared buffers."""
+    found = [shortfall for node in plan.nodes for shortfall in _of_node(plan, node)]
+    sentences = [*_sentences(plan, found)]
+    storms = "nobody listens to pauses, so none are sent"
+    sentences += [
+        f"events.{storm.name}: pause-storm of {storm.host}:{storm.interface}: {storms}" for storm in plan.pause_storms
+    ]
+    if plan.probes.switch_ports:
+        sentences.append(
+            "probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog"
+        )
+    return tuple(sentences)
+
+
+def _of_node(plan: Plan, node: Node) -> Iterator[_Shortfall]:
+    buffers = [(port, port.switch_port) for port in node.ports if port.switch_port is not None]
+    for what, instead in _of_switch(node, [buffer for _, buffer in buffers]):
+        yield _Shortfall(node.name, "", "", None, what, instead)
+    memory = stock_memory(plan, node)
+    for port, buffer in buffers:
+        for part, number, (what, instead) in _of_port(memory, port, buffer):
+            yield _Shortfall(node.name, port.interface, part, number, what, instead)
+
+
+def _of_switch(node: Node, buffers: Sequence[SwitchPort]) -> Iterator[tuple[str, str]]:
+    if node.switch is not None and node.switch.pools:
+        names = ", ".join(f"{pool.name} of {_size(pool.size_bytes)}" for pool in node.switch.pools)
+        yield (
+            f"pools {names}",
+            "every queue has memory of its own; what one holds no other one lacks, and all may be full at once",
+        )
+    if node.switch is not None and node.switch.cell_bytes > 1:
+        yield (
+            f"cell {_size(node.switch.cell_bytes)}",
+            "limits have room for as many full frames; a smaller one takes its length, not whole cells",
+        )
+    if len({buffer.maps.dscp_to_tc for buffer in buffers}) > 1:
+        yield (
+            "dscp_to_tc that differs by port",
+            "the port that a frame leaves by says its class, not the one that it came in by",
+        )
+
+
+def _of_port(memory: Memory, port: Port, buffer: SwitchPort) -> Iterator[tuple[str, int | None, tuple[str, str]]]:
+    queues = used_queues(buffer)
+    lossless = lossless_queues(buffer)
+    for queue in queues:
+        for shortfall in _of_queue(memory, port, queue):
+            yield "queue", queue.index, shortfall
+        if queue.index in lossless and queue.wred is not None and queue.wred.non_ect == "drop":
+            yield "queue", queue.index, _wred_of_lossless(queue.wred)
+    for group in buffer.groups:
+        for shortfall in _of_group(group):
+            yield "priority group", group.index, shortfall
+    if buffer.pfc is not None and buffer.pfc.priorities:
+        yield "", None, _of_pfc(buffer.pfc)
+
+
+def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[str, str]]:
+    account, limit = queue.account, _size(static_limit_bytes(memory, queue.account, port))
+    if account.alpha_log is not None:
+        alone = "what one busy queue gets, alpha B / (1 + alpha)"
+        yield f"alpha {_alpha(account.alpha_log)} of pool {account.pool}", f"a static limit of {limit}, {alone}"
+    elif account.pool is not None and account.limit_bytes is None:
+        yield f"the whole of pool {account.pool}", f"a static limit of {limit}"
+    if queue.scheduler.kind == "wrr":
+        yield "wrr", "shares of bytes, as if every frame were a full one"
+    if queue.scheduler.cir_bps:
+        yield f"cir {_rate(queue.scheduler.cir_bps)}", "no rate is guaranteed"
+    if queue.wred is not None:
+        yield from _of_wred(queue.wred, port.rate_bps)
+    if queue.phantom is not None:
+        phantom = queue.phantom
+        yield (
+            f"phantom queue of {_rate(phantom.rate_bps)}, threshold {_size(phantom.threshold_bytes)}",
+            "it marks nothing",
+        )
+    if queue.voq_limit_bytes is not None:
+        yield f"voq_limit {_size(queue.voq_limit_bytes)}", "no limit to what comes in by one port"
+    if queue.event_bytes is not None:
+        yield f"event {_size(queue.event_bytes)}", "no congestion events"
+
+
+def _of_wred(wred: Wred, rate_bps: int) -> Iterator[tuple[str, str]]:
+    if wred.unit == "ns":
+        low, high = wred_bytes(wred, rate_bps)
+        times = f"min {format_duration(wred.min, _DIGITS)}, max {format_duration(wred.max, _DIGITS)}"
+        yield f"wred by delay, {times}", f"min {_size(low)} and max {_size(high)}, what the line sends in that time"
+    newest = (
+        f"an average in which the newest length has weight 1/{1 << wred.weight_log}"
+        if wred.weight_log
+        else "the instantaneous queue"
+    )
+    yield f"wred on {newest}", "on an average with weight 1/2, which is as near as tc lets red be"
+
+
+def _wred_of_lossless(wred: Wred) -> tuple[str, str]:
+    dropped = " what it cannot mark: all that is not ECN-capable" if wred.ecn else ""
+    return "wred of a lossless class", f"no pause keeps its queue short, and red drops in this class too{dropped}"
+
+
+def _of_group(group: PriorityGroup) -> Iterator[tuple[str, str]]:
+    if group.lossless is not None:
+        headroom = _size(group.lossless.headroom_bytes)
+        yield f"lossless with headroom {headroom}", "the neighbour is not paused; what finds its queue full is lost"
+    elif group.account.pool is not None or group.account.limit_bytes is not None:
+        yield "limit by ingress port", "only the queue that a frame goes to has a limit"
+
+
+def _of_pfc(pfc: Pfc) -> tuple[str, str]:
+    priorities = ", ".join(map(str, pfc.priorities))
+    watchdog = "" if pfc.watchdog is None else " and watchdog"
+    return f"pfc of {priorities}{watchdog}", "no pauses are sent, and none obeyed"
+
+
+def _sentences(plan: Plan, found: Iterable[_Shortfall]) -> Iterator[str]:
+    """Yield a sentence for the numbers of a port, the ports of a node, and the nodes of which the same holds."""
+    numbers: dict[_Shortfall, list[int]] = {}
+    for each in found:
+        numbers.setdefault(each._replace(number=None), []).extend([] if each.number is None else [each.number])
+    ports: dict[tuple[str, str, str, str], list[str]] = {}
+    for each, of_port in numbers.items():
+        ports.setdefault((each.node, _part(each.part, of_port), each.what, each.instead), []).append(each.port)
+    nodes: dict[tuple[str, str, str, str], list[str]] = {}
+    for (node, part, what, instead), of_node in ports.items():
+        nodes.setdefault((_ports(plan.node(node), of_node), part, what, instead), []).append(node)
+    for (place, part, what, instead), of_all in nodes.items():
+        yield f"{_named(of_all)}{place}{part}: {what}; instead: {instead}"
+
+
+def _part(part: str, numbers: Sequence[int]) -> str:
+    if not part:
+        return ""
+    runs = [list(run) for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])]
+    texts = [f"{run[0][1]}" if len(run) == 1 else f"{run[0][1]}-{run[-1][1]}" for run in runs]
+    return f", {part}{'' if len(numbers) == 1 else 's'} {', '.join(texts)}"
+
+
+def _ports(node: Node, ports: Sequence[str]) -> str:
+    if not any(ports):
+        return ""
+    if len(ports) == 1:
+        return f", port {ports[0]}"
+    return ", all ports" if len(ports) == len(node.ports) else f", ports {', '.join(ports)}"
+
+
+def _named(nodes: Sequence[str]) -> str:
+    most = ", ".join(nodes[:_MOST_NAMED])
+    return most if len(nodes) <= _MOST_NAMED else f"{most} and {len(nodes) - _MOST_NAMED} more"
+
+
+def _alpha(log: int) -> str:
+    return f"{1 << log}" if log >= 0 else f"1/{1 << -log}"
+
+
+def _size(size_bytes: int) -> str:
+    return format_size(size_bytes, _DIGITS)
+
+
+def _rate(rate_bps: int) -> str:
+    return format_rate(rate_bps, _DIGITS)

@@ -1,0 +1,123 @@
+"""What is wrong with a lab: every problem with its file, line, key and what would be right, collected and shown together."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+
+_MOST_LISTED = 20
+"""Longer lists of valid words are cut: a message is one line."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a value was written: a file and line, or the command line (then `line` is None)."""
+
+    file: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One thing that is wrong. `value` is what was written, as text; empty where there is none (a missing key)."""
+
+    file: str
+    line: int | None
+    key: str
+    value: str
+    message: str
+
+    def __str__(self) -> str:
+        where = str(Place(self.file, self.line))
+        return f"{where}: {self.key}: {self.message}" if self.key else f"{where}: {self.message}"
+
+
+class LabError(Exception):
+    """All problems of a lab, in the order of files and lines; str() has one line for each."""
+
+    def __init__(self, mistakes: Iterable[Mistake]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(map(str, self.mistakes)))
+
+
+class Problems:
+    """Collects problems while a lab is read; the same problem is kept once."""
+
+    def __init__(self) -> None:
+        self._found: dict[Mistake, None] = {}
+        self._files: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def add(self, place: Place, key: str, message: str, value: str = "") -> None:
+        """Record that `value` of `key`, written at `place`, is wrong."""
+        if place.file not in self._files:
+            self._files.append(place.file)
+        self._found[Mistake(place.file, place.line, key, value, message)] = None
+
+    def add_all(self, others: Problems) -> None:
+        """Record what `others` hold."""
+        for problem in others.found():
+            self.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
+
+    def without(self, known: Container[Mistake]) -> Problems:
+        """Return those that are not among `known`."""
+        left = Problems()
+        for problem in self.found():
+            if problem not in known:
+                left.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
+        return left
+
+    def with_note(self, note: str) -> Problems:
+        """Return the same problems, each message with a note in brackets."""
+        noted = Problems()
+        for problem in self.found():
+            noted.add(Place(problem.file, problem.line), problem.key, f"{problem.message} ({note})", problem.value)
+        return noted
+
+    def found(self) -> list[Mistake]:
+        """Return the problems by file (in the order in which files were first complained about) and line."""
+        return sorted(self._found, key=lambda problem: (self._files.index(problem.file), problem.line or 0))
+
+    def raise_if_any(self) -> None:
+        """Raise LabError if there is any problem."""
+        if self._found:
+            raise LabError(self.found())
+
+
+def nearest(word: str, words: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Return the one of `words` that `word` was probably meant to be, if any."""
+    if len(word) > 64:  # difflib is quadratic, and no valid word is that long
+        return None
+    matches = difflib.get_close_matches(word, list(words), n=1, cutoff=cutoff)
+    return matches[0] if matches else None
+
+
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """Return `did you mean 'x'?`, or the valid words when none is near, or that there are none."""
+    valid = list(words)
+    near = nearest(word, valid)
+    if near is not None:
+        return f"did you mean {near!r}?"
+    return f"valid here: {listed(valid)}" if valid else "there is none here"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words separated by commas, a long list cut in the middle so that its end shows."""
+    every = list(words)
+    if len(every) > _MOST_LISTED:
+        every = [*every[: _MOST_LISTED - 2], "...", every[-1]]
+    return ", ".join(every)
+
+
+def shown(text: str) -> str:
+    """Return a value quoted for a message, a long one cut."""
+    return repr(text if len(text) <= 60 else text[:60] + "...")

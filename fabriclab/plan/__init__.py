@@ -1,5 +1,0 @@
-"""What a lab means, every default explicit: how the plan (`fabriclab.formats.plan`) is made of it."""
-
-from fabriclab.plan.resolve import Resolver, resolve_plan
-
-__all__ = ["Resolver", "resolve_plan"]

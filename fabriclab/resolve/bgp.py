@@ -1,0 +1,180 @@
+"""What switches that speak eBGP (RFC 7938) know: their AS numbers and loopbacks, and the routes that they have when routing has converged.
+
+The routes are those of path-vector routing with AS paths of equal length as equals (`multipath-relax`): a breadth-first search from each
+switch that originates prefixes, in which a switch refuses a path with its own AS number in it (RFC 4271, section 9.1.2). Where all AS
+numbers differ, these are all shortest paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
+
+from fabriclab.formats.plan.node import Node, Port, Route
+from fabriclab.lab.network.topology import Topology
+from fabriclab.resolve.addressing import PortAddress, extra_network
+from fabriclab.resolve.interfaces import Interface, interfaces, neighbours
+from fabriclab.resolve.static_routes import is_alive, over_learnt
+
+LOOPBACK_POOL = IPv4Network("10.255.0.0/16")
+PRIVATE_ASNS_FROM = 4_200_000_000
+"""The first private 32-bit AS number (RFC 6996): enough for any fabric, and apart from the 16-bit ones that people write."""
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """A switch as BGP knows it."""
+
+    asn: int
+    loopback: str
+
+
+def assign_speakers(topology: Topology, addresses: Mapping[str, PortAddress]) -> dict[str, Speaker]:
+    """Return AS number and loopback of every switch: what its labels say, else its own private ones in the order of the file."""
+    switches = [node for node in topology.nodes if node.role == "switch"]
+    asns = _free_asns({node.asn.value for node in switches if node.asn is not None})
+    written = {node.loopback.value for node in switches if node.loopback is not None}
+    loopbacks = _free_loopbacks(written, [address.ipv4.network for address in addresses.values()])
+    speakers = {}
+    for node in switches:
+        asn = next(asns) if node.asn is None else node.asn.value
+        loopback = next(loopbacks) if node.loopback is None else node.loopback.value
+        speakers[node.name] = Speaker(asn, str(loopback))
+    return speakers
+
+
+def _free_asns(taken: Collection[int]) -> Iterator[int]:
+    number = PRIVATE_ASNS_FROM
+    while True:
+        if number not in taken:
+            yield number
+        number += 1
+
+
+def _free_loopbacks(taken: Collection[IPv4Address], networks: Sequence[IPv4Network]) -> Iterator[IPv4Address]:
+    near = [network for network in networks if network.overlaps(LOOPBACK_POOL)]
+    for address in LOOPBACK_POOL.hosts():
+        if address not in taken and not any(address in network for network in near):
+            yield address
+
+
+@dataclass(frozen=True)
+class _Session:
+    """A session of a switch: the neighbour's name, our interface that leads there, and the neighbour's."""
+
+    neighbour: str
+    interface: Interface
+    peer: Interface
+
+
+def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str] = ()) -> dict[str, tuple[Route, ...]]:
+    """Return the routes of every switch, with all its equal next hops, while the ports `dead` (`node:interface`) carry nothing.
+
+    Prefixes are the switches' loopbacks and the networks that they share with hosts, in the order of the plan.
+    """
+    every = {node.name: node for node in nodes}
+    switches = {node.name: node for node in nodes if node.role == "switch"}
+    sessions = {name: list(_sessions(node, every, dead)) for name, node in switches.items()}
+    routes: dict[str, list[Route]] = {name: [] for name in switches}
+    for origins, prefixes in _by_origins(switches, every, dead).items():
+        for name, used in _paths_to(origins, switches, sessions).items():
+            hops = tuple((_gateway(each.peer, unnumbered), each.interface.name) for each in used)
+            routes[name] += [Route(destination=prefix, next_hops=hops) for prefix in prefixes]
+    return {
+        name: over_learnt(switches[name], found, dead_interfaces(switches[name], dead))
+        for name, found in routes.items()
+    }
+
+
+def _by_origins(
+    switches: Mapping[str, Node], nodes: Mapping[str, Node], dead: Collection[str]
+) -> dict[tuple[str, ...], list[str]]:
+    """Return the prefixes by the switches that originate them: one, but of static routes that several announce."""
+    origins: dict[str, list[str]] = {}
+    for name, switch in switches.items():
+        for prefix in originated_prefixes(switch, nodes, dead):
+            origins.setdefault(prefix, []).append(name)
+    found: dict[tuple[str, ...], list[str]] = {}
+    for prefix, names in origins.items():
+        found.setdefault(tuple(dict.fromkeys(names)), []).append(prefix)
+    return found
+
+
+def originated_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str] = ()) -> Iterator[str]:
+    """Yield what a switch announces as its own: its loopback, the networks that it shares with hosts, those of their extra addresses."""
+    if switch.loopback is not None:
+        yield f"{switch.loopback}/32"
+    for interface in interfaces(switch):
+        if nodes[interface.ports[0].peer_node].role == "host" and not _is_dead(switch, interface, dead):
+            yield str(IPv4Interface(interface.address).network)
+            yield from (str(network) for network, _ in extra_behind(switch, interface, nodes))
+    if switch.static_routes:
+        gone = dead_interfaces(switch, dead)
+        yield from dict.fromkeys(
+            route.destination for route in switch.static_routes if route.advertised and is_alive(route, gone)
+        )
+
+
+def dead_interfaces(node: Node, dead: Collection[str]) -> frozenset[str]:
+    """Return the interfaces of a node that carry nothing while the ports `dead` do not."""
+    return frozenset(interface.name for interface in interfaces(node) if _is_dead(node, interface, dead))
+
+
+def extra_behind(node: Node, interface: Interface, nodes: Mapping[str, Node]) -> Iterator[tuple[IPv4Network, str]]:
+    """Yield the networks of the extra addresses of an interface's neighbours, each with the address that leads there."""
+    for neighbour in neighbours(node, interface, nodes):
+        network = extra_network(neighbour.interface.extra_addresses)
+        if network is not None:
+            yield network, neighbour.interface.ip
+
+
+def _sessions(node: Node, nodes: Mapping[str, Node], dead: Collection[str]) -> Iterator[_Session]:
+    for interface in interfaces(node):
+        if nodes[interface.ports[0].peer_node].role == "switch" and not _is_dead(node, interface, dead):
+            for neighbour in neighbours(node, interface, nodes):
+                yield _Session(neighbour.node.name, interface, neighbour.interface)
+
+
+def _is_dead(node: Node, interface: Interface, dead: Collection[str]) -> bool:
+    """Return whether nothing gets through: every link of the interface is dead at one of its ends."""
+    return bool(dead) and all(
+        f"{node.name}:{port.interface}" in dead or _peer(port) in dead for port in interface.ports
+    )
+
+
+def _peer(port: Port) -> str:
+    return f"{port.peer_node}:{port.peer_interface}"
+
+
+def _paths_to(
+    origins: Sequence[str], switches: Mapping[str, Node], sessions: Mapping[str, list[_Session]]
+) -> dict[str, list[_Session]]:
+    """Return, for each switch that learns of `origins`, the sessions that it uses towards the nearest of them."""
+    path = {origin: frozenset((switches[origin].asn,)) for origin in origins}
+    used: dict[str, list[_Session]] = {}
+    frontier = list(origins)
+    while frontier:
+        candidates = dict.fromkeys(session.neighbour for name in frontier for session in sessions[name])
+        heard = frozenset(frontier)
+        frontier = []
+        for name in candidates:
+            asn = switches[name].asn
+            usable = [each for each in sessions[name] if each.neighbour in heard and asn not in path[each.neighbour]]
+            if name not in path and usable:
+                used[name] = usable
+                frontier.append(name)
+        for name in frontier:
+            path[name] = path[used[name][0].neighbour] | {switches[name].asn}
+    return used
+
+
+def _gateway(peer: Interface, unnumbered: bool) -> str:
+    return link_local(peer.mac) if unnumbered else peer.ip
+
+
+def link_local(mac: str) -> str:
+    """Return the IPv6 link-local address that Linux makes of a MAC address (modified EUI-64, RFC 4291, appendix A)."""
+    octets = bytes.fromhex(mac.replace(":", ""))
+    identifier = bytes([octets[0] ^ 0x02]) + octets[1:3] + b"\xff\xfe" + octets[3:]
+    return str(IPv6Address(b"\xfe\x80" + bytes(6) + identifier))

@@ -1,0 +1,164 @@
+"""The buffer behind every port of a lab: a queue of its own, or a place in a switch's shared one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from fabriclab.formats.plan.node import Aqm, Queue
+from fabriclab.formats.plan.switch import Switch, SwitchPort
+from fabriclab.lab.experiment import Experiment, LinkOverrides
+from fabriclab.lab.network.topology import Endpoint, Link, Topology
+from fabriclab.lab.ports.aqm import WrittenAqm
+from fabriclab.lab.ports.buffer import WrittenPortBuffer
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import value_or
+from fabriclab.lab.switch.written import WrittenSwitch
+from fabriclab.resolve.switch.checks import check_switch
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
+from fabriclab.resolve.switch.headroom import Line
+from fabriclab.resolve.switch.nic import nic_port
+from fabriclab.resolve.switch.places import written_at
+from fabriclab.resolve.switch.resolve import resolve_pfc, resolve_switch
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What leaves a port: rate, one-way delay, and the MTU of the link."""
+
+    rate_bps: int
+    delay_ns: int
+    mtu: int
+
+
+@dataclass(frozen=True)
+class SharedBuffer:
+    """A switch with a shared buffer, and what its checks warn of."""
+
+    switch: Switch
+    ports: tuple[CheckedPort, ...]
+    warnings: tuple[SwitchFinding, ...]
+
+    def port(self, interface: str) -> SwitchPort:
+        """Return the port of that name."""
+        return next(port.port for port in self.ports if port.name == interface)
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """Of all ports (`node:interface`), and of the switches that share one."""
+
+    ports: Mapping[str, Queue | SwitchPort]
+    shared: Mapping[str, SharedBuffer]
+
+
+def resolve_wire(link: Link, end: Endpoint, over: LinkOverrides) -> Wire:
+    """Return what leaves `end`: the experiment's word for all links, else the topology's."""
+    rate = over.rate or end.rate
+    if rate is None:
+        raise AssertionError(f"{end.port} has no rate, which reading the lab refuses")
+    return Wire(
+        rate_bps=rate.value,
+        delay_ns=value_or(over.delay or end.delay, defaults.DELAY_NS),
+        mtu=value_or(over.mtu or link.mtu, defaults.MTU_BYTES),
+    )
+
+
+def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
+    """Return every port's buffer. Raises LabError with what is wrong in the switches' shared ones."""
+    problems = Problems()
+    shared = {
+        name: _shared_buffer(name, written, _lines(name, topology, experiment), problems)
+        for name, written in experiment.shared_switches.items()
+    }
+    problems.raise_if_any()
+    return Buffers({end.port: _buffer(end, peer, experiment, shared) for _, end, peer in _ends(topology)}, shared)
+
+
+def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line], problems: Problems) -> SharedBuffer:
+    resolved = resolve_switch(written, lines, problems)
+    ports = tuple(CheckedPort(interface, line, resolved.ports[interface]) for interface, line in lines.items())
+    findings = check_switch(resolved.switch, ports)
+    for finding in findings:
+        if finding.severity == "error":
+            _record(finding, name, written.of(finding.ports[0]) if finding.ports else written, problems)
+    return SharedBuffer(resolved.switch, ports, tuple(finding for finding in findings if finding.severity == "warning"))
+
+
+def _record(finding: SwitchFinding, name: str, written: WrittenSwitch, problems: Problems) -> None:
+    """Record an error at the place where its value was written, or at the switch where a default holds."""
+    at = written_at(written, finding.path)
+    message = f"{finding.explanation} (switch {name})"
+    if at is None:
+        problems.add(written.place, f"{written.key}.{finding.field}", message)
+    else:
+        at.complain(problems, message)
+
+
+def _lines(switch: str, topology: Topology, experiment: Experiment) -> dict[str, Line]:
+    """Return the line of each of a switch's ports by interface."""
+    lines = {}
+    for link, end, peer in _ends(topology):
+        if end.node != switch:
+            continue
+        out, back = resolve_wire(link, end, experiment.links), resolve_wire(link, peer, experiment.links)
+        # A host's NIC has the PFC of the switch's port that it faces.
+        decides = peer if peer.node in topology.switches else end
+        neighbour = experiment.shared_switches.get(decides.node)
+        honoured = resolve_pfc(neighbour.of(decides.interface).buffer.pfc) if neighbour is not None else None
+        lines[end.interface] = Line(
+            out_rate_bps=out.rate_bps,
+            out_delay_ns=out.delay_ns,
+            in_rate_bps=back.rate_bps,
+            in_delay_ns=back.delay_ns,
+            mtu=out.mtu,
+            honoured=honoured.priorities if honoured is not None else (),
+            reaction_ns=honoured.reaction_ns if honoured is not None else 0,
+        )
+    return lines
+
+
+def _buffer(
+    end: Endpoint, peer: Endpoint, experiment: Experiment, shared: Mapping[str, SharedBuffer]
+) -> Queue | SwitchPort:
+    if end.node in shared:
+        return shared[end.node].port(end.interface)
+    written = experiment.switches.get(end.node)
+    if written is not None:
+        return _switch_queue(end.node, written)
+    limit_bytes = value_or(experiment.hosts[end.node].queue, defaults.HOST_QUEUE_BYTES)
+    if peer.node in shared:
+        return nic_port(shared[peer.node].port(peer.interface), limit_bytes)
+    return Queue(limit_bytes=limit_bytes)
+
+
+def _switch_queue(node: str, written: WrittenPortBuffer) -> Queue:
+    if written.buffer is None:
+        raise AssertionError(f"switch {node} has no buffer, which reading the lab refuses")
+    return Queue(
+        limit_bytes=written.buffer.value,
+        ecn_threshold_bytes=value_or(written.ecn_threshold, None),
+        non_ect=cast(Literal["drop", "queue"], value_or(written.non_ect, defaults.NON_ECT)),
+        aqm=_aqm(written.aqm),
+    )
+
+
+def _aqm(written: WrittenAqm | None) -> Aqm | None:
+    if written is None or written.is_none or written.kind is None:
+        return None
+    kind = cast(Literal["codel", "fq_codel", "pie", "fq_pie"], written.kind.value)
+    return Aqm(
+        kind=kind,
+        target_ns=value_or(written.target, defaults.AQM_TARGET_NS[kind]),
+        interval_ns=value_or(written.interval, defaults.AQM_INTERVAL_NS[kind]),
+        ecn=value_or(written.ecn, defaults.AQM_ECN),
+    )
+
+
+def _ends(topology: Topology) -> Iterator[tuple[Link, Endpoint, Endpoint]]:
+    """Yield every end of every link with the other one."""
+    for link in topology.links:
+        yield link, link.a, link.b
+        yield link, link.b, link.a

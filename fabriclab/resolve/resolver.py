@@ -1,0 +1,314 @@
+"""From a lab and settings to a plan: every default made explicit, every name an address. Pure: nothing is run, written or asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, cast
+
+from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
+from fabriclab.formats.plan.node import Mptcp, Node, Port, Queue, Transport
+from fabriclab.formats.plan.switch import SwitchPort
+from fabriclab.lab import AppliedSettings, Lab, LabError
+from fabriclab.lab.experiment import Experiment, LinkOverrides
+from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
+from fabriclab.lab.hosts.mptcp import WrittenMptcp
+from fabriclab.lab.hosts.transport import WrittenTransport
+from fabriclab.lab.network.layer2 import WrittenLayer2
+from fabriclab.lab.network.segments import Layer2, Segment
+from fabriclab.lab.network.topology import Endpoint, Link, Topology
+from fabriclab.lab.ports.buffer import WrittenPortBuffer
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.problems import Mistake
+from fabriclab.lab.reading.section import value_or
+from fabriclab.lab.routing import WrittenRouting
+from fabriclab.lab.study import WrittenCheck
+from fabriclab.lab.switch.written import WrittenSwitch
+from fabriclab.resolve.addressing import PortAddress, assign_addresses, assign_macs
+from fabriclab.resolve.bgp import assign_speakers, bgp_routes
+from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
+from fabriclab.resolve.configured_bgp import default_protocol, resolve_own_bgp
+from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
+from fabriclab.resolve.mismatched_ends import DCTCP, ends_warnings
+from fabriclab.resolve.parameters import parameter_values
+from fabriclab.resolve.probes import resolve_probes
+from fabriclab.resolve.routing import compute_routes
+from fabriclab.resolve.static_routes import beside_static, resolve_static_routes
+from fabriclab.resolve.traffic import resolve_traffic
+from fabriclab.resolve.warnings import file_warnings, plan_warnings
+
+_NS_PER_US = 1000
+_NS_PER_S = 10**9
+_MOST_REMEMBERED = 16
+"""Variants of the nodes that a matrix alternates between."""
+
+
+class _NodeInputs(NamedTuple):
+    """What the nodes hang on."""
+
+    links: LinkOverrides
+    switches: Mapping[str, WrittenPortBuffer]
+    shared_switches: Mapping[str, WrittenSwitch]
+    hosts: Mapping[str, WrittenTransport]
+    layer2: Mapping[str, WrittenLayer2]
+    bgp: Bgp | None
+
+
+class _Network(NamedTuple):
+    """The nodes, and their buffers for what is to be said of them."""
+
+    nodes: tuple[Node, ...]
+    buffers: Buffers
+    notes: tuple[str, ...]
+    """What of the switches' own static routes cannot be, a sentence each."""
+
+
+def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None) -> Plan:
+    """Return the plan of one run.
+
+    `settings` are texts by parameter name, `variant` or dotted key, as on the command line. Without `seed` it is the experiment's.
+    Raises LabError for settings that are unknown or lead to an experiment that cannot be run.
+    """
+    return Resolver(lab).resolve(settings, seed)
+
+
+class Resolver:
+    """Resolves the points of one lab. Points that differ in traffic or seed alone share their nodes, which take longest to compute."""
+
+    def __init__(self, lab: Lab) -> None:
+        """Start with nothing computed."""
+        self._lab = lab
+        self._computed: list[tuple[_NodeInputs, _Network]] = []
+
+    def resolve(self, settings: Mapping[str, str], seed: int | None = None) -> Plan:
+        """Return the plan of one run, as `resolve_plan` does."""
+        return self.resolve_applied(self._lab.apply(settings, seed))
+
+    def resolve_applied(self, applied: AppliedSettings) -> Plan:
+        """Return the plan of an experiment with settings in place. Raises LabError for one that cannot be run."""
+        lab, experiment = self._lab, applied.experiment
+        bgp = _resolve_bgp(experiment.routing, lab.topology)
+        nodes, buffers, route_notes = self._network(experiment, bgp)
+        traffic = tuple(resolve_traffic(each) for each in experiment.traffic)
+        return Plan(
+            lab=lab.name,
+            title=experiment.title,
+            settings=dict(applied.settings),
+            parameters=parameter_values(lab, applied, nodes),
+            seed=experiment.seed,
+            limit_ns=experiment.limit_ns,
+            nodes=nodes,
+            bgp=bgp,
+            events=tuple(_resolve_event(event, lab.topology) for event in experiment.events),
+            pause_storms=tuple(_resolve_storm(storm, nodes) for storm in experiment.pause_storms),
+            warnings=(
+                *file_warnings(lab.topology),
+                *route_notes,
+                *plan_warnings(buffers.shared, nodes, traffic),
+                *ends_warnings(experiment.hosts, nodes, traffic),
+            ),
+            groups=dict(experiment.groups),
+            traffic=traffic,
+            probes=resolve_probes(experiment, lab.topology, nodes, traffic),
+            checks=tuple(_resolve_check(check) for check in lab.study.checks),
+            study=experiment.study,
+        )
+
+    def _network(self, experiment: Experiment, bgp: Bgp | None) -> _Network:
+        inputs = _NodeInputs(
+            experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, experiment.layer2, bgp
+        )
+        for known, network in self._computed:
+            if known == inputs:
+                return network
+        network = _resolve_network(self._lab.topology, experiment, bgp)
+        self._computed = [(inputs, network), *self._computed[: _MOST_REMEMBERED - 1]]
+        return network
+
+
+def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> _Network:
+    transports = _resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
+    layer2 = Layer2(topology, experiment.layer2)
+    segments = layer2.segments()
+    addresses = _assign_addresses(topology, segments, transports)
+    macs = assign_macs(topology)
+    buffers = resolve_buffers(topology, experiment)
+    routes = compute_routes(topology, segments, addresses)
+    speakers = {} if bgp is None else assign_speakers(topology, addresses)
+    ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
+    for link in topology.links:
+        for end, peer in ((link.a, link.b), (link.b, link.a)):
+            resolved = _resolve_port(
+                link, end, peer, macs[end.port], addresses.get(end.port), buffers.ports[end.port], experiment.links
+            )
+            ports[end.node].append(resolved)
+    nodes = tuple(
+        Node(
+            name=node.name,
+            asn=speakers[node.name].asn if node.name in speakers else None,
+            loopback=speakers[node.name].loopback if node.name in speakers else None,
+            role=node.role,
+            ports=tuple(ports[node.name]),
+            port_channels=resolve_channels(node.name, layer2, addresses, macs),
+            vlans=resolve_vlans(node.name, experiment.layer2, addresses),
+            switch=buffers.shared[node.name].switch if node.name in buffers.shared else None,
+            transport=transports.get(node.name),
+            bgp=resolve_own_bgp(node.own, bgp),
+            routes=routes[node.name],
+        )
+        for node in topology.nodes
+    )
+    notes: list[str] = []
+    nodes = _with_static_routes(nodes, topology, notes, is_static=bgp is None)
+    learnt = {} if bgp is None else bgp_routes(nodes, unnumbered=bgp.unnumbered)
+    with_learnt = tuple(
+        node.model_copy(update={"routes": learnt[node.name]}) if node.name in learnt else node for node in nodes
+    )
+    return _Network(with_learnt, buffers, tuple(notes))
+
+
+def _with_static_routes(
+    nodes: tuple[Node, ...], topology: Topology, notes: list[str], *, is_static: bool
+) -> tuple[Node, ...]:
+    """Return the nodes with the static routes of their own files; `is_static`: the lab has no BGP."""
+    every = {node.name: node for node in nodes}
+    found = []
+    for node, written in zip(nodes, topology.nodes, strict=True):
+        routes = resolve_static_routes(node, written.own.static_routes, every, notes) if written.own is not None else ()
+        own = node.model_copy(update={"static_routes": routes}) if routes else node
+        found.append(
+            own.model_copy(update={"routes": beside_static(own, node.routes)}) if routes and is_static else own
+        )
+    return tuple(found)
+
+
+def _assign_addresses(
+    topology: Topology, segments: tuple[Segment, ...], transports: Mapping[str, Transport]
+) -> dict[str, PortAddress]:
+    subflows = {host: transport.mptcp.subflows for host, transport in transports.items() if transport.mptcp is not None}
+    try:
+        return assign_addresses(topology, segments, subflows)
+    except ValueError as error:
+        raise LabError([Mistake(topology.links[0].place.file, None, "topology.links", "", str(error))]) from error
+
+
+def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:
+    protocol = value_or(written.protocol, default_protocol(topology))
+    if protocol == "static":
+        return None
+    interval_ns = value_or(written.bfd, None)
+    return Bgp(
+        unnumbered=protocol == "bgp-unnumbered",
+        max_paths=value_or(written.max_paths, defaults.MAX_PATHS),
+        keepalive_s=value_or(written.keepalive, defaults.KEEPALIVE_S * _NS_PER_S) // _NS_PER_S,
+        hold_s=value_or(written.hold, defaults.HOLD_S * _NS_PER_S) // _NS_PER_S,
+        bfd=None
+        if interval_ns is None
+        else Bfd(interval_ns=interval_ns, multiplier=value_or(written.bfd_multiplier, defaults.BFD_MULTIPLIER)),
+        convergence_limit_ns=value_or(written.convergence_limit, defaults.CONVERGENCE_LIMIT_NS),
+    )
+
+
+def _resolve_event(written: WrittenEvent, topology: Topology) -> Event:
+    links = [
+        link
+        for link in topology.links
+        if written.link in (link.a.port, link.b.port) or written.node in (link.a.node, link.b.node)
+    ]
+    return Event(
+        name=written.name,
+        at_ns=written.at_ns,
+        links=tuple((link.a.port, link.b.port) for link in links),
+        node=written.node,
+        action=cast(Literal["down", "up", "blackhole", "change"], written.action or "change"),
+        rate_bps=written.rate_bps,
+        delay_ns=written.delay_ns,
+        loss_ppm=written.loss_ppm,
+    )
+
+
+def _resolve_storm(written: WrittenPauseStorm, nodes: tuple[Node, ...]) -> PauseStorm:
+    """Return the storm at the host's first port that has its priorities."""
+    (host,) = (node for node in nodes if node.name == written.host)
+    wanted = set(written.priorities.value)
+    pfcs = {port.interface: port.switch_port.pfc for port in host.ports if port.switch_port is not None}
+    interface = next((name for name, pfc in pfcs.items() if pfc is not None and wanted <= set(pfc.priorities)), None)
+    if interface is None:
+        raise AssertionError(
+            f"events.{written.name}: no port of {written.host} has these priorities, which reading the lab refuses"
+        )
+    return PauseStorm(
+        name=written.name,
+        at_ns=written.at_ns,
+        until_ns=written.until_ns,
+        host=written.host,
+        interface=interface,
+        priorities=tuple(sorted(wanted)),
+    )
+
+
+def _resolve_port(
+    link: Link,
+    end: Endpoint,
+    peer: Endpoint,
+    mac: str,
+    address: PortAddress | None,
+    buffer: Queue | SwitchPort,
+    over: LinkOverrides,
+) -> Port:
+    wire = resolve_wire(link, end, over)
+    return Port(
+        interface=end.interface,
+        peer_node=peer.node,
+        peer_interface=peer.interface,
+        mac=mac,
+        address=None if address is None else str(address.ipv4),
+        extra_addresses=() if address is None else tuple(map(str, address.extra)),
+        rate_bps=wire.rate_bps,
+        delay_ns=wire.delay_ns,
+        mtu=wire.mtu,
+        queue=buffer if isinstance(buffer, Queue) else None,
+        switch_port=buffer if isinstance(buffer, SwitchPort) else None,
+    )
+
+
+def _resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Transport]:
+    """Return the transport of each host. One of which nothing was said answers DCTCP by DCTCP; what was written stays as it is."""
+    transports = {host: _resolve_transport(of) for host, of in written.items()}
+    if all(transport.congestion_control != DCTCP for transport in transports.values()):
+        return transports
+    follow = [host for host, of in written.items() if of.congestion_control is None and transports[host].ecn != "off"]
+    return transports | {host: transports[host].model_copy(update={"answers_dctcp": True}) for host in follow}
+
+
+def _resolve_transport(written: WrittenTransport) -> Transport:
+    congestion_control = value_or(written.congestion_control, defaults.CONGESTION_CONTROL)
+    # DCTCP asks for ECN itself (TCP_CONG_NEEDS_ECN); the plan says what will happen.
+    ecn = "on" if congestion_control == DCTCP else value_or(written.ecn, defaults.ECN)
+    return Transport(
+        congestion_control=congestion_control,
+        ecn=cast(Literal["off", "on", "accept"], ecn),
+        rto_min_us=value_or(written.rto_min, defaults.RTO_MIN_NS) // _NS_PER_US,
+        delayed_ack=value_or(written.delayed_ack, defaults.DELAYED_ACK),
+        initial_window_segments=value_or(written.initial_window, defaults.INITIAL_WINDOW_SEGMENTS),
+        window_limit_segments=value_or(written.window_limit, None),
+        receive_buffer_bytes=value_or(written.receive_buffer, defaults.RECEIVE_BUFFER_BYTES),
+        send_buffer_bytes=value_or(written.send_buffer, defaults.SEND_BUFFER_BYTES),
+        mptcp=_resolve_mptcp(written.mptcp),
+    )
+
+
+def _resolve_mptcp(written: WrittenMptcp | None) -> Mptcp | None:
+    if written is None or written.is_none:
+        return None
+    path_manager = value_or(written.path_manager, defaults.MPTCP_PATH_MANAGER)
+    return Mptcp(
+        subflows=value_or(written.subflows, defaults.MPTCP_SUBFLOWS),
+        add_addr_accepted=value_or(written.add_addr_accepted, defaults.MPTCP_ADD_ADDR_ACCEPTED),
+        scheduler=value_or(written.scheduler, defaults.MPTCP_SCHEDULER),
+        path_manager=cast(Literal["subflow", "fullmesh", "signal"], path_manager),
+    )
+
+
+def _resolve_check(written: WrittenCheck) -> Check:
+    operator = cast(Literal["<", "<=", ">", ">=", "=="], written.operator)
+    return Check(metric=written.metric, operator=operator, value=written.value, where=dict(written.where))

@@ -1,0 +1,76 @@
+"""What is looked at when a switch is checked, and what is found: a rule, a field, its value, the bound and the consequence.
+
+The rules are pure functions of a switch and its ports (`checks.py`, `pfc_checks.py`): a plan's switch is checked with them, and so is a
+SONiC configuration without a lab around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from fabriclab.formats.plan.switch import PriorityGroup, SwitchPort, SwitchQueue
+from fabriclab.resolve.switch.headroom import Line
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True)
+class CheckedPort:
+    """A port of the switch."""
+
+    name: str
+    line: Line
+    port: SwitchPort
+
+    def queue(self, index: int) -> SwitchQueue | None:
+        """Return the queue of that number; None: not configured."""
+        return next((queue for queue in self.port.queues if queue.index == index), None)
+
+    def group(self, index: int) -> PriorityGroup | None:
+        """Return the priority group of that number; None: not configured, so without any limit."""
+        return next((group for group in self.port.groups if group.index == index), None)
+
+
+@dataclass(frozen=True)
+class SwitchFinding:
+    """One thing that is wrong (error) or probably not meant (warning)."""
+
+    rule: str
+    """In kebab-case, e.g. `ecn-unreachable`."""
+    severity: Severity
+    path: tuple[str, ...]
+    """The field in the words of the lab language: `("queues", "3", "wred", "min")`."""
+    value: str
+    """What it is, with its unit."""
+    bound: str
+    """What the value is compared with, in words that go on from the value: `not below 24 KB, the most that ...`."""
+    consequence: str
+    remedy: str = ""
+    """What to write instead, in the words of the lab language."""
+    ports: tuple[str, ...] = ()
+    """At which ports; empty: of the whole switch."""
+
+    @property
+    def field(self) -> str:
+        """The path with dots."""
+        return ".".join(self.path)
+
+    @property
+    def sentence(self) -> str:
+        """Field, what is wrong with it, in one line, without the ports."""
+        return f"{self.field}: {self.explanation}"
+
+    @property
+    def explanation(self) -> str:
+        """Value, bound, consequence and remedy."""
+        return "; ".join(filter(None, [f"{self.value} is {self.bound}", self.consequence, self.remedy]))
+
+
+def merged(findings: Iterable[SwitchFinding]) -> tuple[SwitchFinding, ...]:
+    """Return the findings, those that differ in their ports alone as one, in the order of the first of each."""
+    found: dict[SwitchFinding, dict[str, None]] = {}
+    for finding in findings:
+        found.setdefault(replace(finding, ports=()), {}).update(dict.fromkeys(finding.ports))
+    return tuple(replace(finding, ports=tuple(ports)) for finding, ports in found.items())

@@ -1,0 +1,79 @@
+"""How long queues and priority groups can get in a switch's memory.
+
+A dynamic limit admits a frame while the account is below alpha x (free cells of the pool); with N accounts that are always full each holds
+
+    alpha B / (1 + alpha N)
+
+of the B cells that nobody has reserved (A. K. Choudhury and E. L. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
+Switches", IEEE/ACM ToN 6(2), 1998). Everything is computed in cells, as the kernel does, and told in bytes of full frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from fabriclab.formats.plan.switch import Account, Lossless, Pool, Switch
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.headroom import cells
+
+
+def alpha(account: Account) -> Fraction | None:
+    """Return a dynamic limit's share of the free memory; None for a static limit."""
+    return None if account.alpha_log is None else Fraction(2) ** account.alpha_log
+
+
+class Memory:
+    """The pools of a switch with what its ports reserve of them."""
+
+    def __init__(self, switch: Switch, ports: Sequence[CheckedPort]) -> None:
+        """Sum up what is reserved."""
+        self.cell_bytes = switch.cell_bytes
+        self.pools: dict[str, Pool] = {pool.name: pool for pool in switch.pools}
+        self._reserved = dict.fromkeys(self.pools, 0)
+        for account in _accounts(ports):
+            if account.pool in self._reserved:
+                self._reserved[account.pool] += cells(account.reserved_bytes, self.cell_bytes)
+
+    def reserved_bytes(self, pool: str) -> int:
+        """Return what is reserved of a pool, in whole cells."""
+        return self._reserved[pool] * self.cell_bytes
+
+    def free_cells(self, pool: str) -> int:
+        """Return the cells that nobody has reserved."""
+        return max(0, self.pools[pool].size_bytes // self.cell_bytes - self._reserved[pool])
+
+    def headroom_bytes(self, account: Account, lossless: Lossless, groups: int) -> int:
+        """Return the headroom that so many groups alike can fill together: their own, or what their pool has for them."""
+        own = groups * lossless.headroom_bytes
+        shared = 0 if account.pool is None else self.pools[account.pool].headroom_bytes
+        return min(own, shared) if shared else own
+
+    def share_cells(self, account: Account, busy: int) -> Fraction:
+        """Return what an account holds beyond its reserved cells while `busy` alike are full."""
+        limit = None if account.limit_bytes is None else account.limit_bytes // self.cell_bytes
+        return _share(None if account.pool is None else self.free_cells(account.pool), limit, account.alpha_log, busy)
+
+    def holds_bytes(self, account: Account, busy: int, frame_bytes: int) -> int:
+        """Return the bytes of frames of that size in an account while `busy` alike are full."""
+        held = cells(account.reserved_bytes, self.cell_bytes) + self.share_cells(account, busy)
+        return held.numerator * frame_bytes // (held.denominator * cells(frame_bytes, self.cell_bytes))
+
+
+@lru_cache(maxsize=1 << 12)
+def _share(free: int | None, limit: int | None, alpha_log: int | None, busy: int) -> Fraction:
+    """Return the cells of `Memory.share_cells`; a fabric asks for the same of every port."""
+    if free is None:
+        return Fraction(limit or 0)
+    if alpha_log is not None:
+        share = Fraction(2) ** alpha_log
+        return share * free / (1 + share * busy)
+    fair = Fraction(free, busy)
+    return fair if limit is None else min(Fraction(limit), fair)
+
+
+def _accounts(ports: Iterable[CheckedPort]) -> Iterable[Account]:
+    for port in ports:
+        yield from (queue.account for queue in port.port.queues)
+        yield from (group.account for group in port.port.groups)

@@ -1,0 +1,74 @@
+"""What can be run and is probably not meant, as sentences: what was found of each switch, said once for all switches and ports alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
+from fabriclab.lab.network.not_applied import unapplied_sentences
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.problems import listed
+from fabriclab.resolve.buffers import SharedBuffer
+from fabriclab.resolve.switch.checks import unmarked
+from fabriclab.resolve.switch.findings import SwitchFinding, merged
+from fabriclab.resolve.switch.notes import number_ranges
+from fabriclab.resolve.traffic_nodes import data_senders
+
+_MOST_NAMED = 6
+_NUMBERED = ("queues", "priority_groups")
+
+
+def plan_warnings(
+    shared: Mapping[str, SharedBuffer], nodes: Sequence[Node], traffic: Sequence[Traffic]
+) -> tuple[str, ...]:
+    """Return one sentence for each thing that was found in the switches with a shared buffer."""
+    codepoints = _dctcp_codepoints(nodes, traffic)
+    switches: dict[tuple[str, str], list[str]] = {}
+    for name, buffer in shared.items():
+        findings = [*buffer.warnings, *merged(unmarked(buffer.switch, buffer.ports, codepoints))]
+        for finding in _with_ranges(findings):
+            switches.setdefault((_at(finding, buffer), finding.sentence), []).append(name)
+    return tuple(f"{_switches(names)}{at}: {sentence}" for (at, sentence), names in switches.items())
+
+
+def file_warnings(topology: Topology) -> tuple[str, ...]:
+    """Return what a topology says and nothing acts on, and what switches say in configurations of their own and do not have."""
+    notes = (f"{node.name}: {note}" for node in topology.nodes if node.own is not None for note in node.own.notes)
+    return (*unapplied_sentences(topology.not_applied), *notes)
+
+
+def _switches(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} switches ({names[0]} to {names[-1]})"
+
+
+def _at(finding: SwitchFinding, buffer: SharedBuffer) -> str:
+    """Say at which ports, unless it is all of them."""
+    return "" if len(finding.ports) in (0, len(buffer.ports)) else f" ({listed(finding.ports)})"
+
+
+def _with_ranges(findings: Iterable[SwitchFinding]) -> Iterator[SwitchFinding]:
+    """Yield findings that differ in the number of their queue or group alone as one: `queues.0..7.wred.min`."""
+    numbers: dict[SwitchFinding, list[int]] = {}
+    for finding in findings:
+        if finding.path[0] in _NUMBERED and finding.path[1].isdigit():
+            alike = replace(finding, path=(finding.path[0], "", *finding.path[2:]))
+            numbers.setdefault(alike, []).append(int(finding.path[1]))
+        else:
+            numbers.setdefault(finding, [])
+    for finding, found in numbers.items():
+        yield replace(finding, path=(finding.path[0], number_ranges(found), *finding.path[2:])) if found else finding
+
+
+def _dctcp_codepoints(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[int, ...]:
+    """Return the DSCPs of flows that DCTCP may carry."""
+    by_default = frozenset(
+        node.name for node in nodes if node.transport is not None and node.transport.congestion_control == "dctcp"
+    )
+    found = set()
+    for each in traffic:
+        control = None if isinstance(each, TraceTraffic) else each.carrier.congestion_control
+        if control == "dctcp" or (control is None and by_default & data_senders(each, by_default)):
+            found.add(0 if isinstance(each, TraceTraffic) else each.carrier.dscp)
+    return tuple(sorted(found))

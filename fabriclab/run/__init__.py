@@ -1,6 +1,0 @@
-"""Runs: a plan becomes a run directory, a matrix of plans a sweep directory. Formats: `fabriclab-run-1` and `fabriclab-sweep-1`."""
-
-from fabriclab.run.point import IngestError, RunContext, RunResult, run_point
-from fabriclab.run.sweep import PointState, Sweep, run_sweep
-
-__all__ = ["IngestError", "PointState", "RunContext", "RunResult", "Sweep", "run_point", "run_sweep"]

@@ -1,0 +1,72 @@
+"""The manifest of a run: what ran, from what, on what, how it ended."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fabriclab.engine.host import describe_host, fabriclab_version, git_revision
+from fabriclab.formats.plan.model import Plan
+from fabriclab.runs.engines import MadeFrom, engine_name
+
+RUN_FORMAT = "fabriclab-run-1"
+
+# Not hashed: it holds the hashes; it can be written anew from the rest.
+_NOT_HASHED = ("manifest.json", "report.html")
+
+
+def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest of a run that begins. Should nothing finish it, it tells the truth."""
+    return {
+        "format": RUN_FORMAT,
+        "status": "interrupted",
+        "message": "the run was not finished: fabriclab was killed",
+        "lab": plan.lab,
+        "title": plan.title,
+        "settings": dict(plan.settings),
+        "seed": plan.seed,
+        "engine": engine_name(artefacts),
+        "versions": {
+            "fabriclab": fabriclab_version(),
+            "git": git_revision(),
+            "kernel": None,
+            "packages": artefacts.packages(),
+        },
+        "artefacts": artefacts.hashes(),
+        "command": list(command),
+        "started": utc_now(),
+        "ended": None,
+        "wall_s": None,
+        "virtual_s": None,
+        "host": describe_host(),
+        "files": {},
+        "report": dict(report),
+        "plan": plan.model_dump(mode="json"),
+    }
+
+
+def utc_now() -> str:
+    """Return the time as ISO 8601, UTC, in seconds."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def kernel_release(directory: Path) -> str | None:
+    """Return the kernel as it named itself, None when it did not come so far."""
+    try:
+        return (directory / "collect" / "kernel").read_text().strip() or None
+    except OSError:
+        return None
+
+
+def hash_files(directory: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file of a run directory by its relative path."""
+    hashes = {}
+    for path in sorted(directory.rglob("*")):
+        name = path.relative_to(directory).as_posix()
+        if path.is_file() and name not in _NOT_HASHED:
+            with path.open("rb") as file:
+                hashes[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashes

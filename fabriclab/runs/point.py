@@ -1,0 +1,159 @@
+"""One run: write the inputs, run the engine, turn the logs into results, say in the manifest how it ended."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fabriclab.compile import TraceError
+from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.events import EventCallback
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.watch import Outcome, Status
+from fabriclab.files import explain, no_room
+from fabriclab.formats.plan.model import Plan
+from fabriclab.runs.directory import RUN_MARK, write_inputs
+from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only
+from fabriclab.runs.manifest import hash_files, kernel_release, new_manifest, utc_now
+from fabriclab.runs.record import Record
+
+
+class IngestError(Exception):
+    """What was logged can't be turned into results; the text says why."""
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What is the same for all runs of a command."""
+
+    lab_directory: Path
+    artefacts: MadeFrom
+    """It also says which engine runs."""
+    command: tuple[str, ...]
+    ingest: Callable[[Path], None]
+    """Turns a run directory's raw logs into results; raises IngestError."""
+    report: Mapping[str, Any] = field(default_factory=dict)
+    """The experiment's wishes for the report: they go with the run."""
+    collect: Sequence[tuple[str, str, Sequence[str]]] = ()
+    """What else is asked in a node at the end: the output's name, the node, the command."""
+    interrupt: Interrupt = field(default_factory=Interrupt)
+    stall_s: float = 120.0
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run ended; `message` is empty when there is nothing to say."""
+
+    directory: Path
+    status: Status
+    message: str
+    wall_s: float = 0.0
+    virtual_ns: int = 0
+    full: bool = False
+    """Whether the disk had no room for it: what is run next will fail, too."""
+    engine: EngineName = "vm"
+    """The one that ran it: it says which clock `virtual_ns` is of."""
+
+
+def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventCallback) -> RunResult:
+    """Run a plan; everything goes into `directory`, which is made. What can be kept is kept, whatever happens.
+
+    Raises TraceError for a bad flow trace, OSError when the directory can't be made or written to: nothing is in it then.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    manifest = new_manifest(plan, context.artefacts, context.command, context.report)
+    try:
+        record = Record(directory, manifest)
+    except OSError as error:
+        return _refused(directory, error)
+    with record:
+        try:
+            stock = has_stock_qdiscs_only(engine_name(context.artefacts))
+            write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect)
+        except TraceError as error:
+            record.note("failed", str(error))
+            raise
+        except OSError as error:
+            # Half of the inputs are of no use, and make room.
+            empty_run(directory)
+            return _refused(directory, error)
+        try:
+            outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s)
+        except (EngineError, OSError) as error:
+            outcome = Outcome("failed", explain(error) if isinstance(error, OSError) else str(error), 0, 0.0)
+            if not (directory / "events.jsonl").exists():  # it never began
+                record.note(outcome.status, outcome.message)
+                full = isinstance(error, OSError) and no_room(error)
+                return RunResult(directory, outcome.status, outcome.message, full=full, engine=manifest["engine"])
+        return _finish(directory, record, outcome, context.ingest)
+
+
+def _refused(directory: Path, error: OSError) -> RunResult:
+    """Return the result of a run for whose inputs there was no room. Raises the error if it is another one."""
+    if not no_room(error):
+        raise error
+    return RunResult(directory, "failed", f"{explain(error)}; nothing was run, and nothing of it is left", full=True)
+
+
+def _finish(directory: Path, record: Record, outcome: Outcome, ingest: Callable[[Path], None]) -> RunResult:
+    status, message, full = outcome.status, outcome.message, outcome.full
+    manifest = record.manifest
+    manifest["ended"] = utc_now()
+    manifest["wall_s"] = round(outcome.wall_s, 3)
+    manifest["virtual_s"] = outcome.virtual_ns / 1e9
+    manifest["versions"]["kernel"] = kernel_release(directory)
+    manifest.update(outcome.figures)
+    try:
+        # The results depend on how the run ended, so the manifest is first; their hashes come after.
+        record.note(status, message)
+        if any((directory / "raw").glob("**/*.csv")):
+            try:
+                ingest(directory)
+            except IngestError as error:
+                status, message = _worse(status), _join(message, f"the logs can't be turned into results: {error}")
+        manifest["files"] = hash_files(directory)
+        record.note(status, message)
+    except (OSError, MemoryError) as error:
+        status, message = _worse(status), _join(message, _kept(directory, error))
+        full = full or (isinstance(error, OSError) and no_room(error))
+        manifest["files"] = {}
+        # Should even this fail, the manifest says how the machine ended.
+        with suppress(OSError):
+            record.note(status, message)
+    return RunResult(directory, status, message, outcome.wall_s, outcome.virtual_ns, full, manifest["engine"])
+
+
+def _kept(directory: Path, error: OSError | MemoryError) -> str:
+    """Return what became of the results, and what the user can do."""
+    why = explain(error) if isinstance(error, OSError) else "there is not enough memory"
+    return f"{why}; the raw logs are kept: `fabriclab report {directory}` makes the results of them once this is mended"
+
+
+def _worse(status: Status) -> Status:
+    return "failed" if status in ("complete", "limit", "starved", "stopped") else status
+
+
+def _join(first: str, second: str) -> str:
+    return f"{first}\n{second}" if first and second not in first else second
+
+
+def remove_run(directory: Path) -> None:
+    """Remove a run directory of ours; anything else is left alone. Raises FileExistsError for a directory that is not one."""
+    if directory.exists():
+        empty_run(directory)
+        directory.rmdir()
+
+
+def empty_run(directory: Path) -> None:
+    """Remove all that a run directory of ours holds, but not itself: it may be held (`claimed`). Raises FileExistsError likewise."""
+    if any(directory.iterdir()) and not (directory / RUN_MARK).is_file():
+        raise FileExistsError(f"{directory} exists and is no run directory: choose another one (--out)")
+    for entry in directory.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
