@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fabriclab.formats.plan.model import Scalar
+Scalar = str | int | float | bool
+"""A parameter's value."""
 
 
 def concerns(where: Mapping[str, Any] | None, parameters: Mapping[str, Scalar]) -> bool:

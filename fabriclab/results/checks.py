@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fabriclab.formats.plan.model import Check, Scalar
-from fabriclab.formats.where_clause import concerns
+from fabriclab.formats.plan.model import Check
+from fabriclab.formats.where_clause import Scalar, concerns
 from fabriclab.results.run import Results
 from fabriclab.results.summary import Metric
 

@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 
 from fabriclab.formats.clock import Clock, clock_of
-from fabriclab.formats.plan.model import Plan, Scalar
+from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Sent
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.results.ingest import SUMMARY_FORMAT, ingest_run, read_json, read_manifest, read_plan
 from fabriclab.results.queue_metrics import over_all_ports
 from fabriclab.results.summary import Measured, Metrics

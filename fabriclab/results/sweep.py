@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.formats.plan.model import Plan, Scalar
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate, standard_deviation
 from fabriclab.results.flows import FLOW_SCHEMA, scan_flows
 from fabriclab.results.formats import ResultsError

@@ -12,8 +12,7 @@ from pydantic import Field
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.record import Frozen
-
-Scalar = str | int | float | bool
+from fabriclab.formats.where_clause import Scalar
 
 
 class Bfd(Frozen):
