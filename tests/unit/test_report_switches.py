@@ -8,17 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
-from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, switch_plan, switch_run, switch_sweep
+from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, switch_run, switch_sweep
 from synthetic_run import MS, incast_run
-from whole_plans import whole, with_plan
+from whole_plans import with_plan
 
 from fabriclab.formats.figures import FIGURE_KINDS
-from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.model import PauseStorm
-from fabriclab.formats.plan.node import Node
-from fabriclab.formats.plan.switch import Account
 from fabriclab.report import write_report
 from fabriclab.report.drawing.curves import Curve
 from fabriclab.report.drawing.exhibits import Absent, DataTable, Exhibit, Picture
@@ -27,9 +23,7 @@ from fabriclab.report.drawing.style import CAUSES
 from fabriclab.report.figures.buffer import buffer_picture
 from fabriclab.report.figures.causes import dropped, drops_of_points, drops_of_ports, drops_over_time
 from fabriclab.report.figures.pauses import paused, pauses_picture
-from fabriclab.report.measured.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
 from fabriclab.report.measured.port_facts import Level, port_facts
-from fabriclab.report.measured.quantities import metric_title
 from fabriclab.report.measured.samples import longest_queue, queue_samples
 from fabriclab.report.measured.series import sampled_bins
 from fabriclab.report.selection import run_exhibits, sweep_exhibits
@@ -38,8 +32,6 @@ from fabriclab.report.tables.points import key_figures, metric_rows
 from fabriclab.report.tables.switches import congestion_event_table, switch_point_table, switch_port_table
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, read_run, read_sweep
-from fabriclab.results.summary import Measured
-from fabriclab.results.switch_metrics import POOL_METRICS, PORT_METRICS, QUEUE_METRICS
 from fabriclab.results.switch_tables import SwitchTables
 
 
@@ -56,44 +48,12 @@ def sweep_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return switch_sweep(tmp_path_factory.mktemp("sweep"))
 
 
-def switch(plan: dict[str, Any]) -> Node:
-    return Plan.model_validate(whole(plan)).node("s1")
-
-
-def ports(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the ports of the switch."""
-    found: list[dict[str, Any]] = plan["nodes"][-1]["ports"]
-    return found
-
-
-def account(**values: Any) -> Account:
-    return Account(**{"pool": "shared"} | values)
-
-
 def titles(exhibits: list[Exhibit]) -> list[str]:
     return [exhibit.title for exhibit in exhibits]
 
 
 def texts(table: DataTable) -> list[list[str]]:
     return [[cell.text for cell in row] for group in table.groups for row in group.rows]
-
-
-@pytest.mark.parametrize(
-    ("values", "limit"),
-    [
-        ({"alpha_log": 0}, Limit(320_000, "alone at most")),
-        ({"alpha_log": 3}, Limit(568_888, "alone at most")),
-        ({"alpha_log": -3}, Limit(71_111, "alone at most")),
-        ({"limit_bytes": 64_000}, Limit(64_000, "limit")),
-        ({"limit_bytes": 64_000, "reserved_bytes": 1_000}, Limit(65_000, "limit")),
-        ({"limit_bytes": 900_000}, Limit(640_000, "pool")),
-        ({}, Limit(640_000, "pool")),
-        ({"pool": None, "limit_bytes": 5_000}, Limit(5_000, "limit")),
-        ({"pool": None}, None),
-    ],
-)
-def test_what_one_busy_queue_can_get(values: dict[str, Any], limit: Limit | None) -> None:
-    assert queue_limit(switch(switch_plan()), account(**values)) == limit
 
 
 def test_figures_that_nobody_sampled_for_are_named(runs: dict[str, Results]) -> None:
@@ -126,26 +86,6 @@ def test_events_that_a_run_ended_before_are_named(runs: dict[str, Results]) -> N
     assert told("limit") == []
 
 
-def test_reserved_bytes_are_not_shared() -> None:
-    plan = switch_plan()
-    for port in ports(plan):
-        port["switch_port"]["queues"][0]["account"]["reserved_bytes"] = 10_000
-    node = switch(plan)
-    assert shared_bytes(node, "shared") == 640_000 - (SERVERS + 1) * 10_000
-    assert queue_limit(node, account(alpha_log=0, reserved_bytes=10_000)) == Limit(10_000 + 290_000, "alone at most")
-
-
-def test_members_are_those_of_one_pool() -> None:
-    node = switch(switch_plan("shallow-pfc"))
-    assert {(member.kind, member.index) for member in members(node, "ingress")} == {("group", QUEUE)}
-    assert len(list(members(node, "shared"))) == 2 * (SERVERS + 1)
-
-
-@pytest.mark.parametrize(("factor", "text"), [(1.0, "1"), (8.0, "8"), (0.5, "1/2"), (2.0**-8, "1/256")])
-def test_alphas_as_people_write_them(factor: float, text: str) -> None:
-    assert alpha_text(factor) == text
-
-
 def test_levels_are_those_of_the_queue(runs: dict[str, Results]) -> None:
     wred = (Level(30_000, "WRED min"), Level(150_000, "WRED max"))
     facts = {queue: port_facts(runs["shallow-ecn"], CLIENT, queue) for queue in (None, 0, QUEUE)}
@@ -166,21 +106,6 @@ def test_levels_are_those_of_the_queue(runs: dict[str, Results]) -> None:
 def test_a_host_that_faces_such_a_switch_has_a_limit_of_its_own(runs: dict[str, Results]) -> None:
     facts = port_facts(runs["shallow"], "h1:eth1")
     assert facts is not None and facts.levels == (Level(15_000_000, "limit", is_limit=True),)
-
-
-def test_a_step_is_called_k() -> None:
-    plan = switch_plan("shallow-ecn")
-    for port in ports(plan):
-        port["switch_port"]["queues"][1]["wred"]["max"] = 30_000
-    facts = port_facts(_planned(plan), CLIENT, QUEUE)
-    assert facts is not None and facts.levels[1:] == (Level(30_000, "K ="),)
-
-
-def _planned(plan: dict[str, Any]) -> Results:
-    """A run of which only the plan is known."""
-    return Results(
-        Path(), {}, Plan.model_validate(whole(plan)), {}, (), Measured(pl.LazyFrame(), None, None, None, SwitchTables())
-    )
 
 
 def test_samples_of_a_queue_are_the_switchs(runs: dict[str, Results]) -> None:
@@ -404,11 +329,6 @@ def test_metrics_of_ports_and_queues_are_in_the_tables_alone(runs: dict[str, Res
     shown = [title for title, _ in metric_rows(runs["shallow-pfc"])]
     assert "Pause frames sent" in shown and "Buffer pool in use, most (s1:shared)" in shown
     assert not any(CLIENT in title for title in shown)
-
-
-def test_metrics_have_titles() -> None:
-    names = (*QUEUE_METRICS, *PORT_METRICS, *POOL_METRICS, "job_ns")
-    assert [name for name in names if metric_title(name) == name.replace("_", " ")] == []
 
 
 def test_a_warning_names_the_points_that_have_it(tmp_path: Path) -> None:
