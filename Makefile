@@ -46,8 +46,8 @@ images: machine ## build the Docker images: host, switch, lab, notebook (for --e
 	@images/build
 	@mkdir -p runs
 
-demo: venv machine ## run the in-cast lab, write its report
-	@$(BIN)/fabriclab sweep labs/incast
+demo: ## run the in-cast lab, write its report (builds what is missing, and says what and for how long)
+	@.ci/demo $(VENV_STAMP)
 
 test: deps venv machine ## all tests: Python, the machine, Rust (builds what is missing)
 	@cargo test --quiet --workspace
