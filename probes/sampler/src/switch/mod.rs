@@ -26,8 +26,6 @@ use port::Port;
 use rows::{write_all, Latest, Subject};
 use xstats::{POOLS, POOL_VALUES};
 
-pub use xstats::KIND;
-
 /// The classes of a port, eight queues and eight groups, take about 10 KB; a larger answer would come in several parts.
 const ANSWER_BYTES: usize = 16 * 1024;
 const ANSWER_SLOTS: usize = 4;
