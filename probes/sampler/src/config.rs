@@ -12,7 +12,7 @@ use serde::Deserialize;
 const INTERVAL_NS: std::ops::RangeInclusive<u64> = 10_000..=1_000_000_000;
 
 /// `IFNAMSIZ` of `include/uapi/linux/if.h`, without the terminating zero.
-const INTERFACE_NAME_BYTES: usize = 15;
+const INTERFACE_NAME_BYTES: usize = libc::IF_NAMESIZE - 1;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -7,7 +7,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::sys;
 
-pub const ADDRESS_BYTES: usize = 6;
+pub const ADDRESS_BYTES: usize = libc::ETH_ALEN as usize;
 pub type Address = [u8; ADDRESS_BYTES];
 
 /// Sends frames as they are, past the interface's queueing discipline. It receives nothing.

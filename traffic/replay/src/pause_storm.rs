@@ -13,7 +13,7 @@ const PRIORITIES: usize = 8;
 /// Without the frame check sequence.
 const FRAME_BYTES: usize = 60;
 const MAC_CONTROL_ADDRESS: Address = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
-const MAC_CONTROL_TYPE: u16 = 0x8808;
+const MAC_CONTROL_TYPE: u16 = libc::ETH_P_PAUSE as u16;
 const PRIORITY_PAUSE: u16 = 0x0101;
 
 #[derive(Args)]
