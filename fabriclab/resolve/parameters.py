@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabriclab.formats.plan.model import Scalar
 from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.lab import AppliedSettings, Lab
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import MappingValue, ScalarValue

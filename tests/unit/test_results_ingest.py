@@ -9,6 +9,7 @@ import pytest
 from small_runs import row, small_run
 from synthetic_run import QUEUE_HEADER, TCP_HEADER, incast_run, long_run
 
+from fabriclab.formats.plan.model import Check
 from fabriclab.results import evaluate_checks, ingest_run, read_run
 from fabriclab.results.flows import FLOW_COLUMNS
 from fabriclab.results.formats import TCP
@@ -306,12 +307,12 @@ def test_checks_concern_the_points_that_they_name(tmp_path: Path) -> None:
     four, sixteen = (read_run(incast_run(tmp_path / str(count), count)) for count in (4, 16))
     assert [(check.value, check.outcome) for check in evaluate_checks(four)] == [(850e6, "pass")]
     assert [(check.value, check.outcome) for check in evaluate_checks(sixteen)] == [(250e6, "pass")]
-    assert [
-        check.outcome for check in evaluate_checks(four, [{"metric": "goodput_bps", "operator": "<", "value": 1.0}])
-    ] == ["fail"]
-    assert [
-        check.outcome for check in evaluate_checks(four, [{"metric": "no_such", "operator": "<", "value": 1.0}])
-    ] == ["not measured"]
+    assert [check.outcome for check in evaluate_checks(four, [Check(metric="goodput_bps", operator="<", value=1)])] == [
+        "fail"
+    ]
+    assert [check.outcome for check in evaluate_checks(four, [Check(metric="no_such", operator="<", value=1)])] == [
+        "not measured"
+    ]
 
 
 def test_a_cut_run_proves_nothing(tmp_path: Path) -> None:
