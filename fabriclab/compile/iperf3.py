@@ -25,7 +25,7 @@ _FLOW_MEMORY_BYTES = 4 << 20
 _SERVER_GRACE_NS = 2_000_000
 """How much longer a server lives than its client, which loses its results if the server ends first. Timers of containers can be apart."""
 _BLOCK = "16K"
-"""Of a write, and the unit in which the receiver counts: an incomplete last block is lost. iperf3's own, 128 KB, is 0.1 s of 10 Mbps."""
+"""The size of a write, and the unit in which the receiver counts: an incomplete last block is lost. iperf3's own, 128 KB, is 0.1 s of 10 Mbps."""
 _DSCP_SHIFT = 2
 """iperf3 takes the whole TOS byte, whose upper six bits are the code point (RFC 2474)."""
 _COLUMNS = ("flow", "start_ns", "stop_ns", "src", "dst", "transport", "congestion_control", "dscp")

@@ -128,7 +128,7 @@ class _Block(ABC):
 
     width: float
     empty_places: int = 0
-    """Of racks."""
+    """How many places in racks are left empty."""
     has_racks: bool = False
 
     @abstractmethod

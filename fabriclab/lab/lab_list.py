@@ -20,7 +20,7 @@ class ListedLab:
     question: str | None
     study: str | None
     minutes: float | None
-    """Of one CPU, for the first matrix, as measured."""
+    """How many minutes the first matrix takes one CPU, as measured; None: the lab does not say."""
     problem: str | None
     """Why nothing could be read."""
 

@@ -15,7 +15,7 @@ from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, parse_quantity
 
 QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pauses_received", "paused_ns", "storms")
-"""Of a switch port with a shared buffer, and of each of its queues."""
+"""Metrics of a switch port with a shared buffer, and of each of its queues."""
 SWITCH_PORT_METRICS = ("pauses_sent", "ingress_discards", "xoff_ns", "congestion_events")
 POOL_METRICS = ("pool_max_bytes", "headroom_max_bytes")
 WHOLE_METRICS = (

@@ -15,7 +15,7 @@ from fabriclab.units import format_count
 
 _MOST_NAMED = 6
 _MOST_WARNINGS = 24
-"""Of the plans; a plan for containers has one for each thing that stock qdiscs can't express."""
+"""The most warnings of plans that a report shows; a plan for containers has one for each thing that stock qdiscs can't express."""
 
 
 _RTT_TOLERANCE = 0.05

@@ -46,7 +46,7 @@ class _Flows(NamedTuple):
 
     traffic: dict[str, None]
     here: dict[str, None]
-    """Of the end whose setting it is."""
+    """The ends whose setting it is, in the order they were found."""
     there: dict[str, None]
 
 

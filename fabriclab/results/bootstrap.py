@@ -37,10 +37,10 @@ MOST_RESAMPLED = 1_000
 """Values of one run whose mean is resampled one by one."""
 _TAIL_PERCENT = (100 - CONFIDENCE_PERCENT) / 2
 _NORMAL_QUANTILE = 1.959963984540054
-"""Of 97.5 %."""
+"""The quantile of the normal distribution at 97.5 %."""
 _SEED = 20_101_004
 _NEGLIGIBLE = 1e-20
-"""Of the largest term of a binomial sum; far below what 64 bits resolve in the sum."""
+"""The share of a binomial sum's largest term below which others are left out; far below what 64 bits resolve in the sum."""
 
 Numbers = npt.NDArray[Any]
 

@@ -35,7 +35,7 @@ from fabriclab.formats.framing import AROUND_MTU_BYTES, IP_AND_TCP_BYTES, SEGMEN
 SYN_WIRE_BYTES = IP_AND_TCP_BYTES + 20 + AROUND_MTU_BYTES
 """With 20 bytes of options: largest segment, SACK, timestamps, window scale."""
 LEAST_REQUEST_BYTES = 4
-"""Of a pull whose trace says nothing (`traffic/README.md`)."""
+"""The size of the request of a pull whose trace says nothing (`traffic/README.md`)."""
 _BITS_NS = 8e9
 """Nanoseconds of a byte at 1 bit/s."""
 
@@ -44,7 +44,7 @@ class Path(NamedTuple):
     """What a path, or a link, offers."""
 
     rate_bps: int
-    """Of its slowest line."""
+    """The rate of the path's slowest line."""
     delay_ns: int
     mtu: int
     head_ns: float = 0.0

@@ -74,7 +74,7 @@ class Pool(FlowTables):
     """The points of a sweep that differ only in their seed: one experiment, repeated. Intervals resample its runs."""
 
     settings: dict[str, Scalar]
-    """Of every point, without `seed`."""
+    """The settings of every point, without `seed`."""
     points: tuple[SweepPoint, ...]
     """In ascending order of their seeds; those without results included."""
 

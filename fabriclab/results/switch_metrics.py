@@ -18,11 +18,11 @@ DROP_CAUSES = (
 QUEUE_DROPS = ("dropped_queue_limit", "dropped_queue_pool", "dropped_voq")
 """The causes that count as drops of a queue: its own limit, its pool's end, the limit of its ingress port's virtual output queue."""
 QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pauses_received", "paused_ns", "storms")
-"""Of the whole run, of a port and of a queue."""
+"""Metrics that a run has as a whole, and for each port and each queue."""
 PORT_METRICS = ("pauses_sent", "ingress_discards", "xoff_ns", "congestion_events")
-"""Of the whole run and of a port."""
+"""Metrics that a run has as a whole, and for each port."""
 POOL_METRICS = ("pool_max_bytes", "headroom_max_bytes")
-"""Of each pool, and of all pools the one with the most."""
+"""Metrics of each pool; the run's own is that of the pool with the most."""
 _ONLY_QUEUES = tuple(name for name in QUEUE_METRICS if name != "pauses_received")
 """What a port has as the sum of its queues'; a pause that it received may stop several of them."""
 

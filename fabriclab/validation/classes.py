@@ -23,7 +23,7 @@ _FLOW_BYTES = 20_000
 _LEAST_PACKETS = 10
 """In a slot, below which a port says nothing: routing's own packets, a stray one."""
 _SLACK = 8
-"""Of a slot: times that its packets take on the slowest line."""
+"""The length of a slot, in multiples of the time that its packets take on the slowest line."""
 _SHORTEST_SLOT_NS = 10 * MS
 _MOST_NAMES = 4
 

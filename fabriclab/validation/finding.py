@@ -9,7 +9,7 @@ from typing import Literal
 Verdict = Literal["pass", "fail", "not measured"]
 
 MOST_SHOWN = 20
-"""Of failures of one kind: a fabric has a thousand pairs of hosts, and one cause."""
+"""The most failures of one kind that are shown: a fabric has a thousand pairs of hosts, and one cause."""
 
 
 @dataclass(frozen=True)

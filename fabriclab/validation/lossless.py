@@ -24,13 +24,13 @@ _LINES, _MOST_LINES = 2.0, 4.0
 """Senders to a receiver, in lines: of two only half of the burst is ever queued."""
 _FILLS = 2
 _LEAST_BYTES, _MOST_BYTES = 2_000_000, 64_000_000
-"""Of a burst in all: what fills a buffer, and what a validation should take at most."""
+"""The least and the largest burst, all its flows together: what fills a buffer, and what a validation should take at most."""
 _FLOW_BYTES = 64_000
-"""Of a connection: what its first window holds, for Linux offers 64 KB of receive window at first (tcp_select_initial_window)."""
+"""The size of each flow: what its first window holds, for Linux offers 64 KB of receive window at first (tcp_select_initial_window)."""
 _WINDOW_SEGMENTS = 400
 _INTERVAL_NS = MS
 _SLACK = 3
-"""Of a slot: times that the line takes for the burst."""
+"""The length of a slot, in multiples of the time that the line takes for the burst."""
 _LEAST_SLOT_NS = 50 * MS
 
 
@@ -41,7 +41,7 @@ class _Slot:
     in_cast: InCast
     dscp: int
     flows: int
-    """Of each sender."""
+    """How many flows each sender sends."""
     start_ns: int
     stop_ns: int
 

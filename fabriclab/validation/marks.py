@@ -25,11 +25,11 @@ _LINES = 2.0
 _INTERVAL_NS = 10_000
 _DIGITS = 4
 _ROUND_TRIPS = 30
-"""Of a slot: in which windows double until their flows fill the line. That is from 10 segments to a hundred million in 24."""
+"""The round trips that a slot has for windows to double until their flows fill the line. That is from 10 segments to a hundred million in 24."""
 _FILLS = 4
-"""Of a slot: times that the line takes to fill the queue up to its threshold."""
+"""The part of a slot for the queue to fill, in multiples of the time that the line takes to fill the queue up to its threshold."""
 _AVERAGES = 4
-"""Of a slot: times that an average over the queue's length takes to follow it."""
+"""The part of a slot for averages, in multiples of the time that an average over the queue's length takes to follow it."""
 _LEAST_SLOT_NS = 2 * MS
 _MOST_PAUSE_NS = 10 * MS
 """Between two slots: what is queued leaves."""

@@ -38,10 +38,10 @@ _SMALL, _FULL = "small", "full"
 _SMALL_BYTES = 100
 _FULL_SEGMENTS = 8
 _FLOWS_A_PATH = 16
-"""Of a switch's flows, on average: that a path is missed by chance has a probability of exp(-16)."""
+"""How many of a switch's flows take each path on average: that a path is missed by chance has a probability of exp(-16)."""
 _BETWEEN_RECEIVERS_NS = 200_000
 _LEAST_SHARE = 0.1
-"""Of the mean of a switch's equal paths: below it a path is not used. What BGP itself sends is far below."""
+"""The least share that a path may have of the mean of a switch's equal paths: below it a path is not used. What BGP itself sends is far below."""
 _CACHE = ("ip", "-j", "route", "show", "cache")
 
 

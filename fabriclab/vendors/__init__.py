@@ -24,7 +24,7 @@ class NodeKind:
     config_paths: tuple[str, ...]
     """Where such a node looks for its configuration; a lab binds a file there."""
     image: str
-    """Of its containers."""
+    """The image of its containers."""
     guide: str
     """The file that says where the image comes from."""
 

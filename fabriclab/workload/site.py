@@ -23,9 +23,9 @@ class Site:
 
     hosts: tuple[str, ...]
     racks: Mapping[str, str]
-    """Of each host its first switch."""
+    """The rack of each host, which is its first switch."""
     rates_bps: Mapping[str, int]
-    """Of each host the rate of its line: of all its ports together."""
+    """The rate of each host's line, all its ports together, in bit/s."""
     seed: int
 
     @property

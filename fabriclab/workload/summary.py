@@ -15,7 +15,7 @@ from fabriclab.workload.sizes import mean_size
 
 _PPM = 1e6
 _RAISED_WORTH_SAYING = 0.0005
-"""Of web-search it is 0.00006: a piece from 0 to 10,000 bytes."""
+"""What has been raised is said from this share on. For web-search it is 0.00006: a piece from 0 to 10,000 bytes."""
 
 
 def trace_summary(plan: Plan, flows: pl.DataFrame) -> str:

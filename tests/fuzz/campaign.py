@@ -27,7 +27,7 @@ from subjects import CLEAN, Subject, subjects
 from fabriclab.lab.reading import document
 
 CPU_LIMIT_S = 60.0
-"""Of one case: the slowest sound lab takes less than one."""
+"""The CPU time of one case: the slowest sound lab takes less than one."""
 MEMORY_LIMIT_BYTES = 2 * 2**30
 """By which one case may raise the process's peak; the programs and libraries themselves take some 200 MB."""
 _LONGEST_SENTENCE = 4000

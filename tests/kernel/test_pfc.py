@@ -68,7 +68,7 @@ BEST_EFFORT = 1
 
 
 REVERSE_FRAMES = 100
-"""Of each burst against the in-cast: as long as its senders send."""
+"""How many frames each burst against the in-cast has: as long as its senders send."""
 
 
 def reverse_bursts() -> str:

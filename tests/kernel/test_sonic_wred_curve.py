@@ -26,10 +26,10 @@ from fabriclab.vendors.sonic.read import parse_config_db
 pytestmark = pytest.mark.vm
 LEAF = Path(__file__).parents[2] / "labs" / "sonic-qos" / "leaf.json"
 DSCP, QUEUE = 3, 3
-"""Of the lossless class that the file marks (DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP)."""
+"""The DSCP and the queue of the lossless class that the file marks (DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP)."""
 RATE_BPS = 100 * 10**9
 TOLERANCE = 0.02
-"""Of the profile's probability."""
+"""How far a share may lie from the profile's probability."""
 DRAWN, CERTAIN = 150_000, 15_000
 """Frames at a length on the ramp: the standard deviation of the share is then half of the tolerance at most. Off it no mark is chance:
 one frame that is treated wrong would show."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _PARENT, _OWN_AND_WAITED_FOR = 1, slice(11, 15)
-"""Of /proc/PID/stat, counted from the state behind the name (proc_pid_stat(5)): ppid; utime, stime, cutime, cstime."""
+"""The fields of /proc/PID/stat, counted from the state behind the name (proc_pid_stat(5)): ppid; utime, stime, cutime, cstime."""
 
 
 class Spent(NamedTuple):

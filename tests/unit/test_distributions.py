@@ -106,7 +106,7 @@ HOMA_DCTCP = """1744.68
 135 0.600375
 20000 1.000000
 """
-"""Of PlatformLab/HomaSimulation, sizeDistributions/DCTCP_MsgSizeDist.txt: the rows around the places where it falls."""
+"""From PlatformLab/HomaSimulation, sizeDistributions/DCTCP_MsgSizeDist.txt: the rows around the places where it falls."""
 
 
 def test_homas_dctcp_file_is_refused_by_line() -> None:

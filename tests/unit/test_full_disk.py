@@ -95,7 +95,7 @@ def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_report_that_does_not_fit_takes_nothing_away(tmp_path: Path, logged: Path) -> None:
-    """Of a run that nobody has made results of, then pictures of one whose results are there, in one process."""
+    """The report of a run that nobody has made results of, then pictures of one whose results are there, in one process."""
     shutil.copytree(logged, tmp_path / "before")
     shutil.copytree(logged / "run", tmp_path / "before" / "read")
     ingest_run(tmp_path / "before" / "read")

@@ -203,7 +203,7 @@ def test_the_command_itself_ends_at_a_pipe(tmp_path: Path) -> None:
 
 OPENS = {"read_text", "read_bytes", "open", "fdopen"}
 OUR_OWN = {"open_file", "read_text"}
-"""Of `fabriclab.files`."""
+"""What of `fabriclab.files` opens a file."""
 READS_ITSELF = {
     "lab/reading/files.py": "the one place",
     "lab/switch/profile.py": "the profiles that come with fabriclab",

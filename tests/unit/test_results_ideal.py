@@ -127,7 +127,7 @@ def test_hosts_pass_nothing_on_and_fewer_hops_win() -> None:
 
 STORED = plan(("h1", "s1", GBPS, 10 * US), ("h2", "s1", GBPS, 15 * US), stored="h1 s1 h2")
 FRAME_NS = 1538 * 8
-"""Of a full frame at 1 Gbps."""
+"""The time that a full frame takes at 1 Gbps."""
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from fabriclab.formats.plan.traffic import FlowsTraffic, LongTraffic
 pytestmark = pytest.mark.vm
 
 PAYLOAD_BYTES = 1448
-"""Of a 1500-byte packet without IP and TCP header and timestamps."""
+"""What is left of a 1500-byte packet without IP and TCP header and timestamps."""
 WIRE_BYTES = 1538
 PACKET_BYTES = 1514
 """A packet as queues count it."""

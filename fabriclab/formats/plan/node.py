@@ -66,7 +66,7 @@ class Mptcp(Frozen):
     """A host's MPTCP (RFC 8684; Linux Documentation/networking/mptcp.rst, mptcp-sysctl.rst, ip-mptcp(8))."""
 
     subflows: int
-    """Of a connection, the first one included."""
+    """How many subflows a connection has, the first one included."""
     add_addr_accepted: int
     """Most addresses announced by the peer that a connection uses."""
     scheduler: str
@@ -169,7 +169,7 @@ class Vlan(Frozen):
     """Ports and port channels of this switch; a host is behind each."""
     mac: str
     address: str
-    """Of the switch (SVI), IPv4 with prefix length: the hosts' gateway."""
+    """The switch's own address in the VLAN (SVI), IPv4 with prefix length: the hosts' gateway."""
 
 
 class Node(Frozen):
@@ -189,11 +189,11 @@ class Node(Frozen):
     loopback: str | None = None
     """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one."""
     bgp: OwnBgp | None = None
-    """Of a switch whose own configuration says it."""
+    """BGP of a switch whose own configuration says it, else None."""
     static_routes: tuple[StaticRoute, ...] = ()
-    """Of a switch whose own configuration says them."""
+    """Static routes of a switch whose own configuration says them, else none."""
     routes: tuple[Route, ...] = ()
-    """Of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.resolve.bgp`), its static routes among them."""
+    """The routes of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.resolve.bgp`), its static routes among them."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class SwitchQueue(Frozen):
 
 
 class Lossless(Frozen):
-    """Of a priority group that pauses its neighbour instead of dropping (IEEE 802.1Qbb)."""
+    """The thresholds of a priority group that pauses its neighbour instead of dropping (IEEE 802.1Qbb)."""
 
     headroom_bytes: int
     """Behind the limit, for what arrives after XOFF was sent."""
@@ -137,7 +137,7 @@ class Pfc(Frozen):
 
     priorities: tuple[int, ...]
     quanta: int = 65_535
-    """Of a pause, 512 bit times each; it is repeated at half its time."""
+    """How long a pause lasts, in quanta of 512 bit times each; it is repeated at half its time."""
     reaction_ns: int = 0
     """From a pause's arrival to its effect, beside the frame in service."""
     watchdog: Watchdog | None = None

@@ -37,7 +37,7 @@ class DistributedSize(Frozen):
 
     kind: Literal["distribution"] = "distribution"
     name: str
-    """Of `traffic/workloads`, or a file in the lab's directory."""
+    """The name of a distribution in `traffic/workloads`, or of a file in the lab's directory."""
     points: tuple[tuple[int, float], ...]
     """Pairs of bytes and cumulative probability, ascending, the last one's 1."""
     interpolation: Literal["linear", "step"]
@@ -45,7 +45,7 @@ class DistributedSize(Frozen):
     cap_bytes: int | None
     """Larger flows are cut to this size. A run with a cap must say so wherever it is shown."""
     mean_bytes: float
-    """Of the sizes that are drawn, cap included: what a load is computed with."""
+    """The mean of the sizes that are drawn, cap included, in bytes: what a load is computed with."""
 
 
 Size = FixedSize | UniformSize | DistributedSize
@@ -107,7 +107,7 @@ class LongTraffic(Frozen):
     name: str
     senders: tuple[str, ...]
     receiver: str | None = None
-    """Of all; exactly one of receiver and pairs is given."""
+    """The one receiver of all flows; exactly one of receiver and pairs is given."""
     pairs: Pairs | None = None
     start_ns: int
     stop_ns: int
@@ -146,7 +146,7 @@ class ArrivalsTraffic(Frozen):
     stop_ns: int
     """No flow starts at this time or later."""
     deadline_ns: int | None = None
-    """Of each flow, counted from its start."""
+    """The deadline of each flow in nanoseconds, counted from its start; None: there is none."""
     mode: Literal["pull", "push"] = "push"
     carrier: Carrier = Carrier()
 
@@ -170,7 +170,7 @@ class QueryTraffic(Frozen):
     jitter_ns: int = 0
     """Each request leaves a uniform draw of [0, jitter_ns) after its query's start."""
     deadline_ns: int | None = None
-    """Of the whole query, counted from its start."""
+    """The deadline of the whole query in nanoseconds, counted from its start; None: there is none."""
     connection: Literal["kept", "new"]
     carrier: Carrier = Carrier()
 
@@ -190,7 +190,7 @@ class ShuffleTraffic(Frozen):
     mappers: tuple[str, ...]
     reducers: tuple[str, ...]
     size_bytes: int
-    """Of the job's input; as much is shuffled and written (TeraSort)."""
+    """The size of the job's input in bytes; as much is shuffled and written (TeraSort)."""
     parallel_copies: int
     replicas: int
     start_ns: int

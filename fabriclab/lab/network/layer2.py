@@ -31,7 +31,7 @@ class WrittenVlan:
     key: str
     place: Place
     ipv4: Written[IPv4Interface] | None = None
-    """Of the switch in it; None: one of an automatic network."""
+    """The switch's own address in the VLAN; None: one of an automatic network."""
     hosts: Mapping[str, Written[IPv4Address]] = field(default_factory=dict)
     """Addresses of hosts by name; the others have automatic ones."""
 
@@ -55,7 +55,7 @@ class WrittenPortChannel:
 
 @dataclass(frozen=True)
 class WrittenLayer2:
-    """Of one switch."""
+    """VLANs and port channels of one switch, as written."""
 
     vlans: tuple[WrittenVlan, ...] = ()
     port_channels: tuple[WrittenPortChannel, ...] = ()

@@ -16,7 +16,7 @@ class StaticHop:
     """One way of a static route; without an address and an interface, it drops what it gets."""
 
     address: IPv4Address | None
-    """Of the next hop; None: whoever has the destination's address behind the interface."""
+    """The next hop's address; None: whoever has the destination's address behind the interface."""
     interface: str
     """Empty: the one whose network has the address."""
     distance: int = DISTANCE

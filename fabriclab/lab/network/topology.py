@@ -24,7 +24,7 @@ from fabriclab.vendors import VENDORS, NodeKind, kind_of
 FILE_NAME = "topology.clab.yml"
 RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-"""Of a lab or a node."""
+"""What the name of a lab or a node may be."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class OwnSession:
     interface: str
     """The port that leads to the neighbour."""
     address: IPv4Address | None
-    """Of the neighbour; None: over the port's link-local addresses."""
+    """The neighbour's address; None: the session runs over the port's link-local addresses."""
     asn: int | None
-    """Of the neighbour; None: any other than ours."""
+    """The neighbour's AS number; None: any other than ours."""
     keepalive_s: int
     hold_s: int
     bfd: bool
@@ -111,7 +111,7 @@ class LabNode:
     tier: Written[int] | None = None
     """Level in the fabric, 1 at the top (RFC 7938 counts so)."""
     own: OwnConfiguration | None = None
-    """Of a vendor's kind, such as sonic-vs."""
+    """What the configuration of a node of a vendor's kind, such as sonic-vs, says of it; None for others."""
 
 
 @dataclass(frozen=True)

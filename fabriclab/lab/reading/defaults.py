@@ -49,7 +49,7 @@ PFC_QUANTA = 65_535
 PFC_REACTION_NS = 0
 WATCHDOG_ACTION = "drop"
 WATCHDOG_RESTORATION_FACTOR = 2
-"""Of the detection time: sonic-utilities, pfcwd/main.py, where no restoration time is given."""
+"""How many times its detection time the watchdog waits before it restores a queue: sonic-utilities, pfcwd/main.py, where no restoration time is given."""
 
 START_NS = 0
 STAGGER_NS = 0
@@ -64,7 +64,7 @@ ARRIVAL = "poisson"
 ARRIVAL_PAIRS = "random"
 LONG_PAIRS = "permutation"
 REQUEST_BYTES = 1600
-"""Of a query: DCTCP (SIGCOMM 2010), section 2.2."""
+"""The size of a query's request: DCTCP (SIGCOMM 2010), section 2.2."""
 PARALLEL_COPIES = 5
 """Hadoop: mapreduce.reduce.shuffle.parallelcopies."""
 REPLICAS = 1
@@ -81,14 +81,14 @@ CONVERGENCE_LIMIT_NS = 30 * 10**9
 
 FAILURE_ACTION = "down"
 FAILURE_RECOVERY_NS = 10**9
-"""Of a validation: how long after a failure everybody must be reached again."""
+"""How long after a failure everybody must be reached again."""
 
 QUEUE_INTERVAL_NS = 100_000
 TCP_INTERVAL_NS = 1_000_000
 INTERFACE_INTERVAL_NS = 10_000_000
 SWITCH_INTERVAL_NS = 10_000_000
 LAST_HOP_INTERVAL_NS, LAST_HOP_PORTS = 1_000_000, 16
-"""Of the ports before the receivers, which are sampled where an experiment has no probes: so often up to so many ports, else longer."""
+"""The interval of the ports before the receivers, which are sampled where an experiment has no probes: it holds up to so many ports, and is longer with more."""
 
 LIMIT_NS = 60 * 10**9
 """Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""

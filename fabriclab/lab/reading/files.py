@@ -14,11 +14,11 @@ from pathlib import Path
 from fabriclab.files import NotReadableError, open_file, read_all
 
 LARGEST_YAML_BYTES = 16 * 2**20
-"""Of a lab's YAML file: a topology of 4,096 nodes has about one megabyte."""
+"""The largest YAML file of a lab that is read: a topology of 4,096 nodes has about one megabyte."""
 LARGEST_TABLE_BYTES = 8 * 2**20
-"""Of a distribution of flow sizes: ten thousand points have a tenth of a megabyte."""
+"""The largest file of a distribution of flow sizes: ten thousand points have a tenth of a megabyte."""
 LARGEST_TRACE_BYTES = 2**30
-"""Of a flow trace, or of a simulator's flow file: ten million flows have about so much."""
+"""The largest flow trace, or simulator's flow file: ten million flows have about so much."""
 
 _REASONS = {
     errno.ENOENT: "no such file",

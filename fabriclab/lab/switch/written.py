@@ -20,7 +20,7 @@ Scale = Literal["bandwidth", "none"] | Fraction
 
 
 class Threshold(NamedTuple):
-    """Of a WRED curve: a length in bytes, or a delay in nanoseconds."""
+    """A threshold of a WRED curve: a length in bytes, or a delay in nanoseconds."""
 
     value: int
     unit: Literal["bytes", "ns"]
@@ -63,7 +63,7 @@ class WrittenPhantom:
 
     is_none: bool = False
     rate_ppm: Written[int] | None = None
-    """Of the line's rate."""
+    """The rate as a share of the line's, in parts of a million."""
     threshold: Written[int] | None = None
 
 
@@ -194,7 +194,7 @@ class WrittenSwitch:
     scale: Scale = "none"
     """`bandwidth` only where the profile has one."""
     buffer: WrittenBuffer = field(default_factory=WrittenBuffer)
-    """Of the profile, `switches.default` and the switch's own name together."""
+    """What the profile, `switches.default` and the switch's own name say together."""
     dormant_groups: tuple[int, ...] = ()
     """Groups that are lossless in the profile's file, and lossy here, because no PFC priority of this switch belongs to them. They, and
     the queues of their classes, have of the profile what its `default` says."""

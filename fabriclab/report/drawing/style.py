@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 WIDTH_IN = 7.6
 """Width of every figure in inches (72 points each); the page scales it."""
 LABEL_CHARACTERS_PER_IN = 14
-"""Of the name of an axis or of a tick."""
+"""How many characters of the name of an axis or a tick fit an inch."""
 _PATH = re.compile(r'(?<= d=")[^"]+')
 _SURPLUS_DIGITS = re.compile(r"(?<=\.\d\d)\d+")
 """Beyond a hundredth of a point, which nobody sees; they would be half of a page."""

@@ -30,7 +30,7 @@ _COLUMNS = {
     "pause storm": "dropped_storm",
     "port down": "dropped_reset",
 }
-"""Of the table of queues, by cause."""
+"""The columns of the table of queues, by cause."""
 _EXPLAINED = {
     "queue limit": "the queue was at its limit",
     "pool full": "nothing was left of the pool",
@@ -53,7 +53,7 @@ class Bar:
 
     @property
     def total(self) -> float:
-        """Of all causes."""
+        """Return the drops of all causes together."""
         return sum(self.drops.values())
 
 

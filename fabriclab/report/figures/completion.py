@@ -21,7 +21,7 @@ from fabriclab.report.measured.quantities import axis_for, axis_label, format_sh
 from fabriclab.results.completion import completion_cdf
 
 MOST_STEPS = 400
-"""Of a curve: the page holds many, and a figure is no wider than that."""
+"""The most steps of a curve: the page holds many, and a figure is no wider than that."""
 LEAST_OF_A_TAIL = 100
 """With fewer flows in a curve there is no tail to look at."""
 MOST_BANDS = 3

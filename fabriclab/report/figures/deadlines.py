@@ -29,7 +29,7 @@ class Missed:
 
     @property
     def share(self) -> float:
-        """Of those that have a deadline, the ones that missed it; incomplete ones did."""
+        """Return the share that missed its deadline, from 0 to 1, of those that have one; incomplete ones missed it."""
         return self.misses / self.total
 
 

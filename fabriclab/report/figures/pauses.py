@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 MOST_ROWS = 14
 _MOST_BINS = 250
 _ROW_HEIGHT = 0.84
-"""Of a row's place, where all of the time is paused."""
+"""The height of a bar as a share of its row, where all of the time is paused."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Pauses:
 
     label: str
     number: int
-    """Of the queue or the group."""
+    """The number of the queue or the priority group."""
     share: Array
     total_ns: int
 

@@ -38,7 +38,7 @@ class Panel:
 
     @property
     def facts(self) -> PortFacts:
-        """Of its port, or of its queue."""
+        """Return what the plan says of its port, or of its queue."""
         return self.samples.facts
 
 

@@ -61,7 +61,7 @@ class PointTable:
     """Whether the row's points are complete."""
     caption: str
     scope: str
-    """Of how many ports its columns are; empty where that is plain."""
+    """How many ports its columns cover, in words; empty where that is plain."""
 
 
 def point_table(

@@ -26,11 +26,11 @@ class Chip:
     sources: tuple[str, ...]
     pools: Mapping[str, Block]
     queue: Block
-    """Of a queue."""
+    """What a queue has, in the words of the lab language."""
     lossless_queue: Block
     """What a queue of a lossless class has instead."""
     group: Block | None
-    """Of a priority group; None: the profile limits queues alone."""
+    """What a priority group has, likewise; None: the profile limits queues alone."""
     lossless_group: Block | None
     """What a lossless group has instead."""
 

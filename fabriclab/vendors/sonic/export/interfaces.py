@@ -14,7 +14,7 @@ _FIRST_LANES = (
     *(25, 29, 33, 37, 45, 41, 1, 5, 13, 9, 17, 21, 53, 49, 57, 61),
     *(69, 65, 73, 77, 109, 105, 113, 117, 125, 121, 81, 85, 93, 89, 101, 97),
 )
-"""Of Force10-S6000's ports, which docker-sonic-vs has by default (port_config.ini)."""
+"""The first lanes of Force10-S6000's ports, which docker-sonic-vs has by default (port_config.ini)."""
 
 
 def sonic_names(interfaces: Sequence[str]) -> dict[str, str]:

@@ -31,7 +31,7 @@ class _Table:
     module: str
     lists: tuple[_List, ...] = ()
     pairs: tuple[str, str] | None = None
-    """Of a table whose entries are maps: the leaves of a field's name and value, in a list named like the table."""
+    """For a table whose entries are maps: the leaves of a field's name and value, in a list named like the table."""
 
 
 def _plain(module: str, table: str, *keys: str) -> _Table:

@@ -19,7 +19,7 @@ class SonicFinding:
     """One thing that is wrong (error), probably not meant (warning), or worth knowing (note)."""
 
     rule: str
-    """Of `rules.RULES`."""
+    """The rule's name, one of `rules.RULES`."""
     severity: Severity
     path: tuple[str, ...]
     """Table, key and field; shorter where it is about more than a field."""

@@ -56,7 +56,7 @@ class SwitchBuilder:
     """Makes the switch of a file whose tables are sound: every reference resolved, no value missing that is mandatory."""
 
     def __init__(self, bindings: Bindings, cell_bytes: int) -> None:
-        """Of one file."""
+        """Take what one file binds to its ports, and the size of its switch's cells in bytes."""
         self._bindings = bindings
         self._config = bindings.config
         self._cell_bytes = cell_bytes

@@ -29,7 +29,7 @@ class StubLink:
     node: str
     interface: str
     address: IPv4Interface | None
-    """Of the node; None: it follows from the switch's, or the lab assigns it."""
+    """The node's address; None: it follows from the switch's, or the lab assigns it."""
     found_by: str
 
 
@@ -42,7 +42,7 @@ class Stub:
     asn: int | None = None
     links: tuple[StubLink, ...] = ()
     has_host: bool = False
-    """Of a switch: whether a host is behind it. Routers refuse paths with their own AS number: none where several switches share it."""
+    """Whether a host is behind a switch. Routers refuse paths with their own AS number: none where several switches share it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Found:
     end: End
     role: Role
     name: str
-    """Of the neighbour; empty where nobody says it."""
+    """The neighbour's name; empty where nobody says it."""
     port: str
     """The neighbour's, as DEVICE_NEIGHBOR has it."""
     found_by: str

@@ -53,7 +53,7 @@ class FabricSwitch:
     """A switch and its file."""
 
     name: str
-    """Of the node."""
+    """The node's name."""
     config: ConfigDb
     data: bytes
     """The file, byte for byte."""

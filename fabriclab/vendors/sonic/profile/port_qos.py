@@ -28,7 +28,7 @@ LANGUAGE_MAPS = {
 _BITS = 8
 _MS_NS = 10**6
 _SLOWEST_BPS = 8_000
-"""Of a shaped queue, in the lab language."""
+"""The slowest rate of a shaped queue in the lab language."""
 _GLOBAL = "global"
 
 

@@ -12,7 +12,7 @@ from fabriclab.vendors.sonic.read.json_text import Json, JsonText, RepeatedKeys,
 
 SEPARATOR = "|"
 MOST_ENTRIES = 50_000
-"""Of a table that is read, and fields of an entry: ten times those of a large chassis. It bounds the time that reading takes."""
+"""The most entries of a table that is read, and the most fields of an entry: ten times those of a large chassis. It bounds the time that reading takes."""
 _MOST_COMPARED = 1000
 """Names among which a mistyped one is looked for: comparing takes long."""
 MOST_PROBLEMS = 50

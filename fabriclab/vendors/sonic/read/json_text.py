@@ -93,7 +93,7 @@ class JsonText:
     text: str
     value: Json
     _members: dict[tuple[str, ...], _Members] = field(default_factory=dict)
-    """Of the objects that were looked into, by their path."""
+    """The members of the objects that were looked into, by their path."""
 
     def place(self, path: Sequence[str]) -> Place:
         """Return where the key at `path` stands, or the nearest thing above it that is there. Of a key that stands twice: the last one."""

@@ -42,7 +42,7 @@ class LabLink:
     session: BgpNeighbour | None
     """None: a host; else a switch, with a host of its own behind."""
     addresses: tuple[IPv4Interface, IPv4Interface] | None
-    """Of the switch and of its neighbour; None: the lab assigns them, or a VLAN or port channel has them."""
+    """The addresses of the switch and of its neighbour; None: the lab assigns them, or a VLAN or port channel has them."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LabChannel:
     name: str
     links: tuple[LabLink, ...]
     addresses: tuple[IPv4Interface, IPv4Interface] | None
-    """Of the switch and of its neighbour; None: the lab assigns them, or a VLAN has one."""
+    """The addresses of the switch and of its neighbour; None: the lab assigns them, or a VLAN has one."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class PortGroup:
 
 @dataclass(frozen=True)
 class PortGroups:
-    """Of one switch."""
+    """The VLANs and port channels of one switch, as its lab has them."""
 
     channels: tuple[PortGroup, ...] = ()
     vlans: tuple[PortGroup, ...] = ()
