@@ -7,12 +7,13 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabriclab.shipped import PROJECT
+from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
+from fabriclab.shipped import is_installed, shipped
 
-BUILD = PROJECT / "images" / "machine" / "build"
+BUILD = shipped("images/machine/build")
 
 NAMES = ("kernel", "rootfs", "tools")
 
@@ -42,6 +43,10 @@ class Artefacts:
         listing = self.rootfs.parent / "packages"
         return listing.read_text().split() if listing.is_file() else []
 
+    def have_routing(self) -> bool:
+        """Return whether the root file system has FRR, and so can run labs with routing daemons."""
+        return any(package.startswith("frr_") for package in self.packages())
+
 
 _Answer = subprocess.CompletedProcess[str]
 
@@ -49,6 +54,9 @@ _Answer = subprocess.CompletedProcess[str]
 @contextmanager
 def asked_ahead() -> Iterator[None]:
     """Ask where the artefacts are while the block does something else, such as importing what it needs, until it wants to know."""
+    if packed_machine():
+        yield
+        return
     with ThreadPoolExecutor(max_workers=1) as asking:
         _asked.append(asking.submit(_ask, BUILD))
         try:
@@ -66,7 +74,12 @@ def _ask(build: Path) -> _Answer:
 
 
 def locate_artefacts(build: Path = BUILD) -> dict[str, Path | None]:
-    """Return the path of each artefact, None where it is not built. Builds nothing. Raises EngineError when the build script can't tell."""
+    """Return the path of each artefact, None where it is not built. Builds nothing, but unpacks what a wheel brought along.
+
+    Raises EngineError when the build script can't tell, or what is packed can't be unpacked.
+    """
+    if build == BUILD and packed_machine():
+        return {name: _unpacked(packed_machine()[name]) for name in NAMES}
     try:
         result = _asked.pop().result() if _asked and build == BUILD else _ask(build)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -92,9 +105,34 @@ def find_artefacts(build: Path = BUILD) -> Artefacts:
     missing = [name for name, path in paths.items() if path is None]
     if missing:
         raise EngineError(
-            f"not built yet: the machine's {' and '.join(missing)}; run `make machine` (`fabriclab doctor` tells more)"
+            f"not built yet: the machine's {' and '.join(missing)}; {how_to_build()} (`fabriclab doctor` tells more)"
         )
     return Artefacts(**{name: path for name, path in paths.items() if path is not None})
+
+
+def with_routing(artefacts: Artefacts) -> Artefacts:
+    """Return artefacts whose root file system has FRR. Raises EngineError that says how to get it where there is none."""
+    if artefacts.have_routing():
+        return artefacts
+    packed = routing_rootfs()
+    if packed is None:
+        raise EngineError(f"this lab's switches run routing daemons, and FRR is not here: {GET_ROUTING}")
+    return replace(artefacts, rootfs=_unpacked(packed))
+
+
+GET_ROUTING = "install fabriclab-frr, the wheel that `make wheel` makes beside fabriclab's (pip install fabriclab[frr])"
+
+
+def how_to_build() -> str:
+    """Return the command that builds what is missing: an installed package has no Makefile's directory to stand in."""
+    return f"run `{BUILD}`, or install the wheel that has it" if is_installed() else "run `make machine`"
+
+
+def _unpacked(packed: Packed) -> Path:
+    try:
+        return packed.unpacked()
+    except UnusableError as error:
+        raise EngineError(str(error)) from error
 
 
 def missing_packages(deps: Path) -> list[str]:

@@ -60,7 +60,7 @@ def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KI
     for index, (figure, is_asked) in enumerate(_with_origin(results.manifest, _RUN_DEFAULT, kinds)):
         name = f"{prefix}-{index}"
         found = _completion_exhibits([pool], [pool], figure, name) or _run_exhibits(pool.curve, figure, name)
-        is_meant = concerns(figure, results.parameters)
+        is_meant = concerns(figure.get("where"), results.parameters)
         exhibits += _or_absent(found, figure, [results] if is_meant else [], (), is_asked=is_asked and is_meant)
     return together(exhibits)
 
@@ -85,7 +85,7 @@ def sweep_exhibits(
         default.insert(default.index("switch-ports") + 1, "drops")
     exhibits: list[Exhibit] = []
     for index, (figure, is_asked) in enumerate(_with_origin(sweep.runs[0].manifest, default, kinds)):
-        concerned = [pool for pool in pools if concerns(figure, pool.parameters)]
+        concerned = [pool for pool in pools if concerns(figure.get("where"), pool.parameters)]
         telling = every if len(concerned) == len(pools) else telling_points(concerned, varied).pools
         found = _point_exhibits(concerned, telling, varied, figure, f"{prefix}-{index}", study) if concerned else []
         exhibits += _or_absent(
@@ -280,7 +280,7 @@ def _place_of(curves: Sequence[Curve], figure: Figure) -> tuple[str | None, int 
     It is what the figure names if every run sampled it, else that of `default_place` in the first run.
     """
     port, queue = figure.get("port"), figure.get("queue")
-    sampled = [curve.results.plan.get("probes", {}).get("queue_ports") or () for curve in curves]
+    sampled = [curve.results.plan.probes.queue_ports for curve in curves]
     if queue is None and port is not None and all(port in ports for ports in sampled):
         return port, None
     if not curves or (queue is None and port is None):

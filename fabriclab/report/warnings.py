@@ -92,17 +92,16 @@ def _missed_events(results: Results) -> list[str]:
     if results.status != "complete":
         return []
     ended_ns = float(results.manifest.get("virtual_s") or 0) * 1e9
-    events = [*(results.plan.get("events") or ()), *(results.plan.get("pause_storms") or ())]
-    missed = [event for event in events if event["at_ns"] >= ended_ns]
+    missed = [event for event in results.plan.changes if event.at_ns >= ended_ns]
     return [
-        f"events.{event['name']}, at {format_metric('_ns', event['at_ns'])}, never came: all traffic had ended"
+        f"events.{event.name}, at {format_metric('_ns', event.at_ns)}, never came: all traffic had ended"
         for event in missed
     ]
 
 
 def _of_plans(points: Sequence[SweepPoint]) -> list[str]:
     """Return each sentence of the plans, the first of many."""
-    sentences = _each_once(points, lambda results: results.plan.get("warnings") or ())
+    sentences = _each_once(points, lambda results: results.plan.warnings)
     left = len(sentences) - _MOST_WARNINGS
     more = [f"The plans have {left} more warnings; fabriclab plan shows all of a point."] if left > 0 else []
     return sentences[:_MOST_WARNINGS] + more

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabriclab.formats.plan.model import Scalar
 from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.lab import AppliedSettings, Lab
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
@@ -55,7 +55,7 @@ _DEFAULTS: dict[str, Scalar] = {
 _SWITCH_DEFAULTS: dict[tuple[str, ...], Scalar] = {
     ("ecn_threshold",): NONE,
     ("non_ect",): defaults.NON_ECT,
-    ("aqm", "ecn"): defaults.AQM_ECN,
+    ("aqm", "ecn"): False,
 }
 """By the words below a switch's name. What a shared buffer's keys are where the experiment says nothing may hang on a profile: left out."""
 

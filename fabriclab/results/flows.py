@@ -26,10 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.plan import Plan
 from fabriclab.results.formats import FLOW_LOG, TRACE, ResultsError, Scan, scan_csv
 from fabriclab.results.idle_path import ideal_columns, path_table
 from fabriclab.results.iperf3 import scan_iperf3
@@ -85,7 +85,7 @@ def scan_flow_logs(run_dir: Path) -> Scan:
     return Scan(pl.concat([scan.rows for scan in scans]), tuple(note for scan in scans for note in scan.notes))
 
 
-def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame, plan: dict[str, Any]) -> pl.DataFrame:
+def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame, plan: Plan) -> pl.DataFrame:
     """Return one row a flow of the trace, sorted by flow, with the columns of FLOW_SCHEMA.
 
     Raises ResultsError when a side logged a flow twice.
@@ -134,10 +134,10 @@ def is_done() -> pl.Expr:
     return (pl.col("status") == "complete") | ((pl.col("status") == "stopped") & pl.col("stop_ns").is_not_null())
 
 
-def _asked(trace: pl.LazyFrame, plan: dict[str, Any]) -> pl.LazyFrame:
+def _asked(trace: pl.LazyFrame, plan: Plan) -> pl.LazyFrame:
     """Return the trace with its defaults filled in, and with the ideal of each flow."""
     pairs = trace.select("src", "dst").unique().collect(engine="streaming")
-    hosts = [(node["name"], (node.get("transport") or {}).get("congestion_control")) for node in plan.get("nodes", [])]
+    hosts = [(node.name, node.transport and node.transport.congestion_control) for node in plan.nodes]
     controls = pl.LazyFrame(hosts, schema={"src": pl.String, "host_control": pl.String}, orient="row")
     return (
         trace.rename({"start_ns": "planned_ns", "transport": "transport_asked"})

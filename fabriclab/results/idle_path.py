@@ -1,4 +1,4 @@
-"""How long a flow would take on an idle path: what its slowdown is measured against. Needs the plan's JSON alone.
+"""How long a flow would take on an idle path: what its slowdown is measured against. Needs the plan alone.
 
   ideal = set-up + request + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate + store and forward
 
@@ -25,12 +25,14 @@ and more when its window has to grow. MPTCP over several ports of a host can be 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Set
+from typing import NamedTuple
 
 import polars as pl
 
 from fabriclab.formats.framing import AROUND_MTU_BYTES, IP_AND_TCP_BYTES, SEGMENT_HEADER_BYTES
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.node import Port
 
 SYN_WIRE_BYTES = IP_AND_TCP_BYTES + 20 + AROUND_MTU_BYTES
 """With 20 bytes of options: largest segment, SACK, timestamps, window scale."""
@@ -81,13 +83,13 @@ _PATH_COLUMNS = {
 }
 
 
-def path_table(plan: dict[str, Any], pairs: Iterable[tuple[str, str]]) -> pl.LazyFrame:
+def path_table(plan: Plan, pairs: Iterable[tuple[str, str]]) -> pl.LazyFrame:
     """Return one row for each pair of sender and receiver that a path joins, with the columns of _PATH_COLUMNS, which are those of Path.
 
     `return_delay_ns` and `return_stored_ns` are those of the receiver's own path to the sender.
     """
-    links = {node["name"]: [_link(port) for port in node["ports"]] for node in plan.get("nodes", [])}
-    switches = {node["name"] for node in plan.get("nodes", []) if node["role"] == "switch"}
+    switches = plan.switch_names
+    links = {node.name: [_link(port) for port in node.ports] for node in plan.nodes}
     wanted = sorted(set(pairs))
     ends = {name for pair in wanted for name in pair if name in links}
     paths = {source: shortest_paths(links, switches, source) for source in sorted(ends)}
@@ -99,7 +101,7 @@ def path_table(plan: dict[str, Any], pairs: Iterable[tuple[str, str]]) -> pl.Laz
     return pl.LazyFrame(rows, schema=_PATH_COLUMNS, orient="row")
 
 
-def shortest_paths(links: dict[str, list[tuple[str, Path]]], switches: set[str], source: str) -> dict[str, Path]:
+def shortest_paths(links: dict[str, list[tuple[str, Path]]], switches: Set[str], source: str) -> dict[str, Path]:
     """Return the best of the shortest paths from a node to every other one; only switches pass packets on."""
     best: dict[str, Path] = {}
     seen, frontier = {source}, {source: [Path(2**62, 0, 2**31)]}
@@ -157,10 +159,9 @@ def _sent(wire_bytes: pl.Expr, rate: str) -> pl.Expr:
     return wire_bytes * _BITS_NS / pl.col(rate)
 
 
-def _link(port: dict[str, Any]) -> tuple[str, Path]:
-    rate_bps = int(port["rate_bps"])
-    stored_ns = 0.0 if port.get("switch_port") is None else _BITS_NS / rate_bps
-    return str(port["peer_node"]), Path(rate_bps, int(port["delay_ns"]), int(port["mtu"]), stored_ns, 0.0, rate_bps)
+def _link(port: Port) -> tuple[str, Path]:
+    stored_ns = 0.0 if port.switch_port is None else _BITS_NS / port.rate_bps
+    return port.peer_node, Path(port.rate_bps, port.delay_ns, port.mtu, stored_ns, 0.0, port.rate_bps)
 
 
 def _joined(path: Path, link: Path) -> Path:

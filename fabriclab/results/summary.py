@@ -70,6 +70,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.plan import Plan
 from fabriclab.results.fairness import fairness_metrics
 from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics
 from fabriclab.results.flows import is_done, scan_flows
@@ -103,13 +104,12 @@ class Measured:
         return cls(scan_flows([run_dir]), queues, tcp, interfaces, SwitchTables.open(run_dir))
 
 
-def summarize(measured: Measured, plan: dict[str, Any], manifest: dict[str, Any]) -> Metrics:
+def summarize(measured: Measured, plan: Plan, manifest: dict[str, Any]) -> Metrics:
     """Return every metric of a run."""
     flows = measured.flows.with_columns(is_finished(manifest).alias("finished"))
     metrics = flow_metrics(flows) | job_metrics(flows, plan)
     begin, end = busy_interval(measured)
-    ports = tuple(plan.get("probes", {}).get("queue_ports", ()))
-    metrics |= queue_metrics(measured.queues, ports, begin, end)
+    metrics |= queue_metrics(measured.queues, plan.probes.queue_ports, begin, end)
     metrics["srtt_mean_us"] = _srtt_mean(measured, begin, end)
     metrics |= fairness_metrics(measured.flows, measured.tcp)
     return metrics | switch_metrics(measured.switches, plan)

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.plan import Plan
 from fabriclab.results.flow_metrics import Metric, Metrics
 from fabriclab.results.switch_tables import SwitchTables
 
@@ -31,11 +32,10 @@ Totals = dict[str, dict[Place, int]]
 """By metric, then by place: `(port,)`, or `(port, queue)`."""
 
 
-def switch_metrics(tables: SwitchTables, plan: dict[str, Any]) -> Metrics:
+def switch_metrics(tables: SwitchTables, plan: Plan) -> Metrics:
     """Return the metrics of a run's switches; all are None in a run that samples none."""
     metrics: Metrics = dict.fromkeys((*QUEUE_METRICS, *PORT_METRICS, *POOL_METRICS))
-    ports = tuple(plan.get("probes", {}).get("switch_ports", ()))
-    switches = {node["name"] for node in plan.get("nodes", []) if node["role"] == "switch"}
+    ports, switches = plan.probes.switch_ports, plan.switch_names
     of_queues = queue_totals(tables)
     of_ports = _port_totals(tables, of_queues)
     for name, totals in of_ports.items():
@@ -114,7 +114,7 @@ def _by_port(totals: dict[Place, int]) -> dict[Place, int]:
     return ports
 
 
-def _pool_metrics(pools: pl.LazyFrame | None, plan: dict[str, Any]) -> Metrics:
+def _pool_metrics(pools: pl.LazyFrame | None, plan: Plan) -> Metrics:
     """Return the most that was in use of each pool and of its headroom, which the switch itself keeps: no sample misses it."""
     if pools is None:
         return {}
@@ -133,11 +133,13 @@ def _pool_metrics(pools: pl.LazyFrame | None, plan: dict[str, Any]) -> Metrics:
     return metrics
 
 
-def plan_pools(plan: dict[str, Any]) -> list[tuple[str, int, str]]:
+def plan_pools(plan: Plan) -> list[tuple[str, int, str]]:
     """Return switch, index and name of every pool of a plan."""
-    switches = [node for node in plan.get("nodes", []) if node.get("switch")]
     return [
-        (node["name"], index, pool["name"]) for node in switches for index, pool in enumerate(node["switch"]["pools"])
+        (node.name, index, pool.name)
+        for node in plan.nodes
+        if node.switch is not None
+        for index, pool in enumerate(node.switch.pools)
     ]
 
 

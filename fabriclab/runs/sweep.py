@@ -16,7 +16,8 @@ from typing import Any
 from fabriclab.compile import TraceError
 from fabriclab.engine.events import Event
 from fabriclab.files import explain, no_room
-from fabriclab.formats.plan.model import Plan, Scalar
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.runs.directory import RUN_MARK, read_json, write_json
 from fabriclab.runs.engines import MadeFrom
 from fabriclab.runs.point import RunContext, RunResult, remove_run, run_point

@@ -115,7 +115,7 @@ def _sending_ns(place: InCast, size_bytes: int) -> int:
 def _round_trip_ns(bench: Bench, place: InCast) -> int:
     """Return the longest time from a full frame's departure to its acknowledgement where nothing is queued."""
     pairs = [(sender, place.receiver) for sender in place.senders]
-    paths = path_table(bench.plan.model_dump(include={"nodes"}), pairs)
+    paths = path_table(bench.plan, pairs)
     there = pl.col("delay_ns") + (pl.col("mtu") + AROUND_MTU_BYTES) * (pl.col("head_ns") + pl.col("tail_ns"))
     back = pl.col("return_delay_ns") + SYN_WIRE_BYTES * pl.col("return_stored_ns")
     longest = paths.select((there + back).max()).collect().item()

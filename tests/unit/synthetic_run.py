@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from whole_plans import whole
+
 FLOW_HEADER = (
     "# fabriclab-flows-2\nflow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,"
     "retransmits,timeouts,marks,delivered,min_rtt_us,srtt_us,transport,subflows\n"
@@ -91,7 +93,8 @@ def manifest_of(plan: dict[str, Any], status: str = "complete", **extra: Any) ->
 
 
 def write_run(run_dir: Path, plan: dict[str, Any], files: dict[str, str], **manifest: Any) -> Path:
-    """Write a run directory; `files` are texts by path."""
+    """Write a run directory; `files` are texts by path. What its plan lacks is added."""
+    plan = whole(plan)
     run_dir.mkdir(parents=True, exist_ok=True)
     (run_dir / "plan.json").write_text(json.dumps(plan))
     (run_dir / "manifest.json").write_text(json.dumps(manifest_of(plan, **manifest)))

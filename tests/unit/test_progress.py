@@ -84,7 +84,7 @@ def test_steps_are_read_off_what_lies_there(tmp_path: Path) -> None:
             (kernel / make).touch()
         said.append(step("kernel"))
     assert said[:4] == ["downloading its source", "unpacking its source", "patching it", "configuring it"]
-    assert said[4:] == ["compiling, files so far: 1 of about 860"]
+    assert said[4:] == ["compiling, 1 of about 860 files"]
     for number in range(860):
         (kernel / "objects" / f"{number}.o").touch()
-    assert step("kernel") == "compiling, files so far: 861"
+    assert step("kernel") == "compiling, 861 files"

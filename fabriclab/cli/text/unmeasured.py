@@ -29,12 +29,14 @@ class _Wish:
 
     def why(self, sights: Sequence[Sights]) -> str:
         """Return why none of the points that are meant has it; empty where one has, or where none is meant."""
-        reasons = [self.lacks(sight) for sight in sights if concerns(self.subject, sight.plan.parameters)]
+        reasons = [self.lacks(sight) for sight in sights if concerns(self.subject.get("where"), sight.plan.parameters)]
         return reasons[0] if reasons and all(reasons) else ""
 
     def is_shown(self, sights: Sequence[Sights]) -> bool:
         """Return whether one of the points that are meant has it."""
-        return any(concerns(self.subject, sight.plan.parameters) and not self.lacks(sight) for sight in sights)
+        return any(
+            concerns(self.subject.get("where"), sight.plan.parameters) and not self.lacks(sight) for sight in sights
+        )
 
 
 def unseen_lines(lab: Lab, flows: pl.DataFrame, base: Plan, points: Sequence[Plan]) -> list[str]:
@@ -102,7 +104,7 @@ def _fixed(figure: Mapping[str, Any], points: Sequence[Plan]) -> str:
         return ""
     values: dict[tuple[str, ...], set[str]] = {}
     for plan in points:
-        if concerns(figure, plan.parameters):
+        if concerns(figure.get("where"), plan.parameters):
             values.setdefault(tuple(plan.settings), set()).add(
                 str(plan.parameters.get(x))
             )  # points of one matrix set the same things

@@ -12,8 +12,7 @@ from pydantic import Field
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.record import Frozen
-
-Scalar = str | int | float | bool
+from fabriclab.formats.where_clause import Scalar
 
 
 class Bfd(Frozen):
@@ -122,6 +121,21 @@ class Plan(Frozen):
     probes: Probes
     checks: tuple[Check, ...]
     study: str | None = None
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """The names of the hosts."""
+        return frozenset(node.name for node in self.nodes if node.role == "host")
+
+    @property
+    def switch_names(self) -> frozenset[str]:
+        """The names of the switches."""
+        return frozenset(node.name for node in self.nodes if node.role == "switch")
+
+    @property
+    def changes(self) -> tuple[Event | PauseStorm, ...]:
+        """All that happens to the network at set times: events, then pause storms."""
+        return (*self.events, *self.pause_storms)
 
     def by_name(self) -> dict[str, Node]:
         """Return the nodes by name."""

@@ -228,3 +228,5 @@ Traffic = (
     | Iperf3Traffic
     | TraceTraffic
 )
+Sent = RoundsTraffic | LongTraffic | FlowsTraffic | Iperf3Traffic
+"""The kinds whose senders and receiver are named, not drawn."""

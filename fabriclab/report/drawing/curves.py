@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from fabriclab.formats.plan.model import PauseStorm
 from fabriclab.report.drawing.style import GROUND, INK, MUTED, WARNING, algorithm_name
 from fabriclab.report.measured.port_facts import Level, PortFacts
 from fabriclab.report.measured.quantities import Axis, Value, setting_number
@@ -96,14 +97,14 @@ def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) ->
     Pause storms are among them; the time that they last is shaded.
     """
     left, right = axes.get_xlim()
-    for event in (*(results.plan.get("events") or ()), *(results.plan.get("pause_storms") or ())):
-        at = (event["at_ns"] - from_ns) / time.scale
+    for event in results.plan.changes:
+        at = (event.at_ns - from_ns) / time.scale
         if not left <= at <= right:
             continue
-        if "until_ns" in event:
+        if isinstance(event, PauseStorm):
             axes.axvspan(
                 at,
-                min((event["until_ns"] - from_ns) / time.scale, right),
+                min((event.until_ns - from_ns) / time.scale, right),
                 color=WARNING,
                 alpha=0.08,
                 linewidth=0,
@@ -112,7 +113,7 @@ def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) ->
         axes.axvline(at, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1.5)
         is_late = at > left + 0.75 * (right - left)
         axes.annotate(
-            event["name"],
+            event.name,
             (at, 1),
             xycoords=("data", "axes fraction"),
             xytext=(-3 if is_late else 3, -3),

@@ -59,12 +59,15 @@ class Bar:
 
 def dropped(results: Results) -> dict[str, dict[str, float]]:
     """Return what each sampled switch port dropped by cause, in the plan's order; empty where nobody sampled."""
-    hosts = {node["name"] for node in results.plan.get("nodes", []) if node["role"] == "host"}
-    sampled = results.plan.get("probes", {}).get("switch_ports") or ()
+    hosts = results.plan.host_names
     totals = drop_totals(results.switches)
     if not totals:
         return {}
-    counts = {port: dict.fromkeys(_COLUMNS, 0.0) for port in sampled if port.partition(":")[0] not in hosts}
+    counts = {
+        port: dict.fromkeys(_COLUMNS, 0.0)
+        for port in results.plan.probes.switch_ports
+        if port.partition(":")[0] not in hosts
+    }
     for cause, column in _COLUMNS.items():
         for (port, _), total in totals[column].items():
             if port in counts:
@@ -141,7 +144,7 @@ def _label_bars(axes: Axes, bars: Sequence[Bar], places: Sequence[int]) -> None:
 def drops_over_time(curve: Curve, name: str, port: str) -> Picture | None:
     """Return the drops of a port stacked by cause, and its ECN marks, over time; None when there were neither."""
     begin, end = shown_interval(curve.results)
-    interval = int(curve.results.plan.get("probes", {}).get("switch_interval_ns") or 1)
+    interval = curve.results.plan.probes.switch_interval_ns or 1
     edges = sampled_bins(interval, begin, end, _MOST_BARS)
     drops, marks = _counts(curve.results, port, edges)
     panels = [(word, counts) for word, counts in (("Dropped", drops), ("Marked", marks)) if counts]

@@ -71,7 +71,7 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
     if not pairs:
         return None
     begin, end = _long_interval(curve, rows)
-    edges = _bin_edges(begin, end, curve.results.plan.get("probes", {}).get("tcp_interval_ns") or 1)
+    edges = _bin_edges(begin, end, curve.results.plan.probes.tcp_interval_ns or 1)
     bin_s = (edges[1] - edges[0]) / 1e9
     rates = {
         pair: np.diff(counter_at(rows.filter(pl.col("flow") == pair[0]), "bytes_acked", edges)) * 8 / bin_s

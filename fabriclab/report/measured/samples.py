@@ -89,8 +89,9 @@ def queue_samples(results: Results, port: str | None = None, queue: int | None =
     rows = rows.filter(pl.col("port") == facts.name)
     if only_value(rows, pl.len()) == 0:
         return None
-    interval = results.plan.get("probes", {}).get("queue_interval_ns" if queue is None else "switch_interval_ns")
-    return QueueSamples(rows, facts, int(interval or 0), busy_interval(results.measured))
+    probes = results.plan.probes
+    interval = probes.queue_interval_ns if queue is None else probes.switch_interval_ns
+    return QueueSamples(rows, facts, interval or 0, busy_interval(results.measured))
 
 
 def default_place(results: Results) -> tuple[str | None, int | None]:
@@ -98,7 +99,7 @@ def default_place(results: Results) -> tuple[str | None, int | None]:
 
     None, None where that is the only one. Without any sampled port it is the queue of a switch that grew longest.
     """
-    if ports := results.plan.get("probes", {}).get("queue_ports"):
+    if ports := results.plan.probes.queue_ports:
         most = most_of(results, "queue_mean_bytes") if len(ports) > 1 else None
         return (None if most is None else most.port), None
     return longest_queue(results) or (None, None)
@@ -108,7 +109,7 @@ def longest_queue(results: Results, port: str | None = None, queue: int | None =
     """Return port and number of the switch's queue that grew longest, of those named if they were sampled; None without samples."""
     if results.switches.queues is None:
         return None
-    hosts = {node["name"] for node in results.plan.get("nodes", []) if node["role"] == "host"}
+    hosts = results.plan.host_names
     most = (
         results.switches.queues.group_by("port", "queue")
         .agg(pl.col("watermark_bytes").max())

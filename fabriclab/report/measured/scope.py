@@ -14,12 +14,12 @@ _OF_COMPLETE_FLOWS = ("fct_", "slowdown_")
 
 def measured_ports(results: Results, metric: str) -> tuple[str, ...]:
     """Return the ports whose own values the metric without a port is made of; empty for a metric that is not of ports."""
-    probes = results.plan.get("probes", {})
+    probes = results.plan.probes
     if metric in (*PORT_COUNTS, *PORT_LENGTHS):
-        return tuple(probes.get("queue_ports") or ())
+        return probes.queue_ports
     if metric in (*QUEUE_METRICS, *PORT_METRICS):
-        switches = {node["name"] for node in results.plan.get("nodes", []) if node["role"] == "switch"}
-        return tuple(port for port in probes.get("switch_ports") or () if port.partition(":")[0] in switches)
+        switches = results.plan.switch_names
+        return tuple(port for port in probes.switch_ports if port.partition(":")[0] in switches)
     return ()
 
 
@@ -80,8 +80,8 @@ def _without_incomplete(results: Results) -> str:
 
 
 def _of_sampled_traffic(results: Results) -> str:
-    sampled = [str(name) for name in results.plan.get("probes", {}).get("tcp_classes") or ()]
-    every = {str(traffic["name"]) for traffic in results.plan.get("traffic", [])}
+    sampled = results.plan.probes.tcp_classes
+    every = {traffic.name for traffic in results.plan.traffic}
     return f"of {', '.join(sampled)}" if sampled and set(sampled) < every else ""
 
 

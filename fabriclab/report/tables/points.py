@@ -104,7 +104,7 @@ def metric_rows(results: Results) -> list[tuple[str, str]]:
 
     So are those of a shared buffer's ports and queues: they have a table, and there are many.
     """
-    ports = results.plan.get("probes", {}).get("queue_ports") or []
+    ports = results.plan.probes.queue_ports
     hidden = tuple(f"[{port}]" for port in ports) if len(ports) == 1 else ()
     shown = {
         name: value
@@ -176,10 +176,10 @@ def _accuracy(results: Results, name: str) -> str:
 def _of_pool(results: Results) -> str:
     """Return the size of the pool that the bare metric is of: the first with so much in use."""
     most = results.summary.get("pool_max_bytes")
-    for node in results.plan.get("nodes", []):
-        for pool in (node.get("switch") or {}).get("pools", ()):
-            if results.summary.get(f"pool_max_bytes[{node['name']}:{pool['name']}]") == most:
-                return f"of {format_metric('_bytes', pool['size_bytes'])}, {pool['name']} of {node['name']}"
+    for node in results.plan.nodes:
+        for pool in () if node.switch is None else node.switch.pools:
+            if results.summary.get(f"pool_max_bytes[{node.name}:{pool.name}]") == most:
+                return f"of {format_metric('_bytes', pool.size_bytes)}, {pool.name} of {node.name}"
     return ""
 
 

@@ -45,9 +45,9 @@ _EXPLAINED = (
 
 def switch_port_table(results: Results) -> DataTable:
     """Return a row for each sampled switch port, and for a host's that was paused or sent pauses; without rows where nobody sampled."""
-    sampled = results.plan.get("probes", {}).get("switch_ports") or ()
+    sampled = results.plan.probes.switch_ports
     peers = _peers(results)
-    hosts = {node["name"] for node in results.plan.get("nodes", []) if node["role"] == "host"}
+    hosts = results.plan.host_names
     longest, headroom = (
         _most(results.switches, "queues", "watermark_bytes"),
         _most(results.switches, "groups", "headroom_bytes"),
@@ -173,11 +173,7 @@ def _has_pauses(row: Mapping[str, float | int | None]) -> bool:
 
 def _peers(results: Results) -> dict[str, str]:
     """Return the node at the other end of each port."""
-    return {
-        f"{node['name']}:{port['interface']}": port["peer_node"]
-        for node in results.plan.get("nodes", [])
-        for port in node["ports"]
-    }
+    return {f"{node.name}:{port.interface}": port.peer_node for node in results.plan.nodes for port in node.ports}
 
 
 def _most(tables: SwitchTables, field: str, column: str) -> dict[str, int]:
