@@ -1,4 +1,5 @@
-"""The labs of a directory, each with what it asks: enough to choose one by, read from `experiment.yml` without checking the rest of it."""
+"""The labs of a directory, each with what it asks: enough to choose one by,
+read from `experiment.yml` without checking the rest of it."""
 
 from __future__ import annotations
 

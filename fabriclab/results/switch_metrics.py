@@ -17,7 +17,8 @@ DROP_CAUSES = (
 )
 """Why a queue did not get a packet: columns of the table of queues."""
 QUEUE_DROPS = ("dropped_queue_limit", "dropped_queue_pool", "dropped_voq")
-"""The causes that count as drops of a queue: its own limit, its pool's end, the limit of its ingress port's virtual output queue."""
+"""The causes that count as drops of a queue: its own limit, its pool's end,
+the limit of its ingress port's virtual output queue."""
 QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pauses_received", "paused_ns", "storms")
 """Metrics that a run has as a whole, and for each port and each queue."""
 PORT_METRICS = ("pauses_sent", "ingress_discards", "xoff_ns", "congestion_events")
@@ -70,8 +71,12 @@ def drop_totals(tables: SwitchTables) -> Totals:
 
 
 def counter_totals(rows: pl.LazyFrame, keys: Sequence[str], counters: Mapping[str, pl.Expr]) -> Totals:
-    """Return by how much each counter grew from time 0 on, by name and place. What was first sampled later began at 0."""
-    # Counters only grow, so that the greatest value is the last, and rows of empty values (the port was gone) don't count.
+    """Return by how much each counter grew from time 0 on, by name and place.
+
+    What was first sampled later began at 0.
+    """
+    # Counters only grow, so that the greatest value is the last, and rows of empty values (the port was gone) don't
+    # count.
     before = {name: pl.when(pl.col("time_ns") <= 0).then(value).max().fill_null(0) for name, value in counters.items()}
     grown = [(value.max().fill_null(0) - before[name]).alias(name) for name, value in counters.items()]
     table = rows.group_by(*keys).agg(*grown).collect(engine="streaming")
@@ -115,7 +120,8 @@ def _by_port(totals: dict[Place, int]) -> dict[Place, int]:
 
 
 def _pool_metrics(pools: pl.LazyFrame | None, plan: Plan) -> Metrics:
-    """Return the most that was in use of each pool and of its headroom, which the switch itself keeps: no sample misses it."""
+    """Return the most that was in use of each pool and of its headroom, which the switch itself
+    keeps: no sample misses it."""
     if pools is None:
         return {}
     most = {

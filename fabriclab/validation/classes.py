@@ -1,7 +1,7 @@
 """Whether every DSCP lands in the queue that it should, on every switch that its packets come through.
 
-One DSCP after the other, each in a slot of its own: a few flows from every rack to the next. The queue that took most of a port's packets
-in a slot is that DSCP's; a few of others are routing's own (CS6, RFC 4594).
+One DSCP after the other, each in a slot of its own: a few flows from every rack to the next. The queue that took most
+of a port's packets in a slot is that DSCP's; a few of others are routing's own (CS6, RFC 4594).
 """
 
 from __future__ import annotations

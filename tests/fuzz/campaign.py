@@ -1,6 +1,8 @@
-"""Runs many mutants: `make fuzz CASES=20000 SEED=1`. A case is read cleanly or refused with sentences; anything else is a finding.
+"""Runs many mutants: `make fuzz CASES=20000 SEED=1`. A case is read cleanly or refused with sentences; anything else is
+a finding.
 
-A case follows from seed and number alone: `python tests/fuzz/campaign.py --seed 1 --first 4711 --cases 1 --keep DIR` makes it again.
+A case follows from seed and number alone: `python tests/fuzz/campaign.py --seed 1 --first 4711 --cases 1 --keep DIR`
+makes it again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Switches written out in full, for the rules that check them: ports alike, one or two classes, what `check_switch` finds by rule."""
+"""Switches written out in full, for the rules that check them: ports alike, one or two classes,
+what `check_switch` finds by rule."""
 
 from __future__ import annotations
 

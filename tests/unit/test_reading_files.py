@@ -1,4 +1,5 @@
-"""What a lab may read: regular files of its own directory, links resolved; and nothing of another file comes out in an error."""
+"""What a lab may read: regular files of its own directory, links resolved;
+and nothing of another file comes out in an error."""
 
 from __future__ import annotations
 
@@ -218,7 +219,8 @@ READS_ITSELF = {
 
 
 def test_nothing_else_reads_a_users_file() -> None:
-    """A lab's files and those that the command line names are opened in `lab/reading/files.py`; run directories are another matter."""
+    """A lab's files and those that the command line names are opened in `lab/reading/files.py`;
+    run directories are another matter."""
     found = set()
     for part in ("lab", "resolve", "workload", "compile", "vendors", "cli"):
         for file in sorted((ROOT / "fabriclab" / part).rglob("*.py")):

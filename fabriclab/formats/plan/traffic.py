@@ -54,8 +54,9 @@ Size = FixedSize | UniformSize | DistributedSize
 class Arrivals(Frozen):
     """When the flows (or queries) of one sender start.
 
-    `fixed`: every interval_ns. `jittered`: so too, each moved by a uniform draw of [0, jitter_ns). `poisson`: exponential gaps.
-    `bursty`: bursts of burst_flows at one instant, exponential gaps of mean burst_flows x interval_ns between them.
+    `fixed`: every interval_ns. `jittered`: so too, each moved by a uniform draw of [0, jitter_ns). `poisson`:
+    exponential gaps. `bursty`: bursts of burst_flows at one instant, exponential gaps of mean burst_flows x interval_ns
+    between them.
     """
 
     process: Literal["fixed", "jittered", "poisson", "bursty"]
@@ -64,15 +65,17 @@ class Arrivals(Frozen):
     jitter_ns: int = 0
     burst_flows: int = 1
     load_ppm: int | None = None
-    """The load that interval_ns was computed of, in millionths of the sender's line rate: interval = 8 x mean size / (load x rate)."""
+    """The load that interval_ns was computed of, in millionths of the sender's line rate:
+    interval = 8 x mean size / (load x rate)."""
 
 
 class Pairs(Frozen):
     """Who sends to whom. A host never sends to itself.
 
-    `permutation`: each sender has one receiver, each receiver at most one sender more than any other. `random`: drawn for each flow.
-    `all-to-all`: each sender takes all receivers in turn, in an order of its own. `in-rack`, `out-of-rack`: drawn among those behind the
-    same first switch, behind another. `hot-spot`: a share of the flows goes to the hot spots, the others at random to the rest.
+    `permutation`: each sender has one receiver, each receiver at most one sender more than any other. `random`: drawn
+    for each flow. `all-to-all`: each sender takes all receivers in turn, in an order of its own. `in-rack`,
+    `out-of-rack`: drawn among those behind the same first switch, behind another. `hot-spot`: a share of the flows goes
+    to the hot spots, the others at random to the rest.
     """
 
     pattern: Literal["permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot"]
@@ -83,7 +86,8 @@ class Pairs(Frozen):
 
 
 class RoundsTraffic(Frozen):
-    """Synchronised rounds: every sender sends `size_bytes` to the receiver; a round starts when the one before is complete (in-cast)."""
+    """Synchronised rounds: every sender sends `size_bytes` to the receiver;
+    a round starts when the one before is complete (in-cast)."""
 
     kind: Literal["rounds"] = "rounds"
     name: str
@@ -100,8 +104,8 @@ class RoundsTraffic(Frozen):
 
 
 class LongTraffic(Frozen):
-    """Long flows, one from each sender (all-to-all: one to each of its receivers), that start `stagger_ns` apart, each a draw of
-    [0, jitter_ns) later, and stop together."""
+    """Long flows, one from each sender (all-to-all: one to each of its receivers), that start `stagger_ns` apart, each
+    a draw of [0, jitter_ns) later, and stop together."""
 
     kind: Literal["long"] = "long"
     name: str
@@ -152,7 +156,8 @@ class ArrivalsTraffic(Frozen):
 
 
 class QueryTraffic(Frozen):
-    """Partition/aggregate: an aggregator asks `fan_out` workers; complete when all have answered (DCTCP, SIGCOMM'10, section 2)."""
+    """Partition/aggregate: an aggregator asks `fan_out` workers; complete when all have answered (DCTCP,
+    SIGCOMM'10, section 2)."""
 
     kind: Literal["query"] = "query"
     name: str
@@ -176,11 +181,12 @@ class QueryTraffic(Frozen):
 
 
 class ShuffleTraffic(Frozen):
-    """A MapReduce job's network phases as dependent flows: input, shuffle, output. Data that stay on their host are no flow.
+    """A MapReduce job's network phases as dependent flows: input, shuffle, output. Data that stay on their host are no
+    flow.
 
-    input: each mapper pulls its share of `size_bytes` from one of the sources. shuffle: each reducer pulls its partition, size_bytes /
-    (mappers x reducers), from every mapper, parallel_copies at a time. output: each reducer writes what it received through a chain of
-    replicas - 1 hosts.
+    input: each mapper pulls its share of `size_bytes` from one of the sources. shuffle: each reducer pulls its
+    partition, size_bytes / (mappers x reducers), from every mapper, parallel_copies at a time. output: each reducer
+    writes what it received through a chain of replicas - 1 hosts.
     """
 
     kind: Literal["shuffle"] = "shuffle"
@@ -210,7 +216,8 @@ class Iperf3Traffic(Frozen):
 
 
 class TraceTraffic(Frozen):
-    """A flow trace that the user brings (`traffic/README.md`); its text is part of the run directory, its hash part of the plan."""
+    """A flow trace that the user brings (`traffic/README.md`); its text is part of the run directory,
+    its hash part of the plan."""
 
     kind: Literal["trace"] = "trace"
     name: str

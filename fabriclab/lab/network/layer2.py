@@ -1,4 +1,5 @@
-"""VLANs and port channels of a switch, as written below its name: `switches.leaf1.vlans`, `switches.leaf1.port_channels`."""
+"""VLANs and port channels of a switch, as written below its name: `switches.leaf1.vlans`,
+`switches.leaf1.port_channels`."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ def is_vlan_name(name: str) -> bool:
 
 
 def is_channel_name(name: str) -> bool:
-    """Return whether this names a port channel, `PortChannel0` to `PortChannel9999`, with zeros before it or without."""
+    """Return whether this names a port channel, `PortChannel0` to `PortChannel9999`,
+    with zeros before it or without."""
     return _CHANNEL_NAME.fullmatch(name) is not None
 
 

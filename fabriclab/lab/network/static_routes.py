@@ -8,7 +8,8 @@ from ipaddress import IPv4Address, IPv4Network
 from fabriclab.lab.reading.problems import Place
 
 DISTANCE = 1
-"""Administrative distance of a static route of which none is written (FRR, lib/zebra.h: ZEBRA_STATIC_DISTANCE_DEFAULT)."""
+"""Administrative distance of a static route of which none is written (FRR, lib/zebra.h:
+ZEBRA_STATIC_DISTANCE_DEFAULT)."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""The topology as written in `topology.clab.yml`, a Containerlab file: nodes with their roles, links with rate, delay and addresses.
+"""The topology as written in `topology.clab.yml`, a Containerlab file: nodes with their roles, links with rate, delay
+and addresses.
 
 Format: https://containerlab.dev/manual/topo-def-file/ . What Containerlab knows and fabriclab cannot run is an
 error; keys that nothing here acts on are listed (`not_applied.py`), never ignored.
@@ -171,7 +172,8 @@ class WrittenNode:
 
 
 class NodeReader:
-    """Reads the nodes, each with what it inherits: defaults, then its kind, its group, itself; labels are merged (Containerlab's order)."""
+    """Reads the nodes, each with what it inherits: defaults, then its kind, its group, itself;
+    labels are merged (Containerlab's order)."""
 
     def __init__(self, topology: Section, node_keys: tuple[str, ...], kinds: tuple[str, ...]) -> None:
         self._problems = topology.problems
@@ -198,7 +200,10 @@ class NodeReader:
     def _node(self, name: str, node: Section) -> WrittenNode:
         place = node.place
         if NAME.fullmatch(name) is None:
-            message = f"{shown(name)} cannot name a node; write letters, digits, '-', '_', at most 63 (a dot separates words of a key)"
+            message = (
+                f"{shown(name)} cannot name a node; write letters, digits, '-', '_', "
+                "at most 63 (a dot separates words of a key)"
+            )
             self._problems.add(place, node.key, message, name)
         kind, layers = self._layers(node)
         own = kind_of(kind)
@@ -257,7 +262,10 @@ class NodeReader:
 def settle_roles(
     nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems
 ) -> tuple[LabNode, ...]:
-    """Give every node a role: the label's, or host for a node with a single link. Record the nodes for which that does not decide."""
+    """Give every node a role: the label's, or host for a node with a single link.
+
+    Record the nodes for which that does not decide.
+    """
     degree = dict.fromkeys((node.name for node in nodes), 0)
     for link in links:
         for end in link.ends:

@@ -16,7 +16,10 @@ _LONGEST_RANGE = 100_000
 
 @dataclass(frozen=True)
 class Names:
-    """What an experiment may name. Not `complete`: the topology has problems, so a missing role or port may be their consequence."""
+    """What an experiment may name.
+
+    Not `complete`: the topology has problems, so a missing role or port may be their consequence.
+    """
 
     hosts: tuple[str, ...]
     switches: tuple[str, ...]

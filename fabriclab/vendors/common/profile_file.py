@@ -17,7 +17,8 @@ class Profile:
     title: str
     source: str
     bandwidth_bps: int | None
-    """The rates of all its ports together; None, with port_rate_bps, where ports have different speeds: then it is not scaled by bandwidth."""
+    """The rates of all its ports together; None, with port_rate_bps, where ports have different speeds:
+    then it is not scaled by bandwidth."""
     port_rate_bps: int | None
     pools: dict[str, Block]
     settings: PortSettings

@@ -1,4 +1,5 @@
-"""The switch chip that an EOS configuration runs on: memory, limits and headroom of a profile, without its scheduling and PFC."""
+"""The switch chip that an EOS configuration runs on: memory, limits and headroom of a profile,
+without its scheduling and PFC."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ def read_chip(name: str) -> Chip:
     if name not in profile_names():
         near = nearest(name, profile_names())
         raise ChipError(
-            f"{shown(name)} is no switch profile; {f'did you mean {near!r}? ' if near else ''}valid here: {listed(profile_names())}"
+            f"{shown(name)} is no switch profile; {f'did you mean {near!r}? ' if near else ''}valid here: "
+            f"{listed(profile_names())}"
         )
     path = DIRECTORY / f"{name}.yml"
     problems = Problems()

@@ -1,7 +1,8 @@
 """Names of interfaces: Linux's in a lab, SONiC's in its file.
 
-`EthernetN` stays. `ethN` is Ethernet4(N-1), four lanes apart, as docker-sonic-vs numbers its ports (platform/vs/docker-sonic-vs/start.sh):
-eth1 is Ethernet0, eth2 Ethernet4. Any other name gets the lowest multiple of four that is free, in the order of the ports.
+`EthernetN` stays. `ethN` is Ethernet4(N-1), four lanes apart, as docker-sonic-vs numbers its ports
+(platform/vs/docker-sonic-vs/start.sh): eth1 is Ethernet0, eth2 Ethernet4. Any other name gets the lowest multiple of
+four that is free, in the order of the ports.
 """
 
 from __future__ import annotations

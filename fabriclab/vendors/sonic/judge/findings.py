@@ -54,7 +54,8 @@ def ports_text(ports: tuple[str, ...]) -> str:
 
 
 def merged(findings: Iterable[SonicFinding]) -> list[SonicFinding]:
-    """Return the findings; those that differ in ports, and in a key that names the port, as one at the first of them."""
+    """Return the findings; those that differ in ports, and in a key that names the port,
+    as one at the first of them."""
     found: dict[tuple[object, ...], SonicFinding] = {}
     ports: dict[tuple[object, ...], dict[str, None]] = {}
     for finding in findings:

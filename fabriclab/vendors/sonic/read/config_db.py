@@ -1,8 +1,8 @@
 """A switch's `config_db.json` as typed tables: what fabriclab emulates of SONiC's CONFIG_DB.
 
-Words and units are those of the YANG models (sonic-buildimage, src/sonic-yang-models); a None was not written. References are resolved:
-a name in here is a key of the table that it refers to. Bytes, Mbit/s, ms, metres as in the file;
-cir and pir are bytes (or packets) a second.
+Words and units are those of the YANG models (sonic-buildimage, src/sonic-yang-models); a None was not written.
+References are resolved: a name in here is a key of the table that it refers to. Bytes, Mbit/s, ms, metres as in the
+file; cir and pir are bytes (or packets) a second.
 """
 
 from __future__ import annotations
