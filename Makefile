@@ -56,11 +56,12 @@ test: deps ## all tests: Python, the machine, Rust (builds what is missing)
 	@$(MAKE) --no-print-directory -j5 $(VENV_STAMP) $(PARTS:%=part-%) test-rust 2> >(cat >&2)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup
 
+# Without MAKEFLAGS: what they start counts its own jobs.
 $(PARTS:%=part-%): part-%:
-	@images/machine/build $*
+	@env -u MAKEFLAGS images/machine/build $*
 
 test-rust:
-	@cargo test --quiet --workspace
+	@env -u MAKEFLAGS cargo test --quiet --workspace
 
 test-kernel: deps venv machine ## the switch's kernel code on a kernel that checks memory and locks (builds one: 10 minutes the first time)
 	@KERNEL_DEBUG=1 images/machine/build kernel
