@@ -115,8 +115,8 @@ def test_the_demo_names_its_steps_and_counts_through_all_programs(tmp_path: Path
         ".venv/bin/fabriclab": 'echo "$* $STEPS"',
     }.items():
         (copy / program).write_text(f"#!/bin/sh\n{body}\n")
-    for program in (copy / "images/machine/build", copy / "bin/make", copy / ".venv/bin/fabriclab"):
-        program.chmod(0o755)
+    for script in (copy / "images/machine/build", copy / "bin/make", copy / ".venv/bin/fabriclab"):
+        script.chmod(0o755)
     path = f"{copy}/bin:{os.environ['PATH']}"
     said = shell(f"bash '{copy}/.ci/demo' .venv/.made-1", PATH=path).stdout.splitlines()
     assert [line[:6] for line in said[1:5]] == ["  [1] ", "  [2] ", "  [3] ", "  [4] "]
