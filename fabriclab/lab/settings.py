@@ -1,4 +1,5 @@
-"""Settings: values that replace what `experiment.yml` says, by dotted key (`hosts.default.rto_min`), parameter or variant.
+"""Settings: values that replace what `experiment.yml` says, by dotted key (`hosts.default.rto_min`), parameter or
+variant.
 
 A setting is put into the document before that is read, so it meets the very checks that the file's own text meets.
 """
@@ -182,8 +183,8 @@ def look_up(document: MappingValue, dotted: str) -> Value | None:
 def normalise(dotted: str, text: str) -> str | int | bool:
     """Return a value in the one form that values of this key are compared in: counts as numbers, `0.064 MB` as `64 KB`.
 
-    A text that is no such value is returned as it is: the reader of the key complains about it. The same word may mean two things:
-    `limit` is a duration, a queue's is a size.
+    A text that is no such value is returned as it is: the reader of the key complains about it. The same word may mean
+    two things: `limit` is a duration, a queue's is a size.
     """
     first, *rest = split_key(dotted)
     meaning = switch_keys.meaning(rest[1:]) if first == "switches" else _MEANINGS.get([first, *rest][-1], "word")

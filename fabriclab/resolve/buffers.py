@@ -49,7 +49,7 @@ class SharedBuffer:
 
 @dataclass(frozen=True)
 class Buffers:
-    """Of all ports (`node:interface`), and of the switches that share one."""
+    """The buffers of all ports (`node:interface`), and the switches whose ports share one."""
 
     ports: Mapping[str, Queue | SwitchPort]
     shared: Mapping[str, SharedBuffer]

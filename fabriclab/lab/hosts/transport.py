@@ -1,4 +1,5 @@
-"""The transports of hosts as written: which keys there are, their bounds, and how `default`, ranges and names combine."""
+"""The transports of hosts as written: which keys there are, their bounds, and how `default`,
+ranges and names combine."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ class WrittenTransport:
 
 
 def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
-    """Return the transport of every host: `default`, then ranges in the order of the file, then its own name, key by key."""
+    """Return the transport of every host: `default`, then ranges in the order of the file,
+    then its own name, key by key."""
     default = WrittenTransport()
     ranges: list[tuple[tuple[str, ...], WrittenTransport]] = []
     single: dict[str, WrittenTransport] = {}
@@ -92,7 +94,8 @@ def _read_host(section: Section) -> WrittenTransport:
 
 
 def _rto_min(section: Section) -> Written[int] | None:
-    """Read RTOmin in nanoseconds: whole milliseconds, as the kernel's timer ticks, and at most TCP_RTO_MAX (include/net/tcp.h)."""
+    """Read RTOmin in nanoseconds: whole milliseconds, as the kernel's timer ticks,
+    and at most TCP_RTO_MAX (include/net/tcp.h)."""
     rto_min = section.duration(
         "rto_min", _MS, 120_000 * _MS, "the timer ticks once a millisecond; Linux's RTO never exceeds 120 s"
     )
