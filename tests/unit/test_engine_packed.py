@@ -1,4 +1,7 @@
-"""What a wheel brings along: found by its index, unpacked once and whole, told where it can't be; FRR's in a package of its own."""
+"""What a wheel brings along: found by its index, unpacked once and whole, told where it can't be.
+
+FRR's root file system is in a package of its own.
+"""
 
 from __future__ import annotations
 
