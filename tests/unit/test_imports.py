@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "lab.hosts": {"lab.ports", "lab.network", "lab.reading"},
     "lab.switch": {"lab.ports", "lab.network", "lab.reading", "qdiscs"},
     "lab.traffic": {"lab.hosts", "lab.reading", "distributions"},
-    "lab": {"lab.traffic", "lab.switch", "lab.hosts", "lab.ports", "lab.network", "lab.reading"},
+    "lab": {"lab.traffic", "lab.switch", "lab.hosts", "lab.ports", "lab.network", "lab.reading", "qdiscs"},
     "generate": {"lab"},
     "graph": set(),
     "resolve.switch": {"lab"},

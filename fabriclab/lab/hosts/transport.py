@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from fabriclab.lab.hosts.mptcp import WrittenMptcp, override_mptcp, read_mptcp
+from fabriclab.lab.ports.aqm import WrittenAqm, check_aqm, override_aqm, read_aqm
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.lab.reading.names import Names, expand_hosts
 from fabriclab.lab.reading.or_none import NONE
@@ -21,7 +22,7 @@ CONGESTION_CONTROLS = (
 
 HOST_KEYS = (
     *("congestion_control", "ecn", "rto_min", "delayed_ack", "initial_window", "window_limit"),
-    *("receive_buffer", "send_buffer", "queue", "mptcp"),
+    *("receive_buffer", "send_buffer", "queue", "aqm", "mptcp"),
 )
 
 _ECN_WORDS = ("off", "on", "accept")
@@ -44,6 +45,7 @@ class WrittenTransport:
     receive_buffer: Written[int] | None = None
     send_buffer: Written[int] | None = None
     queue: Written[int] | None = None
+    aqm: WrittenAqm | None = None
     mptcp: WrittenMptcp | None = None
 
 
@@ -75,6 +77,8 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
     for named, transport in [*ranges, *(((name,), transport) for name, transport in single.items())]:
         for host in named:
             every[host] = _override_host(every[host], transport)
+    for transport in every.values():
+        check_aqm(transport.aqm, False, hosts.problems)
     return every
 
 
@@ -89,6 +93,7 @@ def _read_host(section: Section) -> WrittenTransport:
         receive_buffer=section.size("receive_buffer", _SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
         send_buffer=section.size("send_buffer", _SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
         queue=section.size("queue", 1, LARGEST_BUFFER_BYTES),
+        aqm=read_aqm(section),
         mptcp=read_mptcp(section),
     )
 
@@ -117,4 +122,5 @@ def _window_limit(text: str) -> int | None:
 
 def _override_host(base: WrittenTransport, over: WrittenTransport) -> WrittenTransport:
     written = {field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None}
-    return replace(base, **{**written, "mptcp": override_mptcp(base.mptcp, over.mptcp)})
+    aqm, mptcp = override_aqm(base.aqm, over.aqm), override_mptcp(base.mptcp, over.mptcp)
+    return replace(base, **{**written, "aqm": aqm, "mptcp": mptcp})
