@@ -20,7 +20,7 @@ class SonicFinding(Finding):
 
     @property
     def where(self) -> str:
-        """`TABLE|key|field`."""
+        """Return the place as `TABLE|key|field`."""
         return "|".join(self.path)
 
     @property
