@@ -40,8 +40,7 @@ def _print_version(wanted: bool) -> None:
 
 def _refuse_limits() -> None:
     """Before anything is loaded: Polars aborts where it gets no memory."""
-    from fabriclab.cli import failure
-    from fabriclab.cli.host import address_space
+    from fabriclab.cli.host import address_space, failure
 
     with failure.reported():
         address_space.refuse_too_little()
@@ -87,8 +86,8 @@ def run(
 
     with asked_ahead():
         with waiting("loading"):
-            from fabriclab.cli import failure
             from fabriclab.cli.commands import run as running
+            from fabriclab.cli.host import failure
         with failure.reported():
             raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall, report))
 
@@ -136,8 +135,8 @@ def sweep(
 
     with asked_ahead():
         with waiting("loading"):
-            from fabriclab.cli import failure
             from fabriclab.cli.commands import sweep as sweeping
+            from fabriclab.cli.host import failure
         with failure.reported():
             raise typer.Exit(sweeping.sweep(lab, matrix, seed, seeds, settings or [], jobs, out, engine, stall))
 
@@ -165,8 +164,8 @@ def plan(
       fabriclab plan labs/incast --node s1
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import plan as showing
+        from fabriclab.cli.host import failure
     with failure.reported():
         showing.plan(lab, node, seed, settings or [], engine, as_json)
 
@@ -195,8 +194,8 @@ def trace(
       fabriclab trace labs/incast --summary
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import trace as tracing
+        from fabriclab.cli.host import failure
     with failure.reported():
         tracing.trace(lab, seed, settings or [], out, summary)
 
@@ -222,8 +221,8 @@ def convert(
       fabriclab convert flow.txt --from hpcc --hosts h1..h16 -o labs/mine/trace.csv
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import trace as tracing
+        from fabriclab.cli.host import failure
     with failure.reported():
         tracing.convert(file, source, hosts, out)
 
@@ -246,8 +245,8 @@ def graph(
       fabriclab graph labs/leaf-spine --out leaf-spine.svg
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import graph as drawing
+        from fabriclab.cli.host import failure
     with failure.reported():
         drawing.graph(lab, out, force)
 
@@ -265,8 +264,8 @@ def labs(
       fabriclab labs
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import labs as listing
+        from fabriclab.cli.host import failure
     with failure.reported():
         listing.labs(as_json)
 
@@ -297,8 +296,8 @@ def new(
       fabriclab new --list
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import new as making
+        from fabriclab.cli.host import failure
     with failure.reported():
         if show_list:
             making.show_list()
@@ -317,8 +316,8 @@ def check(lab: Lab) -> None:
       fabriclab check any.clab.yml
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import plan as showing
+        from fabriclab.cli.host import failure
     with failure.reported():
         showing.check(lab)
 
@@ -363,8 +362,8 @@ def validate(
     """
     _refuse_limits()
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import validate as validating
+        from fabriclab.cli.host import failure
     with failure.reported():
         raise typer.Exit(validating.validate(lab, seed, settings or [], out, force, engine, stall, junit, only or []))
 
@@ -393,8 +392,8 @@ def report(
     """
     _refuse_limits()
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import report as reporting
+        from fabriclab.cli.host import failure
     with failure.reported():
         reporting.report(runs, out, pictures)
 
@@ -410,8 +409,8 @@ def doctor(
     Exit status: 0 labs can run in the virtual machine, 1 they cannot. What containers lack is told, and no failure.
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import doctor as checkup
+        from fabriclab.cli.host import failure
     with failure.reported():
         raise typer.Exit(checkup.doctor(as_json))
 

@@ -3,6 +3,7 @@
 The formats are those of `images/machine/README.md`, `traffic/README.md` and `probes/README.md`.
 """
 
+from fabriclab.compile.container_differences import shortfalls
 from fabriclab.compile.machine import (
     compile_job,
     compile_machine_sysctl,
@@ -11,7 +12,6 @@ from fabriclab.compile.machine import (
 from fabriclab.compile.node import NodeFiles, compile_node
 from fabriclab.compile.real_time import stall_ns
 from fabriclab.compile.sampler import compile_sampler
-from fabriclab.compile.shortfalls import shortfalls
 from fabriclab.compile.trace import compile_hosts, compiled_flows
 from fabriclab.workload import TraceError, trace_text
 

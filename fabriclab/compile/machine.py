@@ -17,8 +17,8 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import lossless_queues
 from fabriclab.formats.plan.traffic import ArrivalsTraffic, LongTraffic, ShuffleTraffic, TraceTraffic
-from fabriclab.lab.profiles import CONGESTION_CONTROLS
-from fabriclab.resolve.participants import participants
+from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
+from fabriclab.resolve.traffic_nodes import participants
 from fabriclab.workload.sizes import mean_size
 
 MIB = 1 << 20

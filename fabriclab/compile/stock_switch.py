@@ -6,7 +6,8 @@
            └ tbf 2Q:  the pir of queue Q, when it has one
               └ bfifo 1Q:  or  red 1Q:   the queue's own memory
 
-A port whose DSCPs all go to one queue has that queue's qdisc as 3:. What is lost on the way stands in `fabriclab.compile.shortfalls`.
+A port whose DSCPs all go to one queue has that queue's qdisc as 3:. What is lost on the way stands in
+`fabriclab.compile.container_differences`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, SMALLEST_RATE_BPS
-from fabriclab.lab.topology import NAME
+from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, SMALLEST_RATE_BPS
+from fabriclab.lab.network.topology import NAME
 from fabriclab.units import format_duration, format_rate
 
 FABRIC_POOL = IPv4Network("10.0.0.0/10")

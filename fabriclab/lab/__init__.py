@@ -2,9 +2,9 @@
 
 from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.lab import AppliedSettings, Lab, parse_lab
-from fabriclab.lab.problems import LabError, Mistake, Place, Problems
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.problems import LabError, Mistake, Place, Problems
 from fabriclab.lab.study import Study
-from fabriclab.lab.topology import Topology
 
 __all__ = [
     "AppliedSettings",

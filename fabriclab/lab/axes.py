@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fabriclab.lab.document import ScalarValue
-from fabriclab.lab.problems import Problems, shown
-from fabriclab.lab.section import Written
+from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.problems import Problems, shown
+from fabriclab.lab.reading.section import Written
 
 MOST_POINTS = 10_000
 _NUMBERS = re.compile(r"(?P<first>[0-9]{1,18})\s*\.\.\s*(?P<last>[0-9]{1,18})")

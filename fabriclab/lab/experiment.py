@@ -10,23 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.formats.framing import HEADER_BYTES
-from fabriclab.lab import defaults
-from fabriclab.lab.document import MappingValue
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
-from fabriclab.lab.layer2 import WrittenLayer2, read_layer2
-from fabriclab.lab.layer2_checks import check_layer2, check_mptcp
-from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
-from fabriclab.lab.names import Names
+from fabriclab.lab.hosts.mptcp_checks import check_mptcp
+from fabriclab.lab.hosts.transport import WrittenTransport, read_hosts
+from fabriclab.lab.network.layer2 import WrittenLayer2, read_layer2
+from fabriclab.lab.network.layer2_checks import check_layer2
+from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.pause_storm_checks import check_pause_storm
+from fabriclab.lab.ports.buffer import WrittenPortBuffer
 from fabriclab.lab.probes import WrittenProbes, read_probes
-from fabriclab.lab.problems import Place, Problems, shown
-from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport, read_hosts
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.document import MappingValue
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.problems import Place, Problems, shown
+from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written, first_line, mistyped
 from fabriclab.lab.routing import WrittenRouting, read_routing
-from fabriclab.lab.section import WHOLE_NUMBER, Section, Written, first_line, mistyped
-from fabriclab.lab.switch.facing import check_pause_storm, shared_ports
+from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.read import SHARED_KEYS, SWITCH_KEYS, read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.lab.topology import Topology
 from fabriclab.lab.traffic import LONGEST_NS, Scope, WrittenTraffic, read_traffic
 from fabriclab.lab.validation import WrittenValidation, read_validation
 from fabriclab.units import format_duration
@@ -52,12 +55,12 @@ class LinkOverrides:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a run is made of, as written; names are resolved, defaults of profiles and transports are not yet filled in."""
+    """What a run is made of, as written; names are resolved, defaults are not yet filled in."""
 
     title: str
     study: str | None
     links: LinkOverrides
-    switches: Mapping[str, WrittenSwitchProfile]
+    switches: Mapping[str, WrittenPortBuffer]
     """Those whose ports have a buffer each."""
     shared_switches: Mapping[str, WrittenSwitch]
     """Those whose ports share a buffer: all the others."""
@@ -206,17 +209,17 @@ def _check_links(experiment: Experiment, topology: Topology, root: Section) -> N
 def _check_buffers(experiment: Experiment, topology: Topology, root: Section) -> None:
     """Every queue holds one frame, and a threshold lies within its buffer."""
     frames = _largest_frames(experiment, topology)
-    for switch, profile in experiment.switches.items():
-        if profile.buffer is None:
+    for switch, written in experiment.switches.items():
+        if written.buffer is None:
             if not _is_written(root, "switches", switch, "buffer"):
                 message = f"missing for switch {shown(switch)}; write the buffer of a port, such as 64 KB, or a profile, such as trident-3"
                 root.problems.add(_section_or_empty(root, "switches").place, "switches.default.buffer", message)
             continue
-        _check_frame(profile.buffer, frames[switch], root.problems)
-        threshold = profile.ecn_threshold
-        if threshold is not None and threshold.value is not None and threshold.value >= profile.buffer.value:
+        _check_frame(written.buffer, frames[switch], root.problems)
+        threshold = written.ecn_threshold
+        if threshold is not None and threshold.value is not None and threshold.value >= written.buffer.value:
             message = (
-                f"{shown(threshold.text)} is not below the buffer, {profile.buffer.text}; no packet would be marked"
+                f"{shown(threshold.text)} is not below the buffer, {written.buffer.text}; no packet would be marked"
             )
             threshold.complain(root.problems, message)
     for host, transport in experiment.hosts.items():

@@ -20,12 +20,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from fabriclab.lab.document import ScalarValue, SequenceValue, Value
-from fabriclab.lab.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS
-from fabriclab.lab.names import Names
-from fabriclab.lab.percent import WHOLE_PPM, parse_percent
-from fabriclab.lab.problems import did_you_mean, shown
-from fabriclab.lab.section import Section, Written
+from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS
+from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.percent import WHOLE_PPM, parse_percent
+from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.switch.pfc import read_priorities
 from fabriclab.units import format_duration
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from fabriclab.formats.figures import FIGURE_KINDS
-from fabriclab.lab.document import Value
-from fabriclab.lab.names import Names
-from fabriclab.lab.problems import Problems, did_you_mean, shown
-from fabriclab.lab.section import Section, Written
+from fabriclab.lab.reading.document import Value
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
+from fabriclab.lab.reading.section import Section, Written
 from fabriclab.units import UnitError, format_size, parse_size
 
 Where = dict[str, list[str | int | bool]]

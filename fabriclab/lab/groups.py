@@ -17,11 +17,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fabriclab.lab.document import MappingValue, ScalarValue, Value
-from fabriclab.lab.names import Names, expand_hosts, read_words_of
-from fabriclab.lab.percent import WHOLE_PPM
-from fabriclab.lab.problems import did_you_mean, shown
-from fabriclab.lab.section import WHOLE_NUMBER, Section, Written, as_words, duplicates
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
+from fabriclab.lab.reading.names import Names, expand_hosts, read_words_of
+from fabriclab.lab.reading.percent import WHOLE_PPM
+from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written, as_words, duplicates
 
 REST = "rest"
 GROUP_KEYS = ("rack", "share", "count", "of")

@@ -9,17 +9,17 @@ from functools import cached_property
 from pathlib import Path
 
 from fabriclab.lab import experiment as experiment_file
-from fabriclab.lab import topology as topology_file
 from fabriclab.lab.axes import Axis
-from fabriclab.lab.document import MappingValue, ScalarValue, Value, read_document
 from fabriclab.lab.experiment import Experiment, is_seed, parse_experiment
 from fabriclab.lab.figures import Figure
-from fabriclab.lab.names import Names
-from fabriclab.lab.network import read_topology
-from fabriclab.lab.problems import Mistake, Place, Problems, did_you_mean, shown
+from fabriclab.lab.network import topology as topology_file
+from fabriclab.lab.network.read import read_topology
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value, read_document
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.problems import Mistake, Place, Problems, did_you_mean, shown
 from fabriclab.lab.settings import check_key, is_dotted, normalise, put, split_key
 from fabriclab.lab.study import SEED, VARIANT, Scalar, Study, parse_study
-from fabriclab.lab.topology import Topology
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.names import Names
-from fabriclab.lab.problems import did_you_mean, shown
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, parse_quantity
 
 QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pauses_received", "paused_ns", "storms")

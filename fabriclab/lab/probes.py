@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fabriclab.lab import defaults
-from fabriclab.lab.document import MappingValue, ScalarValue
-from fabriclab.lab.names import Names, read_ports, read_words_of
-from fabriclab.lab.section import Section
-from fabriclab.lab.switch.part import read_part
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.document import MappingValue, ScalarValue
+from fabriclab.lab.reading.names import Names, read_ports, read_words_of
+from fabriclab.lab.reading.or_none import read_part
+from fabriclab.lab.reading.section import Section
 
 PROBE_KEYS = {
     "queues": ("interval", "ports"),
@@ -31,7 +31,7 @@ class WrittenProbes:
     interface_interval_ns: int | None = None
     switch_interval_ns: int | None = None
     switch_ports: tuple[str, ...] | None = None
-    """None: all that belong to a shared buffer (`fabriclab.lab.switch.facing.shared_ports`)."""
+    """None: all that belong to a shared buffer (`fabriclab.lab.switch.facing_ports.shared_ports`)."""
     is_default: bool = False
     """Whether the experiment has no such section: then the queues before the receivers are sampled, too (`fabriclab.resolve.probes`)."""
 

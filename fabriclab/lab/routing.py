@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriclab.lab.problems import shown
-from fabriclab.lab.section import FALSE_WORDS, TRUE_WORDS, Section, Written
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS, Section, Written
 from fabriclab.units import DURATION, format_duration, parse_quantity
 
 PROTOCOLS = ("static", "bgp-unnumbered", "bgp-numbered")

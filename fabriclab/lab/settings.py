@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fabriclab.lab.document import MappingValue, ScalarValue, Value
 from fabriclab.lab.experiment import LINK_KEYS
 from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.groups import GROUP_KEYS
-from fabriclab.lab.meanings import Meaning, canonical
-from fabriclab.lab.mptcp import MPTCP_KEYS
-from fabriclab.lab.names import Names, expand_range
+from fabriclab.lab.hosts.mptcp import MPTCP_KEYS
+from fabriclab.lab.hosts.transport import HOST_KEYS
 from fabriclab.lab.probes import PROBE_KEYS
-from fabriclab.lab.problems import did_you_mean, shown
-from fabriclab.lab.profiles import HOST_KEYS
+from fabriclab.lab.reading.canonical import Meaning, canonical
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
+from fabriclab.lab.reading.names import Names, expand_range
+from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.routing import ROUTING_KEYS
 from fabriclab.lab.switch import keys as switch_keys
 from fabriclab.lab.traffic import KEYS_OF_KIND

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fabriclab.lab.axes import MOST_POINTS, Axis, expand_values
-from fabriclab.lab.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.figures import Figure, FigureScope, read_figures
 from fabriclab.lab.metrics import check_metric, parse_metric_value
-from fabriclab.lab.names import Names
-from fabriclab.lab.problems import Place, Problems, did_you_mean, shown
-from fabriclab.lab.section import Section, Written, as_text, as_words, duplicates, first_line
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, shown
+from fabriclab.lab.reading.section import Section, Written, as_text, as_words, duplicates, first_line
 from fabriclab.lab.settings import check_key, is_dotted, normalise, split_key
 
 VARIANT = "variant"

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab import defaults
-from fabriclab.lab.links import read_mtu
-from fabriclab.lab.section import Section, Written, as_words
+from fabriclab.lab.network.links import read_mtu
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
+from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.lab.switch.numbered import read_map
-from fabriclab.lab.traffic.carrier import DSCP_NAMES, LARGEST_DSCP, parse_dscp
 
 T = TypeVar("T")
 VALIDATION_KEYS = ("queues", "lossless", "thresholds", "mtu", "failure")

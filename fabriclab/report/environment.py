@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
-from fabriclab.clock import Clock
+from fabriclab.formats.clock import Clock
 from fabriclab.results import Results
 
 

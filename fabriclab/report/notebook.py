@@ -8,9 +8,9 @@ from html import escape
 from pathlib import Path
 
 from fabriclab.formats.figures import FIGURE_KINDS
-from fabriclab.report.exhibits import Absent, Cell, DataTable, Exhibit, Picture
+from fabriclab.report.drawing.exhibits import Absent, Cell, DataTable, Exhibit, Picture
+from fabriclab.report.drawing.style import css_variables
 from fabriclab.report.selection import run_exhibits, sweep_exhibits
-from fabriclab.report.style import css_variables
 from fabriclab.results import is_sweep, read_run, read_sweep
 
 

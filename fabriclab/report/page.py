@@ -12,22 +12,29 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select
 from fabriclab.files import write_text
 from fabriclab.graph import network_svg
 from fabriclab.graph.network import network_of_plan
-from fabriclab.report.changes import change_table
-from fabriclab.report.checking import CheckRow, check_rows
-from fabriclab.report.details import Detail, details_of
+from fabriclab.report.chosen_points import MOST_POINTS, choice_note
+from fabriclab.report.drawing.exhibits import DataTable, Exhibit
+from fabriclab.report.drawing.pools import (
+    PooledRuns,
+    format_interval,
+    format_measure,
+    pool_of_run,
+    pools_of,
+    varied_settings,
+)
+from fabriclab.report.drawing.studies import ComparedPart, Study, compare_with, read_study
+from fabriclab.report.drawing.style import css_variables, themed
+from fabriclab.report.drawing.traffic_classes import cap_notes, headline_metric
 from fabriclab.report.environment import environment_rows, package_names
-from fabriclab.report.exhibits import DataTable, Exhibit
-from fabriclab.report.finding import finding_of_run, finding_of_sweep
-from fabriclab.report.pools import PooledRuns, format_interval, format_measure, pool_of_run, pools_of, varied_settings
-from fabriclab.report.quantities import format_metric, keep_units, metric_title
-from fabriclab.report.scope import measured_ports
+from fabriclab.report.headline import finding_of_run, finding_of_sweep
+from fabriclab.report.measured.quantities import format_metric, keep_units, metric_title
+from fabriclab.report.measured.scope import measured_ports
+from fabriclab.report.point_details import Detail, details_of
 from fabriclab.report.selection import left_out_notes, run_exhibits, sweep_exhibits
-from fabriclab.report.studies import ComparedPart, Study, compare_with, read_study
-from fabriclab.report.style import css_variables, themed
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
-from fabriclab.report.tables import PointTable, key_figures, metric_rows, point_table
-from fabriclab.report.telling import MOST_POINTS, choice_note
-from fabriclab.report.traffic import cap_notes, headline_metric
+from fabriclab.report.tables.checks import CheckRow, check_rows
+from fabriclab.report.tables.points import PointTable, key_figures, metric_rows, point_table
+from fabriclab.report.tables.variant_changes import change_table
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, ResultsError, Sweep, evaluate_checks, is_sweep, read_run, read_sweep
 from fabriclab.results.sweep import SEED, compare_runs

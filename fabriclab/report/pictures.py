@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabriclab.files import write_all
-from fabriclab.report.exhibits import Absent, Picture
+from fabriclab.report.drawing.exhibits import Absent, Picture
+from fabriclab.report.drawing.style import css_variables
 from fabriclab.report.page import page_of
-from fabriclab.report.style import css_variables
 
 
 def write_pictures(paths: Sequence[Path], directory: Path) -> list[Path]:

@@ -7,29 +7,29 @@ from dataclasses import replace
 from typing import Any
 
 from fabriclab.formats.figures import FIGURE_KINDS
-from fabriclab.report.absent import absent, together
-from fabriclab.report.completion import completion_tables
-from fabriclab.report.exhibits import Absent, Exhibit, Picture
+from fabriclab.formats.where_clause import concerns
+from fabriclab.report.chosen_points import numeric_parameter, telling_points
+from fabriclab.report.drawing.curves import Curve
+from fabriclab.report.drawing.exhibits import Absent, Exhibit, Picture
+from fabriclab.report.drawing.pools import PooledRuns, pool_of_run, pools_of, varied_settings
+from fabriclab.report.drawing.setting_axis import SettingAxis
+from fabriclab.report.drawing.studies import Study
+from fabriclab.report.drawing.traffic_classes import timed_classes
 from fabriclab.report.figures.completion import fct_cdf
-from fabriclab.report.figures.curves import Curve
 from fabriclab.report.figures.deadlines import deadlines_picture
 from fabriclab.report.figures.drops import drops_picture
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.queue import queue_multiples, queue_picture
 from fabriclab.report.figures.queue_distribution import queue_distribution
-from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against, slowdown_by_size
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
-from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings
-from fabriclab.report.quantities import setting_number
-from fabriclab.report.samples import default_place, longest_queue
-from fabriclab.report.studies import Study
+from fabriclab.report.measured.quantities import setting_number
+from fabriclab.report.measured.samples import default_place, longest_queue
+from fabriclab.report.missing_figures import absent, together
 from fabriclab.report.switch_selection import counts_drops, switch_exhibits, switch_point_exhibits
-from fabriclab.report.telling import numeric_parameter, telling_points
-from fabriclab.report.traffic import timed_classes
+from fabriclab.report.tables.completion import completion_tables
 from fabriclab.results import Results, ResultsError, Sweep
 from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
-from fabriclab.where import concerns
 
 MOST_TABLED = 12
 """A sweep of more pools has a table of completion times where the experiment asks for it."""

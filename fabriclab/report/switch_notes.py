@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabriclab.report.pools import PooledRuns
+from fabriclab.report.drawing.pools import PooledRuns
 
 MOST_NAMED = 4
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fabriclab.report.exhibits import DataTable, Exhibit
+from fabriclab.report.drawing.curves import Curve
+from fabriclab.report.drawing.exhibits import DataTable, Exhibit
+from fabriclab.report.drawing.pools import PooledRuns
 from fabriclab.report.figures.buffer import buffer_picture
 from fabriclab.report.figures.causes import dropped, drops_of_points, drops_of_ports, drops_over_time
-from fabriclab.report.figures.curves import Curve
 from fabriclab.report.figures.pauses import pauses_picture
-from fabriclab.report.pools import PooledRuns
-from fabriclab.report.switch_tables import congestion_event_table, switch_point_table, switch_port_table
+from fabriclab.report.tables.switches import congestion_event_table, switch_point_table, switch_port_table
 from fabriclab.results import Results
 
 Figure = dict[str, Any]

@@ -10,9 +10,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from fabriclab.report.pools import PooledRuns, format_measure, pool_of_run, pools_of, varied_settings
-from fabriclab.report.tables import PointTable, key_figures, point_table
-from fabriclab.report.traffic import cap_notes, timed_classes
+from fabriclab.report.drawing.pools import PooledRuns, format_measure, pool_of_run, pools_of, varied_settings
+from fabriclab.report.drawing.traffic_classes import cap_notes, timed_classes
+from fabriclab.report.tables.points import PointTable, key_figures, point_table
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import CheckResult, Results, Sweep, SweepPoint, evaluate_checks
 

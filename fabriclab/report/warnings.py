@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from fabriclab.report.figures.curves import setting_label
-from fabriclab.report.quantities import format_metric
+from fabriclab.report.drawing.curves import setting_label
+from fabriclab.report.measured.quantities import format_metric
 from fabriclab.results import Results, SweepPoint, fallback_causes
 from fabriclab.results.round_trips import least_delayed
 from fabriclab.results.sweep import SEED

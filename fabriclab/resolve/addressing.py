@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from fabriclab.lab.segments import End, Segment
-from fabriclab.lab.topology import Topology
+from fabriclab.lab.network.segments import End, Segment
+from fabriclab.lab.network.topology import Topology
 
 POOL = IPv4Network("10.0.0.0/8")
 EXTRA_POOLS = (IPv4Network("10.128.0.0/10"), IPv4Network("172.16.0.0/12"))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address
 
 from fabriclab.formats.plan.node import Node, Port, Route
-from fabriclab.lab.topology import Topology
+from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve.addressing import PortAddress, extra_network
 from fabriclab.resolve.interfaces import Interface, interfaces, neighbours
 from fabriclab.resolve.static_routes import is_alive, over_learnt

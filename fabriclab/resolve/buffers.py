@@ -8,20 +8,20 @@ from typing import Literal, cast
 
 from fabriclab.formats.plan.node import Aqm, Queue
 from fabriclab.formats.plan.switch import Switch, SwitchPort
-from fabriclab.lab import defaults
-from fabriclab.lab.aqm import WrittenAqm
 from fabriclab.lab.experiment import Experiment, LinkOverrides
-from fabriclab.lab.problems import Problems
-from fabriclab.lab.profiles import WrittenSwitchProfile
-from fabriclab.lab.section import value_or
+from fabriclab.lab.network.topology import Endpoint, Link, Topology
+from fabriclab.lab.ports.aqm import WrittenAqm
+from fabriclab.lab.ports.buffer import WrittenPortBuffer
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.lab.topology import Endpoint, Link, Topology
 from fabriclab.resolve.switch.checks import check_switch
 from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.resolve.switch.headroom import Line
 from fabriclab.resolve.switch.nic import nic_port
 from fabriclab.resolve.switch.places import written_at
-from fabriclab.resolve.switch.profile import resolve_pfc, resolve_switch
+from fabriclab.resolve.switch.resolve import resolve_pfc, resolve_switch
 
 
 @dataclass(frozen=True)
@@ -125,23 +125,23 @@ def _buffer(
 ) -> Queue | SwitchPort:
     if end.node in shared:
         return shared[end.node].port(end.interface)
-    profile = experiment.switches.get(end.node)
-    if profile is not None:
-        return _switch_queue(end.node, profile)
+    written = experiment.switches.get(end.node)
+    if written is not None:
+        return _switch_queue(end.node, written)
     limit_bytes = value_or(experiment.hosts[end.node].queue, defaults.HOST_QUEUE_BYTES)
     if peer.node in shared:
         return nic_port(shared[peer.node].port(peer.interface), limit_bytes)
     return Queue(limit_bytes=limit_bytes)
 
 
-def _switch_queue(node: str, profile: WrittenSwitchProfile) -> Queue:
-    if profile.buffer is None:
+def _switch_queue(node: str, written: WrittenPortBuffer) -> Queue:
+    if written.buffer is None:
         raise AssertionError(f"switch {node} has no buffer, which reading the lab refuses")
     return Queue(
-        limit_bytes=profile.buffer.value,
-        ecn_threshold_bytes=value_or(profile.ecn_threshold, None),
-        non_ect=cast(Literal["drop", "queue"], value_or(profile.non_ect, defaults.NON_ECT)),
-        aqm=_aqm(profile.aqm),
+        limit_bytes=written.buffer.value,
+        ecn_threshold_bytes=value_or(written.ecn_threshold, None),
+        non_ect=cast(Literal["drop", "queue"], value_or(written.non_ect, defaults.NON_ECT)),
+        aqm=_aqm(written.aqm),
     )
 
 

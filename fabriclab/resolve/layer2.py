@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriclab.formats.plan.node import PortChannel, Vlan
-from fabriclab.lab.layer2 import WrittenLayer2
-from fabriclab.lab.segments import Layer2
+from fabriclab.lab.network.layer2 import WrittenLayer2
+from fabriclab.lab.network.segments import Layer2
 from fabriclab.resolve.addressing import PortAddress
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from fabriclab.formats.plan.model import Scalar
 from fabriclab.formats.plan.node import Node, Port
-from fabriclab.lab import AppliedSettings, Lab, defaults
-from fabriclab.lab.document import MappingValue, ScalarValue
-from fabriclab.lab.mptcp import MPTCP_NONE
-from fabriclab.lab.profiles import NO_LIMIT
+from fabriclab.lab import AppliedSettings, Lab
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.document import MappingValue, ScalarValue
+from fabriclab.lab.reading.or_none import NONE
 from fabriclab.lab.settings import look_up, normalise, split_key
 from fabriclab.lab.study import VARIANT
 from fabriclab.units import format_duration, format_rate, format_size
@@ -20,11 +20,11 @@ _DEFAULTS: dict[str, Scalar] = {
     "rto_min": format_duration(defaults.RTO_MIN_NS),
     "delayed_ack": defaults.DELAYED_ACK,
     "initial_window": defaults.INITIAL_WINDOW_SEGMENTS,
-    "window_limit": NO_LIMIT,
+    "window_limit": NONE,
     "receive_buffer": format_size(defaults.RECEIVE_BUFFER_BYTES),
     "send_buffer": format_size(defaults.SEND_BUFFER_BYTES),
     "queue": format_size(defaults.HOST_QUEUE_BYTES),
-    "mptcp": MPTCP_NONE,
+    "mptcp": NONE,
     "subflows": defaults.MPTCP_SUBFLOWS,
     "scheduler": defaults.MPTCP_SCHEDULER,
     "path_manager": defaults.MPTCP_PATH_MANAGER,
@@ -53,7 +53,7 @@ _DEFAULTS: dict[str, Scalar] = {
 
 
 _SWITCH_DEFAULTS: dict[tuple[str, ...], Scalar] = {
-    ("ecn_threshold",): NO_LIMIT,
+    ("ecn_threshold",): NONE,
     ("non_ect",): defaults.NON_ECT,
     ("aqm", "ecn"): defaults.AQM_ECN,
 }
@@ -90,7 +90,7 @@ def _value(dotted: str, applied: AppliedSettings, nodes: Sequence[Node]) -> Scal
         else None
     )
     if "mptcp" in words[:-1] and not isinstance(look_up(applied.document, "hosts.default.mptcp"), MappingValue):
-        return MPTCP_NONE
+        return NONE
     if isinstance(shared, ScalarValue):
         return normalise(dotted, shared.text)
     return _SWITCH_DEFAULTS.get(tuple(words[2:])) if words[0] == "switches" else _DEFAULTS.get(words[-1])

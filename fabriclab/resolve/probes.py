@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from fabriclab.formats.plan.model import Probes
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.traffic import Traffic
-from fabriclab.lab import defaults
 from fabriclab.lab.experiment import Experiment
-from fabriclab.lab.switch.facing import shared_ports
-from fabriclab.lab.topology import Topology
-from fabriclab.resolve.participants import directions
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.switch.facing_ports import shared_ports
+from fabriclab.resolve.traffic_nodes import directions
 
 
 def resolve_probes(

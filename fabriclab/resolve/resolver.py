@@ -8,25 +8,27 @@ from typing import Literal, NamedTuple, cast
 from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
 from fabriclab.formats.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.formats.plan.switch import SwitchPort
-from fabriclab.lab import AppliedSettings, Lab, LabError, defaults
+from fabriclab.lab import AppliedSettings, Lab, LabError
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
-from fabriclab.lab.layer2 import WrittenLayer2
-from fabriclab.lab.mptcp import WrittenMptcp
-from fabriclab.lab.problems import Mistake
-from fabriclab.lab.profiles import WrittenSwitchProfile, WrittenTransport
+from fabriclab.lab.hosts.mptcp import WrittenMptcp
+from fabriclab.lab.hosts.transport import WrittenTransport
+from fabriclab.lab.network.layer2 import WrittenLayer2
+from fabriclab.lab.network.segments import Layer2, Segment
+from fabriclab.lab.network.topology import Endpoint, Link, Topology
+from fabriclab.lab.ports.buffer import WrittenPortBuffer
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.problems import Mistake
+from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.routing import WrittenRouting
-from fabriclab.lab.section import value_or
-from fabriclab.lab.segments import Layer2, Segment
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.lab.topology import Endpoint, Link, Topology
 from fabriclab.resolve.addressing import PortAddress, assign_addresses, assign_macs
 from fabriclab.resolve.bgp import assign_speakers, bgp_routes
 from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
-from fabriclab.resolve.ends import DCTCP, ends_warnings
+from fabriclab.resolve.configured_bgp import default_protocol, resolve_own_bgp
 from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
-from fabriclab.resolve.own_bgp import default_protocol, resolve_own_bgp
+from fabriclab.resolve.mismatched_ends import DCTCP, ends_warnings
 from fabriclab.resolve.parameters import parameter_values
 from fabriclab.resolve.probes import resolve_probes
 from fabriclab.resolve.routing import compute_routes
@@ -44,7 +46,7 @@ class _NodeInputs(NamedTuple):
     """What the nodes hang on."""
 
     links: LinkOverrides
-    switches: Mapping[str, WrittenSwitchProfile]
+    switches: Mapping[str, WrittenPortBuffer]
     shared_switches: Mapping[str, WrittenSwitch]
     hosts: Mapping[str, WrittenTransport]
     layer2: Mapping[str, WrittenLayer2]

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network
 
 from fabriclab.formats.plan.node import Route
-from fabriclab.lab.segments import Segment
-from fabriclab.lab.topology import Topology
+from fabriclab.lab.network.segments import Segment
+from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve.addressing import PortAddress, extra_network
-from fabriclab.resolve.aggregation import aggregate
+from fabriclab.resolve.route_aggregation import aggregate
 
 
 @dataclass(frozen=True)

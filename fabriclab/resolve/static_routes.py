@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from ipaddress import IPv4Interface, IPv4Network
 
 from fabriclab.formats.plan.node import Node, Route, StaticRoute
-from fabriclab.lab.problems import listed, shown
-from fabriclab.lab.static_routes import StaticHop, WrittenStaticRoute
+from fabriclab.lab.network.static_routes import StaticHop, WrittenStaticRoute
+from fabriclab.lab.reading.problems import listed, shown
 from fabriclab.resolve.interfaces import Interface, interfaces, neighbours
 
 EBGP_DISTANCE = 20

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
-from fabriclab.lab.not_applied import unapplied_sentences
-from fabriclab.lab.problems import listed
-from fabriclab.lab.topology import Topology
+from fabriclab.lab.network.not_applied import unapplied_sentences
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.problems import listed
 from fabriclab.resolve.buffers import SharedBuffer
-from fabriclab.resolve.participants import data_senders
 from fabriclab.resolve.switch.checks import unmarked
 from fabriclab.resolve.switch.findings import SwitchFinding, merged
 from fabriclab.resolve.switch.notes import number_ranges
+from fabriclab.resolve.traffic_nodes import data_senders
 
 _MOST_NAMED = 6
 _NUMBERED = ("queues", "priority_groups")

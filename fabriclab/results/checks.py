@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from fabriclab.formats.where_clause import Scalar, concerns
 from fabriclab.results.run import Results
 from fabriclab.results.summary import Metric
-from fabriclab.where import Scalar, concerns
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,

@@ -17,7 +17,7 @@ Other columns that are not the trace's or the log's own:
   fct_ns              last byte read - start, of complete sized flows
   transport_asked, transport   what the trace asked for, what the connection was: `tcp`, `mptcp` or `fallback`
   congestion_control  the trace's, else that of the sender's host
-  base_rtt_ns, ideal_ns   of the idle path, by the formula of `fabriclab.results.ideal`; slowdown is fct_ns / ideal_ns
+  base_rtt_ns, ideal_ns   of the idle path, by the formula of `fabriclab.results.idle_path`; slowdown is fct_ns / ideal_ns
   deadline_missed     null without a deadline; an incomplete flow missed it. The deadline of flows of a group counts from the first start
                       of those with the same deadline
 """
@@ -31,7 +31,7 @@ from typing import Any
 import polars as pl
 
 from fabriclab.results.formats import FLOW_LOG, TRACE, ResultsError, Scan, scan_csv
-from fabriclab.results.ideal import ideal_columns, path_table
+from fabriclab.results.idle_path import ideal_columns, path_table
 from fabriclab.results.iperf3 import scan_iperf3
 
 FLOW_SCHEMA = {

@@ -15,7 +15,7 @@ class RoundTrip(NamedTuple):
     measured_ns: int
     """The smallest that the sender's TCP saw (`min_rtt_us` of the flow log)."""
     planned_ns: int
-    """The sum of the links' propagation delays (`base_rtt_ns`, `fabriclab.results.ideal`)."""
+    """The sum of the links' propagation delays (`base_rtt_ns`, `fabriclab.results.idle_path`)."""
 
     @property
     def excess_ns(self) -> int:

@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.clock import Clock, clock_of
+from fabriclab.formats.clock import Clock, clock_of
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.results.ingest import SUMMARY_FORMAT, ingest_run, read_json, read_manifest, read_plan
 from fabriclab.results.queue_metrics import over_all_ports
 from fabriclab.results.summary import Measured, Metrics
 from fabriclab.results.switch_tables import SwitchTables
 from fabriclab.results.tables import FlowTables
-from fabriclab.where import Scalar
 
 
 @dataclass(frozen=True)

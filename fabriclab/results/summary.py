@@ -13,7 +13,7 @@ Flows
   fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns, fct_p999_ns, fct_max_ns   completion times of complete sized flows:
                         mean, standard deviation (divisor n - 1), nearest-rank percentiles
   slowdown_mean, slowdown_median, slowdown_p95, slowdown_p99, slowdown_p999   the same of completion time / ideal on an idle path
-                        (`fabriclab.results.ideal`)
+                        (`fabriclab.results.idle_path`)
   coflow_mean_ns, coflow_median_ns, coflow_p95_ns, coflow_p99_ns   completion times of complete coflows: rounds, queries, phases of a job
                         (`fabriclab.results.coflows`, level `coflow`)
   job_ns                completion time of a shuffle, all its phases; `job_ns[NAME]` of each, the bare name is the slowest one's, and None

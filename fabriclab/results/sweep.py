@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate, standard_deviation
 from fabriclab.results.flows import FLOW_SCHEMA, scan_flows
 from fabriclab.results.formats import ResultsError
@@ -15,7 +16,6 @@ from fabriclab.results.ingest import read_json
 from fabriclab.results.run import Results, read_run
 from fabriclab.results.switch_tables import SwitchTables, joined
 from fabriclab.results.tables import FlowTables
-from fabriclab.where import Scalar
 
 SWEEP_FORMAT = "fabriclab-sweep-1"
 SEED = "seed"

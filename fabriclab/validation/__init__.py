@@ -10,7 +10,7 @@ from fabriclab.validation.failures import failures_stage
 from fabriclab.validation.finding import Finding, all_pass, unmeasured
 from fabriclab.validation.lossless import lossless_stage
 from fabriclab.validation.marks import marks_stage
-from fabriclab.validation.reach import reach_stage
+from fabriclab.validation.reachability import reach_stage
 from fabriclab.validation.routing import judge_routing, observed
 
 __all__ = [

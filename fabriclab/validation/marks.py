@@ -14,7 +14,7 @@ from fabriclab.formats.framing import AROUND_MTU_BYTES, HEADER_BYTES
 from fabriclab.formats.plan.switch import CODEPOINTS, SwitchPort, SwitchQueue, Wred
 from fabriclab.formats.plan.traffic import Carrier, LongTraffic
 from fabriclab.results import Results
-from fabriclab.results.ideal import SYN_WIRE_BYTES, path_table
+from fabriclab.results.idle_path import SYN_WIRE_BYTES, path_table
 from fabriclab.units import format_count, format_size
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up
 from fabriclab.validation.finding import Finding, judged, numbers_text, unmeasured

@@ -3,7 +3,7 @@
 Core knows this list and nothing below it. Of a vendor's folder it loads, when a lab or a command asks for it:
 
 - `commands`: `app`, the commands of `fabriclab VENDOR`;
-- `kind`: `bind(...)`, what the configurations of switches of the vendor's kind say of a lab (`fabriclab.lab.network.Kind`);
+- `kind`: `bind(...)`, what the configurations of switches of the vendor's kind say of a lab (`fabriclab.lab.network.read.Kind`);
 - `container`: `prepare(...)`, how such a switch is made ready in a container (`fabriclab.engine.containers.node.Preparation`).
 """
 

@@ -25,7 +25,7 @@ from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.report.quantities import keep_units
+from fabriclab.report.measured.quantities import keep_units
 from fabriclab.resolve import resolve_plan
 from fabriclab.results import ingest_run, read_run
 from fabriclab.runs.directory import write_inputs

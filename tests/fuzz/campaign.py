@@ -24,7 +24,7 @@ from types import FrameType
 
 from subjects import CLEAN, Subject, subjects
 
-from fabriclab.lab import document
+from fabriclab.lab.reading import document
 
 CPU_LIMIT_S = 60.0
 """Of one case: the slowest sound lab takes less than one."""

@@ -12,8 +12,8 @@ from mutations import mutated_json, mutated_lines, mutated_yaml
 from subjects import ROOT, LabSubject, lab_files, subjects
 
 from fabriclab.lab import LabError, parse_lab
-from fabriclab.lab.document import ScalarValue, parse_document
-from fabriclab.lab.problems import Problems
+from fabriclab.lab.reading.document import ScalarValue, parse_document
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 
 CASES = 90

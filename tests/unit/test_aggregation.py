@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_bgp import generated
 from test_plan import forwarded
 
-from fabriclab.resolve.aggregation import NextHops, aggregate
+from fabriclab.resolve.route_aggregation import NextHops, aggregate
 
 BASE = int(IPv4Address("10.0.0.0"))
 EAST, WEST = (("10.9.0.1", "eth1"),), (("10.9.0.3", "eth2"),)

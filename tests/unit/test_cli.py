@@ -15,8 +15,8 @@ from typer.testing import CliRunner, Result
 
 from fabriclab.cli.app import app
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.cli.failure import BadInputError
-from fabriclab.cli.outcome import exit_status
+from fabriclab.cli.commands.outcome import exit_status
+from fabriclab.cli.host.failure import BadInputError
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.formats.plan.model import Plan
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from fabriclab.cli.app import app
-from fabriclab.lab.listing import labs_in, list_lab
+from fabriclab.lab.lab_list import labs_in, list_lab
 
 ROOT = Path(__file__).parents[2]
 LABS = labs_in(ROOT / "labs")

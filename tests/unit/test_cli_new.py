@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from fabriclab.cli.app import app
 from fabriclab.cli.arguments.completion import complete_origin
 from fabriclab.lab import parse_lab
-from fabriclab.lab.listing import labs_in
+from fabriclab.lab.lab_list import labs_in
 
 ROOT = Path(__file__).parents[2]
 

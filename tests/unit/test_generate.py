@@ -19,8 +19,8 @@ from fabriclab.cli.app import app
 from fabriclab.generate import Fabric, FabricError, dumbbell, fat_tree, leaf_spine, parse_ratio, star, topology_text
 from fabriclab.generate.fabric import FABRIC_POOL, HOST_POOL, LOOPBACK_POOL
 from fabriclab.lab import Problems, Topology
-from fabriclab.lab.document import parse_document
-from fabriclab.lab.network import parse_topology
+from fabriclab.lab.network.read import parse_topology
+from fabriclab.lab.reading.document import parse_document
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "topologies"

@@ -11,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from fabriclab.lab import Lab, LabError, Problems, containerlab, parse_lab
-from fabriclab.lab.document import parse_document
-from fabriclab.lab.names import expand_range
-from fabriclab.lab.network import parse_topology
-from fabriclab.lab.problems import nearest
+from fabriclab.lab import Lab, LabError, Problems, parse_lab
+from fabriclab.lab.network import containerlab
+from fabriclab.lab.network.read import parse_topology
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.document import parse_document
+from fabriclab.lab.reading.names import expand_range
+from fabriclab.lab.reading.problems import nearest
 from fabriclab.lab.settings import normalise, split_key
-from fabriclab.lab.topology import Topology
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))

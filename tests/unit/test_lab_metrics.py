@@ -17,7 +17,7 @@ from fabriclab.lab.metrics import (
     check_metric,
     parse_metric_value,
 )
-from fabriclab.lab.names import Names
+from fabriclab.lab.reading.names import Names
 from fabriclab.results import ingest_run, read_run
 
 NAMES = Names(hosts=("h1", "h2"), switches=("s1",), ports=("h1:eth1", "s1:eth1"), switch_ports=("s1:eth1",))

@@ -14,11 +14,11 @@ from shared_labs import star
 
 from fabriclab.lab import Experiment, LabError, parse_lab
 from fabriclab.lab.failures import EVENT_KEYS
-from fabriclab.lab.fraction import format_fraction, parse_fraction
-from fabriclab.lab.layer2 import LAYER2_KEYS
+from fabriclab.lab.network.layer2 import LAYER2_KEYS
+from fabriclab.lab.reading.fraction import format_fraction, parse_fraction
 from fabriclab.lab.settings import normalise
 from fabriclab.lab.switch.account import parse_alpha
-from fabriclab.lab.switch.facing import shared_ports
+from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.keys import SWITCH, Key
 from fabriclab.lab.switch.layer import POOL_KEYS
 from fabriclab.lab.switch.maps import MAP_KEYS

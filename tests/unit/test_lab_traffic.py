@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from language import HOSTS, lab_of, plan_of, traffic_of
 
+from fabriclab.lab.reading.dscp import parse_dscp
 from fabriclab.lab.settings import normalise
-from fabriclab.lab.traffic.carrier import parse_dscp
 from fabriclab.lab.traffic.process import interval_of_load
 
 ARRIVALS = "kind: arrivals, senders: all, stop: 1 s"

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 import fabriclab.lab
-from fabriclab.lab import defaults
 from fabriclab.lab.figures import FIGURE_KEYS
-from fabriclab.lab.profiles import HOST_KEYS
+from fabriclab.lab.hosts.transport import HOST_KEYS
+from fabriclab.lab.reading import defaults
 from fabriclab.lab.traffic import KEYS_OF_KIND
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS
 from fabriclab.units import format_duration, format_size
 
 REFERENCE = (Path(__file__).parents[2] / "labs" / "README.md").read_text(encoding="utf-8")
-OTHER_LANGUAGES = ("fabriclab.lab.containerlab",)
+OTHER_LANGUAGES = ("fabriclab.lab.network.containerlab",)
 OF_EVERY_KIND = ("kind", "enabled", *CARRIER_KEYS)
 OF_PAIRS = ("hot_spots", "hot_share")
 """They have a paragraph of their own, as several kinds have them."""

@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.cli.text.warnings import lines_before_runs
-from fabriclab.lab import containerlab, not_applied, parse_lab
-from fabriclab.lab.document import parse_document
-from fabriclab.lab.network import parse_topology
-from fabriclab.lab.not_applied import unapplied_sentences
-from fabriclab.lab.problems import Problems
+from fabriclab.lab import parse_lab
+from fabriclab.lab.network import containerlab, not_applied
+from fabriclab.lab.network.not_applied import unapplied_sentences
+from fabriclab.lab.network.read import parse_topology
+from fabriclab.lab.reading.document import parse_document
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.resolve import resolve_plan
 
 ROOT = Path(__file__).parents[2]

@@ -17,16 +17,23 @@ from rich.console import Console
 from synthetic_run import QUEUE_HEADER, incast_run, incast_sweep, long_run
 
 from fabriclab.report import summary_table, write_pictures, write_report
-from fabriclab.report.figures.curves import point_label, setting_label
+from fabriclab.report.chosen_points import telling_points
+from fabriclab.report.drawing.curves import point_label, setting_label
+from fabriclab.report.drawing.pools import pools_of, varied_settings
+from fabriclab.report.drawing.setting_axis import SettingAxis, setting_title
+from fabriclab.report.drawing.studies import read_study
 from fabriclab.report.figures.metric import collapse_of, metric_lines, panels_of
-from fabriclab.report.figures.setting_axis import SettingAxis, setting_title
-from fabriclab.report.network import port_facts, receiver_port
-from fabriclab.report.pools import pools_of, varied_settings
-from fabriclab.report.quantities import Value, format_metric, format_share, keep_units, metric_axis, setting_number
+from fabriclab.report.measured.port_facts import port_facts, receiver_port
+from fabriclab.report.measured.quantities import (
+    Value,
+    format_metric,
+    format_share,
+    keep_units,
+    metric_axis,
+    setting_number,
+)
+from fabriclab.report.measured.series import read_steps
 from fabriclab.report.selection import wanted_figures
-from fabriclab.report.series import read_steps
-from fabriclab.report.studies import read_study
-from fabriclab.report.telling import telling_points
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import ResultsError, read_run, read_sweep
 from fabriclab.results.sweep import compare_runs

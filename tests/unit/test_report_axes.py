@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 from synthetic_run import incast_sweep, long_run
 
-from fabriclab.report.exhibits import Picture
+from fabriclab.report.chosen_points import choice_note
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.drawing.pools import PooledRuns, pool_of_run, pools_of, varied_settings
+from fabriclab.report.drawing.setting_axis import SettingAxis
+from fabriclab.report.drawing.style import label_rows, new_figure
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
-from fabriclab.report.figures.setting_axis import SettingAxis
 from fabriclab.report.figures.tcp import throughput_picture
-from fabriclab.report.pools import PooledRuns, pool_of_run, pools_of, varied_settings
 from fabriclab.report.selection import left_out_notes, sweep_exhibits
-from fabriclab.report.style import label_rows, new_figure
-from fabriclab.report.telling import choice_note
 from fabriclab.results import Results, Sweep, read_run, read_sweep
 
 

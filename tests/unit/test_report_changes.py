@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from synthetic_run import incast_run
 
-from fabriclab.report.changes import change_table
-from fabriclab.report.pools import pools_of, varied_settings
+from fabriclab.report.drawing.pools import pools_of, varied_settings
+from fabriclab.report.tables.variant_changes import change_table
 from fabriclab.results import Results, Sweep, SweepPoint, pooled, read_run
 from fabriclab.results.bootstrap import Estimate, ratio_estimate
-from fabriclab.results.paired import Change, paired_change
+from fabriclab.results.paired_differences import Change, paired_change
 
 METRIC = "goodput_bps"
 PER_SEED = [100.0, 220.0, 330.0, 400.0, 560.0]

@@ -14,16 +14,23 @@ from rich.console import Console
 from synthetic_run import incast_run
 
 from fabriclab.report import class_table, summary_table, write_pictures, write_report
-from fabriclab.report.checking import check_rows
-from fabriclab.report.completion import completion_tables
-from fabriclab.report.exhibits import Cell, DataTable, RowGroup
+from fabriclab.report.chosen_points import telling_points
+from fabriclab.report.drawing.exhibits import Cell, DataTable, RowGroup
+from fabriclab.report.drawing.pools import (
+    Measure,
+    format_interval,
+    format_measure,
+    pool_of_run,
+    pools_of,
+    varied_settings,
+)
+from fabriclab.report.drawing.studies import compare_with, read_study
 from fabriclab.report.figures.deadlines import missed_deadlines
 from fabriclab.report.figures.slowdown import binned_slowdowns
-from fabriclab.report.pools import Measure, format_interval, format_measure, pool_of_run, pools_of, varied_settings
-from fabriclab.report.quantities import format_metric
+from fabriclab.report.measured.quantities import format_metric
 from fabriclab.report.selection import bins_of
-from fabriclab.report.studies import compare_with, read_study
-from fabriclab.report.telling import telling_points
+from fabriclab.report.tables.checks import check_rows
+from fabriclab.report.tables.completion import completion_tables
 from fabriclab.results import ResultsError, read_run, read_sweep
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from synthetic_run import incast_run, incast_sweep
 
 from fabriclab.report import write_report
-from fabriclab.report.finding import finding_of_sweep
+from fabriclab.report.headline import finding_of_sweep
 from fabriclab.report.page import page_of
 
 LEFT_OUT = "Figures that show points one by one"
 LEAST_TEXT_PX = 9.0
 DRAWING_UNITS, TEXT_UNITS = 547.2, 8.5
-"""Width of a drawing and its smallest letters, in the units of its viewBox (`fabriclab.report.style`)."""
+"""Width of a drawing and its smallest letters, in the units of its viewBox (`fabriclab.report.drawing.style`)."""
 
 
 def paragraphs(path: Path) -> list[str]:

@@ -12,11 +12,11 @@ import pytest
 from rich.console import Console
 from synthetic_run import incast_run, write_run
 
-from fabriclab.cli.outcome import show_result
-from fabriclab.clock import clock_of
+from fabriclab.cli.commands.outcome import show_result
+from fabriclab.formats.clock import clock_of
 from fabriclab.report.environment import environment_rows
-from fabriclab.report.network import port_facts
-from fabriclab.report.tables import key_figures, metric_rows
+from fabriclab.report.measured.port_facts import port_facts
+from fabriclab.report.tables.points import key_figures, metric_rows
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, SweepPoint, read_run
 from fabriclab.runs import RunResult

@@ -11,12 +11,12 @@ from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TRACE_HEADER, plan_of, writ
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
+from fabriclab.report.drawing.pools import pool_of_run
 from fabriclab.report.figures.drops import drops_picture
+from fabriclab.report.measured.samples import default_place
+from fabriclab.report.measured.scope import scope_text
 from fabriclab.report.page import page_of
-from fabriclab.report.pools import pool_of_run
-from fabriclab.report.samples import default_place
-from fabriclab.report.scope import scope_text
-from fabriclab.report.tables import key_figures
+from fabriclab.report.tables.points import key_figures
 from fabriclab.results import evaluate_checks, read_run
 from fabriclab.results.jobs import job_metrics
 from fabriclab.results.queue_metrics import over_all_ports

@@ -10,8 +10,8 @@ import pytest
 from switch_runs import VARIANTS, switch_sweep
 
 from fabriclab.lab.metrics import TRAFFIC_METRICS, WHOLE_METRICS
-from fabriclab.report.pools import pools_of
-from fabriclab.report.studies import Study, compare_with, read_study
+from fabriclab.report.drawing.pools import pools_of
+from fabriclab.report.drawing.studies import Study, compare_with, read_study
 from fabriclab.results import read_sweep
 
 STUDIES = sorted(

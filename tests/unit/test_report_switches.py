@@ -15,22 +15,22 @@ from synthetic_run import MS, incast_run
 
 from fabriclab.formats.figures import FIGURE_KINDS
 from fabriclab.report import write_report
-from fabriclab.report.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
-from fabriclab.report.exhibits import Absent, DataTable, Exhibit, Picture
+from fabriclab.report.drawing.curves import Curve
+from fabriclab.report.drawing.exhibits import Absent, DataTable, Exhibit, Picture
+from fabriclab.report.drawing.pools import pool_of_run, pools_of
+from fabriclab.report.drawing.style import CAUSES
 from fabriclab.report.figures.buffer import buffer_picture
 from fabriclab.report.figures.causes import dropped, drops_of_points, drops_of_ports, drops_over_time
-from fabriclab.report.figures.curves import Curve
 from fabriclab.report.figures.pauses import paused, pauses_picture
-from fabriclab.report.network import Level, port_facts
-from fabriclab.report.pools import pool_of_run, pools_of
-from fabriclab.report.quantities import metric_title
-from fabriclab.report.samples import longest_queue, queue_samples
+from fabriclab.report.measured.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
+from fabriclab.report.measured.port_facts import Level, port_facts
+from fabriclab.report.measured.quantities import metric_title
+from fabriclab.report.measured.samples import longest_queue, queue_samples
+from fabriclab.report.measured.series import sampled_bins
 from fabriclab.report.selection import run_exhibits, sweep_exhibits
-from fabriclab.report.series import sampled_bins
-from fabriclab.report.style import CAUSES
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
-from fabriclab.report.switch_tables import congestion_event_table, switch_point_table, switch_port_table
-from fabriclab.report.tables import key_figures, metric_rows
+from fabriclab.report.tables.points import key_figures, metric_rows
+from fabriclab.report.tables.switches import congestion_event_table, switch_point_table, switch_port_table
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, read_run, read_sweep
 from fabriclab.results.summary import Measured

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from fabriclab.results.ideal import ideal_columns, path_table, shortest_paths
+from fabriclab.results.idle_path import ideal_columns, path_table, shortest_paths
 
 GBPS = 10**9
 US = 1000

@@ -11,9 +11,9 @@ import pytest
 from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TCP_HEADER, TRACE_HEADER, incast_run, long_run, plan_of, write_run
 
 from fabriclab.results import ResultsError, evaluate_checks, ingest_run, read_run, read_sweep
-from fabriclab.results.fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 from fabriclab.results.flows import FLOW_COLUMNS
 from fabriclab.results.formats import TCP
+from fabriclab.results.mptcp_fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 
 TRAFFIC = [{"kind": "flows", "name": "f", "senders": ["h1", "h2"], "receiver": "h3"}]
 

@@ -9,10 +9,10 @@ import pytest
 from shared_labs import star
 
 from fabriclab.lab import parse_lab
-from fabriclab.lab.document import SequenceValue, parse_document
-from fabriclab.lab.fraction import format_fraction
-from fabriclab.lab.problems import Problems
-from fabriclab.lab.section import Written
+from fabriclab.lab.reading.document import SequenceValue, parse_document
+from fabriclab.lab.reading.fraction import format_fraction
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.profile import DIRECTORY, parse_profile, profile_names
 from fabriclab.lab.switch.written import Threshold, WrittenAccount, WrittenProfile, WrittenSwitch
 

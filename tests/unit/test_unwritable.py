@@ -15,7 +15,7 @@ _CLAIM = """
 import sys
 from pathlib import Path
 import typer
-from fabriclab.cli.failure import reported
+from fabriclab.cli.host.failure import reported
 from fabriclab.runs.claim import claimed, new_directory
 def main(path: Path) -> None:
     with reported(), claimed(path if path.exists() else new_directory(path)):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fabriclab.cli.commands import validate as validating
-from fabriclab.cli.junit import JunitCase, junit_xml
+from fabriclab.cli.text.junit import JunitCase, junit_xml
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.generate import leaf_spine, star, topology_text
 from fabriclab.lab import LabError, parse_lab

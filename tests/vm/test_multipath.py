@@ -18,7 +18,7 @@ from fabriclab.compile import compile_job
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
-from fabriclab.results.fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
+from fabriclab.results.mptcp_fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 
 pytestmark = pytest.mark.vm
 

@@ -22,7 +22,7 @@ def complete_lab(incomplete: str) -> list[str]:
     """Return the labs by name, or by path where one was begun."""
     with suppress(Exception):
         from fabriclab.cli.arguments.lab_names import known_labs
-        from fabriclab.lab.listing import labs_in
+        from fabriclab.lab.lab_list import labs_in
 
         if "/" in incomplete:
             return _begun((str(lab) for lab in labs_in(Path(incomplete.rpartition("/")[0] or "/"))), incomplete)

@@ -8,7 +8,7 @@ from pathlib import Path
 from fabriclab.engine.artefacts import EngineError, find_artefacts, locate_artefacts
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.formats.plan.model import Plan
-from fabriclab.lab.topology import FILE_NAME
+from fabriclab.lab.network.topology import FILE_NAME
 from fabriclab.runs.engines import EngineName, MadeFrom, check_engine
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fabriclab.cli.failure import BadInputError
-from fabriclab.lab import experiment, topology
-from fabriclab.lab.listing import is_lab, labs_in
-from fabriclab.lab.problems import nearest
+from fabriclab.cli.host.failure import BadInputError
+from fabriclab.lab import experiment
+from fabriclab.lab.lab_list import is_lab, labs_in
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import nearest
 from fabriclab.shipped import shipped
 
 LABS = "labs"

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from fabriclab.cli.failure import BAD_INPUT, say
+from fabriclab.cli.host.failure import BAD_INPUT, say
 
 _MEANT = {
     "help": "fabriclab --help",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.host.failure import BadInputError
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from fabriclab.cli.failure import FAILED, OK
+from fabriclab.cli.host.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.engine.artefacts import (
     PROCESSOR,

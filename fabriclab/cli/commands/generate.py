@@ -9,10 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from fabriclab import generate
-from fabriclab.cli.failure import BadInputError, say
+from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.cli.host.output import write_files, write_output
 from fabriclab.generate import Fabric, FabricError, experiment_text, parse_ratio, topology_text
-from fabriclab.lab import experiment, topology
+from fabriclab.lab import experiment
+from fabriclab.lab.network import topology
 from fabriclab.units import UnitError, format_count, parse_duration, parse_rate
 
 

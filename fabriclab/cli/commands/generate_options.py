@@ -62,8 +62,8 @@ def leaf_spine(
       fabriclab generate leaf-spine --hosts 12 --spines 4 --oversubscription 3:1
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import generate as generating
+        from fabriclab.cli.host import failure
     with failure.reported():
         rates = generating.Rates(rate, uplink_rate, None, oversubscription)
         generating.leaf_spine(spines, leaves, hosts, rates, generating.Common(name, delay, mtu, out, force))
@@ -102,8 +102,8 @@ def fat_tree(
       fabriclab generate fat-tree --k 4 --hosts-per-edge 8 --oversubscription 4:1
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import generate as generating
+        from fabriclab.cli.host import failure
     with failure.reported():
         rates = generating.Rates(host_rate, edge_rate, core_rate, oversubscription)
         generating.fat_tree(k, hosts_per_edge, rates, generating.Common(name, delay, mtu, out, force))
@@ -126,8 +126,8 @@ def star(
       fabriclab generate star --hosts 49 --out labs/mine
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import generate as generating
+        from fabriclab.cli.host import failure
     with failure.reported():
         generating.star(hosts, rate, generating.Common(name, delay, mtu, out, force))
 
@@ -160,8 +160,8 @@ def dumbbell(
       fabriclab generate dumbbell --left 8 --right 8 --bottleneck-rate '100 Mbps' --bottleneck-delay '5 ms'
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
         from fabriclab.cli.commands import generate as generating
+        from fabriclab.cli.host import failure
     with failure.reported():
         common = generating.Common(name, delay, mtu, out, force)
         generating.dumbbell(left, right, generating.Rates(rate, bottleneck_rate, None, None), bottleneck_delay, common)

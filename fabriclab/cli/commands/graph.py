@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from fabriclab.cli.arguments.lab_names import find_lab_or_file
-from fabriclab.cli.failure import BadInputError, say
+from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.cli.host.output import write_output
 from fabriclab.graph import Edge, Network, Vertex, network_svg
-from fabriclab.lab.network import read_one_topology
-from fabriclab.lab.topology import LabNode, Link, Topology
+from fabriclab.lab.network.read import read_one_topology
+from fabriclab.lab.network.topology import LabNode, Link, Topology
 
 
 def graph(lab_directory: Path, out: str | None, force: bool) -> None:

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 from fabriclab.cli.arguments.lab_names import LABS, known_labs
-from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.lab.listing import ListedLab, list_lab
+from fabriclab.lab.lab_list import ListedLab, list_lab
 from fabriclab.shipped import shipped
 
 _NOTE = "CPU min: minutes of one CPU that the first matrix took where it was measured; - means that nobody has"

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from fabriclab.cli.arguments.lab_names import STARTERS, find_lab, known_labs
 from fabriclab.cli.commands import generate_options, labs
-from fabriclab.cli.failure import BadInputError, say
+from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.cli.host.output import write_files
 from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.files import naming
-from fabriclab.lab import experiment, topology
+from fabriclab.lab import experiment
+from fabriclab.lab.network import topology
 
 _GENERATORS: dict[str, Callable[..., None]] = dict(
     zip(STARTERS, (generate_options.star, generate_options.dumbbell, generate_options.fat_tree), strict=True)

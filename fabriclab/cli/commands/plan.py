@@ -9,18 +9,18 @@ from pathlib import Path
 
 from fabriclab.cli.arguments.lab_names import find_lab, find_lab_or_file
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.cli.text.plan import plan_text
-from fabriclab.cli.text.unseen import unseen_lines
+from fabriclab.cli.text.unmeasured import unseen_lines
 from fabriclab.cli.text.warnings import warning_lines
 from fabriclab.compile import compile_node, compiled_flows
 from fabriclab.formats.plan import plan_json
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab, LabError, Topology, parse_lab
-from fabriclab.lab.network import read_one_topology
-from fabriclab.lab.not_applied import unapplied_sentences
-from fabriclab.lab.problems import did_you_mean
+from fabriclab.lab.network.not_applied import unapplied_sentences
+from fabriclab.lab.network.read import read_one_topology
+from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.resolve import Resolver, resolve_plan
 from fabriclab.runs.engines import EngineName, has_stock_qdiscs_only, plan_for
 from fabriclab.units import format_count

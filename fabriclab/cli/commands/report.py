@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.commands.outcome import show_summary
+from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.cli.outcome import show_summary
-from fabriclab.lab.listing import is_lab
+from fabriclab.lab.lab_list import is_lab
 from fabriclab.report import write_pictures, write_report
 from fabriclab.results import ResultsError, is_sweep, read_run, read_sweep
 

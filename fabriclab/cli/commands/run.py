@@ -12,17 +12,17 @@ from rich.console import Console
 from fabriclab.cli.arguments.engine import fit_engine
 from fabriclab.cli.arguments.lab_names import find_lab
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.cli.failure import FAILED, BadInputError, say
+from fabriclab.cli.commands.ingesting import Preloading, ingest_until
+from fabriclab.cli.host.failure import FAILED, BadInputError, say
 from fabriclab.cli.host.progress import RunProgress
 from fabriclab.cli.host.signals import interrupting
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.cli.ingesting import Preloading, ingest_until
-from fabriclab.cli.text.unseen import unseen_before_runs
+from fabriclab.cli.text.unmeasured import unseen_before_runs
 from fabriclab.cli.text.warnings import lines_before_runs
-from fabriclab.clock import clock_of
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.files import explain
+from fabriclab.formats.clock import clock_of
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
@@ -92,7 +92,7 @@ def _run(plan: Plan, directory: Path, context: RunContext) -> RunResult:
 def _conclude(result: RunResult, with_report: bool) -> int:
     """Show what was measured, write the report if it is wanted; returns the exit status."""
     with waiting("reading the results"):
-        from fabriclab.cli import outcome
+        from fabriclab.cli.commands import outcome
 
         results = None if result.full else outcome.read_if_possible(result.directory)
     console = Console()

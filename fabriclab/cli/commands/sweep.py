@@ -11,21 +11,21 @@ from rich.console import Console
 from fabriclab.cli.arguments.engine import fit_engine
 from fabriclab.cli.arguments.lab_names import find_lab
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.commands.ingesting import ingest_until
+from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.progress import RunProgress
 from fabriclab.cli.host.signals import interrupting
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.cli.ingesting import ingest_until
-from fabriclab.cli.text.unseen import unseen_before_runs
+from fabriclab.cli.text.unmeasured import unseen_before_runs
 from fabriclab.cli.text.warnings import lines_before_runs
-from fabriclab.clock import clock_of
 from fabriclab.engine.cpu import usable_cpus
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.formats.clock import clock_of
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab, parse_lab
 from fabriclab.lab.axes import MOST_POINTS, expand_numbers
 from fabriclab.lab.experiment import LARGEST_SEED
-from fabriclab.lab.problems import nearest
+from fabriclab.lab.reading.problems import nearest
 from fabriclab.lab.study import SEED
 from fabriclab.resolve import Resolver, resolve_plan
 from fabriclab.runs import PointState, RunContext, RunResult, Sweep, run_sweep
@@ -154,7 +154,7 @@ def _run(points: Sweep, context: RunContext, jobs: int) -> None:
         progress.count(waiting)
 
         def ended(point: PointState, result: RunResult) -> None:
-            from fabriclab.cli.outcome import show_result
+            from fabriclab.cli.commands.outcome import show_result
 
             progress.done(_name(point))
             if waiting <= _MOST_LINES or result.status != "complete" or not console.is_terminal:
@@ -170,7 +170,7 @@ def _name(point: PointState) -> str:
 def _conclude(points: Sweep) -> int:
     console = Console()
     with waiting("reading the results"):
-        from fabriclab.cli import outcome
+        from fabriclab.cli.commands import outcome
         from fabriclab.report import write_report
         from fabriclab.results import read_sweep
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from fabriclab.cli.arguments.lab_names import find_lab
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.cli.failure import BadInputError, say
+from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.cli.host.output import write_output
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.compile import compiled_flows, trace_text
 from fabriclab.lab import parse_lab
-from fabriclab.lab.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
-from fabriclab.lab.names import expand_range
+from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
+from fabriclab.lab.reading.names import expand_range
 from fabriclab.resolve import resolve_plan
 from fabriclab.workload import convert_flows, trace_summary
 

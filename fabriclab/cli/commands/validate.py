@@ -16,20 +16,20 @@ from fabriclab.cli.arguments.engine import fit_engine
 from fabriclab.cli.arguments.lab_names import find_lab
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.arguments.stages import STAGES
-from fabriclab.cli.failure import FAILED, INTERRUPTED, OK, BadInputError, say
+from fabriclab.cli.commands.ingesting import ingest_until
+from fabriclab.cli.commands.outcome import read_if_possible
+from fabriclab.cli.host.failure import FAILED, INTERRUPTED, OK, BadInputError, say
 from fabriclab.cli.host.progress import RunProgress
 from fabriclab.cli.host.signals import interrupting
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.cli.ingesting import ingest_until
-from fabriclab.cli.junit import JunitCase, write_junit
-from fabriclab.cli.outcome import read_if_possible
+from fabriclab.cli.text.junit import JunitCase, write_junit
 from fabriclab.cli.text.warnings import lines_before_runs
-from fabriclab.clock import clock_of
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.formats.clock import clock_of
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
-from fabriclab.lab.problems import did_you_mean
+from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.resolve import resolve_plan
 from fabriclab.results import Results
 from fabriclab.runs import RunContext, run_point

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from fabriclab.cli.failure import BadInputError
+from fabriclab.cli.host.failure import BadInputError
 from fabriclab.files import replacing, write_all
 
 

@@ -17,8 +17,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from fabriclab.clock import Clock
 from fabriclab.engine.events import Event
+from fabriclab.formats.clock import Clock
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import ArrivalsTraffic, Iperf3Traffic, LongTraffic, QueryTraffic
 

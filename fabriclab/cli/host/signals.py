@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from fabriclab.cli.failure import say
+from fabriclab.cli.host.failure import say
 from fabriclab.engine.interrupt import Interrupt
 
 _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

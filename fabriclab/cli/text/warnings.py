@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabriclab.lab.not_applied import short_line, unapplied_sentences
-from fabriclab.lab.topology import Topology
+from fabriclab.lab.network.not_applied import short_line, unapplied_sentences
+from fabriclab.lab.network.topology import Topology
 
 
 def warning_lines(warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fabriclab.lab.fraction import format_fraction, parse_fraction
-from fabriclab.lab.problems import shown
-from fabriclab.lab.section import Section, Written
-from fabriclab.lab.switch.part import NONE
+from fabriclab.lab.reading.fraction import format_fraction, parse_fraction
+from fabriclab.lab.reading.or_none import NONE
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.switch.written import WrittenAccount
 from fabriclab.units import parse_size
 

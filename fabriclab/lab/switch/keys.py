@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.meanings import Meaning
+from fabriclab.lab.reading.canonical import Meaning
+from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
 from fabriclab.lab.switch.layer import is_pool_name
 from fabriclab.lab.switch.numbered import DEFAULT, parse_numbers
-from fabriclab.lab.traffic.carrier import DSCP_NAMES, LARGEST_DSCP
 
 
 @dataclass(frozen=True)

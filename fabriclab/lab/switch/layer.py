@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from fabriclab.lab.problems import shown
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading.or_none import NONE
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.switch.account import LARGEST_BYTES
 from fabriclab.lab.switch.maps import MAP_KEYS, read_maps
-from fabriclab.lab.switch.part import NONE
 from fabriclab.lab.switch.pfc import read_pfc
 from fabriclab.lab.switch.port_keys import check_port_key
 from fabriclab.lab.switch.priority_groups import read_groups

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.section import Section, Written
+from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
+from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.switch.numbered import read_map
 from fabriclab.lab.switch.written import WrittenMaps
-from fabriclab.lab.traffic.carrier import DSCP_NAMES, LARGEST_DSCP
 
 MAP_KEYS = ("dscp_to_tc", "tc_to_queue", "tc_to_group", "priority_to_queue", "priority_to_group")
 _CODEPOINTS = LARGEST_DSCP + 1

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.problems import did_you_mean, shown
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.switch.written import Numbered
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.section import Written
+from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.written import Numbered, WrittenAccount, WrittenGroup, WrittenLayer, WrittenMaps, WrittenQueue
 
 K = TypeVar("K")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.problems import shown
-from fabriclab.lab.section import Section, Written, as_words, duplicates
-from fabriclab.lab.switch.part import read_part
+from fabriclab.lab.reading.or_none import read_part
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section, Written, as_words, duplicates
 from fabriclab.lab.switch.written import WrittenPfc, WrittenWatchdog
 
 PFC_KEYS = ("priorities", "quanta", "reaction", "watchdog")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from fabriclab.lab.problems import shown
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section
 
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
 _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>[0-9]{1,9})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabriclab.lab.section import Section, Written
+from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.switch.account import ACCOUNT_KEYS, LARGEST_BYTES, read_account
 from fabriclab.lab.switch.numbered import read_numbered
 from fabriclab.lab.switch.written import Numbered, WrittenGroup

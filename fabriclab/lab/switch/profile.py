@@ -6,10 +6,10 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
-from fabriclab.lab.document import MappingValue, SequenceValue, parse_document
-from fabriclab.lab.files import LARGEST_YAML_BYTES, MissingError, UnreadableError, read_lab_file, text_of
-from fabriclab.lab.problems import Place, Problems, listed, nearest, shown
-from fabriclab.lab.section import Section, Written, as_text, first_line
+from fabriclab.lab.reading.document import MappingValue, SequenceValue, parse_document
+from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, MissingError, UnreadableError, read_lab_file, text_of
+from fabriclab.lab.reading.problems import Place, Problems, listed, nearest, shown
+from fabriclab.lab.reading.section import Section, Written, as_text, first_line
 from fabriclab.lab.switch.layer import BUFFER_KEYS, read_layer
 from fabriclab.lab.switch.queues import FASTEST_BPS, SLOWEST_BPS
 from fabriclab.lab.switch.written import WrittenProfile

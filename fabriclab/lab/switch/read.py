@@ -8,17 +8,17 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from fabriclab.lab.aqm import check_aqm
-from fabriclab.lab.document import MappingValue
-from fabriclab.lab.fraction import parse_fraction
-from fabriclab.lab.layer2 import LAYER2_KEYS
-from fabriclab.lab.names import Names
-from fabriclab.lab.problems import did_you_mean, shown
-from fabriclab.lab.profiles import PORT_BUFFER_KEYS, WrittenSwitchProfile, override_port_buffer, read_port_buffer
-from fabriclab.lab.section import Section, Written
+from fabriclab.lab.network.layer2 import LAYER2_KEYS
+from fabriclab.lab.ports.aqm import check_aqm
+from fabriclab.lab.ports.buffer import PORT_BUFFER_KEYS, WrittenPortBuffer, override_port_buffer, read_port_buffer
+from fabriclab.lab.reading.document import MappingValue
+from fabriclab.lab.reading.fraction import parse_fraction
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.switch.consistency import check_switch
-from fabriclab.lab.switch.finish import dormant_groups, finish, without_lossless
 from fabriclab.lab.switch.layer import BUFFER_KEYS, read_layer
+from fabriclab.lab.switch.lossless import dormant_groups, finish, without_lossless
 from fabriclab.lab.switch.override import by_number, override_layer
 from fabriclab.lab.switch.port_keys import exactness
 from fabriclab.lab.switch.profile import parse_profile, read_profile
@@ -34,7 +34,7 @@ _SMALLEST_FACTOR, _LARGEST_FACTOR = Fraction(1, 10**6), Fraction(1000)
 class WrittenSwitches:
     """Every switch is in one of the two, but for those that have problems."""
 
-    with_port_buffers: Mapping[str, WrittenSwitchProfile] = field(default_factory=dict)
+    with_port_buffers: Mapping[str, WrittenPortBuffer] = field(default_factory=dict)
     """Each port has a buffer of its own."""
     with_shared_buffer: Mapping[str, WrittenSwitch] = field(default_factory=dict)
 
@@ -44,7 +44,7 @@ class _Layer:
     """What stands below `default` or below a switch's name."""
 
     section: Section
-    port_buffer: WrittenSwitchProfile
+    port_buffer: WrittenPortBuffer
     profile: Written[str] | None
     scale: Written[Scale] | None
     shared: WrittenLayer
@@ -108,20 +108,20 @@ def _is_shared(layers: list[_Layer]) -> bool:
     return any(key in layer.section for layer in layers for key in ("profile", "pools"))
 
 
-def _port_buffer(layers: list[_Layer]) -> WrittenSwitchProfile:
+def _port_buffer(layers: list[_Layer]) -> WrittenPortBuffer:
     """Return the buffer of each port; keys of a shared buffer are recorded."""
-    profile = WrittenSwitchProfile()
+    written = WrittenPortBuffer()
     for layer in layers:
-        profile = override_port_buffer(profile, layer.port_buffer)
+        written = override_port_buffer(written, layer.port_buffer)
         for key in SHARED_KEYS:
             if key in layer.section:
                 layer.section.complain(
                     key, "belongs to a shared buffer; write a profile (such as profile: trident-3) or pools, too"
                 )
-    threshold = profile.ecn_threshold
+    threshold = written.ecn_threshold
     for layer in layers[-1:]:
-        check_aqm(profile.aqm, threshold is not None and threshold.value is not None, layer.section.problems)
-    return profile
+        check_aqm(written.aqm, threshold is not None and threshold.value is not None, layer.section.problems)
+    return written
 
 
 def _interfaces(switch: str, names: Names) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from fabriclab.lab.problems import Place
-from fabriclab.lab.section import Written
+from fabriclab.lab.reading.problems import Place
+from fabriclab.lab.reading.section import Written
 
 T = TypeVar("T")
 Scale = Literal["bandwidth", "none"] | Fraction

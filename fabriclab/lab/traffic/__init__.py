@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from fabriclab.lab.document import MappingValue, Value
-from fabriclab.lab.problems import shown
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading.document import MappingValue, Value
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic import arrivals, flows, long, query, rounds, shuffle, trace
 from fabriclab.lab.traffic.arrivals import WrittenArrivalsTraffic
 from fabriclab.lab.traffic.bounds import LONGEST_NS, MOST_FLOWS

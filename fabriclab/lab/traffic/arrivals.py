@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriclab.lab import defaults
-from fabriclab.lab.names import HostReader
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.names import HostReader
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
 from fabriclab.lab.traffic.fan_in import SENDERS
 from fabriclab.lab.traffic.pairs import PAIRS_KEYS, WrittenPairs, read_pairs

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fabriclab.lab.names import HostReader
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading.names import HostReader
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.scope import Scope
 
 SENDERS = "senders: a count, a range such as h1..h4, a group, a list, or all"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriclab.lab import defaults
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.bounds import (
     LARGEST_FLOW_BYTES,
     LONGEST_NS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabriclab.lab import defaults
-from fabriclab.lab.names import HostReader
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.names import HostReader
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
 from fabriclab.lab.traffic.fan_in import SENDERS, read_fan_in

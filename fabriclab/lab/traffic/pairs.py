@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fabriclab.lab.names import HostReader
-from fabriclab.lab.percent import WHOLE_PPM
-from fabriclab.lab.problems import shown
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading.names import HostReader
+from fabriclab.lab.reading.percent import WHOLE_PPM
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.scope import Scope, value_or
 
 PATTERNS = ("permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot")

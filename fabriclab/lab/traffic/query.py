@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fabriclab.lab import defaults
-from fabriclab.lab.names import HostReader
-from fabriclab.lab.problems import shown
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.names import HostReader
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, SMALLEST_FLOW_BYTES
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier, read_connection
 from fabriclab.lab.traffic.process import PROCESS_KEYS, WrittenArrivals, read_query_arrivals

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriclab.lab import defaults
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS, SMALLEST_FLOW_BYTES, WHY_FOUR_BYTES
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier, read_connection
 from fabriclab.lab.traffic.fan_in import read_fan_in

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from fabriclab.lab import defaults
-from fabriclab.lab.files import MissingError, UnreadableError
-from fabriclab.lab.names import Names
-from fabriclab.lab.problems import did_you_mean, shown
-from fabriclab.lab.section import Section, Written
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.files import MissingError, UnreadableError
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.units import format_duration
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from fabriclab import distributions
 from fabriclab.distributions import Distribution, DistributionError
-from fabriclab.lab.document import MappingValue
-from fabriclab.lab.files import LARGEST_TABLE_BYTES, UnreadableError, read_lab_file, text_of
-from fabriclab.lab.problems import did_you_mean, shown
-from fabriclab.lab.section import Section, Written
+from fabriclab.lab.reading.document import MappingValue
+from fabriclab.lab.reading.files import LARGEST_TABLE_BYTES, UnreadableError, read_lab_file, text_of
+from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, SMALLEST_FLOW_BYTES, WHY_FOUR_BYTES
 from fabriclab.lab.traffic.scope import complain_unreadable
 from fabriclab.units import format_size, parse_size

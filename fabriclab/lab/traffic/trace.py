@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from fabriclab.lab.files import LARGEST_TRACE_BYTES, UnreadableError, open_lab_file
-from fabriclab.lab.section import Section
+from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, open_lab_file
+from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.scope import Scope, complain_unreadable
 
 KEYS = ("kind", "file")

@@ -11,12 +11,22 @@ import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
 
-from fabriclab.report.buffers import Member, alpha, alpha_text, members, shared_bytes
-from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import Curve, draw_events, draw_level, shown_interval
-from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
-from fabriclab.report.series import Steps, integral_at, read_steps
-from fabriclab.report.style import DASHES, INK, MUTED, WARNING, drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.report.drawing.curves import Curve, draw_events, draw_level, shown_interval
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.drawing.style import (
+    DASHES,
+    INK,
+    MUTED,
+    WARNING,
+    drawing,
+    figure_svg,
+    new_figure,
+    place_legend,
+    ramp,
+)
+from fabriclab.report.measured.buffers import Member, alpha, alpha_text, members, shared_bytes
+from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric, format_share
+from fabriclab.report.measured.series import Steps, integral_at, read_steps
 from fabriclab.results import Results
 
 Array = npt.NDArray[np.float64]

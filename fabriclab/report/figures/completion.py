@@ -12,12 +12,12 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from fabriclab.report.exhibits import Picture, titled
-from fabriclab.report.figures.curves import Dash
-from fabriclab.report.pools import PooledRuns, format_measure, measure_of
-from fabriclab.report.quantities import axis_for, axis_label, format_share
-from fabriclab.report.style import DASHES, drawing, figure_svg, new_figure, place_legend, ramp
-from fabriclab.report.traffic import sized_classes
+from fabriclab.report.drawing.curves import Dash
+from fabriclab.report.drawing.exhibits import Picture, titled
+from fabriclab.report.drawing.pools import PooledRuns, format_measure, measure_of
+from fabriclab.report.drawing.style import DASHES, drawing, figure_svg, new_figure, place_legend, ramp
+from fabriclab.report.drawing.traffic_classes import sized_classes
+from fabriclab.report.measured.quantities import axis_for, axis_label, format_share
 from fabriclab.results.completion import completion_cdf
 
 MOST_STEPS = 400

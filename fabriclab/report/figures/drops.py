@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import Curve, draw_events, shown_interval
-from fabriclab.report.quantities import axis_for, axis_label, format_metric
-from fabriclab.report.samples import queue_samples
-from fabriclab.report.series import counter_at
-from fabriclab.report.style import WARNING, drawing, figure_svg, new_figure
+from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.drawing.style import WARNING, drawing, figure_svg, new_figure
+from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric
+from fabriclab.report.measured.samples import queue_samples
+from fabriclab.report.measured.series import counter_at
 
 _MOST_BARS = 150
 _COUNTERS = {"Dropped": "drops", "Marked": "marks"}

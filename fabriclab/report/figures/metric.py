@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import Dash, draw_level, setting_label, setting_noun
-from fabriclab.report.figures.setting_axis import SettingAxis
-from fabriclab.report.network import receiver_port
-from fabriclab.report.pools import Measure, PooledRuns
-from fabriclab.report.quantities import Axis, axis_label, format_metric, format_share, metric_axis, metric_title
-from fabriclab.report.studies import Band
-from fabriclab.report.style import (
+from fabriclab.report.drawing.curves import Dash, draw_level, setting_label, setting_noun
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.drawing.pools import Measure, PooledRuns
+from fabriclab.report.drawing.setting_axis import SettingAxis
+from fabriclab.report.drawing.studies import Band
+from fabriclab.report.drawing.style import (
     DASHES,
     GROUND,
     MARKERS,
@@ -28,6 +26,15 @@ from fabriclab.report.style import (
     new_figure,
     place_legend,
     ramp,
+)
+from fabriclab.report.measured.port_facts import receiver_port
+from fabriclab.report.measured.quantities import (
+    Axis,
+    axis_label,
+    format_metric,
+    format_share,
+    metric_axis,
+    metric_title,
 )
 
 COLLAPSED = 0.5

@@ -11,11 +11,11 @@ import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
 
-from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import Curve, draw_events, shown_interval
-from fabriclab.report.quantities import axis_for, axis_label, format_metric, format_share
-from fabriclab.report.series import counter_at, sampled_bins
-from fabriclab.report.style import drawing, figure_svg, new_figure, ramp
+from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.drawing.style import drawing, figure_svg, new_figure, ramp
+from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric, format_share
+from fabriclab.report.measured.series import counter_at, sampled_bins
 from fabriclab.results import Results
 from fabriclab.units import format_count
 

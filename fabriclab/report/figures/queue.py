@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 
-from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import Curve, draw_buffer_levels, draw_events, shown_interval
-from fabriclab.report.network import PortFacts, rto_min_us
-from fabriclab.report.quantities import Axis, axis_for, axis_label, format_metric, format_share
-from fabriclab.report.samples import QueueSamples, queue_samples
-from fabriclab.report.scope import measured_ports
-from fabriclab.report.series import Steps, read_steps
-from fabriclab.report.style import GROUND, WARNING, drawing, figure_svg, new_figure
+from fabriclab.report.drawing.curves import Curve, draw_buffer_levels, draw_events, shown_interval
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.drawing.style import GROUND, WARNING, drawing, figure_svg, new_figure
+from fabriclab.report.measured.port_facts import PortFacts, rto_min_us
+from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric, format_share
+from fabriclab.report.measured.samples import QueueSamples, queue_samples
+from fabriclab.report.measured.scope import measured_ports
+from fabriclab.report.measured.series import Steps, read_steps
 from fabriclab.units import format_count
 
 ZOOM_SHARE = 0.05

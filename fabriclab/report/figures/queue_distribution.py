@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import Curve, level_label
+from fabriclab.report.drawing.curves import Curve, level_label
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.drawing.style import GROUND, MUTED, drawing, figure_svg, new_figure, place_legend
 from fabriclab.report.figures.queue import queue_scale
-from fabriclab.report.network import PortFacts
-from fabriclab.report.quantities import Axis, axis_label, format_metric
-from fabriclab.report.samples import QueueSamples, queue_samples
-from fabriclab.report.style import GROUND, MUTED, drawing, figure_svg, new_figure, place_legend
+from fabriclab.report.measured.port_facts import PortFacts
+from fabriclab.report.measured.quantities import Axis, axis_label, format_metric
+from fabriclab.report.measured.samples import QueueSamples, queue_samples
 
 _MOST_STEPS = 1_200
 

@@ -11,13 +11,13 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import setting_noun
+from fabriclab.report.drawing.curves import setting_noun
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.drawing.pools import Measure, PooledRuns, format_measure, measure_of
+from fabriclab.report.drawing.setting_axis import SettingAxis
+from fabriclab.report.drawing.style import GROUND, drawing, figure_svg, label_rows, new_figure, place_legend
 from fabriclab.report.figures.metric import draw_intervals
-from fabriclab.report.figures.setting_axis import SettingAxis
-from fabriclab.report.pools import Measure, PooledRuns, format_measure, measure_of
-from fabriclab.report.quantities import format_metric, keep_units
-from fabriclab.report.style import GROUND, drawing, figure_svg, label_rows, new_figure, place_legend
+from fabriclab.report.measured.quantities import format_metric, keep_units
 from fabriclab.results.completion import DEFAULT_BINS, completion_table, size_bin_names
 
 STATISTICS = {"median": "median", "p99": "99th percentile"}
@@ -26,7 +26,7 @@ IDEAL_FORMULA = (
     "+ request (a pull's: a one-way delay) + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate of the path "
     "+ store and forward (on ports of switches with a shared buffer and of hosts that face them: a frame's own time at every hop)."
 )
-"""In words what `fabriclab.results.ideal` computes."""
+"""In words what `fabriclab.results.idle_path` computes."""
 MOST_POOLS = 6
 """More pools beside each other in one bin can't be told apart."""
 

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 from matplotlib.ticker import MaxNLocator
 
-from fabriclab.report.exhibits import Picture
-from fabriclab.report.figures.curves import Curve, draw_events, draw_level, shown_interval
-from fabriclab.report.network import receiver_port
-from fabriclab.report.quantities import axis_for, axis_label, format_metric
-from fabriclab.report.series import counter_at, read_steps
-from fabriclab.report.style import INK, drawing, figure_svg, label_y, new_figure, place_legend, ramp
+from fabriclab.report.drawing.curves import Curve, draw_events, draw_level, shown_interval
+from fabriclab.report.drawing.exhibits import Picture
+from fabriclab.report.drawing.style import INK, drawing, figure_svg, label_y, new_figure, place_legend, ramp
+from fabriclab.report.measured.port_facts import receiver_port
+from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric
+from fabriclab.report.measured.series import counter_at, read_steps
 from fabriclab.units import format_count
 
 MOST_FLOWS = 6

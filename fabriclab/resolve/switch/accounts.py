@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fabriclab.formats.plan.switch import Account
-from fabriclab.lab.problems import Problems
-from fabriclab.lab.section import Written
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.written import WrittenAccount, WrittenSwitch
 from fabriclab.resolve.switch.headroom import Line
 from fabriclab.resolve.switch.scale import Scale

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fabriclab.formats.plan.switch import Account, Lossless, Pfc, PriorityGroup
-from fabriclab.lab.problems import Problems
-from fabriclab.lab.section import Written
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.written import WrittenGroup, WrittenSwitch
 from fabriclab.resolve.switch.accounts import ALPHA_LOG, AccountResolver
 from fabriclab.resolve.switch.headroom import Line, cells, headroom_bytes

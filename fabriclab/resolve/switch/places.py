@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fabriclab.lab.section import Written
+from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.written import WrittenGroup, WrittenQueue, WrittenSwitch
 
 _ACCOUNT = {"pool": "pool", "reserved": "reserved", "alpha": "alpha_log", "limit": "limit"}

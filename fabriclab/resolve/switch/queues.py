@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from fabriclab.formats.plan.switch import Account, Phantom, Scheduler, SwitchQueue, Wred
-from fabriclab.lab import defaults
-from fabriclab.lab.problems import Problems
-from fabriclab.lab.section import Written, value_or
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import Written, value_or
 from fabriclab.lab.switch.written import Threshold, WrittenPhantom, WrittenQueue, WrittenSwitch, WrittenWred
 from fabriclab.resolve.switch.accounts import ALPHA_LOG, AccountResolver
 from fabriclab.resolve.switch.headroom import Line

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fabriclab.lab.section import Written
+from fabriclab.lab.reading.section import Written
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.resolve.switch.headroom import cells
 from fabriclab.resolve.switch.notes import Notes, size

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from fabriclab.cli.failure import BadInputError, say
+from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.cli.host.output import write_files
-from fabriclab.lab.files import UnreadableError, read_named_file
+from fabriclab.lab.reading.files import UnreadableError, read_named_file
 from fabriclab.vendors.arista.profile import (
     LARGEST_BYTES,
     ChipError,

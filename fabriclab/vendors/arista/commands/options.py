@@ -45,7 +45,7 @@ def import_(
       fabriclab arista import leaf1.cfg --chip jericho-2 -o labs/mine
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
+        from fabriclab.cli.host import failure
         from fabriclab.vendors.arista.commands import files as arista_files
     with failure.reported():
         arista_files.import_profile(file, chip, name, out, force)

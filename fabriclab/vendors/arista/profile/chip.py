@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fabriclab.lab.document import MappingValue, SequenceValue, Value, read_document
-from fabriclab.lab.problems import LabError, Problems, listed, nearest, shown
+from fabriclab.lab.reading.document import MappingValue, SequenceValue, Value, read_document
+from fabriclab.lab.reading.problems import LabError, Problems, listed, nearest, shown
 from fabriclab.lab.switch.profile import DIRECTORY, parse_profile, profile_names
 from fabriclab.vendors.common.sourced import Block, Figure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fabriclab.lab.problems import LabError, Place, Problems
+from fabriclab.lab.reading.problems import LabError, Place, Problems
 
 LARGEST_BYTES = 8 * 2**20
 _MOST_PROBLEMS = 50

@@ -57,7 +57,7 @@ def check(
       fabriclab sonic check config_db.json --ignore wred-above-xoff,headroom-for-full-frames
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
+        from fabriclab.cli.host import failure
         from fabriclab.vendors.sonic.commands import judging
     with failure.reported():
         if list_rules:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from fabriclab.cli.arguments.lab_names import find_lab
 from fabriclab.cli.arguments.settings import parse_settings
-from fabriclab.cli.failure import FAILED, OK, BadInputError, say
+from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
 from fabriclab.cli.host.output import write_files
 from fabriclab.engine.yanglint import validate
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.lab import parse_lab
-from fabriclab.lab.problems import did_you_mean
-from fabriclab.lab.topology import NAME
+from fabriclab.lab.network.topology import NAME
+from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.resolve import resolve_plan
 from fabriclab.units import UnitError, format_size, parse_size
 from fabriclab.vendors.sonic.export import Exported, export_switch, yang_data

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from fabriclab.cli.junit import JunitCase
+from fabriclab.cli.text.junit import JunitCase
 from fabriclab.vendors.sonic.judge import Judgement, Rule, SonicFinding
 from fabriclab.vendors.sonic.judge.findings import SEVERITIES
 from fabriclab.vendors.sonic.judge.rules import SWITCH_RULES

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fabriclab.cli.failure import say
+from fabriclab.cli.host.failure import say
 from fabriclab.cli.host.output import write_files
-from fabriclab.lab import LabError, parse_lab, topology
-from fabriclab.lab.problems import Mistake
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import Mistake
 from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.commands.files import check_name, findings, parse_cell
 from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from fabriclab.cli.failure import FAILED, OK, BadInputError
-from fabriclab.cli.junit import junit_xml, write_junit
+from fabriclab.cli.host.failure import FAILED, OK, BadInputError
+from fabriclab.cli.text.junit import junit_xml, write_junit
 from fabriclab.engine.yanglint import validate
-from fabriclab.lab.problems import did_you_mean
+from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.units import UnitError, parse_size
 from fabriclab.vendors.sonic.commands.files import check_yang_directory
 from fabriclab.vendors.sonic.commands.findings_text import as_json, as_text, junit_cases, rules_text

@@ -65,7 +65,7 @@ def import_(
       fabriclab sonic import configs/*/config_db.json -o labs/fabric
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
+        from fabriclab.cli.host import failure
         from fabriclab.vendors.sonic.commands import files as sonic_files
         from fabriclab.vendors.sonic.commands import import_fabric as sonic_fabric
     with failure.reported():
@@ -108,7 +108,7 @@ def export(
       fabriclab sonic export labs/leaf-spine --node leaf1 --yang-dir sonic-yang-models
     """
     with waiting("loading"):
-        from fabriclab.cli import failure
+        from fabriclab.cli.host import failure
         from fabriclab.vendors.sonic.commands import files as sonic_files
     with failure.reported():
         raise typer.Exit(sonic_files.export(lab, node or [], out, settings or [], yang_dir, force))

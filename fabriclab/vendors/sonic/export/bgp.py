@@ -8,7 +8,7 @@ from fabriclab.formats.plan.model import Bgp, Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.resolve.bgp import originated_prefixes
 from fabriclab.resolve.interfaces import fabric_neighbours
-from fabriclab.vendors.sonic.export.own_bgp import write_own_bgp
+from fabriclab.vendors.sonic.export.configured_bgp import write_own_bgp
 from fabriclab.vendors.sonic.export.tables import Tables
 
 _VRF = "default"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriclab.formats.plan.switch import Scheduler, SwitchPort, SwitchQueue, Wred
-from fabriclab.lab.percent import format_percent
+from fabriclab.lab.reading.percent import format_percent
 from fabriclab.units import format_rate
 from fabriclab.vendors.sonic.export.tables import Names, Tables, index_keys
 

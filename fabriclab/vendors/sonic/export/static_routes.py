@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, StaticRoute
-from fabriclab.lab.static_routes import DISTANCE
+from fabriclab.lab.network.static_routes import DISTANCE
 from fabriclab.vendors.sonic.export.tables import Tables
 
 _ANY = "0.0.0.0"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fabriclab.formats.classes import QUEUES
-from fabriclab.lab.problems import Problems
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.resolve.switch.headroom import cells
 from fabriclab.resolve.switch.notes import size
 from fabriclab.vendors.sonic.judge.bindings import Bindings

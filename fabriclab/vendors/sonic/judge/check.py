@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from fabriclab.lab.problems import LabError, listed
+from fabriclab.lab.reading.problems import LabError, listed
 from fabriclab.vendors.sonic.judge import buffer_rules, pfc_rules, scheduler_rules, text_rules, wred_rules
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SEVERITIES, SonicFinding, merged

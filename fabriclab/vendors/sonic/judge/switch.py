@@ -24,7 +24,7 @@ from fabriclab.formats.plan.switch import (
     SwitchQueue,
     Wred,
 )
-from fabriclab.lab.problems import Problems
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.resolve.switch.findings import CheckedPort
 from fabriclab.resolve.switch.headroom import Line, headroom_bytes
 from fabriclab.vendors.sonic.judge.bindings import Bindings

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from fabriclab.lab.problems import Mistake
+from fabriclab.lab.reading.problems import Mistake
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import Severity, SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabriclab.lab.problems import Problems
-from fabriclab.lab.topology import LabNode, Link, WrittenNode
+from fabriclab.lab.network.topology import LabNode, Link, WrittenNode
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.sonic.kind.configs import bind_links, read_configs
 from fabriclab.vendors.sonic.kind.nodes import bind_nodes
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from ipaddress import IPv4Interface
 from typing import TypeVar
 
-from fabriclab.lab.layer2 import WrittenLayer2, WrittenPortChannel, WrittenVlan
-from fabriclab.lab.section import Written
+from fabriclab.lab.network.layer2 import WrittenLayer2, WrittenPortChannel, WrittenVlan
+from fabriclab.lab.reading.section import Written
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.port_groups import PortGroup, PortGroups
 

@@ -8,10 +8,10 @@ from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import TypeVar
 
-from fabriclab.lab.labels import parse_asn, parse_loopback
-from fabriclab.lab.problems import Problems
-from fabriclab.lab.section import Written
-from fabriclab.lab.topology import Endpoint, LabNode, Link, OwnConfiguration, OwnSession
+from fabriclab.lab.network.labels import parse_asn, parse_loopback
+from fabriclab.lab.network.topology import Endpoint, LabNode, Link, OwnConfiguration, OwnSession
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.reading.section import Written
 from fabriclab.vendors.common.profile_file import profile_text
 from fabriclab.vendors.sonic.kind.groups import written_layer2
 from fabriclab.vendors.sonic.lab.files import LOOPBACK

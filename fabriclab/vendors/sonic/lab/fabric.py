@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabriclab.lab import experiment, topology
-from fabriclab.lab.problems import Place, Problems, listed
+from fabriclab.lab import experiment
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import Place, Problems, listed
 from fabriclab.vendors.sonic.lab.fabric_checks import FabricChecks
 from fabriclab.vendors.sonic.lab.fabric_files import bound_file, experiment_text, hosts_of, link_name, topology_text
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink, LinkFinder

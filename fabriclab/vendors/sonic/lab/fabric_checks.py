@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface
 
-from fabriclab.lab.problems import Problems
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_rate
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch

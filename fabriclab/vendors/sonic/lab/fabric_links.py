@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 
-from fabriclab.lab.problems import Problems, shown
+from fabriclab.lab.reading.problems import Problems, shown
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, Interface
 from fabriclab.vendors.sonic.read.entries import suggestion
 

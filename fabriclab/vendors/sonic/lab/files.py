@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Interface
 
-from fabriclab.lab.labels import parse_asn, parse_loopback
+from fabriclab.lab.network.labels import parse_asn, parse_loopback
 from fabriclab.units import format_duration, format_rate
 from fabriclab.vendors.sonic.lab.images import LINUX_KIND, SWITCH_IMAGE
 from fabriclab.vendors.sonic.read.config_db import ConfigDb

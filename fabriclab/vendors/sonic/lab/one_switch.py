@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriclab.lab import experiment, topology
-from fabriclab.lab.problems import Problems
+from fabriclab.lab import experiment
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.vendors.common.profile_file import profile_text
 from fabriclab.vendors.sonic.lab.files import experiment_text, topology_text
 from fabriclab.vendors.sonic.profile.switch_profile import says_memory, switch_profile

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.framing import AROUND_MTU_BYTES
-from fabriclab.lab.problems import Problems
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_duration, format_rate, format_size
 from fabriclab.vendors.common.port_settings import Map, PortSettings
 from fabriclab.vendors.common.sourced import Block, Figure, joined

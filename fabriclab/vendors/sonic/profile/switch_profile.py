@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from fabriclab.lab.problems import Problems
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.switch.port_keys import port_key
 from fabriclab.vendors.common.port_classes import common_and_own
 from fabriclab.vendors.common.profile_file import Profile

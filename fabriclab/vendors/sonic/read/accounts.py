@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from fabriclab.lab.problems import Problems
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_size
 from fabriclab.vendors.common.sourced import Block, Figure
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, BufferPool, BufferProfile, ConfigDb

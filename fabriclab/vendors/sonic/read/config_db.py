@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Literal
 
-from fabriclab.lab.problems import Place, Problems
-from fabriclab.lab.static_routes import WrittenStaticRoute
+from fabriclab.lab.network.static_routes import WrittenStaticRoute
+from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.vendors.sonic.read.json_text import JsonText
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from fabriclab.lab.problems import Place, Problems, shown
+from fabriclab.lab.reading.problems import Place, Problems, shown
 
 LARGEST_BYTES = 32 * 2**20
 """The largest file that is read: a chassis' running configuration has a few megabytes."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
-from fabriclab.lab.links import LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, parse_ipv4
-from fabriclab.lab.problems import Problems, shown
+from fabriclab.lab.network.links import LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, parse_ipv4
+from fabriclab.lab.reading.problems import Problems, shown
 from fabriclab.units import format_rate
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb, Port
 from fabriclab.vendors.sonic.read.port_groups import PortGroup, first_address, port_groups

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from fabriclab.lab.files import MissingError, UnreadableError, read_named_file
-from fabriclab.lab.problems import LabError, Mistake, Problems
+from fabriclab.lab.reading.files import MissingError, UnreadableError, read_named_file
+from fabriclab.lab.reading.problems import LabError, Mistake, Problems
 from fabriclab.vendors.sonic.read.bgp_tables import read_bgp
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.entries import Fields, Tables, TooManyProblemsError

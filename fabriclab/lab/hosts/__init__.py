@@ -1,0 +1,1 @@
+"""Hosts as written: TCP, MPTCP, socket buffers, the queue of their own ports."""

@@ -1,0 +1,289 @@
+"""Links of a Containerlab file: the short form (`endpoints: ['h1:eth1', 's1:eth1']`) and the extended form (`type: veth`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from ipaddress import IPv4Interface
+
+from fabriclab.lab.network import containerlab
+from fabriclab.lab.network.topology import Endpoint, Link
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, describe
+from fabriclab.lab.reading.problems import Problems, did_you_mean, nearest, shown
+from fabriclab.lab.reading.section import Section, Written, as_text
+
+SMALLEST_RATE_BPS = 10_000
+LARGEST_RATE_BPS = 400 * 10**9
+LARGEST_DELAY_NS = 10**9
+"""One second: more is not a data centre, and a mistyped unit far more often."""
+SMALLEST_MTU, LARGEST_MTU = 576, 65_535
+"""Bytes of an IP packet: what every IPv4 host must take (RFC 791) and the most that a veth takes."""
+
+_VARS = ("rate", "delay")
+_NEAR_VAR = 0.74
+"""Closer than this to one of our words, another variable is a mistyped one; else it is Containerlab's or the user's own."""
+_INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
+_RESERVED_INTERFACES = {
+    "lo": "the loopback interface",
+    "eth0": "Containerlab's management interface",
+    "all": "a sysctl's word for all interfaces",
+    "default": "a sysctl's word for new interfaces",
+}
+_MAC = re.compile(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
+
+
+def read_links(topology: Section, nodes: Collection[str]) -> tuple[Link, ...]:
+    """Return all links that are whole; record what is wrong with the others."""
+    links = []
+    for key, value in topology.items("links") or []:
+        link = _LinkReader(key, topology.problems, nodes).read(value)
+        if link is not None:
+            links.append(link)
+    _check_ports(links, topology.problems)
+    _check_macs(links, topology.problems)
+    return tuple(links)
+
+
+def read_vars(section: Section) -> tuple[Written[int] | None, Written[int] | None]:
+    """Return rate and delay, each None where it is not written."""
+    rate = section.rate("rate", SMALLEST_RATE_BPS, LARGEST_RATE_BPS)
+    delay = section.duration("delay", 0, LARGEST_DELAY_NS)
+    return rate, delay
+
+
+def read_mtu(section: Section) -> Written[int] | None:
+    """Return the MTU in bytes, None where it is not written."""
+    return section.count("mtu", SMALLEST_MTU, LARGEST_MTU, "bytes of an IP packet")
+
+
+class _LinkReader:
+    """Reads one link."""
+
+    def __init__(self, key: str, problems: Problems, nodes: Collection[str]) -> None:
+        self._key = key
+        self._problems = problems
+        self._nodes = nodes
+
+    def read(self, value: Value) -> Link | None:
+        if not isinstance(value, MappingValue):
+            message = f"{describe(value)} stands here; write a mapping such as endpoints: ['h1:eth1', 's1:eth1']"
+            self._problems.add(value.place, self._key, message)
+            return None
+        extended = "type" in value.entries
+        known = containerlab.VETH_LINK_KEYS if extended else containerlab.SHORT_LINK_KEYS
+        if extended and not self._is_veth(Section(value, self._key, self._problems, None)):
+            return None
+        link = Section(value, self._key, self._problems, known)
+        self._refuse_ipv6(link)
+        mtu = read_mtu(link)
+        ends = self._endpoints(link, extended)
+        if ends is None:
+            return None
+        a, b = self._with_addresses(link, self._with_link_vars(link, ends))
+        if a.node == b.node:
+            self._problems.add(
+                link.place, self._key, f"connects {shown(a.node)} with itself; a link has two nodes", a.node
+            )
+            return None
+        return Link(a, b, mtu, self._key, link.place)
+
+    def _is_veth(self, link: Section) -> bool:
+        kind = link.scalar("type", "a type of link")
+        if kind is None or kind.value == "veth":
+            return kind is not None
+        if kind.value in containerlab.LINK_TYPES:
+            kind.complain(self._problems, f"fabriclab cannot run links of type {shown(kind.value)}; it runs: veth")
+        else:
+            kind.complain(
+                self._problems,
+                f"{shown(kind.value)} is no type of link; {did_you_mean(kind.value, containerlab.LINK_TYPES)}",
+            )
+        return False
+
+    def _endpoints(self, link: Section, extended: bool) -> tuple[Endpoint, Endpoint] | None:
+        link.require("endpoints", example="endpoints: ['h1:eth1', 's1:eth1']")
+        items = link.items("endpoints")
+        if items is None:
+            return None
+        if len(items) != 2:
+            link.complain("endpoints", f"{len(items)} endpoints; a link has two")
+            return None
+        a, b = (self._extended_end(value, key) if extended else self._short_end(value, key) for key, value in items)
+        return None if a is None or b is None else (a, b)
+
+    def _short_end(self, value: Value, key: str) -> Endpoint | None:
+        if isinstance(value, MappingValue):
+            self._problems.add(
+                value.place, key, "a mapping stands here; endpoints of this form need type: veth in the link"
+            )
+            return None
+        written = as_text(value, key, self._problems, "'node:interface'")
+        if written is None:
+            return None
+        node, colon, interface = written.value.partition(":")
+        if not (node and colon and interface):
+            written.complain(
+                self._problems, f"{shown(written.value)} is no endpoint; write 'node:interface', such as 'h1:eth1'"
+            )
+            return None
+        good_node = self._check_node(Written(node, key, written.text, written.place))
+        good_interface = self._check_interface(Written(interface, key, written.text, written.place))
+        return Endpoint(node, interface, key, written.place) if good_node and good_interface else None
+
+    def _extended_end(self, value: Value, key: str) -> Endpoint | None:
+        if isinstance(value, ScalarValue):
+            self._problems.add(
+                value.place, key, f"{describe(value)} stands here; with type: veth write {{node: h1, interface: eth1}}"
+            )
+            return None
+        end = Section(value, key, self._problems, containerlab.ENDPOINT_KEYS)
+        end.require("node", example="node: its name")
+        end.require("interface", example="interface: a name such as eth1")
+        self._refuse_ipv6(end)
+        node, interface = end.scalar("node", "a node's name"), end.scalar("interface", "an interface's name")
+        rate, delay = self._vars(end)
+        mac, ipv4 = end.read("mac", "a MAC address", parse_mac), end.read("ipv4", "an IPv4 address", parse_ipv4)
+        if node is None or interface is None:
+            return None
+        good_node, good_interface = self._check_node(node), self._check_interface(interface)
+        if not (good_node and good_interface):
+            return None
+        return Endpoint(node.value, interface.value, key, end.place, rate, delay, mac, ipv4)
+
+    def _check_node(self, node: Written[str]) -> bool:
+        if node.value in self._nodes:
+            return True
+        if node.value in containerlab.SPECIAL_NODES:
+            node.complain(
+                self._problems,
+                f"fabriclab cannot run links of type {shown(node.value)}; it runs links between two nodes",
+            )
+        else:
+            node.complain(self._problems, f"{shown(node.value)} is no node; {did_you_mean(node.value, self._nodes)}")
+        return False
+
+    def _check_interface(self, interface: Written[str]) -> bool:
+        name = interface.value
+        if name in _RESERVED_INTERFACES:
+            interface.complain(
+                self._problems, f"{shown(name)} is {_RESERVED_INTERFACES[name]}; number the ports from eth1"
+            )
+        elif len(name) > 15:
+            interface.complain(
+                self._problems, f"interface name {shown(name)} has {len(name)} characters; Linux takes at most 15"
+            )
+        elif _INTERFACE.fullmatch(name) is None:
+            interface.complain(
+                self._problems,
+                f"{shown(name)} is no interface name; write letters, digits, '-', '_', '.'; such as 'eth1'",
+            )
+        else:
+            return True
+        return False
+
+    def _vars(self, section: Section) -> tuple[Written[int] | None, Written[int] | None]:
+        value = section.get("vars")
+        if value is None or (isinstance(value, ScalarValue) and value.is_null):
+            return None, None
+        variables = Section(value, section.path("vars"), self._problems, None)
+        for name in variables.names():
+            near = nearest(name, _VARS, _NEAR_VAR)
+            if name not in _VARS and near is not None:
+                place = variables.mapping.key_place(name)
+                self._problems.add(place, variables.path(name), f"unknown variable; did you mean {near!r}?", name)
+        return read_vars(variables)
+
+    def _with_link_vars(self, link: Section, ends: tuple[Endpoint, Endpoint]) -> tuple[Endpoint, Endpoint]:
+        """Give each end the link's rate and delay where it has none of its own."""
+        rate, delay = self._vars(link)
+        a, b = (replace(end, rate=end.rate or rate, delay=end.delay or delay) for end in ends)
+        return a, b
+
+    def _with_addresses(self, link: Section, ends: tuple[Endpoint, Endpoint]) -> tuple[Endpoint, Endpoint]:
+        """Give each end its address of the link's `ipv4` list; an empty text there means none (Containerlab's rule)."""
+        items = link.items("ipv4") or []
+        if len(items) > 2:
+            link.complain("ipv4", f"{len(items)} addresses; a link has two ends")
+        addressed = list(ends)
+        for index, (key, value) in enumerate(items[:2]):
+            if isinstance(value, ScalarValue) and not value.text.strip():
+                continue
+            written = as_text(value, key, self._problems, "an IPv4 address")
+            if written is None:
+                continue
+            try:
+                address = Written(parse_ipv4(written.text), key, written.text, written.place)
+            except ValueError as error:
+                written.complain(self._problems, str(error))
+                continue
+            if ends[index].ipv4 is not None:
+                written.complain(self._problems, f"{ends[index].port} has an address of its own; remove one of the two")
+            addressed[index] = replace(ends[index], ipv4=address)
+        return addressed[0], addressed[1]
+
+    def _refuse_ipv6(self, section: Section) -> None:
+        value = section.get("ipv6")
+        if value is not None and not (isinstance(value, SequenceValue) and not value.items):
+            self._problems.add(
+                section.mapping.key_place("ipv6"), section.path("ipv6"), "fabriclab runs IPv4 only; remove the key"
+            )
+
+
+def parse_mac(text: str) -> str:
+    """Return a unicast MAC address in lower case with colons. Raises ValueError."""
+    if _MAC.fullmatch(text) is None:
+        raise ValueError(f"{shown(text)} is no MAC address; write six bytes, such as '02:fa:00:00:00:01'")
+    mac = text.lower().replace("-", ":")
+    if int(mac[:2], 16) & 1 or mac == "00:00:00:00:00:00":
+        raise ValueError(f"{shown(text)} is a group address or zero; an interface's has an even first byte, such as 02")
+    return mac
+
+
+def parse_ipv4(text: str) -> IPv4Interface:
+    """Return an address with its prefix length. Raises ValueError."""
+    example = "write it with its prefix length, such as '10.0.0.1/31'"
+    if "/" not in text:
+        raise ValueError(f"{shown(text)} has no prefix length; {example}")
+    try:
+        address = IPv4Interface(text)
+    except ValueError:
+        raise ValueError(f"{shown(text)} is no IPv4 address; {example}") from None
+    network = address.network
+    if network.prefixlen > 31 or network.prefixlen < 8:
+        raise ValueError(f"{shown(text)}: a link's prefix length is 8 to 31")
+    if (
+        address.is_multicast
+        or address.is_loopback
+        or address.is_reserved
+        or address.is_link_local
+        or int(address) >> 24 == 0
+    ):
+        raise ValueError(f"{shown(text)} cannot be a port's address; take one of 10.0.0.0/8")
+    if network.prefixlen < 31 and address.ip in (network.network_address, network.broadcast_address):
+        raise ValueError(f"{shown(text)} is the network's own or its broadcast address; take one between them")
+    return address
+
+
+def _check_ports(links: list[Link], problems: Problems) -> None:
+    first: dict[str, Endpoint] = {}
+    for link in links:
+        for end in link.ends:
+            other = first.setdefault(end.port, end)
+            if other is not end:
+                problems.add(
+                    end.place,
+                    end.key,
+                    f"port {shown(end.port)} has a link already, in line {other.place.line}",
+                    end.port,
+                )
+
+
+def _check_macs(links: list[Link], problems: Problems) -> None:
+    first: dict[str, Endpoint] = {}
+    for end in (end for link in links for end in link.ends):
+        if end.mac is not None and first.setdefault(end.mac.value, end) is not end:
+            end.mac.complain(
+                problems,
+                f"{shown(end.mac.text)} is the address of {first[end.mac.value].port} too; each port has its own",
+            )

@@ -1,0 +1,196 @@
+"""Reading a whole topology file, and what must hold for all of it: addresses do not overlap, every host reaches every other."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+from typing import Protocol
+
+from fabriclab.lab.network import containerlab
+from fabriclab.lab.network.links import read_links
+from fabriclab.lab.network.not_applied import merged, unapplied_of_file
+from fabriclab.lab.network.topology import (
+    FILE_NAME,
+    LabNode,
+    Link,
+    NodeReader,
+    Topology,
+    WrittenNode,
+    parse_name,
+    settle_roles,
+)
+from fabriclab.lab.reading.document import MappingValue, read_document
+from fabriclab.lab.reading.problems import Place, Problems, shown
+from fabriclab.lab.reading.section import Section
+from fabriclab.vendors import VENDORS
+
+
+class Kind(Protocol):
+    """What a vendor's `kind` has."""
+
+    def bind(
+        self,
+        written: Sequence[WrittenNode],
+        nodes: Sequence[LabNode],
+        links: Sequence[Link],
+        directory: Path,
+        problems: Problems,
+    ) -> tuple[tuple[LabNode, ...], tuple[Link, ...]]:
+        """Return a lab's nodes and links with what the configurations of `written`, files below `directory`, say of them."""
+
+
+def read_topology(path: Path, problems: Problems, *, named: bool = False) -> Topology | None:
+    """Return the topology with everything in it that is whole; None when there is no readable file. `named` as in `read_document`."""
+    document = read_document(path, problems, named=named)
+    return None if document is None else parse_topology(document, problems, path.parent)
+
+
+def read_one_topology(path: Path) -> Topology:
+    """Return the topology in a lab's directory, or in a file of any name. Raises LabError with everything that is wrong in it."""
+    problems = Problems()
+    is_lab = path.is_dir() or not path.exists()
+    topology = read_topology(path / FILE_NAME if is_lab else path, problems, named=not is_lab)
+    problems.raise_if_any()
+    if topology is None:
+        raise AssertionError("a file that cannot be read leaves a problem")
+    return topology
+
+
+def parse_topology(document: MappingValue, problems: Problems, directory: Path = Path()) -> Topology:
+    """Return the topology of a Containerlab file; what is wrong is recorded. `directory` has the files that it binds."""
+    before = len(problems)
+    root = Section(document, "", problems, containerlab.FILE_KEYS)
+    name = parse_name(root)
+    root.require("topology", example="topology: with nodes and links")
+    section = root.section("topology", containerlab.TOPOLOGY_KEYS)
+    if section is None:
+        return Topology(name, (), ())
+    section.require("nodes", example="nodes: with a name for each")
+    section.require("links", example="links: with a list of endpoints")
+    written = NodeReader(section, containerlab.NODE_KEYS, containerlab.NODE_KINDS).nodes()
+    links_before = len(problems)
+    links = read_links(section, [node.name for node in written])
+    nodes = settle_roles(written, links, links_before == len(problems), problems)
+    nodes, links = _bound(written, nodes, links, directory, problems)
+    not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
+    topology = Topology(name, nodes, links, not_applied)
+    if before == len(problems):
+        _check_addresses(links, problems)
+        _check_loopbacks(topology, problems)
+        _check_reachable(topology, section.place, problems)
+    return topology
+
+
+def _bound(
+    written: Sequence[WrittenNode],
+    nodes: tuple[LabNode, ...],
+    links: tuple[Link, ...],
+    directory: Path,
+    problems: Problems,
+) -> tuple[tuple[LabNode, ...], tuple[Link, ...]]:
+    """Return nodes and links with what the configurations of vendors' switches say of them. Most labs have none, and load none."""
+    for vendor in VENDORS:
+        own = [node for node in written if vendor.kind is not None and node.kind == vendor.kind.name]
+        if own:
+            kind: Kind = vendor.load("kind")
+            nodes, links = kind.bind(own, nodes, links, directory, problems)
+    return nodes, links
+
+
+def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
+    """Both ends of a link are in one network, and no two links' networks overlap."""
+    used: dict[IPv4Network, Link] = {}
+    exact: set[tuple[int, int]] = set()
+    wider: set[tuple[int, int]] = set()
+    for link in links:
+        written = [end.ipv4 for end in link.ends if end.ipv4 is not None]
+        if not written:
+            continue
+        network = written[0].value.network
+        if len(written) == 1 and network.prefixlen != 31:
+            other = link.a if link.a.ipv4 is None else link.b
+            written[0].complain(problems, f"{other.port} has no address; write both ends', or a /31 here")
+        if len(written) == 2 and written[1].value.network != network:
+            message = f"{shown(written[1].text)} and {shown(written[0].text)} are in different networks; the ends of a link share one"
+            written[1].complain(problems, message)
+        elif len(written) == 2 and written[1].value.ip == written[0].value.ip:
+            written[1].complain(problems, f"{shown(written[1].text)} is the address of the link's other end too")
+        *above, own = _prefixes(network)
+        if own in wider or any(prefix in exact for prefix in (*above, own)):
+            taken, other_link = next(
+                (taken, other_link) for taken, other_link in used.items() if network.overlaps(taken)
+            )
+            line = other_link.place.line
+            written[0].complain(
+                problems, f"{network} overlaps {taken} of the link in line {line}; each link has its own network"
+            )
+        used[network] = link
+        exact.add(own)
+        wider.update(above)
+
+
+def _prefixes(network: IPv4Network) -> list[tuple[int, int]]:
+    """Return length and first bits of each network that holds this one, the widest first, this one last.
+
+    Two networks overlap where one holds the other, so that looking for these finds out without comparing every two of a large fabric.
+    """
+    return [(length, int(network.network_address) >> (32 - length)) for length in range(network.prefixlen + 1)]
+
+
+def _check_loopbacks(topology: Topology, problems: Problems) -> None:
+    """No two nodes have one loopback address, and none lies in a link's network."""
+    written = [end.ipv4 for link in topology.links for end in link.ends if end.ipv4 is not None]
+    first: dict[IPv4Address, str] = {}
+    for node in topology.nodes:
+        if node.loopback is None:
+            continue
+        address = node.loopback.value
+        other = first.setdefault(address, node.name)
+        if other != node.name:
+            node.loopback.complain(problems, f"{address} is the loopback address of {other} too; each node has its own")
+        for end in written:
+            if address in end.value.network:
+                message = f"{address} lies in {end.value.network} of the link in line {end.place.line}; take one outside all links"
+                node.loopback.complain(problems, message)
+                break
+
+
+def _check_reachable(topology: Topology, section_place: Place, problems: Problems) -> None:
+    """Every host reaches every other through switches; hosts forward nothing."""
+    hosts = topology.hosts
+    if len(hosts) < 2:
+        place = topology.nodes[0].place if topology.nodes else section_place
+        problems.add(
+            place, "topology.nodes", f"{len(hosts)} host(s); traffic needs two or more ({{fabriclab.role: host}})"
+        )
+        return
+    reached = _reached_from(hosts[0], topology)
+    for node in topology.nodes:
+        if node.name not in reached:
+            message = f"no path from host {shown(hosts[0])} to here; links between switches are missing (hosts forward nothing)"
+            problems.add(node.place, f"topology.nodes.{node.name}", message, node.name)
+
+
+def _reached_from(host: str, topology: Topology) -> set[str]:
+    """Return the nodes that packets of `host` reach through its first switch; without any switch, its direct neighbours.
+
+    Starting at one switch finds a host that stands between two separate fabrics, too: its default route could not serve both.
+    """
+    neighbours = defaultdict(list)
+    for link in topology.links:
+        neighbours[link.a.node].append(link.b.node)
+        neighbours[link.b.node].append(link.a.node)
+    switches = set(topology.switches)
+    start = next((node for node in neighbours[host] if node in switches), None)
+    if start is None:
+        return {host, *neighbours[host]}
+    reached, frontier = {start}, [start]
+    while frontier:
+        for neighbour in neighbours[frontier.pop()]:
+            if neighbour not in reached:
+                reached.add(neighbour)
+                if neighbour in switches:
+                    frontier.append(neighbour)
+    return reached

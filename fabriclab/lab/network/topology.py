@@ -1,0 +1,279 @@
+"""The topology as written in `topology.clab.yml`, a Containerlab file: nodes with their roles, links with rate, delay and addresses.
+
+Format: https://containerlab.dev/manual/topo-def-file/ . What Containerlab knows and fabriclab cannot run is an
+error; keys that nothing here acts on are listed (`not_applied.py`), never ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+
+from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
+from fabriclab.lab.network.layer2 import WrittenLayer2
+from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
+from fabriclab.lab.network.static_routes import WrittenStaticRoute
+from fabriclab.lab.reading.document import MappingValue, ScalarValue
+from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, shown
+from fabriclab.lab.reading.section import Section, Written, as_words
+from fabriclab.vendors import VENDORS, NodeKind, kind_of
+
+FILE_NAME = "topology.clab.yml"
+RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+"""Of a lab or a node."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One end of a link. What is None was not written."""
+
+    node: str
+    interface: str
+    key: str
+    place: Place
+    rate: Written[int] | None = None
+    """Bits per second, of the direction that leaves the node here."""
+    delay: Written[int] | None = None
+    """Nanoseconds, one way, of the same direction."""
+    mac: Written[str] | None = None
+    ipv4: Written[IPv4Interface] | None = None
+
+    @property
+    def port(self) -> str:
+        """The port's name, `node:interface`."""
+        return f"{self.node}:{self.interface}"
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two nodes."""
+
+    a: Endpoint
+    b: Endpoint
+    mtu: Written[int] | None
+    key: str
+    place: Place
+
+    @property
+    def ends(self) -> tuple[Endpoint, Endpoint]:
+        """Both ends, in the order of the file."""
+        return (self.a, self.b)
+
+
+@dataclass(frozen=True)
+class OwnSession:
+    """A BGP session as a switch's own configuration has it."""
+
+    interface: str
+    """The port that leads to the neighbour."""
+    address: IPv4Address | None
+    """Of the neighbour; None: over the port's link-local addresses."""
+    asn: int | None
+    """Of the neighbour; None: any other than ours."""
+    keepalive_s: int
+    hold_s: int
+    bfd: bool
+
+
+@dataclass(frozen=True)
+class OwnConfiguration:
+    """What a switch of a vendor's kind is by its own configuration (`fabriclab.vendors`)."""
+
+    file: str
+    profile: str
+    """Its buffers and QoS, the text of a switch profile."""
+    sessions: tuple[OwnSession, ...] = ()
+    max_paths: int | None = None
+    networks: tuple[IPv4Network, ...] = ()
+    """That it announces."""
+    layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
+    """Its VLANs and port channels."""
+    static_routes: tuple[WrittenStaticRoute, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What of these, and of its buffers, the lab has not; a sentence each."""
+
+
+@dataclass(frozen=True)
+class LabNode:
+    """A node and where it stands."""
+
+    name: str
+    role: Role
+    place: Place
+    asn: Written[int] | None = None
+    """Autonomous system number for BGP."""
+    loopback: Written[IPv4Address] | None = None
+    """The address by which the node itself is known, whatever its links do."""
+    tier: Written[int] | None = None
+    """Level in the fabric, 1 at the top (RFC 7938 counts so)."""
+    own: OwnConfiguration | None = None
+    """Of a vendor's kind, such as sonic-vs."""
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Nodes and links in the order of the file."""
+
+    name: str
+    nodes: tuple[LabNode, ...]
+    links: tuple[Link, ...]
+    not_applied: tuple[Unapplied, ...] = ()
+    """What the file says and nothing here acts on."""
+
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """Names of the hosts in the order of the file."""
+        return tuple(node.name for node in self.nodes if node.role == "host")
+
+    @cached_property
+    def switches(self) -> tuple[str, ...]:
+        """Names of the switches in the order of the file."""
+        return tuple(node.name for node in self.nodes if node.role == "switch")
+
+    @cached_property
+    def ports(self) -> dict[str, Link]:
+        """Every port's name, `node:interface`, with its link."""
+        return {end.port: link for link in self.links for end in link.ends}
+
+    def switch_ports(self) -> tuple[str, ...]:
+        """Return the names of all ports of switches, in the order of links."""
+        return tuple(port for port in self.ports if port.partition(":")[0] in self.switches)
+
+
+def parse_name(root: Section) -> str:
+    """Return the lab's name."""
+    root.require("name", example="name: my-lab")
+    name = root.scalar("name", "the lab's name")
+    if name is None:
+        return ""
+    if NAME.fullmatch(name.value) is None:
+        name.complain(
+            root.problems, f"{shown(name.value)} is no lab name; write letters, digits, '-' and '_', at most 63"
+        )
+    return name.value
+
+
+@dataclass(frozen=True)
+class WrittenNode:
+    """A node before its role is settled (that may need the links)."""
+
+    name: str
+    place: Place
+    labels: WrittenLabels
+    kind: str | None = None
+    config: Written[str] | None = None
+    """The file that is bound to where a vendor's switch has its configuration, relative to the topology."""
+    not_applied: tuple[Unapplied, ...] = ()
+
+
+class NodeReader:
+    """Reads the nodes, each with what it inherits: defaults, then its kind, its group, itself; labels are merged (Containerlab's order)."""
+
+    def __init__(self, topology: Section, node_keys: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+        self._problems = topology.problems
+        self._node_keys = node_keys
+        self._kinds = kinds
+        self._defaults = topology.section("defaults", node_keys)
+        self._by_kind = dict(self._named(topology, "kinds"))
+        self._by_group = dict(self._named(topology, "groups"))
+        self._nodes = list(self._named(topology, "nodes"))
+
+    def nodes(self) -> list[WrittenNode]:
+        """Return the nodes in the order of the file."""
+        return [self._node(name, section) for name, section in self._nodes]
+
+    def _named(self, topology: Section, part: str) -> Iterator[tuple[str, Section]]:
+        container = topology.section(part, None)
+        for name in container.names() if container else ():
+            value = container.get(name) if container else None
+            if value is None or (isinstance(value, ScalarValue) and value.is_null):
+                place = topology.place if container is None else container.mapping.key_place(name)
+                value = MappingValue({}, {}, place)
+            yield name, Section(value, f"{topology.path(part)}.{name}", self._problems, self._node_keys)
+
+    def _node(self, name: str, node: Section) -> WrittenNode:
+        place = node.place
+        if NAME.fullmatch(name) is None:
+            message = f"{shown(name)} cannot name a node; write letters, digits, '-', '_', at most 63 (a dot separates words of a key)"
+            self._problems.add(place, node.key, message, name)
+        kind, layers = self._layers(node)
+        own = kind_of(kind)
+        config = None if own is None else self._config(node, layers, own)
+        not_applied = tuple(unapplied_of_node(name, layers, () if own is None else own.config_paths))
+        return WrittenNode(name, place, read_labels(layers), kind, config, not_applied)
+
+    def _config(self, node: Section, layers: list[Section], kind: NodeKind) -> Written[str] | None:
+        """Return the file that is bound to the kind's place for it; the nearest layer that binds one counts."""
+        for layer in layers:
+            value = layer.get("binds")
+            for bind in as_words(value, layer.path("binds"), self._problems) or () if value is not None else ():
+                path, _, rest = bind.value.partition(":")
+                if rest.partition(":")[0] in kind.config_paths:
+                    return Written(path, bind.key, bind.text, bind.place)
+        example = f"binds: ['{node.key.rpartition('.')[2]}.json:{kind.config_paths[0]}']"
+        self._problems.add(
+            node.place, node.path("binds"), f"no {kind.config_name}; write {example}, a file beside the topology"
+        )
+        return None
+
+    def _layers(self, node: Section) -> tuple[str | None, list[Section]]:
+        """Return the node's kind, and what it inherits from, the nearest first."""
+        group_name = node.scalar("group", "a group's name")
+        if group_name is None and self._defaults is not None:
+            group_name = self._defaults.scalar("group", "a group's name")
+        group = self._by_group.get(group_name.value) if group_name else None
+        if group_name is not None and group is None and self._by_group:
+            group_name.complain(
+                self._problems,
+                f"{shown(group_name.value)} is no group; {did_you_mean(group_name.value, self._by_group)}",
+            )
+        nearest_first = [layer for layer in (node, group, self._defaults) if layer is not None]
+        kind = self._kind(node, nearest_first)
+        by_kind = self._by_kind.get(kind) if kind else None
+        layers = [node, group, by_kind, self._defaults]
+        return kind, [layer for layer in layers if layer is not None]
+
+    def _kind(self, node: Section, layers: list[Section]) -> str | None:
+        for layer in layers:
+            if "kind" not in layer:
+                continue
+            kind = layer.scalar("kind", "a kind of node")
+            if kind is not None and kind.value not in RUNNABLE_KINDS:
+                kind.complain(self._problems, self._wrong_kind(kind.value))
+            return None if kind is None else kind.value
+        self._problems.add(node.place, node.path("kind"), f"missing; write kind: {RUNNABLE_KINDS[0]}")
+        return None
+
+    def _wrong_kind(self, kind: str) -> str:
+        if kind in self._kinds:
+            return f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}"
+        return f"{shown(kind)} is no kind of node; {did_you_mean(kind, self._kinds)}"
+
+
+def settle_roles(
+    nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems
+) -> tuple[LabNode, ...]:
+    """Give every node a role: the label's, or host for a node with a single link. Record the nodes for which that does not decide."""
+    degree = dict.fromkeys((node.name for node in nodes), 0)
+    for link in links:
+        for end in link.ends:
+            degree[end.node] += 1
+    settled = []
+    for node in nodes:
+        key = f"topology.nodes.{node.name}"
+        is_switch = kind_of(node.kind) is not None
+        role = node.labels.role or ("switch" if is_switch else None)
+        if is_switch and role == "host":
+            problems.add(node.place, key, f"is of kind {node.kind}, a switch; remove the label {ROLE_LABEL}", node.name)
+        if degree[node.name] == 0 and links_are_good:
+            problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
+        elif role is None and degree[node.name] > 1:
+            message = f"has {degree[node.name]} links and no role; write labels: {{{ROLE_LABEL}: switch}} (or host)"
+            problems.add(node.place, key, message, node.name)
+        labels = node.labels
+        settled.append(LabNode(node.name, role or "host", node.place, labels.asn, labels.loopback, labels.tier))
+    return tuple(settled)

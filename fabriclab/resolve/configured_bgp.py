@@ -1,0 +1,38 @@
+"""BGP of switches that are what their own configuration says."""
+
+from __future__ import annotations
+
+from fabriclab.formats.plan.model import Bgp
+from fabriclab.formats.plan.node import BgpNeighbour, OwnBgp
+from fabriclab.lab.network.topology import OwnConfiguration, OwnSession, Topology
+from fabriclab.lab.reading import defaults
+
+
+def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None) -> OwnBgp | None:
+    """Return what a switch's file says; None for a switch without one, and where the lab's routes are static."""
+    if own is None or bgp is None:
+        return None
+    return OwnBgp(
+        neighbours=tuple(_resolve_session(session) for session in own.sessions),
+        networks=tuple(map(str, own.networks)),
+        max_paths=own.max_paths,
+    )
+
+
+def _resolve_session(session: OwnSession) -> BgpNeighbour:
+    return BgpNeighbour(
+        interface=session.interface,
+        address=None if session.address is None else str(session.address),
+        asn=session.asn,
+        keepalive_s=session.keepalive_s,
+        hold_s=session.hold_s,
+        bfd=session.bfd,
+    )
+
+
+def default_protocol(topology: Topology) -> str:
+    """Return BGP where a switch's own configuration has sessions, over addresses unless none has one."""
+    sessions = [session for node in topology.nodes if node.own is not None for session in node.own.sessions]
+    if not sessions:
+        return defaults.PROTOCOL
+    return "bgp-numbered" if any(session.address is not None for session in sessions) else "bgp-unnumbered"
