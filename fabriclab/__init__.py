@@ -10,22 +10,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fabriclab.api.cancel import Cancel
-    from fabriclab.api.failures import RunFailed
-    from fabriclab.api.lab import Lab, Setting, load_lab
-    from fabriclab.api.listing import labs
-    from fabriclab.api.look import CheckedLab, CheckedTopology, FlowTrace, check, node_files, plan, trace
-    from fabriclab.api.measured import Run, Sweep, open_run, open_sweep, write_report
-    from fabriclab.api.progress import Begun, Ended, Progress, ProgressEvent
-    from fabriclab.api.run import run
-    from fabriclab.api.sweep import sweep
-    from fabriclab.api.validation import Validation, validate
-    from fabriclab.engine.artefacts import EngineError
-    from fabriclab.errors import ArgumentError, FabriclabError
-    from fabriclab.formats.plan.model import Plan
-    from fabriclab.lab.reading.problems import LabError, Mistake
-    from fabriclab.results.formats import ResultsError
-    from fabriclab.workload.trace_problems import TraceError
+    from fabriclab.api.cancel import Cancel as Cancel
+    from fabriclab.api.failures import RunFailed as RunFailed
+    from fabriclab.api.lab import Lab as Lab
+    from fabriclab.api.lab import Setting as Setting
+    from fabriclab.api.lab import load_lab as load_lab
+    from fabriclab.api.listing import labs as labs
+    from fabriclab.api.look import CheckedLab as CheckedLab
+    from fabriclab.api.look import CheckedTopology as CheckedTopology
+    from fabriclab.api.look import FlowTrace as FlowTrace
+    from fabriclab.api.look import check as check
+    from fabriclab.api.look import node_files as node_files
+    from fabriclab.api.look import plan as plan
+    from fabriclab.api.look import trace as trace
+    from fabriclab.api.measured import Run as Run
+    from fabriclab.api.measured import Sweep as Sweep
+    from fabriclab.api.measured import open_run as open_run
+    from fabriclab.api.measured import open_sweep as open_sweep
+    from fabriclab.api.measured import write_report as write_report
+    from fabriclab.api.progress import Begun as Begun
+    from fabriclab.api.progress import Ended as Ended
+    from fabriclab.api.progress import Progress as Progress
+    from fabriclab.api.progress import ProgressEvent as ProgressEvent
+    from fabriclab.api.run import run as run
+    from fabriclab.api.sweep import sweep as sweep
+    from fabriclab.api.validation import Validation as Validation
+    from fabriclab.api.validation import validate as validate
+    from fabriclab.engine.artefacts import EngineError as EngineError
+    from fabriclab.errors import ArgumentError as ArgumentError
+    from fabriclab.errors import FabriclabError as FabriclabError
+    from fabriclab.formats.plan.model import Plan as Plan
+    from fabriclab.lab.reading.problems import LabError as LabError
+    from fabriclab.lab.reading.problems import Mistake as Mistake
+    from fabriclab.results.formats import ResultsError as ResultsError
+    from fabriclab.workload.site import TraceError as TraceError
 
 __version__ = "0.2.0"
 
@@ -45,15 +63,10 @@ _NAMES = {
     "formats.plan.model": ("Plan",),
     "lab.reading.problems": ("LabError", "Mistake"),
     "results.formats": ("ResultsError",),
-    "workload.trace_problems": ("TraceError",),
+    "workload.site": ("TraceError",),
 }
 """The public names of each module; the imports above are the same for who reads types."""
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
-
-__all__ = [  # noqa: PLE0604 - the names are those of `_NAMES`
-    "__version__",
-    *_MODULE_OF,
-]
 
 
 def __getattr__(name: str) -> Any:

@@ -75,13 +75,17 @@ class Lab:
         return cls._of([document for document in documents if document is not None], directory)
 
     @classmethod
-    def from_data(cls, topology: Mapping[str, Any], experiment: Mapping[str, Any], directory: PathLike | None = None) -> Lab:
+    def from_data(
+        cls, topology: Mapping[str, Any], experiment: Mapping[str, Any], directory: PathLike | None = None
+    ) -> Lab:
         """Return the lab of what the two files would hold as mappings, lists, texts, numbers, True and False.
 
         Raises LabError; a mistake's `file` is where the value stands, such as `experiment['switches']['default']['buffer']`.
         """
         problems = Problems()
-        documents = [document_of(data, name, problems) for name, data in (("topology", topology), ("experiment", experiment))]
+        documents = [
+            document_of(data, name, problems) for name, data in (("topology", topology), ("experiment", experiment))
+        ]
         problems.raise_if_any()
         return cls._of(documents, directory)
 

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 Tell = Callable[[str], None]
 
 
-def plan(lab: Lab | PathLike, *, set: Settings | None = None, seed: int | None = None, engine: EngineName = "vm") -> Plan:
+def plan(
+    lab: Lab | PathLike, *, set: Settings | None = None, seed: int | None = None, engine: EngineName = "vm"
+) -> Plan:
     """Return the plan of one point of a lab, every default explicit, as an engine will run it; nothing is run.
 
     It is plain data with units in its names; `model_dump_json()` is its JSON. Raises LabError for mistakes in the lab or in `set`,
@@ -120,7 +122,9 @@ def check(lab: Lab | PathLike, *, tell: Tell = lambda _: None) -> CheckedLab | C
         path = find_lab_or_file(Path(lab))
         if not path.is_dir():
             topology = read_one_topology(path)
-            return CheckedTopology(*_size(topology), tuple(counted_sentences([unapplied_sentences(topology.not_applied)])))
+            return CheckedTopology(
+                *_size(topology), tuple(counted_sentences([unapplied_sentences(topology.not_applied)]))
+            )
     return _checked(loaded(lab).written, tell)
 
 

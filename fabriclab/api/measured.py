@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.files import read_text, reason
 from fabriclab.formats.figures import FIGURE_KINDS
 from fabriclab.report.notebook import Figures, figures_of
 from fabriclab.report.page import write_report as write_page
@@ -31,6 +32,7 @@ from fabriclab.results.switch_tables import SwitchTables
 from fabriclab.results.tables import FlowTables
 
 PathLike = str | os.PathLike[str]
+_LARGEST_EVENTS_BYTES = 1 << 30
 
 
 class Run(FlowTables):
@@ -101,12 +103,14 @@ class Run(FlowTables):
         """One row an event of the engine, with a column for each field that any of them has (`images/machine/README.md`)."""
         file = self.directory / "events.jsonl"
         try:
-            lines = [line for line in file.read_bytes().splitlines() if line.endswith(b"}")]
+            text = read_text(file, _LARGEST_EVENTS_BYTES)
         except OSError as error:
-            raise ResultsError(f"{file}: {error.strerror}") from error
+            raise ResultsError(f"{file}: {reason(error)}") from error
+        # A killed machine's last line may be cut.
+        lines = [line for line in text.splitlines() if line.endswith("}")]
         if not lines:
             return pl.LazyFrame(schema={"event": pl.String, "t_ns": pl.Int64})
-        return pl.read_ndjson(io.BytesIO(b"\n".join(lines)), infer_schema_length=None).lazy()
+        return pl.read_ndjson(io.StringIO("\n".join(lines)), infer_schema_length=None).lazy()
 
     @property
     def checks(self) -> Sequence[CheckResult]:

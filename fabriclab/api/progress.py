@@ -14,6 +14,8 @@ from fabriclab.formats.plan.traffic import ArrivalsTraffic, Iperf3Traffic, LongT
 from fabriclab.runs.engines import EngineName
 from fabriclab.runs.point import RunResult
 
+TRAFFIC: Literal["traffic"] = "traffic"
+"""The stage in which flows run."""
 RESULTS: Literal["results"] = "results"
 """The stage in which logs become tables."""
 ENDING: Literal["ending"] = "ending"
@@ -95,9 +97,9 @@ class RunTeller:
         if event.name == "phase" and event.text("phase") != "traffic":
             self.stage(event.text("phase"))
         elif event.name == "epoch":
-            self.stage("traffic")
+            self.stage(TRAFFIC)
         elif event.name == "progress":
-            self.stage("traffic", max(0, event.t_ns))
+            self.stage(TRAFFIC, max(0, event.t_ns))
         elif not self._told:
             self.stage("boot")
 

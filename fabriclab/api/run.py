@@ -66,7 +66,10 @@ def run(
 
     plan = planned(written_settings(chosen, set))
     made_from = fit_engine(engine, written.directory, [plan])
-    warnings = [*sentences_before_runs(written.topology, [plan.warnings]), *unseen_before_runs(written, [plan], planned)]
+    warnings = [
+        *sentences_before_runs(written.topology, [plan.warnings]),
+        *unseen_before_runs(written, [plan], planned),
+    ]
     directory = Path(out) if out is not None else new_run_directory(plan.lab, f"{{time}}-{slug(plan.settings)}")
 
     def work(interrupt: Interrupt) -> RunResult:

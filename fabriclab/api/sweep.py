@@ -92,7 +92,9 @@ def sweep(
         def work(interrupt: Interrupt) -> None:
             command = tuple(sys.argv)
             context = RunContext(
-                *(written.directory, made_from, command, teller.ingest, written.report), interrupt=interrupt, stall_s=stall_s
+                *(written.directory, made_from, command, teller.ingest, written.report),
+                interrupt=interrupt,
+                stall_s=stall_s,
             )
             at_a_time = jobs or (len(usable_cpus()) if engine == "vm" else 1)
             run_sweep(runs, context, at_a_time, teller.event, teller.ended)

@@ -18,13 +18,14 @@ from fabriclab.api.run import new_run_directory
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
+from fabriclab.formats.stages import STAGES
 from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed
 from fabriclab.runs.engines import EngineName, engine_name, has_stock_qdiscs_only, plan_for
 from fabriclab.runs.point import remove_run
-from fabriclab.validation import STAGES, Bench, Finding, Stage, all_pass, later_stages, not_here, observed, reach_stage
+from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, not_here, observed, reach_stage
 
 if TYPE_CHECKING:
     from fabriclab.results import Results
@@ -92,7 +93,7 @@ def validate(
             context = RunContext(
                 chosen.directory, made_from, tuple(sys.argv), ingest_run_logs, interrupt=interrupt, stall_s=stall_s
             )
-            stages = _Stages(directory, context, tell)
+            stages = Stages(directory, context, tell)
             findings = tuple(stages.carry_out(Bench(plan, plan, wanted), only))
             if not interrupt.requested:
                 return Validation(chosen.name, directory, findings, interrupted=False)
@@ -103,7 +104,7 @@ def validate(
         return carried_out(work, cancel)
 
 
-class _Stages:
+class Stages:
     """Runs stages, each in a directory of its own below one."""
 
     def __init__(self, directory: Path, context: RunContext, tell: ProgressCallback) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriclab.errors import FabriclabError
 from fabriclab.shipped import PROJECT
 
 BUILD = PROJECT / "images" / "machine" / "build"
@@ -21,7 +22,7 @@ PROCESSOR = "x86_64"
 """What `uname -m` says where the machine runs: its kernel is built for that alone."""
 
 
-class EngineError(Exception):
+class EngineError(FabriclabError):
     """A run can't start; the text says why and what mends it."""
 
 

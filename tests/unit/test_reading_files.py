@@ -211,7 +211,7 @@ READS_ITSELF = {
     "vendors/sonic/container.py": "a lab that was read and checked",
     "cli/commands/new.py": "the labs that come with fabriclab",
     "cli/commands/doctor.py": "what the host says of itself",
-    "cli/commands/validate.py": "run directories",
+    "api/validation.py": "run directories",
     "cli/host/output.py": "writes",
     "cli/host/streams.py": "stands in for descriptors that are closed",
 }

@@ -47,7 +47,9 @@ def value_of(data: object, place: str, problems: Problems) -> Value:
             entries[name], places[name] = value_of(value, below, problems), Place(below)
         return MappingValue(entries, places, at)
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
-        return SequenceValue(tuple(value_of(item, f"{place}[{index}]", problems) for index, item in enumerate(data)), at)
+        return SequenceValue(
+            tuple(value_of(item, f"{place}[{index}]", problems) for index, item in enumerate(data)), at
+        )
     if data is None:
         return ScalarValue("", at)
     text = scalar_text(data)
@@ -56,7 +58,9 @@ def value_of(data: object, place: str, problems: Problems) -> Value:
     return ScalarValue(text or "", at, quoted=True)
 
 
-def with_value(document: MappingValue, words: Sequence[Key], data: object, place: str, problems: Problems) -> MappingValue:
+def with_value(
+    document: MappingValue, words: Sequence[Key], data: object, place: str, problems: Problems
+) -> MappingValue:
     """Return a copy of a document with a value at a key; missing sections on the way are made. What cannot be is recorded."""
     changed = _with(document, words, value_of(data, place, problems), place, problems)
     return changed if isinstance(changed, MappingValue) else document
@@ -75,7 +79,9 @@ def _with(value: Value | None, words: Sequence[Key], new: Value, place: str, pro
         items[index] = _with(items[index], rest, new, place, problems)
         return SequenceValue(tuple(items), value.place)
     if isinstance(value, ScalarValue) and not value.is_null:
-        problems.add(Place(place), "", f"{str(first)!r} lies below a value, {value.text!r}; a section or a list is wanted there")
+        problems.add(
+            Place(place), "", f"{str(first)!r} lies below a value, {value.text!r}; a section or a list is wanted there"
+        )
         return value
     mapping = value if isinstance(value, MappingValue) else MappingValue({}, {}, Place(place))
     name = str(first)
@@ -103,7 +109,9 @@ def _without(value: Value, words: Sequence[Key]) -> Value:
         raise KeyError(f"{name!r} does not stand there; {did_you_mean(name, valid)}")
     if rest:
         return value.with_entry(name, _without(value.entries[name], rest))
-    return MappingValue({key: each for key, each in value.entries.items() if key != name}, value.key_places, value.place)
+    return MappingValue(
+        {key: each for key, each in value.entries.items() if key != name}, value.key_places, value.place
+    )
 
 
 def _index(value: SequenceValue, word: Key) -> int | None:
