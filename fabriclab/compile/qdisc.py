@@ -2,7 +2,7 @@
 
     tbf 1:  the line rate; preamble, FCS and inter-frame gap count
      └ netem 2:  the propagation delay, when there is one
-        └ bfifo 3:, red 3:, codel 3:, fq_codel 3:, pie 3: or fq_pie 3:   the buffer; the sampler reads this one
+        └ bfifo 3:, red 3:, or a qdisc of `fabriclab.qdiscs` 3:   the buffer; the sampler reads this one
 
 tbf peeks its child, so the delay line stands before the buffer: the same for a path, and one qdisc less than an own delay stage.
 A token bucket lets a packet that finds the line idle leave at once; it is the packets behind it that wait. So an idle line's
@@ -15,7 +15,8 @@ import math
 from collections.abc import Sequence
 
 from fabriclab.formats.framing import FRAMING_BYTES, HEADER_BYTES, LEAST_ON_LINE_BYTES
-from fabriclab.formats.plan.node import Aqm, Port, Queue
+from fabriclab.formats.plan.node import Port, Queue
+from fabriclab.qdiscs import Room
 
 DELAY_LINE_PACKETS = 1_000_000
 """The delay line stands for a cable: it never drops. A host may send a whole window into it at once."""
@@ -24,10 +25,6 @@ LEAF_HANDLE = "3:"
 """The handle of the qdisc whose backlog is the port's queue."""
 
 _RED_PACKET_BYTES = 1000
-_FQ_MEMORY_FACTOR = 4
-"""fq_codel and fq_pie bound the kernel's memory too, 32 MB unless told otherwise. Only its bound of packets is to count: a full frame
-takes less than twice its length."""
-_LARGEST_NUMBER = 2**31
 _RED_LARGEST_RATE_BPS = (2**32 - 1) * 8
 """tc has 32 bits for the bytes per second that RED forgets by while it is idle (iproute2, lib/utils.c, get_rate). Above 34 Gbps it forgets
 more slowly than the line is fast: half of the average each avpkt at 34 Gbps, some 0.2 us."""
@@ -91,7 +88,7 @@ def _line_rate(port: Port, limit_bytes: int) -> str:
 
 def _buffer(queue: Queue, port: Port) -> str:
     if queue.aqm is not None:
-        return _aqm(queue.aqm, queue.limit_bytes, frame_bytes(port))
+        return queue.aqm.tc(Room(queue.limit_bytes, frame_bytes(port)))
     if queue.ecn_threshold_bytes is None:
         return f"bfifo limit {queue.limit_bytes}"
     threshold, flags = queue.ecn_threshold_bytes, ["ecn", *(["nodrop"] if queue.non_ect == "queue" else [])]
@@ -106,22 +103,6 @@ def red(limit_bytes: int, thresholds: tuple[int, int], probability: str, rate_bp
     return " ".join(
         [words, f"avpkt {average_packet} burst {burst} bandwidth {min(rate_bps, _RED_LARGEST_RATE_BPS)}bit", *flags]
     )
-
-
-def _aqm(aqm: Aqm, limit_bytes: int, largest_frame_bytes: int) -> str:
-    """Return a qdisc whose limit counts packets: as many frames of full size as the bytes hold; a small one takes the same room."""
-    packets = max(1, limit_bytes // largest_frame_bytes)
-    memory = (
-        f" memory_limit {min(_FQ_MEMORY_FACTOR * limit_bytes, _LARGEST_NUMBER)}" if aqm.kind.startswith("fq_") else ""
-    )
-    interval = "tupdate" if aqm.kind.endswith("pie") else "interval"
-    times = f"target {_microseconds(aqm.target_ns)} {interval} {_microseconds(aqm.interval_ns)}"
-    return f"{aqm.kind} limit {packets}{memory} {times} {'ecn' if aqm.ecn else 'noecn'}"
-
-
-def _microseconds(time_ns: int) -> str:
-    """Return a time as these qdiscs have it, in whole microseconds, at least one."""
-    return f"{max(1, round(time_ns / 1000))}us"
 
 
 def red_average(threshold_bytes: int) -> tuple[int, int]:

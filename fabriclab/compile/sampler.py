@@ -9,6 +9,7 @@ import polars as pl
 from fabriclab.compile.port import marking_handles, queue_handle
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Port
+from fabriclab.qdiscs import STOCK, SWITCH_PORT_MARKS
 
 SAMPLER_FORMAT = "fabriclab-sampler-1"
 
@@ -31,7 +32,12 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
     if probes.queue_interval_ns is not None:
         of_plan = {f"{node.name}:{port.interface}": port for node in plan.nodes for port in node.ports}
         ports = [_sampled_queue(name, of_plan[name], stock=stock) for name in probes.queue_ports]
-        config["queues"] = {"interval_ns": probes.queue_interval_ns, "output": "/job/raw/queues.csv", "ports": ports}
+        config["queues"] = {
+            "interval_ns": probes.queue_interval_ns,
+            "output": "/job/raw/queues.csv",
+            "ports": ports,
+            "marks": mark_counters(),
+        }
     if probes.tcp_interval_ns is not None:
         config["tcp"] = {
             "interval_ns": probes.tcp_interval_ns,
@@ -50,6 +56,13 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
         ports = [_sampled_port(name) for name in probes.switch_ports]
         config["switches"] = {"interval_ns": probes.switch_interval_ns, "outputs": outputs, "ports": ports}
     return config
+
+
+def mark_counters() -> dict[str, list[dict[str, Any]]]:
+    """Return where each kind of qdisc counts its ECN marks, as the sampler is told; a kind that is not there has unknown marks."""
+    counters = {stock.kind: stock.marks for stock in STOCK.values() if stock.marks is not None}
+    counters["switch_port"] = SWITCH_PORT_MARKS
+    return {kind: [counter._asdict() for counter in marks] for kind, marks in counters.items()}
 
 
 def _sampled_port(name: str) -> dict[str, str]:

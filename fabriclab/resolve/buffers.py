@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
-from fabriclab.formats.plan.node import Aqm, Queue
+from fabriclab.formats.plan.node import Queue
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.lab.experiment import Experiment, LinkOverrides
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
@@ -16,6 +16,7 @@ from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.switch.written import WrittenSwitch
+from fabriclab.qdiscs import KINDS, Qdisc
 from fabriclab.resolve.switch.checks import check_switch
 from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.resolve.switch.headroom import Line
@@ -145,16 +146,14 @@ def _switch_queue(node: str, written: WrittenPortBuffer) -> Queue:
     )
 
 
-def _aqm(written: WrittenAqm | None) -> Aqm | None:
+def _aqm(written: WrittenAqm | None) -> Qdisc | None:
     if written is None or written.is_none or written.kind is None:
         return None
-    kind = cast(Literal["codel", "fq_codel", "pie", "fq_pie"], written.kind.value)
-    return Aqm(
-        kind=kind,
-        target_ns=value_or(written.target, defaults.AQM_TARGET_NS[kind]),
-        interval_ns=value_or(written.interval, defaults.AQM_INTERVAL_NS[kind]),
-        ecn=value_or(written.ecn, defaults.AQM_ECN),
-    )
+    qdisc = KINDS[written.kind.value]
+    values: dict[str, Any] = {
+        field: written.values[key.name].value for field, key in qdisc.keys().items() if key.name in written.values
+    }
+    return qdisc(**values)
 
 
 def _ends(topology: Topology) -> Iterator[tuple[Link, Endpoint, Endpoint]]:

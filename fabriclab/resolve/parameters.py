@@ -55,7 +55,7 @@ _DEFAULTS: dict[str, Scalar] = {
 _SWITCH_DEFAULTS: dict[tuple[str, ...], Scalar] = {
     ("ecn_threshold",): NONE,
     ("non_ect",): defaults.NON_ECT,
-    ("aqm", "ecn"): defaults.AQM_ECN,
+    ("aqm", "ecn"): False,
 }
 """By the words below a switch's name. What a shared buffer's keys are where the experiment says nothing may hang on a profile: left out."""
 

@@ -9,7 +9,7 @@ repository=$(cd "$here/../.." && pwd)
 source "$here/cache.sh"
 
 target=x86_64-unknown-linux-gnu
-crates=(images/machine/init traffic/replay probes/sampler probes/tcp-info)
+crates=(images/machine/init traffic/replay probes/netlink probes/sampler probes/tcp-info)
 preload=$here/preload/daemons.c
 binaries=(init replay sampler)
 

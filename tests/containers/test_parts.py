@@ -1,48 +1,27 @@
-"""The parts of the container engine that need no container: topology, job, logs, starvation, command lines."""
+"""The parts of the container engine that need no container: the deployed copy of a topology, commands, files, series, nodes that go down."""
 
 from __future__ import annotations
 
 import io
-import json
 import tarfile
 import time
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from fake_commands import FakeCommands
-from language import two_racks
 from ruamel.yaml import YAML
-from sample_switch_plans import shared_star
 
-from fabriclab.compile.real_time import stall_ns
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.collect import merge_series
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container, exec_argv, pack
-from fabriclab.engine.containers.job import Change, Interface, Step, Task, read_job, split_sampler, taking_part
-from fabriclab.engine.containers.node import links_batch, node_content
+from fabriclab.engine.containers.job import Change, Interface, Step, Task
+from fabriclab.engine.containers.node import node_content
 from fabriclab.engine.containers.processes import Process, Processes
-from fabriclab.engine.containers.starvation import (
-    TIMER_RESOLUTION_NS,
-    TOLERANCE,
-    Starvation,
-    StarvationMeter,
-    Waits,
-    host_processes,
-    read_waits,
-    with_samplers,
-)
 from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import deployable, read_containers
-from fabriclab.formats.plan.switch import Account, SwitchPort, SwitchQueue
-from fabriclab.formats.plan.traffic import RoundsTraffic
-from fabriclab.lab import parse_lab
-from fabriclab.resolve import resolve_plan
-from fabriclab.runs.directory import write_inputs
 
 TOPOLOGY = """name: pair
 prefix: ""
@@ -185,146 +164,6 @@ def test_words_of_a_command_stay_words() -> None:
     assert exec_argv(container, ["echo", "a b; rm c"]) == ["docker", "exec", "--user", "0", "0123", "echo", "a b; rm c"]
 
 
-def job(directory: Path, **changes: Any) -> Path:
-    end = {"node": "h1", "interface": "eth1", "mac": "02:fa:00:00:00:01"}
-    peer = {"node": "s1", "interface": "eth7", "mac": "02:fa:00:00:00:02"}
-    record = {
-        "format": "fabriclab-job-1",
-        "limit_ns": 5,
-        "sysctl": "machine/sysctl.conf",
-        "nodes": [{"name": "h1", "files": "nodes/h1"}, {"name": "s1", "files": "nodes/s1"}],
-        "links": [{"a": end, "b": peer, "mtu": 9000}],
-        "daemons": [],
-        "probes": [
-            {"name": "sampler", "node": None, "argv": ["/tools/sampler", "--config", "/job/machine/sampler.json"]}
-        ],
-        "traffic": [{"name": "replay@h1", "node": "h1", "argv": ["/tools/replay", "--log", "/job/raw/flows/h1.csv"]}],
-        "collect": [],
-    }
-    (directory / "machine").mkdir(parents=True)
-    (directory / "machine" / "job.json").write_text(json.dumps(record | changes))
-    (directory / "machine" / "sampler.json").write_text(json.dumps(SAMPLER))
-    return directory
-
-
-SAMPLER = {
-    "format": "fabriclab-sampler-1",
-    "queues": {
-        "interval_ns": 100,
-        "output": "/job/raw/queues.csv",
-        "ports": [
-            {"name": "s1:eth1", "netns": "/run/netns/s1", "interface": "eth1", "handle": "3:"},
-            {"name": "s2:eth1", "netns": "/run/netns/s2", "interface": "eth1", "handle": "3:"},
-            {"name": "s1:eth2", "netns": "/run/netns/s1", "interface": "eth2", "handle": "3:"},
-        ],
-    },
-    "tcp": {
-        "interval_ns": 500,
-        "output": "/job/raw/tcp.csv",
-        "nodes": [{"name": "h1", "netns": "/run/netns/h1"}],
-        "flows": [0, 1],
-    },
-}
-
-
-def test_each_sampled_container_has_a_sampler_of_its_own() -> None:
-    split = split_sampler(SAMPLER)
-    assert list(split) == ["s1", "s2", "h1"]
-    assert [port["name"] for port in split["s1"]["queues"]["ports"]] == ["s1:eth1", "s1:eth2"]
-    assert split["h1"]["tcp"] == {
-        "interval_ns": 500,
-        "output": "/job/raw/tcp.csv",
-        "nodes": [{"name": "h1"}],
-        "flows": [0, 1],
-    }
-    assert "netns" not in json.dumps(split) and "queues" not in split["h1"]
-
-
-def test_the_job_gives_interfaces_their_addresses(tmp_path: Path) -> None:
-    read = read_job(job(tmp_path))
-    assert links_batch(read.interfaces["s1"]) == "link set dev eth7 address 02:fa:00:00:00:02 mtu 9000 up\n"
-    assert read.limit_ns == 5 and set(read.samplers) == {"s1", "s2", "h1"}
-
-
-def test_only_what_a_job_wants_anything_of_takes_part(tmp_path: Path) -> None:
-    every = [{"name": name, "files": f"nodes/{name}"} for name in ("h1", "h2", "h3", "h4", "s1", "s2", "s3", "s4")]
-    event = {
-        "name": "e",
-        "at_ns": 1,
-        "steps": [{"node": "h3", "tool": "ip", "lines": []}],
-        "reconvergence": {"nodes": [route("s3")]},
-    }
-    record = {
-        "collect": [
-            {"name": "qdisc@s4", "node": "s4", "argv": ["tc"]},
-            {"name": "kernel", "node": None, "argv": ["uname"]},
-        ]
-    }
-    read = read_job(job(tmp_path, nodes=every, events=[event], **record))
-    assert set(read.files) == {"h1", "h3", "s1", "s2", "s3", "s4"}, (
-        "traffic, a change, probed queues, routes, what is collected"
-    )
-
-
-def route(node: str) -> dict[str, Any]:
-    return {"node": node, "routes": [{"prefix": "10.0.0.0/24", "interfaces": ["eth1"], "paths": 1}]}
-
-
-def test_counters_of_interfaces_alone_deploy_no_host() -> None:
-    interfaces = {
-        "interval_ns": 1,
-        "output": "/job/raw/interfaces.csv",
-        "ports": [{"name": "h9:eth1", "netns": "/run/netns/h9"}],
-    }
-    empty: dict[str, Any] = {"daemons": [], "traffic": [], "collect": []}
-    assert taking_part(empty, SAMPLER | {"interfaces": interfaces}) == {"h1", "s1", "s2"}
-
-
-def test_a_lab_of_four_senders_has_six_containers(tmp_path: Path) -> None:
-    lab = Path(__file__).parents[2] / "labs" / "incast"
-    plan = resolve_plan(parse_lab(lab), {"senders": "4"}, 1)
-    write_inputs(plan, lab, tmp_path, stock=True)
-    files = read_job(tmp_path).files
-    senders = {name for traffic in plan.traffic if isinstance(traffic, RoundsTraffic) for name in traffic.senders}
-    assert len(senders) == 4 and len(plan.nodes) > 40
-    assert set(files) == {*senders, *(node.name for node in plan.nodes if node.role == "switch"), RECEIVER}
-    copy = YAML(typ="safe").load(deployable(lab / "topology.clab.yml", "fl01234567", nodes=files))["topology"]
-    assert set(copy["nodes"]) == set(files)
-    ports = {f"{node.name}:{port.interface}" for node in plan.nodes if node.name in files for port in node.ports}
-    assert {end for link in copy["links"] for end in link["endpoints"] if ":idle" not in end} == ports, (
-        "each port that files name"
-    )
-
-
-RECEIVER = "client"
-TRACED = "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic: {t: {kind: trace, file: flows.csv}}\n"
-
-
-def test_a_trace_deploys_the_hosts_that_it_names(tmp_path: Path) -> None:
-    (tmp_path / "lab").mkdir()
-    (tmp_path / "lab" / "topology.clab.yml").write_text(two_racks())
-    (tmp_path / "lab" / "experiment.yml").write_text(TRACED)
-    (tmp_path / "lab" / "flows.csv").write_text(
-        "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes\n0,0,h1,h3,1000\n"
-    )
-    plan = resolve_plan(parse_lab(tmp_path / "lab"), {}, 1)
-    hosts = {}
-    for stock in (False, True):
-        directory = tmp_path / f"run-{stock}"
-        directory.mkdir()
-        write_inputs(plan, tmp_path / "lab", directory, stock=stock)
-        written = json.loads((directory / "machine" / "job.json").read_text())
-        hosts[stock] = {entry["node"] for entry in written["traffic"]}
-    assert hosts[True] == {"h1", "h3"}
-    assert hosts[False] == {node.name for node in plan.nodes if node.role == "host"}, "a host costs the machine nothing"
-
-
-def test_what_this_engine_cannot_carry_out_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"can't carry out this job: it has weather; --engine vm can"):
-        read_job(job(tmp_path / "a", weather=[{"at_ns": 1}]))
-    read_job(job(tmp_path / "b", weather=[]))
-
-
 def test_a_container_gets_files_and_no_directories(tmp_path: Path) -> None:
     for name in (
         "nodes/h1/root/etc/frr/daemons",
@@ -365,145 +204,6 @@ def test_series_are_merged_by_time(tmp_path: Path) -> None:
     (tmp_path / "b").write_text(f"{head}0,s2\n10,s2\n11")
     merge_series([tmp_path / "a", tmp_path / "b"], tmp_path / "all")
     assert (tmp_path / "all").read_text() == f"{head}0,s1\n0,s2\n9,s1\n10,s1\n10,s2\n"
-
-
-SOUND = Starvation(3.0, 0.2, 0.01, "replay@h1", 0.0, 900_000, None, None, 20_000, "replay@h2", 512_000)
-
-
-def test_a_run_with_time_enough_is_sound() -> None:
-    assert SOUND.reasons() == [] and SOUND.as_record()["starved"] is False
-    silent = Starvation(3.0, None, None, "", 0.0, 0, None, None)
-    assert silent.reasons() == []
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "word"),
-    [
-        ("run_queue_delay", 0.08, "8.0% of the time replay@h1"),
-        ("timer_late", 0.2, "20.0% of the timers"),
-        ("sampler_late", 0.06, "6.0% of the samples"),
-        (
-            "wait_ns",
-            600_000,
-            "replay@h2 waited 600 us for a CPU each time that it was ready; the smallest buffer bridges 512 us",
-        ),
-    ],
-)
-def test_each_witness_alone_makes_a_run_invalid(field: str, value: float, word: str) -> None:
-    starved = Starvation(**{**SOUND.__dict__, field: value})
-    (reason,) = starved.reasons()
-    assert word in reason and starved.as_record()["starved"] is True
-
-
-def test_pressure_counts_only_where_nothing_tells_whose_it_is() -> None:
-    busy = replace(SOUND, pressure=0.9)
-    assert busy.reasons() == [] and busy.as_record()["bounds"]["pressure"] is None, (
-        "others may have waited: the lab's own did not"
-    )
-    (reason,) = replace(busy, run_queue_delay=None).reasons()
-    assert "90.0% of the time a process had no CPU" in reason
-    assert replace(SOUND, pressure=TOLERANCE, run_queue_delay=None).reasons() == [], (
-        "nobody can have waited longer than that"
-    )
-
-
-def test_a_timer_is_late_when_the_smallest_buffer_would_have_drained() -> None:
-    assert replace(SOUND, stall_ns=128_000_000).late_ns == 128_000_000
-    assert replace(SOUND, stall_ns=512_000).late_ns == replace(SOUND, stall_ns=None).late_ns == TIMER_RESOLUTION_NS
-
-
-@pytest.mark.parametrize("share", ["run_queue_delay", "timer_late", "sampler_late"])
-def test_a_share_up_to_the_tolerance_is_sound(share: str) -> None:
-    assert Starvation(**{**SOUND.__dict__, share: TOLERANCE}).reasons() == []
-    assert len(Starvation(**{**SOUND.__dict__, share: TOLERANCE + 0.001}).reasons()) == 1
-
-
-def test_the_worst_sampler_counts() -> None:
-    measured = with_samplers(
-        SOUND, ["samples 90 late 10 max_late_ns 5\n", "noise\nsamples 50 late 50 max_late_ns 3\n", "died"]
-    )
-    assert (measured.sampler_late, measured.sampler_latest_ns) == (0.5, 5)
-    assert with_samplers(SOUND, []) == SOUND
-
-
-def fake_proc(directory: Path) -> Path:
-    (directory / "pressure").mkdir(parents=True)
-    (directory / "pressure" / "cpu").write_text(
-        "some avg10=1.00 avg60=0.00 avg300=0.00 total=1000\nfull avg10=0.00 total=0\n"
-    )
-    for number, name, group, inner in (
-        ("7", "ksoftirqd/0", "/", "7"),
-        ("70", "replay", "/docker/0badcafe", "12"),
-        ("71", "sh", "/docker/0badcafe", "13"),
-    ):
-        entry = directory / number
-        entry.mkdir()
-        (entry / "comm").write_text(name + "\n")
-        (entry / "cgroup").write_text(f"0::{group}\n")
-        (entry / "status").write_text(f"Name:\t{name}\nNSpid:\t{number}\t{inner}\nThreads:\t1\n")
-        (entry / "schedstat").write_text("500 1000 3\n")
-    return directory
-
-
-def test_processes_of_containers_are_found_on_the_host(tmp_path: Path) -> None:
-    proc = fake_proc(tmp_path)
-    assert host_processes(proc, {("0badcafe", 12): "replay@h1", ("feed", 13): "x"}) == {70: "replay@h1"}
-    assert read_waits(proc, 70) == Waits(1000, 3) and read_waits(proc, 999) is None
-
-
-def test_the_process_that_waited_longest_is_named(tmp_path: Path) -> None:
-    proc = fake_proc(tmp_path)
-    meter = StarvationMeter(proc)
-    meter.begin({70: "replay@h1"})
-    (proc / "70" / "schedstat").write_text("500 60000000000 3\n")
-    measured = meter.end()
-    assert measured.run_queue_process == "replay@h1"
-    assert measured.run_queue_delay is not None and measured.run_queue_delay > 1
-    assert measured.pressure == 0.0
-
-
-def test_the_process_that_is_slowest_to_react_is_named_with_its_mean_wait(tmp_path: Path) -> None:
-    proc = fake_proc(tmp_path)
-    meter = StarvationMeter(proc, stall_ns=512_000)
-    meter.begin({70: "replay@h1", 71: "replay@h2"})
-    (proc / "70" / "schedstat").write_text("500 9001000 9003\n")
-    (proc / "71" / "schedstat").write_text("500 3001000 13\n")
-    measured = meter.end()
-    assert (measured.run_queue_process, measured.wait_process) == ("replay@h1", "replay@h2"), (
-        "9 ms in all, and 300 us each time"
-    )
-    assert (measured.wait_ns, measured.stall_ns) == (300_000, 512_000)
-
-
-def test_the_job_of_containers_says_what_pause_its_buffers_bridge(tmp_path: Path) -> None:
-    lab = Path(__file__).parents[2] / "labs" / "incast"
-    for buffer, rate, bridged_ns in (
-        ("64 KB", "1 Gbps", 512_000),
-        ("64 KB", "10 Gbps", 51_200),
-        ("256 KB", "1 Gbps", 2_048_000),
-    ):
-        plan = resolve_plan(parse_lab(lab), {"senders": "2", "buffer": buffer, "links.rate": rate}, 1)
-        assert stall_ns(plan) == bridged_ns
-    write_inputs(plan, lab, tmp_path, stock=True)
-    assert read_job(tmp_path).stall_ns == bridged_ns
-
-
-def test_a_shared_buffer_bridges_what_its_smallest_queue_holds() -> None:
-    account = Account(limit_bytes=12_500)
-    small = SwitchPort(
-        queues=(SwitchQueue(index=0, account=account), SwitchQueue(index=1, account=Account(limit_bytes=99_000)))
-    )
-    assert stall_ns(shared_star(2, buffer=small)) == 100_000, "12.5 KB at 1 Gbps"
-
-
-def test_a_process_that_ended_keeps_its_last_figure(tmp_path: Path) -> None:
-    proc = fake_proc(tmp_path)
-    meter = StarvationMeter(proc)
-    meter.begin({70: "replay@h1"})
-    (proc / "70" / "schedstat").write_text("500 60000000000 3\n")
-    meter.look()
-    (proc / "70" / "schedstat").unlink()
-    assert (meter.end().run_queue_delay or 0) > 1
 
 
 class _Waiting(Process):

@@ -8,9 +8,10 @@ import pytest
 from fake_commands import FakeCommands
 
 from fabriclab.engine.containers import preflight
-from fabriclab.engine.containers.needs import QDISC_TRIALS, congestion_controls_of, qdiscs_of
+from fabriclab.engine.containers.needs import congestion_controls_of, qdiscs_of
 from fabriclab.engine.containers.preflight import UnfitHostError, check_host
 from fabriclab.engine.containers.topology import NodeContainer
+from fabriclab.qdiscs import STOCK
 
 TC = """qdisc add dev eth1 root handle 1: tbf rate 1000000000bit burst 1514 limit 64000 overhead 24 mpu 84
 qdisc add dev eth1 parent 1:1 handle 2: netem limit 1000000 delay 25000ns
@@ -59,7 +60,7 @@ def test_a_host_that_has_everything_passes_and_is_tried_with_the_labs_own_rights
 
 def test_what_the_lab_asks_of_the_kernel_is_read_from_the_node_files() -> None:
     assert qdiscs_of([TC, "# a comment\nfilter add dev eth1 matchall\n", TC]) == ["tbf", "netem", "red"]
-    assert set(qdiscs_of([TC])) <= set(QDISC_TRIALS)
+    assert set(qdiscs_of([TC])) <= set(STOCK)
     assert congestion_controls_of(["net.ipv4.tcp_congestion_control = dctcp\n", "net.ipv4.tcp_ecn = 1\n"]) == ["dctcp"]
 
 

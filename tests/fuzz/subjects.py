@@ -10,7 +10,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import get_args
 
-from mutations import VALUES, mutated_json, mutated_lines, mutated_yaml
+from mutations import VALUES, mutated_json, mutated_lines
+from yaml_mutations import mutated_yaml
 
 from fabriclab.cli.text.plan import plan_text
 from fabriclab.compile import (

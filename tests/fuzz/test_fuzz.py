@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from campaign import run_cases, unclean
-from mutations import mutated_json, mutated_lines, mutated_yaml
+from mutations import mutated_json, mutated_lines
 from subjects import ROOT, LabSubject, lab_files, subjects
+from yaml_mutations import mutated_yaml
 
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.reading.document import ScalarValue, parse_document

@@ -12,6 +12,8 @@ import pytest
 from machine import Boot, Device, Process, Star
 from switch_port import Account, Port, Queue, Wred
 
+from fabriclab.compile.sampler import mark_counters
+
 pytestmark = pytest.mark.vm
 RATE_BPS = 1_000_000_000
 THRESHOLD, BUFFER = 30_000, 400_000
@@ -90,7 +92,7 @@ def files(handle: str) -> dict[str, str]:
     port = {"name": "s1:eth5", "netns": "/run/netns/s1", "interface": "eth5", "handle": handle}
     sampler = {
         "format": "fabriclab-sampler-1",
-        "queues": {"interval_ns": 100_000, "output": "/job/queues.csv", "ports": [port]},
+        "queues": {"interval_ns": 100_000, "output": "/job/queues.csv", "ports": [port], "marks": mark_counters()},
     }
     header = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n"
     return {

@@ -11,6 +11,8 @@ import pytest
 from machine import FULL_FRAME, FULL_WIRE, START_NS, Boot, Device, Star, datagrams, receive, send, shown
 from switch_port import Account, Pfc, Port, Queue
 
+from fabriclab.compile.sampler import mark_counters
+
 pytestmark = pytest.mark.vm
 RATE_BPS = 1_000_000_000
 FRAME_NS = FULL_WIRE * 8
@@ -27,7 +29,7 @@ def bulk_flow(boot: Boot, nic: Device, handle: str) -> Path:
     star = Star([nic] * 2, [Port(RATE_BPS, DELAY_NS)] * 2, CUBIC)
     flow = f"0,10000000,h1,h2,,{STOP_NS},push,,,,long\n"
     port = {"name": "h1:eth1", "netns": "/run/netns/h1", "interface": "eth1", "handle": handle}
-    sampler = {"interval_ns": 20_000, "output": "/job/queues.csv", "ports": [port]}
+    sampler = {"interval_ns": 20_000, "output": "/job/queues.csv", "ports": [port], "marks": mark_counters()}
     files = {
         "traffic/trace.csv": f"# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n{flow}",
         "traffic/hosts.csv": "# fabriclab-hosts-1\nhost,address\nh1,10.1.0.2\nh2,10.2.0.2\n",

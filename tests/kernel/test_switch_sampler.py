@@ -13,6 +13,8 @@ import pytest
 from machine import FULL_FRAME, FULL_WIRE, START_NS, Boot, Datagram, Star, datagrams, receive, send, show_at, shown
 from switch_port import DROPS, MARKS, Account, Group, Pfc, Port, Queue, Shown, Wred, read_shown
 
+from fabriclab.compile.sampler import mark_counters
+
 pytestmark = pytest.mark.vm
 US, MS = 1_000, 1_000_000
 POOL = 50_000
@@ -31,6 +33,7 @@ def configuration(interfaces: Sequence[str], interval_ns: int) -> str:
         "interval_ns": interval_ns,
         "output": "/job/backlog.csv",
         "ports": [{**port, "handle": "1:"} for port in ports],
+        "marks": mark_counters(),
     }
     switches = {"interval_ns": interval_ns, "outputs": outputs, "ports": ports}
     return json.dumps({"format": "fabriclab-sampler-1", "queues": queues, "switches": switches})

@@ -115,6 +115,13 @@ def switch_plan(name: str = "shallow", **extra: Any) -> dict[str, Any]:
     return base | {"warnings": []} | extra
 
 
+def switch(plan: dict[str, Any]) -> dict[str, Any]:
+    """Return the plan's switch."""
+    node: dict[str, Any] = plan["nodes"][-1]
+    assert node["name"] == "s1"
+    return node
+
+
 def switch_run(
     run_dir: Path, name: str = "shallow", *, report: list[dict[str, Any]] | None = None, **plan: Any
 ) -> Path:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sample_plans import GBPS, star
+from sample_qdiscs import KNOWN, KnownQdisc
 from sample_switch_plans import LOSSLESS_PORT, PORT, QUEUE, RICH, SHARED, sampled, shared_star
 
 from fabriclab.compile import (
@@ -22,7 +23,7 @@ from fabriclab.compile import (
 from fabriclab.compile.stock_switch import dscp_prefixes, static_limit_bytes, stock_memory, used_queues
 from fabriclab.compile.switch_port import quanta_of
 from fabriclab.formats.plan.model import Event, PauseStorm, Plan
-from fabriclab.formats.plan.node import Aqm, Queue
+from fabriclab.formats.plan.node import Queue
 from fabriclab.formats.plan.switch import (
     Account,
     Phantom,
@@ -330,28 +331,8 @@ def test_what_tc_writes_of_a_switch_port_is_no_json() -> None:
     assert "-j" in shown(shared_star(2), stock=True) and "-j" in shown(star(2))
 
 
-@pytest.mark.parametrize(
-    ("aqm", "expected"),
-    [
-        (
-            Aqm(kind="codel", target_ns=5_000_000, interval_ns=100_000_000, ecn=True),
-            "codel limit 66 target 5000us interval 100000us ecn",
-        ),
-        (
-            Aqm(kind="fq_codel", target_ns=50_000, interval_ns=1_000_000, ecn=False),
-            "fq_codel limit 66 memory_limit 400000 target 50us interval 1000us noecn",
-        ),
-        (
-            Aqm(kind="pie", target_ns=15_000_000, interval_ns=15_000_000, ecn=False),
-            "pie limit 66 target 15000us tupdate 15000us noecn",
-        ),
-        (
-            Aqm(kind="fq_pie", target_ns=50_000, interval_ns=1_000_000, ecn=True),
-            "fq_pie limit 66 memory_limit 400000 target 50us tupdate 1000us ecn",
-        ),
-    ],
-)
-def test_a_limit_of_bytes_is_one_of_full_frames_to_an_aqm(aqm: Aqm, expected: str) -> None:
-    plan = star(2, queue=Queue(limit_bytes=100_000, aqm=aqm))
-    assert tc_of(plan)[2] == f"qdisc add dev eth1 parent 2:1 handle 3: {expected}"
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.told.kind)
+def test_a_limit_of_bytes_is_one_of_full_frames_to_an_aqm(known: KnownQdisc) -> None:
+    plan = star(2, queue=Queue(limit_bytes=100_000, aqm=known.told))
+    assert tc_of(plan)[2] == f"qdisc add dev eth1 parent 2:1 handle 3: {known.words}"
     assert compile_node(plan.node("s1"), plan, stock=True) == compile_node(plan.node("s1"), plan)

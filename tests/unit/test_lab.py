@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
 
 from fabriclab.lab import Lab, LabError, Problems, parse_lab
-from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.read import parse_topology
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading.document import parse_document
-from fabriclab.lab.reading.names import expand_range
-from fabriclab.lab.reading.problems import nearest
-from fabriclab.lab.settings import normalise, split_key
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
-SCHEMA = ROOT.parent / "shared" / "data" / "clab.schema.json"
 
 EXPERIMENT = """
 title: Two to one
@@ -259,80 +252,9 @@ def test_a_trace_is_part_of_the_lab(tmp_path: Path) -> None:
     assert getattr(trace, "sha256", "") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [("h1..h3", ["h1", "h2", "h3"]), ("h08..h10", ["h08", "h09", "h10"]), ("h1", None), ("r2h9..r2h9", ["r2h9"])],
-)
-def test_ranges(text: str, names: list[str] | None) -> None:
-    assert expand_range(text) == names
-
-
-@pytest.mark.parametrize("text", ["h1..", "h1..g2", "h3..h1", "h1..h999999999", ".."])
-def test_bad_ranges(text: str) -> None:
-    with pytest.raises(ValueError, match=text.replace(".", r"\.")):
-        expand_range(text)
-
-
-def test_a_range_is_one_word_of_a_key() -> None:
-    assert split_key("hosts.h1..h4.rto_min") == ["hosts", "h1..h4", "rto_min"]
-
-
-@pytest.mark.parametrize(
-    ("key", "text", "value"),
-    [
-        ("traffic.a.senders", "8", 8),
-        ("traffic.a.senders", "h1..h4", "h1..h4"),
-        ("hosts.default.rto_min", "0.2 s", "200 ms"),
-        ("hosts.default.delayed_ack", "off", False),
-        ("hosts.default.window_limit", "none", "none"),
-        ("links.rate", "1000 Mbps", "1 Gbps"),
-        ("links.rate", "fast", "fast"),
-    ],
-)
-def test_normal_forms(key: str, text: str, value: object) -> None:
-    assert normalise(key, text) == value
-
-
-def test_nearest_is_quick_on_hostile_words() -> None:
-    assert nearest("x" * 10**6, ["buffer"]) is None
-
-
 @pytest.mark.parametrize("directory", LABS, ids=lambda path: path.name)
 def test_our_labs_are_good(directory: Path) -> None:
     assert parse_lab(directory).name == directory.name
-
-
-def _schema() -> dict[str, object]:
-    if not SCHEMA.is_file():
-        pytest.skip(f"Containerlab's schema is not beside the repository: {SCHEMA.relative_to(ROOT.parent)}")
-    # Its patterns name Unicode classes that Python's regular expressions do not have.
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8").replace(r"\\p{N}\\p{L}", r"\\w"))
-    assert isinstance(loaded, dict)
-    return loaded
-
-
-@pytest.mark.parametrize("directory", LABS, ids=lambda path: path.name)
-def test_our_topologies_are_valid_containerlab_files(directory: Path) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
-    document = YAML(typ="safe", pure=True).load((directory / "topology.clab.yml").read_text(encoding="utf-8"))
-    jsonschema.validate(document, _schema())
-
-
-def test_our_lists_of_containerlabs_words_are_the_schemas() -> None:
-    schema = json.loads(json.dumps(_schema()))
-    definitions = schema["definitions"]
-    node = definitions["node-config"]["properties"]
-    assert set(containerlab.FILE_KEYS) == set(schema["properties"])
-    assert set(containerlab.TOPOLOGY_KEYS) == set(schema["properties"]["topology"]["properties"])
-    assert set(containerlab.NODE_KEYS) == set(node)
-    assert set(containerlab.NODE_KINDS) == set(node["kind"]["enum"])
-    assert set(containerlab.SHORT_LINK_KEYS) == set(definitions["link-config-short"]["properties"])
-    assert set(containerlab.VETH_LINK_KEYS) == set(definitions["link-type-veth"]["properties"])
-    assert set(containerlab.ENDPOINT_KEYS) == set(definitions["link-endpoint"]["properties"])
-    types = {
-        value["properties"]["type"]["const"] for name, value in definitions.items() if name.startswith("link-type")
-    }
-    assert set(containerlab.LINK_TYPES) == types
 
 
 SETTING_NAMES = [

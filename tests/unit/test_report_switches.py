@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
-from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, switch_plan, switch_run, switch_sweep
+from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, switch_run, switch_sweep
 from synthetic_run import MS, incast_run
 
 from fabriclab.formats.figures import FIGURE_KINDS
@@ -22,9 +21,7 @@ from fabriclab.report.drawing.style import CAUSES
 from fabriclab.report.figures.buffer import buffer_picture
 from fabriclab.report.figures.causes import dropped, drops_of_points, drops_of_ports, drops_over_time
 from fabriclab.report.figures.pauses import paused, pauses_picture
-from fabriclab.report.measured.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
 from fabriclab.report.measured.port_facts import Level, port_facts
-from fabriclab.report.measured.quantities import metric_title
 from fabriclab.report.measured.samples import longest_queue, queue_samples
 from fabriclab.report.measured.series import sampled_bins
 from fabriclab.report.selection import run_exhibits, sweep_exhibits
@@ -33,8 +30,6 @@ from fabriclab.report.tables.points import key_figures, metric_rows
 from fabriclab.report.tables.switches import congestion_event_table, switch_point_table, switch_port_table
 from fabriclab.report.warnings import warnings_of
 from fabriclab.results import Results, read_run, read_sweep
-from fabriclab.results.summary import Measured
-from fabriclab.results.switch_metrics import POOL_METRICS, PORT_METRICS, QUEUE_METRICS
 from fabriclab.results.switch_tables import SwitchTables
 
 
@@ -51,40 +46,12 @@ def sweep_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return switch_sweep(tmp_path_factory.mktemp("sweep"))
 
 
-def switch(plan: dict[str, Any]) -> dict[str, Any]:
-    node: dict[str, Any] = plan["nodes"][-1]
-    assert node["name"] == "s1"
-    return node
-
-
-def account(**values: Any) -> dict[str, Any]:
-    return {"pool": "shared", "reserved_bytes": 0, "limit_bytes": None, "alpha_log": None} | values
-
-
 def titles(exhibits: list[Exhibit]) -> list[str]:
     return [exhibit.title for exhibit in exhibits]
 
 
 def texts(table: DataTable) -> list[list[str]]:
     return [[cell.text for cell in row] for group in table.groups for row in group.rows]
-
-
-@pytest.mark.parametrize(
-    ("values", "limit"),
-    [
-        ({"alpha_log": 0}, Limit(320_000, "alone at most")),
-        ({"alpha_log": 3}, Limit(568_888, "alone at most")),
-        ({"alpha_log": -3}, Limit(71_111, "alone at most")),
-        ({"limit_bytes": 64_000}, Limit(64_000, "limit")),
-        ({"limit_bytes": 64_000, "reserved_bytes": 1_000}, Limit(65_000, "limit")),
-        ({"limit_bytes": 900_000}, Limit(640_000, "pool")),
-        ({}, Limit(640_000, "pool")),
-        ({"pool": None, "limit_bytes": 5_000}, Limit(5_000, "limit")),
-        ({"pool": None}, None),
-    ],
-)
-def test_what_one_busy_queue_can_get(values: dict[str, Any], limit: Limit | None) -> None:
-    assert queue_limit(switch(switch_plan()), account(**values)) == limit
 
 
 def test_figures_that_nobody_sampled_for_are_named(runs: dict[str, Results]) -> None:
@@ -116,25 +83,6 @@ def test_events_that_a_run_ended_before_are_named(runs: dict[str, Results]) -> N
     assert told("limit") == []
 
 
-def test_reserved_bytes_are_not_shared() -> None:
-    node = switch(switch_plan())
-    for port in node["ports"]:
-        port["switch_port"]["queues"][0]["account"]["reserved_bytes"] = 10_000
-    assert shared_bytes(node, "shared") == 640_000 - (SERVERS + 1) * 10_000
-    assert queue_limit(node, account(alpha_log=0, reserved_bytes=10_000)) == Limit(10_000 + 290_000, "alone at most")
-
-
-def test_members_are_those_of_one_pool() -> None:
-    node = switch(switch_plan("shallow-pfc"))
-    assert {(member.kind, member.index) for member in members(node, "ingress")} == {("group", QUEUE)}
-    assert len(list(members(node, "shared"))) == 2 * (SERVERS + 1)
-
-
-@pytest.mark.parametrize(("factor", "text"), [(1.0, "1"), (8.0, "8"), (0.5, "1/2"), (2.0**-8, "1/256")])
-def test_alphas_as_people_write_them(factor: float, text: str) -> None:
-    assert alpha_text(factor) == text
-
-
 def test_levels_are_those_of_the_queue(runs: dict[str, Results]) -> None:
     wred = (Level(30_000, "WRED min"), Level(150_000, "WRED max"))
     facts = {queue: port_facts(runs["shallow-ecn"], CLIENT, queue) for queue in (None, 0, QUEUE)}
@@ -155,19 +103,6 @@ def test_levels_are_those_of_the_queue(runs: dict[str, Results]) -> None:
 def test_a_host_that_faces_such_a_switch_has_a_limit_of_its_own(runs: dict[str, Results]) -> None:
     facts = port_facts(runs["shallow"], "h1:eth1")
     assert facts is not None and facts.levels == (Level(15_000_000, "limit", is_limit=True),)
-
-
-def test_a_step_is_called_k() -> None:
-    plan = switch_plan("shallow-ecn")
-    for port in switch(plan)["ports"]:
-        port["switch_port"]["queues"][1]["wred"]["max"] = 30_000
-    facts = port_facts(_planned(plan), CLIENT, QUEUE)
-    assert facts is not None and facts.levels[1:] == (Level(30_000, "K ="),)
-
-
-def _planned(plan: dict[str, Any]) -> Results:
-    """A run of which only the plan is known."""
-    return Results(Path(), {}, plan, {}, (), Measured(pl.LazyFrame(), None, None, None, SwitchTables()))
 
 
 def test_samples_of_a_queue_are_the_switchs(runs: dict[str, Results]) -> None:
@@ -391,11 +326,6 @@ def test_metrics_of_ports_and_queues_are_in_the_tables_alone(runs: dict[str, Res
     shown = [title for title, _ in metric_rows(runs["shallow-pfc"])]
     assert "Pause frames sent" in shown and "Buffer pool in use, most (s1:shared)" in shown
     assert not any(CLIENT in title for title in shown)
-
-
-def test_metrics_have_titles() -> None:
-    names = (*QUEUE_METRICS, *PORT_METRICS, *POOL_METRICS, "job_ns")
-    assert [name for name in names if metric_title(name) == name.replace("_", " ")] == []
 
 
 def test_a_warning_names_the_points_that_have_it(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.node import Aqm, Queue
+from fabriclab.formats.plan.node import Queue
 from fabriclab.formats.plan.switch import (
     Account,
     Lossless,
@@ -37,6 +37,7 @@ from fabriclab.formats.plan.switch import (
 )
 from fabriclab.lab import parse_lab
 from fabriclab.lab.switch.profile import profile_names
+from fabriclab.qdiscs.codel import Codel
 from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.export.interfaces import lanes, sonic_names
@@ -135,8 +136,7 @@ def test_a_buffer_of_each_port() -> None:
 
 
 def test_active_queue_management_cannot_be_said() -> None:
-    aqm = Aqm(kind="codel", target_ns=5_000_000, interval_ns=100_000_000, ecn=True)
-    _, unsaid = tables_of(sample_plans.star(2, queue=Queue(limit_bytes=64_000, aqm=aqm)))
+    _, unsaid = tables_of(sample_plans.star(2, queue=Queue(limit_bytes=64_000, aqm=Codel())))
     assert "eth1, eth2: codel has no word in CONFIG_DB; the port is drop-tail there" in unsaid
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from fabriclab.cli.app import app
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Port
 from fabriclab.formats.plan.switch import (
@@ -332,92 +328,6 @@ def test_names_that_a_lab_cannot_have(name: str, expected: str, tmp_path: Path) 
 )
 def test_what_a_lab_cannot_say_is_told(changes: dict[str, Any], message: str) -> None:
     assert message in complaint(changes)
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_every_figure_says_where_it_is_from(platform: str) -> None:
-    lab = import_lab(read_config_db(GOLDEN / f"{platform}.json"))
-    profile = lab.files[f"{PLATFORMS[platform]}.yml"]
-    figures = [
-        line for line in profile.splitlines() if ": " in line and not line.startswith(("format", "title", "source"))
-    ]
-    assert all("  # " in line for line in figures)
-    assert len(figures) > 30
-
-
-def test_the_command_writes_a_lab_that_checks(tmp_path: Path) -> None:
-    runner = CliRunner()
-    result = runner.invoke(
-        app,
-        [
-            "sonic",
-            "import",
-            str(GOLDEN / "trident-3.json"),
-            "--name",
-            "leaf1",
-            "-o",
-            str(tmp_path / "lab"),
-            "--cell",
-            "256 B",
-        ],
-    )
-    assert result.exit_code == 0, result.output
-    assert "leaf1 with 4 ports" in result.output
-    assert "NTP_SERVER (1 entry): management of the switch" in result.output
-    assert "cell: 256 B" in (tmp_path / "lab" / "leaf1.yml").read_text()
-    assert runner.invoke(app, ["check", str(tmp_path / "lab")]).exit_code == 0
-    again = runner.invoke(
-        app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "leaf1", "-o", str(tmp_path / "lab")]
-    )
-    assert (again.exit_code, "is there already; --force replaces it" in again.output) == (2, True)
-
-
-def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
-    file = tmp_path / "config_db.json"
-    file.write_text('{"PORT": {"Ethernet0": {"speed": "fast"}}}', encoding="utf-8")
-    result = CliRunner().invoke(app, ["sonic", "import", str(file), "-o", str(tmp_path / "lab")])
-    assert (result.exit_code, "PORT|Ethernet0|speed: 'fast'" in result.output) == (2, True)
-    named = CliRunner().invoke(
-        app, ["sonic", "import", str(GOLDEN / "trident-3.json"), "--name", "le af/1", "-o", str(tmp_path / "lab")]
-    )
-    assert (named.exit_code, "--name 'le af/1': is no name" in named.output) == (2, True)
-    assert not (tmp_path / "lab").exists()
-
-
-NUMBERS = st.integers(0, 2**40).map(str)
-TABLES_TO_CHANGE = [
-    "BUFFER_POOL",
-    "BUFFER_PROFILE",
-    "SCHEDULER",
-    "WRED_PROFILE",
-    "PORT",
-    "PORT_QOS_MAP",
-    "CABLE_LENGTH",
-    "BGP_NEIGHBOR",
-    "INTERFACE",
-]
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.sampled_from(sorted(PLATFORMS)), st.data())
-def test_a_changed_file_is_a_lab_or_a_complaint(platform: str, data: st.DataObject) -> None:
-    """Any number leads to a lab that has a plan, or to a complaint: about this file, or by the language about the lab's."""
-    config = json.loads((GOLDEN / f"{platform}.json").read_text())
-    table = data.draw(st.sampled_from([name for name in TABLES_TO_CHANGE if config.get(name)]))
-    key = data.draw(st.sampled_from(sorted(config[table])))
-    fields = config[table][key]
-    field = data.draw(st.sampled_from(sorted(fields) or ["x"]))
-    if data.draw(st.booleans()):
-        fields[field] = data.draw(NUMBERS)
-    else:
-        fields.pop(field, None)
-    try:
-        lab = import_lab(parse_config_db(json.dumps(config).encode(), "c.json"))
-    except LabError as error:
-        assert all(problem.file == "c.json" for problem in error.mistakes)
-        return
-    with tempfile.TemporaryDirectory() as name, contextlib.suppress(LabError):
-        plan_of(lab, Path(name))
 
 
 @settings(max_examples=15, deadline=None)

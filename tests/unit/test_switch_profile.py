@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 
@@ -219,7 +220,7 @@ def test_only_ports_at_such_a_switch_are_switch_ports(tmp_path: Path) -> None:
     assert all(node.switch is None for node in plan.nodes)
     aqm = plan.node("leaf1").ports[0].queue
     assert aqm is not None and aqm.aqm is not None
-    assert aqm.aqm.model_dump() == {"kind": "pie", "target_ns": 15_000_000, "interval_ns": 15_000_000, "ecn": True}
+    assert asdict(aqm.aqm) == {"kind": "pie", "target_ns": 15_000_000, "interval_ns": 15_000_000, "ecn": True}
     assert (plan.probes.switch_interval_ns, plan.probes.switch_ports, plan.warnings) == (None, (), ())
 
 

@@ -1,19 +1,21 @@
-"""CoDel, FQ-CoDel, PIE and FQ-PIE in place of a switch port's drop-tail buffer."""
+"""Each stock qdisc in place of a switch port's drop-tail buffer."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import pytest
 from sample_plans import CUBIC, GBPS, star
+from sample_qdiscs import KNOWN, TARGET_BYTES, KnownQdisc
 from vm import Vm
 
-from fabriclab.formats.plan.node import Aqm, Queue
+from fabriclab.formats.plan.node import Queue
 from fabriclab.formats.plan.traffic import LongTraffic
 
 pytestmark = pytest.mark.vm
 
-TARGET_NS = 500_000
-TARGET_BYTES = GBPS * TARGET_NS // (8 * 10**9)
 LIMIT_BYTES = 32 * TARGET_BYTES
 STOP_NS = 2_000_000_000
 LONG = LongTraffic(
@@ -22,21 +24,19 @@ LONG = LongTraffic(
 
 
 @pytest.mark.parametrize("ecn", [False, True])
-@pytest.mark.parametrize(
-    ("kind", "interval_ns"),
-    [("codel", 10_000_000), ("fq_codel", 10_000_000), ("pie", 1_000_000), ("fq_pie", 1_000_000)],
-)
-def test_four_cubic_flows_stand_at_the_target_and_fill_the_line(vm: Vm, kind: str, interval_ns: int, ecn: bool) -> None:
-    aqm = Aqm.model_validate({"kind": kind, "target_ns": TARGET_NS, "interval_ns": interval_ns, "ecn": ecn})
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.told.kind)
+def test_four_cubic_flows_stand_at_the_target_and_fill_the_line(vm: Vm, known: KnownQdisc, ecn: bool) -> None:
+    tells = "ecn" in {key.name for key in known.standing.keys().values()}
+    told: dict[str, Any] = {"ecn": ecn} if tells else {}
+    qdisc = replace(known.standing, **told)
     transport = CUBIC.model_copy(update={"ecn": "on" if ecn else "off"})
-    plan = star(5, traffic=(LONG,), transport=transport, queue=Queue(limit_bytes=LIMIT_BYTES, aqm=aqm))
+    plan = star(5, traffic=(LONG,), transport=transport, queue=Queue(limit_bytes=LIMIT_BYTES, aqm=qdisc))
     assert vm.run(plan).status == "complete"
     queue = pl.read_parquet(vm.directory / "run" / "queues.parquet")
     # PIE takes a second to find its probability from nothing. CoDel lets the queue stand above its target for an interval at a time.
     settled = queue.filter(pl.col("time_ns") > STOP_NS // 2)["bytes"].to_numpy().mean()
-    assert TARGET_BYTES / 2 < settled < 2 * TARGET_BYTES
+    assert known.stands_at_bytes / 2 < settled < 2 * known.stands_at_bytes
     summary = vm.summary()
     assert summary["goodput_bps"] > 0.99 * GBPS * 1448 / 1538
-    # Marks come in place of drops, but for what overflows in slow start while PIE's probability is still next to nothing.
-    assert (summary["queue_marks"] > 0) == ecn
-    assert (summary["drops"] > 0) == (not ecn or kind.endswith("pie"))
+    assert (summary["queue_marks"] > 0) == (ecn and known.marks)
+    assert (summary["drops"] > 0) == (not ecn or known.drops)

@@ -193,7 +193,7 @@ def _deadline(deadline_ns: int | None) -> str:
 
 
 def _marks(queue: Queue) -> bool:
-    return queue.ecn_threshold_bytes is not None or (queue.aqm is not None and queue.aqm.ecn)
+    return queue.ecn_threshold_bytes is not None or (queue.aqm is not None and queue.aqm.marks)
 
 
 def _notes(plan: Plan) -> Iterator[str]:

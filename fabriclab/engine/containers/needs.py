@@ -6,29 +6,6 @@ from collections.abc import Iterable
 
 CONGESTION_SETTING = "net.ipv4.tcp_congestion_control"
 
-# How each discipline is tried, on a throw-away namespace's loopback device, and the kernel option that has it.
-QDISC_TRIALS = {
-    "tbf": "tbf rate 1mbit burst 3000 limit 3000",
-    "bfifo": "bfifo limit 3000",
-    "pfifo": "pfifo limit 10",
-    "netem": "netem delay 1us",
-    "red": "red limit 30000 min 1000 max 1001 probability 1 avpkt 1000 burst 1 bandwidth 1mbit ecn",
-    "prio": "prio",
-    "drr": "drr",
-    "ets": "ets bands 2 strict 2",
-    "htb": "htb",
-    "hfsc": "hfsc",
-    "codel": "codel",
-    "fq": "fq",
-    "fq_codel": "fq_codel",
-    "pie": "pie",
-    "fq_pie": "fq_pie",
-    "cake": "cake",
-    "gred": "gred setup DPs 2 default 1",
-}
-CLASSFUL = ("prio", "ets")
-"""Disciplines whose classes our compilers fill by a classifier, u32."""
-
 
 def u32_trial(handle: str) -> str:
     """Return the line that tries a classifier below a classful discipline's handle on the loopback device."""

@@ -14,15 +14,14 @@ from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import image_identity, server
 from fabriclab.engine.containers.needs import (
-    CLASSFUL,
     CONGESTION_SETTING,
-    QDISC_TRIALS,
     congestion_controls_of,
     devices_of,
     qdiscs_of,
     u32_trial,
 )
 from fabriclab.engine.containers.topology import NodeContainer
+from fabriclab.qdiscs import CLASSFUL, STOCK
 from fabriclab.vendors import VENDORS
 
 CAPABILITIES = frozenset({"NET_ADMIN", "NET_RAW", "SYS_ADMIN"})
@@ -165,9 +164,9 @@ def _trial_lines(tc_batches: Iterable[str]) -> list[tuple[str, str]]:
     """Return the lines that try what node files need, each with what it tries. Every discipline has a handle of its own: the kernel refuses
     another kind under a handle that there is."""
     lines = []
-    for number, kind in enumerate((kind for kind in qdiscs_of(tc_batches) if kind in QDISC_TRIALS), start=1):
+    for number, kind in enumerate((kind for kind in qdiscs_of(tc_batches) if kind in STOCK), start=1):
         handle = f"{number:x}:"
-        lines.append((kind, f"qdisc replace dev lo root handle {handle} {QDISC_TRIALS[kind]}"))
+        lines.append((kind, f"qdisc replace dev lo root handle {handle} {STOCK[kind].trial}"))
         if kind in CLASSFUL:
             lines.append((_U32, u32_trial(handle)))
     return lines

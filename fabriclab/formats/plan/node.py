@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
+from fabriclab.qdiscs import QDISCS, Qdisc
 
 Role = Literal["host", "switch"]
 
 
-class Aqm(Frozen):
-    """Active queue management by a stock qdisc (RFC 8289 CoDel, RFC 8290 FQ-CoDel, RFC 8033 PIE, tc-fq_pie(8))."""
-
-    kind: Literal["codel", "fq_codel", "pie", "fq_pie"]
-    target_ns: int
-    """Queueing delay that it aims at."""
-    interval_ns: int
-    """CoDel: the time in which the delay must fall below the target at least once; PIE: from one update to the next."""
-    ecn: bool
-    """Packets that can be marked are marked instead of dropped."""
+if TYPE_CHECKING:
+    AnyQdisc = Qdisc
+else:
+    AnyQdisc = Annotated[Union[QDISCS], Field(discriminator="kind")]  # noqa: UP007  of a tuple that is known when it runs
 
 
 class Queue(Frozen):
@@ -31,8 +26,8 @@ class Queue(Frozen):
     ecn_threshold_bytes: int | None = None
     non_ect: Literal["drop", "queue"] = "drop"
     """What happens above the threshold to a packet that cannot be marked: RED hardware drops it (RFC 8257, section 4.4)."""
-    aqm: Aqm | None = None
-    """Instead of the threshold."""
+    aqm: AnyQdisc | None = None
+    """Instead of the threshold: a stock qdisc that manages the queue."""
 
 
 class Port(Frozen):

@@ -1,18 +1,16 @@
-"""A port's active queue management as written: its keys and their bounds, and how one layer of `switches` overrides another."""
+"""A port's queue management as written, and how one layer of `switches` or `hosts` overrides another. The kinds are in `fabriclab.qdiscs`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.or_none import NONE
-from fabriclab.lab.reading.problems import Problems, listed, shown
+from fabriclab.lab.reading.problems import Problems, did_you_mean, listed, shown
 from fabriclab.lab.reading.section import Section, Written
+from fabriclab.qdiscs import AQM_WORDS, KINDS, Key
 
-AQM_KEYS = ("kind", "target", "interval", "ecn")
-AQM_KINDS = ("codel", "fq_codel", "pie", "fq_pie")
-"""RFC 8289, RFC 8290, RFC 8033; FQ-PIE is FQ-CoDel's scheduler with a PIE for each flow."""
-_SHORTEST_NS, _LONGEST_NS = 1_000, 10 * 10**9
 _NS_PER_US = 1_000
 
 
@@ -22,36 +20,40 @@ class WrittenAqm:
 
     is_none: bool = False
     kind: Written[str] | None = None
-    target: Written[int] | None = None
-    interval: Written[int] | None = None
-    ecn: Written[bool] | None = None
+    values: Mapping[str, Written[int] | Written[bool] | Written[str]] = field(default_factory=dict)
+    """By key, those that are written."""
 
 
-def read_aqm(switch: Section) -> WrittenAqm | None:
-    """Return the `aqm` of a switch's section; None when it is absent or wrong."""
-    value = switch.get("aqm")
+def read_aqm(section: Section) -> WrittenAqm | None:
+    """Return the `aqm` of a switch's or host's section; None when it is absent or wrong."""
+    value = section.get("aqm")
     if isinstance(value, ScalarValue) and not value.is_null:
         if value.text.strip() == NONE:
             return WrittenAqm(is_none=True)
-        message = (
-            f"{shown(value.text)} stands here; a mapping of {listed(AQM_KEYS)} is wanted (kind: codel), or '{NONE}'"
-        )
-        switch.complain("aqm", message)
+        wanted = f"a mapping of {listed(('kind', *AQM_WORDS))} is wanted (kind: codel), or '{NONE}'"
+        section.complain("aqm", f"{shown(value.text)} stands here; {wanted}")
         return None
-    section = switch.section("aqm", AQM_KEYS)
-    if section is None:
+    aqm = section.section("aqm", ("kind", *AQM_WORDS))
+    if aqm is None:
         return None
-    return WrittenAqm(
-        kind=section.choice("kind", AQM_KINDS),
-        target=_microseconds(section, "target"),
-        interval=_microseconds(section, "interval"),
-        ecn=section.flag("ecn"),
-    )
+    kind = aqm.choice("kind", tuple(KINDS))
+    values = {name: one for name, key in AQM_WORDS.items() if (one := _read(aqm, key)) is not None}
+    return WrittenAqm(kind=kind, values=values)
 
 
-def _microseconds(section: Section, name: str) -> Written[int] | None:
-    """Read a time in nanoseconds that is whole microseconds, in which qdiscs are told (tc-codel(8), tc-pie(8))."""
-    written = section.duration(name, _SHORTEST_NS, _LONGEST_NS)
+def _read(section: Section, key: Key) -> Written[int] | Written[bool] | Written[str] | None:
+    if key.meaning == "duration":
+        return _microseconds(section, key)
+    if key.meaning == "size":
+        return section.size(key.name, key.least, key.most)
+    if key.meaning == "count":
+        return section.count(key.name, key.least, key.most)
+    return section.flag(key.name) if key.meaning == "flag" else section.choice(key.name, key.words)
+
+
+def _microseconds(section: Section, key: Key) -> Written[int] | None:
+    """Read a time in nanoseconds that is whole microseconds."""
+    written = section.duration(key.name, key.least, key.most)
     if written is not None and written.value % _NS_PER_US:
         written.complain(
             section.problems, f"{shown(written.text)} is no whole number of microseconds, in which the qdisc is told"
@@ -61,24 +63,39 @@ def _microseconds(section: Section, name: str) -> Written[int] | None:
 
 def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:
     """Record what a port's queue management contradicts; `marks` says whether a threshold marks, too."""
-    if aqm is None or aqm.is_none:
-        return
-    written = aqm.kind or aqm.target or aqm.interval or aqm.ecn
-    if written is None:
+    if aqm is None or aqm.is_none or (aqm.kind is None and not aqm.values):
         return
     if aqm.kind is None:
-        written.complain(problems, f"of no queue management; write kind: one of {listed(AQM_KINDS)}")
-    elif marks:
+        first = next(iter(aqm.values.values()))
+        first.complain(problems, f"of no queue management; write kind: one of {listed(KINDS)}")
+        return
+    if marks:
         aqm.kind.complain(problems, "stands beside ecn_threshold; write one of them (aqm: {ecn: true} marks, too)")
-    elif "codel" in aqm.kind.value and aqm.target and aqm.interval and aqm.target.value >= aqm.interval.value:
-        message = f"{shown(aqm.target.text)} is not below interval, {aqm.interval.text}; CoDel wants 5 % to 10 % of it (RFC 8289, section 4.4)"
-        aqm.target.complain(problems, message)
+        return
+    qdisc = KINDS[aqm.kind.value]
+    own = [key.name for key in qdisc.keys().values()]
+    for name, written in aqm.values.items():
+        if name not in own:
+            written.complain(problems, f"is no key of {aqm.kind.value}; {did_you_mean(name, own)}")
+    for name, message in qdisc.contradictions(aqm.values):
+        aqm.values[name].complain(problems, f"{shown(aqm.values[name].text)} {message}")
 
 
 def override_aqm(base: WrittenAqm | None, over: WrittenAqm | None) -> WrittenAqm | None:
-    """Return `base` overridden key by key; `none` on either side leaves nothing of the base."""
+    """Return `base` overridden key by key; `none` on either side leaves nothing of the base.
+
+    Of a base of another kind those keys stay that the new kind has, too.
+    """
     if base is None or over is None or base.is_none or over.is_none:
         return base if over is None else over
-    return replace(
-        base, **{field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None}
-    )
+    kept = base.values
+    if over.kind is not None and base.kind is not None:
+        own = {key.name for key in KINDS[over.kind.value].keys().values()}
+        kept = {name: value for name, value in base.values.items() if name in own}
+    return WrittenAqm(kind=over.kind or base.kind, values=_in_order({**kept, **over.values}))
+
+
+def _in_order(
+    values: Mapping[str, Written[int] | Written[bool] | Written[str]],
+) -> dict[str, Written[int] | Written[bool] | Written[str]]:
+    return {name: values[name] for name in AQM_WORDS if name in values}

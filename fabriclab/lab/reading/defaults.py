@@ -34,11 +34,6 @@ MPTCP_ADD_ADDR_ACCEPTED = 8
 NON_ECT = "drop"
 """RED hardware drops above the threshold what it cannot mark (RFC 8257, section 4.4)."""
 
-AQM_TARGET_NS = {"codel": 5_000_000, "fq_codel": 5_000_000, "pie": 15_000_000, "fq_pie": 15_000_000}
-AQM_INTERVAL_NS = {"codel": 100_000_000, "fq_codel": 100_000_000, "pie": 15_000_000, "fq_pie": 15_000_000}
-"""RFC 8289, section 4.3 and 4.4 (so RFC 8290); RFC 8033, section 4.2 (QDELAY_REF, T_UPDATE). Linux has the same: tc-codel(8), tc-pie(8)."""
-AQM_ECN = False
-
 WRED_PROBABILITY_PPM = 1_000_000
 """sonic-wred-profile.yang: drop probability 100 %."""
 WRED_WEIGHT_LOG = 0

@@ -10,6 +10,7 @@ from fabriclab.lab.reading.canonical import Meaning
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
 from fabriclab.lab.switch.layer import is_pool_name
 from fabriclab.lab.switch.numbered import DEFAULT, parse_numbers
+from fabriclab.qdiscs import AQM_WORDS
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ _ONE_OF_EIGHT = _numbers(QUEUES, None)
 _QUEUE_OR_DEFAULT = _numbers(QUEUES, None, DEFAULT)
 _NUMBER_EXAMPLES = (*map(str, range(QUEUES)), "3..4")
 _ACCOUNT = _values(pool="word", reserved="size", alpha="fraction", limit="size")
-_AQM = Key("word", _values(kind="word", target="duration", interval="duration", ecn="flag"))
+_AQM = Key("word", _values(kind="word", **{name: key.meaning for name, key in AQM_WORDS.items()}))
 _WRED = Key(
     "word", _values(min="threshold", max="threshold", probability="percent", weight="count", ecn="flag", non_ect="word")
 )

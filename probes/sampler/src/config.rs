@@ -37,6 +37,41 @@ pub struct Queues {
     pub interval_ns: Interval,
     pub output: PathBuf,
     pub ports: Vec<QueuePort>,
+    /// Where each kind of qdisc counts its marks; those of a kind that is not here are unknown.
+    #[serde(default)]
+    pub marks: HashMap<String, Vec<Counter>>,
+}
+
+/// A counter in a qdisc's own statistics (`TCA_STATS_APP`).
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Counter {
+    /// Offset in bytes.
+    pub at: usize,
+    pub bytes: CounterBytes,
+    /// The nested attributes that lead to it, by number; `None`: all of that level, whose counters are added.
+    #[serde(default)]
+    pub within: Vec<Option<u16>>,
+}
+
+/// How wide a counter is.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(try_from = "u8")]
+pub enum CounterBytes {
+    Four,
+    Eight,
+}
+
+impl TryFrom<u8> for CounterBytes {
+    type Error = String;
+
+    fn try_from(bytes: u8) -> Result<Self, String> {
+        match bytes {
+            4 => Ok(Self::Four),
+            8 => Ok(Self::Eight),
+            _ => Err(format!("no counter has {bytes} bytes: write 4 or 8")),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]

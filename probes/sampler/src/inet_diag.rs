@@ -4,8 +4,8 @@ use std::mem::offset_of;
 
 use tcp_info::TcpInfo;
 
-use crate::netlink::{attributes, u16_at, u32_at, u64_at};
 use crate::subflow::Subflow;
+use netlink::{attributes, u16_at, u32_at, u64_at};
 
 /// `struct inet_diag_msg` and the places of its fields.
 pub const DIAG_HEADER_BYTES: usize = 72;

@@ -1,12 +1,11 @@
 //! An interface's counters: RTM_GETSTATS, which answers with nothing but them.
 
-use crate::netlink::{find_attribute, u64_at, Socket};
 use crate::ports::{append_request, Query, Values};
+use netlink::{find_attribute, u64_at, Socket};
 
-/// Of `include/uapi/linux/if_link.h`; `libc` has none of these for our target.
+/// Of `include/uapi/linux/if_link.h`; `libc` has none of these.
 const IFLA_STATS_LINK_64: u16 = 1;
 const FILTER_LINK_64: u32 = 1 << (IFLA_STATS_LINK_64 - 1);
-const RTM_GETSTATS: u16 = 94;
 
 /// `struct if_stats_msg`: family, padding, interface index, filter.
 const HEADER_BYTES: usize = 12;
@@ -25,7 +24,7 @@ impl Query<VALUES> for InterfaceQuery {
         let mut header = [0; HEADER_BYTES];
         header[4..8].copy_from_slice(&interface_index.to_ne_bytes());
         header[8..12].copy_from_slice(&FILTER_LINK_64.to_ne_bytes());
-        append_request(buffer, RTM_GETSTATS, 0, sequence, &header);
+        append_request(buffer, libc::RTM_GETSTATS, 0, sequence, &header);
     }
 
     /// `struct rtnl_link_stats64`: rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped, tx_dropped, ...

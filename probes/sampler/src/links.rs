@@ -5,9 +5,7 @@ use std::path::Path;
 
 use crate::config::Handle;
 use crate::namespace::describe;
-use crate::netlink::{
-    attributes, find_attribute, messages, text, u32_at, Inbox, Reply, RequestBuilder, Socket,
-};
+use netlink::{attributes, find_attribute, messages, text, u32_at, Inbox, Reply, Request, Socket};
 
 /// `struct ifinfomsg` of `include/uapi/linux/rtnetlink.h`.
 const INTERFACE_HEADER_BYTES: usize = 16;
@@ -121,25 +119,17 @@ pub fn qdisc_header(interface_index: u32, handle: u32) -> [u8; QDISC_HEADER_BYTE
 
 /// Asks for the interface of that name: the answer carries its index, or is ENODEV.
 pub fn request_by_name(name: &str, sequence: u32, buffer: &mut Vec<u8>) {
-    let name = [name.as_bytes(), &[0]].concat();
-    RequestBuilder::new(buffer, libc::RTM_GETLINK, 0, sequence)
-        .bytes(&[0; INTERFACE_HEADER_BYTES])
-        .attribute(
-            libc::IFLA_EXT_MASK,
-            &(libc::RTEXT_FILTER_SKIP_STATS as u32).to_ne_bytes(),
-        )
-        .attribute(libc::IFLA_IFNAME, &name)
-        .finish();
+    let mut request = Request::new(libc::RTM_GETLINK, 0, &[0; INTERFACE_HEADER_BYTES]);
+    request
+        .attribute_u32(libc::IFLA_EXT_MASK, libc::RTEXT_FILTER_SKIP_STATS as u32)
+        .attribute_string(libc::IFLA_IFNAME, name);
+    buffer.extend_from_slice(request.finish(sequence));
 }
 
 fn dump(socket: &Socket, kind: u16, header: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
-    let mut request = Vec::new();
-    RequestBuilder::new(&mut request, kind, libc::NLM_F_DUMP, 0)
-        .bytes(header)
-        .finish();
     receive_dump(
         socket,
-        &request,
+        Request::new(kind, libc::NLM_F_DUMP, header).finish(0),
         &mut Inbox::new(2, DUMP_BYTES),
         |_, payload| each(payload),
     )

@@ -10,7 +10,6 @@ mod inet_diag;
 mod interface;
 mod links;
 mod namespace;
-mod netlink;
 mod ports;
 mod queue;
 mod schedule;
@@ -21,6 +20,7 @@ mod tcp;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use clap::Parser;
 
@@ -132,6 +132,11 @@ fn open_parts(config: &Config, epoch_ns: u64) -> Result<Vec<Part>, String> {
 }
 
 fn queue_ports(queues: &Queues) -> Vec<PortSpec<'_, QueueQuery>> {
+    let marks = Rc::new(queues.marks.clone());
+    let query = |handle: Handle| QueueQuery {
+        handle,
+        marks: Rc::clone(&marks),
+    };
     queues
         .ports
         .iter()
@@ -141,13 +146,11 @@ fn queue_ports(queues: &Queues) -> Vec<PortSpec<'_, QueueQuery>> {
             name: &port.name.0,
             netns: port.netns.as_deref(),
             interface: &port.interface.0,
-            query: QueueQuery {
-                handle: port.handle,
-            },
-            parts: port.leaves.as_ref().map(|leaves| {
-                let query = |handle: &Handle| QueueQuery { handle: *handle };
-                leaves.iter().map(query).collect()
-            }),
+            query: query(port.handle),
+            parts: port
+                .leaves
+                .as_ref()
+                .map(|leaves| leaves.iter().copied().map(query).collect()),
         })
         .collect()
 }

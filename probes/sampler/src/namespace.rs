@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use crate::netlink::{Protocol, Socket};
+use netlink::{Protocol, Socket};
+use nix::sched::{setns, CloneFlags};
 
 const OWN_NAMESPACE: &str = "/proc/self/ns/net";
 
@@ -13,6 +13,7 @@ const OWN_NAMESPACE: &str = "/proc/self/ns/net";
 pub fn open_socket(netns: Option<&Path>, protocol: Protocol) -> Result<Socket, String> {
     let open = || {
         Socket::open(protocol)
+            .map_err(io::Error::from)
             .map_err(|error| format!("netlink socket in {}: {error}", describe(netns)))
     };
     let Some(path) = netns else {
@@ -42,11 +43,7 @@ pub fn describe(netns: Option<&Path>) -> String {
 }
 
 fn enter(namespace: &File) -> io::Result<()> {
-    // SAFETY: no pointers are passed; a descriptor that is no namespace is refused with an error.
-    match unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    Ok(setns(namespace, CloneFlags::CLONE_NEWNET)?)
 }
 
 /// The error for a namespace that is not there, with those that are.

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use crate::links;
 use crate::namespace::{describe, open_socket};
-use crate::netlink::{messages, u32_at, Inbox, Message, Protocol, Reply, RequestBuilder, Socket};
 use crate::series::Series;
+use netlink::{messages, u32_at, Inbox, Message, Protocol, Reply, Request, Socket};
 
 /// The kernel's answer to one request fits a page (`NLMSG_GOODSIZE`).
 const ANSWER_BYTES: usize = 8192;
@@ -307,7 +307,5 @@ impl Batch {
 
 /// A request of `kind` with a body, for which the kernel sends one answer.
 pub fn append_request(buffer: &mut Vec<u8>, kind: u16, flags: i32, sequence: u32, body: &[u8]) {
-    RequestBuilder::new(buffer, kind, flags, sequence)
-        .bytes(body)
-        .finish();
+    buffer.extend_from_slice(Request::new(kind, flags, body).finish(sequence));
 }

@@ -1,47 +1,26 @@
 //! A qdisc's queue and counters: RTM_GETQDISC for its handle.
 
-use crate::config::Handle;
-use crate::links::{describe_qdiscs, list_qdiscs, qdisc_header, QDISC_HEADER_BYTES};
-use crate::netlink::{attributes, u32_at, u64_at, Socket};
-use crate::ports::{append_request, Query, Values};
+use std::collections::HashMap;
+use std::rc::Rc;
 
-/// Attributes of `include/uapi/linux/gen_stats.h`, which `libc` does not have.
-const TCA_STATS_BASIC: u16 = 1;
-const TCA_STATS_QUEUE: u16 = 3;
-const TCA_STATS_APP: u16 = 4;
-const TCA_STATS_PKT64: u16 = 8;
+use crate::config::{Counter, CounterBytes, Handle};
+use crate::links::{describe_qdiscs, list_qdiscs, qdisc_header, QDISC_HEADER_BYTES};
+use crate::ports::{append_request, Query, Values};
+use netlink::uapi::{TCA_STATS_APP, TCA_STATS_BASIC, TCA_STATS_PKT64, TCA_STATS_QUEUE};
+use netlink::{attributes, u32_at, u64_at, Socket};
 
 pub const VALUES: usize = 7;
 
-/// Where a qdisc that can mark counts its marks: byte offsets, in its own statistics (`struct tc_*_xstats` of
-/// `include/uapi/linux/pkt_sched.h`), of 32-bit counters that are to be added.
-const MARK_COUNTERS: &[(&[u8], &[usize])] = &[
-    ("red".as_bytes(), &[12]),          // marked
-    ("choke".as_bytes(), &[12]),        // marked
-    ("sfb".as_bytes(), &[20]),          // marked
-    ("codel".as_bytes(), &[24, 32]),    // ecn_mark, ce_mark
-    ("fq_codel".as_bytes(), &[12, 28]), // qdisc_stats: ecn_mark, ce_mark
-    ("pie".as_bytes(), &[36]),          // ecn_mark
-    ("fq_pie".as_bytes(), &[16]),       // ecn_mark
-];
-
-/// The one whose marks are 64 bits wide: the first word of `struct tc_switch_port_xstats`.
-const SWITCH_PORT: &[u8] = crate::switch::KIND.as_bytes();
-
-/// Queues that never mark. What holds other qdiscs is not among them: it does not count what those mark.
-const WITHOUT_MARKS: &[&[u8]] = &[
-    b"pfifo",
-    b"bfifo",
-    b"pfifo_fast",
-    b"pfifo_head_drop",
-    b"noqueue",
-];
+/// Where each kind of qdisc counts its marks (the configuration's `marks`): an empty list where it never marks. What holds other
+/// qdiscs does not count what those mark.
+pub type MarkCounters = HashMap<String, Vec<Counter>>;
 
 /// Where a row has the marks.
 const MARKS: usize = 3;
 
 pub struct QueueQuery {
     pub handle: Handle,
+    pub marks: Rc<MarkCounters>,
 }
 
 impl Query<VALUES> for QueueQuery {
@@ -62,7 +41,7 @@ impl Query<VALUES> for QueueQuery {
     }
 
     fn read(&self, payload: &[u8]) -> Option<Values<VALUES>> {
-        read_queue(payload)
+        read_queue(payload, &self.marks)
     }
 
     /// The marks of the qdiscs below are the port's; unknown as soon as one of them is.
@@ -90,7 +69,7 @@ impl Query<VALUES> for QueueQuery {
 }
 
 /// Reads `struct tcmsg` and its attributes. `None` if there are no statistics.
-fn read_queue(payload: &[u8]) -> Option<Values<VALUES>> {
+fn read_queue(payload: &[u8], counters: &MarkCounters) -> Option<Values<VALUES>> {
     let (mut kind, mut statistics) = (&[][..], None);
     for (attribute, value) in attributes(payload.get(QDISC_HEADER_BYTES..)?) {
         match attribute {
@@ -117,26 +96,35 @@ fn read_queue(payload: &[u8]) -> Option<Values<VALUES>> {
         counter(4),
         counter(0),
         counter(8),
-        marks(kind, own),
+        marks(counters, kind, own),
         u64_at(basic, 0),
         sent_packets,
         counter(16),
     ])
 }
 
-/// The qdisc's ECN marks: 0 for one that cannot mark, `None` for one whose statistics we cannot read, or that holds others.
-fn marks(kind: &[u8], own: &[u8]) -> Option<u64> {
-    if WITHOUT_MARKS.contains(&kind) {
-        return Some(0);
-    }
-    if kind == SWITCH_PORT {
-        return u64_at(own, 0);
-    }
-    let (_, offsets) = MARK_COUNTERS.iter().find(|(name, _)| *name == kind)?;
-    offsets
-        .iter()
-        .map(|offset| u32_at(own, *offset).map(u64::from))
+/// The qdisc's ECN marks; `None` for a kind that is not known, or statistics that lack a counter.
+fn marks(counters: &MarkCounters, kind: &[u8], own: &[u8]) -> Option<u64> {
+    let kind = std::str::from_utf8(kind).ok()?;
+    let each = counters.get(kind)?.iter();
+    each.map(|counter| value(counter, &counter.within, own))
         .sum()
+}
+
+/// The counter's value in the attributes below `within`, added over all of a level where that names none.
+fn value(counter: &Counter, within: &[Option<u16>], own: &[u8]) -> Option<u64> {
+    let Some((level, below)) = within.split_first() else {
+        return match counter.bytes {
+            CounterBytes::Four => u32_at(own, counter.at).map(u64::from),
+            CounterBytes::Eight => u64_at(own, counter.at),
+        };
+    };
+    let mut found = attributes(own)
+        .filter(|(number, _)| level.is_none_or(|level| level == *number))
+        .map(|(_, nested)| value(counter, below, nested))
+        .peekable();
+    found.peek()?;
+    found.sum()
 }
 
 #[cfg(test)]

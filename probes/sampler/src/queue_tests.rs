@@ -1,10 +1,30 @@
 use super::*;
 use crate::fixtures::{BFIFO, CODEL, FQ_CODEL, NETEM, RED_DROPPING, RED_ECN, TBF};
-use crate::netlink::{messages, Reply};
+use netlink::{messages, Reply};
+
+/// What `fabriclab` tells of these kinds.
+fn counters() -> MarkCounters {
+    let at = |at, bytes| Counter {
+        at,
+        bytes,
+        within: Vec::new(),
+    };
+    let four = |offsets: &[usize]| {
+        let each = offsets.iter();
+        each.map(|offset| at(*offset, CounterBytes::Four)).collect()
+    };
+    HashMap::from([
+        ("bfifo".to_owned(), Vec::new()),
+        ("red".to_owned(), four(&[12])),
+        ("codel".to_owned(), four(&[24, 32])),
+        ("fq_codel".to_owned(), four(&[12, 28])),
+        ("switch_port".to_owned(), vec![at(0, CounterBytes::Eight)]),
+    ])
+}
 
 /// What `tc -s qdisc` showed: bytes, packets, drops, marks, sent bytes, sent packets, overlimits.
 fn assert_reads(answer: &[u8], shown: [u64; VALUES]) {
-    assert_eq!(read_queue(answer), Some(shown.map(Some)));
+    assert_eq!(read_queue(answer, &counters()), Some(shown.map(Some)));
 }
 
 #[test]
@@ -32,10 +52,7 @@ fn qdiscs_that_cannot_mark_have_no_marks() {
 #[test]
 fn what_holds_other_qdiscs_does_not_know_their_marks() {
     for holder in [&NETEM[..], &TBF[..]] {
-        assert_eq!(read_queue(holder).unwrap()[MARKS], None);
-    }
-    for kind in ["prio", "ets", "htb", "hfsc", "drr"] {
-        assert_eq!(marks(kind.as_bytes(), &[]), None, "{kind}");
+        assert_eq!(read_queue(holder, &counters()).unwrap()[MARKS], None);
     }
 }
 
@@ -61,29 +78,47 @@ fn the_marks_of_the_qdiscs_below_are_the_ports() {
 
 #[test]
 fn a_qdisc_that_we_do_not_know_has_unknown_marks() {
-    assert_eq!(marks(b"cake", &[0; 64]), None);
+    assert_eq!(marks(&counters(), b"gred", &[0; 64]), None);
 }
 
 #[test]
 fn counters_of_a_kernel_with_shorter_statistics_are_unknown_and_not_zero() {
-    assert_eq!(marks(b"codel", &[1; 28]), None);
-    assert_eq!(marks(b"red", &[]), None);
+    assert_eq!(marks(&counters(), b"codel", &[1; 28]), None);
+    assert_eq!(marks(&counters(), b"red", &[]), None);
+}
+
+/// An attribute of netlink: its length, its number, what it holds, which fills whole words here.
+fn attribute(number: u16, content: &[u8]) -> Vec<u8> {
+    let length = (content.len() + 4) as u16;
+    [&length.to_ne_bytes(), &number.to_ne_bytes(), content].concat()
 }
 
 #[test]
-fn marks_of_other_qdiscs_are_where_their_structures_have_them() {
-    let own: Vec<u8> = (0u32..16).flat_map(u32::to_ne_bytes).collect();
-    let expected: [(&[u8], u64); 4] = [(b"choke", 3), (b"sfb", 5), (b"pie", 9), (b"fq_pie", 4)];
-    for (kind, place) in expected {
-        assert_eq!(marks(kind, &own), Some(place), "{}", kind.escape_ascii());
-    }
+fn marks_in_nested_attributes_are_added_over_all_of_a_level() {
+    let counter = Counter {
+        at: 0,
+        bytes: CounterBytes::Four,
+        within: vec![Some(10), None, Some(8)],
+    };
+    let counters = HashMap::from([("cake".to_owned(), vec![counter])]);
+    let tin = |number, marks: u32| {
+        let sent = attribute(2, &77u32.to_ne_bytes());
+        let marked = attribute(8, &marks.to_ne_bytes());
+        attribute(number, &[sent, marked].concat())
+    };
+    let memory = attribute(3, &5u32.to_ne_bytes());
+    let tins = attribute(10, &[tin(1, 3), tin(2, 40)].concat());
+    let own = [memory.clone(), tins].concat();
+    assert_eq!(marks(&counters, b"cake", &own), Some(43));
+    assert_eq!(marks(&counters, b"cake", &memory), None);
 }
 
 #[test]
 fn an_answer_that_is_cut_short_is_read_whole_or_not_at_all() {
-    let whole = read_queue(&RED_ECN);
+    let counters = counters();
+    let whole = read_queue(&RED_ECN, &counters);
     let read: Vec<_> = (0..RED_ECN.len())
-        .map(|length| read_queue(&RED_ECN[..length]))
+        .map(|length| read_queue(&RED_ECN[..length], &counters))
         .collect();
     assert!(read
         .iter()
@@ -95,7 +130,8 @@ fn an_answer_that_is_cut_short_is_read_whole_or_not_at_all() {
 fn a_request_names_interface_and_handle_and_asks_for_an_echo() {
     let mut buffer = Vec::new();
     let handle = Handle::try_from("1f:".to_owned()).unwrap();
-    QueueQuery { handle }.request(7, 3, &mut buffer);
+    let marks = Rc::new(counters());
+    QueueQuery { handle, marks }.request(7, 3, &mut buffer);
     let message = messages(&buffer).next().unwrap().unwrap();
     assert_eq!((message.kind, message.sequence), (libc::RTM_GETQDISC, 3));
     assert_eq!(message.reply(), Reply::Data(&qdisc_header(7, 0x1f_0000)));
@@ -110,7 +146,7 @@ fn a_switch_port_counts_its_marks_in_64_bits() {
         [59_046, 39, 42, 25, 3_028, 2, 25],
     );
     assert_eq!(
-        marks(b"switch_port", &(1u64 << 40).to_ne_bytes()),
+        marks(&counters(), b"switch_port", &(1u64 << 40).to_ne_bytes()),
         Some(1 << 40)
     );
 }

@@ -4,13 +4,21 @@
 //! times the timer has expired tells whether a sample is in time.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
+
+use nix::errno::Errno;
+use nix::sys::signal::{sigaction, SaFlags, SigAction, SigHandler, SigSet, Signal};
+use nix::sys::time::{TimeSpec, TimeValLike};
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::time::clock_gettime;
+use nix::unistd::read;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
 static STOP: AtomicBool = AtomicBool::new(false);
-static TIMER: AtomicI32 = AtomicI32::new(-1);
+/// The process's one timer, where the signal handler finds it.
+static TIMER: OnceLock<TimerFd> = OnceLock::new();
 
 /// Why the timer woke us.
 #[derive(Debug, PartialEq)]
@@ -22,103 +30,69 @@ pub enum Wake {
 }
 
 pub struct Timer {
-    fd: OwnedFd,
+    timer: &'static TimerFd,
     epoch_ns: u64,
 }
 
 impl Timer {
-    /// Expires at the epoch (CLOCK_MONOTONIC, not 0) and then every `period_ns`. From here on SIGTERM and SIGINT are caught.
+    /// Expires at the epoch (CLOCK_MONOTONIC, not 0) and then every `period_ns`. From here on SIGTERM and SIGINT are caught. A process
+    /// starts it once.
     pub fn start(epoch_ns: u64, period_ns: u64) -> io::Result<Self> {
-        // SAFETY: no pointers are passed; the result is checked before it is used.
-        let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor was just opened and nobody else owns it.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        set_timer(fd.as_raw_fd(), libc::TFD_TIMER_ABSTIME, epoch_ns, period_ns)?;
-        TIMER.store(fd.as_raw_fd(), Ordering::Relaxed);
-        catch(libc::SIGTERM)?;
-        catch(libc::SIGINT)?;
-        Ok(Self { fd, epoch_ns })
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC)?;
+        let expirations = Expiration::IntervalDelayed(timespec(epoch_ns), timespec(period_ns));
+        timer.set(expirations, TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        let timer = TIMER.get_or_init(|| timer);
+        catch(Signal::SIGTERM)?;
+        catch(Signal::SIGINT)?;
+        Ok(Self { timer, epoch_ns })
     }
 
     pub fn wait(&self) -> io::Result<Wake> {
         loop {
             let mut expirations = [0; 8];
-            // SAFETY: the buffer has the eight bytes that a timer's read fills.
-            let read = unsafe {
-                libc::read(
-                    self.fd.as_raw_fd(),
-                    expirations.as_mut_ptr().cast(),
-                    expirations.len(),
-                )
-            };
-            let error = io::Error::last_os_error();
+            let result = read(self.timer, &mut expirations);
             if STOP.load(Ordering::Relaxed) {
                 return Ok(Wake::Stop);
             }
-            match read {
-                8 => return Ok(Wake::Expired(u64::from_ne_bytes(expirations))),
-                _ if error.kind() == io::ErrorKind::Interrupted => {}
-                _ => return Err(error),
+            match result {
+                Ok(_) => return Ok(Wake::Expired(u64::from_ne_bytes(expirations))),
+                Err(Errno::EINTR) => {}
+                Err(errno) => return Err(errno.into()),
             }
         }
     }
 
     /// Nanoseconds since the epoch; `None` before it.
     pub fn now_ns(&self) -> Option<u64> {
-        let mut now = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        // SAFETY: the pointer is to a timespec that outlives the call; CLOCK_MONOTONIC always exists.
-        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-        (now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64).checked_sub(self.epoch_ns)
+        let now = clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).expect("it always exists");
+        (now.num_nanoseconds() as u64).checked_sub(self.epoch_ns)
     }
 }
 
-fn timespec(ns: u64) -> libc::timespec {
-    libc::timespec {
-        tv_sec: (ns / NS_PER_S) as libc::time_t,
-        tv_nsec: (ns % NS_PER_S) as libc::c_long,
-    }
-}
-
-fn set_timer(fd: i32, flags: i32, first_ns: u64, period_ns: u64) -> io::Result<()> {
-    let setting = libc::itimerspec {
-        it_value: timespec(first_ns),
-        it_interval: timespec(period_ns),
-    };
-    // SAFETY: the pointer is to a structure that outlives the call; a null pointer says that the old setting is not wanted.
-    match unsafe { libc::timerfd_settime(fd, flags, &setting, std::ptr::null_mut()) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+fn timespec(ns: u64) -> TimeSpec {
+    TimeSpec::new(
+        (ns / NS_PER_S) as libc::time_t,
+        (ns % NS_PER_S) as libc::c_long,
+    )
 }
 
 /// Makes the timer expire at once: a signal between the look at `STOP` and the `read` would else be noticed a whole interval later.
 extern "C" fn stop(_signal: libc::c_int) {
-    // SAFETY: errno belongs to this thread, which the handler interrupts; it is put back below.
-    let errno = unsafe { libc::__errno_location() };
-    // SAFETY: as above.
-    let saved = unsafe { *errno };
+    // It belongs to the thread that the handler interrupts.
+    let errno = Errno::last();
     STOP.store(true, Ordering::Relaxed);
-    // It can fail only for a descriptor that is closed, when nobody waits any more.
-    let _ = set_timer(TIMER.load(Ordering::Relaxed), 0, 1, 0);
-    // SAFETY: as above.
-    unsafe { *errno = saved };
+    if let Some(timer) = TIMER.get() {
+        let _ = timer.set(Expiration::OneShot(timespec(1)), TimerSetTimeFlags::empty());
+    }
+    errno.set();
 }
 
-fn catch(signal: libc::c_int) -> io::Result<()> {
-    // SAFETY: all zeros is a valid sigaction: no flags, an empty mask.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = stop as extern "C" fn(libc::c_int) as libc::sighandler_t;
-    // SAFETY: the handler stores to atomics and makes one system call: it is async-signal-safe.
-    match unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+fn catch(signal: Signal) -> io::Result<()> {
+    let handler = SigHandler::Handler(stop);
+    let action = SigAction::new(handler, SaFlags::empty(), SigSet::empty());
+    // SAFETY: the handler loads and stores atomics and makes one system call: it is async-signal-safe.
+    unsafe { sigaction(signal, &action) }?;
+    Ok(())
 }
 
 /// The longest period of which all intervals are multiples.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use crate::netlink::{find_attribute, u32_at};
+use netlink::{find_attribute, u32_at};
 
 /// Places of fields in `struct inet_diag_msg`: a byte, then `struct inet_diag_sockid`, addresses and ports in network order.
 const FAMILY_OFFSET: usize = 0;

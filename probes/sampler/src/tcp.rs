@@ -6,9 +6,9 @@ use crate::config::{Flow, Tcp};
 use crate::inet_diag::{read_socket, Connection, DiagnosedSocket, RowKey, EXTENSIONS, NUMBERS};
 use crate::links::{receive_dump, DUMP_BYTES};
 use crate::namespace::{describe, open_socket};
-use crate::netlink::{Inbox, Protocol, RequestBuilder, Socket};
 use crate::series::Series;
 use crate::subflow::{Numbering, Path};
+use netlink::{Inbox, Protocol, Request, Socket};
 
 const FORMAT: (&str, &str) = (
     "fabriclab-tcp-2",
@@ -259,12 +259,10 @@ fn build_request(marks: Option<&[u32]>) -> Vec<u8> {
         Some(marks) if marks.len() <= MAX_FLOWS_IN_KERNEL => marked_with_one_of(marks),
         _ => marked_at_all(),
     };
-    let mut request = Vec::new();
-    RequestBuilder::new(&mut request, TCPDIAG_GETSOCK, libc::NLM_F_DUMP, 0)
-        .bytes(&body)
+    Request::new(TCPDIAG_GETSOCK, libc::NLM_F_DUMP, &body)
         .attribute(INET_DIAG_REQ_BYTECODE, &filter)
-        .finish();
-    request
+        .finish(0)
+        .to_vec()
 }
 
 /// A filter program that accepts a socket whose mark is not 0. A program accepts at its end and refuses beyond it.

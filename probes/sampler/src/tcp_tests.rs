@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixtures::DCTCP_SOCKET;
-use crate::netlink::{u16_at, u32_at};
+use netlink::{u16_at, u32_at};
 
 /// Runs a filter program as `inet_diag_bc_run` of `net/ipv4/inet_diag.c` does.
 fn accepts(program: &[u8], mark: u32) -> bool {

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use crate::sys;
+use crate::wakeups;
 
 pub struct Clock {
     epoch_ns: i64,
@@ -22,7 +22,7 @@ impl Clock {
     /// Nanoseconds after the epoch, as of this wake-up.
     pub fn now_ns(&self) -> i64 {
         self.read.get().unwrap_or_else(|| {
-            let now_ns = sys::monotonic_ns() - self.epoch_ns;
+            let now_ns = wakeups::monotonic_ns() - self.epoch_ns;
             self.read.set(Some(now_ns));
             now_ns
         })

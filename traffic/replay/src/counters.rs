@@ -7,6 +7,8 @@ use std::os::fd::RawFd;
 
 use tcp_info::TcpInfo;
 
+use crate::sys;
+
 /// What the flow log wants of a connection; counters are since the connection began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpCounters {
@@ -21,23 +23,9 @@ pub struct TcpCounters {
 impl TcpCounters {
     /// Reads a socket's counters; all are absent where the kernel refuses.
     pub fn read(fd: RawFd) -> Self {
-        let mut raw = TcpInfo::default();
-        let mut length = size_of::<TcpInfo>() as libc::socklen_t;
-        // SAFETY: `raw` is plain integers of `length` bytes; the kernel writes no more than `length`.
-        let status = unsafe {
-            libc::getsockopt(
-                fd,
-                libc::IPPROTO_TCP,
-                libc::TCP_INFO,
-                (&raw mut raw).cast(),
-                &mut length,
-            )
-        };
-        if status == 0 {
-            Self::from_raw(&raw, length as usize)
-        } else {
-            Self::default()
-        }
+        sys::read_tcp_info(fd)
+            .map(|(raw, length)| Self::from_raw(&raw, length))
+            .unwrap_or_default()
     }
 
     /// Of a structure that the kernel filled wholly.

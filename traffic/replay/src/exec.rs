@@ -3,14 +3,17 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use clap::Args;
+use nix::sys::signal::{kill, Signal};
+use nix::unistd::Pid;
 
-use crate::sys::{self, Termination};
+use crate::sys;
 use crate::wait::{Waiter, Wake};
+use crate::wakeups::{self, Termination};
 use crate::{system, Failure};
 
 const LOG_HEAD: &str = "# fabriclab-exec-1\nstart_ns,end_ns,ended_by,status\n";
@@ -65,7 +68,7 @@ fn supervise(arguments: &ExecArgs, epoch_ns: i64) -> io::Result<Option<Record>> 
             return Ok(None);
         }
     }
-    let start_ns = sys::monotonic_ns() - epoch_ns;
+    let start_ns = wakeups::monotonic_ns() - epoch_ns;
     let mut child = spawn(&arguments.argv)?;
     if let Some(until_ns) = arguments.until_ns {
         waiter.arm(epoch_ns.saturating_add(until_ns))?;
@@ -87,26 +90,8 @@ fn spawn(argv: &[String]) -> io::Result<Child> {
         .args(&argv[1..])
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    // SAFETY: the function makes system calls only: it is async-signal-safe, as what runs between fork and exec must be.
-    unsafe { command.pre_exec(receive_signals) };
+    sys::give_signals_back(&mut command);
     command.spawn()
-}
-
-/// A program inherits which signals are blocked (ours are: `sys::termination_signals`) and ignored: SIGINT is, where a shell put us
-/// into the background.
-fn receive_signals() -> io::Result<()> {
-    // SAFETY: the default action is no function of ours; all zeroes is valid storage for a signal set, sigemptyset initialises it, the
-    // old set is not asked for.
-    let status = unsafe {
-        libc::signal(libc::SIGINT, libc::SIG_DFL);
-        let mut none: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut())
-    };
-    match status {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
 }
 
 /// Reads the program's output to its end; on the way it is told to end, once. Returns by whom, when (CLOCK_MONOTONIC), and the output.
@@ -125,7 +110,7 @@ fn follow(
             Wake::Signal(Termination::PowerLost) => "power",
             Wake::Readable => match stdout.read(&mut buffer)? {
                 0 => {
-                    let (by, at_ns) = told.unwrap_or_else(|| ("itself", sys::monotonic_ns()));
+                    let (by, at_ns) = told.unwrap_or_else(|| ("itself", wakeups::monotonic_ns()));
                     return Ok((by, at_ns, output));
                 }
                 read => {
@@ -135,18 +120,18 @@ fn follow(
             },
         };
         if told.is_none() {
-            told = Some((by, sys::monotonic_ns()));
+            told = Some((by, wakeups::monotonic_ns()));
             interrupt(child)?;
         }
     }
 }
 
 fn interrupt(child: &Child) -> io::Result<()> {
-    // SAFETY: no pointers. The child has not been waited for, so its number is still its own.
-    match unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    // It has not been waited for, so its number is still its own.
+    Ok(kill(
+        Pid::from_raw(child.id() as libc::pid_t),
+        Signal::SIGINT,
+    )?)
 }
 
 fn write_record(log: &mut File, record: Option<&Record>) -> io::Result<()> {

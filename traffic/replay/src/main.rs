@@ -23,6 +23,7 @@ mod sys;
 mod table;
 mod trace;
 mod wait;
+mod wakeups;
 mod window;
 
 use std::path::{Path, PathBuf};

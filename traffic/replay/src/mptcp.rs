@@ -3,33 +3,15 @@
 //! Socket options of level SOL_MPTCP, Linux 6.12 `include/uapi/linux/mptcp.h`; `net/mptcp/sockopt.c` answers them. A socket that has fallen
 //! back passes them to TCP, which refuses. Before Linux 6.5 there is no MPTCP_FULL_INFO: counters read as absent then.
 
-use std::mem::{offset_of, size_of};
 use std::os::fd::RawFd;
-use std::ptr;
 
 use tcp_info::TcpInfo;
 
 use crate::counters::TcpCounters;
+use crate::sys;
 
-const SOL_MPTCP: libc::c_int = 284;
-const MPTCP_INFO: libc::c_int = 1;
-const MPTCP_FULL_INFO: libc::c_int = 4;
 /// Subflows looked at; the kernel's path manager makes eight beside the first, the user-space ones as many as they like.
 const MOST: usize = 32;
-
-/// `struct mptcp_full_info` without the `mptcp_info` at its end, which the kernel leaves out when the length says so.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct RawFullInfo {
-    size_tcpinfo_kernel: u32,
-    size_tcpinfo_user: u32,
-    size_sfinfo_kernel: u32,
-    size_sfinfo_user: u32,
-    num_subflows: u32,
-    size_arrays_user: u32,
-    subflow_info: u64,
-    tcp_info: u64,
-}
 
 /// A subflow as it was last seen; one that is gone keeps its counts.
 #[derive(Clone, Copy, Debug)]
@@ -49,13 +31,13 @@ pub struct Subflows {
 impl Subflows {
     /// Looks at the connection's subflows as they are now.
     pub fn look(&mut self, fd: RawFd) {
-        if self.is_tcp || !is_mptcp(fd) {
+        if self.is_tcp || !sys::is_mptcp(fd) {
             self.is_tcp = true;
             return;
         }
         let mut ids = [0u32; MOST];
         let mut infos = [TcpInfo::default(); MOST];
-        let count = read_full_info(fd, &mut ids, &mut infos);
+        let count = sys::read_subflows(fd, &mut ids, &mut infos);
         let found = ids.iter().zip(&infos).take(count);
         let established: Vec<_> = found.filter(|(_, info)| is_established(info)).collect();
         self.most_established = self.most_established.max(established.len() as u32);
@@ -98,13 +80,6 @@ impl Subflows {
     }
 }
 
-/// Whether a socket for which MPTCP was asked is no plain TCP (MPTCP_INFO with no room is the kernel's own way to ask).
-fn is_mptcp(fd: RawFd) -> bool {
-    let mut length: libc::socklen_t = 0;
-    // SAFETY: with a length of 0 nothing is written but the length.
-    unsafe { libc::getsockopt(fd, SOL_MPTCP, MPTCP_INFO, ptr::null_mut(), &mut length) == 0 }
-}
-
 /// Whether a subflow's handshake is over and it is not closed (`include/net/tcp_states.h`).
 fn is_established(info: &TcpInfo) -> bool {
     const ESTABLISHED: u8 = 1;
@@ -118,40 +93,6 @@ fn is_established(info: &TcpInfo) -> bool {
         ESTABLISHED | FIN_WAIT_1 | FIN_WAIT_2 | CLOSE_WAIT | LAST_ACK | CLOSING
     )
 }
-
-/// Fills identifiers and counters of the subflows and returns how many there are, at most [`MOST`].
-fn read_full_info(fd: RawFd, ids: &mut [u32; MOST], infos: &mut [TcpInfo; MOST]) -> usize {
-    let mut full = RawFullInfo {
-        size_tcpinfo_kernel: 0,
-        size_tcpinfo_user: size_of::<TcpInfo>() as u32,
-        size_sfinfo_kernel: 0,
-        // The identifier stands first; the addresses behind it are not asked for.
-        size_sfinfo_user: size_of::<u32>() as u32,
-        num_subflows: 0,
-        size_arrays_user: MOST as u32,
-        subflow_info: ids.as_mut_ptr() as u64,
-        tcp_info: infos.as_mut_ptr() as u64,
-    };
-    let mut length = size_of::<RawFullInfo>() as libc::socklen_t;
-    // SAFETY: the kernel writes `full`, and at most MOST entries of the sizes given into each array.
-    let status = unsafe {
-        libc::getsockopt(
-            fd,
-            SOL_MPTCP,
-            MPTCP_FULL_INFO,
-            (&raw mut full).cast(),
-            &mut length,
-        )
-    };
-    // An older kernel's structure is shorter: then the entries lie closer than here, and none of it could be told.
-    if status == 0 && full.size_tcpinfo_user as usize == size_of::<TcpInfo>() {
-        (full.num_subflows as usize).min(MOST)
-    } else {
-        0
-    }
-}
-
-const _: () = assert!(offset_of!(RawFullInfo, tcp_info) == 32 && size_of::<RawFullInfo>() == 40);
 
 #[cfg(test)]
 mod tests {

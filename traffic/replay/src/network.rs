@@ -89,9 +89,13 @@ impl Network {
         listeners.filter_map(|(id, listener)| Some((id as ServiceId, &listener.as_ref()?.socket)))
     }
 
+    /// Takes one connection, non-blocking. Options of the listening socket (TCP_NODELAY) hold for it too.
     pub fn accept(&self, service: ServiceId) -> io::Result<Socket> {
         match &self.listeners[usize::from(service)] {
-            Some(listener) => sys::accept(&listener.socket),
+            Some(listener) => {
+                let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+                listener.socket.accept4(flags).map(|(socket, _)| socket)
+            }
             None => Err(io::ErrorKind::WouldBlock.into()),
         }
     }

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::ethernet::{Address, Interface};
 use crate::wait::Waiter;
-use crate::{sys, system, Failure};
+use crate::{system, wakeups, Failure};
 
 const PRIORITIES: usize = 8;
 /// Without the frame check sequence.
@@ -102,7 +102,7 @@ fn storm(
     }
     loop {
         send(interface, &pause)?;
-        due_ns = next_ns(due_ns, arguments.interval_ns, sys::monotonic_ns());
+        due_ns = next_ns(due_ns, arguments.interval_ns, wakeups::monotonic_ns());
         let going_on = waiter.sleep_until(due_ns.min(end_ns))?;
         if !going_on || due_ns >= end_ns {
             return send(interface, &resume);

@@ -293,7 +293,7 @@ impl Receiver {
             None => 1,
         };
         if wanted != self.low_water {
-            sys::set_receive_low_water(socket.as_raw_fd(), wanted)?;
+            sys::set_receive_low_water(socket, wanted)?;
             self.low_water = wanted;
         }
         Ok(())

@@ -1,262 +1,32 @@
-//! The system calls that the standard library and socket2 do not have. All unsafe code but that of TCP_INFO, of exec,
-//! of waiting and of raw frames is here.
+//! The system calls that neither the standard library nor socket2 and nix have safe functions for. All unsafe code is here.
 
-use std::io;
-use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::ptr;
+use std::io::{self, IoSliceMut};
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::sync::atomic::AtomicU8;
 
+use nix::errno::Errno;
+use nix::setsockopt_impl;
+use nix::sys::resource::{getrlimit, setrlimit, Resource};
+use nix::sys::signal::{signal, sigprocmask, SigHandler, SigSet, SigmaskHow, Signal};
+use nix::sys::socket::sockopt::{IpBindAddressNoPort, SetStruct};
+use nix::sys::socket::{recv, recvmsg, setsockopt, MsgFlags, SetSockOpt};
 use socket2::Socket;
+use tcp_info::TcpInfo;
 
 /// Largest read or write in one call.
 pub const BLOCK_BYTES: usize = 1 << 20;
-/// Events taken from the kernel at a time.
-const EVENTS: usize = 1024;
-
-pub const READABLE: u32 = libc::EPOLLIN as u32;
-pub const WRITABLE: u32 = libc::EPOLLOUT as u32;
-pub const PEER_CLOSED: u32 = libc::EPOLLRDHUP as u32;
-pub const ERROR: u32 = libc::EPOLLERR as u32;
-pub const HANG_UP: u32 = libc::EPOLLHUP as u32;
 
 /// What is sent, and where reads that discard point to. Of atomics, as that keeps it out of the program's file: pages that were never
 /// written are all the kernel's one zero page, which stays in the CPU's cache.
 static BLOCK: [AtomicU8; BLOCK_BYTES] = [const { AtomicU8::new(0) }; BLOCK_BYTES];
 
-fn check(status: libc::c_int) -> io::Result<libc::c_int> {
-    if status < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(status)
-    }
-}
-
-fn check_size(size: isize) -> io::Result<usize> {
-    usize::try_from(size).map_err(|_| io::Error::last_os_error())
-}
-
-/// CLOCK_MONOTONIC in nanoseconds.
-pub fn monotonic_ns() -> i64 {
-    // SAFETY: all zeroes is a valid timespec.
-    let mut time: libc::timespec = unsafe { zeroed() };
-    // SAFETY: `time` is valid for writing; CLOCK_MONOTONIC always exists, so the call cannot fail.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
-    time.tv_sec * 1_000_000_000 + time.tv_nsec
-}
-
-/// An epoll instance; everything is registered edge-triggered, once.
-pub struct Epoll {
-    fd: OwnedFd,
-    events: Vec<libc::epoll_event>,
-}
-
-impl Epoll {
-    pub fn new() -> io::Result<Self> {
-        // SAFETY: no pointers.
-        let fd = check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        // SAFETY: a new descriptor that nothing else owns.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(Self {
-            fd,
-            events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS],
-        })
-    }
-
-    /// Watches a descriptor; what happens on it comes with `token`. Closing the descriptor ends it.
-    pub fn add(&self, fd: RawFd, interest: u32, token: u64) -> io::Result<()> {
-        let mut event = libc::epoll_event {
-            events: interest | libc::EPOLLET as u32,
-            u64: token,
-        };
-        // SAFETY: `event` is valid for reading.
-        check(unsafe { libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &mut event) })
-            .map(drop)
-    }
-
-    /// Waits without a limit; returns how many events there are for [`Epoll::event`].
-    pub fn wait(&mut self) -> io::Result<usize> {
-        // SAFETY: `events` has room for EVENTS entries.
-        match check(unsafe {
-            libc::epoll_wait(
-                self.fd.as_raw_fd(),
-                self.events.as_mut_ptr(),
-                EVENTS as libc::c_int,
-                -1,
-            )
-        }) {
-            Ok(count) => Ok(count as usize),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// An event's token and what happened.
-    pub fn event(&self, index: usize) -> (u64, u32) {
-        let event = self.events[index];
-        (event.u64, event.events)
-    }
-}
-
-/// A timer on absolute CLOCK_MONOTONIC times: exact, where the timeout of epoll_wait has slack.
-pub struct Timer {
-    fd: OwnedFd,
-    armed_ns: Option<i64>,
-}
-
-impl Timer {
-    pub fn new() -> io::Result<Self> {
-        // SAFETY: no pointers.
-        let fd = check(unsafe {
-            libc::timerfd_create(
-                libc::CLOCK_MONOTONIC,
-                libc::TFD_NONBLOCK | libc::TFD_CLOEXEC,
-            )
-        })?;
-        // SAFETY: a new descriptor that nothing else owns.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(Self { fd, armed_ns: None })
-    }
-
-    /// The timer went off; it is armed no longer. An edge-triggered timer needs no read.
-    pub fn expired(&mut self) {
-        self.armed_ns = None;
-    }
-
-    /// Goes off at a time at the latest (it may be armed for an earlier one already).
-    pub fn arm(&mut self, at_ns: i64) -> io::Result<()> {
-        if self.armed_ns.is_some_and(|armed_ns| armed_ns <= at_ns) {
-            return Ok(());
-        }
-        self.armed_ns = Some(at_ns);
-        // Zero would disarm it; what is past goes off at once.
-        let at_ns = at_ns.max(1);
-        let value = libc::timespec {
-            tv_sec: at_ns / 1_000_000_000,
-            tv_nsec: at_ns % 1_000_000_000,
-        };
-        let never = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let setting = libc::itimerspec {
-            it_interval: never,
-            it_value: value,
-        };
-        // SAFETY: `setting` is valid for reading; the old setting is not asked for.
-        check(unsafe {
-            libc::timerfd_settime(
-                self.fd.as_raw_fd(),
-                libc::TFD_TIMER_ABSTIME,
-                &setting,
-                ptr::null_mut(),
-            )
-        })
-        .map(drop)
-    }
-}
-
-impl AsRawFd for Timer {
-    fn as_raw_fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
-    }
-}
-
-/// Blocks SIGTERM, SIGINT and SIGPWR and returns a descriptor that becomes readable when one comes.
-pub fn termination_signals() -> io::Result<OwnedFd> {
-    // SAFETY: all zeroes is valid storage for a signal set, and sigemptyset initialises it.
-    let mut set: libc::sigset_t = unsafe { zeroed() };
-    // SAFETY: `set` is valid for writing and reading; the signals exist.
-    let fd = unsafe {
-        libc::sigemptyset(&mut set);
-        libc::sigaddset(&mut set, libc::SIGTERM);
-        libc::sigaddset(&mut set, libc::SIGINT);
-        libc::sigaddset(&mut set, libc::SIGPWR);
-        check(libc::sigprocmask(libc::SIG_BLOCK, &set, ptr::null_mut()))?;
-        check(libc::signalfd(
-            -1,
-            &set,
-            libc::SFD_NONBLOCK | libc::SFD_CLOEXEC,
-        ))?
-    };
-    // SAFETY: a new descriptor that nothing else owns.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// Why a program is to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Termination {
-    /// SIGTERM or SIGINT: somebody wants it to.
-    Told,
-    /// SIGPWR: its host loses its power.
-    PowerLost,
-}
-
-/// Takes the signal that made the descriptor of `termination_signals` readable.
-pub fn take_termination(signals: &OwnedFd) -> io::Result<Termination> {
-    let mut bytes = [0_u8; std::mem::size_of::<libc::signalfd_siginfo>()];
-    std::io::Read::read_exact(&mut std::fs::File::from(signals.try_clone()?), &mut bytes)?;
-    // ssi_signo is the first field (signalfd(2)).
-    let number = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    Ok(match number == libc::SIGPWR as u32 {
-        true => Termination::PowerLost,
-        false => Termination::Told,
-    })
-}
-
-/// Raises the limit of open descriptors as far as this process may, and returns it.
-pub fn raise_descriptor_limit() -> io::Result<u64> {
-    let nr_open = std::fs::read_to_string("/proc/sys/fs/nr_open")
-        .ok()
-        .and_then(|text| text.trim().parse().ok());
-    let wanted: u64 = nr_open.unwrap_or(1 << 20);
-    let highest = libc::rlimit {
-        rlim_cur: wanted,
-        rlim_max: wanted,
-    };
-    // SAFETY: `highest` is valid for reading. It fails without CAP_SYS_RESOURCE, and then the hard limit has to do.
-    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &highest) } == 0 {
-        return Ok(wanted);
-    }
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: `limit` is valid for writing.
-    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) })?;
-    limit.rlim_cur = limit.rlim_max;
-    // SAFETY: `limit` is valid for reading.
-    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) })?;
-    Ok(limit.rlim_cur)
-}
-
-/// Takes one connection, non-blocking. Options of the listening socket (TCP_NODELAY) hold for it too.
-pub fn accept(listener: &Socket) -> io::Result<Socket> {
-    let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: the peer's address is not asked for.
-    let fd = check(unsafe {
-        libc::accept4(
-            listener.as_raw_fd(),
-            ptr::null_mut(),
-            ptr::null_mut(),
-            flags,
-        )
-    })?;
-    // SAFETY: a new descriptor that nothing else owns.
-    Ok(unsafe { Socket::from_raw_fd(fd) })
-}
+/* -- Data -------------------------------------------------------------------------------------------- */
 
 /// Reads into `buffer`; 0 is the end of the stream.
 pub fn receive(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: `buffer` is valid for writing its length.
-    check_size(unsafe {
-        libc::recv(
-            fd,
-            buffer.as_mut_ptr().cast(),
-            buffer.len(),
-            libc::MSG_DONTWAIT,
-        )
-    })
+    Ok(recv(fd, buffer, MsgFlags::MSG_DONTWAIT)?)
 }
 
 /// Reads up to `length` bytes (at most [`BLOCK_BYTES`]) and throws them away without copying; 0 is the end of the stream.
@@ -264,80 +34,66 @@ pub fn discard(fd: RawFd, length: usize) -> io::Result<usize> {
     debug_assert!(length <= BLOCK_BYTES);
     let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
     // SAFETY: TCP writes nothing to the buffer with MSG_TRUNC (tcp(7)); the kernel only checks that the range is the process's own.
-    check_size(unsafe { libc::recv(fd, BLOCK.as_ptr().cast_mut().cast(), length, flags) })
+    let received = unsafe { libc::recv(fd, BLOCK.as_ptr().cast_mut().cast(), length, flags) };
+    Ok(Errno::result(received)? as usize)
+}
+
+/// A control message that asks for an entry in the socket's error queue when the last byte is acknowledged, as the kernel wants it.
+#[repr(C)]
+struct DeliveryRequest {
+    header: libc::cmsghdr,
+    flags: u32,
+    padding: u32,
 }
 
 /// Sends `head`, then up to `body` bytes of the shared block; returns how much of both the socket took.
 /// With `report_delivery` the socket's error queue gets an entry when the last byte is acknowledged.
 pub fn send(fd: RawFd, head: &[u8], body: usize, report_delivery: bool) -> io::Result<usize> {
+    let part = |base: *const u8, length| libc::iovec {
+        iov_base: base.cast_mut().cast(),
+        iov_len: length,
+    };
     let mut parts = [
-        libc::iovec {
-            iov_base: head.as_ptr().cast_mut().cast(),
-            iov_len: head.len(),
-        },
-        libc::iovec {
-            iov_base: BLOCK.as_ptr().cast_mut().cast(),
-            iov_len: body.min(BLOCK_BYTES),
-        },
+        part(head.as_ptr(), head.len()),
+        part(BLOCK.as_ptr().cast(), body.min(BLOCK_BYTES)),
     ];
-    let mut control = Control::default();
-    // SAFETY: all zeroes is a valid message header without parts.
-    let mut message: libc::msghdr = unsafe { zeroed() };
-    message.msg_iov = parts.as_mut_ptr();
-    message.msg_iovlen = parts.len();
-    if report_delivery {
-        control.ask_for_delivery(&mut message);
-    }
+    let mut control = DeliveryRequest {
+        header: libc::cmsghdr {
+            cmsg_len: size_of::<libc::cmsghdr>() + size_of::<u32>(),
+            cmsg_level: libc::SOL_SOCKET,
+            cmsg_type: libc::SO_TIMESTAMPING,
+        },
+        flags: libc::SOF_TIMESTAMPING_TX_ACK,
+        padding: 0,
+    };
+    let (control, control_bytes) = match report_delivery {
+        true => ((&raw mut control).cast(), size_of::<DeliveryRequest>()),
+        false => (std::ptr::null_mut(), 0),
+    };
+    let message = libc::msghdr {
+        msg_name: std::ptr::null_mut(),
+        msg_namelen: 0,
+        msg_iov: parts.as_mut_ptr(),
+        msg_iovlen: parts.len(),
+        msg_control: control,
+        msg_controllen: control_bytes,
+        msg_flags: 0,
+    };
     // SAFETY: the parts and the control data outlive the call, which only reads them.
-    check_size(unsafe { libc::sendmsg(fd, &message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) })
-}
-
-/// Room for one control message with an integer, aligned as the kernel wants it.
-#[repr(C, align(8))]
-#[derive(Default)]
-struct Control([u8; 24]);
-
-impl Control {
-    fn ask_for_delivery(&mut self, message: &mut libc::msghdr) {
-        message.msg_control = self.0.as_mut_ptr().cast();
-        // SAFETY: pure arithmetic.
-        message.msg_controllen = unsafe { libc::CMSG_SPACE(size_of::<u32>() as u32) } as usize;
-        // SAFETY: the control buffer is aligned and longer than a header and a u32, so the first header and its data lie within.
-        unsafe {
-            let header = libc::CMSG_FIRSTHDR(message);
-            (*header).cmsg_level = libc::SOL_SOCKET;
-            (*header).cmsg_type = libc::SO_TIMESTAMPING;
-            (*header).cmsg_len = libc::CMSG_LEN(size_of::<u32>() as u32) as usize;
-            libc::CMSG_DATA(header)
-                .cast::<u32>()
-                .write_unaligned(libc::SOF_TIMESTAMPING_TX_ACK);
-        }
-    }
-}
-
-/// Prepares a socket for sends with `report_delivery`.
-pub fn enable_delivery_reports(fd: RawFd) -> io::Result<()> {
-    let flags = libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_OPT_TSONLY;
-    set_option(
-        fd,
-        libc::SOL_SOCKET,
-        libc::SO_TIMESTAMPING,
-        flags as libc::c_int,
-    )
+    let sent = unsafe { libc::sendmsg(fd, &message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) };
+    Ok(Errno::result(sent)? as usize)
 }
 
 /// Empties a socket's queue of delivery reports.
 pub fn drain_delivery_reports(fd: RawFd) -> io::Result<()> {
+    let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
     loop {
-        // SAFETY: all zeroes is a valid message header; nothing but the fact of the entry is asked for.
-        let mut message: libc::msghdr = unsafe { zeroed() };
-        // SAFETY: `message` is valid for writing.
-        match check_size(unsafe {
-            libc::recvmsg(fd, &mut message, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT)
-        }) {
+        // Nothing but the fact of the entry is asked for.
+        let mut nothing: [IoSliceMut; 0] = [];
+        match recvmsg::<()>(fd, &mut nothing, None, flags) {
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            Err(error) => return Err(error),
+            Err(Errno::EAGAIN) => return Ok(()),
+            Err(errno) => return Err(errno.into()),
         }
     }
 }
@@ -346,44 +102,191 @@ pub fn drain_delivery_reports(fd: RawFd) -> io::Result<()> {
 pub fn unacknowledged_bytes(fd: RawFd) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: `bytes` is valid for writing; TIOCOUTQ is SIOCOUTQ.
-    check(unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) })?;
+    Errno::result(unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) })?;
     Ok(bytes.max(0) as u64)
 }
 
+/* -- Options ----------------------------------------------------------------------------------------- */
+
+/// Options whose value is an integer, which nix does not have.
+macro_rules! integer_option {
+    ($name:ident, $level:expr, $option:path) => {
+        #[derive(Clone, Copy)]
+        struct $name;
+        setsockopt_impl!($name, $level, $option, libc::c_int, SetStruct<libc::c_int>);
+    };
+}
+
+integer_option!(Timestamping, libc::SOL_SOCKET, libc::SO_TIMESTAMPING);
+integer_option!(ReceiveLowWater, libc::SOL_SOCKET, libc::SO_RCVLOWAT);
+integer_option!(WindowClamp, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP);
+integer_option!(QdiscBypass, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS);
+
+fn set(
+    socket: &Socket,
+    option: impl SetSockOpt<Val = libc::c_int>,
+    value: libc::c_int,
+) -> io::Result<()> {
+    Ok(setsockopt(socket, option, &value)?)
+}
+
+/// Prepares a socket for sends with `report_delivery`.
+pub fn enable_delivery_reports(socket: &Socket) -> io::Result<()> {
+    let flags = libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_OPT_TSONLY;
+    set(socket, Timestamping, flags as libc::c_int)
+}
+
 /// Sets how many bytes must have arrived before the socket counts as readable.
-pub fn set_receive_low_water(fd: RawFd, bytes: u32) -> io::Result<()> {
-    set_option(
-        fd,
-        libc::SOL_SOCKET,
-        libc::SO_RCVLOWAT,
-        bytes as libc::c_int,
-    )
+pub fn set_receive_low_water(socket: &Socket, bytes: u32) -> io::Result<()> {
+    set(socket, ReceiveLowWater, bytes as libc::c_int)
 }
 
 /// Sets the most that the socket advertises as its window; what it has advertised stays.
-pub fn set_window_clamp(fd: RawFd, bytes: u32) -> io::Result<()> {
+pub fn set_window_clamp(socket: &Socket, bytes: u32) -> io::Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
-    set_option(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, bytes)
+    set(socket, WindowClamp, bytes)
+}
+
+/// Lets frames pass by the interface's queueing discipline.
+pub fn bypass_qdisc(socket: &Socket) -> io::Result<()> {
+    set(socket, QdiscBypass, 1)
 }
 
 /// Lets bind(2) take the address only.
 pub fn bind_address_without_port(socket: &Socket) -> io::Result<()> {
-    set_option(
-        socket.as_raw_fd(),
-        libc::IPPROTO_IP,
-        libc::IP_BIND_ADDRESS_NO_PORT,
-        1,
-    )
+    Ok(setsockopt(socket, IpBindAddressNoPort, &true)?)
 }
 
-fn set_option(
+/// Binds a raw socket to an interface and returns its address, to which the kernel adds the interface's type and hardware address.
+/// Protocol 0: it gets no frames.
+pub fn bind_to_interface(socket: &Socket, index: u32) -> io::Result<libc::sockaddr_ll> {
+    let mut address = libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as u16,
+        sll_protocol: 0,
+        sll_ifindex: index as libc::c_int,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    };
+    let mut length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    let place: *mut libc::sockaddr = (&raw mut address).cast();
+    // SAFETY: `address` is valid for reading `length` bytes.
+    Errno::result(unsafe { libc::bind(socket.as_raw_fd(), place, length) })?;
+    // SAFETY: `address` is valid for writing `length` bytes, and so is `length`.
+    Errno::result(unsafe { libc::getsockname(socket.as_raw_fd(), place, &raw mut length) })?;
+    Ok(address)
+}
+
+/// Reads an option into `value`; how many bytes the kernel has of it, or `None` where it refuses.
+///
+/// # Safety
+/// Any bytes must be a valid `Value`, and where the option makes the kernel follow pointers in it, they must point to what it may write.
+unsafe fn read_option<Value>(
     fd: RawFd,
     level: libc::c_int,
     option: libc::c_int,
-    value: libc::c_int,
-) -> io::Result<()> {
-    let length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: `value` is valid for reading `length` bytes.
-    check(unsafe { libc::setsockopt(fd, level, option, (&raw const value).cast(), length) })
-        .map(drop)
+    value: &mut Value,
+) -> Option<usize> {
+    let mut length = size_of::<Value>() as libc::socklen_t;
+    let place = (&raw mut *value).cast();
+    // SAFETY: the kernel writes at most `length` bytes to `value`; the rest is the caller's promise.
+    let status = unsafe { libc::getsockopt(fd, level, option, place, &raw mut length) };
+    (status == 0).then_some(length as usize)
+}
+
+/// The kernel's counters of a TCP connection, and how many bytes of them this kernel has.
+pub fn read_tcp_info(fd: RawFd) -> Option<(TcpInfo, usize)> {
+    let mut info = TcpInfo::default();
+    // SAFETY: it consists of integers only.
+    let length = unsafe { read_option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info) }?;
+    Some((info, length))
+}
+
+/// Linux 6.12, `include/uapi/linux/mptcp.h`, `include/linux/socket.h`.
+const SOL_MPTCP: libc::c_int = 284;
+const MPTCP_INFO: libc::c_int = 1;
+const MPTCP_FULL_INFO: libc::c_int = 4;
+
+/// Whether a socket for which MPTCP was asked is no plain TCP (MPTCP_INFO with no room is the kernel's own way to ask).
+pub fn is_mptcp(fd: RawFd) -> bool {
+    // SAFETY: there is no room for anything.
+    unsafe { read_option(fd, SOL_MPTCP, MPTCP_INFO, &mut ()) }.is_some()
+}
+
+/// `struct mptcp_full_info` without the `mptcp_info` at its end, which the kernel leaves out when the length says so.
+#[repr(C)]
+struct FullInfo {
+    size_tcpinfo_kernel: u32,
+    size_tcpinfo_user: u32,
+    size_sfinfo_kernel: u32,
+    size_sfinfo_user: u32,
+    num_subflows: u32,
+    size_arrays_user: u32,
+    subflow_info: u64,
+    tcp_info: u64,
+}
+
+const _: () =
+    assert!(std::mem::offset_of!(FullInfo, tcp_info) == 32 && size_of::<FullInfo>() == 40);
+
+/// Fills identifiers and counters of an MPTCP connection's subflows and returns how many there are, at most `MOST`.
+pub fn read_subflows<const MOST: usize>(
+    fd: RawFd,
+    ids: &mut [u32; MOST],
+    infos: &mut [TcpInfo; MOST],
+) -> usize {
+    let mut full = FullInfo {
+        size_tcpinfo_kernel: 0,
+        size_tcpinfo_user: size_of::<TcpInfo>() as u32,
+        size_sfinfo_kernel: 0,
+        // The identifier stands first; the addresses behind it are not asked for.
+        size_sfinfo_user: size_of::<u32>() as u32,
+        num_subflows: 0,
+        size_arrays_user: MOST as u32,
+        subflow_info: ids.as_mut_ptr() as u64,
+        tcp_info: infos.as_mut_ptr() as u64,
+    };
+    // SAFETY: the kernel writes integers to `full`, and at most MOST entries of the sizes given into each array, which are integers too.
+    let read = unsafe { read_option(fd, SOL_MPTCP, MPTCP_FULL_INFO, &mut full) };
+    // An older kernel's structure is shorter: then the entries lie closer than here, and none of it could be told.
+    if read.is_some() && full.size_tcpinfo_user as usize == size_of::<TcpInfo>() {
+        (full.num_subflows as usize).min(MOST)
+    } else {
+        0
+    }
+}
+
+/* -- The process ------------------------------------------------------------------------------------- */
+
+/// Raises the limit of open descriptors as far as this process may, and returns it.
+pub fn raise_descriptor_limit() -> io::Result<u64> {
+    let nr_open = std::fs::read_to_string("/proc/sys/fs/nr_open")
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    let wanted: u64 = nr_open.unwrap_or(1 << 20);
+    // It fails without CAP_SYS_RESOURCE, and then the hard limit has to do.
+    if setrlimit(Resource::RLIMIT_NOFILE, wanted, wanted).is_ok() {
+        return Ok(wanted);
+    }
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+    Ok(hard)
+}
+
+/// Has a program take signals as programs do: it inherits which are blocked (ours are: `wakeups::termination_signals`) and ignored,
+/// which SIGINT is where a shell put us into the background.
+pub fn give_signals_back(command: &mut Command) {
+    // SAFETY: the function makes system calls only: it is async-signal-safe, as what runs between fork and exec must be.
+    unsafe { command.pre_exec(receive_signals) };
+}
+
+fn receive_signals() -> io::Result<()> {
+    // SAFETY: the default action is no function of ours.
+    unsafe { signal(Signal::SIGINT, SigHandler::SigDfl) }?;
+    Ok(sigprocmask(
+        SigmaskHow::SIG_SETMASK,
+        Some(&SigSet::empty()),
+        None,
+    )?)
 }

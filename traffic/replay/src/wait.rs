@@ -1,12 +1,13 @@
 //! Waiting for a time, for a signal, or for a descriptor, whatever comes first.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::sys::{self, Termination, Timer};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout};
+use nix::sys::signalfd::SignalFd;
 
-/// `poll` passes over such a descriptor.
-const NO_DESCRIPTOR: RawFd = -1;
+use crate::wakeups::{self, Termination, Timer};
 
 /// What came first.
 pub enum Wake {
@@ -20,7 +21,7 @@ pub enum Wake {
 
 /// The timer and the signals that one waits for beside a descriptor.
 pub struct Waiter {
-    signals: OwnedFd,
+    signals: SignalFd,
     timer: Timer,
     armed: bool,
 }
@@ -29,7 +30,7 @@ impl Waiter {
     /// From now on SIGTERM, SIGINT and SIGPWR are blocked, and told here.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
-            signals: sys::termination_signals()?,
+            signals: wakeups::termination_signals()?,
             timer: Timer::new()?,
             armed: false,
         })
@@ -45,23 +46,20 @@ impl Waiter {
     /// Waits for a time on CLOCK_MONOTONIC; `false`: a signal came before it.
     pub fn sleep_until(&mut self, at_ns: i64) -> io::Result<bool> {
         self.arm(at_ns)?;
-        Ok(!matches!(self.wait_for(NO_DESCRIPTOR)?, Wake::Signal(_)))
+        Ok(!matches!(self.wait_for(None)?, Wake::Signal(_)))
     }
 
     /// Waits for whatever comes first. The timer and a signal are told once.
-    pub fn wait(&mut self, descriptor: &impl AsRawFd) -> io::Result<Wake> {
-        self.wait_for(descriptor.as_raw_fd())
+    pub fn wait(&mut self, descriptor: &impl AsFd) -> io::Result<Wake> {
+        self.wait_for(Some(descriptor.as_fd()))
     }
 
-    fn wait_for(&mut self, descriptor: RawFd) -> io::Result<Wake> {
-        let timer = match self.armed {
-            true => self.timer.as_raw_fd(),
-            false => NO_DESCRIPTOR,
-        };
+    fn wait_for(&mut self, descriptor: Option<BorrowedFd>) -> io::Result<Wake> {
         loop {
-            let ready = poll([self.signals.as_raw_fd(), timer, descriptor])?;
+            let timer = self.armed.then(|| self.timer.as_fd());
+            let ready = poll([Some(self.signals.as_fd()), timer, descriptor])?;
             match ready {
-                [true, _, _] => return sys::take_termination(&self.signals).map(Wake::Signal),
+                [true, _, _] => return wakeups::take_termination(&self.signals).map(Wake::Signal),
                 [_, true, _] => {
                     self.armed = false;
                     return Ok(Wake::Due);
@@ -74,18 +72,15 @@ impl Waiter {
 }
 
 /// Waits without a limit; which of the descriptors are readable or at their end.
-fn poll<const N: usize>(descriptors: [RawFd; N]) -> io::Result<[bool; N]> {
-    let mut entries = descriptors.map(|fd| libc::pollfd {
-        fd,
-        events: libc::POLLIN,
-        revents: 0,
-    });
-    // SAFETY: `entries` is valid for reading and writing, and has N entries.
-    if unsafe { libc::poll(entries.as_mut_ptr(), N as libc::nfds_t, -1) } < 0 {
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
+fn poll<const N: usize>(descriptors: [Option<BorrowedFd>; N]) -> io::Result<[bool; N]> {
+    let given = descriptors.iter().flatten();
+    let mut entries: Vec<PollFd> = given
+        .map(|descriptor| PollFd::new(*descriptor, PollFlags::POLLIN))
+        .collect();
+    match nix::poll::poll(&mut entries, PollTimeout::NONE) {
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(errno) => return Err(errno.into()),
     }
-    Ok(entries.map(|entry| entry.revents != 0))
+    let mut ready = entries.iter().map(|entry| entry.any().unwrap_or(true));
+    Ok(descriptors.map(|descriptor| descriptor.is_some() && ready.next() == Some(true)))
 }

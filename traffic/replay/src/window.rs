@@ -6,7 +6,6 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use socket2::Socket;
@@ -120,7 +119,7 @@ impl WindowLimit {
         let window = self.in_segments_of(segment);
         // The kernel raises what is less than its own least.
         let clamp = window.saturating_sub(GROWTH_SEGMENTS * segment).max(1);
-        sys::set_window_clamp(socket.as_raw_fd(), clamp)
+        sys::set_window_clamp(socket, clamp)
     }
 
     /// Sets the clamp again after data have been read; `received` is all that the connection has received.
@@ -129,7 +128,7 @@ impl WindowLimit {
         if received < u64::from(segment) {
             return Ok(());
         }
-        sys::set_window_clamp(socket.as_raw_fd(), self.in_segments_of(segment))
+        sys::set_window_clamp(socket, self.in_segments_of(segment))
     }
 
     /// The data of as many whole segments as the window has room for. A window that ends within a segment would have the sender send the

@@ -5,6 +5,7 @@ mod process;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use nix::sys::signal::Signal;
 use process::{monotonic_ns, send, terminate, wait_for_signal_mask};
 
 fn start(options: &[&str], log: &Path, argv: &[&str]) -> Child {
@@ -140,7 +141,7 @@ fn a_loss_of_power_is_told_from_a_signal() {
     let log = directory.path().join("down.log");
     let running = start(&[], &log, &["sleep", "600"]);
     wait_for_signal_mask(&running);
-    send(&running, libc::SIGPWR);
+    send(&running, Signal::SIGPWR);
     assert!(running.wait_with_output().unwrap().status.success());
     assert_eq!(read(&log).2, "power");
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::fcntl::{fcntl, FcntlArg, OFlag};
@@ -14,6 +14,7 @@ use nix::unistd::{pipe2, read, write, Pid};
 use crate::failure::{Context, Failure, Result};
 use crate::namespace::{Machine, Node};
 use crate::process::{self, Part, Streams};
+use crate::sys;
 
 /// A pipe's packet holds at most this much (pipe(7), PIPE_BUF).
 const PACKET_BYTES: usize = 4096;
@@ -60,7 +61,7 @@ pub fn run(machine: &Machine, node: &Node, tool: &str, text: &str) -> Result<()>
 
 /// Writes line by line until all is written or the tool has ended; returns the number of packets written.
 fn feed(lines: &[&str], pipe: &OwnedFd, tool: Pid) -> Result<usize> {
-    let ended = open_pidfd(tool).context(|| "watch a process".to_owned())?;
+    let ended = sys::open_pidfd(tool).context(|| "watch a process".to_owned())?;
     let mut written = 0;
     for packet in lines
         .iter()
@@ -138,14 +139,6 @@ fn set_nonblocking(descriptor: &OwnedFd) -> Result<()> {
     fcntl(descriptor, FcntlArg::F_SETFL(flags))
         .context(|| "set a descriptor's flags".to_owned())?;
     Ok(())
-}
-
-fn open_pidfd(pid: Pid) -> nix::Result<OwnedFd> {
-    // SAFETY: the call has two integers for arguments.
-    let returned = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
-    let descriptor = Errno::result(returned)?;
-    // SAFETY: it is new and nobody else knows it.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
 }
 
 #[cfg(test)]

@@ -2,21 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsRawFd, OwnedFd};
 
-use nix::sys::socket::{
-    recv, send, socket, AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType,
-};
+use netlink::{attributes, messages, u16_at, u32_at, Protocol, Reply, Request, Socket};
 
 use crate::failure::{Context, Failure, Result};
 
-const MESSAGE_HEADER_BYTES: usize = 16;
-/// `struct rtmsg`, `struct rtnexthop` and `struct rtattr`.
+/// `struct rtmsg` and `struct rtnexthop`.
 const ROUTE_HEADER_BYTES: usize = 12;
 const NEXT_HOP_HEADER_BYTES: usize = 8;
-const ATTRIBUTE_HEADER_BYTES: usize = 4;
 /// The kernel fills up to 32 KiB at a time.
 const ANSWER_BYTES: usize = 1 << 16;
+/// Linux, include/uapi/linux/rtnetlink.h: flags of a next hop.
 const RTNH_F_DEAD: u8 = 1;
 const RTNH_F_LINKDOWN: u8 = 16;
 
@@ -47,27 +43,25 @@ impl std::str::FromStr for Prefix {
 pub type Routes = BTreeMap<Prefix, Vec<u32>>;
 
 /// A socket that reads the routes of the network namespace in which it was opened.
-pub struct Fib(OwnedFd);
+pub struct Fib(Socket);
 
 impl Fib {
     pub fn open() -> Result<Self> {
-        socket(
-            AddressFamily::Netlink,
-            SockType::Raw,
-            SockFlag::SOCK_CLOEXEC,
-            SockProtocol::NetlinkRoute,
-        )
-        .map(Self)
-        .context(|| "open a netlink socket".to_owned())
+        Socket::open(Protocol::Route)
+            .map(Self)
+            .context(|| "open a netlink socket".to_owned())
     }
 
     pub fn read(&self) -> Result<Routes> {
-        send(self.0.as_raw_fd(), &request(), MsgFlags::empty())
+        self.0
+            .send(request().finish(0))
             .context(|| "ask for the routes".to_owned())?;
         let mut routes = Routes::new();
         let mut answer = vec![0; ANSWER_BYTES];
         loop {
-            let length = recv(self.0.as_raw_fd(), &mut answer, MsgFlags::empty())
+            let length = self
+                .0
+                .receive(&mut answer)
                 .context(|| "read the routes".to_owned())?;
             if take_messages(&answer[..length], &mut routes)? {
                 return Ok(routes);
@@ -76,36 +70,28 @@ impl Fib {
     }
 }
 
-fn request() -> [u8; MESSAGE_HEADER_BYTES + ROUTE_HEADER_BYTES] {
-    let mut message = [0; MESSAGE_HEADER_BYTES + ROUTE_HEADER_BYTES];
-    let length = message.len() as u32;
-    message[0..4].copy_from_slice(&length.to_ne_bytes());
-    message[4..6].copy_from_slice(&libc::RTM_GETROUTE.to_ne_bytes());
-    let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
-    message[6..8].copy_from_slice(&flags.to_ne_bytes());
-    message[MESSAGE_HEADER_BYTES] = libc::AF_INET as u8;
-    message
+fn request() -> Request {
+    let mut header = [0; ROUTE_HEADER_BYTES];
+    header[0] = libc::AF_INET as u8;
+    Request::new(libc::RTM_GETROUTE, libc::NLM_F_DUMP, &header)
 }
 
 /// Takes the routes of one answer; `true` when it was the last.
-fn take_messages(mut answer: &[u8], routes: &mut Routes) -> Result<bool> {
+fn take_messages(answer: &[u8], routes: &mut Routes) -> Result<bool> {
     let broken = || Failure::new("the kernel's answer about routes is cut short");
-    while !answer.is_empty() {
-        let length = u32_at(answer, 0).ok_or_else(broken)? as usize;
-        let message = answer.get(..length).ok_or_else(broken)?;
-        let kind = u16_at(message, 4).ok_or_else(broken)?;
-        if kind == libc::NLMSG_DONE as u16 {
-            return Ok(true);
+    for message in messages(answer) {
+        let message = message.map_err(|_| broken())?;
+        match message.reply() {
+            Reply::Done => return Ok(true),
+            Reply::Refused(number) => {
+                let errno = nix::errno::Errno::from_raw(number);
+                return Err(Failure::new(format!("read the routes: {}", errno.desc())));
+            }
+            Reply::Data(payload) if message.kind == libc::RTM_NEWROUTE => {
+                take_route(payload, routes).ok_or_else(broken)?;
+            }
+            Reply::Data(_) => {}
         }
-        if kind == libc::NLMSG_ERROR as u16 {
-            let code = u32_at(message, MESSAGE_HEADER_BYTES).ok_or_else(broken)? as i32;
-            let errno = nix::errno::Errno::from_raw(-code);
-            return Err(Failure::new(format!("read the routes: {}", errno.desc())));
-        }
-        if kind == libc::RTM_NEWROUTE {
-            take_route(&message[MESSAGE_HEADER_BYTES..], routes).ok_or_else(broken)?;
-        }
-        answer = answer.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
     Ok(false)
 }
@@ -120,7 +106,7 @@ fn take_route(message: &[u8], routes: &mut Routes) -> Option<()> {
     let mut address = Ipv4Addr::UNSPECIFIED;
     let mut interfaces = Vec::new();
     let flags = u32_at(header, 8)? as u8;
-    for (kind, payload) in Attributes(&message[ROUTE_HEADER_BYTES..]) {
+    for (kind, payload) in attributes(&message[ROUTE_HEADER_BYTES..]) {
         match kind {
             libc::RTA_DST => address = <[u8; 4]>::try_from(payload).ok()?.into(),
             libc::RTA_OIF if is_alive(flags) => interfaces.push(u32_at(payload, 0)?),
@@ -150,28 +136,6 @@ fn take_next_hops(mut payload: &[u8], interfaces: &mut Vec<u32>) -> Option<()> {
 
 fn is_alive(flags: u8) -> bool {
     flags & (RTNH_F_DEAD | RTNH_F_LINKDOWN) == 0
-}
-
-struct Attributes<'a>(&'a [u8]);
-
-impl<'a> Iterator for Attributes<'a> {
-    type Item = (u16, &'a [u8]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let length = usize::from(u16_at(self.0, 0)?);
-        let kind = u16_at(self.0, 2)?;
-        let payload = self.0.get(ATTRIBUTE_HEADER_BYTES..length)?;
-        self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
-        Some((kind, payload))
-    }
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 use super::*;
 
+/// One attribute with its header.
 fn attribute(kind: u16, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = ((ATTRIBUTE_HEADER_BYTES + payload.len()) as u16)
-        .to_ne_bytes()
-        .to_vec();
-    bytes.extend(kind.to_ne_bytes());
-    bytes.extend(payload);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
+    let mut request = Request::new(0, 0, &[]);
+    let bare = request.finish(0).len();
+    request.attribute(kind, payload).finish(0)[bare..].to_vec()
 }
 
 fn next_hop(flags: u8, interface: u32) -> Vec<u8> {
@@ -22,13 +19,7 @@ fn next_hop(flags: u8, interface: u32) -> Vec<u8> {
 }
 
 fn message(kind: u16, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = ((MESSAGE_HEADER_BYTES + payload.len()) as u32)
-        .to_ne_bytes()
-        .to_vec();
-    bytes.extend(kind.to_ne_bytes());
-    bytes.extend([0; 10]);
-    bytes.extend(payload);
-    bytes
+    Request::new(kind, 0, payload).finish(0).to_vec()
 }
 
 fn route(table: u8, length: u8, attributes: &[Vec<u8>]) -> Vec<u8> {

@@ -17,10 +17,11 @@ mod words;
 
 use std::collections::HashMap;
 
+use netlink::{Protocol, Refusal, Request, Socket};
 use nix::net::if_::if_nametoindex;
 
 use crate::failure::{Failure, Result};
-use crate::netlink::{Message, Refusal, Socket};
+use crate::link::open_socket;
 use words::Words;
 
 /// The interfaces of the current network namespace.
@@ -39,10 +40,10 @@ impl Interfaces {
 }
 
 /// What a line asks for, and of whom.
-enum Request {
-    Route(Message),
+enum Command {
+    Route(Request),
     /// The path manager of MPTCP, by generic netlink.
-    Mptcp(Message),
+    Mptcp(Request),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -60,10 +61,10 @@ impl Tool {
         }
     }
 
-    fn compile(self, words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
+    fn compile(self, words: &mut Words, interfaces: &mut Interfaces) -> Option<Command> {
         match self {
             Self::Ip => ip::compile(words, interfaces),
-            Self::Tc => tc::compile(words, interfaces).map(Request::Route),
+            Self::Tc => tc::compile(words, interfaces).map(Command::Route),
         }
     }
 
@@ -80,7 +81,7 @@ pub fn apply(tool: Tool, text: &str) -> Result<bool> {
         return Ok(false);
     };
     let mut sockets = Sockets {
-        route: Socket::open()?,
+        route: open_socket(Protocol::Route)?,
         mptcp: None,
     };
     for (number, line, request) in requests {
@@ -98,15 +99,15 @@ struct Sockets {
 }
 
 impl Sockets {
-    fn send(&mut self, request: Request) -> Result<std::result::Result<(), Refusal>> {
-        match request {
-            Request::Route(mut message) => Ok(self.route.request(&mut message)),
-            Request::Mptcp(mut message) => {
+    fn send(&mut self, command: Command) -> Result<std::result::Result<(), Refusal>> {
+        match command {
+            Command::Route(mut message) => Ok(self.route.request(&mut message)),
+            Command::Mptcp(mut message) => {
                 let (socket, family) = match &mut self.mptcp {
                     Some(known) => known,
                     empty => {
-                        let mut socket = Socket::open_generic()?;
-                        let family = socket.family(mptcp::FAMILY)?;
+                        let mut socket = open_socket(Protocol::Generic)?;
+                        let family = family(&mut socket, mptcp::FAMILY)?;
                         empty.insert((socket, family))
                     }
                 };
@@ -117,8 +118,20 @@ impl Sockets {
     }
 }
 
+/// The number of a family of generic netlink.
+fn family(socket: &mut Socket, name: &str) -> Result<u16> {
+    let found = socket.family(name).map_err(|refusal| {
+        Failure::new(format!(
+            "the kernel has no netlink family {name}: {refusal}"
+        ))
+    })?;
+    found
+        .map(|family| family.id)
+        .ok_or_else(|| Failure::new(format!("the kernel gave netlink family {name} no number")))
+}
+
 /// A request with the number of its line, from 1, and the line.
-type Numbered<'a> = (usize, &'a str, Request);
+type Numbered<'a> = (usize, &'a str, Command);
 
 /// The requests of all lines, or nothing if a single line is not of the part that is known here.
 fn compile<'a>(
@@ -161,13 +174,13 @@ fn compile_line(
     tool: Tool,
     line: &str,
     interfaces: &mut Interfaces,
-) -> std::result::Result<Option<Request>, Strange> {
+) -> std::result::Result<Option<Command>, Strange> {
     let Some(mut words) = Words::of_line(line).ok_or(Strange::Unknown)? else {
         return Ok(None);
     };
     if tool == Tool::Tc && switch_port::is_named(line) {
         let request = switch_port::compile(&mut words, interfaces).map_err(Strange::Wrong)?;
-        return Ok(Some(Request::Route(request)));
+        return Ok(Some(Command::Route(request)));
     }
     let request = tool
         .compile(&mut words, interfaces)

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 
+use netlink::Protocol;
 use nix::sched::CloneFlags;
 
 use crate::configure;
@@ -12,7 +13,6 @@ use crate::job::{Endpoint, Job};
 use crate::link::{self, Offloads};
 use crate::machine;
 use crate::namespace::{Machine, Node};
-use crate::netlink::Socket;
 
 pub struct Lab {
     pub machine: Machine,
@@ -60,7 +60,7 @@ impl Lab {
             .collect::<Result<Vec<File>>>()?;
         let namespace =
             |end: &Endpoint| self.indices.get(&end.node).map(|index| &namespaces[*index]);
-        let mut socket = Socket::open()?;
+        let mut socket = link::open_socket(Protocol::Route)?;
         for link in &job.links {
             let (Some(a), Some(b)) = (namespace(&link.a), namespace(&link.b)) else {
                 continue;
@@ -94,7 +94,7 @@ impl Lab {
 }
 
 fn set_interfaces_up(interfaces: &[&str]) -> Result<()> {
-    let mut socket = Socket::open()?;
+    let mut socket = link::open_socket(Protocol::Route)?;
     let offloads = Offloads::open()?;
     link::set_up(&mut socket, "lo")?;
     for interface in interfaces {

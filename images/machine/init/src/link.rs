@@ -3,12 +3,12 @@
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use nix::errno::Errno;
+use netlink::{Protocol, Request, Socket};
 use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
 
 use crate::failure::{Context, Failure, Result};
 use crate::job::{Endpoint, Link};
-use crate::netlink::{Message, Socket};
+use crate::sys;
 
 /// Linux, include/uapi/linux/veth.h.
 const VETH_INFO_PEER: u16 = 1;
@@ -16,11 +16,17 @@ const VETH_INFO_PEER: u16 = 1;
 const ETHTOOL_STSO: u32 = 0x1f;
 const ETHTOOL_SGSO: u32 = 0x24;
 const ETHTOOL_SGRO: u32 = 0x2c;
-const SIOCETHTOOL: libc::c_ulong = 0x8946;
+
+/// A netlink socket of the current network namespace that tells why the kernel refuses.
+pub fn open_socket(protocol: Protocol) -> Result<Socket> {
+    Socket::open(protocol)
+        .map(Socket::with_reasons)
+        .context(|| "open a netlink socket".to_owned())
+}
 
 /// Makes a link; `a` and `b` are the network namespaces of its ends.
 pub fn create(machine: &mut Socket, link: &Link, a: &File, b: &File) -> Result<()> {
-    let mut message = Message::new(
+    let mut message = Request::acknowledged(
         libc::RTM_NEWLINK,
         libc::NLM_F_CREATE | libc::NLM_F_EXCL,
         &interface_header(0, 0),
@@ -44,7 +50,7 @@ pub fn create(machine: &mut Socket, link: &Link, a: &File, b: &File) -> Result<(
     })
 }
 
-fn add_end(message: &mut Message, end: &Endpoint, mtu: u32, namespace: &File) {
+fn add_end(message: &mut Request, end: &Endpoint, mtu: u32, namespace: &File) {
     message.attribute_string(libc::IFLA_IFNAME, &end.interface);
     message.attribute_u32(libc::IFLA_MTU, mtu);
     message.attribute(libc::IFLA_ADDRESS, &end.mac.0);
@@ -54,7 +60,7 @@ fn add_end(message: &mut Message, end: &Endpoint, mtu: u32, namespace: &File) {
 /// Sets an interface of the current network namespace up.
 pub fn set_up(namespace: &mut Socket, interface: &str) -> Result<()> {
     let up = libc::IFF_UP as u32;
-    let mut message = Message::new(libc::RTM_NEWLINK, 0, &interface_header(up, up));
+    let mut message = Request::acknowledged(libc::RTM_NEWLINK, 0, &interface_header(up, up));
     message.attribute_string(libc::IFLA_IFNAME, interface);
     namespace
         .request(&mut message)
@@ -92,28 +98,9 @@ impl Offloads {
             ("GSO", ETHTOOL_SGSO),
             ("GRO", ETHTOOL_SGRO),
         ] {
-            self.set(interface, command, 0)
+            sys::ethtool(&self.0, interface, command, 0)
                 .context(|| format!("switch {name} of {interface} off"))?;
         }
         Ok(())
-    }
-
-    fn set(&self, interface: &str, command: u32, value: u32) -> nix::Result<()> {
-        // struct ethtool_value
-        let mut request = [command, value];
-        // SAFETY: all zero is a valid ifreq.
-        let mut interface_request: libc::ifreq = unsafe { std::mem::zeroed() };
-        for (to, from) in interface_request
-            .ifr_name
-            .iter_mut()
-            .zip(interface.bytes().take(libc::IFNAMSIZ - 1))
-        {
-            *to = from as libc::c_char;
-        }
-        interface_request.ifr_ifru.ifru_data = request.as_mut_ptr().cast();
-        // SAFETY: the request names an interface and points to an ethtool_value; both outlive the call.
-        let result =
-            unsafe { libc::ioctl(self.0.as_raw_fd(), SIOCETHTOOL, &raw mut interface_request) };
-        Errno::result(result).map(drop)
     }
 }

@@ -13,11 +13,11 @@ mod link;
 mod machine;
 mod mounts;
 mod namespace;
-mod netlink;
 mod process;
 mod routes;
 mod run;
 mod supervisor;
+mod sys;
 mod sysctl;
 mod timeline;
 

@@ -1,22 +1,21 @@
 //! The namespaces of the machine and of its nodes: making them, and working inside.
 
 use std::fs::File;
-use std::io::Read;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::fcntl::OFlag;
 use nix::mount::{mount, MsFlags};
 use nix::sched::{setns, CloneFlags};
-use nix::sys::signal::{signal, SigHandler, Signal};
-use nix::unistd::{pipe2, sethostname, write, Pid};
+use nix::sys::signal::Signal;
+use nix::unistd::{sethostname, Pid};
 
 use crate::failure::{Context, Failure, Result};
 use crate::mounts;
+use crate::sys;
 
-/// Room for a node's first process; mounting needs little of it.
-const STACK_BYTES: usize = 128 * 1024;
-const NAMESPACES: libc::c_int =
-    libc::CLONE_NEWNET | libc::CLONE_NEWNS | libc::CLONE_NEWUTS | libc::CLONE_NEWPID;
+const NAMESPACES: CloneFlags = CloneFlags::CLONE_NEWNET
+    .union(CloneFlags::CLONE_NEWNS)
+    .union(CloneFlags::CLONE_NEWUTS)
+    .union(CloneFlags::CLONE_NEWPID);
 
 /// The machine's own namespaces, to come back to.
 pub struct Machine {
@@ -91,8 +90,8 @@ impl Node {
         Ok(node)
     }
 
-    pub fn pidfd(&self) -> RawFd {
-        self.pidfd.as_raw_fd()
+    pub fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
     }
 
     /// The node's network namespace, for netlink.
@@ -116,68 +115,20 @@ impl Node {
     }
 }
 
-/// What a node's first process needs and what it has to say; lives in the memory that it shares with PID 1.
-struct Start<'a> {
-    name: &'a str,
-    ready: RawFd,
-    result: Result<()>,
-}
-
 fn start_first_process(name: &str) -> Result<Node> {
-    let (done, ready) = pipe2(OFlag::O_CLOEXEC).context(|| "make a pipe".to_owned())?;
-    // The process stays on this stack for good.
-    let stack = Box::leak(vec![0_u64; STACK_BYTES / 8].into_boxed_slice());
-    let mut start = Start {
-        name,
-        ready: ready.as_raw_fd(),
-        result: Err(Failure::new("the node's first process died")),
-    };
-    let mut pidfd: RawFd = -1;
-    // SAFETY: the stack is fresh and never freed. `start` outlives every use by the process: PID 1 waits below until it has closed `ready`,
-    // after which it touches no memory but its stack. CLONE_VM spares a copy of PID 1's memory and, in User-Mode Linux, a host process.
-    let pid = unsafe {
-        libc::clone(
-            first_process,
-            stack.as_mut_ptr_range().end.cast(),
-            libc::CLONE_VM | libc::CLONE_PIDFD | NAMESPACES | libc::SIGCHLD,
-            (&raw mut start).cast(),
-            &raw mut pidfd,
-        )
-    };
-    if pid < 0 {
-        return Err(nix::errno::Errno::last()).context(|| "make namespaces".to_owned());
-    }
-    drop(ready);
-    // SAFETY: CLONE_PIDFD has just made it, and nobody else knows it.
-    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-    // One byte, or the end of the pipe when the process has died.
-    let _ = File::from(done).read(&mut [0]);
-    start.result?;
+    let (pid, pidfd, result) = sys::start_keeper(NAMESPACES, || set_up_node(name))
+        .context(|| "make namespaces".to_owned())?;
+    result.unwrap_or_else(|| Err(Failure::new("the node's first process died")))?;
     Ok(Node {
         name: name.to_owned(),
-        pid: Pid::from_raw(pid),
+        pid,
         pidfd,
     })
 }
 
-extern "C" fn first_process(argument: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: it is the `start` of start_first_process, which waits.
-    let start = unsafe { &mut *argument.cast::<Start>() };
-    start.result = set_up_node(start.name);
-    let ready = start.ready;
-    // SAFETY: the descriptor is this process's own copy and open; PID 1 goes on now, `start` must not be touched any more.
-    let _ = write(unsafe { std::os::fd::BorrowedFd::borrow_raw(ready) }, &[1]);
-    loop {
-        // SAFETY: pause has no arguments. It returns only after a signal handler, and there is none.
-        unsafe { libc::syscall(libc::SYS_pause) };
-    }
-}
-
 fn set_up_node(name: &str) -> Result<()> {
-    // Ignoring it reaps the processes that their parents left behind.
-    // SAFETY: no handler is installed.
-    unsafe { signal(Signal::SIGCHLD, SigHandler::SigIgn) }
-        .context(|| "ignore SIGCHLD".to_owned())?;
+    // It reaps the processes that their parents left behind.
+    sys::set_ignored(Signal::SIGCHLD, true).context(|| "ignore SIGCHLD".to_owned())?;
     sethostname(name).context(|| format!("set the host name {name}"))?;
     mounts::enter_node_root()
 }

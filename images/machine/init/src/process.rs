@@ -2,20 +2,26 @@
 
 use std::ffi::CString;
 use std::fs::{self, File};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use nix::errno::Errno;
-use nix::unistd::Pid;
+use nix::sched::{setns, CloneFlags};
+use nix::sys::personality::{self, Persona};
+use nix::sys::signal::{kill, sigprocmask, SigSet, SigmaskHow, Signal};
+use nix::sys::wait::waitpid;
+use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, setsid, Pid};
 
 use crate::failure::{Context, Failure, Result};
 use crate::namespace::{Machine, Node};
+use crate::sys::{self, Program};
 
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin:/tools";
-const STACK_BYTES: usize = 64 * 1024;
 /// Of our kernel, drivers/char/random.c (`kernel/patches/*/*-who-watches-draws-alone.patch`); it outlives execve(2).
-const PERSONALITY_WATCHES: libc::c_ulong = 0x1000_0000;
-const NODE_NAMESPACES: libc::c_int = libc::CLONE_NEWNET | libc::CLONE_NEWNS | libc::CLONE_NEWUTS;
+const PERSONALITY_WATCHES: Persona = Persona::from_bits_retain(0x1000_0000);
+const NODE_NAMESPACES: CloneFlags = CloneFlags::CLONE_NEWNET
+    .union(CloneFlags::CLONE_NEWNS)
+    .union(CloneFlags::CLONE_NEWUTS);
 
 /// Where a program reads and writes.
 pub struct Streams {
@@ -96,23 +102,11 @@ pub fn start(
         .map(|argument| c_string(argument))
         .collect::<Result<Vec<_>>>()?;
     let variables = environment(node, variables)?;
-    let candidates = candidates(&argv[0])?;
-    let exec = Exec {
-        candidates: pointers(&candidates),
-        arguments: pointers(&arguments),
-        environment: pointers(&variables),
-        descriptors: [
-            streams.input.as_raw_fd(),
-            streams.output.as_raw_fd(),
-            streams.errors.as_raw_fd(),
-        ],
-        node: node.map_or(-1, Node::pidfd),
-        part,
-        error: 0,
-    };
+    let program = Program::new(candidates(&argv[0])?, arguments, variables);
+    let spawn = || spawn(node, part, streams, &program);
     let started = match node {
-        Some(node) => machine.children_inside(node, || spawn(exec))?,
-        None => spawn(exec),
+        Some(node) => machine.children_inside(node, spawn)?,
+        None => spawn(),
     };
     started.map_err(|errno| Failure::new(format!("start {}: {}", argv[0], errno.desc())))
 }
@@ -142,124 +136,63 @@ fn c_string(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| Failure::new(format!("{text:?} holds a NUL")))
 }
 
-fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
-    strings
-        .iter()
-        .map(|string| string.as_ptr())
-        .chain([std::ptr::null()])
-        .collect()
-}
-
-/// All that the new process needs, made beforehand: between clone and exec it may only make system calls.
-struct Exec {
-    candidates: Vec<*const libc::c_char>,
-    arguments: Vec<*const libc::c_char>,
-    environment: Vec<*const libc::c_char>,
-    descriptors: [RawFd; 3],
-    /// The pidfd of a node's first process, or -1.
-    node: RawFd,
+/// Starts a program as posix_spawn does; the error is why it could not be started.
+fn spawn(
+    node: Option<&Node>,
     part: Part,
-    /// Why it could not be started, or 0.
-    error: libc::c_int,
-}
-
-/// vfork and exec, as posix_spawn does: a plain fork would copy PID 1's memory and cost a host process more.
-fn spawn(mut exec: Exec) -> nix::Result<Pid> {
-    let mut stack = vec![0_u64; STACK_BYTES / 8];
-    // SAFETY: CLONE_VFORK suspends this process until the new one has left its stack and `exec`, by exec or exit; both live until then.
-    let pid = unsafe {
-        libc::clone(
-            become_program,
-            stack.as_mut_ptr_range().end.cast(),
-            libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
-            (&raw mut exec).cast(),
-        )
-    };
-    let pid = Pid::from_raw(Errno::result(pid)?);
-    match exec.error {
-        0 => Ok(pid),
-        error => {
+    streams: &Streams,
+    program: &Program,
+) -> nix::Result<Pid> {
+    let mut error = None;
+    let pid = sys::vfork(|| {
+        error = Some(become_program(node, part, streams, program));
+        127
+    })?;
+    match error {
+        None => Ok(pid),
+        Some(errno) => {
             // It has exited; nobody else would reap it before its failure is told.
-            let _ = nix::sys::wait::waitpid(pid, None);
-            Err(Errno::from_raw(error))
+            let _ = waitpid(pid, None);
+            Err(errno)
         }
     }
+}
+
+/// Turns this process into the program; returns why it could not. It may only make system calls: what it allocated nobody would free.
+fn become_program(node: Option<&Node>, part: Part, streams: &Streams, program: &Program) -> Errno {
+    match prepare(node, part, streams) {
+        Ok(()) => program.exec(),
+        Err(errno) => errno,
+    }
+}
+
+fn prepare(node: Option<&Node>, part: Part, streams: &Streams) -> nix::Result<()> {
+    if let Some(node) = node {
+        setns(node.pidfd(), NODE_NAMESPACES)?;
+    }
+    let _ = setsid();
+    if part == Part::Watches {
+        // Any bits are accepted, by kernels to which this one says nothing too.
+        let _ = personality::set(PERSONALITY_WATCHES);
+    }
+    let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
+    let _ = sys::set_ignored(Signal::SIGPIPE, false);
+    dup2_stdin(&streams.input)?;
+    dup2_stdout(&streams.output)?;
+    dup2_stderr(&streams.errors)
 }
 
 /// Kills all processes of a node but its first, whoever started them.
 pub fn kill_all(machine: &Machine, node: &Node) -> Result<()> {
-    let mut stack = vec![0_u64; STACK_BYTES / 8];
-    let pid = machine.children_inside(node, || {
-        // SAFETY: as in spawn; the new process makes system calls only.
-        Errno::result(unsafe {
-            libc::clone(
-                kill_others,
-                stack.as_mut_ptr_range().end.cast(),
-                libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
-                std::ptr::null_mut(),
-            )
+    let killer = machine.children_inside(node, || {
+        sys::vfork(|| {
+            // All that this process sees, which is its node's, but itself and the first. That there are none is no error.
+            let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);
+            0
         })
     })?;
-    let killed = pid.and_then(|pid| nix::sys::wait::waitpid(Pid::from_raw(pid), None));
-    killed
+    killer
+        .and_then(|pid| waitpid(pid, None))
         .map(drop)
         .context(|| format!("kill the processes of {}", node.name))
-}
-
-extern "C" fn kill_others(_: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: no pointers. All that this process sees, which is its node's, but itself and the first. That there are none is no error.
-    unsafe { libc::kill(-1, libc::SIGKILL) };
-    0
-}
-
-extern "C" fn become_program(argument: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: it is spawn's `exec`; spawn is suspended.
-    let exec = unsafe { &mut *argument.cast::<Exec>() };
-    // SAFETY: system calls on valid descriptors and zero-terminated arrays of zero-terminated strings only; no allocation, no lock.
-    unsafe {
-        if exec.node >= 0 && libc::setns(exec.node, NODE_NAMESPACES) != 0 {
-            exec.error = *libc::__errno_location();
-            return 127;
-        }
-        libc::setsid();
-        if exec.part == Part::Watches {
-            // Any bits are accepted, by kernels to which this one says nothing too.
-            libc::personality(PERSONALITY_WATCHES);
-        }
-        let mut none: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        for (number, descriptor) in exec.descriptors.iter().enumerate() {
-            if libc::dup2(*descriptor, number as RawFd) < 0 {
-                exec.error = *libc::__errno_location();
-                return 127;
-            }
-        }
-        exec.error = exec_first(exec);
-    }
-    127
-}
-
-/// Tries one path after another; returns why the last one failed (a refusal counts for more than an absence).
-///
-/// # Safety
-/// `exec` holds valid arrays.
-unsafe fn exec_first(exec: &Exec) -> libc::c_int {
-    let mut error = libc::ENOENT;
-    for candidate in &exec.candidates[..exec.candidates.len() - 1] {
-        // SAFETY: the caller's promise.
-        let errno = unsafe {
-            libc::execve(
-                *candidate,
-                exec.arguments.as_ptr(),
-                exec.environment.as_ptr(),
-            );
-            *libc::__errno_location()
-        };
-        if errno != libc::ENOENT && errno != libc::ENOTDIR {
-            error = errno;
-        }
-    }
-    error
 }

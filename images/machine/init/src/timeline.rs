@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use nix::sys::prctl::set_timerslack;
 use nix::sys::time::TimeSpec;
 use nix::time::{clock_nanosleep, ClockId, ClockNanosleepFlags};
 
@@ -161,10 +162,6 @@ fn sleep_until(at_ns: i64) -> Result<()> {
     slept.map(drop).context(|| "sleep".to_owned())
 }
 
-fn set_timer_slack(slack_ns: libc::c_ulong) -> Result<()> {
-    // SAFETY: the command takes one number.
-    let result = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack_ns, 0, 0, 0) };
-    nix::errno::Errno::result(result)
-        .map(drop)
-        .context(|| "set the timer slack".to_owned())
+fn set_timer_slack(slack_ns: u64) -> Result<()> {
+    set_timerslack(slack_ns).context(|| "set the timer slack".to_owned())
 }

@@ -1,20 +1,12 @@
 //! A congestion event as the kernel tells it: generic netlink, `enum switch_port_event_attribute` of
 //! `images/machine/kernel/switch/uapi/switch_port.h`.
 
-use crate::netlink::{attributes, u32_at, u64_at};
+use netlink::switch_port::command;
+use netlink::switch_port::event::{END, IFINDEX, IIF, IIF_BYTES, INGRESS, PEAK, QUEUE, START};
+use netlink::{attributes, u32_at, u64_at};
 
 /// `struct genlmsghdr`: command, version, reserved.
 const GENERIC_HEADER_BYTES: usize = 4;
-const COMMAND_EVENT: u8 = 1;
-
-const IFINDEX: u16 = 2;
-const QUEUE: u16 = 3;
-const START: u16 = 4;
-const END: u16 = 5;
-const PEAK: u16 = 7;
-const INGRESS: u16 = 8;
-const IIF: u16 = 9;
-const IIF_BYTES: u16 = 10;
 
 /// What one message says: an event begins or, with an end, is over. Times are CLOCK_MONOTONIC in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +22,7 @@ pub struct Event {
 
 /// Reads a message behind its netlink header; `None` if it is no event, or lacks port, queue or beginning.
 pub fn read_event(payload: &[u8]) -> Option<Event> {
-    if *payload.first()? != COMMAND_EVENT {
+    if *payload.first()? != command::EVENT {
         return None;
     }
     let mut event = Event::default();

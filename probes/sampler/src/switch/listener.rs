@@ -4,18 +4,10 @@ use std::io;
 use std::path::Path;
 
 use crate::namespace::{describe, open_socket};
-use crate::netlink::{
-    attributes, find_attribute, messages, text, u16_at, u32_at, Inbox, Protocol, Reply,
-    RequestBuilder, Socket,
-};
+use netlink::switch_port::event::{FAMILY, GROUP};
+use netlink::{messages, Family, Inbox, Protocol, Reply, Socket};
+
 use crate::switch::event::{read_event, Event};
-
-/// `SWITCH_PORT_GENL_NAME`, `SWITCH_PORT_GENL_EVENTS`
-const FAMILY: &str = "switch_port";
-const GROUP: &str = "events";
-
-/// `struct genlmsghdr` of a request to the controller: CTRL_CMD_GETFAMILY, version 1.
-const GET_FAMILY: [u8; 4] = [libc::CTRL_CMD_GETFAMILY as u8, 1, 0, 0];
 
 /// An event of the largest switch, with bytes from each of its 256 ports and its own, takes up to 8.5 KB.
 const MESSAGE_BYTES: usize = 16 * 1024;
@@ -71,15 +63,7 @@ impl Listener {
 
 /// The numbers of the family and of its multicast group.
 fn find_family(socket: &Socket) -> io::Result<(u16, u32)> {
-    let mut request = Vec::new();
-    RequestBuilder::new(&mut request, libc::GENL_ID_CTRL as u16, 0, 0)
-        .bytes(&GET_FAMILY)
-        .attribute(
-            libc::CTRL_ATTR_FAMILY_NAME as u16,
-            &[FAMILY.as_bytes(), &[0]].concat(),
-        )
-        .finish();
-    socket.send(&request)?;
+    socket.send(Family::request(FAMILY, 0).finish(0))?;
     let mut inbox = Listener::new_inbox();
     inbox.receive(socket, 1)?;
     for message in inbox.datagrams().flat_map(messages) {
@@ -101,28 +85,10 @@ fn find_family(socket: &Socket) -> io::Result<(u16, u32)> {
     )))
 }
 
+/// The family's number and that of our group.
 fn read_family(payload: &[u8]) -> Option<(u16, u32)> {
-    let (mut family, mut group) = (None, None);
-    for (attribute, value) in attributes(payload.get(GET_FAMILY.len()..)?) {
-        match i32::from(attribute) {
-            libc::CTRL_ATTR_FAMILY_ID => family = u16_at(value, 0),
-            libc::CTRL_ATTR_MCAST_GROUPS => group = attributes(value).find_map(read_group),
-            _ => {}
-        }
-    }
-    Some((family?, group?))
-}
-
-/// The number of a multicast group, if it is ours.
-fn read_group((_, nest): (u16, &[u8])) -> Option<u32> {
-    let name = find_attribute(nest, libc::CTRL_ATTR_MCAST_GRP_NAME as u16)?;
-    match text(name) == GROUP {
-        true => u32_at(
-            find_attribute(nest, libc::CTRL_ATTR_MCAST_GRP_ID as u16)?,
-            0,
-        ),
-        false => None,
-    }
+    let family = Family::read(payload)?;
+    Some((family.id, family.group(GROUP)?))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ fn answer(groups: &[(&str, u32)]) -> Vec<u8> {
         })
         .collect::<Vec<_>>()
         .concat();
-    let mut payload = GET_FAMILY.to_vec();
+    let mut payload = Family::header(libc::CTRL_CMD_GETFAMILY as u8, 1).to_vec();
     payload.extend(attribute(libc::CTRL_ATTR_FAMILY_ID, &23u16.to_ne_bytes()));
     payload.extend(attribute(libc::CTRL_ATTR_MCAST_GROUPS, &nested));
     payload

@@ -16,17 +16,15 @@ use std::path::{Path, PathBuf};
 use crate::config::{SwitchOutputs, Switches};
 use crate::links;
 use crate::namespace::{describe, open_socket};
-use crate::netlink::{Inbox, Protocol, Socket};
 use crate::ports::Values;
 use crate::series::Series;
+use netlink::{Inbox, Protocol, Socket};
 
 use journal::{Journal, Names, OpenEvents};
 use listener::Listener;
 use port::Port;
 use rows::{write_all, Latest, Subject};
 use xstats::{POOLS, POOL_VALUES};
-
-pub use xstats::KIND;
 
 /// The classes of a port, eight queues and eight groups, take about 10 KB; a larger answer would come in several parts.
 const ANSWER_BYTES: usize = 16 * 1024;

@@ -9,13 +9,13 @@ use std::path::Path;
 use crate::config::InterfacePort;
 use crate::links::{self, qdisc_header, INDEX_OFFSET, QDISC_HEADER_BYTES};
 use crate::namespace::describe;
-use crate::netlink::{messages, u32_at, Inbox, Message, Reply, RequestBuilder, Socket};
 use crate::switch::rows::{write_all, Latest, Subject};
 use crate::switch::xstats::{Reading, GROUP_VALUES, KIND, PORT_VALUES, QUEUES, QUEUE_VALUES};
 use crate::switch::Tables;
+use netlink::uapi::TC_H_ROOT;
+use netlink::{messages, u32_at, Inbox, Message, Reply, Request, Socket};
 
-/// `TC_H_ROOT` of `include/uapi/linux/pkt_sched.h`, and `tcm_parent` of `struct tcmsg`.
-const ROOT: u32 = u32::MAX;
+/// `tcm_parent` of `struct tcmsg`.
 const PARENT_OFFSET: usize = 12;
 
 /// Sequence numbers of the two requests.
@@ -72,22 +72,11 @@ impl Port {
             return;
         };
         let root = root_header(index);
-        RequestBuilder::new(
-            &mut self.request,
-            libc::RTM_GETQDISC,
-            libc::NLM_F_ECHO,
-            OF_QDISC,
-        )
-        .bytes(&root)
-        .finish();
-        RequestBuilder::new(
-            &mut self.request,
-            libc::RTM_GETTCLASS,
-            libc::NLM_F_DUMP,
-            OF_CLASSES,
-        )
-        .bytes(&qdisc_header(index, 0))
-        .finish();
+        let mut qdisc = Request::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO, &root);
+        self.request.extend_from_slice(qdisc.finish(OF_QDISC));
+        let header = qdisc_header(index, 0);
+        let mut classes = Request::new(libc::RTM_GETTCLASS, libc::NLM_F_DUMP, &header);
+        self.request.extend_from_slice(classes.finish(OF_CLASSES));
     }
 
     /// Asks the kernel; the values are those of this moment.
@@ -173,7 +162,7 @@ impl Port {
 /// Asks for the root qdisc of an interface, whatever its handle.
 fn root_header(interface_index: u32) -> [u8; QDISC_HEADER_BYTES] {
     let mut header = qdisc_header(interface_index, 0);
-    header[PARENT_OFFSET..][..4].copy_from_slice(&ROOT.to_ne_bytes());
+    header[PARENT_OFFSET..][..4].copy_from_slice(&TC_H_ROOT.to_ne_bytes());
     header
 }
 

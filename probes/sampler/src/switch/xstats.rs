@@ -2,30 +2,18 @@
 //! grow at their ends. What an older kernel does not have is `None`.
 
 use crate::links::QDISC_HEADER_BYTES;
-use crate::netlink::{attributes, find_attribute, u32_at, u64_at};
 use crate::ports::Values;
+use netlink::switch_port::{queue, GROUP_CLASS, QUEUE_CLASS};
+pub use netlink::switch_port::{POOLS, QUEUES};
+use netlink::uapi::TCA_STATS_APP;
+use netlink::{attributes, find_attribute, u32_at, u64_at};
 
 pub const KIND: &str = "switch_port";
-
-/// `TC_SWITCH_QUEUES`: as many queues as priority groups.
-pub const QUEUES: usize = 8;
-/// `TC_SWITCH_POOLS`
-pub const POOLS: usize = 4;
 
 pub const PORT_VALUES: usize = 5;
 pub const QUEUE_VALUES: usize = 17;
 pub const GROUP_VALUES: usize = 8;
 pub const POOL_VALUES: usize = 6;
-
-/// Of `include/uapi/linux/gen_stats.h`, which `libc` does not have.
-const TCA_STATS_APP: u16 = 4;
-
-/// Of `enum tca_switch_queue`, among the options of a queue's class.
-const TCA_SWITCH_QUEUE_EVENT: u16 = 8;
-
-/// `TC_SWITCH_QUEUE_CLASS`, `TC_SWITCH_GROUP_CLASS`: the class of queue 0, of priority group 0.
-const QUEUE_CLASS: usize = 0x01;
-const GROUP_CLASS: usize = 0x11;
 
 /// `tcm_handle` of `struct tcmsg`; a class's number is its low half.
 const HANDLE_OFFSET: usize = 8;
@@ -96,7 +84,7 @@ fn tells_of_events(payload: &[u8]) -> bool {
     payload
         .get(QDISC_HEADER_BYTES..)
         .and_then(|rest| find_attribute(rest, libc::TCA_OPTIONS))
-        .and_then(|options| find_attribute(options, TCA_SWITCH_QUEUE_EVENT))
+        .and_then(|options| find_attribute(options, queue::EVENT))
         .is_some()
 }
 

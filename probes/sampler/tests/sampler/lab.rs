@@ -4,10 +4,15 @@
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::{kill, Signal};
+use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::time::TimeValLike;
+use nix::time::{clock_gettime, ClockId};
+use nix::unistd::Pid;
 
 /// Set in the process that runs inside the new namespaces.
 const INSIDE: &str = "FABRICLAB_TEST_INSIDE";
@@ -69,14 +74,10 @@ pub fn can(command: &str) -> bool {
     !lacking
 }
 
-fn monotonic_ns() -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the pointer is to a timespec that outlives the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+fn monotonic_ns() -> i64 {
+    clock_gettime(ClockId::CLOCK_MONOTONIC)
+        .unwrap()
+        .num_nanoseconds()
 }
 
 pub struct Lab {
@@ -143,9 +144,7 @@ pub fn wait_for(what: &str, happened: impl Fn() -> bool) {
 
 /// Ends the sampler with SIGTERM, which must succeed; its last line.
 pub fn stop(sampler: Child) -> String {
-    // SAFETY: a system call without pointers; the process is our child, which has not been waited for.
-    let sent = unsafe { libc::kill(sampler.id() as libc::pid_t, libc::SIGTERM) };
-    assert_eq!(sent, 0);
+    kill(Pid::from_raw(sampler.id() as libc::pid_t), Signal::SIGTERM).unwrap();
     let Output { status, stderr, .. } = sampler.wait_with_output().unwrap();
     let stderr = String::from_utf8(stderr).unwrap();
     assert_eq!(status.code(), Some(0), "{stderr}");
@@ -157,17 +156,7 @@ pub fn send_marked(mark: u32, address: &str, bytes: usize) -> (TcpStream, TcpStr
     let listener = TcpListener::bind((address, 0)).unwrap();
     let mut sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut receiver, _) = listener.accept().unwrap();
-    // SAFETY: the pointer and the length are those of a number that outlives the call.
-    let set = unsafe {
-        libc::setsockopt(
-            sender.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MARK,
-            (&raw const mark).cast(),
-            4,
-        )
-    };
-    assert_eq!(set, 0);
+    setsockopt(&sender, sockopt::Mark, &mark).unwrap();
     let writer = std::thread::spawn(move || {
         sender.write_all(&vec![0; bytes]).unwrap();
         sender

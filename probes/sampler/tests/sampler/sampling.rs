@@ -91,7 +91,7 @@ fn a_port_that_vanishes_has_a_row_of_empty_values_and_comes_back() {
     }
     let lab = Lab::new();
     let sampler = lab.start(
-        r#""queues": {"interval_ns": 100000, "output": "DIR/q.csv", "ports": [
+        r#""queues": {"interval_ns": 100000, "output": "DIR/q.csv", "marks": {"bfifo": []}, "ports": [
              {"name": "v1", "interface": "v1", "handle": "3:"}]},
            "interfaces": {"interval_ns": 1000000, "output": "DIR/i.csv", "ports": [
              {"name": "lo", "interface": "lo"}, {"name": "v1", "interface": "v1"}]}"#,

@@ -1,14 +1,13 @@
 //! How the player and those of other hosts tell each other which groups are complete.
 
 use std::io;
-use std::os::fd::AsRawFd;
 
 use super::source::Source;
 use super::Player;
 use crate::hosts::HostId;
 use crate::rendezvous::Delivery;
 use crate::schedule::{Action, Part};
-use crate::sys;
+use crate::wakeups;
 
 /// How long after a host was not there it is told again.
 const RETRY_NS: i64 = 1_000_000;
@@ -32,7 +31,7 @@ impl Player {
         for notice in self.flows.schedule.take_notices() {
             if let Some(socket) = rendezvous.tell(notice.to, notice.group, notice.state)? {
                 let token = Source::Peer(notice.to).token();
-                self.epoll.add(socket.as_raw_fd(), sys::WRITABLE, token)?;
+                self.epoll.add(socket, wakeups::WRITABLE, token)?;
             }
             if !told.contains(&notice.to) {
                 told.push(notice.to);

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
+use nix::sys::signalfd::SignalFd;
 use socket2::Socket;
 
 use crate::clock::Clock;
@@ -19,8 +20,8 @@ use crate::network::Network;
 use crate::receiver::{Incoming, HEAD_BUFFER_BYTES};
 use crate::rendezvous::Rendezvous;
 use crate::schedule::{Action, RowId};
-use crate::sys::{self, Epoll, Termination, Timer};
 use crate::trace::{Extent, KeptId, ServiceId};
+use crate::wakeups::{self, Epoll, Termination, Timer};
 use source::Source;
 
 mod meet;
@@ -53,7 +54,7 @@ pub struct Player {
     until_ns: Option<i64>,
     epoll: Epoll,
     timer: Timer,
-    signals: OwnedFd,
+    signals: SignalFd,
     connections: Connections,
     kept: Vec<KeptState>,
     /// The connections of long flows, which end at a time.
@@ -76,16 +77,22 @@ impl Player {
         clock: Clock,
         until_ns: Option<i64>,
     ) -> io::Result<Self> {
-        let (epoll, timer, signals) = (Epoll::new()?, Timer::new()?, sys::termination_signals()?);
-        let watch = |fd, source: Source| epoll.add(fd, sys::READABLE, source.token());
+        let (epoll, timer, signals) = (
+            Epoll::new()?,
+            Timer::new()?,
+            wakeups::termination_signals()?,
+        );
+        let watch = |descriptor: BorrowedFd, source: Source| {
+            epoll.add(descriptor, wakeups::READABLE, source.token())
+        };
         for (service, listener) in network.listeners() {
-            watch(listener.as_raw_fd(), Source::Listener(service))?;
+            watch(listener.as_fd(), Source::Listener(service))?;
         }
         if let Some(rendezvous) = &rendezvous {
-            watch(rendezvous.mailbox().as_raw_fd(), Source::Mailbox)?;
+            watch(rendezvous.mailbox().as_fd(), Source::Mailbox)?;
         }
-        watch(timer.as_raw_fd(), Source::Timer)?;
-        watch(signals.as_raw_fd(), Source::Signals)?;
+        watch(timer.as_fd(), Source::Timer)?;
+        watch(signals.as_fd(), Source::Signals)?;
         let kept = vec![KeptState::Unopened; flows.trace.kept.len()];
         Ok(Self {
             hosts,
@@ -192,7 +199,8 @@ impl Player {
             }
             Source::Signals => {
                 self.terminated = true;
-                self.power_lost |= sys::take_termination(&self.signals)? == Termination::PowerLost;
+                self.power_lost |=
+                    wakeups::take_termination(&self.signals)? == Termination::PowerLost;
             }
         }
         Ok(())
@@ -233,8 +241,8 @@ impl Player {
     fn add(&mut self, connection: Connection) -> io::Result<Handle> {
         let handle = self.connections.reserve();
         self.epoll.add(
-            connection.socket.as_raw_fd(),
-            sys::READABLE | sys::WRITABLE | sys::PEER_CLOSED,
+            &connection.socket,
+            wakeups::READABLE | wakeups::WRITABLE | wakeups::PEER_CLOSED,
             handle.token(),
         )?;
         self.connections.put(handle, connection);

@@ -16,6 +16,7 @@ use crate::schedule::RowId;
 use crate::sender::{Outgoing, Sender};
 use crate::sys;
 use crate::trace::{Mode, Side};
+use crate::wakeups;
 
 impl Player {
     pub(super) fn on_ready(&mut self, handle: Handle, what: u32) -> io::Result<()> {
@@ -34,19 +35,19 @@ impl Player {
         what: u32,
     ) -> io::Result<Fate> {
         if connection.connected_ns.is_none() {
-            if what & (sys::ERROR | sys::HANG_UP) != 0 {
+            if what & (wakeups::ERROR | wakeups::HANG_UP) != 0 {
                 return self.connect_failed(connection);
             }
-            if what & sys::WRITABLE == 0 {
+            if what & wakeups::WRITABLE == 0 {
                 return Ok(Fate::Open);
             }
             connection.connected_ns = Some(self.clock.now_ns());
             if let (Some(_), Role::Sender(_)) = (connection.kept, &connection.role) {
-                sys::enable_delivery_reports(connection.socket.as_raw_fd())?;
+                sys::enable_delivery_reports(&connection.socket)?;
             }
             self.begin_window(connection)?;
             let fate = self.write(connection)?;
-            if fate == Fate::Closed || what == sys::WRITABLE {
+            if fate == Fate::Closed || what == wakeups::WRITABLE {
                 return Ok(fate);
             }
         }
@@ -158,7 +159,7 @@ impl Player {
         if matches!(end, ReadEnd::Failed(_)) || rest.len() + 4 < self.buffer.len() {
             return self.after_reading(connection, end);
         }
-        self.serve_receiver(connection, sys::READABLE)
+        self.serve_receiver(connection, wakeups::READABLE)
     }
 
     fn become_sender(
@@ -168,7 +169,7 @@ impl Player {
         rest: &[u8],
     ) -> io::Result<Fate> {
         if connection.kept.is_some() {
-            sys::enable_delivery_reports(connection.socket.as_raw_fd())?;
+            sys::enable_delivery_reports(&connection.socket)?;
         }
         let mut sender = Sender::new(connection.kept.is_some());
         sender.begin_request(row, self.flows.flow(row));
@@ -211,7 +212,7 @@ impl Player {
 
     fn serve_sender(&mut self, connection: &mut Connection, what: u32) -> io::Result<Fate> {
         if connection.kept.is_some()
-            && what & !(sys::READABLE | sys::WRITABLE) != 0
+            && what & !(wakeups::READABLE | wakeups::WRITABLE) != 0
             && self.end_delivered(connection)? == Fate::Closed
         {
             return Ok(Fate::Closed);
@@ -220,13 +221,14 @@ impl Player {
             Role::Sender(sender) => connection.kept.is_some() || sender.reads_request(),
             _ => false,
         };
-        if asks && what & sys::READABLE != 0 && self.read_requests(connection)? == Fate::Closed {
+        if asks && what & wakeups::READABLE != 0 && self.read_requests(connection)? == Fate::Closed
+        {
             return Ok(Fate::Closed);
         }
-        if what & (sys::PEER_CLOSED | sys::HANG_UP) != 0 {
+        if what & (wakeups::PEER_CLOSED | wakeups::HANG_UP) != 0 {
             return self.sender_closed(connection, what);
         }
-        if what & sys::WRITABLE != 0 {
+        if what & wakeups::WRITABLE != 0 {
             connection.look_at_subflows();
             return self.write(connection);
         }
@@ -293,7 +295,7 @@ impl Player {
         let Role::Sender(sender) = &connection.role else {
             return Ok(Fate::Closed);
         };
-        let clean = what & (sys::ERROR | sys::HANG_UP) == 0 && !sender.has_unwritten();
+        let clean = what & (wakeups::ERROR | wakeups::HANG_UP) == 0 && !sender.has_unwritten();
         if clean && connection.kept.is_none() {
             self.end_all(connection, Status::Complete)?;
             return Ok(Fate::Closed);
@@ -303,10 +305,10 @@ impl Player {
     }
 
     fn serve_receiver(&mut self, connection: &mut Connection, what: u32) -> io::Result<Fate> {
-        if what & sys::WRITABLE != 0 && self.write(connection)? == Fate::Closed {
+        if what & wakeups::WRITABLE != 0 && self.write(connection)? == Fate::Closed {
             return Ok(Fate::Closed);
         }
-        if what & !sys::WRITABLE == 0 {
+        if what & !wakeups::WRITABLE == 0 {
             return Ok(Fate::Open);
         }
         let Role::Receiver(receiver) = &mut connection.role else {

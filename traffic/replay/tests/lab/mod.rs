@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use nix::sys::time::TimeValLike;
+use nix::time::{clock_gettime, ClockId};
 use tempfile::TempDir;
 
 /// How long after the start of the processes the epoch is. Where one was not ready by then this host was busy, and they are given more.
@@ -260,12 +262,6 @@ impl Lab {
 
 /// CLOCK_MONOTONIC; the standard library's clock does not show its value.
 fn monotonic_ns() -> i64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `time` is valid for writing.
-    let status = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
-    assert_eq!(status, 0);
-    time.tv_sec * 1_000_000_000 + time.tv_nsec
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
+    now.num_nanoseconds()
 }

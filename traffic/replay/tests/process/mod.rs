@@ -2,24 +2,23 @@
 
 use std::process::Child;
 
+use nix::sys::signal::{kill, Signal};
+use nix::sys::time::TimeValLike;
+use nix::time::{clock_gettime, ClockId};
+use nix::unistd::Pid;
+
 pub fn monotonic_ns() -> i64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: the pointer is to a timespec that outlives the call.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-    now.tv_sec * 1_000_000_000 + now.tv_nsec
+    clock_gettime(ClockId::CLOCK_MONOTONIC)
+        .unwrap()
+        .num_nanoseconds()
 }
 
 pub fn terminate(child: &Child) {
-    send(child, libc::SIGTERM);
+    send(child, Signal::SIGTERM);
 }
 
-pub fn send(child: &Child, signal: libc::c_int) {
-    // SAFETY: a system call without pointers; the process is our child, which has not been waited for.
-    let sent = unsafe { libc::kill(child.id() as libc::pid_t, signal) };
-    assert_eq!(sent, 0);
+pub fn send(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id() as libc::pid_t), signal).unwrap();
 }
 
 /// Waits until the process takes SIGTERM itself.

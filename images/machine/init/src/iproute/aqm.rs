@@ -1,8 +1,8 @@
 //! `tc qdisc`: codel, fq_codel and pie. Source: iproute2 6.15, tc/q_{codel,fq_codel,pie}.c; Linux, include/uapi/linux/pkt_sched.h.
 
-use super::tc::{once, TCA_OPTIONS};
+use super::tc::once;
 use super::words::{self, Words};
-use crate::netlink::Message;
+use netlink::Request;
 
 #[derive(Clone, Copy)]
 enum Unit {
@@ -50,22 +50,22 @@ const PIE: Kind = Kind {
 };
 
 /// `[limit PACKETS] [target TIME] [interval TIME] [ecn|noecn]`
-pub(super) fn codel(words: &mut Words, message: &mut Message) -> Option<()> {
+pub(super) fn codel(words: &mut Words, message: &mut Request) -> Option<()> {
     CODEL.compile(words, message)
 }
 
 /// codel's words and `[flows N] [quantum BYTES] [memory_limit BYTES]`
-pub(super) fn fq_codel(words: &mut Words, message: &mut Message) -> Option<()> {
+pub(super) fn fq_codel(words: &mut Words, message: &mut Request) -> Option<()> {
     FQ_CODEL.compile(words, message)
 }
 
 /// `[limit PACKETS] [target TIME] [tupdate TIME] [ecn|noecn]`
-pub(super) fn pie(words: &mut Words, message: &mut Message) -> Option<()> {
+pub(super) fn pie(words: &mut Words, message: &mut Request) -> Option<()> {
     PIE.compile(words, message)
 }
 
 impl Kind {
-    fn compile(&self, words: &mut Words, message: &mut Message) -> Option<()> {
+    fn compile(&self, words: &mut Words, message: &mut Request) -> Option<()> {
         let known = || self.before_ecn.iter().chain(self.behind_ecn);
         let (mut values, mut ecn) = (vec![None; known().count()], None);
         while let Some(word) = words.next() {
@@ -80,7 +80,7 @@ impl Kind {
             }
         }
         let (before, behind) = values.split_at(self.before_ecn.len());
-        message.nest(TCA_OPTIONS, |options| {
+        message.nest(libc::TCA_OPTIONS, |options| {
             add(options, self.before_ecn, before);
             if let Some(ecn) = ecn {
                 options.attribute_u32(self.ecn, ecn);
@@ -102,7 +102,7 @@ impl Unit {
     }
 }
 
-fn add(options: &mut Message, known: &[(&str, u16, Unit)], values: &[Option<u32>]) {
+fn add(options: &mut Request, known: &[(&str, u16, Unit)], values: &[Option<u32>]) {
     for ((_, kind, _), value) in known.iter().zip(values) {
         if let Some(value) = value {
             options.attribute_u32(*kind, *value);

@@ -3,16 +3,12 @@
 use std::net::IpAddr;
 
 use super::words::{self, Words};
-use super::{mptcp, route, rule, verb_flags, Interfaces, Request};
-use crate::netlink::Message;
+use super::{mptcp, route, rule, verb_flags, Command, Interfaces};
+use netlink::Request;
 
-/// Linux, include/uapi/linux/neighbour.h.
-const NDA_DST: u16 = 1;
-const NDA_LLADDR: u16 = 2;
-const NUD_PERMANENT: u16 = 0x80;
-pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
+pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Command> {
     let message = match words.next()? {
-        "mptcp" => return mptcp::compile(words, interfaces).map(Request::Mptcp),
+        "mptcp" => return mptcp::compile(words, interfaces).map(Command::Mptcp),
         "address" | "addr" => address(words, interfaces),
         "neighbour" | "neighbor" | "neigh" => neighbour(words, interfaces),
         "route" => route::compile(words, interfaces),
@@ -20,11 +16,11 @@ pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<
         "link" => link(words, interfaces),
         _ => None,
     };
-    message.map(Request::Route)
+    message.map(Command::Route)
 }
 
 /// `address add|replace PREFIX dev INTERFACE`
-fn address(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
+fn address(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     let flags = verb_flags(words.next()?)?;
     let (address, length) = words::prefix(words.next()?)?;
     let index = only_device(words, interfaces)?;
@@ -40,7 +36,7 @@ fn address(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
     // struct ifaddrmsg
     let mut header = vec![words::family(address), length, 0, scope];
     header.extend_from_slice(&index.to_ne_bytes());
-    let mut message = Message::new(libc::RTM_NEWADDR, flags, &header);
+    let mut message = Request::acknowledged(libc::RTM_NEWADDR, flags, &header);
     let octets = words::octets(address);
     message
         .attribute(libc::IFA_LOCAL, &octets)
@@ -49,7 +45,7 @@ fn address(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
 }
 
 /// `neighbour add|replace ADDRESS lladdr ADDRESS dev INTERFACE nud permanent`, the last three in any order
-fn neighbour(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
+fn neighbour(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     let flags = verb_flags(words.next()?)?;
     let address: IpAddr = words.next()?.parse().ok()?;
     let (mut ethernet, mut index, mut permanent) = (None, None, false);
@@ -67,17 +63,17 @@ fn neighbour(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> 
     // struct ndmsg
     let mut header = vec![words::family(address), 0, 0, 0];
     header.extend_from_slice(&index?.to_ne_bytes());
-    header.extend_from_slice(&NUD_PERMANENT.to_ne_bytes());
+    header.extend_from_slice(&libc::NUD_PERMANENT.to_ne_bytes());
     header.extend_from_slice(&[0, 0]);
-    let mut message = Message::new(libc::RTM_NEWNEIGH, flags, &header);
+    let mut message = Request::acknowledged(libc::RTM_NEWNEIGH, flags, &header);
     message
-        .attribute(NDA_DST, &words::octets(address))
-        .attribute(NDA_LLADDR, &ethernet?);
+        .attribute(libc::NDA_DST, &words::octets(address))
+        .attribute(libc::NDA_LLADDR, &ethernet?);
     Some(message)
 }
 
 /// `link set [dev] INTERFACE [up] [mtu BYTES] [txqueuelen PACKETS]`
-fn link(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
+fn link(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     if words.next()? != "set" {
         return None;
     }
@@ -98,7 +94,7 @@ fn link(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
     for field in [index, up, up] {
         header.extend_from_slice(&field.to_ne_bytes());
     }
-    let mut message = Message::new(libc::RTM_NEWLINK, 0, &header);
+    let mut message = Request::acknowledged(libc::RTM_NEWLINK, 0, &header);
     for (kind, value) in attributes {
         message.attribute_u32(kind, value);
     }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::words::{self, Words};
 use super::Interfaces;
-use crate::netlink::Message;
+use netlink::{Family, Request};
 
 pub(super) const FAMILY: &str = "mptcp_pm";
 const VERSION: u8 = 1;
@@ -29,7 +29,7 @@ const FLAGS: [(&str, u32); 3] = [
 ];
 
 /// The message's kind is the family's number, which is known only when there is a socket.
-pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
+pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     match (words.next()?, words.next()?) {
         ("limits", "set") => limits(words),
         ("endpoint", "add") => endpoint(words, interfaces),
@@ -38,7 +38,7 @@ pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<
 }
 
 /// `limits set subflow N add_addr_accepted N`
-fn limits(words: &mut Words) -> Option<Message> {
+fn limits(words: &mut Words) -> Option<Request> {
     if !words.take("subflow") {
         return None;
     }
@@ -55,7 +55,7 @@ fn limits(words: &mut Words) -> Option<Message> {
 }
 
 /// `endpoint add ADDRESS dev INTERFACE id N FLAG...`
-fn endpoint(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
+fn endpoint(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     let IpAddr::V4(address) = words.next()?.parse().ok()? else {
         return None;
     };
@@ -83,7 +83,6 @@ fn endpoint(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
     Some(message)
 }
 
-fn request(command: u8) -> Message {
-    // struct genlmsghdr
-    Message::new(0, 0, &[command, VERSION, 0, 0])
+fn request(command: u8) -> Request {
+    Request::acknowledged(0, 0, &Family::header(command, VERSION))
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use super::words::{self, Words};
 use super::{verb_flags, Interfaces};
-use crate::netlink::Message;
+use netlink::Request;
 
 /// Linux, include/uapi/linux/rtnetlink.h: metrics of a route.
 const RTAX_LOCK: u16 = 1;
@@ -35,7 +35,7 @@ struct Metrics {
 }
 
 /// `add|replace PREFIX|default [table N] [METRICS] [via ADDRESS] [dev INTERFACE]` or `... nexthop via ADDRESS dev INTERFACE [weight N] ...`
-pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
+pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     let flags = verb_flags(words.next()?)?;
     let destination = match words.next()? {
         "default" => None,
@@ -137,7 +137,7 @@ fn route_message(
     metrics: &Metrics,
     direct: &NextHop,
     several: &[NextHop],
-) -> Message {
+) -> Request {
     let on_link =
         i32::from(family) == libc::AF_INET && direct.gateway.is_none() && several.is_empty();
     let scope = if on_link {
@@ -161,7 +161,7 @@ fn route_message(
         0,
         0,
     ];
-    let mut message = Message::new(libc::RTM_NEWROUTE, flags, &header);
+    let mut message = Request::acknowledged(libc::RTM_NEWROUTE, flags, &header);
     if let Some((address, _)) = destination {
         message.attribute(libc::RTA_DST, &words::octets(address));
     }
@@ -182,7 +182,7 @@ fn route_message(
 
 impl NextHop {
     /// As a `struct rtnexthop` with its gateway.
-    fn add_to(&self, multipath: &mut Message) {
+    fn add_to(&self, multipath: &mut Request) {
         let gateway = self.gateway.map(words::octets).unwrap_or_default();
         let length = (8 + 4 + gateway.len()) as u16;
         let mut header = length.to_ne_bytes().to_vec();
@@ -219,7 +219,7 @@ impl Metrics {
         (!twice).then_some(())
     }
 
-    fn add_to(&self, message: &mut Message) {
+    fn add_to(&self, message: &mut Request) {
         if self.values.is_empty() {
             return;
         }

@@ -1,14 +1,14 @@
 //! `ip rule`. Source: iproute2 6.15, ip/iprule.c; Linux, include/uapi/linux/fib_rules.h.
 
 use super::words::{self, Words};
-use crate::netlink::Message;
+use netlink::Request;
 
 const FRA_SRC: u16 = 2;
 const FRA_PRIORITY: u16 = 6;
 const FR_ACT_TO_TBL: u8 = 1;
 
 /// `add from PREFIX table N priority N`
-pub(super) fn compile(words: &mut Words) -> Option<Message> {
+pub(super) fn compile(words: &mut Words) -> Option<Request> {
     if !(words.take("add") && words.take("from")) {
         return None;
     }
@@ -34,7 +34,7 @@ pub(super) fn compile(words: &mut Words) -> Option<Message> {
     ];
     header.extend_from_slice(&[0; 4]);
     let flags = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
-    let mut message = Message::new(libc::RTM_NEWRULE, flags, &header);
+    let mut message = Request::acknowledged(libc::RTM_NEWRULE, flags, &header);
     message
         .attribute(FRA_SRC, &words::octets(address))
         .attribute_u32(FRA_PRIORITY, priority);

@@ -21,16 +21,16 @@ mod queue;
 use super::tc::{Head, Verb};
 use super::words::{self, Words};
 use super::Interfaces;
-use crate::netlink::Message;
+use netlink::switch_port::{self, storm};
+use netlink::Request;
 use options::{Pfc, Pool, Port};
 
 /// The kind's name.
 pub(super) const KIND: &str = "switch_port";
 
-/// Linux, images/machine/kernel/switch/uapi/switch_port.h.
-const QUEUES: u64 = 8;
-const POOLS: u64 = 4;
-const CODEPOINTS: usize = 64;
+const QUEUES: u64 = switch_port::QUEUES as u64;
+const POOLS: u64 = switch_port::POOLS as u64;
+/// Within what the kernel takes a value (its `parse.c`).
 const OVERHEAD_MAX: u64 = 1024;
 const MPU_MAX: u64 = 16384;
 const CELL_MAX: u64 = 32767;
@@ -51,7 +51,7 @@ pub(super) fn is_named(line: &str) -> bool {
 }
 
 /// The request of a line that names the kind.
-pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Parsed<Message> {
+pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Parsed<Request> {
     let head = Head::read(words, interfaces)?;
     if !words.take(KIND) {
         let word = words.next().unwrap_or_default();
@@ -163,8 +163,8 @@ fn watchdog(words: &mut Words) -> Parsed<(u64, u64, u8)> {
     let name = "watchdog";
     let (detection_ns, restoration_ns) = (time(words, name)?, time(words, name)?);
     let action = value(words, name, "drop or forward", |word| match word {
-        "drop" => Some(0),
-        "forward" => Some(1),
+        "drop" => Some(storm::DROP),
+        "forward" => Some(storm::FORWARD),
         _ => None,
     })?;
     Ok((detection_ns, restoration_ns, action))

@@ -4,11 +4,10 @@
 use super::red::{self, TABLE};
 use super::words::{self, Words};
 use super::{aqm, Interfaces};
-use crate::netlink::Message;
+use netlink::uapi::TC_H_ROOT;
+use netlink::Request;
 
-const TCA_KIND: u16 = 1;
-pub(super) const TCA_OPTIONS: u16 = 2;
-const TC_H_ROOT: u32 = 0xffff_ffff;
+/// Linux, include/uapi/linux/pkt_sched.h.
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RTAB: u16 = 2;
 const TCA_TBF_RATE64: u16 = 4;
@@ -84,7 +83,7 @@ impl Head {
     }
 
     /// The request without the kind's options.
-    pub(super) fn message(&self, kind: &str) -> Message {
+    pub(super) fn message(&self, kind: &str) -> Request {
         // struct tcmsg
         let mut header = vec![0; 4];
         for field in [self.index, self.handle, self.parent, 0] {
@@ -95,14 +94,14 @@ impl Head {
             Verb::Replace => libc::NLM_F_CREATE | libc::NLM_F_REPLACE,
             Verb::Change => 0,
         };
-        let mut message = Message::new(libc::RTM_NEWQDISC, flags, &header);
-        message.attribute_string(TCA_KIND, kind);
+        let mut message = Request::acknowledged(libc::RTM_NEWQDISC, flags, &header);
+        message.attribute_string(libc::TCA_KIND, kind);
         message
     }
 }
 
 /// `qdisc add|replace ... KIND ...`, of the kinds that the real tool has too
-pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Message> {
+pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     let head = Head::read(words, interfaces).ok()?;
     if head.verb == Verb::Change {
         return None;
@@ -144,7 +143,7 @@ pub(super) fn once<T>(slot: &mut Option<T>, value: Option<T>) -> Option<()> {
 }
 
 /// `rate RATE burst BYTES limit BYTES [overhead BYTES] [mpu BYTES]`
-fn tbf(words: &mut Words, message: &mut Message) -> Option<()> {
+fn tbf(words: &mut Words, message: &mut Request) -> Option<()> {
     let (mut rate, mut burst, mut limit, mut overhead, mut mpu) = (None, None, None, None, None);
     while let Some(word) = words.next() {
         match word {
@@ -174,7 +173,7 @@ fn tbf(words: &mut Words, message: &mut Message) -> Option<()> {
     for field in [limit, red::transmission_ticks(rate_low, burst), 0] {
         parameters.extend_from_slice(&field.to_ne_bytes());
     }
-    message.nest(TCA_OPTIONS, |options| {
+    message.nest(libc::TCA_OPTIONS, |options| {
         options
             .attribute(TCA_TBF_PARMS, &parameters)
             .attribute_u32(TCA_TBF_BURST, burst);
@@ -201,7 +200,7 @@ fn rate_table(bytes_per_second: u32, mpu: u16) -> (u8, Vec<u8>) {
 }
 
 /// `[limit PACKETS] [delay TIME]`
-fn netem(words: &mut Words, message: &mut Message) -> Option<()> {
+fn netem(words: &mut Words, message: &mut Request) -> Option<()> {
     let (mut limit, mut delay_ns) = (None, None);
     while let Some(word) = words.next() {
         match word {
@@ -213,7 +212,7 @@ fn netem(words: &mut Words, message: &mut Message) -> Option<()> {
     // struct tc_netem_qopt, whose times are obsolete
     let mut parameters = vec![0; 24];
     parameters[4..8].copy_from_slice(&limit.unwrap_or(NETEM_LIMIT_PACKETS).to_ne_bytes());
-    message.nest(TCA_OPTIONS, |options| {
+    message.nest(libc::TCA_OPTIONS, |options| {
         options.raw_padded(&parameters);
         if let Some(delay_ns) = delay_ns {
             options.attribute(TCA_NETEM_LATENCY64, &delay_ns.to_ne_bytes());
@@ -223,7 +222,7 @@ fn netem(words: &mut Words, message: &mut Message) -> Option<()> {
 }
 
 /// `limit BYTES min BYTES max BYTES avpkt BYTES burst PACKETS bandwidth RATE [probability P] [ecn] [harddrop] [adaptive] [nodrop]`
-fn red(words: &mut Words, message: &mut Message) -> Option<()> {
+fn red(words: &mut Words, message: &mut Request) -> Option<()> {
     let (
         mut limit,
         mut min,
@@ -267,7 +266,7 @@ fn red(words: &mut Words, message: &mut Message) -> Option<()> {
     // In 32 bits a probability of 1 wraps to 0 in tc too, and the kernel then takes it from the slope.
     let scaled = (probability * 4_294_967_296.0) as u64 as u32;
     let selector: u32 = RED_FLAGS.iter().map(|(_, flag)| flag).sum();
-    message.nest(TCA_OPTIONS, |options| {
+    message.nest(libc::TCA_OPTIONS, |options| {
         options
             .attribute(TCA_RED_PARMS, &parameters)
             .attribute(TCA_RED_STAB, &damping)
@@ -282,12 +281,12 @@ fn red(words: &mut Words, message: &mut Message) -> Option<()> {
 }
 
 /// `[limit BYTES|PACKETS]`
-fn fifo(words: &mut Words, message: &mut Message) -> Option<()> {
+fn fifo(words: &mut Words, message: &mut Request) -> Option<()> {
     match words.next() {
         None => Some(()),
         Some("limit") => {
             let limit = words.next_number()?;
-            message.attribute_u32(TCA_OPTIONS, limit);
+            message.attribute_u32(libc::TCA_OPTIONS, limit);
             words.next().is_none().then_some(())
         }
         Some(_) => None,

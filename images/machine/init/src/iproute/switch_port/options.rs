@@ -1,35 +1,8 @@
 //! A port's options as netlink attributes. Source: `images/machine/kernel/switch/uapi/switch_port.h`, whose order and layout this has.
 
-use crate::iproute::tc::TCA_OPTIONS;
-use crate::netlink::Message;
+use netlink::switch_port::{buffer, group, port, queue, CODEPOINTS, NO_POOL, QUEUES};
+use netlink::Request;
 
-/// enum tca_switch_port
-const RATE: u16 = 2;
-const DELAY: u16 = 3;
-const OVERHEAD: u16 = 4;
-const MPU: u16 = 5;
-const LOSS: u16 = 6;
-const PFC: u16 = 12;
-const BUFFER: u16 = 13;
-const QUEUE: u16 = 14;
-const GROUP: u16 = 15;
-/// enum tca_switch_buffer
-const BUFFER_CELL: u16 = 1;
-const BUFFER_POOL: u16 = 2;
-/// enum tca_switch_queue
-const QUEUE_INDEX: u16 = 2;
-const QUEUE_SCHEDULER: u16 = 3;
-const QUEUE_ACCOUNT: u16 = 4;
-const QUEUE_WRED: u16 = 5;
-const QUEUE_PHANTOM: u16 = 6;
-const QUEUE_VOQ_LIMIT: u16 = 7;
-const QUEUE_EVENT: u16 = 8;
-/// enum tca_switch_group
-const GROUP_INDEX: u16 = 2;
-const GROUP_ACCOUNT: u16 = 3;
-const GROUP_LOSSLESS: u16 = 4;
-
-const NO_POOL: u8 = 255;
 const UNLIMITED: u64 = u64::MAX;
 
 /// What a line names. Sizes are bytes, times nanoseconds, rates bits a second; `None` is not sent.
@@ -55,11 +28,11 @@ pub(super) struct Maps([Option<Vec<u8>>; MAPS.len()]);
 
 /// Word, attribute, entries.
 const MAPS: [(&str, u16, usize); 5] = [
-    ("dscp_to_tc", 7, super::CODEPOINTS),
-    ("tc_to_queue", 8, super::QUEUES as usize),
-    ("tc_to_group", 9, super::QUEUES as usize),
-    ("priority_to_queue", 10, super::QUEUES as usize),
-    ("priority_to_group", 11, super::QUEUES as usize),
+    ("dscp_to_tc", port::DSCP_TO_TC, CODEPOINTS),
+    ("tc_to_queue", port::TC_TO_QUEUE, QUEUES),
+    ("tc_to_group", port::TC_TO_PG, QUEUES),
+    ("priority_to_queue", port::PRIORITY_TO_QUEUE, QUEUES),
+    ("priority_to_group", port::PRIORITY_TO_PG, QUEUES),
 ];
 
 impl Maps {
@@ -139,58 +112,58 @@ pub(super) struct Group {
 }
 
 /// The request with the port's options behind what it has.
-pub(super) fn message(mut request: Message, port: &Port) -> Message {
-    request.nest_flagged(TCA_OPTIONS, |options| {
+pub(super) fn message(mut request: Request, port: &Port) -> Request {
+    request.nest_flagged(libc::TCA_OPTIONS, |options| {
         add_line(options, port);
         for ((_, kind, _), map) in MAPS.iter().zip(&port.maps.0) {
             add(options, *kind, map.as_ref(), |map| map.clone());
         }
-        add(options, PFC, port.pfc.as_ref(), Pfc::bytes);
+        add(options, port::PFC, port.pfc.as_ref(), Pfc::bytes);
         add_buffer(options, port);
         for queue in &port.queues {
-            options.nest_flagged(QUEUE, |nest| queue.add_to(nest));
+            options.nest_flagged(port::QUEUE, |nest| queue.add_to(nest));
         }
         for group in &port.groups {
-            options.nest_flagged(GROUP, |nest| group.add_to(nest));
+            options.nest_flagged(port::GROUP, |nest| group.add_to(nest));
         }
     });
     request
 }
 
-fn add_line(options: &mut Message, port: &Port) {
-    add_u64(options, RATE, port.rate_bps);
-    add_u64(options, DELAY, port.delay_ns);
+fn add_line(options: &mut Request, port: &Port) {
+    add_u64(options, port::RATE, port.rate_bps);
+    add_u64(options, port::DELAY, port.delay_ns);
     for (kind, value) in [
-        (OVERHEAD, port.overhead),
-        (MPU, port.mpu),
-        (LOSS, port.loss),
+        (port::OVERHEAD, port.overhead),
+        (port::MPU, port.mpu),
+        (port::LOSS, port.loss),
     ] {
         add(options, kind, value, |value| value.to_ne_bytes().to_vec());
     }
 }
 
-fn add_buffer(options: &mut Message, port: &Port) {
+fn add_buffer(options: &mut Request, port: &Port) {
     if port.cell.is_none() && port.pools.is_empty() {
         return;
     }
-    options.nest_flagged(BUFFER, |buffer| {
-        add(buffer, BUFFER_CELL, port.cell, |cell| {
+    options.nest_flagged(port::BUFFER, |buffer| {
+        add(buffer, buffer::CELL, port.cell, |cell| {
             cell.to_ne_bytes().to_vec()
         });
         for pool in &port.pools {
-            buffer.attribute(BUFFER_POOL, &pool.bytes());
+            buffer.attribute(buffer::POOL, &pool.bytes());
         }
     });
 }
 
 /// Adds an attribute if there is a value.
-fn add<T>(message: &mut Message, kind: u16, value: Option<T>, bytes: impl FnOnce(T) -> Vec<u8>) {
+fn add<T>(message: &mut Request, kind: u16, value: Option<T>, bytes: impl FnOnce(T) -> Vec<u8>) {
     if let Some(value) = value {
         message.attribute(kind, &bytes(value));
     }
 }
 
-fn add_u64(message: &mut Message, kind: u16, value: Option<u64>) {
+fn add_u64(message: &mut Request, kind: u16, value: Option<u64>) {
     add(message, kind, value, |value| value.to_ne_bytes().to_vec());
 }
 
@@ -258,24 +231,24 @@ impl Wred {
 }
 
 impl Queue {
-    fn add_to(&self, nest: &mut Message) {
-        nest.attribute(QUEUE_INDEX, &[self.index])
-            .attribute(QUEUE_SCHEDULER, &self.scheduler.bytes())
-            .attribute(QUEUE_ACCOUNT, &self.account.bytes());
-        add(nest, QUEUE_WRED, self.wred.as_ref(), Wred::bytes);
-        add(nest, QUEUE_PHANTOM, self.phantom.as_ref(), |phantom| {
+    fn add_to(&self, nest: &mut Request) {
+        nest.attribute(queue::INDEX, &[self.index])
+            .attribute(queue::SCHEDULER, &self.scheduler.bytes())
+            .attribute(queue::ACCOUNT, &self.account.bytes());
+        add(nest, queue::WRED, self.wred.as_ref(), Wred::bytes);
+        add(nest, queue::PHANTOM, self.phantom.as_ref(), |phantom| {
             words(&[phantom.rate_bps, phantom.threshold])
         });
-        add_u64(nest, QUEUE_VOQ_LIMIT, self.voq_limit);
-        add_u64(nest, QUEUE_EVENT, self.event);
+        add_u64(nest, queue::VOQ_LIMIT, self.voq_limit);
+        add_u64(nest, queue::EVENT, self.event);
     }
 }
 
 impl Group {
-    fn add_to(&self, nest: &mut Message) {
-        nest.attribute(GROUP_INDEX, &[self.index])
-            .attribute(GROUP_ACCOUNT, &self.account.bytes());
-        add(nest, GROUP_LOSSLESS, self.lossless.as_ref(), |lossless| {
+    fn add_to(&self, nest: &mut Request) {
+        nest.attribute(group::INDEX, &[self.index])
+            .attribute(group::ACCOUNT, &self.account.bytes());
+        add(nest, group::LOSSLESS, self.lossless.as_ref(), |lossless| {
             words(&[lossless.headroom, lossless.xon, lossless.xon_offset])
         });
     }

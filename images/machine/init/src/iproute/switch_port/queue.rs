@@ -3,17 +3,13 @@
 use super::options::{Account, Group, Lossless, Phantom, Queue, Scheduler, Wred};
 use super::{bytes, number, once, percent, rate, unknown, value, Parsed, POOLS, QUEUES};
 use crate::iproute::words::{self, Words};
+use netlink::switch_port::scheduling::{DWRR, STRICT, WRR};
+use netlink::switch_port::wred;
 
-/// Linux, images/machine/kernel/switch/uapi/switch_port.h.
-const STRICT: u8 = 0;
-const DWRR: u8 = 1;
-const WRR: u8 = 2;
+/// Within what the kernel takes a value (its `parse.c`).
 const QUANTUM_MIN_BYTES: u64 = 64;
 const ALPHA_LOG: std::ops::RangeInclusive<i8> = -8..=7;
 const WEIGHT_LOG_MAX: u64 = 15;
-const WRED_ECN: u8 = 1;
-const WRED_KEEP_NON_ECT: u8 = 2;
-const WRED_DELAY: u8 = 4;
 
 /// Words that begin the next queue or group, and so end this one.
 fn is_next(word: &str) -> bool {
@@ -106,11 +102,11 @@ fn wred(words: &mut Words) -> Parsed<Wred> {
                 &mut weight,
                 number(words, word, 0, WEIGHT_LOG_MAX)? as u8,
             )?,
-            "ecn" => once(word, &mut ecn, WRED_ECN)?,
-            _ => once(word, &mut keep, WRED_KEEP_NON_ECT)?,
+            "ecn" => once(word, &mut ecn, wred::ECN)?,
+            _ => once(word, &mut keep, wred::KEEP_NON_ECT)?,
         }
     }
-    let delay = if by_delay { WRED_DELAY } else { 0 };
+    let delay = if by_delay { wred::DELAY } else { 0 };
     Ok(Wred {
         min,
         max,

@@ -1,22 +1,15 @@
-//! Netlink's format on the wire: `struct nlmsghdr` and `struct nlattr` of `include/uapi/linux/netlink.h`, all in host byte order.
+//! What the kernel sends: messages and attributes, `struct nlmsghdr` and `struct nlattr` of `include/uapi/linux/netlink.h`, all in host
+//! byte order.
 
 use std::io;
 
-const HEADER_BYTES: usize = 16;
-const ATTRIBUTE_HEADER_BYTES: usize = 4;
-const ALIGNMENT: usize = 4;
-
-/// The two upper bits of an attribute's type are flags (`NLA_F_NESTED`, `NLA_F_NET_BYTEORDER`).
-const ATTRIBUTE_TYPE_MASK: u16 = 0x3fff;
-
-const fn align(length: usize) -> usize {
-    length.next_multiple_of(ALIGNMENT)
-}
+use crate::{align, ATTRIBUTE_HEADER_BYTES, HEADER_BYTES};
 
 /// One message of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Message<'a> {
     pub kind: u16,
+    pub flags: u16,
     pub sequence: u32,
     pub payload: &'a [u8],
 }
@@ -65,6 +58,7 @@ pub fn messages(datagram: &[u8]) -> impl Iterator<Item = io::Result<Message<'_>>
         };
         let message = Message {
             kind: u16_at(rest, 4)?,
+            flags: u16_at(rest, 6)?,
             sequence: u32_at(rest, 8)?,
             payload: &rest[HEADER_BYTES..length],
         };
@@ -78,13 +72,15 @@ pub fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(rest, 0)?);
-        let kind = u16_at(rest, 2)? & ATTRIBUTE_TYPE_MASK;
+        // The two upper bits are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
+        let kind = u16_at(rest, 2)? & libc::NLA_TYPE_MASK as u16;
         let payload = rest.get(ATTRIBUTE_HEADER_BYTES..length)?;
         rest = &rest[align(length).min(rest.len())..];
         Some((kind, payload))
     })
 }
 
+/// The payload of the first attribute of that kind.
 pub fn find_attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
     attributes(bytes)
         .find(|(found, _)| *found == kind)
@@ -112,72 +108,27 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
-/// Appends requests to a buffer, one behind the other, as one `send` takes them.
-pub struct RequestBuilder<'a> {
-    buffer: &'a mut Vec<u8>,
-    start: usize,
-}
-
-impl<'a> RequestBuilder<'a> {
-    /// Starts a request; `flags` beside `NLM_F_REQUEST` (`libc::NLM_F_*`).
-    pub fn new(buffer: &'a mut Vec<u8>, kind: u16, flags: i32, sequence: u32) -> Self {
-        let start = buffer.len();
-        let flags = (libc::NLM_F_REQUEST | flags) as u16;
-        buffer.extend_from_slice(&[0; 4]);
-        buffer.extend_from_slice(&kind.to_ne_bytes());
-        buffer.extend_from_slice(&flags.to_ne_bytes());
-        buffer.extend_from_slice(&sequence.to_ne_bytes());
-        buffer.extend_from_slice(&[0; 4]);
-        Self { buffer, start }
-    }
-
-    pub fn bytes(self, bytes: &[u8]) -> Self {
-        self.buffer.extend_from_slice(bytes);
-        self
-    }
-
-    pub fn attribute(self, kind: u16, payload: &[u8]) -> Self {
-        let length = u16::try_from(ATTRIBUTE_HEADER_BYTES + payload.len())
-            .expect("requests are built from values of bounded size");
-        self.buffer.extend_from_slice(&length.to_ne_bytes());
-        self.buffer.extend_from_slice(&kind.to_ne_bytes());
-        self.buffer.extend_from_slice(payload);
-        self.buffer.resize(align(self.buffer.len()), 0);
-        self
-    }
-
-    /// Writes the length, which is known only now.
-    pub fn finish(self) {
-        let length = (self.buffer.len() - self.start) as u32;
-        self.buffer[self.start..self.start + 4].copy_from_slice(&length.to_ne_bytes());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Request;
 
     fn request(kind: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
-        let mut buffer = Vec::new();
-        RequestBuilder::new(&mut buffer, kind, 0, sequence)
-            .bytes(payload)
-            .finish();
-        buffer
+        Request::new(kind, 0, payload).finish(sequence).to_vec()
     }
 
     #[test]
     fn requests_are_read_back_as_messages() {
         let mut buffer = request(36, 0, &[1, 2, 3, 4]);
-        RequestBuilder::new(&mut buffer, 38, libc::NLM_F_ECHO, 1)
-            .bytes(&[9; 4])
-            .attribute(3, b"eth1\0")
-            .finish();
+        let mut second = Request::new(38, libc::NLM_F_ECHO, &[9; 4]);
+        buffer.extend_from_slice(second.attribute_string(3, "eth1").finish(1));
         let read: Vec<_> = messages(&buffer).map(Result::unwrap).collect();
         assert_eq!(read.len(), 2);
         assert_eq!(
             read[0],
             Message {
                 kind: 36,
+                flags: libc::NLM_F_REQUEST as u16,
                 sequence: 0,
                 payload: &[1, 2, 3, 4]
             }
@@ -189,7 +140,7 @@ mod tests {
                 .as_deref(),
             Some("eth1")
         );
-        assert_eq!(buffer.len() % ALIGNMENT, 0);
+        assert_eq!(buffer.len() % 4, 0);
     }
 
     #[test]

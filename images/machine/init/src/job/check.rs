@@ -1,0 +1,228 @@
+//! What can be wrong with a job that is well-formed: names, numbers, nodes that do not exist.
+
+use std::collections::HashSet;
+
+use super::{Endpoint, Expectation, ExpectedNode, Job, Program, FORMAT};
+
+/// The kernel's limit without the final zero.
+const INTERFACE_NAME_MAX: usize = libc::IF_NAMESIZE - 1;
+/// RFC 1123: one label of a host name.
+const NODE_NAME_MAX: usize = 63;
+/// RFC 791: the smallest MTU of IPv4; veth's own upper bound.
+const MTU_BYTES: std::ops::RangeInclusive<u32> = 68..=65535;
+
+type Checked<T = ()> = Result<T, String>;
+
+impl Job {
+    pub(super) fn check(&self) -> Checked {
+        if self.format != FORMAT {
+            return Err(format!(
+                "format \"{}\" is not known; this machine reads \"{FORMAT}\"",
+                self.format
+            ));
+        }
+        if self.limit_ns <= 0 {
+            return Err(format!("limit_ns {} must be positive", self.limit_ns));
+        }
+        let nodes = self.check_nodes()?;
+        self.check_links(&nodes)?;
+        self.check_programs(&nodes)?;
+        self.check_routes(&nodes)?;
+        self.check_events(&nodes)
+    }
+
+    fn check_nodes(&self) -> Checked<HashSet<&str>> {
+        let mut names = HashSet::new();
+        for node in &self.nodes {
+            check_node_name(&node.name)?;
+            if !names.insert(node.name.as_str()) {
+                return Err(format!("two nodes are called \"{}\"", node.name));
+            }
+        }
+        Ok(names)
+    }
+
+    fn check_links(&self, nodes: &HashSet<&str>) -> Checked {
+        let mut interfaces = HashSet::new();
+        for link in &self.links {
+            if !MTU_BYTES.contains(&link.mtu) {
+                return Err(format!(
+                    "mtu {} of {} is not within 68 to 65535 bytes",
+                    link.mtu,
+                    link.a.label()
+                ));
+            }
+            for end in [&link.a, &link.b] {
+                end.check(nodes)?;
+                if !interfaces.insert((end.node.as_str(), end.interface.as_str())) {
+                    return Err(format!("{} is in two links", end.label()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_routes(&self, nodes: &HashSet<&str>) -> Checked {
+        let Some(ready) = &self.ready else {
+            return Ok(());
+        };
+        if ready.limit_ns <= 0 {
+            return Err(format!(
+                "limit_ns {} of ready must be positive",
+                ready.limit_ns
+            ));
+        }
+        check_expectation("ready", ready.interval_ns, &ready.nodes, nodes)
+    }
+
+    fn check_events(&self, nodes: &HashSet<&str>) -> Checked {
+        for change in &self.events {
+            let what = format!("the event \"{}\"", change.name);
+            if change.at_ns < 0 {
+                return Err(format!(
+                    "at_ns {} of {what} must not be negative",
+                    change.at_ns
+                ));
+            }
+            let mut named = change
+                .steps
+                .iter()
+                .map(|step| &step.node)
+                .chain(&change.down)
+                .chain(&change.up);
+            if let Some(node) = named.find(|node| !nodes.contains(node.as_str())) {
+                return Err(dangling(&what, node, nodes));
+            }
+            if let Some(Expectation {
+                interval_ns,
+                nodes: expected,
+            }) = &change.reconvergence
+            {
+                check_expectation(&what, *interval_ns, expected, nodes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &Program> {
+        [
+            &self.daemons,
+            &self.probes,
+            &self.traffic,
+            &self.disturbances,
+            &self.collect,
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    fn check_programs(&self, nodes: &HashSet<&str>) -> Checked {
+        let mut names = HashSet::new();
+        for program in self.programs() {
+            check_file_name("name", &program.name)?;
+            if !names.insert(program.name.as_str()) {
+                return Err(format!("two programs are called \"{}\"", program.name));
+            }
+            if let Some(node) = program.node.as_deref().filter(|node| !nodes.contains(node)) {
+                return Err(dangling(
+                    &format!("program \"{}\"", program.name),
+                    node,
+                    nodes,
+                ));
+            }
+            if program.argv.first().is_none_or(String::is_empty)
+                || program.argv.iter().any(|argument| argument.contains('\0'))
+            {
+                return Err(format!(
+                    "argv of \"{}\" must name a program and hold no NUL",
+                    program.name
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Endpoint {
+    fn label(&self) -> String {
+        format!("{}:{}", self.node, self.interface)
+    }
+
+    fn check(&self, nodes: &HashSet<&str>) -> Checked {
+        if !nodes.contains(self.node.as_str()) {
+            return Err(dangling(
+                &format!("the link end {}", self.label()),
+                &self.node,
+                nodes,
+            ));
+        }
+        let name = &self.interface;
+        let valid = name
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b':');
+        if name.is_empty()
+            || name.len() > INTERFACE_NAME_MAX
+            || !valid
+            || name == "."
+            || name == ".."
+            || name == "lo"
+        {
+            return Err(format!("interface \"{name}\" of node {} is no interface name: 1 to 15 characters, no space, / or :, not lo", self.node));
+        }
+        Ok(())
+    }
+}
+
+fn dangling(what: &str, node: &str, nodes: &HashSet<&str>) -> String {
+    let mut known: Vec<&str> = nodes.iter().copied().collect();
+    known.sort_unstable();
+    known.truncate(8);
+    format!(
+        "{what} names the node \"{node}\", which does not exist; there are {}",
+        known.join(", ")
+    )
+}
+
+fn check_expectation(
+    what: &str,
+    interval_ns: i64,
+    expected: &[ExpectedNode],
+    nodes: &HashSet<&str>,
+) -> Checked {
+    if interval_ns <= 0 {
+        return Err(format!(
+            "interval_ns {interval_ns} of {what} must be positive"
+        ));
+    }
+    match expected
+        .iter()
+        .find(|one| !nodes.contains(one.node.as_str()))
+    {
+        Some(one) => Err(dangling(what, &one.node, nodes)),
+        None => Ok(()),
+    }
+}
+
+/// A node's name becomes its host name and a file below /run/netns.
+fn check_node_name(name: &str) -> Checked {
+    let valid = name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    if name.len() > NODE_NAME_MAX
+        || !valid
+        || !name.starts_with(|first: char| first.is_ascii_alphanumeric())
+    {
+        return Err(format!("\"{name}\" is no node name: a letter or digit, then letters, digits, - _ . ; at most {NODE_NAME_MAX}"));
+    }
+    Ok(())
+}
+
+/// A program's name becomes a file below logs/ or collect/.
+fn check_file_name(key: &str, name: &str) -> Checked {
+    if name.is_empty() || name.len() > 200 || name.starts_with('.') || name.contains(['/', '\0']) {
+        return Err(format!(
+            "{key} \"{name}\" is no file name: 1 to 200 characters, no /, no . first"
+        ));
+    }
+    Ok(())
+}
