@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps venv machine images demo test test-kernel fuzz check bench clean
+.PHONY: help deps venv machine wheel images demo test test-kernel fuzz check bench clean
 
 PYTHON ?= python3
 CASES ?= 20000
@@ -39,12 +39,15 @@ machine: ## build what is missing of the virtual machine: kernel, root file syst
 	@where=$$(images/machine/build --where); if grep -q '=$$' <<<"$$where"; then .ci/deps; fi
 	@images/machine/build
 
+wheel: deps venv ## wheels that run labs without a checkout, in dist: fabriclab, and fabriclab_frr for labs with FRR
+	@$(BIN)/python .ci/wheel.py
+
 images: machine ## build the Docker images: host, switch, lab, notebook (for --engine containerlab and docker compose)
 	@images/build
 	@mkdir -p runs
 
-demo: venv machine ## run the in-cast lab, write its report
-	@$(BIN)/fabriclab sweep labs/incast
+demo: ## run the in-cast lab, write its report (builds what is missing, and says what and for how long)
+	@.ci/demo $(VENV_STAMP)
 
 test: deps venv machine ## all tests: Python, the machine, Rust (builds what is missing)
 	@cargo test --quiet --workspace
@@ -71,5 +74,5 @@ bench: venv machine ## how fast the machine is
 	@for bench in tests/bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
 
 clean: ## remove what was built here (not the artefact cache, ~/.cache/fabriclab)
-	@rm -rf $(VENV) target runs .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) target runs dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

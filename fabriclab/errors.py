@@ -1,4 +1,5 @@
-"""What every error that fabriclab raises for its user has in common: one class to catch, and a text that says what would be right."""
+"""What every error that fabriclab raises for its user has in common: one class to catch, and a text that says what
+would be right."""
 
 from __future__ import annotations
 
@@ -9,14 +10,15 @@ _IN_PYTHON = {"force": "force=True"}
 
 
 class FabriclabError(Exception):
-    """The class of all errors that are not fabriclab's own fault; the text is for people, and says what would be right."""
+    """All errors that are not fabriclab's fault; the text is for people, and says what would be right."""
 
 
 class ArgumentError(FabriclabError, ValueError):
     """An argument of a function, or of a command, can't be what it is."""
 
     def __init__(self, text: str, *values: object) -> None:
-        """Take a text for `str.format`: `{0}`, `{1}` are the values, `{out}`, `{force}` and the like are arguments by their names.
+        """Take a text for `str.format`: `{0}`, `{1}` are the values, `{out}`, `{force}` and the like are arguments by
+        their names.
 
         So the same error names `force=True` in Python and `--force` on the command line.
         """

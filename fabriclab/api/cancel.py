@@ -41,8 +41,9 @@ class _Watched(Interrupt):
 def carried_out(work: Callable[[Interrupt], Outcome], cancel: Interrupt | HasIsSet | None) -> Outcome:
     """Return what `work` does with the token that stops it.
 
-    Without a token of the caller's, Ctrl-C in the main thread is one: the first stops what runs in order, the second at once, and
-    KeyboardInterrupt is raised when it has ended. The work is done in a thread of its own for that, so that no signal is handled here.
+    Without a token of the caller's, Ctrl-C in the main thread is one: the first stops what runs in order, the second at
+    once, and KeyboardInterrupt is raised when it has ended. The work is done in a thread of its own for that, so that
+    no signal is handled here.
     """
     if cancel is not None:
         return work(cancel if isinstance(cancel, Interrupt) else _Watched(cancel))

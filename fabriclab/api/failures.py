@@ -12,11 +12,17 @@ if TYPE_CHECKING:
     from fabriclab.api.measured import Run
 
 FAILED = ("failed", "crashed")
-"""Ways for a run to end that leave nothing to trust. The others (`complete`, `limit`, `interrupted` and so on) are a Run's `status`."""
+"""Ways for a run to end that leave nothing to trust.
+
+The others (`complete`, `limit`, `interrupted` and so on) are a Run's `status`.
+"""
 
 
 class RunFailed(FabriclabError):  # noqa: N818 - it says what happened, as subprocess.TimeoutExpired does
-    """A run failed, or its machine crashed; the text says why. What was measured until then is in its directory all the same."""
+    """A run failed, or its machine crashed; the text says why.
+
+    What was measured until then is in its directory all the same.
+    """
 
     def __init__(self, result: RunResult) -> None:
         """Take how the run ended."""
@@ -35,7 +41,7 @@ class RunFailed(FabriclabError):  # noqa: N818 - it says what happened, as subpr
 
     @property
     def run(self) -> Run:
-        """The run as it is, for its logs and for the tables that could be made; asking it for more raises ResultsError."""
+        """The run as it is, for its logs and for the tables that could be made; more raises ResultsError."""
         from fabriclab.api.measured import Run
 
         return Run(self.result.directory)

@@ -1,4 +1,5 @@
-"""A lab as a script has it: read from its two files, or made of text or plain data; changed, written, and checked as files are."""
+"""A lab as a script has it: read from its two files, or made of text or plain data; changed, written, and checked as
+files are."""
 
 from __future__ import annotations
 
@@ -63,7 +64,9 @@ class Lab:
 
     @classmethod
     def from_yaml(cls, topology: str, experiment: str, directory: PathLike | None = None) -> Lab:
-        """Return the lab of two texts, which are what the two files would hold. `directory`: where the files lie that it names.
+        """Return the lab of two texts, which are what the two files would hold.
+
+        `directory`: where the files lie that it names.
 
         Raises LabError; a mistake's `file` is `topology` or `experiment`, its `line` counts in that text.
         """
@@ -80,7 +83,8 @@ class Lab:
     ) -> Lab:
         """Return the lab of what the two files would hold as mappings, lists, texts, numbers, True and False.
 
-        Raises LabError; a mistake's `file` is where the value stands, such as `experiment['switches']['default']['buffer']`.
+        Raises LabError; a mistake's `file` is where the value stands, such as
+        `experiment['switches']['default']['buffer']`.
         """
         problems = Problems()
         documents = [
@@ -95,18 +99,20 @@ class Lab:
         return cls(parse_documents(_NOWHERE if directory is None else Path(directory), first, second))
 
     def with_settings(self, settings: Settings) -> Lab:
-        """Return the lab with settings that all its runs have, over those it has already; `set=` of a call goes over them.
+        """Return the lab with settings that all its runs have, over those it has already; `set=` of a call goes over
+        them.
 
         Nothing is checked before the lab is planned or run.
         """
         return replace(self, settings={**self.settings, **settings})
 
     def replace(self, key: str | Sequence[str | int], value: Any) -> Lab:
-        """Return the lab with another value at a key of either file: `switches.default.buffer`, `topology.links.0.vars.rate`.
+        """Return the lab with another value at a key of either file: `switches.default.buffer`,
+        `topology.links.0.vars.rate`.
 
-        The key may be a sequence of its words instead, where one of them has a dot. The value is a text, a number, True or False, or a
-        mapping or list of such. Missing sections on the way are made. Raises LabError where the lab is wrong with it; the mistake's
-        `file` is `replace('switches.default.buffer')`.
+        The key may be a sequence of its words instead, where one of them has a dot. The value is a text, a number, True
+        or False, or a mapping or list of such. Missing sections on the way are made. Raises LabError where the lab is
+        wrong with it; the mistake's `file` is `replace('switches.default.buffer')`.
         """
         words = _words(key)
         problems = Problems()
@@ -116,7 +122,10 @@ class Lab:
         return self._with_document(words, changed)
 
     def remove(self, key: str | Sequence[str | int]) -> Lab:
-        """Return the lab without a key of either file, named as for `replace`. Raises KeyError where there is none, LabError."""
+        """Return the lab without a key of either file, named as for `replace`.
+
+        Raises KeyError where there is none, LabError.
+        """
         words = _words(key)
         return self._with_document(words, without(self._document_of(words), words))
 
@@ -130,7 +139,9 @@ class Lab:
         }
 
     def write(self, directory: PathLike, *, force: bool = False) -> Path:
-        """Write the lab's two files into a directory, which is made, and return it. Other files that the lab names are not copied.
+        """Write the lab's two files into a directory, which is made, and return it.
+
+        Other files that the lab names are not copied.
 
         Raises ArgumentError where one of them is there already, unless `force`; OSError.
         """

@@ -37,8 +37,8 @@ def plan(
 ) -> Plan:
     """Return the plan of one point of a lab, every default explicit, as an engine will run it; nothing is run.
 
-    It is plain data with units in its names; `model_dump_json()` is its JSON. Raises LabError for mistakes in the lab or in `set`,
-    ArgumentError for other arguments.
+    It is plain data with units in its names; `model_dump_json()` is its JSON. Raises LabError for mistakes in the lab
+    or in `set`, ArgumentError for other arguments.
     """
     check_seed(seed)
     chosen = loaded(lab)
@@ -46,7 +46,10 @@ def plan(
 
 
 def node_files(plan: Plan, node: str, *, engine: EngineName = "vm") -> Mapping[str, str]:
-    """Return the text of each file that a node of a plan will be configured by. Raises ArgumentError for an unknown node."""
+    """Return the text of each file that a node of a plan will be configured by.
+
+    Raises ArgumentError for an unknown node.
+    """
     names = [each.name for each in plan.nodes]
     if node not in names:
         raise ArgumentError("{node} {0!r}: the lab has no such node; {1}", node, did_you_mean(node, names))
@@ -59,7 +62,8 @@ class FlowTrace:
 
     plan: Plan
     frame: pl.DataFrame
-    """One row a flow: the columns of the trace (`traffic/README.md`), and `traffic`, the name of the traffic that it belongs to."""
+    """One row a flow: the columns of the trace (`traffic/README.md`), and `traffic`, the name of the traffic that it
+    belongs to."""
 
     @property
     def flows(self) -> pl.LazyFrame:
@@ -79,7 +83,10 @@ class FlowTrace:
 def trace(
     lab: Lab | PathLike, *, set: Settings | None = None, seed: int | None = None, tell: Tell = lambda _: None
 ) -> FlowTrace:
-    """Return the flow trace of one point of a lab. Raises LabError, ArgumentError, and TraceError for a user's own trace that can't be."""
+    """Return the flow trace of one point of a lab.
+
+    Raises LabError, ArgumentError, and TraceError for a user's own trace that can't be.
+    """
     check_seed(seed)
     chosen = loaded(lab)
     resolved = resolve_plan(chosen.written, written_settings(chosen, set), seed)
@@ -115,8 +122,8 @@ class CheckedLab(CheckedTopology):
 def check(lab: Lab | PathLike, *, tell: Tell = lambda _: None) -> CheckedLab | CheckedTopology:
     """Check a lab at every point of every matrix, or a Containerlab file alone, and return what it has; nothing is run.
 
-    Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError where there is no lab;
-    TraceError for a user's flow trace that can't be used. `tell` is called with what is being done.
+    Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError where there
+    is no lab; TraceError for a user's flow trace that can't be used. `tell` is called with what is being done.
     """
     if not isinstance(lab, Lab):
         path = find_lab_or_file(Path(lab))

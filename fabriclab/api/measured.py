@@ -36,7 +36,9 @@ _LARGEST_EVENTS_BYTES = 1 << 30
 
 
 class Run(FlowTables):
-    """One run, by its directory. What it measured is read when it is first asked for, and raises ResultsError where it can't be.
+    """One run, by its directory.
+
+    What it measured is read when it is first asked for, and raises ResultsError where it can't be.
 
     Times are nanoseconds after the traffic's beginning, sizes bytes, rates bits per second.
     """
@@ -50,7 +52,10 @@ class Run(FlowTables):
 
     @cached_property
     def results(self) -> Results:
-        """All that is known of the run, as the layers below have it. Raises ResultsError for a broken file, which it names."""
+        """All that is known of the run, as the layers below have it.
+
+        Raises ResultsError for a broken file, which it names.
+        """
         return read_run(self.directory)
 
     @property
@@ -60,7 +65,8 @@ class Run(FlowTables):
 
     @property
     def status(self) -> str:
-        """How the run ended: `complete`, `limit`, `starved` (real time, and no CPU for it: invalid), `stopped`, `interrupted` ..."""
+        """How the run ended: `complete`, `limit`, `starved` (real time, and no CPU for it: invalid), `stopped`,
+        `interrupted` ..."""
         return self.results.status
 
     @property
@@ -70,7 +76,8 @@ class Run(FlowTables):
 
     @property
     def summary(self) -> Metrics:
-        """Every metric of the run by its name (`fabriclab.results.summary` defines each); None where it was not measured."""
+        """Every metric of the run by its name (`fabriclab.results.summary` defines each); None where it was not
+        measured."""
         return self.results.summary
 
     @property
@@ -80,17 +87,26 @@ class Run(FlowTables):
 
     @property
     def queues(self) -> pl.LazyFrame:
-        """One row a sample of a port's queue (`probes/README.md`). Raises ResultsError where the lab does not sample queues."""
+        """One row a sample of a port's queue (`probes/README.md`).
+
+        Raises ResultsError where the lab does not sample queues.
+        """
         return self._sampled(self.results.measured.queues, "queues")
 
     @property
     def tcp(self) -> pl.LazyFrame:
-        """One row a sample of a TCP connection (`probes/README.md`). Raises ResultsError where the lab does not sample them."""
+        """One row a sample of a TCP connection (`probes/README.md`).
+
+        Raises ResultsError where the lab does not sample them.
+        """
         return self._sampled(self.results.measured.tcp, "tcp")
 
     @property
     def interfaces(self) -> pl.LazyFrame:
-        """One row a sample of an interface's counters (`probes/README.md`). Raises ResultsError where the lab does not sample them."""
+        """One row a sample of an interface's counters (`probes/README.md`).
+
+        Raises ResultsError where the lab does not sample them.
+        """
         return self._sampled(self.results.measured.interfaces, "interfaces")
 
     @property
@@ -100,7 +116,8 @@ class Run(FlowTables):
 
     @cached_property
     def events(self) -> pl.LazyFrame:
-        """One row an event of the engine, with a column for each field that any of them has (`images/machine/README.md`)."""
+        """One row an event of the engine, with a column for each field that any of them has
+        (`images/machine/README.md`)."""
         file = self.directory / "events.jsonl"
         try:
             text = read_text(file, _LARGEST_EVENTS_BYTES)
@@ -118,11 +135,13 @@ class Run(FlowTables):
         return evaluate_checks(self.results)
 
     def figures(self, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
-        """Return the figures and tables of the report, of these kinds alone; a notebook shows them as the value of a cell."""
+        """Return the figures and tables of the report, of these kinds alone; a notebook shows them as the value of a
+        cell."""
         return figures_of(self.directory, kinds)
 
     def write_report(self, out: PathLike | None = None) -> Path:
-        """Write the report, one HTML page that needs nothing else, and return its path: `report.html` in the run directory unless `out`.
+        """Write the report, one HTML page that needs nothing else, and return its path: `report.html` in the run
+        directory unless `out`.
 
         Raises ResultsError for what can't be read, OSError for what can't be written.
         """
@@ -131,7 +150,7 @@ class Run(FlowTables):
     def _sampled(self, table: pl.LazyFrame | None, probe: str) -> pl.LazyFrame:
         if table is None:
             raise ResultsError(
-                f"{self.directory}: {probe} were not sampled; `probes: {{{probe}: ...}}` in experiment.yml says that they are"
+                f"{self.directory}: {probe} were not sampled; `probes: {{{probe}: ...}}` in experiment.yml asks for it"
             )
         return table
 
@@ -140,7 +159,10 @@ class Sweep:
     """The points of a matrix, by their directory, each a run; those that are missing or failed included."""
 
     def __init__(self, directory: PathLike, statuses: Sequence[str] | None = None) -> None:
-        """Name the directory; nothing is read yet. `statuses`: how the points stand, where the caller knows it better."""
+        """Name the directory; nothing is read yet.
+
+        `statuses`: how the points stand, where the caller knows it better.
+        """
         self.directory = Path(directory)
         self._statuses = statuses
 
@@ -149,7 +171,10 @@ class Sweep:
 
     @cached_property
     def results(self) -> SweepResults:
-        """All that is known of the sweep, as the layers below have it. Raises ResultsError for a broken file, which it names."""
+        """All that is known of the sweep, as the layers below have it.
+
+        Raises ResultsError for a broken file, which it names.
+        """
         return read_sweep(self.directory)
 
     @property
@@ -164,12 +189,14 @@ class Sweep:
 
     @property
     def pools(self) -> tuple[Pool, ...]:
-        """The points in pools that differ only in their seed; a pool has the tables of all its runs, and means with intervals."""
+        """The points in pools that differ only in their seed; a pool has the tables of all its runs, and means with
+        intervals."""
         return pooled(self.results)
 
     @property
     def summary(self) -> pl.LazyFrame:
-        """One row a point: its settings, `seed`, `status`, and every metric of the summary; empty where it was not measured."""
+        """One row a point: its settings, `seed`, `status`, and every metric of the summary; empty where it was not
+        measured."""
         points = self.results.points
         rows = [
             {
@@ -190,7 +217,8 @@ class Sweep:
         return pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame()
 
     def figures(self, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
-        """Return the figures and tables of the report, of these kinds alone; a notebook shows them as the value of a cell."""
+        """Return the figures and tables of the report, of these kinds alone; a notebook shows them as the value of a
+        cell."""
         return figures_of(self.directory, kinds)
 
     def write_report(self, out: PathLike | None = None) -> Path:
@@ -199,7 +227,10 @@ class Sweep:
 
 
 def open_run(directory: PathLike) -> Run:
-    """Return the run in a directory that `run` or the command wrote. Raises ResultsError where there is none, or where it is broken."""
+    """Return the run in a directory that `run` or the command wrote.
+
+    Raises ResultsError where there is none, or where it is broken.
+    """
     run = Run(directory)
     _ = run.results
     return run
@@ -213,7 +244,8 @@ def open_sweep(directory: PathLike) -> Sweep:
 
 
 def write_report(runs: Sequence[Run | Sweep | PathLike], out: PathLike | None = None) -> Path:
-    """Write the report of runs and sweeps side by side, one HTML page, and return its path: `out`, or in the first one's directory.
+    """Write the report of runs and sweeps side by side, one HTML page, and return its path: `out`, or in the first
+    one's directory.
 
     Raises ResultsError for what is no run or sweep, OSError for what can't be written.
     """
@@ -233,7 +265,7 @@ def _written(directories: Sequence[Path], out: PathLike | None) -> Path:
 
 def _literals(run: Results) -> dict[str, pl.Expr]:
     known = set(run.flows.collect_schema().names())
-    settings = {"seed": int(run.plan.get("seed", 0)), **run.settings}
+    settings = {"seed": run.plan.seed, **run.settings}
     return {f"{name}_set" if name in known else name: pl.lit(value) for name, value in settings.items()}
 
 

@@ -67,7 +67,10 @@ class Ended:
 
 
 ProgressEvent = Begun | Progress | Ended
-"""What a callback is given. It is called by the threads that run: one after the other for a run, from several at once for a sweep."""
+"""What a callback is given.
+
+It is called by the threads that run: one after the other for a run, from several at once for a sweep.
+"""
 ProgressCallback = Callable[[ProgressEvent], None]
 
 
@@ -76,7 +79,10 @@ def ignored(_event: ProgressEvent) -> None:
 
 
 def known_end_ns(plan: Plan) -> int | None:
-    """Return when the traffic will end, None when it ends when it is done. What arrives until then takes a little longer."""
+    """Return when the traffic will end, None when it ends when it is done.
+
+    What arrives until then takes a little longer.
+    """
     stops = [traffic.stop_ns for traffic in plan.traffic if isinstance(traffic, _STOPPING)]
     return max(stops) if len(stops) == len(plan.traffic) and stops else None
 

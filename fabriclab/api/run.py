@@ -46,15 +46,17 @@ def run(
 ) -> Run:
     """Run one point of a lab, wait until it has ended, and return it.
 
-    `lab` is a Lab, a directory, or the name of a lab; `set` changes parameters, `variant`, or any key of the experiment; `seed` is that
-    of everything random: the same one gives the same run, bit by bit. Everything goes into the directory `out`, by default a new one
-    below `runs/`; `force` replaces a run that is there. `stall_s` is the wall time in seconds without a sign of life after which a machine
-    counts as hung. `progress` is called with what goes on (`Begun`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event
-    of `threading`; the run that is returned then has the status `interrupted`. Without it Ctrl-C stops the run in order and raises
-    KeyboardInterrupt after that.
+    `lab` is a Lab, a directory, or the name of a lab; `set` changes parameters, `variant`, or any key of the
+    experiment; `seed` is that of everything random: the same one gives the same run, bit by bit. Everything goes into
+    the directory `out`, by default a new one below `runs/`; `force` replaces a run that is there. `stall_s` is the wall
+    time in seconds without a sign of life after which a machine counts as hung. `progress` is called with what goes on
+    (`Begun`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event of `threading`; the run that is
+    returned then has the status `interrupted`. Without it Ctrl-C stops the run in order and raises KeyboardInterrupt
+    after that.
 
-    Raises LabError for mistakes in the lab or in `set`, ArgumentError for other arguments, TraceError for a user's flow trace that can't
-    be used, EngineError where this host can't run it, RunFailed where the run fails, OSError. Nothing is printed.
+    Raises LabError for mistakes in the lab or in `set`, ArgumentError for other arguments, TraceError for a user's flow
+    trace that can't be used, EngineError where this host can't run it, RunFailed where the run fails, OSError. Nothing
+    is printed.
     """
     tell = progress or ignored
     check_seed(seed)
@@ -93,7 +95,8 @@ def run(
 
 
 def new_run_directory(lab: str, name: str) -> Path:
-    """Make a directory for a run, or for several, below `runs/`; its name begins with the time, and nobody else gets it."""
+    """Make a directory for a run, or for several, below `runs/`; its name begins with the time, and nobody else gets
+    it."""
     return new_directory(Path("runs") / lab / name.format(time=datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")))
 
 

@@ -54,15 +54,17 @@ def sweep(
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Sweep:
-    """Run what is not done of a lab's matrix, by default its first one, wait until that has ended, and return all of it.
+    """Run what is not done of a lab's matrix, by default its first one, wait until that has ended, and return all of
+    it.
 
-    `seeds` repeats every point: with seeds 1 to that number, or with those of a sequence. `jobs` runs are made at a time, by default one a
-    CPU (in real time one). `out` is the sweep's directory, `runs/LAB/MATRIX` by default: what is done there already is not run again. All
-    other arguments are those of `run`; so is what Ctrl-C does. A point that fails does not stop the others, and raises nothing: its
-    status is among the sweep's `statuses`.
+    `seeds` repeats every point: with seeds 1 to that number, or with those of a sequence. `jobs` runs are made at a
+    time, by default one a CPU (in real time one). `out` is the sweep's directory, `runs/LAB/MATRIX` by default: what is
+    done there already is not run again. All other arguments are those of `run`; so is what Ctrl-C does. A point that
+    fails does not stop the others, and raises nothing: its status is among the sweep's `statuses`.
 
-    Raises LabError for mistakes in the lab, in its points or in `set`, ArgumentError for other arguments, EngineError where this host
-    can't run the points, ResultsError where the directory holds what can't be read, OSError. Nothing is printed.
+    Raises LabError for mistakes in the lab, in its points or in `set`, ArgumentError for other arguments, EngineError
+    where this host can't run the points, ResultsError where the directory holds what can't be read, OSError. Nothing is
+    printed.
     """
     numbers = _seeds(seed, seeds)
     chosen, tell = loaded(lab), progress or ignored

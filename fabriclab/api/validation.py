@@ -69,10 +69,12 @@ def validate(
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
 ) -> Validation:
-    """Deploy a lab and check what an operator would: sessions, routes, pairs of hosts, MTU, queues, marks, losses, failures.
+    """Deploy a lab and check what an operator would: sessions, routes, pairs of hosts, MTU, queues, marks, losses,
+    failures.
 
-    `only` names the stages that count, by default all; the other arguments are those of `run`, and so is what Ctrl-C does. Nothing is
-    raised for what fails: it is among the findings. Raises LabError, ArgumentError, EngineError and OSError as `run` does.
+    `only` names the stages that count, by default all; the other arguments are those of `run`, and so is what Ctrl-C
+    does. Nothing is raised for what fails: it is among the findings. Raises LabError, ArgumentError, EngineError and
+    OSError as `run` does.
     """
     for name in only:
         if name not in STAGES:
@@ -115,7 +117,10 @@ class Stages:
         self._has_stock_qdiscs_only = has_stock_qdiscs_only(engine_name(context.artefacts))
 
     def carry_out(self, bench: Bench, only: Sequence[str]) -> Iterator[Finding]:
-        """Yield what every stage finds. The first also finds how far routing gets, where it does not get to where it should."""
+        """Yield what every stage finds.
+
+        The first also finds how far routing gets, where it does not get to where it should.
+        """
         result = self._run(reach_stage(bench))
         results = results_if_possible(result.directory)
         if results is not None and not _has_epoch(result.directory) and result.status == "failed":
@@ -182,7 +187,10 @@ def _has_epoch(directory: Path) -> bool:
 
 
 def _make_room(directory: Path, force: bool) -> None:
-    """Make room for the stages' runs. Raises ArgumentError where something else is, or where it must not be replaced."""
+    """Make room for the stages' runs.
+
+    Raises ArgumentError where something else is, or where it must not be replaced.
+    """
     if any(directory.iterdir()) and not force:
         raise ArgumentError("{out} {0}: is there already; choose another one, or replace it with {force}", directory)
     for entry in directory.iterdir():

@@ -21,7 +21,8 @@ def counted_sentences(warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:
 
 
 def sentences_before_runs(topology: Topology, warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:
-    """Return the same shortly: all keys of the topology file that are not applied are one sentence; `check` and the report have the list."""
+    """Return the same shortly: all keys of the topology file that are not applied are one sentence; `check` and the
+    report have the list."""
     listed = unapplied_sentences(topology.not_applied)
     others = [[sentence for sentence in warnings if sentence not in listed] for warnings in warnings_of_plans]
     short = short_line(topology.not_applied)

@@ -7,13 +7,14 @@ import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
 from fabriclab.errors import FabriclabError
-from fabriclab.shipped import PROJECT
+from fabriclab.shipped import is_installed, shipped
 
-BUILD = PROJECT / "images" / "machine" / "build"
+BUILD = shipped("images/machine/build")
 
 NAMES = ("kernel", "rootfs", "tools")
 
@@ -28,7 +29,10 @@ class EngineError(FabriclabError):
 
 @dataclass(frozen=True)
 class Artefacts:
-    """What a machine is started from. Each lies in a directory that is named by the hash of all that it was made from."""
+    """What a machine is started from.
+
+    Each lies in a directory that is named by the hash of all that it was made from.
+    """
 
     kernel: Path
     rootfs: Path
@@ -43,13 +47,21 @@ class Artefacts:
         listing = self.rootfs.parent / "packages"
         return listing.read_text().split() if listing.is_file() else []
 
+    def have_routing(self) -> bool:
+        """Return whether the root file system has FRR, and so can run labs with routing daemons."""
+        return any(package.startswith("frr_") for package in self.packages())
+
 
 _Answer = subprocess.CompletedProcess[str]
 
 
 @contextmanager
 def asked_ahead() -> Iterator[None]:
-    """Ask where the artefacts are while the block does something else, such as importing what it needs, until it wants to know."""
+    """Ask where the artefacts are while the block does something else, such as importing what it needs,
+    until it wants to know."""
+    if packed_machine():
+        yield
+        return
     with ThreadPoolExecutor(max_workers=1) as asking:
         _asked.append(asking.submit(_ask, BUILD))
         try:
@@ -67,7 +79,13 @@ def _ask(build: Path) -> _Answer:
 
 
 def locate_artefacts(build: Path = BUILD) -> dict[str, Path | None]:
-    """Return the path of each artefact, None where it is not built. Builds nothing. Raises EngineError when the build script can't tell."""
+    """Return the path of each artefact, None where it is not built. Builds nothing, but unpacks what a wheel brought
+    along.
+
+    Raises EngineError when the build script can't tell, or what is packed can't be unpacked.
+    """
+    if build == BUILD and packed_machine():
+        return {name: _unpacked(packed_machine()[name]) for name in NAMES}
     try:
         result = _asked.pop().result() if _asked and build == BUILD else _ask(build)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -93,13 +111,42 @@ def find_artefacts(build: Path = BUILD) -> Artefacts:
     missing = [name for name, path in paths.items() if path is None]
     if missing:
         raise EngineError(
-            f"not built yet: the machine's {' and '.join(missing)}; run `make machine` (`fabriclab doctor` tells more)"
+            f"not built yet: the machine's {' and '.join(missing)}; {how_to_build()} (`fabriclab doctor` tells more)"
         )
     return Artefacts(**{name: path for name, path in paths.items() if path is not None})
 
 
+def with_routing(artefacts: Artefacts) -> Artefacts:
+    """Return artefacts whose root file system has FRR.
+
+    Raises EngineError that says how to get it where there is none.
+    """
+    if artefacts.have_routing():
+        return artefacts
+    packed = routing_rootfs()
+    if packed is None:
+        raise EngineError(f"this lab's switches run routing daemons, and FRR is not here: {GET_ROUTING}")
+    return replace(artefacts, rootfs=_unpacked(packed))
+
+
+GET_ROUTING = "install fabriclab-frr, the wheel that `make wheel` makes beside fabriclab's (pip install fabriclab[frr])"
+
+
+def how_to_build() -> str:
+    """Return the command that builds what is missing: an installed package has no Makefile's directory to stand in."""
+    return f"run `{BUILD}`, or install the wheel that has it" if is_installed() else "run `make machine`"
+
+
+def _unpacked(packed: Packed) -> Path:
+    try:
+        return packed.unpacked()
+    except UnusableError as error:
+        raise EngineError(str(error)) from error
+
+
 def missing_packages(deps: Path) -> list[str]:
-    """Return the packages that a build needs and this host lacks, as the script `deps` names them; empty when it can't tell."""
+    """Return the packages that a build needs and this host lacks, as the script `deps` names them;
+    empty when it can't tell."""
     try:
         listed = subprocess.run([deps, "--list"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):

@@ -10,7 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from fabriclab.shipped import PROJECT
+from fabriclab.engine.packed import packed_revision
+from fabriclab.shipped import PROJECT, is_installed
 
 
 def describe_host() -> dict[str, Any]:
@@ -28,7 +29,10 @@ def fabriclab_version() -> str:
 
 @cache
 def git_revision(project: Path = PROJECT) -> str | None:
-    """Return the project's commit, `-dirty` when files differ from it; None outside a git checkout."""
+    """Return the project's commit, `-dirty` when files differ from it; None where neither a git
+    checkout nor a wheel tells."""
+    if is_installed():
+        return packed_revision()
     if not (project / ".git").exists():
         return None
     command = ["git", "-C", str(project), "describe", "--always", "--dirty", "--abbrev=12"]

@@ -9,11 +9,12 @@ Scalar = str | int | float | bool
 """A parameter's value."""
 
 
-def concerns(subject: Mapping[str, Any], parameters: Mapping[str, Scalar]) -> bool:
-    """Return whether all that the `where` of a check or a figure names has that value, or one of a list; texts compare without spaces."""
-    wanted = {
-        name: value if isinstance(value, list) else [value] for name, value in (subject.get("where") or {}).items()
-    }
+def concerns(where: Mapping[str, Any] | None, parameters: Mapping[str, Scalar]) -> bool:
+    """Return whether all that a `where` names has that value, or one of a list; texts compare without spaces.
+
+    None: of all points.
+    """
+    wanted = {name: value if isinstance(value, list) else [value] for name, value in (where or {}).items()}
     return all(
         name in parameters and any(_same(parameters[name], value) for value in values)
         for name, values in wanted.items()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+
+from fabriclab.formats.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -86,18 +87,18 @@ class Network:
         return {vertex.name: distance.get(vertex.name, 0) for vertex in self.vertices}
 
 
-def network_of_plan(plan: dict[str, Any]) -> Network:
-    """Return the network of a plan as it stands in a run's manifest (`fabriclab-plan-1`)."""
+def network_of_plan(plan: Plan) -> Network:
+    """Return the network of a plan; the tier of no node is known."""
     vertices, halves = [], {}
-    for node in plan.get("nodes", []):
-        addresses = tuple(f"{port['interface']} {port['address']}" for port in node["ports"])
-        vertices.append(Vertex(node["name"], node["role"] == "host", node.get("tier"), addresses))
-        for port in node["ports"]:
-            halves[f"{node['name']}:{port['interface']}"] = port
+    for node in plan.nodes:
+        addresses = tuple(f"{port.interface} {port.address}" for port in node.ports)
+        vertices.append(Vertex(node.name, node.role == "host", None, addresses))
+        for port in node.ports:
+            halves[f"{node.name}:{port.interface}"] = port
     edges = []
     for name, port in halves.items():
-        peer = f"{port['peer_node']}:{port['peer_interface']}"
+        peer = f"{port.peer_node}:{port.peer_interface}"
         other = halves.get(peer)
         if other is not None and name < peer:
-            edges.append(Edge(name, peer, (port["rate_bps"], other["rate_bps"]), (port["delay_ns"], other["delay_ns"])))
-    return Network(str(plan.get("lab", "")), tuple(vertices), tuple(edges))
+            edges.append(Edge(name, peer, (port.rate_bps, other.rate_bps), (port.delay_ns, other.delay_ns)))
+    return Network(plan.lab, tuple(vertices), tuple(edges))

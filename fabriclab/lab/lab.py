@@ -78,8 +78,9 @@ class Lab:
     def points(self, matrix: str | None = None, seeds: Sequence[int] = ()) -> list[dict[str, str]]:
         """Return the settings of every point of a matrix (by default the first), the last axis running fastest.
 
-        `seeds` take the place of the matrix's own axis of seeds; where it has none they run slowest, so that what is done of a sweep
-        is whole seeds. A lab without a matrix has one point, with nothing set. Raises LabError for an unknown matrix.
+        `seeds` take the place of the matrix's own axis of seeds; where it has none they run slowest, so that what is
+        done of a sweep is whole seeds. A lab without a matrix has one point, with nothing set. Raises LabError for an
+        unknown matrix.
         """
         axes = self._axes(matrix)
         if seeds:
@@ -127,7 +128,8 @@ class Lab:
         )
 
     def checked_points(self, matrices: Sequence[str]) -> Iterator[tuple[AppliedSettings, int]]:
-        """Read the experiment at each variant and at each point of some matrices; yield the points that are right, and how many are alike.
+        """Read the experiment at each variant and at each point of some matrices; yield the points that are right, and
+        how many are alike.
 
         A problem stands at the line of the value that causes it. Raises LabError with all of them after the last point.
         """
@@ -143,7 +145,8 @@ class Lab:
         checker.problems.raise_if_any()
 
     def _without_seeds(self, axes: tuple[Axis, ...]) -> tuple[tuple[Axis, ...], int]:
-        """Return the axes with one seed, and how many it stands for; with all of them where the seed draws groups or one is wrong."""
+        """Return the axes with one seed, and how many it stands for; with all of them where the seed draws
+        groups or one is wrong."""
         seeds = next((axis.values for axis in axes if axis.name == SEED), ())
         keys = [
             *self.document.entries,
@@ -168,8 +171,8 @@ class Lab:
 def parse_lab(path: Path, *, every_point: bool = True) -> Lab:
     """Return the lab in directory `path`.
 
-    Raises LabError with everything that is wrong in both files, with `every_point` at every point of every matrix as well: that takes
-    a millisecond or two a point, and who runs one point need not wait for the others.
+    Raises LabError with everything that is wrong in both files, with `every_point` at every point of every matrix as
+    well: that takes a millisecond or two a point, and who runs one point need not wait for the others.
     """
     problems = Problems()
     if not path.is_dir():
@@ -191,7 +194,10 @@ def parse_lab(path: Path, *, every_point: bool = True) -> Lab:
 
 
 def parse_documents(directory: Path, topology: MappingValue, experiment: MappingValue) -> Lab:
-    """Return the lab of two documents, whose files, if they name any, lie in `directory`. Raises LabError as `parse_lab` does."""
+    """Return the lab of two documents, whose files, if they name any, lie in `directory`.
+
+    Raises LabError as `parse_lab` does.
+    """
     problems = Problems()
     read = parse_topology(topology, problems, directory)
     return _read_lab(_Documents(directory, topology, experiment), read, not problems, problems)
@@ -206,7 +212,10 @@ class _Documents(NamedTuple):
 
 
 def _read_lab(documents: _Documents, topology: Topology, is_good: bool, problems: Problems) -> Lab:
-    """Return the lab; `is_good`: nothing is wrong with its topology. Raises LabError with what is wrong, and was recorded before."""
+    """Return the lab; `is_good`: nothing is wrong with its topology.
+
+    Raises LabError with what is wrong, and was recorded before.
+    """
     directory, written, document = documents
     names = names_of(topology, is_good)
     experiment = parse_experiment(document, topology if is_good else None, names, directory, problems)
@@ -220,7 +229,10 @@ def _on_command_line(name: str, text: str) -> ScalarValue:
 
 
 def names_of(topology: Topology, complete: bool) -> Names:
-    """Return what an experiment may name. Where the topology has problems, roles are uncertain: then any node may be either."""
+    """Return what an experiment may name.
+
+    Where the topology has problems, roles are uncertain: then any node may be either.
+    """
     every = tuple(node.name for node in topology.nodes)
     hosts, switches = (topology.hosts, topology.switches) if complete else (every, every)
     racks: dict[str, str] = {}
@@ -260,7 +272,8 @@ class _PointChecker:
 
 
 def _name_seed(problems: Problems, document: MappingValue, seed: int) -> Problems:
-    """Return the problems of a point, each with the point's seed where that decides who is in a group: it may be one of this seed alone."""
+    """Return the problems of a point, each with the point's seed where that decides who is in a group:
+    it may be one of this seed alone."""
     return problems.with_note(f"at seed {seed}") if "groups" in document.entries else problems
 
 
@@ -271,7 +284,8 @@ def _points(axes: tuple[Axis, ...]) -> Iterator[dict[str, ScalarValue]]:
 
 
 class _Applier:
-    """Puts settings into a document: the variant first, so that a parameter or key given beside it has the last word."""
+    """Puts settings into a document: the variant first, so that a parameter or key given beside
+    it has the last word."""
 
     def __init__(self, document: MappingValue, study: Study, names: Names, problems: Problems) -> None:
         self._document = document
@@ -302,7 +316,10 @@ class _Applier:
 
     def _apply_key(self, name: str, value: ScalarValue) -> None:
         if not is_dotted(name):
-            message = f"unknown setting; {did_you_mean(name, (*self._study.setting_names(), SEED))} (or a key, such as hosts.default.rto_min)"
+            message = (
+                f"unknown setting; {did_you_mean(name, (*self._study.setting_names(), SEED))} (or a key, "
+                "such as hosts.default.rto_min)"
+            )
             self._problems.add(value.place, "", message, value.text)
             return
         try:

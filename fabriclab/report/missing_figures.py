@@ -98,9 +98,9 @@ def _no_metric(figure: Figure, runs: Sequence[Results], varied: Sequence[str]) -
 
 def _no_queue(runs: Sequence[Results], port: str | None, queue: int | None) -> str:
     """Return why there is no queue to draw; empty where one was sampled."""
-    probes = [run.plan.get("probes", {}) for run in runs]
-    ports = {each for probe in probes for each in probe.get("queue_ports") or ()}
-    switch_ports = {each for probe in probes for each in probe.get("switch_ports") or ()}
+    probes = [run.plan.probes for run in runs]
+    ports = {each for probe in probes for each in probe.queue_ports}
+    switch_ports = {each for probe in probes for each in probe.switch_ports}
     if queue is not None and not any(run.switches.is_sampled for run in runs):
         return "no switch with a shared buffer was sampled (probes.switches)"
     if port is not None and port not in ports | switch_ports:

@@ -122,7 +122,7 @@ def _read(paths: Sequence[Path]) -> Results | Sweep:
 
 def _run_page(results: Results) -> Page:
     pool, study = pool_of_run(results), _study([results])
-    lab = str(results.plan.get("lab", ""))
+    lab = results.plan.lab
     return Page(
         title=results.title,
         kind="run",
@@ -179,8 +179,8 @@ def _sweep_notes(sweep: Sweep, pools: Sequence[PooledRuns], varied: Sequence[str
 
 
 def _study(runs: Sequence[Results]) -> Study | None:
-    names = {run.plan.get("study") for run in runs} - {None}
-    return read_study(str(names.pop())) if len(names) == 1 else None
+    names = {run.plan.study for run in runs if run.plan.study is not None}
+    return read_study(names.pop()) if len(names) == 1 else None
 
 
 def _sweep_figures(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[tuple[str, str, str]]:
@@ -244,4 +244,4 @@ def _common_settings(sweep: Sweep, varied: Sequence[str]) -> list[tuple[str, str
 
 def _topology(results: Results) -> str:
     """Return the drawing of the run's network, in the page's colours."""
-    return themed(network_svg(network_of_plan(results.plan))) if results.plan.get("nodes") else ""
+    return themed(network_svg(network_of_plan(results.plan))) if results.plan.nodes else ""

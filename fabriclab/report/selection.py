@@ -54,13 +54,14 @@ Figure = dict[str, Any]
 
 
 def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KINDS) -> list[Exhibit]:
-    """Return the figures and tables of one run: what the experiment asks for, then the default kinds that it does not name."""
+    """Return the figures and tables of one run: what the experiment asks for,
+    then the default kinds that it does not name."""
     pool = pool_of_run(results)
     exhibits: list[Exhibit] = []
     for index, (figure, is_asked) in enumerate(_with_origin(results.manifest, _RUN_DEFAULT, kinds)):
         name = f"{prefix}-{index}"
         found = _completion_exhibits([pool], [pool], figure, name) or _run_exhibits(pool.curve, figure, name)
-        is_meant = concerns(figure, results.parameters)
+        is_meant = concerns(figure.get("where"), results.parameters)
         exhibits += _or_absent(found, figure, [results] if is_meant else [], (), is_asked=is_asked and is_meant)
     return together(exhibits)
 
@@ -72,7 +73,8 @@ def sweep_exhibits(
     pools: Sequence[PooledRuns] | None = None,
     kinds: Sequence[str] = FIGURE_KINDS,
 ) -> list[Exhibit]:
-    """Return the figures and tables of a sweep: metrics against parameters, completion times, details of the telling points.
+    """Return the figures and tables of a sweep: metrics against parameters, completion times, details of the telling
+    points.
 
     `pools` are those of the sweep, where somebody has them already.
     """
@@ -85,7 +87,7 @@ def sweep_exhibits(
         default.insert(default.index("switch-ports") + 1, "drops")
     exhibits: list[Exhibit] = []
     for index, (figure, is_asked) in enumerate(_with_origin(sweep.runs[0].manifest, default, kinds)):
-        concerned = [pool for pool in pools if concerns(figure, pool.parameters)]
+        concerned = [pool for pool in pools if concerns(figure.get("where"), pool.parameters)]
         telling = every if len(concerned) == len(pools) else telling_points(concerned, varied).pools
         found = _point_exhibits(concerned, telling, varied, figure, f"{prefix}-{index}", study) if concerned else []
         exhibits += _or_absent(
@@ -103,7 +105,8 @@ def left_out_notes(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[str]:
         and timed_classes(sweep.runs)
     ):
         return [
-            f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: fct-table}} asks for them."
+            f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: "
+            f"fct-table}} asks for them."
         ]
     return []
 
@@ -280,7 +283,7 @@ def _place_of(curves: Sequence[Curve], figure: Figure) -> tuple[str | None, int 
     It is what the figure names if every run sampled it, else that of `default_place` in the first run.
     """
     port, queue = figure.get("port"), figure.get("queue")
-    sampled = [curve.results.plan.get("probes", {}).get("queue_ports") or () for curve in curves]
+    sampled = [curve.results.plan.probes.queue_ports for curve in curves]
     if queue is None and port is not None and all(port in ports for ports in sampled):
         return port, None
     if not curves or (queue is None and port is None):

@@ -20,14 +20,15 @@ class SwitchNote:
 
 
 def switch_notes(pools: Sequence[PooledRuns]) -> list[SwitchNote]:
-    """Return the kinds of switches with a shared buffer, in the order in which points and plans have them; none without any."""
+    """Return the kinds of switches with a shared buffer, in the order in which points and plans have
+    them; none without any."""
     present = [pool for pool in pools if pool.runs]
     found: dict[tuple[str, tuple[str, ...]], dict[str, list[str]]] = {}
     for pool in present:
-        for node in pool.runs[0].plan.get("nodes", []):
-            if (switch := node.get("switch")) is not None:
-                kind = (str(switch["title"] or switch["profile"] or "Pools of its own"), tuple(switch["notes"]))
-                found.setdefault(kind, {}).setdefault(pool.label, []).append(node["name"])
+        for node in pool.runs[0].plan.nodes:
+            if node.switch is not None:
+                kind = (node.switch.title or node.switch.profile or "Pools of its own", node.switch.notes)
+                found.setdefault(kind, {}).setdefault(pool.label, []).append(node.name)
     return [SwitchNote(title, _where(places, len(present)), notes) for (title, notes), places in found.items()]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from fabriclab.formats.plan.model import Check
 from fabriclab.formats.where_clause import Scalar, concerns
 from fabriclab.results.run import Results
 from fabriclab.results.summary import Metric
@@ -32,19 +33,19 @@ class CheckResult:
     outcome: Literal["pass", "fail", "not measured"]
 
 
-def evaluate_checks(results: Results, checks: Sequence[Mapping[str, Any]] | None = None) -> list[CheckResult]:
+def evaluate_checks(results: Results, checks: Sequence[Check] | None = None) -> list[CheckResult]:
     """Return the outcome of the plan's checks (or the given ones) that concern this run.
 
-    A check with `where` concerns the runs whose parameters have these values. A run that was cut proves nothing: not measured.
+    A check with `where` concerns the runs whose parameters have these values. A run that was cut proves nothing: not
+    measured.
     """
-    given = results.plan.get("checks", []) if checks is None else checks
-    return [_evaluate(check, results) for check in given if concerns(check, results.parameters)]
+    given = results.plan.checks if checks is None else checks
+    return [_evaluate(check, results) for check in given if concerns(check.where, results.parameters)]
 
 
-def _evaluate(check: Mapping[str, Any], results: Results) -> CheckResult:
-    name, symbol, value = str(check["metric"]), str(check["operator"]), float(check["value"])
-    measured = results.summary.get(name)
+def _evaluate(check: Check, results: Results) -> CheckResult:
+    measured = results.summary.get(check.metric)
     outcome: Literal["pass", "fail", "not measured"] = "not measured"
     if measured is not None and results.status == "complete":
-        outcome = "pass" if _OPERATORS[symbol](float(measured), value) else "fail"
-    return CheckResult(name, symbol, value, dict(check.get("where") or {}), measured, outcome)
+        outcome = "pass" if _OPERATORS[check.operator](float(measured), check.value) else "fail"
+    return CheckResult(check.metric, check.operator, check.value, check.where, measured, outcome)

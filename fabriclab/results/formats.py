@@ -211,7 +211,8 @@ def _read_header(path: Path, file_format: Format, name: str) -> tuple[int, list[
 
 
 def _whole_lines(path: Path) -> tuple[Path, bool]:
-    """Return a file that ends with a whole line (the file itself, or a copy beside it) and whether something was cut."""
+    """Return a file that ends with a whole line (the file itself, or a copy beside it) and
+    whether something was cut."""
     size = path.stat().st_size
     with path.open("rb") as file:
         file.seek(size - 1)
@@ -250,7 +251,10 @@ def first_bad_row(path: Path, file_format: Format, name: str) -> str | None:
                 return f"{name}:{line}: {len(values)} values; right is one for each of the {len(columns)} columns"
             for column, value in zip(columns, values, strict=True):
                 if column in numbers and value and not _is_number(value, file_format.columns[column]):
-                    return f"{name}:{line}: {column}: '{value}' is not a number of type {file_format.columns[column].__name__}"
+                    return (
+                        f"{name}:{line}: {column}: '{value}' is not a number of type "
+                        f"{file_format.columns[column].__name__}"
+                    )
     return None
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
+from pydantic import ValidationError
 
 from fabriclab.files import read_text, reason, write_text
+from fabriclab.formats.plan import PLAN_FORMAT, Plan, parse_plan_json
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
 from fabriclab.results.formats import (
     FLOW_LOG,
@@ -48,8 +50,9 @@ _INTERVALS = {
 def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
     """Turn `raw/*.csv` of a run directory into Parquet, write summary.json and remove `raw/`, unless it is to be kept.
 
-    What a killed machine left is kept: cut lines are dropped with a note, flows without a row are `lost`. Running it again is harmless.
-    Raises ResultsError (file, line, value) when a file breaks its format, OSError when the disk is full; `raw/` then stays as it is.
+    What a killed machine left is kept: cut lines are dropped with a note, flows without a row are `lost`. Running it
+    again is harmless. Raises ResultsError (file, line, value) when a file breaks its format, OSError when the disk is
+    full; `raw/` then stays as it is.
     """
     manifest = read_manifest(run_dir, required=False)
     plan = read_plan(run_dir, manifest)
@@ -99,26 +102,41 @@ def read_manifest(run_dir: Path, *, required: bool = True) -> dict[str, Any]:
     return read_json(path, "fabriclab-run-1")
 
 
-def read_plan(run_dir: Path, manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return the plan of a run: plan.json, or its manifest's copy. Raises ResultsError without either."""
+def read_plan(run_dir: Path, manifest: dict[str, Any]) -> Plan:
+    """Return the plan of a run: plan.json, or its manifest's copy. Raises ResultsError that names the file and the
+    first key in it that is not as this version's plans have it; what older versions' plans lack has its default."""
     path = run_dir / "plan.json"
-    if path.exists():
-        return read_json(path, "fabriclab-plan-1")
-    plan = manifest.get("plan")
-    if not isinstance(plan, dict):
-        raise ResultsError(f"{run_dir / 'manifest.json'}: plan: missing; a manifest holds the whole plan")
-    return plan
+    if not path.exists():
+        if not isinstance(manifest.get("plan"), dict):
+            raise ResultsError(f"{run_dir / 'manifest.json'}: plan: missing; a manifest holds the whole plan")
+        return _valid(lambda: Plan.model_validate(manifest["plan"]), f"{run_dir / 'manifest.json'}: plan")
+    try:
+        return parse_plan_json(_text(path))
+    except ValidationError:
+        # What is wrong with the file as a whole comes first.
+        plan = read_json(path, PLAN_FORMAT)
+        return _valid(lambda: Plan.model_validate(plan), str(path))
+
+
+def _valid(parse: Callable[[], Plan], place: str) -> Plan:
+    try:
+        return parse()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        more = error.error_count() - 1
+        others = f" ({more} more such keys)" if more else ""
+        raise ResultsError(
+            f"{place}: {key}: {first['msg']}{others}; right is a plan of this version of fabriclab, {PLAN_FORMAT}"
+        ) from error
 
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
-    """Return the object of a JSON file whose `format` is `version`; raises ResultsError that names the file and what is wrong."""
+    """Return the object of a JSON file whose `format` is `version`; raises ResultsError that names the
+    file and what is wrong."""
     try:
-        data = json.loads(read_text(path, _LARGEST_JSON_BYTES))
-    except FileNotFoundError:
-        raise ResultsError(f"{path}: missing; this is not a directory that fabriclab wrote") from None
-    except OSError as error:
-        raise ResultsError(f"{path}: cannot be read: {reason(error)}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        data = json.loads(_text(path))
+    except json.JSONDecodeError as error:
         raise ResultsError(f"{path}: not JSON: {error}") from error
     found = data.get("format") if isinstance(data, dict) else None
     if found != version:
@@ -127,7 +145,18 @@ def read_json(path: Path, version: str) -> dict[str, Any]:
     return data
 
 
-def _write_flows(run_dir: Path, plan: dict[str, Any]) -> list[str]:
+def _text(path: Path) -> str:
+    try:
+        return read_text(path, _LARGEST_JSON_BYTES)
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: missing; this is not a directory that fabriclab wrote") from None
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be read: {reason(error)}") from error
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"{path}: not JSON: {error}") from error
+
+
+def _write_flows(run_dir: Path, plan: Plan) -> list[str]:
     trace, log = read_trace(run_dir), scan_flow_logs(run_dir)
     flows = _reading(lambda: join_flows(trace.rows, log.rows, plan), run_dir)
     write_rows(flows, run_dir / "flows.parquet")
@@ -164,8 +193,8 @@ def _explain(run_dir: Path) -> str | None:
     return None
 
 
-def _is_sampled(plan: dict[str, Any], name: str) -> bool:
-    return plan.get("probes", {}).get(_INTERVALS[name]) is not None
+def _is_sampled(plan: Plan, name: str) -> bool:
+    return getattr(plan.probes, _INTERVALS[name]) is not None
 
 
 def _old_notes(run_dir: Path) -> list[str]:

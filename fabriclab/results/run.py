@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from fabriclab.formats.clock import Clock, clock_of
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import Sent
 from fabriclab.formats.where_clause import Scalar
 from fabriclab.results.ingest import SUMMARY_FORMAT, ingest_run, read_json, read_manifest, read_plan
 from fabriclab.results.queue_metrics import over_all_ports
@@ -19,12 +21,15 @@ from fabriclab.results.tables import FlowTables
 
 @dataclass(frozen=True)
 class Results(FlowTables):
-    """What one run measured. Tables are lazy; their columns are those of the formats (README files of traffic and probes)."""
+    """What one run measured.
+
+    Tables are lazy; their columns are those of the formats (README files of traffic and probes).
+    """
 
     directory: Path
     manifest: dict[str, Any]
     """Without its copy of the plan."""
-    plan: dict[str, Any]
+    plan: Plan
     summary: Metrics
     notes: tuple[str, ...]
     """What was missing or cut in the logs."""
@@ -42,7 +47,8 @@ class Results(FlowTables):
 
     @property
     def status(self) -> str:
-        """How the run ended: complete, limit, starved (invalid: real time, and no CPU for it), stopped, failed, crashed or interrupted."""
+        """How the run ended: complete, limit, starved (invalid: real time, and no CPU for it), stopped, failed,
+        crashed or interrupted."""
         return str(self.manifest.get("status", "interrupted"))
 
     @property
@@ -58,25 +64,26 @@ class Results(FlowTables):
     @property
     def title(self) -> str:
         """The experiment's title, or the lab's name."""
-        return str(self.plan.get("title") or self.plan.get("lab") or self.directory.name)
+        return self.plan.title or self.plan.lab or self.directory.name
 
     @property
     def settings(self) -> dict[str, Scalar]:
         """What this run changed in the lab, by parameter."""
-        return dict(self.plan.get("settings") or {})
+        return dict(self.plan.settings)
 
     @property
     def parameters(self) -> dict[str, Scalar]:
         """Every parameter's value in this run, changed or not."""
-        return dict(self.plan.get("parameters") or {}) | self.settings
+        return self.plan.parameters | self.plan.settings
 
     @property
     def congestion_control(self) -> str:
         """The senders' congestion control, `mixed` when they differ."""
-        senders = {name for traffic in self.plan.get("traffic", []) for name in traffic.get("senders", [])}
-        hosts = [node for node in self.plan.get("nodes", []) if node.get("transport")]
+        senders = {name for each in self.plan.traffic if isinstance(each, Sent) for name in each.senders}
         used = {
-            str(host["transport"]["congestion_control"]) for host in hosts if not senders or host["name"] in senders
+            host.transport.congestion_control
+            for host in self.plan.nodes
+            if host.transport is not None and (not senders or host.name in senders)
         }
         return used.pop() if len(used) == 1 else "mixed"
 
@@ -84,7 +91,8 @@ class Results(FlowTables):
 def read_run(run_dir: Path) -> Results:
     """Read a run directory. A run that was never ingested is ingested first.
 
-    One that never ended was killed with its host, or still runs: what it has so far is shown, and its raw logs are left alone.
+    One that never ended was killed with its host, or still runs: what it has so far is shown, and its raw logs are left
+    alone.
 
     Raises ResultsError when it is not a run directory or a file of it is broken.
     """
@@ -96,7 +104,5 @@ def read_run(run_dir: Path) -> Results:
         ingest_run(run_dir, keep_raw=manifest.get("ended") is None)
     summary = read_json(run_dir / "summary.json", SUMMARY_FORMAT)
     # Older versions wrote the first port's numbers under the names of all ports.
-    metrics = dict(summary["metrics"]) | over_all_ports(
-        summary["metrics"], plan.get("probes", {}).get("queue_ports") or ()
-    )
+    metrics = dict(summary["metrics"]) | over_all_ports(summary["metrics"], plan.probes.queue_ports)
     return Results(run_dir, manifest, plan, metrics, tuple(summary["notes"]), Measured.open(run_dir))

@@ -1,4 +1,5 @@
-"""A sweep directory: the points of a matrix, each a run directory, those that are missing included; pools of points that differ in seed."""
+"""A sweep directory: the points of a matrix, each a run directory, those that are missing included;
+pools of points that differ in seed."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.where_clause import Scalar
 from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate, standard_deviation
 from fabriclab.results.flows import FLOW_SCHEMA, scan_flows
@@ -74,7 +76,7 @@ class Pool(FlowTables):
     """The points of a sweep that differ only in their seed: one experiment, repeated. Intervals resample its runs."""
 
     settings: dict[str, Scalar]
-    """Of every point, without `seed`."""
+    """The settings of every point, without `seed`."""
     points: tuple[SweepPoint, ...]
     """In ascending order of their seeds; those without results included."""
 
@@ -97,7 +99,7 @@ class Pool(FlowTables):
         if not self.runs:
             return pl.LazyFrame(schema={**FLOW_SCHEMA, "seed": pl.Int64, "run": pl.Int64})
         flows = scan_flows([run.directory for run in self.runs], path_column=_FILE)
-        columns = {"seed": [int(run.plan.get("seed", 0)) for run in self.runs]}
+        columns = {"seed": [run.plan.seed for run in self.runs]}
         if len(self.runs) > 1:
             columns["run"] = list(range(len(self.runs)))
         files = [str(run.directory.absolute() / "flows.parquet") for run in self.runs]
@@ -109,11 +111,13 @@ class Pool(FlowTables):
 
     @property
     def switches(self) -> SwitchTables:
-        """What all runs sampled of switches with a shared buffer: with the columns `run` (position in `runs`) and `seed`."""
-        return joined([(int(run.plan.get("seed", 0)), run.switches) for run in self.runs])
+        """What all runs sampled of switches with a shared buffer: with the columns `run` (position
+        in `runs`) and `seed`."""
+        return joined([(run.plan.seed, run.switches) for run in self.runs])
 
     def metric(self, name: str) -> Spread:
-        """Return mean and spread over the runs of one metric of the summary; runs that did not measure it don't count."""
+        """Return mean and spread over the runs of one metric of the summary;
+        runs that did not measure it don't count."""
         values = [run.summary.get(name) for run in self.runs]
         measured = pl.Series([float(value) for value in values if value is not None], dtype=pl.Float64)
         # One value a run: resampling values is resampling runs.
@@ -127,7 +131,8 @@ class Pool(FlowTables):
 
 @dataclass(frozen=True)
 class Spread:
-    """A metric over runs: mean with its 95 % interval by resampled runs, standard deviation (divisor n - 1), runs that measured it."""
+    """A metric over runs: mean with its 95 % interval by resampled runs, standard deviation (divisor n - 1),
+    runs that measured it."""
 
     mean: Estimate
     std: float | None
@@ -135,7 +140,8 @@ class Spread:
 
 
 def pooled(sweep: Sweep) -> tuple[Pool, ...]:
-    """Return the points of a sweep in pools that differ only in their seed, in the order of the matrix; nothing is read."""
+    """Return the points of a sweep in pools that differ only in their seed,
+    in the order of the matrix; nothing is read."""
     pools: dict[_Key, list[SweepPoint]] = {}
     for point in sweep.points:
         pools.setdefault(_key(point), []).append(point)
@@ -149,13 +155,14 @@ def _key(point: SweepPoint) -> _Key:
     return frozenset(_without_seed(point.settings).items())
 
 
-def _with_shared_plan(point: SweepPoint, plans: dict[_Key, dict[str, Any]]) -> SweepPoint:
-    """Return the point with those parts of its plan that an earlier one of its pool has too: a thousand fabrics don't fit into memory."""
+def _with_shared_plan(point: SweepPoint, plans: dict[_Key, Plan]) -> SweepPoint:
+    """Return the point with those parts of its plan that an earlier one of its pool has too:
+    a thousand fabrics don't fit into memory."""
     if point.results is None:
         return point
     first, own = plans.setdefault(_key(point), point.results.plan), point.results.plan
-    plan = {name: first[name] if first.get(name) == value else value for name, value in own.items()}
-    return replace(point, results=replace(point.results, plan=plan))
+    same = {name: value for name, value in first if value == getattr(own, name)}
+    return replace(point, results=replace(point.results, plan=own.model_copy(update=same)))
 
 
 def _without_seed(settings: dict[str, Scalar]) -> dict[str, Scalar]:
@@ -168,9 +175,12 @@ def is_sweep(directory: Path) -> bool:
 
 
 def read_sweep(directory: Path) -> Sweep:
-    """Read a sweep directory; raises ResultsError when sweep.json is missing or broken. A broken point is kept, with its message."""
+    """Read a sweep directory; raises ResultsError when sweep.json is missing or broken.
+
+    A broken point is kept, with its message.
+    """
     data = read_json(directory / "sweep.json", SWEEP_FORMAT)
-    plans: dict[_Key, dict[str, Any]] = {}
+    plans: dict[_Key, Plan] = {}
     points = tuple(_with_shared_plan(_read_point(directory, entry), plans) for entry in data.get("points", []))
     return Sweep(
         directory,
@@ -186,9 +196,9 @@ def compare_runs(runs: list[Results]) -> Sweep:
 
     Where a run was made without a variant, the congestion control stands in for it.
     """
-    points = tuple(SweepPoint(_identity(run, runs), int(run.plan.get("seed", 0)), run.status, run) for run in runs)
+    points = tuple(SweepPoint(_identity(run, runs), run.plan.seed, run.status, run) for run in runs)
     titles = list(dict.fromkeys(run.title for run in runs))
-    return Sweep(runs[0].directory.parent, str(runs[0].plan.get("lab", "")), "comparison", " / ".join(titles), points)
+    return Sweep(runs[0].directory.parent, runs[0].plan.lab, "comparison", " / ".join(titles), points)
 
 
 def _identity(run: Results, runs: list[Results]) -> dict[str, Scalar]:

@@ -1,4 +1,5 @@
-"""The files that the sampler writes of switches with a shared buffer (`probes/README.md`, `switches`): counters since the port was made."""
+"""The files that the sampler writes of switches with a shared buffer (`probes/README.md`, `switches`):
+counters since the port was made."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 # What a long command says while it lasts, on standard error, sourced by what starts one. On a terminal one line that changes, with the
 # seconds; elsewhere, as in a log, a line for each step and one a minute.
 
-# progress TITLE STEP COMMAND...: runs COMMAND; STEP is a function that prints what it is at, and may print nothing.
+# progress TITLE STEP COMMAND...: runs COMMAND. STEP is a function that is given the seconds so far and prints what it is at, behind a tab
+# the seconds that all will still take, if it can tell; it may print nothing.
 progress() {
   local title=$1 step=$2 began=$SECONDS ticker status=0
   shift 2
@@ -27,14 +28,25 @@ duration() {
   if [ "$1" -lt 60 ]; then printf '%d s' "$1"; else printf '%d min %02d s' $(($1 / 60)) $(($1 % 60)); fi
 }
 
+# about SECONDS: as precisely as an estimate is.
+about() {
+  if [ "$1" -le 75 ]; then echo 'about a minute'; else echo "about $((($1 + 30) / 60)) min"; fi
+}
+
 # _tick TITLE STEP BEGAN OWNER: until it is killed, or its owner is gone.
 _tick() {
-  local now last='' line='' told=$SECONDS
+  local now left last='' line='' told=$SECONDS width=${COLUMNS:-80}
+  if [ -t 2 ] && [[ $(stty size <&2 2>/dev/null) =~ \ ([1-9][0-9]*)$ ]]; then width=${BASH_REMATCH[1]}; fi
   while kill -0 "$4" 2>/dev/null; do
-    now=$("$2" 2>/dev/null) || now=''
-    line="$1: ${now:+$now, }$(duration $((SECONDS - $3)))"
+    now=$("$2" $((SECONDS - $3)) 2>/dev/null) || now=''
+    left=''
+    if [[ $now == *$'\t'* ]]; then
+      left=${now##*$'\t'}
+      now=${now%$'\t'*}
+    fi
+    line="$1: ${now:+$now, }$(duration $((SECONDS - $3)))${left:+, $(about "$left") to go}"
     if [ -t 2 ]; then
-      printf '\r\033[K%s' "${line:0:$((${COLUMNS:-80} - 1))}"
+      printf '\r\033[K%s' "${line:0:$((width - 1))}"
     elif [ "${now%%[0-9]*}" != "$last" ] || [ $((SECONDS - told)) -ge 60 ]; then
       echo "$line"
       told=$SECONDS

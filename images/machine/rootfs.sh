@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Makes the machine's root file system: Debian trixie's packages of packages.txt, unpacked. usage: rootfs.sh build|where
+# Makes the machine's root file system: Debian trixie's packages of packages.txt, unpacked. usage: rootfs.sh build|where [full|small]
 #
 # Any user can do this, without user namespaces or fakeroot: packages are unpacked (mmdebstrap's chrootless mode, variant extract) and
 # no maintainer script runs, so nothing needs to be root. What a node needs of the scripts' work is done here by hand.
-# Beside the root directory lies `packages`, the versions that it was made of.
+# The small one has all but FRR and what only FRR needs: a wheel brings it along (make wheel), labs without routing daemons run on it.
+# Beside the root directory lie `packages`, the versions that it was made of; `sources`, each package with its source package; `licenses`.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=images/machine/cache.sh
@@ -13,20 +14,36 @@ source "$here/mirror.sh"
 
 suite=trixie
 
-key() { cache_key "rootfs-1 $suite" "$here/packages.txt" "$here/rootfs.sh"; }
+key() { cache_key "rootfs-1 $suite $size" "$here/packages.txt" "$here/rootfs.sh"; }
 
-packages() { sed -E 's/#.*//' "$here/packages.txt" | xargs printf '%s\n' | paste -sd,; }
+# packages: what is asked for, of this size.
+packages() {
+  local leave_out='^$'
+  if [ "$size" = small ]; then leave_out='^frr$'; fi
+  sed -E 's/#.*//' "$here/packages.txt" | xargs printf '%s\n' | grep -v -- "$leave_out" | paste -sd,
+}
 
 # unpack DIR: every package and its dependencies below DIR/root.
 unpack() {
   apt_transport >"$1/transport.conf"
   # mmdebstrap 1.5 (Debian 13) refuses this mode to root for what maintainer scripts might do to the host: none of them runs here.
   # The hook sees the downloaded packages before they are removed; their names carry the versions.
-  # shellcheck disable=SC2016  # $1 is the hook's
+  # shellcheck disable=SC2016  # $1 and the fields are the hook's
   mmdebstrap --quiet --mode=chrootless --skip=check/chrootless --variant=extract --format=directory --architectures=amd64 --aptopt="$1/transport.conf" \
     --include="$(packages)" --extract-hook='for package in "$1"/var/cache/apt/archives/*.deb; do basename "$package" .deb; done >"$1/../packages"' \
+    --extract-hook='dpkg-deb --show --showformat="\${Package} \${Version} \${source:Package} \${source:Version}\n" "$1"/var/cache/apt/archives/*.deb >"$1/../sources"' \
     "$suite" "$1/root" "$(apt_source "$suite")"
   rm "$1/transport.conf"
+}
+
+# licenses ROOT DIR: each package's copyright file, and the licences that these refer to.
+licenses() {
+  local package
+  mkdir "$2"
+  for package in "$1"/usr/share/doc/*/copyright; do
+    cp -L "$package" "$2/$(basename "$(dirname "$package")")"
+  done
+  cp -rL "$1/usr/share/common-licenses" "$2/common-licenses"
 }
 
 # remove_unneeded ROOT: documentation, translations, package state, start-up files.
@@ -90,11 +107,20 @@ make_rootfs() {
   accounts "$1/root"
   pam "$1/root"
   alternatives "$1/root"
+  licenses "$1/root" "$1/licenses"
   remove_unneeded "$1/root"
   mount_points "$1/root"
   linker_cache "$1/root"
 }
 
+size=${2:-full}
+case $size in
+  full | small) ;;
+  *)
+    echo "rootfs.sh: \"$size\" is no size: expected full or small" >&2
+    exit 2
+    ;;
+esac
 case ${1:-} in
   build)
     # Assignments: a failure in an argument would be lost.
@@ -108,7 +134,7 @@ case ${1:-} in
     printf '%s\n' "${artefact:+$artefact/root}"
     ;;
   *)
-    echo "usage: rootfs.sh build|where" >&2
+    echo "usage: rootfs.sh build|where [full|small]" >&2
     exit 2
     ;;
 esac

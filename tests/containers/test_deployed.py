@@ -260,7 +260,7 @@ def test_a_shared_buffer_becomes_a_static_limit_and_the_run_says_so(lab: Contain
     assert results.status in ("complete", "starved") and not results.notes, "what can't be sampled is not missed"
     sentence = "alpha 1 of pool shared; instead: a static limit of 64 KB"
     assert sentence in said
-    assert any(sentence in warning for warning in results.plan["warnings"])
+    assert any(sentence in warning for warning in results.plan.warnings)
     assert keep_units(sentence) in (directory / "report.html").read_text()
     qdiscs = json.loads((directory / "collect" / "qdisc@s1").read_text())
     assert {record["dev"]: record["options"]["limit"] for record in qdiscs if record["kind"] == "bfifo"} == {

@@ -1,4 +1,5 @@
-"""Run directories of a lab whose switch has a shared buffer, from a simple model: five servers answer one client, a burst every 20 ms."""
+"""Run directories of a lab whose switch has a shared buffer, from a simple model:
+five servers answer one client, a burst every 20 ms."""
 
 from __future__ import annotations
 
@@ -113,13 +114,6 @@ def switch_plan(name: str = "shallow", **extra: Any) -> dict[str, Any]:
         "checks": [],
     }
     return base | {"warnings": []} | extra
-
-
-def switch(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the plan's switch."""
-    node: dict[str, Any] = plan["nodes"][-1]
-    assert node["name"] == "s1"
-    return node
 
 
 def switch_run(

@@ -7,8 +7,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from switch_runs import CLIENT, QUEUE, SERVERS, switch, switch_plan
+from switch_runs import CLIENT, QUEUE, SERVERS, switch_plan
+from whole_plans import whole
 
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.switch import Account
 from fabriclab.report.measured.buffers import Limit, alpha_text, members, queue_limit, shared_bytes
 from fabriclab.report.measured.port_facts import Level, port_facts
 from fabriclab.report.measured.quantities import metric_title
@@ -18,8 +22,18 @@ from fabriclab.results.switch_metrics import POOL_METRICS, PORT_METRICS, QUEUE_M
 from fabriclab.results.switch_tables import SwitchTables
 
 
-def account(**values: Any) -> dict[str, Any]:
-    return {"pool": "shared", "reserved_bytes": 0, "limit_bytes": None, "alpha_log": None} | values
+def switch(plan: dict[str, Any]) -> Node:
+    return Plan.model_validate(whole(plan)).node("s1")
+
+
+def ports(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the ports of the switch."""
+    found: list[dict[str, Any]] = plan["nodes"][-1]["ports"]
+    return found
+
+
+def account(**values: Any) -> Account:
+    return Account(**{"pool": "shared"} | values)
 
 
 @pytest.mark.parametrize(
@@ -41,9 +55,10 @@ def test_what_one_busy_queue_can_get(values: dict[str, Any], limit: Limit | None
 
 
 def test_reserved_bytes_are_not_shared() -> None:
-    node = switch(switch_plan())
-    for port in node["ports"]:
+    plan = switch_plan()
+    for port in ports(plan):
         port["switch_port"]["queues"][0]["account"]["reserved_bytes"] = 10_000
+    node = switch(plan)
     assert shared_bytes(node, "shared") == 640_000 - (SERVERS + 1) * 10_000
     assert queue_limit(node, account(alpha_log=0, reserved_bytes=10_000)) == Limit(10_000 + 290_000, "alone at most")
 
@@ -61,7 +76,7 @@ def test_alphas_as_people_write_them(factor: float, text: str) -> None:
 
 def test_a_step_is_called_k() -> None:
     plan = switch_plan("shallow-ecn")
-    for port in switch(plan)["ports"]:
+    for port in ports(plan):
         port["switch_port"]["queues"][1]["wred"]["max"] = 30_000
     facts = port_facts(_planned(plan), CLIENT, QUEUE)
     assert facts is not None and facts.levels[1:] == (Level(30_000, "K ="),)
@@ -69,7 +84,9 @@ def test_a_step_is_called_k() -> None:
 
 def _planned(plan: dict[str, Any]) -> Results:
     """A run of which only the plan is known."""
-    return Results(Path(), {}, plan, {}, (), Measured(pl.LazyFrame(), None, None, None, SwitchTables()))
+    return Results(
+        Path(), {}, Plan.model_validate(whole(plan)), {}, (), Measured(pl.LazyFrame(), None, None, None, SwitchTables())
+    )
 
 
 def test_metrics_have_titles() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from synthetic_run import incast_run
+from whole_plans import with_plan
 
 from fabriclab.report.drawing.pools import pools_of, varied_settings
 from fabriclab.report.tables.variant_changes import change_table
@@ -30,7 +31,7 @@ def sweep_of(results: Results, values: dict[str, dict[int, float | None]], **mor
     for variant, of_seeds in values.items():
         for seed, value in of_seeds.items():
             settings = {"variant": variant, **more}
-            run = replace(results, plan=results.plan | {"seed": seed, "settings": settings}, summary={METRIC: value})
+            run = replace(with_plan(results, seed=seed, settings=settings), summary={METRIC: value})
             points.append(SweepPoint({**settings, "seed": seed}, seed, "complete", run))
     return Sweep(Path("sweep"), "incast", "demo", "A sweep", tuple(points))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 from completion_runs import mixed_run, mixed_sweep
 from rich.console import Console
 from synthetic_run import incast_run
+from whole_plans import with_plan
 
+from fabriclab.formats.plan.model import Check
 from fabriclab.report import class_table, summary_table, write_pictures, write_report
 from fabriclab.report.chosen_points import telling_points
 from fabriclab.report.drawing.exhibits import Cell, DataTable, RowGroup
@@ -203,10 +206,11 @@ def test_numbers_stand_beside_the_study_s(tmp_path: Path) -> None:
 
 
 def test_a_check_has_one_row_whatever_the_number_of_points(study_dir: Path) -> None:
-    pools = pools_of(read_sweep(study_dir))
-    for run in (run for pool in pools for run in pool.runs):
-        checked = {"metric": "timeouts", "operator": "<", "value": 5, "where": {"background": "tcp"}}
-        run.plan["checks"] = [checked, {"metric": "flows_incomplete", "operator": "==", "value": 0}]
+    checked = Check(metric="timeouts", operator="<", value=5, where={"background": "tcp"})
+    checks = (checked, Check(metric="flows_incomplete", operator="==", value=0))
+    sweep = read_sweep(study_dir)
+    points = [replace(point, results=with_plan(run, checks=checks)) for point in sweep.points if (run := point.results)]
+    pools = pools_of(replace(sweep, points=tuple(points)))
     first, second = check_rows(pools)
     assert (first.where, second.where) == ("background tcp", "")
     assert second.text == "8 of 8 pass"
@@ -219,7 +223,7 @@ def test_a_part_on_what_varies_takes_the_place_of_the_general_one(tmp_path: Path
     pools = []
     for rto_min in ("200 ms", "1 ms"):
         run = read_run(incast_run(tmp_path / rto_min, 16))
-        run.plan["parameters"] |= {"rto_min": rto_min, "delayed_ack": True}
+        run.plan.parameters.update(rto_min=rto_min, delayed_ack=True)
         pools.append(pool_of_run(run))
     general = compare_with(study, pools, "incast", ("senders",))
     assert [each.part.title for each in general] == ["Goodput against the number of senders"]
@@ -235,7 +239,7 @@ def test_a_band_is_for_runs_of_its_settings(tmp_path: Path) -> None:
     run = read_run(incast_run(tmp_path / "run", 16))
     assert band.concerns([pool_of_run(run)])  # its rate is no parameter
     for rate, concerned in (("1 Gbps", True), ("1000 Mbps", True), ("10 Gbps", False)):
-        run.plan["parameters"]["rate"] = rate
+        run.plan.parameters["rate"] = rate
         assert band.concerns([pool_of_run(run)]) is concerned
 
 

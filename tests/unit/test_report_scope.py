@@ -1,4 +1,5 @@
-"""What a number without brackets covers: all sampled ports, never the first one alone; what it leaves out is said beside it."""
+"""What a number without brackets covers: all sampled ports, never the first one alone;
+what it leaves out is said beside it."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TRACE_HEADER, plan_of, write_run
 from typer.testing import CliRunner
+from whole_plans import whole_traffic
 
 from fabriclab.cli.app import app
 from fabriclab.report.drawing.pools import pool_of_run
@@ -146,7 +148,7 @@ def test_the_job_is_the_slowest_one_and_none_while_one_is_not_complete(tmp_path:
     assert (both.summary["job_ns"], both.summary["job_ns[a]"], both.summary["job_ns[b]"]) == (2000, 1000, 2000)
     assert ("Job completion time", "2 us", "b, the slowest of 2") in key_figures(both)
     assert jobs("complete", "stopped").summary["job_ns"] is None
-    assert job_metrics(both.flows, {"traffic": []}) == {"job_ns": None}
+    assert job_metrics(both.flows, both.plan.model_copy(update={"traffic": ()})) == {"job_ns": None}
 
 
 def test_completion_times_say_what_is_not_in_them(tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ def test_a_round_trip_time_says_whose_it_is(tmp_path: Path, sampled: list[str], 
     run = run_with_ports(tmp_path / "run", [BUSY])
     read_run(run)
     plan = json.loads((run / "plan.json").read_text())
-    plan["traffic"].append({"kind": "flows", "name": "g", "senders": ["h1"], "receiver": "h3"})
+    plan["traffic"].append(whole_traffic({"kind": "flows", "name": "g", "senders": ["h1"], "receiver": "h3"}))
     plan["probes"]["tcp_classes"] = sampled
     (run / "plan.json").write_text(json.dumps(plan))
     assert scope_text(read_run(run), "srtt_mean_us") == context

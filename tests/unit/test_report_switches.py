@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, switch_run, switch_sweep
 from synthetic_run import MS, incast_run
+from whole_plans import with_plan
 
 from fabriclab.formats.figures import FIGURE_KINDS
+from fabriclab.formats.plan.model import PauseStorm
 from fabriclab.report import write_report
 from fabriclab.report.drawing.curves import Curve
 from fabriclab.report.drawing.exhibits import Absent, DataTable, Exhibit, Picture
@@ -66,16 +68,17 @@ def test_figures_that_nobody_sampled_for_are_named(runs: dict[str, Results]) -> 
 
 def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Results]) -> None:
     sentences = [f"containerlab: s1: {number}" for number in range(20)]
-    warned = replace(runs["deep"], plan=runs["deep"].plan | {"warnings": sentences})
+    warned = with_plan(runs["deep"], warnings=sentences)
     told = [warning for warning in warnings_of(pool_of_run(warned).points) if "containerlab" in warning]
     assert told == [f"{sentence}." for sentence in sentences]
 
 
 def test_events_that_a_run_ended_before_are_named(runs: dict[str, Results]) -> None:
     def told(status: str) -> list[str]:
-        storms = [{"name": "early", "at_ns": 10**6}, {"name": "late", "at_ns": 5 * 10**9}]
+        late = PauseStorm(name="late", at_ns=5 * 10**9, until_ns=6 * 10**9, host="h1", interface="eth1", priorities=())
+        storms = [late.model_copy(update={"name": "early", "at_ns": 10**6}), late]
         manifest = runs["deep"].manifest | {"status": status, "virtual_s": 2.5}
-        run = replace(runs["deep"], plan=runs["deep"].plan | {"pause_storms": storms}, manifest=manifest)
+        run = replace(with_plan(runs["deep"], pause_storms=tuple(storms)), manifest=manifest)
         return [warning for warning in warnings_of(pool_of_run(run).points) if "events." in warning]
 
     assert told("complete") == ["events.late, at 5 s, never came: all traffic had ended."]

@@ -6,34 +6,36 @@ from typing import Any
 
 import polars as pl
 import pytest
+from whole_plans import whole
 
+from fabriclab.formats.plan import Plan
 from fabriclab.results.idle_path import ideal_columns, path_table, shortest_paths
 
 GBPS = 10**9
 US = 1000
 
 
-def plan(*links: tuple[str, str, int, int], mtu: int = 1500, stored: str = "") -> dict[str, Any]:
-    """Nodes and their links: two ends, rate, delay; what begins with h is a host. The ports of nodes in `stored` are switch_ports."""
+def plan(*links: tuple[str, str, int, int], mtu: int = 1500, stored: str = "") -> Plan:
+    """Nodes and their links: two ends, rate, delay; what begins with h is a host.
+
+    The ports of nodes in `stored` are switch_ports.
+    """
     nodes: dict[str, list[dict[str, Any]]] = {}
     for one, other, rate_bps, delay_ns in links:
         for node, peer in ((one, other), (other, one)):
             port: dict[str, Any] = {"peer_node": peer, "rate_bps": rate_bps, "delay_ns": delay_ns, "mtu": mtu}
-            port["switch_port"] = {} if node in stored.split() else None
+            port["switch_port"] = {"queues": []} if node in stored.split() else None
             nodes.setdefault(node, []).append(port)
-    return {
-        "nodes": [
-            {"name": name, "role": "host" if name[0] == "h" else "switch", "ports": ports}
-            for name, ports in nodes.items()
-        ]
-    }
+    roles = {name: "host" if name[0] == "h" else "switch" for name in nodes}
+    given = [{"name": name, "role": roles[name], "ports": ports} for name, ports in nodes.items()]
+    return Plan.model_validate(whole({"nodes": given}))
 
 
 STAR = plan(("h1", "s1", GBPS, 10 * US), ("h2", "s1", GBPS, 15 * US))
 
 
 def ideal(
-    lab: dict[str, Any],
+    lab: Plan,
     size_bytes: int | None,
     mode: str = "push",
     connection: str | None = None,
@@ -119,15 +121,14 @@ def test_hosts_pass_nothing_on_and_fewer_hops_win() -> None:
         ("s1", "s3", GBPS, 50),
         ("s3", "s2", GBPS, 50),
     )
-    links = {node["name"]: [(port["peer_node"], port) for port in node["ports"]] for node in lab["nodes"]}
-    assert set(links) == {"h1", "h2", "h3", "s1", "s2", "s3"}
+    assert set(lab.by_name()) == {"h1", "h2", "h3", "s1", "s2", "s3"}
     assert path_table(lab, [("h1", "h2"), ("h1", "h3")]).collect()["delay_ns"].to_list() == [100, 0]
     assert shortest_paths({"h1": []}, set(), "h1") == {}
 
 
 STORED = plan(("h1", "s1", GBPS, 10 * US), ("h2", "s1", GBPS, 15 * US), stored="h1 s1 h2")
 FRAME_NS = 1538 * 8
-"""Of a full frame at 1 Gbps."""
+"""The time that a full frame takes at 1 Gbps."""
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,8 @@ def test_a_request_is_stored_and_forwarded_too(request_bytes: int | None, carrie
 
 
 def completion_of_each_frame(sizes: list[int], rates: list[int]) -> float:
-    """When the last of some frames has passed lines in a row, each of which begins with a frame when it has all of it and is idle."""
+    """When the last of some frames has passed lines in a row, each of which begins with a frame when it has
+    all of it and is idle."""
     free = [0.0] * len(rates)
     for size in sizes:
         arrival = 0.0

@@ -9,6 +9,7 @@ import pytest
 from small_runs import row, small_run
 from synthetic_run import QUEUE_HEADER, TCP_HEADER, incast_run, long_run
 
+from fabriclab.formats.plan.model import Check
 from fabriclab.results import evaluate_checks, ingest_run, read_run
 from fabriclab.results.flows import FLOW_COLUMNS
 from fabriclab.results.formats import TCP
@@ -256,7 +257,8 @@ def test_subflows_are_connections_of_their_own(tmp_path: Path) -> None:
 def test_rounds_are_groups_that_are_complete(tmp_path: Path) -> None:
     trace = "0,0,h1,h3,5000,,pull,a,r0,,s\n1,0,h2,h3,5000,,pull,b,r0,,s\n2,0,h1,h3,5000,,pull,a,r1,r0,s\n"
     logs = {
-        "h3": "0,dst,complete,0,,,600,5000,,,,,,\n1,dst,complete,100,,,900,5000,,,,,,\n2,dst,stopped,900,,,950,10,,,,,,\n"
+        "h3": "0,dst,complete,0,,,600,5000,,,,,,\n1,dst,complete,100,,,900,5000,,,,,,\n2,dst,stopped,900,,,950,10,,,,,,"
+        "\n"
     }
     summary = read_run(small_run(tmp_path, trace, logs)).summary
     assert (summary["rounds_complete"], summary["round_mean_ns"]) == (1, 900.0)
@@ -274,7 +276,8 @@ def test_queue_metrics_weigh_time_and_count_from_the_first_sample(tmp_path: Path
 def test_stalls_are_silences_of_the_port_while_traffic_lasts(tmp_path: Path) -> None:
     end = 230_000_000
     logs = {"h1": "0,src,complete,0,,,,5000,0,0,0,4,51,80\n", "h3": f"0,dst,complete,,,,{end},5000,,,,,,\n"}
-    # Sent until 1 ms; a packet that only arrives at 3 ms ends no silence; sent again at 211 ms, 9 ms of nothing, then until the end.
+    # Sent until 1 ms; a packet that only arrives at 3 ms ends no silence; sent again at 211 ms, 9 ms of nothing, then
+    # until the end.
     times = [(0, 0, 1), (1_000_000, 0, 2), (3_000_000, 1514, 2), (211_000_000, 0, 3), (220_000_000, 0, 4), (end, 0, 5)]
     queue = QUEUE_HEADER + "".join(f"{time},s1:eth3,{backlog},0,0,0,0,{sent},0\n" for time, backlog, sent in times)
     summary = read_run(small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,web\n", logs, **{"raw/queues.csv": queue})).summary
@@ -306,12 +309,12 @@ def test_checks_concern_the_points_that_they_name(tmp_path: Path) -> None:
     four, sixteen = (read_run(incast_run(tmp_path / str(count), count)) for count in (4, 16))
     assert [(check.value, check.outcome) for check in evaluate_checks(four)] == [(850e6, "pass")]
     assert [(check.value, check.outcome) for check in evaluate_checks(sixteen)] == [(250e6, "pass")]
-    assert [
-        check.outcome for check in evaluate_checks(four, [{"metric": "goodput_bps", "operator": "<", "value": 1.0}])
-    ] == ["fail"]
-    assert [
-        check.outcome for check in evaluate_checks(four, [{"metric": "no_such", "operator": "<", "value": 1.0}])
-    ] == ["not measured"]
+    assert [check.outcome for check in evaluate_checks(four, [Check(metric="goodput_bps", operator="<", value=1)])] == [
+        "fail"
+    ]
+    assert [check.outcome for check in evaluate_checks(four, [Check(metric="no_such", operator="<", value=1)])] == [
+        "not measured"
+    ]
 
 
 def test_a_cut_run_proves_nothing(tmp_path: Path) -> None:

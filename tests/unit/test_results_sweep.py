@@ -43,8 +43,8 @@ def test_pools_are_the_points_without_their_seeds(tmp_path: Path) -> None:
 def test_plans_of_a_pool_share_what_is_the_same(tmp_path: Path) -> None:
     cubic, dctcp = pooled(read_sweep(seeds_sweep(tmp_path / "sweep")))
     first, other = (run.plan for run in cubic.runs[:2])
-    assert first["nodes"] is other["nodes"]
-    assert dctcp.runs[0].plan["nodes"] is not first["nodes"]
+    assert first.nodes is other.nodes
+    assert dctcp.runs[0].plan.nodes is not first.nodes
     assert dctcp.runs[0].congestion_control == "dctcp"
 
 

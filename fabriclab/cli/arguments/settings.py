@@ -10,7 +10,10 @@ from fabriclab.lab.reading.problems import Place
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, ScalarValue]:
-    """Return the settings by key, each with its place for errors. Raises BadInputError for a text without `=`, or a key given twice."""
+    """Return the settings by key, each with its place for errors.
+
+    Raises BadInputError for a text without `=`, or a key given twice.
+    """
     settings: dict[str, ScalarValue] = {}
     for text in texts:
         key, equals, value = (part.strip() for part in text.partition("="))

@@ -8,15 +8,19 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
+from fabriclab.api.lab_names import known_labs
 from fabriclab.cli.host.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.engine.artefacts import (
+    BUILD,
+    GET_ROUTING,
     PROCESSOR,
     EngineError,
     locate_artefacts,
@@ -26,8 +30,12 @@ from fabriclab.engine.artefacts import (
 from fabriclab.engine.containers.docker import image_identity
 from fabriclab.engine.containers.preflight import general_problems
 from fabriclab.engine.cpu import usable_cpus
+from fabriclab.engine.host import fabriclab_version, git_revision
+from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
 from fabriclab.engine.private import memory_directory, memory_places, why_not
-from fabriclab.shipped import PROJECT
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
+from fabriclab.shipped import INSTALLED, PROJECT, is_installed, shipped
 from fabriclab.vendors import VENDORS, NodeKind
 
 _MIB = 1 << 20
@@ -39,7 +47,7 @@ _BUILD_MIB = 6000
 """Disk that a build needs: kernel source and objects, root file system, Rust objects."""
 
 _RUN_PROGRAMS = {"setarch": "util-linux", "setpriv": "util-linux", "taskset": "util-linux"}
-_DEPS = PROJECT / ".ci" / "deps"
+_DEPS = shipped(".ci/deps")
 """Names the packages that a build needs and this host lacks."""
 
 
@@ -71,7 +79,10 @@ def doctor(as_json: bool) -> int:
 
 
 def _show(findings: Sequence[HostFinding], remedies: Sequence[str]) -> None:
-    """Print a line for each finding: the first word says how it stands. Lines are broken between words, and only on a terminal."""
+    """Print a line for each finding: the first word says how it stands.
+
+    Lines are broken between words, and only on a terminal.
+    """
     console = Console(soft_wrap=True, highlight=False)
     for finding in findings:
         mark, style = (
@@ -88,7 +99,8 @@ def _show(findings: Sequence[HostFinding], remedies: Sequence[str]) -> None:
 
 
 def _broken(text: str) -> list[str]:
-    """Return the lines that a text takes on the terminal beside the marks; a word that is too long for one, such as a path, stays whole."""
+    """Return the lines that a text takes on the terminal beside the marks; a word that is too long for one,
+    such as a path, stays whole."""
     if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
         return [text]
     width = max(20, shutil.get_terminal_size().columns - _MARK_WIDTH)
@@ -96,12 +108,14 @@ def _broken(text: str) -> list[str]:
 
 
 def _examine() -> Iterator[HostFinding]:
+    yield _package()
     yield _processor()
     yield HostFinding("CPUs", str(len(usable_cpus())))
     yield _memory()
     yield _machine_memory()
     yield from _programs()
     yield from _artefacts()
+    yield from _routing()
     yield _disk(Path.cwd())
     yield from _containers()
     yield from (_image(vendor.kind) for vendor in VENDORS if vendor.kind is not None)
@@ -174,38 +188,83 @@ def _processor() -> HostFinding:
 
 
 def _programs() -> Iterator[HostFinding]:
+    install = f"{_DEPS}" if is_installed() else "make deps"
     missing = [package for program, package in _RUN_PROGRAMS.items() if shutil.which(program) is None]
     yield HostFinding(
-        "programs to run", "all" if not missing else f"not: {', '.join(missing)}", "make deps" if missing else ""
+        "programs to run", "all" if not missing else f"not: {', '.join(missing)}", install if missing else ""
     )
-    if not _DEPS.is_file():
-        return  # An installed package has no sources that could be built.
+    if packed_machine():
+        return  # There is nothing to build.
     missing = missing_packages(_DEPS)
     # Who has a built machine needs none of them.
     built = _is_built()
     yield HostFinding(
         "programs to build",
         "all" if not missing else f"not: {', '.join(missing)}",
-        "make deps" if missing else "",
+        install if missing else "",
         needed=not built,
     )
 
 
 def _is_built() -> bool:
+    if packed_machine():
+        return True
     try:
         return all(locate_artefacts().values())
     except EngineError:
         return False
 
 
+def _package() -> HostFinding:
+    """Where the package is from, and with it the labs and all else that it finds."""
+    place = f"installed, {INSTALLED.parent}" if is_installed() else f"a checkout, {PROJECT}"
+    return HostFinding("fabriclab", " ".join(filter(None, (fabriclab_version(), git_revision(), place))))
+
+
 def _artefacts() -> Iterator[HostFinding]:
+    """What the machine is started from: built here, or brought along by a wheel."""
+    for name, packed in packed_machine().items():
+        yield HostFinding(name, _packed_state(packed))
+    if packed_machine():
+        return
+    build = str(BUILD) if is_installed() else "make machine"
     try:
         paths = locate_artefacts()
     except EngineError as error:
-        yield HostFinding("machine", str(error), "make machine")
+        yield HostFinding("machine", str(error), build)
         return
     for name, path in paths.items():
-        yield HostFinding(name, str(path) if path else "not built", "" if path else "make machine")
+        yield HostFinding(name, str(path) if path else "not built", "" if path else build)
+
+
+def _packed_state(packed: Packed) -> str:
+    """Say which state of an artefact a wheel has, and where it lies or will."""
+    try:
+        place = packed.place()
+    except UnusableError as error:
+        return f"{packed.version}, in {packed.archive}: {error}"
+    return f"{packed.version}, " + (
+        f"{place} (from the wheel)" if place.exists() else f"in the wheel; the first run unpacks it to {place}"
+    )
+
+
+def _routing() -> Iterator[HostFinding]:
+    """Whether labs with routing daemons can run, where the machine's root file system has none."""
+    if not packed_machine():
+        return
+    packed = routing_rootfs()
+    if packed is not None:
+        yield HostFinding("rootfs with FRR", _packed_state(packed))
+        return
+    labs = ", ".join(lab.name for lab in known_labs() if _runs_daemons(lab))
+    state = f"not here: labs whose switches run routing daemons can't run ({labs})"
+    yield HostFinding("rootfs with FRR", state, GET_ROUTING, needed=False)
+
+
+def _runs_daemons(lab: Path) -> bool:
+    with suppress(LabError):
+        return resolve_plan(parse_lab(lab, every_point=False), {}, None).bgp is not None
+    return False
 
 
 def _disk(directory: Path) -> HostFinding:

@@ -1,4 +1,5 @@
-"""What shows results, loaded while a machine runs: a command that runs must begin soon, and must not wait for it at the end."""
+"""What shows results, loaded while a machine runs: a command that runs must begin soon, and must not wait for it at the
+end."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from threading import Thread
 
 
 class Preloading:
-    """Loads what draws the report while a machine runs: that is a process of its own, and this one only waits for it."""
+    """Loads what draws the report while a machine runs: that is a process of its own, this one only waits."""
 
     def __init__(self) -> None:
         """Load nothing yet."""

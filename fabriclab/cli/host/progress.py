@@ -1,4 +1,7 @@
-"""Progress in the engine's time. On a terminal a bar for each run, else nothing but what the commands print themselves."""
+"""Progress in the engine's time.
+
+On a terminal a bar for each run, else nothing but what the commands print themselves.
+"""
 
 from __future__ import annotations
 

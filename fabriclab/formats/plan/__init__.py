@@ -1,8 +1,14 @@
-"""The plan as data: one JSON, the same for the same lab, settings and seed. `fabriclab.resolve` makes it, all below read it."""
+"""The plan as data: one JSON, the same for the same lab, settings and seed.
+
+`fabriclab.resolve` makes it, all below read it.
+"""
 
 from fabriclab.formats.plan.model import Plan
 
-__all__ = ["Plan", "parse_plan_json", "plan_json"]
+__all__ = ["PLAN_FORMAT", "Plan", "parse_plan_json", "plan_json"]
+
+PLAN_FORMAT = "fabriclab-plan-1"
+"""The version of the plan's JSON, its key `format`."""
 
 
 def plan_json(plan: Plan) -> str:

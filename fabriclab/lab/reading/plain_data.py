@@ -1,4 +1,5 @@
-"""A lab's document made of Python's plain data, changed, and written as YAML: with a place in the data where a file has its line."""
+"""A lab's document made of Python's plain data, changed, and written as YAML: with a place in the data where a file has
+its line."""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ def scalar_text(value: object) -> str | None:
 
 
 def document_of(data: Mapping[str, Any], name: str, problems: Problems) -> MappingValue:
-    """Return what a file with this content would be read as; the places are `name['key'][0]`. What no file can hold is recorded."""
+    """Return what a file with this content would be read as; the places are `name['key'][0]`.
+
+    What no file can hold is recorded.
+    """
     value = value_of(data, name, problems)
     if isinstance(value, MappingValue):
         return value
@@ -61,7 +65,10 @@ def value_of(data: object, place: str, problems: Problems) -> Value:
 def with_value(
     document: MappingValue, words: Sequence[Key], data: object, place: str, problems: Problems
 ) -> MappingValue:
-    """Return a copy of a document with a value at a key; missing sections on the way are made. What cannot be is recorded."""
+    """Return a copy of a document with a value at a key; missing sections on the way are made.
+
+    What cannot be is recorded.
+    """
     changed = _with(document, words, value_of(data, place, problems), place, problems)
     return changed if isinstance(changed, MappingValue) else document
 
@@ -120,7 +127,10 @@ def _index(value: SequenceValue, word: Key) -> int | None:
 
 
 def yaml_text(document: MappingValue) -> str:
-    """Return the text of a file that is read as this document. Anchors and merged mappings are written out, comments are gone."""
+    """Return the text of a file that is read as this document.
+
+    Anchors and merged mappings are written out, comments are gone.
+    """
     out = io.StringIO()
     writer = YAML()
     writer.width = _WIDTH

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.plan.traffic import ArrivalsTraffic, DistributedSize, QueryTraffic, Size, Traffic
 from fabriclab.report.drawing.pools import PooledRuns
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.results import Results
@@ -16,22 +16,22 @@ _OPEN_LOOP = {"arrivals", "query"}
 
 
 def sized_classes(pools: Sequence[PooledRuns]) -> list[str]:
-    """Return the classes that have sized flows, in the order of the experiment's traffic; those of a trace of the user's come last."""
+    """Return the classes that have sized flows, in the order of the experiment's traffic;
+    those of a trace of the user's come last."""
     found: set[str] = set()
     for pool in pools:
         if pool.runs:
             sized = pool.flows.filter(pl.col("size_bytes").is_not_null() & pl.col("class").is_not_null())
             found |= set(sized.select(pl.col("class").unique()).collect(engine="streaming")["class"])
-    named = dict.fromkeys(
-        str(traffic["name"]) for pool in pools for run in pool.runs[:1] for traffic in run.plan.get("traffic", [])
-    )
+    named = dict.fromkeys(traffic.name for pool in pools for run in pool.runs[:1] for traffic in run.plan.traffic)
     return [name for name in named if name in found] + sorted(found - set(named))
 
 
 def timed_classes(runs: Sequence[Results]) -> list[str]:
-    """Return the classes of which the runs' summaries have completion times, in the order of the experiment's traffic."""
+    """Return the classes of which the runs' summaries have completion times,
+    in the order of the experiment's traffic."""
     found = dict.fromkeys(name for run in runs for metric in run.summary if (name := _class_of(metric)))
-    named = dict.fromkeys(str(traffic["name"]) for run in runs[:1] for traffic in run.plan.get("traffic", []))
+    named = dict.fromkeys(traffic.name for run in runs[:1] for traffic in run.plan.traffic)
     return [name for name in named if name in found] + [name for name in found if name not in named]
 
 
@@ -40,27 +40,37 @@ def _class_of(metric: str) -> str:
 
 
 def cap_notes(runs: Iterable[Results]) -> list[str]:
-    """Return a sentence for each size distribution that was cut: the numbers are not those of the distribution that it is named after."""
+    """Return a sentence for each size distribution that was cut: the numbers are not those of the distribution
+    that it is named after."""
     notes: dict[str, None] = {}
     for run in runs:
-        for traffic in run.plan.get("traffic", []):
-            for size in (traffic.get("size"), traffic.get("response")):
-                if note := _cap_note(str(traffic.get("name")), size):
-                    notes[note] = None
+        for traffic in run.plan.traffic:
+            if note := _cap_note(traffic.name, _drawn_size(traffic)):
+                notes[note] = None
     return list(notes)
 
 
-def _cap_note(traffic: str, size: Any) -> str:
-    if not isinstance(size, dict) or not size.get("cap_bytes"):
+def _drawn_size(traffic: Traffic) -> Size | None:
+    match traffic:
+        case ArrivalsTraffic():
+            return traffic.size
+        case QueryTraffic():
+            return traffic.response
+    return None
+
+
+def _cap_note(traffic: str, size: Size | None) -> str:
+    if not isinstance(size, DistributedSize) or not size.cap_bytes:
         return ""
-    cap = format_metric("_bytes", size["cap_bytes"])
-    mean = format_metric("_bytes", size["mean_bytes"], 3)
-    return f"Sizes of {traffic} are those of {size['name']}, cut at {cap} (mean {mean})."
+    cap = format_metric("_bytes", size.cap_bytes)
+    mean = format_metric("_bytes", size.mean_bytes, 3)
+    return f"Sizes of {traffic} are those of {size.name}, cut at {cap} (mean {mean})."
 
 
 def headline_metric(runs: Sequence[Results]) -> str:
-    """Return the metric that tells most of runs: the mean completion time where flows come by themselves, else the goodput."""
-    kinds = {str(traffic.get("kind")) for run in runs[:1] for traffic in run.plan.get("traffic", [])}
+    """Return the metric that tells most of runs: the mean completion time where flows come by
+    themselves, else the goodput."""
+    kinds = {traffic.kind for run in runs[:1] for traffic in run.plan.traffic}
     if not kinds & _OPEN_LOOP:
         return "goodput_bps"
     classes = timed_classes(runs[:1])
@@ -69,8 +79,8 @@ def headline_metric(runs: Sequence[Results]) -> str:
 
 def group_noun(results: Results, traffic: str) -> str:
     """Return what flows of one group are together: a query, a round, a phase of a job, else a coflow."""
-    kinds = {str(each.get("name")): str(each.get("kind")) for each in results.plan.get("traffic", [])}
-    return {"query": "query", "rounds": "round", "shuffle": "phase"}.get(kinds.get(traffic, ""), "coflow")
+    kinds = {each.name: each.kind for each in results.plan.traffic}
+    return {"query": "query", "rounds": "round", "shuffle": "phase"}.get(kinds.get(traffic, "trace"), "coflow")
 
 
 def plural(noun: str) -> str:

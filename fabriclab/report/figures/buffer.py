@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
 
+from fabriclab.formats.plan.node import Node
 from fabriclab.report.drawing.curves import Curve, draw_events, draw_level, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import (
@@ -24,7 +24,7 @@ from fabriclab.report.drawing.style import (
     place_legend,
     ramp,
 )
-from fabriclab.report.measured.buffers import Member, alpha, alpha_text, members, shared_bytes
+from fabriclab.report.measured.buffers import Member, alpha, alpha_text, members, pool_of, shared_bytes
 from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric, format_share
 from fabriclab.report.measured.series import Steps, integral_at, read_steps
 from fabriclab.results import Results
@@ -40,7 +40,7 @@ _BINS = 300
 class Memory:
     """A pool of a switch: its rows, and the accounts that are charged to it."""
 
-    node: Mapping[str, Any]
+    node: Node
     name: str
     rows: pl.LazyFrame
     watermark: int
@@ -54,7 +54,7 @@ class Memory:
     @property
     def headroom_size(self) -> int:
         """Bytes of headroom that its groups share; 0: each has its own."""
-        return int(next(pool["headroom_bytes"] for pool in self.node["switch"]["pools"] if pool["name"] == self.name))
+        return pool_of(self.node, self.name).headroom_bytes
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class Layer:
 
 
 def buffer_picture(curve: Curve, name: str, switch: str | None = None) -> Picture | None:
-    """Return the memory of a switch, by default of the one that was fullest, over time; None where none was sampled or used."""
+    """Return the memory of a switch, by default of the one that was fullest, over time;
+    None where none was sampled or used."""
     pools = _used_pools(curve.results, switch)
     if not pools:
         return None
@@ -86,7 +87,7 @@ def buffer_picture(curve: Curve, name: str, switch: str | None = None) -> Pictur
             draw_events(axes, curve.results, time)
         grid[-1].set_xlabel(axis_label("Time", time))
         caption = f"{curve.label}: {'; '.join(_describe(pool) for pool in pools)}.{_explain(pools)}"
-        return Picture(f"Buffer of {pools[0].node['name']} over time", caption, figure_svg(figure, name, caption))
+        return Picture(f"Buffer of {pools[0].node.name} over time", caption, figure_svg(figure, name, caption))
 
 
 def _used_pools(results: Results, switch: str | None) -> list[Memory]:
@@ -102,17 +103,18 @@ def _used_pools(results: Results, switch: str | None) -> list[Memory]:
         found.values(), key=lambda row: (row["watermark_bytes"] / max(row["size"] or 0, 1), row["switch"]), default=None
     )
     wanted = switch if any(name == switch for name, _ in found) else (fullest or {}).get("switch")
-    nodes = [node for node in results.plan.get("nodes", []) if node["name"] == wanted and node.get("switch")]
+    nodes = [node for node in results.plan.nodes if node.name == wanted]
     pools = [
         Memory(
             node,
-            pool["name"],
-            results.switches.pools.filter((pl.col("switch") == node["name"]) & (pl.col("pool") == index)),
+            pool.name,
+            results.switches.pools.filter((pl.col("switch") == node.name) & (pl.col("pool") == index)),
             found[wanted, index]["watermark_bytes"],
             found[wanted, index]["headroom_watermark_bytes"],
         )
         for node in nodes
-        for index, pool in enumerate(node["switch"]["pools"])
+        if node.switch is not None
+        for index, pool in enumerate(node.switch.pools)
         if (wanted, index) in found
     ]
     return [pool for pool in pools if pool.watermark or pool.headroom_watermark]
@@ -166,7 +168,8 @@ def _draw_used(axes: Axes, used: Steps, axis: Axis, time: Axis) -> None:
 
 
 def _draw_thresholds(axes: Axes, pool: Memory, edges: Array, axis: Axis, time: Axis, top: float) -> None:
-    """Draw the dynamic limit, alpha x free, of the accounts with the smallest alphas, those that meet it first, where it is below `top`."""
+    """Draw the dynamic limit, alpha x free, of the accounts with the smallest alphas, those that meet it first,
+    where it is below `top`."""
     alphas = sorted(
         {factor for member in members(pool.node, pool.name) if (factor := alpha(member.account)) is not None}
     )
@@ -208,7 +211,7 @@ def _layers(results: Results, pool: Memory, edges: Array) -> list[Layer]:
 
 
 def _held(results: Results, pool: Memory, edges: Array) -> Iterator[tuple[Member, Array]]:
-    of_switch = pl.col("port").str.starts_with(f"{pool.node['name']}:")
+    of_switch = pl.col("port").str.starts_with(f"{pool.node.name}:")
     # A group's bytes are those in its headroom, too, which is no part of the pool's.
     tables = {
         "queue": (results.switches.queues, pl.col("bytes")),
@@ -226,7 +229,7 @@ def _held(results: Results, pool: Memory, edges: Array) -> Iterator[tuple[Member
     for member in members(pool.node, pool.name):
         found = parts.get(member.kind, {}).get((member.port, member.index))
         if found is not None:
-            beyond = (pl.col("bytes") - member.account["reserved_bytes"]).clip(lower_bound=0)
+            beyond = (pl.col("bytes") - member.account.reserved_bytes).clip(lower_bound=0)
             yield member, _bin_means(found.with_columns(beyond), edges)
 
 

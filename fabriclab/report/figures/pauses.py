@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from matplotlib.axes import Axes
 
+from fabriclab.formats.plan.node import Node, Port
 from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import drawing, figure_svg, new_figure, ramp
@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 MOST_ROWS = 14
 _MOST_BINS = 250
 _ROW_HEIGHT = 0.84
-"""Of a row's place, where all of the time is paused."""
+"""The height of a bar as a share of its row, where all of the time is paused."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Pauses:
 
     label: str
     number: int
-    """Of the queue or the group."""
+    """The number of the queue or the priority group."""
     share: Array
     total_ns: int
 
@@ -65,7 +65,7 @@ def pauses_picture(curve: Curve, name: str) -> Picture | None:
                 va="center",
                 fontsize=8,
             )
-        named = any(curve.results.plan.get(word) for word in ("events", "pause_storms"))
+        named = curve.results.plan.changes
         highest = len(rows) + (0.5 if named else 0.0)
         axes.set(xlim=(begin / time.scale, end / time.scale), ylim=(-0.15, highest), xlabel=axis_label("Time", time))
         _label_rows(axes, rows)
@@ -75,15 +75,12 @@ def pauses_picture(curve: Curve, name: str) -> Picture | None:
 
 
 def paused(results: Results, edges: Array) -> Iterator[Pauses]:
-    """Yield what was paused: as the paused port counts it, or, where nobody sampled that one, as the port does that sent the pauses."""
-    ports = {
-        f"{node['name']}:{port['interface']}": (node, port)
-        for node in results.plan.get("nodes", [])
-        for port in node["ports"]
-    }
+    """Yield what was paused: as the paused port counts it, or, where nobody sampled that one,
+    as the port does that sent the pauses."""
+    ports = {f"{node.name}:{port.interface}": (node, port) for node in results.plan.nodes for port in node.ports}
     ends = {name: _end(node, port) for name, (node, port) in ports.items()}
-    peers = {name: f"{port['peer_node']}:{port['peer_interface']}" for name, (_, port) in ports.items()}
-    sampled = set(results.plan.get("probes", {}).get("switch_ports") or ())
+    peers = {name: f"{port.peer_node}:{port.peer_interface}" for name, (_, port) in ports.items()}
+    sampled = set(results.plan.probes.switch_ports)
     for (port, queue), rows in _parts(results.switches.queues, "queue", "paused_ns"):
         yield from _pauses(
             f"{ends.get(peers.get(port, ''), '?')} stops {ends.get(port, port)}, queue {queue}", queue, rows, edges
@@ -116,12 +113,12 @@ def _pauses(label: str, number: int, rows: pl.LazyFrame, edges: Array) -> Iterat
 
 
 def _interval_ns(results: Results) -> int:
-    return int(results.plan.get("probes", {}).get("switch_interval_ns") or 1)
+    return results.plan.probes.switch_interval_ns or 1
 
 
-def _end(node: Mapping[str, Any], port: Mapping[str, Any]) -> str:
+def _end(node: Node, port: Port) -> str:
     """Return a port's name; a host with one port is its own name."""
-    return str(node["name"]) if len(node["ports"]) == 1 else f"{node['name']}:{port['interface']}"
+    return node.name if len(node.ports) == 1 else f"{node.name}:{port.interface}"
 
 
 def _label_rows(axes: Axes, rows: Sequence[Pauses]) -> None:
@@ -132,6 +129,9 @@ def _label_rows(axes: Axes, rows: Sequence[Pauses]) -> None:
 
 
 def _caption(curve: Curve, rows: Sequence[Pauses], hidden: int) -> str:
-    text = f"{curve.label}: the height of a row is the share of the time in which its queue had to wait; full height is all of the time."
+    text = (
+        f"{curve.label}: the height of a row is the share of the time in which its queue had to wait; "
+        "full height is all of the time."
+    )
     text += " Beside it: the time in all."
     return text + (f" Of {format_count(hidden, 'queue')} more, paused for less, nothing is drawn." if hidden else "")

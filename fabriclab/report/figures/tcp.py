@@ -71,7 +71,7 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
     if not pairs:
         return None
     begin, end = _long_interval(curve, rows)
-    edges = _bin_edges(begin, end, curve.results.plan.get("probes", {}).get("tcp_interval_ns") or 1)
+    edges = _bin_edges(begin, end, curve.results.plan.probes.tcp_interval_ns or 1)
     bin_s = (edges[1] - edges[0]) / 1e9
     rates = {
         pair: np.diff(counter_at(rows.filter(pl.col("flow") == pair[0]), "bytes_acked", edges)) * 8 / bin_s
@@ -136,6 +136,7 @@ def _long_interval(curve: Curve, rows: pl.LazyFrame) -> tuple[int, int]:
 
 
 def _bin_edges(begin_ns: int, end_ns: int, interval_ns: int) -> np.ndarray:
-    """Return edges that are whole sampling intervals apart, so that all bins have as many samples; a last, shorter one is left out."""
+    """Return edges that are whole sampling intervals apart, so that all bins have as many samples; a last,
+    shorter one is left out."""
     width = max(1, -(-(end_ns - begin_ns) // (_BINS * interval_ns))) * interval_ns
     return np.arange(begin_ns, max(end_ns, begin_ns + width) + 1, width, dtype=np.float64)

@@ -1,15 +1,14 @@
-"""What a plan says of a switch's shared buffer: its pools, which queues and priority groups they belong to, what each may take.
-
-Parameters are parts of a plan's JSON (`fabriclab.formats.plan.node`, `fabriclab.formats.plan.switch`).
-"""
+"""What a plan says of a switch's shared buffer: its pools, which queues and priority groups they belong
+to, what each may take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Node = Mapping[str, Any]
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.switch import Account, Pool
 
 
 class Limit(NamedTuple):
@@ -27,37 +26,47 @@ class Member:
     kind: str
     """`queue` or `group`."""
     index: int
-    account: Mapping[str, Any]
+    account: Account
 
 
 def members(node: Node, pool: str) -> Iterator[Member]:
     """Yield the queues and priority groups that take their memory from a pool."""
-    for port in node["ports"]:
-        name, switch_port = f"{node['name']}:{port['interface']}", port["switch_port"] or {}
-        for kind, words in (("queue", "queues"), ("group", "groups")):
-            for each in switch_port.get(words, ()):
-                if each["account"]["pool"] == pool:
-                    yield Member(name, kind, each["index"], each["account"])
+    for port in node.ports:
+        if port.switch_port is None:
+            continue
+        for kind, parts in (("queue", port.switch_port.queues), ("group", port.switch_port.groups)):
+            for each in parts:
+                if each.account.pool == pool:
+                    yield Member(f"{node.name}:{port.interface}", kind, each.index, each.account)
 
 
 def shared_bytes(node: Node, pool: str) -> int:
     """Return what of a pool is not reserved for anyone."""
-    sizes = {each["name"]: each["size_bytes"] for each in node["switch"]["pools"]}
-    reserved = sum(int(member.account["reserved_bytes"]) for member in members(node, pool))
-    return max(int(sizes[pool]) - reserved, 0)
+    reserved = sum(member.account.reserved_bytes for member in members(node, pool))
+    return max(pool_of(node, pool).size_bytes - reserved, 0)
 
 
-def alpha(account: Mapping[str, Any]) -> float | None:
+def pool_of(node: Node, name: str) -> Pool:
+    """Return the pool of that name. Raises KeyError for a switch that has none such."""
+    for pool in () if node.switch is None else node.switch.pools:
+        if pool.name == name:
+            return pool
+    raise KeyError(f"{node.name}:{name}")
+
+
+def alpha(account: Account) -> float | None:
     """Return the factor of a dynamic limit, None of a static one."""
-    return None if account["alpha_log"] is None else 2.0 ** account["alpha_log"]
+    return None if account.alpha_log is None else 2.0**account.alpha_log
 
 
-def queue_limit(node: Node, account: Mapping[str, Any]) -> Limit | None:
-    """Return what an account can get while no other one takes anything of its pool, the reserved bytes included; None: nothing bounds it.
+def queue_limit(node: Node, account: Account) -> Limit | None:
+    """Return what an account can get while no other one takes anything of its pool, the reserved bytes included; None:
+    nothing bounds it.
 
-    Of a dynamic limit that is alpha B / (1 + alpha) of the B shared bytes (Choudhury and Hahne 1998), for the threshold falls as it grows.
+    Of a dynamic limit that is alpha B / (1 + alpha) of the B shared bytes (Choudhury and Hahne 1998), for the threshold
+    falls as it grows.
     """
-    reserved, static, pool = account["reserved_bytes"], account["limit_bytes"], account["pool"]
+    reserved, static, pool = account.reserved_bytes, account.limit_bytes, account.pool
     if pool is None:
         return None if static is None else Limit(reserved + static, "limit")
     shared = shared_bytes(node, pool)

@@ -1,4 +1,5 @@
-"""What a number without brackets covers: of how many ports it is, which of them has most of it, which flows are in it and which are not."""
+"""What a number without brackets covers: of how many ports it is, which of them has most of it,
+which flows are in it and which are not."""
 
 from __future__ import annotations
 
@@ -13,13 +14,14 @@ _OF_COMPLETE_FLOWS = ("fct_", "slowdown_")
 
 
 def measured_ports(results: Results, metric: str) -> tuple[str, ...]:
-    """Return the ports whose own values the metric without a port is made of; empty for a metric that is not of ports."""
-    probes = results.plan.get("probes", {})
+    """Return the ports whose own values the metric without a port is made of;
+    empty for a metric that is not of ports."""
+    probes = results.plan.probes
     if metric in (*PORT_COUNTS, *PORT_LENGTHS):
-        return tuple(probes.get("queue_ports") or ())
+        return probes.queue_ports
     if metric in (*QUEUE_METRICS, *PORT_METRICS):
-        switches = {node["name"] for node in results.plan.get("nodes", []) if node["role"] == "switch"}
-        return tuple(port for port in probes.get("switch_ports") or () if port.partition(":")[0] in switches)
+        switches = results.plan.switch_names
+        return tuple(port for port in probes.switch_ports if port.partition(":")[0] in switches)
     return ()
 
 
@@ -29,7 +31,8 @@ def most_of(results: Results, metric: str) -> PortShare | None:
 
 
 def scope_text(results: Results, metric: str) -> str:
-    """Return what the metric covers, where that is not plain: which of several ports, jobs or changes, and what is left out."""
+    """Return what the metric covers, where that is not plain: which of several ports, jobs or changes,
+    and what is left out."""
     if measured_ports(results, metric):
         return _of_ports(metric, most_of(results, metric))
     if metric.startswith(_OF_COMPLETE_FLOWS):
@@ -80,8 +83,8 @@ def _without_incomplete(results: Results) -> str:
 
 
 def _of_sampled_traffic(results: Results) -> str:
-    sampled = [str(name) for name in results.plan.get("probes", {}).get("tcp_classes") or ()]
-    every = {str(traffic["name"]) for traffic in results.plan.get("traffic", [])}
+    sampled = results.plan.probes.tcp_classes
+    every = {traffic.name for traffic in results.plan.traffic}
     return f"of {', '.join(sampled)}" if sampled and set(sampled) < every else ""
 
 
