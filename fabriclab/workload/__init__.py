@@ -1,7 +1,7 @@
 """Workloads: from the traffic of a plan, or a user's file, to a table of flows and the text of a flow trace (`traffic/README.md`)."""
 
 from fabriclab.workload.convert import READERS, convert_flows
-from fabriclab.workload.flows import COLUMNS, TRACE_VERSION, trace_text
+from fabriclab.workload.flows import COLUMNS, trace_text
 from fabriclab.workload.generate import generate_flows
 from fabriclab.workload.site import Site, TraceError, site_of
 from fabriclab.workload.summary import size_lines, trace_summary
@@ -11,7 +11,6 @@ from fabriclab.workload.user_trace import read_traces
 __all__ = [
     "COLUMNS",
     "READERS",
-    "TRACE_VERSION",
     "Site",
     "TraceError",
     "UserTrace",
