@@ -1,7 +1,9 @@
-"""Makes the wheels that need no checkout, in `dist`: fabriclab with the virtual machine inside, and fabriclab_frr with FRR's root file system.
+"""Makes the wheels that need no checkout, in `dist`: fabriclab with the virtual machine inside, and fabriclab_frr with
+FRR's root file system.
 
-`make wheel` calls it. What the machine is made of is built where it is missing (`images/machine/build`), packed once for each state of it
-(`<cache>/packed`), and described in `machine.json`, which `fabriclab/engine/packed.py` reads. Licences and sources go along.
+`make wheel` calls it. What the machine is made of is built where it is missing (`images/machine/build`), packed once
+for each state of it (`<cache>/packed`), and described in `machine.json`, which `fabriclab/engine/packed.py` reads.
+Licences and sources go along.
 """
 
 from __future__ import annotations
@@ -51,9 +53,11 @@ def built(names: Sequence[str]) -> dict[str, Part]:
 
 
 def packed(part: Part, level: str) -> Path:
-    """Return the archive of a part, made unless the cache has it; the same contents and level of xz give the same bytes.
+    """Return the archive of a part, made unless the cache has it; the same contents and level of xz give the same
+    bytes.
 
-    Device files are left out, as no ordinary user can make them and PID 1 mounts its own, and licences, which stand in the wheel.
+    Device files are left out, as no ordinary user can make them and PID 1 mounts its own, and licences, which stand in
+    the wheel.
     """
     store = part.directory.parents[1] / "packed"
     store.mkdir(exist_ok=True)

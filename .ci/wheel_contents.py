@@ -1,8 +1,9 @@
 """What a wheel holds beside the package: Hatchling calls this for each one it builds.
 
-Below `fabriclab/shipped` lie the project's labs, distributions and sources, as in a checkout (`fabriclab/shipped.py` finds them). Where
-the environment variable FABRICLAB_MACHINE names a directory that `.ci/wheel` has packed, that is `fabriclab/shipped/machine`, and the
-wheel is one for x86-64; without it a wheel is for any machine, and has to build its own.
+Below `fabriclab/shipped` lie the project's labs, distributions and sources, as in a checkout (`fabriclab/shipped.py`
+finds them). Where the environment variable FABRICLAB_MACHINE names a directory that `.ci/wheel` has packed, that is
+`fabriclab/shipped/machine`, and the wheel is one for x86-64; without it a wheel is for any machine, and has to build
+its own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ SHIPPED = (
     *("Cargo.toml", "Cargo.lock", ".ci", "Makefile", "LICENSE", "CHANGELOG.md", "README.md"),
 )
 TAG = "py3-none-manylinux_2_17_x86_64"
-"""All that runs on the host is linked statically; the oldest C library is that which the wheels of Polars and NumPy want."""
+"""All that runs on the host is linked statically; the oldest C library is that which the wheels of
+Polars and NumPy want."""
 
 
 class WheelContents(BuildHookInterface[Any]):
@@ -40,7 +42,8 @@ class WheelContents(BuildHookInterface[Any]):
 
 
 def files_of(root: Path) -> Iterator[str]:
-    """Yield what is shipped, as paths from the root: in a checkout what git knows, and not what somebody made beside it."""
+    """Yield what is shipped, as paths from the root: in a checkout what git knows,
+    and not what somebody made beside it."""
     if (root / ".git").exists():
         command = ["git", "-C", root, "ls-files", "-z", "--", *SHIPPED]
         listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,6 +1,8 @@
-"""Files: written whole or not at all, read where they are files and not too large, and what the system says when neither can be.
+"""Files: written whole or not at all, read where they are files and not too large, and what the system says when
+neither can be.
 
-A disk may be full, read-only or out of quota at every write: whoever writes a file of the user's does it through `replacing`.
+A disk may be full, read-only or out of quota at every write: whoever writes a file of the user's does it through
+`replacing`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ _MISTAKES = {
     errno.ENAMETOOLONG: "the name is too long",
     errno.ELOOP: "a link that leads to itself",
 }
-"""What is wrong with a path that the user named. Any other error of the system, such as a full disk, is a failure of ours to run."""
+"""What is wrong with a path that the user named. Any other error of the system, such as a full disk,
+is a failure of ours to run."""
 _KINDS = {
     stat.S_IFIFO: "is a pipe",
     stat.S_IFSOCK: "is a socket",
@@ -85,7 +88,8 @@ def _part(path: Path) -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a name to write to. When all went well `path` becomes that file; else it stays as it was, and nothing else is left.
+    """Give a name to write to. When all went well `path` becomes that file; else it stays as it was, and nothing else
+    is left.
 
     A link stays a link. What is no file (a pipe, /dev/stdout) is written to as it is. Raises OSError that names `path`.
     """
@@ -168,7 +172,10 @@ def open_file(path: Path, most_bytes: int, *, pipes: bool = False) -> io.Buffere
 
 
 def read_all(file: io.BufferedReader, path: Path, most_bytes: int) -> bytes:
-    """Return what an open file holds. Raises OSError that names `path`, NotReadableError where a pipe or a growing file holds more."""
+    """Return what an open file holds.
+
+    Raises OSError that names `path`, NotReadableError where a pipe or a growing file holds more.
+    """
     with naming(path):
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
@@ -177,7 +184,10 @@ def read_all(file: io.BufferedReader, path: Path, most_bytes: int) -> bytes:
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """Return a text file, UTF-8. Raises OSError, NotReadableError for what is no file or holds more than that, UnicodeDecodeError."""
+    """Return a text file, UTF-8.
+
+    Raises OSError, NotReadableError for what is no file or holds more than that, UnicodeDecodeError.
+    """
     with open_file(path, most_bytes) as file:
         return read_all(file, path, most_bytes).decode()
 

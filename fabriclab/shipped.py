@@ -1,7 +1,7 @@
 """What the project has beside the package: labs, distributions of flow sizes, sources. A wheel brings them along.
 
-In a checkout they lie where they are written, beside `fabriclab/`; an installed package has the same tree below `shipped` (`.ci/wheel.py`
-puts it there), so that a name such as `labs` or `traffic/workloads` means the same in both.
+In a checkout they lie where they are written, beside `fabriclab/`; an installed package has the same tree below
+`shipped` (`.ci/wheel.py` puts it there), so that a name such as `labs` or `traffic/workloads` means the same in both.
 """
 
 from __future__ import annotations
@@ -21,5 +21,8 @@ def is_installed() -> bool:
 
 
 def shipped(name: str) -> Path:
-    """Return where a file or directory of the project lies, such as `labs`. It need not exist: not everything travels in a wheel."""
+    """Return where a file or directory of the project lies, such as `labs`.
+
+    It need not exist: not everything travels in a wheel.
+    """
     return (INSTALLED if is_installed() else PROJECT) / name

@@ -142,7 +142,8 @@ def format_count(count: int, noun: str) -> str:
 def format_quantity(value: float, dimension: Dimension, digits: int | None = None) -> str:
     """Return `value`, which is in the smallest unit, in the unit that reads best.
 
-    Without `digits` a whole number is written exactly and `parse_quantity` gives it back; measured values (floats) want `digits`.
+    Without `digits` a whole number is written exactly and `parse_quantity` gives it back; measured values (floats) want
+    `digits`.
     """
     if digits is None and value == int(value) and value >= 0:
         return _format_exact(int(value), dimension)

@@ -19,7 +19,8 @@ settings.load_profile("unhurried")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests that boot the machine come first: they are the long ones, and the short ones at the end leave no worker idle."""
+    """The tests that boot the machine come first: they are the long ones, and the short ones at the end
+    leave no worker idle."""
     items.sort(key=lambda item: item.get_closest_marker("vm") is None)
 
 

@@ -1,4 +1,5 @@
-"""The commands with their options. What they do lies in modules of their own, imported when it is needed: `--help` must be quick."""
+"""The commands with their options. What they do lies in modules of their own, imported when it is needed:
+`--help` must be quick."""
 
 from __future__ import annotations
 
@@ -155,7 +156,7 @@ def plan(
     settings: Set = None,
     engine: Engine = "vm",
 ) -> None:
-    """Show what a lab comes to, without running anything: groups, traffic with what is computed for it, all of it as JSON.
+    """Show what a lab comes to, without running anything: groups, traffic and what is computed for it, all as JSON.
 
     [bold]Examples[/bold]
 
@@ -348,7 +349,7 @@ def validate(
     engine: Engine = "vm",
     stall: Stall = 120.0,
 ) -> None:
-    """Deploy a lab and check what an operator would: sessions, routes, pairs of hosts, MTU, queues, marks, losses, failures.
+    """Deploy a lab and check as an operator would: sessions, routes, host pairs, MTU, queues, marks, losses, failures.
 
     What should be is the lab's own configuration, and what its section `validation` says over it (labs/README.md).
 

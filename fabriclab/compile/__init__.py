@@ -1,4 +1,5 @@
-"""From a plan to the files that an engine executes: node files, flow trace, machine job. Pure functions; nothing is touched or started.
+"""From a plan to the files that an engine executes: node files, flow trace, machine job. Pure functions; nothing is
+touched or started.
 
 The formats are those of `images/machine/README.md`, `traffic/README.md` and `probes/README.md`.
 """

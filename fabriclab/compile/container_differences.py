@@ -1,5 +1,5 @@
-"""What of a plan an engine without the machine's own qdisc can't express, and what stands there instead: sentences that name switch, port,
-queue and field. Places of which the same holds share a sentence.
+"""What of a plan an engine without the machine's own qdisc can't express, and what stands there instead: sentences that
+name switch, port, queue and field. Places of which the same holds share a sentence.
 
 The plan's own numbers stay what they are; `fabriclab.compile.stock_switch` makes what is said here.
 """
@@ -22,7 +22,10 @@ _MOST_NAMED = 8
 
 
 class _Shortfall(NamedTuple):
-    """One of one place. `part` and `number`: a queue or a group; without a number the port, without a port the switch."""
+    """One of one place.
+
+    `part` and `number`: a queue or a group; without a number the port, without a port the switch.
+    """
 
     node: str
     port: str

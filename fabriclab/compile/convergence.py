@@ -1,6 +1,8 @@
-"""What the kernel's routes must be before the traffic starts, and after a link has changed: the plan's own calculation as data.
+"""What the kernel's routes must be before the traffic starts, and after a link has changed: the plan's own calculation
+as data.
 
-The form is that of `images/machine/README.md`, "Routes": for each switch its prefixes, the interfaces that may lead there, and how many do.
+The form is that of `images/machine/README.md`, "Routes": for each switch its prefixes, the interfaces that may lead
+there, and how many do.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ def compile_ready(plan: Plan) -> dict[str, Any] | None:
 
 
 def compile_reconvergence(plan: Plan, before: Routes, after: Routes) -> dict[str, Any] | None:
-    """Return what must become of the routes that a change of links changes; None when nothing does, or nobody learns of it."""
+    """Return what must become of the routes that a change of links changes; None when nothing does,
+    or nobody learns of it."""
     if plan.bgp is None:
         return None
     nodes = []

@@ -1,9 +1,11 @@
-"""The events of a plan as lines for `ip -batch` and `tc -batch` in the nodes concerned, and what routing must make of them.
+"""The events of a plan as lines for `ip -batch` and `tc -batch` in the nodes concerned, and what routing must make of
+them.
 
 A node that goes down loses its processes too, and has its daemons again when it comes back: the job's `down` and `up`.
 
-Qdiscs are changed, never removed: what is queued stays queued. A link that goes down is set down at both ends, as a cut fibre is dark at
-both; the kernel then forgets routes and neighbours there, so the line that brings it up is followed by those that restore them.
+Qdiscs are changed, never removed: what is queued stays queued. A link that goes down is set down at both ends, as a cut
+fibre is dark at both; the kernel then forgets routes and neighbours there, so the line that brings it up is followed by
+those that restore them.
 """
 
 from __future__ import annotations
@@ -81,7 +83,8 @@ def compile_events(plan: Plan, *, stock: bool = False) -> list[dict[str, Any]]:
 
 
 def _power(event: Event, dead: set[str]) -> dict[str, list[str]]:
-    """Return which node loses its processes, or has its daemons again, at an event; `dead` are those that are down, and are afterwards."""
+    """Return which node loses its processes, or has its daemons again, at an event;
+    `dead` are those that are down, and are afterwards."""
     if event.node is None or event.action not in ("down", "up") or (event.action == "down") == (event.node in dead):
         return {}
     dead.symmetric_difference_update({event.node})
@@ -109,7 +112,8 @@ def _dead(links: Links) -> list[str]:
 
 
 def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -> list[dict[str, Any]]:
-    """Return what the nodes do: first the qdiscs, so that a link comes up as it is to be, then the links, then what they need."""
+    """Return what the nodes do: first the qdiscs, so that a link comes up as it is to be,
+    then the links, then what they need."""
     ports = [(name, link) for link in event.links for name in link]
     qdiscs = [
         (name, line) for name, link in ports for line in _line_changes(plan, name, before[link], after[link], stock)
@@ -167,7 +171,8 @@ def _down(links: Links) -> set[str]:
 
 
 def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:
-    """Yield the neighbours and the static routes that the kernel forgot when the interface went down; no next hops that are down still."""
+    """Yield the neighbours and the static routes that the kernel forgot when the interface went down;
+    no next hops that are down still."""
     node = plan.node(name.partition(":")[0])
     (interface,) = (one for one in interfaces(node) if one.name == name.partition(":")[2])
     yield from compile_neighbours(node, interface, plan.by_name())

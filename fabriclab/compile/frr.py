@@ -1,8 +1,9 @@
 """FRR for a switch that speaks BGP: a configuration file for each daemon, and how the daemons are started.
 
-Words: FRR's user guide, chapters BGP, BFD and Basic Setup. The design is RFC 7938's: eBGP on every link between switches, equal paths
-by their length alone. Unnumbered sessions (`interface ... v6only`) run over IPv6 link-local addresses and carry IPv4 routes (RFC 8950).
-Each daemon has a file of its own: one that reads the integrated `frr.conf` itself complains about all that is another's.
+Words: FRR's user guide, chapters BGP, BFD and Basic Setup. The design is RFC 7938's: eBGP on every link between
+switches, equal paths by their length alone. Unnumbered sessions (`interface ... v6only`) run over IPv6 link-local
+addresses and carry IPv4 routes (RFC 8950). Each daemon has a file of its own: one that reads the integrated `frr.conf`
+itself complains about all that is another's.
 """
 
 from __future__ import annotations
@@ -104,11 +105,15 @@ def _neighbour(interface: Interface, neighbour: Neighbour, bgp: Bgp) -> Iterator
 
 
 def own_router(node: Node, own: OwnBgp, bgp: Bgp) -> Iterator[str]:
-    """Yield the router of a switch whose own configuration says its neighbours and networks, as SONiC's templates write it."""
+    """Yield the router of a switch whose own configuration says its neighbours and networks,
+    as SONiC's templates write it."""
     yield from router_head(node)
     names = [neighbour.address or neighbour.interface for neighbour in own.neighbours]
     for name, neighbour in zip(names, own.neighbours, strict=True):
-        yield f" neighbor {name}{'' if neighbour.address else ' interface v6only'} remote-as {neighbour.asn or 'external'}"
+        yield (
+            f" neighbor {name}{'' if neighbour.address else ' interface v6only'} remote-as "
+            f"{neighbour.asn or 'external'}"
+        )
         yield f" neighbor {name} timers {neighbour.keepalive_s} {neighbour.hold_s}"
         yield f" neighbor {name} timers connect {CONNECT_RETRY_S}"
         if bgp.bfd is not None:
@@ -139,7 +144,8 @@ def compile_daemons(node: Node, plan: Plan) -> list[dict[str, Any]]:
 
 
 def compile_router_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
-    """Return the sysctls that the sessions need: IPv6 link-local addresses on the links between switches, and nowhere else."""
+    """Return the sysctls that the sessions need: IPv6 link-local addresses on the links between
+    switches, and nowhere else."""
     if plan.bgp is None or not plan.bgp.unnumbered:
         return []
     settings = []

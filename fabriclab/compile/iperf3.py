@@ -1,8 +1,9 @@
-"""iperf3's flows: for each a server on the receiver and a client on the sender, run by `replay exec` (`traffic/README.md`).
+"""iperf3's flows: for each a server on the receiver and a client on the sender, run by `replay exec`
+(`traffic/README.md`).
 
-iperf3 can neither wait for a time nor send for part of a second (`-t` takes whole ones). So its client sends without an end (`-t 0`)
-from the flow's start until SIGINT at its stop, which makes it print its results. The server prints its own when the client's farewell
-arrives, or, where that is held up in a queue, on a SIGINT of its own.
+iperf3 can neither wait for a time nor send for part of a second (`-t` takes whole ones). So its client sends without an
+end (`-t 0`) from the flow's start until SIGINT at its stop, which makes it print its results. The server prints its own
+when the client's farewell arrives, or, where that is held up in a queue, on a SIGINT of its own.
 """
 
 from __future__ import annotations
@@ -21,18 +22,22 @@ FIRST_PORT = 5201
 PORT_LIMIT = 7000
 """Where replay's ports begin."""
 _FLOW_MEMORY_BYTES = 4 << 20
-"""A flow's two iperf3, two `replay exec` and two connections: 2.4 MB measured without what is in the connections' buffers."""
+"""A flow's two iperf3, two `replay exec` and two connections: 2.4 MB measured without what is in the
+connections' buffers."""
 _SERVER_GRACE_NS = 2_000_000
-"""How much longer a server lives than its client, which loses its results if the server ends first. Timers of containers can be apart."""
+"""How much longer a server lives than its client, which loses its results if the server ends first. Timers of
+containers can be apart."""
 _BLOCK = "16K"
-"""Of a write, and the unit in which the receiver counts: an incomplete last block is lost. iperf3's own, 128 KB, is 0.1 s of 10 Mbps."""
+"""The size of a write, and the unit in which the receiver counts: an incomplete last block is lost. iperf3's own,
+128 KB, is 0.1 s of 10 Mbps."""
 _DSCP_SHIFT = 2
 """iperf3 takes the whole TOS byte, whose upper six bits are the code point (RFC 2474)."""
 _COLUMNS = ("flow", "start_ns", "stop_ns", "src", "dst", "transport", "congestion_control", "dscp")
 
 
 def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the job's processes of the flows of mode `iperf3`, servers first; other rows of the table (`compiled_flows`) are passed over.
+    """Return the job's processes of the flows of mode `iperf3`, servers first; other rows of the table
+    (`compiled_flows`) are passed over.
 
     Raises TraceError for more flows to one host than there are ports.
     """

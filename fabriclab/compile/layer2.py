@@ -2,13 +2,13 @@
 
 Source of the words: ip-link(8), bridge(8), Linux Documentation/networking/bonding.rst.
 
-A port channel is a bond of mode balance-xor: the layer3+4 hash (bond_xmit_hash in drivers/net/bonding/bond_main.c) has no seed, so a flow
-takes the same member on every machine. Not 802.3ad: LACP's negotiation would keep a link out of use for the first seconds of a lab, when
-static routes carry traffic already, and its frames would wait in the queues that are measured. What LACP finds, two ends that are wired
-or configured differently, a lab cannot have.
+A port channel is a bond of mode balance-xor: the layer3+4 hash (bond_xmit_hash in drivers/net/bonding/bond_main.c) has
+no seed, so a flow takes the same member on every machine. Not 802.3ad: LACP's negotiation would keep a link out of use
+for the first seconds of a lab, when static routes carry traffic already, and its frames would wait in the queues that
+are measured. What LACP finds, two ends that are wired or configured differently, a lab cannot have.
 
-A VLAN is a bridge of its own, not a VLAN of one bridge: nothing is tagged. Who is behind which member is known from the start, as all
-neighbours are, so it learns and floods nothing: a first frame would load every other member's queue.
+A VLAN is a bridge of its own, not a VLAN of one bridge: nothing is tagged. Who is behind which member is known from the
+start, as all neighbours are, so it learns and floods nothing: a first frame would load every other member's queue.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def _bond(node: Node, channel: PortChannel) -> Iterator[str]:
 
 def _bridge(node: Node, vlan: Vlan, plan: Plan) -> Iterator[str]:
     ports = [port for member in vlan.members for port in member_ports(node, member)]
-    yield f"link add name {vlan.name} address {vlan.mac} mtu {_mtu(node, ports)} type bridge stp_state 0 mcast_snooping 0"
+    yield (
+        f"link add name {vlan.name} address {vlan.mac} mtu {_mtu(node, ports)} type bridge stp_state 0 mcast_snooping 0"
+    )
     if plan.bgp is not None and plan.bgp.unnumbered:
         # Sessions over link-local addresses are for links between switches.
         yield f"link set dev {vlan.name} addrgenmode none"

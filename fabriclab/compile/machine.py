@@ -31,13 +31,14 @@ _NODE_MEMORY_BYTES = 6 * MIB
 _ROUTER_MEMORY_BYTES = 40 * MIB
 """FRR's daemons of one switch."""
 _PACKET_MEMORY_FACTOR = 3
-"""Kernel memory of a queued 1500-byte packet (skb, head, data: 2304 bytes and the slab's share) to its length, rounded up."""
+"""Kernel memory of a queued 1500-byte packet (skb, head, data: 2304 bytes and the slab's share) to
+its length, rounded up."""
 _SEND_BUFFER_FACTOR = 2
 """Memory of written bytes to their number: skb heads (tcp_sendmsg_locked), rounded up."""
 _LARGEST_BACKLOG_BYTES = 4 << 30
 _TRACE_MEMORY_FACTOR = 8
-"""What the replays hold of a trace to its length: both ends of a row of 45 to 70 bytes keep 90 to 160 bytes each, and the page cache has
-the row and two rows of the flow log. Measured with 1,000,000 flows among 16 hosts."""
+"""What the replays hold of a trace to its length: both ends of a row of 45 to 70 bytes keep 90 to 160 bytes each, and
+the page cache has the row and two rows of the flow log. Measured with 1,000,000 flows among 16 hosts."""
 _GROUP_MEMORY_BYTES = 512
 """What every replay holds of a group that is waited for."""
 
@@ -57,8 +58,9 @@ def compile_machine_sysctl(plan: Plan) -> str:
     )
     settings = {
         "net.ipv4.tcp_allowed_congestion_control": " ".join(sorted(algorithms)),
-        # TCP's memory is that of all nodes together, and the kernel's bounds follow the machine's: beyond them it drops what arrives
-        # for MPTCP and shrinks windows. No node is to feel another's traffic; a machine that is too small ends the run instead.
+        # TCP's memory is that of all nodes together, and the kernel's bounds follow the machine's: beyond them it drops
+        # what arrives for MPTCP and shrinks windows. No node is to feel another's traffic; a machine that is too small
+        # ends the run instead.
         "net.ipv4.tcp_mem": " ".join([str(_TCP_MEMORY_PAGES)] * 3),
         # Nor are connections that close at one moment, of all nodes, to be reset because they are many.
         "net.ipv4.tcp_max_orphans": "1048576",
@@ -82,7 +84,8 @@ def _carriers_algorithms(plan: Plan) -> set[str]:
 
 
 def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = False) -> dict[str, Any]:
-    """Return the machine's job (`machine/job.json`). `flows` is the table of the plan's flows; iperf3's have processes of their own.
+    """Return the machine's job (`machine/job.json`). `flows` is the table of the plan's flows; iperf3's have processes
+    of their own.
 
     `stock`: for a kernel without the machine's own qdisc, where nobody would listen to pauses.
 
@@ -105,7 +108,8 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
 
 
 def _optional_parts(plan: Plan, stock: bool) -> dict[str, Any]:
-    """Return the job's parts about routes, changes of links and pause storms, each only where there is something to say."""
+    """Return the job's parts about routes, changes of links and pause storms,
+    each only where there is something to say."""
     parts = {
         "ready": compile_ready(plan),
         "events": compile_events(plan, stock=stock),
@@ -190,7 +194,8 @@ def _collect(plan: Plan, playing: set[str], stock: bool) -> list[dict[str, Any]]
 
 
 def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
-    """Return the memory that the machine needs, a whole number of 64 MiB; `trace_bytes` is the length of the flow trace.
+    """Return the memory that the machine needs, a whole number of 64 MiB; `trace_bytes` is the length of the flow
+    trace.
 
     Of nothing else: the kernel's defaults follow its memory, and must be the same on every host.
     """
@@ -210,8 +215,9 @@ def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
 
 
 def _buffer_bytes(switch: Node) -> int:
-    """Return what a switch with a shared buffer may hold: its pools, their headroom, and what is in no pool. No host's queues: what stands
-    there is in the send buffers of its sockets. No lossless class's queues: what stands there has come in by its priority groups."""
+    """Return what a switch with a shared buffer may hold: its pools, their headroom, and what is in no pool. No host's
+    queues: what stands there is in the send buffers of its sockets. No lossless class's queues: what stands there has
+    come in by its priority groups."""
     buffers = [port.switch_port for port in switch.ports if port.switch_port is not None]
     groups = [group for buffer in buffers for group in buffer.groups]
     queues = [
@@ -233,9 +239,11 @@ def _replay_bytes(plan: Plan, trace_bytes: int) -> int:
 
 
 def _backlog_bytes(plan: Plan) -> int:
-    """Return what may lie unsent in the sockets of an open loop: flows start whatever becomes of those before, each with its bytes written.
+    """Return what may lie unsent in the sockets of an open loop: flows start whatever becomes of those before, each
+    with its bytes written.
 
-    It is all that arrives, up to a bound: what no packet ever touches costs the host nothing but the kernel's page table of it, 1/64.
+    It is all that arrives, up to a bound: what no packet ever touches costs the host nothing but the kernel's page
+    table of it, 1/64.
     """
     arrivals = [traffic for traffic in plan.traffic if isinstance(traffic, ArrivalsTraffic)]
     return min(
@@ -265,7 +273,10 @@ def _long_flows(plan: Plan) -> Counter[str]:
 
 
 def _socket_bytes(node: Node, long_flows: int) -> int:
-    """Return the memory of a host's sockets. Each long flow may fill a send buffer; what it receives is read at once."""
+    """Return the memory of a host's sockets.
+
+    Each long flow may fill a send buffer; what it receives is read at once.
+    """
     if node.transport is None:
         return 0
     # Each subflow of a connection has a send buffer of its own; they share the receive buffer.

@@ -16,7 +16,10 @@ DEFAULT_SCHEDULER = "default"
 
 
 def uses_mptcp(plan: Plan) -> bool:
-    """Return whether there is MPTCP in the plan; without it no file says a word of it. A user's trace counts by its hosts alone."""
+    """Return whether there is MPTCP in the plan; without it no file says a word of it.
+
+    A user's trace counts by its hosts alone.
+    """
     return any(node.transport is not None and node.transport.mptcp is not None for node in plan.nodes) or any(
         not isinstance(traffic, TraceTraffic) and traffic.carrier.transport == "mptcp" for traffic in plan.traffic
     )
@@ -36,7 +39,8 @@ def compile_mptcp_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
         ("net.mptcp.allow_join_initial_addr_port", "1"),
         ("net.mptcp.add_addr_timeout", "120"),
         ("net.mptcp.stale_loss_cnt", "4"),
-        # No memory from one connection to the next: two lost SYNs would end MPTCP for all connections of the host, for an hour.
+        # No memory from one connection to the next: two lost SYNs would end MPTCP for all connections of the host, for
+        # an hour.
         ("net.mptcp.blackhole_timeout", "0"),
     ]
 
@@ -50,7 +54,8 @@ def compile_endpoints(node: Node, plan: Plan) -> Iterator[str]:
         yield "mptcp limits set subflow 0 add_addr_accepted 0"
         return
     yield f"mptcp limits set subflow {mptcp.subflows - 1} add_addr_accepted {mptcp.add_addr_accepted}"
-    # The ports' own addresses too: from the first port or another, whichever a connection leaves by, the others are free for the rest.
+    # The ports' own addresses too: from the first port or another, whichever a connection leaves by, the others are
+    # free for the rest.
     for number, (address, interface) in enumerate(_addresses(node)[: mptcp.subflows], 1):
         yield f"mptcp endpoint add {address} dev {interface} id {number} {_flags(mptcp)}"
 

@@ -16,8 +16,8 @@ from fabriclab.formats.plan.node import Node
 
 
 class NodeFiles(NamedTuple):
-    """Texts of a node's `sysctl.conf`, `ip.batch`, `tc.batch` and `bridge.batch` (where it is not empty), and of the files below `root/`
-    by their paths."""
+    """Texts of a node's `sysctl.conf`, `ip.batch`, `tc.batch` and `bridge.batch` (where it is not empty), and of the
+    files below `root/` by their paths."""
 
     sysctl: str
     ip: str
@@ -33,7 +33,8 @@ class NodeFiles(NamedTuple):
 
 
 def compile_node(node: Node, plan: Plan, *, stock: bool = False) -> NodeFiles:
-    """Return the node's files; `stock`: for a kernel without the machine's own qdisc (`fabriclab.compile.stock_switch`)."""
+    """Return the node's files; `stock`: for a kernel without the machine's own qdisc
+    (`fabriclab.compile.stock_switch`)."""
     impaired = impaired_ports(plan)
     ports = [(port, f"{node.name}:{port.interface}" in impaired) for port in node.ports]
     tc = "".join(

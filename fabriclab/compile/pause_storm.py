@@ -1,4 +1,5 @@
-"""Pause storms: a host whose broken NIC pauses its switch without a break, played by `replay pause-storm` (`traffic/README.md`)."""
+"""Pause storms: a host whose broken NIC pauses its switch without a break,
+played by `replay pause-storm` (`traffic/README.md`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A port as traffic control, whatever it is made of: stock qdiscs, or the machine's own where it belongs to a switch with a shared buffer.
+"""A port as traffic control, whatever it is made of: stock qdiscs, or the machine's own where it belongs to a switch
+with a shared buffer.
 
 `stock`: for a kernel that has none but the stock ones, such as the host's that containers run on.
 """
@@ -37,7 +38,10 @@ class Line(NamedTuple):
 
 
 def compile_line_change(plan: Plan, node: Node, port: Port, before: Line, after: Line, *, stock: bool) -> list[str]:
-    """Return the lines that make of a port's line what it is to be; none where nothing changes. What is queued stays queued."""
+    """Return the lines that make of a port's line what it is to be; none where nothing changes.
+
+    What is queued stays queued.
+    """
     if before == after:
         return []
     port = port.model_copy(update={"rate_bps": after.rate_bps, "delay_ns": after.delay_ns})
@@ -54,7 +58,8 @@ def queue_handle(port: Port, *, stock: bool) -> str:
 
 
 def marking_handles(port: Port, *, stock: bool) -> list[str] | None:
-    """Return the handles of the qdiscs below `queue_handle` that mark, where it holds others and so does not count marks; else None."""
+    """Return the handles of the qdiscs below `queue_handle` that mark, where it holds others and so does not
+    count marks; else None."""
     return stock_marking_handles(port.switch_port) if port.switch_port is not None and stock else None
 
 

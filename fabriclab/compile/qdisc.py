@@ -4,9 +4,9 @@
      └ netem 2:  the propagation delay, when there is one
         └ bfifo 3:, red 3:, or a qdisc of `fabriclab.qdiscs` 3:   the buffer; the sampler reads this one
 
-tbf peeks its child, so the delay line stands before the buffer: the same for a path, and one qdisc less than an own delay stage.
-A token bucket lets a packet that finds the line idle leave at once; it is the packets behind it that wait. So an idle line's
-serialisation time is not part of a packet's delay, a busy line's is.
+tbf peeks its child, so the delay line stands before the buffer: the same for a path, and one qdisc less than an own
+delay stage. A token bucket lets a packet that finds the line idle leave at once; it is the packets behind it that wait.
+So an idle line's serialisation time is not part of a packet's delay, a busy line's is.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ LEAF_HANDLE = "3:"
 
 _RED_PACKET_BYTES = 1000
 _RED_LARGEST_RATE_BPS = (2**32 - 1) * 8
-"""tc has 32 bits for the bytes per second that RED forgets by while it is idle (iproute2, lib/utils.c, get_rate). Above 34 Gbps it forgets
-more slowly than the line is fast: half of the average each avpkt at 34 Gbps, some 0.2 us."""
+"""tc has 32 bits for the bytes per second that RED forgets by while it is idle (iproute2, lib/utils.c, get_rate). Above
+34 Gbps it forgets more slowly than the line is fast: half of the average each avpkt at 34 Gbps, some 0.2 us."""
 
 
 def compile_queue(port: Port, queue: Queue, *, impaired: bool = False) -> list[str]:
-    """Return the `tc -batch` lines of a port. One that is `impaired` later has a delay line even for no delay: it is what loses packets."""
+    """Return the `tc -batch` lines of a port.
+
+    One that is `impaired` later has a delay line even for no delay: it is what loses packets.
+    """
     lines, parent = compile_line(port, queue.limit_bytes, impaired=impaired)
     return [*lines, f"qdisc add dev {port.interface} parent {parent} handle {LEAF_HANDLE} {_buffer(queue, port)}"]
 
@@ -73,7 +76,10 @@ def wire_bytes(port: Port) -> int:
 
 def shaper(rate_bps: int, burst_bytes: int, limit_bytes: int) -> str:
     """Return a token bucket that counts what a line counts."""
-    return f"tbf rate {rate_bps}bit burst {burst_bytes} limit {limit_bytes} overhead {FRAMING_BYTES} mpu {LEAST_ON_LINE_BYTES}"
+    return (
+        f"tbf rate {rate_bps}bit burst {burst_bytes} limit {limit_bytes} overhead {FRAMING_BYTES} mpu "
+        f"{LEAST_ON_LINE_BYTES}"
+    )
 
 
 def _delay_line(delay_ns: int) -> str:
@@ -81,8 +87,9 @@ def _delay_line(delay_ns: int) -> str:
 
 
 def _line_rate(port: Port, limit_bytes: int) -> str:
-    # The bucket holds one frame, the least with which every packet passes: a larger one would let a burst leave above the line rate.
-    # tbf's own limit belongs to a child that the next line replaces; a change sets that of a bfifo child.
+    # The bucket holds one frame, the least with which every packet passes: a larger one would let a burst leave above
+    # the line rate. tbf's own limit belongs to a child that the next line replaces; a change sets that of a bfifo
+    # child.
     return shaper(port.rate_bps, frame_bytes(port), limit_bytes)
 
 
@@ -108,8 +115,8 @@ def red(limit_bytes: int, thresholds: tuple[int, int], probability: str, rate_bp
 def red_average(threshold_bytes: int) -> tuple[int, int]:
     """Return RED's `avpkt` (bytes) and `burst` (packets) for which tc weighs the newest sample most: W = 1/2.
 
-    tc takes the smallest n >= 1 with `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, W = 2^-n (iproute2, tc/tc_red.c).
-    With `burst` packets of `avpkt` bytes just filling the threshold the left side is about 1, and n is 1.
+    tc takes the smallest n >= 1 with `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, W = 2^-n (iproute2,
+    tc/tc_red.c). With `burst` packets of `avpkt` bytes just filling the threshold the left side is about 1, and n is 1.
     """
     burst = max(1, threshold_bytes // _RED_PACKET_BYTES)
     return math.ceil(threshold_bytes / burst), burst

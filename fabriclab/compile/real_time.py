@@ -8,9 +8,11 @@ from fabriclab.formats.plan.node import Node, Port
 
 
 def stall_ns(plan: Plan) -> int | None:
-    """Return the time in which the smallest buffer of a switch drains at its line's rate; None for a lab without switches.
+    """Return the time in which the smallest buffer of a switch drains at its line's rate; None for a lab without
+    switches.
 
-    A pause of the host's that is longer lets a line run dry whose buffer was full, and the burst after it may overflow the buffer.
+    A pause of the host's that is longer lets a line run dry whose buffer was full, and the burst after it may overflow
+    the buffer.
     """
     switches = [node for node in plan.nodes if node.role == "switch"]
     return min(

@@ -64,9 +64,10 @@ def compile_neighbours(node: Node, interface: Interface, nodes: Mapping[str, Nod
 def compile_own_routes(node: Node, interface: Interface, plan: Plan, verb: str = "add") -> Iterator[str]:
     """Yield the lines of the routes over an interface that are not the node's own `routes`.
 
-    A switch that speaks BGP knows by itself how to reach the extra addresses of its hosts, which it announces. Of a host with MPTCP and
-    several interfaces each has a table for what has its addresses: so the subflows leave by the interface that they came by. A host in a
-    VLAN sends to the others in it directly, with the metrics that its default route has.
+    A switch that speaks BGP knows by itself how to reach the extra addresses of its hosts, which it announces. Of a
+    host with MPTCP and several interfaces each has a table for what has its addresses: so the subflows leave by the
+    interface that they came by. A host in a VLAN sends to the others in it directly, with the metrics that its default
+    route has.
     """
     yield from _routes_in_vlan(node, interface, plan)
     if speaks_bgp(node, plan):
@@ -80,7 +81,8 @@ def compile_own_routes(node: Node, interface: Interface, plan: Plan, verb: str =
 
 
 def _routes_in_vlan(node: Node, interface: Interface, plan: Plan) -> Iterator[str]:
-    """Yield the routes of a host to the others of its VLAN: the network's, in place of the kernel's own, and those of other windows."""
+    """Yield the routes of a host to the others of its VLAN: the network's, in place of the kernel's own,
+    and those of other windows."""
     around = neighbours(node, interface, plan.by_name())
     if node.transport is None or not any(neighbour.interface.is_vlan for neighbour in around):
         return
@@ -115,7 +117,8 @@ def _source_rules(node: Node) -> Iterator[str]:
 
 
 def compile_route(node: Node, route: Route, plan: Plan, verb: str = "add", table: int | None = None) -> Iterator[str]:
-    """Yield the lines that add one of the node's routes, or replace it: several for a host whose peers' window limits differ."""
+    """Yield the lines that add one of the node's routes, or replace it: several for a host whose peers'
+    window limits differ."""
     if node.transport is None:
         yield _route_line(route, "", verb)
         return
@@ -131,7 +134,8 @@ def compile_route(node: Node, route: Route, plan: Plan, verb: str = "add", table
 
 
 def _common_window(route: Route, windows: Mapping[str, int | None], plan: Plan) -> int | None:
-    """Return the window of the route itself: what most peers share needs no routes of its own; but it may lead to one peer alone."""
+    """Return the window of the route itself: what most peers share needs no routes of its own;
+    but it may lead to one peer alone."""
     for peer, window in windows.items():
         if route.destination in [str(extra_network(one.extra_addresses)) for one in interfaces(plan.node(peer))]:
             return window
@@ -141,8 +145,9 @@ def _common_window(route: Route, windows: Mapping[str, int | None], plan: Plan) 
 def static_route_line(route: StaticRoute, verb: str) -> str:
     """Return the line of a static route of the switch's own configuration.
 
-    zebra takes a kernel route's distance from the highest octet of its metric (FRR, zebra/rt_netlink.c); and between the kernel's own
-    routes to one prefix the lowest metric decides, which is BGP's (20) only where zebra has installed it.
+    zebra takes a kernel route's distance from the highest octet of its metric (FRR, zebra/rt_netlink.c); and between
+    the kernel's own routes to one prefix the lowest metric decides, which is BGP's (20) only where zebra has installed
+    it.
     """
     metric = f" metric {route.distance << _DISTANCE_SHIFT}"
     if route.blackhole:
@@ -163,10 +168,12 @@ def _hop_words(gateway: str, interface: str) -> str:
 
 
 def _offered_windows(node: Node, plan: Plan) -> dict[str, int | None]:
-    """Return the window that a host offers each other host, in bytes (None: as large as its buffer); empty when no host has a limit.
+    """Return the window that a host offers each other host, in bytes (None: as large as its buffer); empty when no host
+    has a limit.
 
-    The limit is a sender's, but what holds it to that is the window of its receivers. A locked `cwnd` of its own route would not: the
-    kernel reads that from what it remembers of earlier connections (tcp_init_metrics in net/ipv4/tcp_metrics.c), and here that is nothing.
+    The limit is a sender's, but what holds it to that is the window of its receivers. A locked `cwnd` of its own route
+    would not: the kernel reads that from what it remembers of earlier connections (tcp_init_metrics in
+    net/ipv4/tcp_metrics.c), and here that is nothing.
     """
     hosts = [host for host in plan.nodes if host.transport is not None and host.name != node.name]
     if all(host.transport is None or host.transport.window_limit_segments is None for host in hosts):
@@ -178,7 +185,8 @@ def _window_bytes(sender: Node, receiver: Node) -> int | None:
     limit = None if sender.transport is None else sender.transport.window_limit_segments
     if limit is None:
         return None
-    # Each end tells the other its MTU's segment size in the handshake, and the smaller one counts (RFC 9293, section 3.7.1).
+    # Each end tells the other its MTU's segment size in the handshake, and the smaller one counts (RFC 9293, section
+    # 3.7.1).
     mtu = min(port.mtu for port in (*sender.ports, *receiver.ports))
     if limit == 1:
         # Linux sends two halves into a window of one segment (tcp_bound_to_half_wnd): they must fill it.
@@ -188,7 +196,8 @@ def _window_bytes(sender: Node, receiver: Node) -> int | None:
 
 
 def _destinations_behind(route: Route, node: Node, peer: Node) -> Iterator[str]:
-    """Yield the peer's addresses that the route leads to; on a network of its own the node has another, more specific route."""
+    """Yield the peer's addresses that the route leads to; on a network of its own the node has
+    another, more specific route."""
     within = ipaddress.IPv4Network("0.0.0.0/0" if route.destination == "default" else route.destination)
     own = [ipaddress.ip_interface(interface.address).network for interface in interfaces(node)]
     for interface in interfaces(peer):
@@ -207,10 +216,10 @@ def _window(window_bytes: int | None) -> str:
 def _metrics(transport: Transport) -> str:
     # ip-route(8) takes whole milliseconds, and a kernel timer is no finer (HZ = 1000).
     words = [f"rto_min {math.ceil(transport.rto_min_us / 1000)}ms"]
-    # What a first burst may not pass is not left to the receiver: the window of its handshake is no multiple of the segments' data.
-    words.append(
-        f"initcwnd {min(transport.initial_window_segments, transport.window_limit_segments or transport.initial_window_segments)}"
-    )
+    # What a first burst may not pass is not left to the receiver: the window of its handshake is no multiple of the
+    # segments' data.
+    window = transport.initial_window_segments
+    words.append(f"initcwnd {min(window, transport.window_limit_segments or window)}")
     if not transport.delayed_ack:
         words.append("quickack 1")
     return " " + " ".join(words)

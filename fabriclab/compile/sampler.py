@@ -1,4 +1,5 @@
-"""The configuration of the sampler (`machine/sampler.json`, `probes/README.md`): which ports, connections and switches, and how often."""
+"""The configuration of the sampler (`machine/sampler.json`, `probes/README.md`): which ports,
+connections and switches, and how often."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
 
 
 def mark_counters() -> dict[str, list[dict[str, Any]]]:
-    """Return where each kind of qdisc counts its ECN marks, as the sampler is told; a kind that is not there has unknown marks."""
+    """Return where each kind of qdisc counts its ECN marks, as the sampler is told;
+    a kind that is not there has unknown marks."""
     counters = {stock.kind: stock.marks for stock in STOCK.values() if stock.marks is not None}
     counters["switch_port"] = SWITCH_PORT_MARKS
     return {kind: [counter._asdict() for counter in marks] for kind, marks in counters.items()}
@@ -83,7 +85,10 @@ def _namespace(node: str) -> str:
 
 
 def _sampled_flows(plan: Plan, flows: pl.DataFrame) -> dict[str, Any]:
-    """Return the sending nodes and the marks of the sampled traffic. A kept connection carries its first flow's number only."""
+    """Return the sending nodes and the marks of the sampled traffic.
+
+    A kept connection carries its first flow's number only.
+    """
     sampled = flows.filter(pl.col("traffic").cast(pl.String).is_in(plan.probes.tcp_classes))
     first = pl.col("connection").is_null() | pl.struct("src", "dst", "mode", "connection").is_first_distinct()
     sources = set(sampled["src"].cast(pl.String).unique())

@@ -59,7 +59,8 @@ def used_queues(buffer: SwitchPort) -> list[SwitchQueue]:
 
 
 def stock_marking_handles(buffer: SwitchPort) -> list[str] | None:
-    """Return the handles of a port's queues that mark; None of a port with one queue, whose qdisc tells its marks itself."""
+    """Return the handles of a port's queues that mark; None of a port with one queue,
+    whose qdisc tells its marks itself."""
     queues = used_queues(buffer)
     return (
         [_handle(queue) for queue in queues if queue.wred is not None and queue.wred.ecn] if len(queues) > 1 else None
@@ -81,7 +82,8 @@ def stock_memory(plan: Plan, node: Node) -> Memory:
 
 
 def static_limit_bytes(memory: Memory, account: Account, port: Port) -> int:
-    """Return what a queue may hold when it is the only busy one, of full frames: alpha B / (1 + alpha) of its pool, or its limit."""
+    """Return what a queue may hold when it is the only busy one, of full frames:
+    alpha B / (1 + alpha) of its pool, or its limit."""
     if account.pool is None and account.limit_bytes is None:
         return _UNLIMITED_BYTES
     return max(frame_bytes(port), memory.holds_bytes(account, 1, frame_bytes(port)))
@@ -109,7 +111,8 @@ def _is_weighted(queue: SwitchQueue) -> bool:
 
 
 def _scheduler(bands: list[SwitchQueue], port: Port, maps: QosMaps) -> str:
-    """Return prio, or ets (IEEE 802.1Qaz) where queues have weights: strict bands first, the first one before all others."""
+    """Return prio, or ets (IEEE 802.1Qaz) where queues have weights: strict bands first,
+    the first one before all others."""
     default = [queue.index for queue in bands].index(queue_of(maps, 0))
     priomap = f"priomap {' '.join([str(default)] * PRIORITIES)}"
     weighted = [queue for queue in bands if _is_weighted(queue)]
@@ -137,7 +140,8 @@ def _filters(maps: QosMaps, classes: dict[int, str]) -> Iterator[str]:
 
 
 def dscp_prefixes(queues: list[int]) -> list[tuple[int, int, int]]:
-    """Return a map by DSCP as the fewest prefixes of its bits: value, mask, and the queue that all DSCPs below it go to."""
+    """Return a map by DSCP as the fewest prefixes of its bits: value, mask,
+    and the queue that all DSCPs below it go to."""
     found: list[tuple[int, int, int]] = []
 
     def divide(value: int, bits: int) -> None:
@@ -157,7 +161,10 @@ def _queue_lines(memory: Memory, port: Port, queue: SwitchQueue, parent: str, ha
     if queue.scheduler.pir_bps:
         above = f"2{queue.index}:"
         burst = max(queue.scheduler.pbs_bytes, frame_bytes(port))
-        yield f"qdisc add dev {port.interface} parent {parent} handle {above} {shaper(queue.scheduler.pir_bps, burst, limit)}"
+        yield (
+            f"qdisc add dev {port.interface} parent {parent} handle {above} "
+            f"{shaper(queue.scheduler.pir_bps, burst, limit)}"
+        )
         parent = f"{above}1"
     yield f"qdisc add dev {port.interface} parent {parent} handle {handle} {_leaf(queue, limit, port.rate_bps)}"
 

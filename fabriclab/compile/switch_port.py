@@ -1,7 +1,8 @@
 """A port of a switch with a shared buffer as traffic control: one line for the machine's qdisc `switch_port`.
 
-The words stand in the order in which the machine's PID 1 reads them; what they mean is in `images/machine/kernel/switch/README.md`.
-What is the qdisc's default is left out, but for the line's framing and a queue's scheduler.
+The words stand in the order in which the machine's PID 1 reads them; what they mean is in
+`images/machine/kernel/switch/README.md`. What is the qdisc's default is left out, but for the line's framing and a
+queue's scheduler.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
 
 
 def compile_switch_port_change(port: Port, loss_ppm: int) -> str:
-    """Return the line that gives a port's line the rate and delay that `port` says, and a loss. All else, and what is queued, stays."""
+    """Return the line that gives a port's line the rate and delay that `port` says, and a loss.
+
+    All else, and what is queued, stays.
+    """
     line = f"rate {port.rate_bps}bit delay {port.delay_ns}ns loss {loss_percent(loss_ppm)}"
     return f"qdisc change dev {port.interface} root handle {SWITCH_HANDLE} switch_port {line}"
 
@@ -56,9 +60,10 @@ def compile_switch_port_change(port: Port, loss_ppm: int) -> str:
 def quanta_of(queues: Sequence[SwitchQueue], frame_bytes: int) -> dict[int, int]:
     """Return the quantum of each weighted queue by its number: frames (WRR), bytes on the wire (DWRR).
 
-    The quanta are the weights, cancelled down, times one whole number, so that shares are exactly the weights'. WRR: times 1. DWRR: times
-    the least with which the lightest queue sends a frame of `frame_bytes` (the largest on the wire) in every round, the condition of
-    Shreedhar and Varghese (1996) for serving a frame in constant time: a shorter round would pass it over, a longer one is needless burst.
+    The quanta are the weights, cancelled down, times one whole number, so that shares are exactly the weights'. WRR:
+    times 1. DWRR: times the least with which the lightest queue sends a frame of `frame_bytes` (the largest on the
+    wire) in every round, the condition of Shreedhar and Varghese (1996) for serving a frame in constant time: a shorter
+    round would pass it over, a longer one is needless burst.
     """
     weighted = {queue.index: queue.scheduler for queue in queues if queue.scheduler.kind != "strict"}
     if not weighted:

@@ -25,9 +25,9 @@ def compile_hosts(plan: Plan) -> str:
 def compiled_flows(plan: Plan, lab_directory: Path) -> pl.DataFrame:
     """Return every flow: the columns of the trace, and `traffic`, the name of the traffic that it belongs to.
 
-    Flows of a user's trace keep their numbers and come first; the others follow. Flows from a host with DCTCP to one of which nothing was
-    said have it as their `congestion_control`, so that both ends run it. Raises TraceError for a user's trace that is not as it must be,
-    and for traffic of which no flows can be made.
+    Flows of a user's trace keep their numbers and come first; the others follow. Flows from a host with DCTCP to one of
+    which nothing was said have it as their `congestion_control`, so that both ends run it. Raises TraceError for a
+    user's trace that is not as it must be, and for traffic of which no flows can be made.
     """
     traces = [_user_trace(traffic, lab_directory) for traffic in plan.traffic if isinstance(traffic, TraceTraffic)]
     if not traces:
@@ -37,7 +37,8 @@ def compiled_flows(plan: Plan, lab_directory: Path) -> pl.DataFrame:
 
 
 def _answered(flows: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """Return flows of which DCTCP's name both ends (`Transport.answers_dctcp`). iperf3's listener takes the host's, whatever is asked."""
+    """Return flows of which DCTCP's name both ends (`Transport.answers_dctcp`). iperf3's listener takes the
+    host's, whatever is asked."""
     transports = {node.name: node.transport for node in plan.nodes if node.transport is not None}
     sending = [name for name, transport in transports.items() if transport.congestion_control == "dctcp"]
     answering = [name for name, transport in transports.items() if transport.answers_dctcp]

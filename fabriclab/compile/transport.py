@@ -1,4 +1,5 @@
-"""A node's sysctl settings: TCP as the plan says, and nothing left to a kernel's or a distribution's default that a result depends on.
+"""A node's sysctl settings: TCP as the plan says, and nothing left to a kernel's or a distribution's default that a
+result depends on.
 
 Source of names and meanings: Linux Documentation/networking/ip-sysctl.rst.
 """
@@ -38,7 +39,8 @@ _HOST = (
     ("net.core.somaxconn", "65535"),
     ("net.ipv4.tcp_max_syn_backlog", "65535"),
     ("net.ipv4.ip_local_port_range", "10001 65000"),
-    # So may more than there are ports, one after the other: a port is free again a second after its connection was closed, not a minute.
+    # So may more than there are ports, one after the other: a port is free again a second after its connection was
+    # closed, not a minute.
     ("net.ipv4.tcp_tw_reuse", "1"),
     # A connection answers with the DSCP that its first packet came with.
     ("net.ipv4.tcp_reflect_tos", "1"),
@@ -48,15 +50,17 @@ _SWITCH = (
     ("net.ipv4.ip_forward", "1"),
     # What is forwarded is for no socket here: it is not worth a look for one.
     ("net.ipv4.ip_early_demux", "0"),
-    # ECMP by the five-tuple, so that a connection stays on its path: source and destination (1, 2), protocol (4), ports (16, 32).
-    # Not policy 1, which takes the hash that the sender's socket gave the packet where there is one (fib_multipath_hash in
-    # net/ipv4/route.c). A veth keeps it: every switch would choose alike, whatever its seed, and a socket changes it after a timeout.
+    # ECMP by the five-tuple, so that a connection stays on its path: source and destination (1, 2), protocol (4), ports
+    # (16, 32). Not policy 1, which takes the hash that the sender's socket gave the packet where there is one
+    # (fib_multipath_hash in net/ipv4/route.c). A veth keeps it: every switch would choose alike, whatever its seed, and
+    # a socket changes it after a timeout.
     ("net.ipv4.fib_multipath_hash_policy", "3"),
     ("net.ipv4.fib_multipath_hash_fields", "55"),
     # A next hop behind a dead link is none, as on a switch whose hardware watches its ports.
     ("net.ipv4.conf.all.ignore_routes_with_linkdown", "1"),
     # A switch's hardware drops in silence what it has no route for; an ICMP message would make connect(2) fail at once.
-    # (So long an interval lets not even the first one pass, inet_peer_xrlim_allow in net/ipv4/inetpeer.c; path MTU discovery's are free.)
+    # (So long an interval lets not even the first one pass, inet_peer_xrlim_allow in net/ipv4/inetpeer.c; path MTU
+    # discovery's are free.)
     ("net.ipv4.icmp_ratelimit", "2147483000"),
 )
 
@@ -90,5 +94,6 @@ def _transport(transport: Transport) -> list[tuple[str, str]]:
 
 
 def _hash_seed(node: str, seed: int) -> int:
-    """Return the switch's own seed of the ECMP hash: equal seeds in a row of switches would polarise. 0 means random to the kernel."""
+    """Return the switch's own seed of the ECMP hash: equal seeds in a row of switches would polarise. 0 means
+    random to the kernel."""
     return zlib.crc32(f"{seed} {node}".encode()) or 1

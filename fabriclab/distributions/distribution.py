@@ -19,8 +19,8 @@ class Distribution:
 
     name: str
     points: Points
-    """Pairs of bytes and cumulative probability, neither ever falling, the last one's probability 1. Two points of one size are an atom:
-    so much probability on exactly that size."""
+    """Pairs of bytes and cumulative probability, neither ever falling, the last one's probability 1. Two points of one
+    size are an atom: so much probability on exactly that size."""
     interpolation: Interpolation
     """`linear`: the CDF is piecewise linear, its first probability is 0. `step`: only the points' own sizes occur."""
     source: str
@@ -40,12 +40,16 @@ class Distribution:
 
 
 def mean_bytes(points: Points, interpolation: Interpolation, cap_bytes: int | None) -> float:
-    """Return the mean of the sizes that are drawn: none smaller than `SMALLEST_BYTES`, larger ones cut to `cap_bytes` (None: not cut)."""
+    """Return the mean of the sizes that are drawn: none smaller than `SMALLEST_BYTES`,
+    larger ones cut to `cap_bytes` (None: not cut)."""
     return _mean(points, interpolation, SMALLEST_BYTES, points[-1][0] if cap_bytes is None else cap_bytes)
 
 
 def _mean(points: Points, interpolation: Interpolation, low: int, high: int) -> float:
-    """Return the mean of max(low, min(high, size)). Summed in the order of the points, so it is the same everywhere to the last bit."""
+    """Return the mean of max(low, min(high, size)).
+
+    Summed in the order of the points, so it is the same everywhere to the last bit.
+    """
     mean = 0.0
     if interpolation == "step":
         before = 0.0

@@ -1,9 +1,9 @@
 """Text files of flow-size distributions, in the formats of the HKUST, HPCC (ns-3), pFabric and Homa communities.
 
-A line is a size and a cumulative probability. The last probability says whether they are fractions (1) or per cent (100). Homa's files
-begin with a line that holds the mean alone, and their sizes are steps. pFabric's sizes are packets, which a line `# unit: 1500 B` must
-say. Other lines that begin with # are comments, but for `# interpolation: step`, `# mean: N` (in the file's unit; it is checked) and
-`# source: text`. `traffic/workloads/README.md` has it for users.
+A line is a size and a cumulative probability. The last probability says whether they are fractions (1) or per cent
+(100). Homa's files begin with a line that holds the mean alone, and their sizes are steps. pFabric's sizes are packets,
+which a line `# unit: 1500 B` must say. Other lines that begin with # are comments, but for `# interpolation: step`,
+`# mean: N` (in the file's unit; it is checked) and `# source: text`. `traffic/workloads/README.md` has it for users.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _MEAN_TOLERANCE = Decimal("0.001")
 
 
 class DistributionError(ValueError):
-    """A file that is no distribution of flow sizes; the text has a line for each problem: file, line, value, what would be right."""
+    """A file that is no distribution of flow sizes; the text has a line for each problem: file, line,
+    value, what would be right."""
 
     def __init__(self, file: str, problems: Iterable[tuple[int, str]]) -> None:
         every = sorted(problems)
@@ -59,7 +60,10 @@ class _Reader:
 
 
 def read(text: str, file: str) -> Distribution:
-    """Return the distribution that `text` holds; `file` is its name, for messages. Raises DistributionError with all that is wrong."""
+    """Return the distribution that `text` holds; `file` is its name, for messages.
+
+    Raises DistributionError with all that is wrong.
+    """
     reader = _Reader()
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
@@ -96,7 +100,10 @@ def _read_line(reader: _Reader, number: int, line: str) -> None:
     elif len(words) == 2:
         _read_point(reader, _Point(number, known[0], known[1]))
     elif len(words) == 3:
-        message = "is three columns, ns-2's (packets, a count, probability); leave the middle one out and write `# unit: 1500 B` above"
+        message = (
+            "is three columns, ns-2's (packets, a count, probability); leave the middle one out and write `# unit: "
+            "1500 B` above"
+        )
         reader.problems.append((number, f"{_shown(line)} {message}"))
     else:
         reader.problems.append((number, f"{_shown(line)} must be two numbers, a size and a cumulative probability"))
@@ -180,7 +187,10 @@ def _check_ends(reader: _Reader, lines: int) -> None:
     else:
         reader.scale = last.probability
     if reader.interpolation == "linear" and first.probability != 0:
-        problem = f"the first probability is {first.probability}; it must be 0 (`# interpolation: step` if only these sizes occur)"
+        problem = (
+            f"the first probability is {first.probability}; it must be 0 (`# interpolation: "
+            "step` if only these sizes occur)"
+        )
         reader.problems.append((first.line, problem))
     if last.size == 0:
         reader.problems.append((last.line, "the largest size is 0"))
@@ -192,7 +202,10 @@ def _check_order(reader: _Reader) -> None:
         if point.size < before.size:
             reader.problems.append((point.line, f"size {point.size} comes after {before.size}; sizes must not fall"))
         if point.probability < before.probability:
-            message = f"probability {point.probability} of size {point.size} comes after {before.probability} of {before.size}"
+            message = (
+                f"probability {point.probability} of size {point.size} comes after {before.probability} of "
+                f"{before.size}"
+            )
             reader.problems.append((point.line, f"{message}; cumulative probabilities must not fall"))
         if (point.size, point.probability) == (before.size, before.probability):
             reader.problems.append((point.line, f"the point {point.size} {point.probability} stands here twice"))

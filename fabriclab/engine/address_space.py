@@ -1,4 +1,5 @@
-"""The address space that a process may have: what makes tables and pictures reserves far more of it than it uses memory."""
+"""The address space that a process may have: what makes tables and pictures reserves far more of
+it than it uses memory."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ _PER_CPU_BYTES = 32 * _MIB
 def needed_bytes() -> int:
     """Return the address space that a command with results needs on this host, in bytes.
 
-    Measured with Polars 2.1 and numpy 2: a report's process peaks at 2.44 GB on one CPU, and 7 to 12 MB more for each thread of Polars,
-    which has one a CPU. 190 MB of it are memory.
+    Measured with Polars 2.1 and numpy 2: a report's process peaks at 2.44 GB on one CPU, and 7 to 12 MB more for each
+    thread of Polars, which has one a CPU. 190 MB of it are memory.
     """
     return _NEEDED_BYTES + _PER_CPU_BYTES * len(os.sched_getaffinity(0))
 

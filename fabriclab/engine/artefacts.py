@@ -28,7 +28,10 @@ class EngineError(Exception):
 
 @dataclass(frozen=True)
 class Artefacts:
-    """What a machine is started from. Each lies in a directory that is named by the hash of all that it was made from."""
+    """What a machine is started from.
+
+    Each lies in a directory that is named by the hash of all that it was made from.
+    """
 
     kernel: Path
     rootfs: Path
@@ -53,7 +56,8 @@ _Answer = subprocess.CompletedProcess[str]
 
 @contextmanager
 def asked_ahead() -> Iterator[None]:
-    """Ask where the artefacts are while the block does something else, such as importing what it needs, until it wants to know."""
+    """Ask where the artefacts are while the block does something else, such as importing what it needs,
+    until it wants to know."""
     if packed_machine():
         yield
         return
@@ -74,7 +78,8 @@ def _ask(build: Path) -> _Answer:
 
 
 def locate_artefacts(build: Path = BUILD) -> dict[str, Path | None]:
-    """Return the path of each artefact, None where it is not built. Builds nothing, but unpacks what a wheel brought along.
+    """Return the path of each artefact, None where it is not built. Builds nothing, but unpacks what a wheel brought
+    along.
 
     Raises EngineError when the build script can't tell, or what is packed can't be unpacked.
     """
@@ -111,7 +116,10 @@ def find_artefacts(build: Path = BUILD) -> Artefacts:
 
 
 def with_routing(artefacts: Artefacts) -> Artefacts:
-    """Return artefacts whose root file system has FRR. Raises EngineError that says how to get it where there is none."""
+    """Return artefacts whose root file system has FRR.
+
+    Raises EngineError that says how to get it where there is none.
+    """
     if artefacts.have_routing():
         return artefacts
     packed = routing_rootfs()
@@ -136,7 +144,8 @@ def _unpacked(packed: Packed) -> Path:
 
 
 def missing_packages(deps: Path) -> list[str]:
-    """Return the packages that a build needs and this host lacks, as the script `deps` names them; empty when it can't tell."""
+    """Return the packages that a build needs and this host lacks, as the script `deps` names them;
+    empty when it can't tell."""
     try:
         listed = subprocess.run([deps, "--list"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.CalledProcessError):

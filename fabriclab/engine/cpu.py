@@ -1,4 +1,5 @@
-"""One CPU for each machine: a machine is one CPU itself, and is several times faster when its processes don't wander over the host's."""
+"""One CPU for each machine: a machine is one CPU itself, and is several times faster when its processes don't
+wander over the host's."""
 
 from __future__ import annotations
 
@@ -39,7 +40,10 @@ def claim_cpu() -> Iterator[int]:
 
 
 def _hold(cpu: int) -> int:
-    """Return the descriptor that holds a CPU. Raises BlockingIOError where it is taken, another OSError where nothing can be held."""
+    """Return the descriptor that holds a CPU.
+
+    Raises BlockingIOError where it is taken, another OSError where nothing can be held.
+    """
     directory = Path(tempfile.gettempdir()) / f"fabriclab-cpus-{os.getuid()}"
     directory.mkdir(mode=0o700, exist_ok=True)
     descriptor = os.open(directory / str(cpu), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

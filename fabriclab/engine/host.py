@@ -29,7 +29,8 @@ def fabriclab_version() -> str:
 
 @cache
 def git_revision(project: Path = PROJECT) -> str | None:
-    """Return the project's commit, `-dirty` when files differ from it; None where neither a git checkout nor a wheel tells."""
+    """Return the project's commit, `-dirty` when files differ from it; None where neither a git
+    checkout nor a wheel tells."""
     if is_installed():
         return packed_revision()
     if not (project / ".git").exists():

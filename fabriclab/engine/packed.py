@@ -1,7 +1,9 @@
-"""What the machine is started from as a wheel brings it along: archives, unpacked into the artefact cache when they are first needed.
+"""What the machine is started from as a wheel brings it along: archives, unpacked into the artefact cache when they are
+first needed.
 
-A directory of archives has `machine.json`, which `.ci/wheel.py` writes. What is unpacked lies where `images/machine/build` would have put
-it, under the same key: a checkout and a wheel share it. The lock and the rename are those of `images/machine/cache.sh`.
+A directory of archives has `machine.json`, which `.ci/wheel.py` writes. What is unpacked lies where
+`images/machine/build` would have put it, under the same key: a checkout and a wheel share it. The lock and the rename
+are those of `images/machine/cache.sh`.
 """
 
 from __future__ import annotations
@@ -57,7 +59,8 @@ class Packed:
                 self._unpack(_cache_root() / self.kind / self.key)
             except (OSError, lzma.LZMAError, tarfile.TarError) as error:
                 raise UnusableError(
-                    f"{self.archive} can't be unpacked into {_cache_root()}: {error} (XDG_CACHE_HOME names another place)"
+                    f"{self.archive} can't be unpacked into {_cache_root()}: {error} (XDG_CACHE_HOME names another "
+                    "place)"
                 ) from error
         return place
 
@@ -71,7 +74,8 @@ class Packed:
             partial = Path(tempfile.mkdtemp(prefix=f"{final.name}.partial.", dir=final.parent))
             try:
                 with tarfile.open(self.archive) as archive:
-                    # Modes, and links to what lies outside, are the root file system's own. Python has filters from 3.11.4.
+                    # Modes, and links to what lies outside, are the root file system's own. Python has filters from
+                    # 3.11.4.
                     if hasattr(tarfile, "fully_trusted_filter"):
                         archive.extractall(partial, filter="fully_trusted")
                     else:
@@ -124,7 +128,8 @@ def _cache_root() -> Path:
     if not named.startswith("/"):
         wrong = f'"{named}" is no absolute path' if named else "HOME is not set"
         raise UnusableError(
-            f"{wrong}, so the virtual machine's files have no place: set HOME, or XDG_CACHE_HOME to a directory of your own"
+            f"{wrong}, so the virtual machine's files have no place: set HOME, or XDG_CACHE_HOME to a directory of "
+            "your own"
         )
     return Path(named) / "fabriclab"
 

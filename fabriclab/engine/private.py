@@ -1,4 +1,5 @@
-"""A machine's private directory: its memory and control files, on a file system that can hold them; gone when nobody lives who needs it."""
+"""A machine's private directory: its memory and control files, on a file system that can hold them;
+gone when nobody lives who needs it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ _ATTEMPTS = 100
 
 
 def memory_places(run_directory: Path) -> list[Path]:
-    """Return where a machine's memory may lie, best first: the host's shared memory, directories of temporary files, the run directory."""
+    """Return where a machine's memory may lie, best first: the host's shared memory,
+    directories of temporary files, the run directory."""
     temporary = [Path(os.environ[name]).absolute() for name in ("TMPDIR",) if os.environ.get(name)]
     places = [Path("/dev/shm"), *temporary, Path("/tmp"), Path("/var/tmp"), run_directory.absolute()]
     return list(dict.fromkeys(places))
@@ -46,7 +48,10 @@ def why_not(place: Path, need_bytes: int) -> str:
 
 
 def memory_directory(need_bytes: int, places: Sequence[Path]) -> Path:
-    """Return the first of the places that can hold a machine's memory. Raises EngineError that says of each why it can't."""
+    """Return the first of the places that can hold a machine's memory.
+
+    Raises EngineError that says of each why it can't.
+    """
     reasons = []
     for place in places:
         reason = why_not(place, need_bytes)
@@ -60,7 +65,8 @@ def memory_directory(need_bytes: int, places: Sequence[Path]) -> Path:
 
 
 def boot_path(path: Path, private: Path, name: str) -> Path:
-    """Return a path by which a kernel's command line can name a directory: its own, or a link in the machine's private directory."""
+    """Return a path by which a kernel's command line can name a directory: its own,
+    or a link in the machine's private directory."""
     path = path.absolute()
     if not UNUSABLE_IN_PATHS & set(str(path)) and len(str(path)) <= _LONGEST_PATH:
         return path
@@ -70,7 +76,10 @@ def boot_path(path: Path, private: Path, name: str) -> Path:
 
 
 def make_private(parent: Path) -> tuple[Path, int]:
-    """Make a directory and hold it; return it and the descriptor that does. It is nobody's as soon as all copies of that are closed."""
+    """Make a directory and hold it; return it and the descriptor that does.
+
+    It is nobody's as soon as all copies of that are closed.
+    """
     for _ in range(_ATTEMPTS):
         directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         try:
@@ -91,9 +100,11 @@ def make_private(parent: Path) -> tuple[Path, int]:
 
 
 def clear_abandoned(places: Sequence[Path]) -> None:
-    """Remove the private directories of this user that nobody holds: those of machines whose fabriclab and guard were killed at once.
+    """Remove the private directories of this user that nobody holds: those of machines whose fabriclab and guard were
+    killed at once.
 
-    A lock tells, not a process's number: numbers come again, and mean nothing in other containers that share the directory.
+    A lock tells, not a process's number: numbers come again, and mean nothing in other containers that share the
+    directory.
     """
     for place in places:
         try:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from fabriclab.engine.private import make_private
 
-# Reads the group's number. When the pipe breaks before a second line we have died, even of SIGKILL: the group goes, and its directory.
+# Reads the group's number. When the pipe breaks before a second line we have died, even of SIGKILL: the group goes, and
+# its directory.
 _GUARD = 'read -r group; if ! read -r released; then kill -s KILL -- "-$group"; rm -rf -- "$1"; fi 2>/dev/null'
 
 
@@ -49,7 +50,10 @@ class MachineProcess:
         os.close(self._hold)
 
     def start(self, argv: Sequence[str]) -> int:
-        """Start the machine; returns the descriptor of its output. Raises OSError when a program of `argv` can't be started."""
+        """Start the machine; returns the descriptor of its output.
+
+        Raises OSError when a program of `argv` can't be started.
+        """
         # Little environment, always the same: what a process inside sees must not depend on who started it.
         environment = {
             "PATH": os.environ.get("PATH", os.defpath),
@@ -84,7 +88,10 @@ class MachineProcess:
                 self._process.wait(timeout_s)
 
     def kill(self) -> None:
-        """Kill every process of the machine, and wait for the main one. Those that it left behind belong to its group."""
+        """Kill every process of the machine, and wait for the main one.
+
+        Those that it left behind belong to its group.
+        """
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)

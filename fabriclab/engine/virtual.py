@@ -31,7 +31,10 @@ class Machine:
 
 
 def machine_argv(machine: Machine, private: Path) -> list[str]:
-    """Return the command that boots the machine. What its command line can't name gets a link in `private`, its private directory."""
+    """Return the command that boots the machine.
+
+    What its command line can't name gets a link in `private`, its private directory.
+    """
     tools = boot_path(machine.artefacts.tools, private, "tools")
     rootfs = boot_path(machine.artefacts.rootfs, private, "rootfs")
     directory = boot_path(machine.directory.resolve(), private, "run")
@@ -54,7 +57,10 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
 
 
 def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt) -> Outcome:
-    """Boot the machine, pass its events on, return how it ended. Nothing of it is left running. Raises EngineError when it can't start."""
+    """Boot the machine, pass its events on, return how it ended.
+
+    Nothing of it is left running. Raises EngineError when it can't start.
+    """
     # Before the machine can write there.
     (machine.directory / "logs").mkdir(exist_ok=True)
     places = memory_places(machine.directory)

@@ -1,4 +1,5 @@
-"""Watches a running machine: reads its output, passes events on, stops it when it is to stop or hangs, and says how it ended."""
+"""Watches a running machine: reads its output, passes events on, stops it when it is to stop or hangs,
+and says how it ended."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ class Outcome:
 
 
 class Watch:
-    """Follows one machine to its end; `directory` is the run directory (events.jsonl, logs/kernel.log, `stop`); it has `logs`."""
+    """Follows one machine to its end; `directory` is the run directory (events.jsonl, logs/kernel.log,
+    `stop`); it has `logs`."""
 
     def __init__(
         self, directory: Path, process: MachineProcess, on_event: EventCallback, interrupt: Interrupt, stall_s: float

@@ -17,7 +17,8 @@ _NOISE = "libyang warn:"
 
 
 def validate(xml: str, modules: Sequence[str], directory: Path) -> tuple[str, ...]:
-    """Return what is wrong with data (configuration, as XML) by the modules of that name in `directory`; nothing if it is valid.
+    """Return what is wrong with data (configuration, as XML) by the modules of that name in `directory`; nothing if it
+    is valid.
 
     Raises EngineError where the program or a module is missing.
     """
@@ -27,7 +28,8 @@ def validate(xml: str, modules: Sequence[str], directory: Path) -> tuple[str, ..
     absent = [schema.name for schema in schemas if not schema.is_file()]
     if absent:
         raise EngineError(
-            f"{directory}: no {', '.join(absent)}; SONiC's models are src/sonic-yang-models/yang-models of sonic-buildimage"
+            f"{directory}: no {', '.join(absent)}; SONiC's models are src/sonic-yang-models/yang-models of "
+            "sonic-buildimage"
         )
     with tempfile.TemporaryDirectory(prefix="fabriclab-yang-") as name:
         data = Path(name) / "config.xml"

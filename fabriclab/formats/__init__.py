@@ -1,1 +1,4 @@
-"""What several layers must agree on: names, numbers and files that one of them writes and another reads. Imports nothing."""
+"""What several layers must agree on: names, numbers and files that one of them writes and another reads.
+
+Imports nothing.
+"""

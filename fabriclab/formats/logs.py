@@ -1,4 +1,4 @@
-"""What is logged of flows, queues, TCP and interfaces while a run lasts: the columns of `traffic/README.md` and `probes/README.md`."""
+"""What is logged of flows, queues, TCP and interfaces while a run lasts (`traffic/README.md`, `probes/README.md`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `probes/sampler` logs of switches with a shared buffer (`probes/README.md`, `switches`): counters since the port was made."""
+"""What `probes/sampler` logs of switches with a shared buffer: counters since the port was made (`probes/README.md`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the CSV files have in common that programs of several languages write and read: a line with the version, then named columns."""
+"""What the CSV files that several languages write and read have in common: a line with the version, then named columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["integer", "unsigned", "number", "text"]
-"""What stands in a column: 64 bits with a sign, 64 bits without one, a decimal number, or text without commas. Empty: not known."""
+"""What stands in a column: 64 bits with a sign, 64 bits without one, a decimal number, or text without commas.
+Empty: not known."""
 
 
 @dataclass(frozen=True)

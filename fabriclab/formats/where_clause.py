@@ -10,7 +10,10 @@ Scalar = str | int | float | bool
 
 
 def concerns(where: Mapping[str, Any] | None, parameters: Mapping[str, Scalar]) -> bool:
-    """Return whether all that a `where` names has that value, or one of a list; texts compare without spaces. None: of all points."""
+    """Return whether all that a `where` names has that value, or one of a list; texts compare without spaces.
+
+    None: of all points.
+    """
     wanted = {name: value if isinstance(value, list) else [value] for name, value in (where or {}).items()}
     return all(
         name in parameters and any(_same(parameters[name], value) for value in values)

@@ -1,4 +1,5 @@
-"""Generators of topologies: each writes an ordinary Containerlab file, which a person could have written and may change afterwards."""
+"""Generators of topologies: each writes an ordinary Containerlab file, which a person could have written and
+may change afterwards."""
 
 from fabriclab.generate.clos import fat_tree, leaf_spine
 from fabriclab.generate.fabric import Fabric, FabricError

@@ -1,8 +1,9 @@
 """Folded Clos fabrics: leaf-spine (two tiers of switches) and the k-ary fat-tree (three).
 
-AS numbers are those of RFC 7938, section 5.2.2: one for all switches of tier 1, one for the tier 2 switches of each pod,
-one of its own for every switch that has hosts. The fat-tree is that of Al-Fares, Loukissas and Vahdat (SIGCOMM 2008): k pods of k/2
-aggregation and k/2 edge switches, (k/2)^2 cores; core (i-1)*k/2+j is on aggregation switch i of every pod.
+AS numbers are those of RFC 7938, section 5.2.2: one for all switches of tier 1, one for the tier 2 switches of each
+pod, one of its own for every switch that has hosts. The fat-tree is that of Al-Fares, Loukissas and Vahdat (SIGCOMM
+2008): k pods of k/2 aggregation and k/2 edge switches, (k/2)^2 cores; core (i-1)*k/2+j is on aggregation switch i of
+every pod.
 """
 
 from __future__ import annotations
@@ -159,7 +160,8 @@ def _numbers(builder: FabricBuilder, sharing: str) -> tuple[str, ...]:
     asns = sorted({node.asn for node in builder.nodes.values() if node.asn is not None})
     return (
         f"AS numbers {asns[0]} to {asns[-1]} (RFC 7938, section 5.2.2: {sharing}).",
-        f"Addresses: {HOST_POOL} hosts, a block for each switch; {FABRIC_POOL} between switches; {LOOPBACK_POOL} loopbacks of switches.",
+        f"Addresses: {HOST_POOL} hosts, a block for each switch; {FABRIC_POOL} between switches; "
+        f"{LOOPBACK_POOL} loopbacks of switches.",
     )
 
 

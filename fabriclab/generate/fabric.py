@@ -3,7 +3,8 @@
 Addresses, all of 10.0.0.0/8 and apart from each other:
 
 - a link between switches is a /31 (RFC 3021) of 10.0.0.0/10, the upper switch's end even;
-- a switch's links to hosts are /31s of one block of 10.64.0.0/10 (a /24, larger for more than 128 hosts), the host's end odd;
+- a switch's links to hosts are /31s of one block of 10.64.0.0/10 (a /24, larger for more than 128 hosts), the host's
+  end odd;
 - a switch's loopback is an address of 10.255.0.0/16.
 """
 

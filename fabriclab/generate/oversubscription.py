@@ -47,10 +47,11 @@ def format_ratio(ratio: Fraction) -> str:
 def resolve_uplinks(
     down: int, down_rate_bps: int, up: int, up_rate_bps: int | None, wanted: Fraction | None, option: str
 ) -> Uplinks:
-    """Return the uplinks of a switch: their rate as given, else as the wanted oversubscription needs it, else that of the links below.
+    """Return the uplinks of a switch: their rate as given, else as the wanted oversubscription needs it, else that of
+    the links below.
 
-    `option` is the one that gives the uplinks' rate. Raises FabricError when both are given and contradict each other, and when the ratio
-    needs a rate that is no whole number of bits per second.
+    `option` is the one that gives the uplinks' rate. Raises FabricError when both are given and contradict each other,
+    and when the ratio needs a rate that is no whole number of bits per second.
     """
     if wanted is None:
         return Uplinks(down, down_rate_bps, up, down_rate_bps if up_rate_bps is None else up_rate_bps)
@@ -65,7 +66,8 @@ def resolve_uplinks(
         return uplinks
     if needed.denominator != 1:
         raise FabricError(
-            f"--oversubscription {format_ratio(wanted)} does not come out: {down} x {format_rate(down_rate_bps)} over {up} uplinks needs "
+            f"--oversubscription {format_ratio(wanted)} does not come out: {down} x {format_rate(down_rate_bps)} over "
+            f"{up} uplinks needs "
             f"{float(needed):.3f} bps each; choose another ratio, or give {option}"
         )
     return Uplinks(down, down_rate_bps, up, int(needed))

@@ -1,4 +1,7 @@
-"""A fabric in a few lines of ASCII, for the comment above a topology. Rows are centred in columns; what is many is cut short."""
+"""A fabric in a few lines of ASCII, for the comment above a topology.
+
+Rows are centred in columns; what is many is cut short.
+"""
 
 from __future__ import annotations
 

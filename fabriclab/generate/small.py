@@ -34,7 +34,10 @@ def dumbbell(
     delay_ns: int,
     mtu_bytes: int,
 ) -> Fabric:
-    """Return hosts left1, left2, ... on switch s1, right1, ... on s2, and the bottleneck between the two. Raises FabricError."""
+    """Return hosts left1, left2, ... on switch s1, right1, ... on s2, and the bottleneck between the two.
+
+    Raises FabricError.
+    """
     check_count("--left", left)
     check_count("--right", right)
     check_total(f"--left {left} --right {right}", left + right + 2)

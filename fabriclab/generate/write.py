@@ -1,7 +1,8 @@
 """A fabric as the text of a Containerlab file: https://containerlab.dev/manual/topo-def-file/ .
 
-`group` is what `containerlab graph` sorts by, the labels `graph-level` (1 at the top) and `graph-icon` are what its draw.io export
-(https://github.com/srl-labs/clab-io-draw) reads; that export looks at nodes only, so these two stand at each node.
+`group` is what `containerlab graph` sorts by, the labels `graph-level` (1 at the top) and `graph-icon` are what its
+draw.io export (https://github.com/srl-labs/clab-io-draw) reads; that export looks at nodes only, so these two stand at
+each node.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from fabriclab.generate.fabric import Fabric, FabricLink, FabricNode
 from fabriclab.units import format_count, format_duration, format_rate
 
 _CAPABILITIES = ("NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_NICE")
-"""What a node needs to set up links, qdiscs and its namespaces: instead of every capability, which a machine in a container cannot give."""
+"""What a node needs to set up links, qdiscs and its namespaces: instead of every capability,
+which a machine in a container cannot give."""
 _WIDEST_COMMAND = 110
 _ORDER = ("superspine", "spine", "leaf", "server")
 
@@ -26,7 +28,9 @@ def topology_text(fabric: Fabric) -> str:
 def _comment(fabric: Fabric) -> Iterator[str]:
     hosts, nodes, links = len(fabric.hosts), len(fabric.nodes), len(fabric.links)
     switches = nodes - hosts
-    yield f"# {format_count(hosts, 'host')}, {format_count(switches, 'switch')}, {format_count(links, 'link')}. Made by:"
+    yield (
+        f"# {format_count(hosts, 'host')}, {format_count(switches, 'switch')}, {format_count(links, 'link')}. Made by:"
+    )
     yield "#"
     yield from _wrapped_command(fabric.command)
     yield "#"
@@ -56,7 +60,10 @@ def _head(fabric: Fabric) -> Iterator[str]:
     tiers = {node.group: node for node in fabric.nodes}
     for group in _ORDER:
         if group in tiers:
-            yield f"    {group}: {{image: 'fabriclab/{_image(tiers[group])}:latest', labels: {{{_group_labels(tiers[group])}}}}}"
+            yield (
+                f"    {group}: {{image: 'fabriclab/{_image(tiers[group])}:latest', labels: "
+                f"{{{_group_labels(tiers[group])}}}}}"
+            )
 
 
 def _image(node: FabricNode) -> str:

@@ -1,7 +1,8 @@
 """Where everything stands: a row for each tier, every group of nodes centred above what only it reaches.
 
-A fabric without its top tier falls apart into pods, a pod without its top tier into leaves with their hosts, and so on: blocks within
-blocks, side by side. Hosts stand in one row where that fits on a screen, else in racks: columns of names below their switch.
+A fabric without its top tier falls apart into pods, a pod without its top tier into leaves with their hosts, and so on:
+blocks within blocks, side by side. Hosts stand in one row where that fits on a screen, else in racks: columns of names
+below their switch.
 """
 
 from __future__ import annotations
@@ -111,7 +112,8 @@ def lay_out(network: Network, top: float) -> Layout:
 
 
 def _fitting_block(network: Network, sizes: Sizes) -> _Block:
-    """Return the whole drawing as a block: hosts in a row if that fits, else in racks of few empty places and about the best height."""
+    """Return the whole drawing as a block: hosts in a row if that fits, else in racks of few empty places and
+    about the best height."""
     names = [vertex.name for vertex in network.vertices]
     row = _block(network, names, sizes, 0)
     if row.width <= WIDEST_ROW:
@@ -128,7 +130,7 @@ class _Block(ABC):
 
     width: float
     empty_places: int = 0
-    """Of racks."""
+    """How many places in racks are left empty."""
     has_racks: bool = False
 
     @abstractmethod

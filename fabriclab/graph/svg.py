@@ -1,4 +1,7 @@
-"""A network as SVG text: the same network gives the same text. Colours are those of the report, which has others for a dark ground."""
+"""A network as SVG text: the same network gives the same text.
+
+Colours are those of the report, which has others for a dark ground.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,14 @@ def network_svg(network: Network) -> str:
     height = layout.bottom + 2 * MARGIN + _LEGEND_STEP * (1 + max((row for row, *_ in legend), default=0))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(_summary(network))}" '
-        f'viewBox="0 0 {_n(layout.width)} {_n(height)}" width="{_n(layout.width)}" height="{_n(height)}" font-family="{_FONT}">',
+        f'viewBox="0 0 {_n(layout.width)} {_n(height)}" width="{_n(layout.width)}" height="{_n(height)}" '
+        f'font-family="{_FONT}">',
         f'<rect width="100%" height="100%" fill="{GROUND}"/>',
         _text(MARGIN, 24, escape(network.name), 15, INK, weight="600"),
         _text(MARGIN, 41, escape(_counts(network)), _LEGEND_FONT, MUTED),
         *(
-            f'<rect x="{_n(panel.x)}" y="{_n(panel.y)}" width="{_n(panel.width)}" height="{_n(panel.height)}" rx="8" fill="{GRID}" '
+            f'<rect x="{_n(panel.x)}" y="{_n(panel.y)}" width="{_n(panel.width)}" height="{_n(panel.height)}" rx="8" '
+            f'fill="{GRID}" '
             'fill-opacity="0.45"/>'
             for panel in layout.panels
         ),
@@ -96,7 +101,10 @@ def _links(network: Network, layout: Layout, style: _Style) -> Iterator[str]:
         lower, upper = sorted(edge.nodes, key=lambda name: -layout.boxes[name].y)
         at_home = ends.is_home(lower, upper)
         path = _rack_path(layout, lower, upper) if at_home else ends.path(edge)
-        line = f'<path d="{path}" stroke="{style.colour(network.tiers[upper])}" stroke-width="{_n(style.width(edge_rate(edge)))}"'
+        line = (
+            f'<path d="{path}" stroke="{style.colour(network.tiers[upper])}" '
+            f'stroke-width="{_n(style.width(edge_rate(edge)))}"'
+        )
         (in_racks if at_home else others).append((line, f"<title>{escape(_edge_title(edge))}</title></path>"))
     opacity = 0.55 if len(others) <= _MANY_LINKS else 0.4
     yield '<g fill="none" stroke-linejoin="round" opacity="0.55">'
@@ -145,7 +153,10 @@ class _Ends:
         if not between:
             return f"M{_n(left.x + left.width / 2)} {_n(left.y)}H{_n(right.x - right.width / 2)}"
         height = min(60.0, 18 + (right.x - left.x) * 0.08)
-        return f"M{_n(left.x)} {_n(left.top)}Q{_n((left.x + right.x) / 2)} {_n(left.top - height)} {_n(right.x)} {_n(right.top)}"
+        return (
+            f"M{_n(left.x)} {_n(left.top)}Q{_n((left.x + right.x) / 2)} {_n(left.top - height)} {_n(right.x)} "
+            f"{_n(right.top)}"
+        )
 
     def _spread(self) -> None:
         sides: dict[tuple[str, bool], list[tuple[float, str]]] = {}
@@ -184,7 +195,8 @@ def _node(vertex: Vertex, layout: Layout, style: _Style) -> str:
 
 def _pill(box: Box, fill: str, stroke: str, radius: float) -> str:
     return (
-        f'<rect x="{_n(box.x - box.width / 2)}" y="{_n(box.top)}" width="{_n(box.width)}" height="{_n(box.height)}" rx="{_n(radius)}" '
+        f'<rect x="{_n(box.x - box.width / 2)}" y="{_n(box.top)}" width="{_n(box.width)}" height="{_n(box.height)}" '
+        f'rx="{_n(radius)}" '
         f'fill="{fill}" stroke="{stroke}"/>'
     )
 
@@ -255,7 +267,10 @@ def _way(rate_bps: int | None, delay_ns: int | None) -> str:
 
 
 def _text(x: float, y: float, text: str, size: float, colour: str, anchor: str = "start", weight: str = "400") -> str:
-    return f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}" fill="{colour}" text-anchor="{anchor}" font-weight="{weight}">{text}</text>'
+    return (
+        f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}" fill="{colour}" text-anchor="{anchor}" '
+        f'font-weight="{weight}">{text}</text>'
+    )
 
 
 def _n(value: float) -> str:

@@ -1,4 +1,5 @@
-"""The axes of a matrix: a parameter, `variant`, `seed` or a key, and its values; `1..50` stands for fifty whole numbers."""
+"""The axes of a matrix: a parameter, `variant`, `seed` or a key, and its values;
+`1..50` stands for fifty whole numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ class Axis:
 
 
 def expand_numbers(text: str) -> range | None:
-    """Return the whole numbers of `1..50`; None when the text is no range of such. Raises ValueError for one that goes nowhere."""
+    """Return the whole numbers of `1..50`; None when the text is no range of such.
+
+    Raises ValueError for one that goes nowhere.
+    """
     match = _NUMBERS.fullmatch(text)
     if match is None:
         return None

@@ -1,6 +1,7 @@
 """The part of `experiment.yml` that a run is made of: links, switches, groups, hosts, traffic, probes, limit, seed.
 
-It is read anew for every point of a matrix, with that point's settings in place: so each point passes every check of the lab as written.
+It is read anew for every point of a matrix, with that point's settings in place: so each point passes every check of
+the lab as written.
 """
 
 from __future__ import annotations
@@ -212,7 +213,10 @@ def _check_buffers(experiment: Experiment, topology: Topology, root: Section) ->
     for switch, written in experiment.switches.items():
         if written.buffer is None:
             if not _is_written(root, "switches", switch, "buffer"):
-                message = f"missing for switch {shown(switch)}; write the buffer of a port, such as 64 KB, or a profile, such as trident-3"
+                message = (
+                    f"missing for switch {shown(switch)}; write the buffer of a port, such as 64 KB, or a profile, "
+                    "such as trident-3"
+                )
                 root.problems.add(_section_or_empty(root, "switches").place, "switches.default.buffer", message)
             continue
         _check_frame(written.buffer, frames[switch], root.problems)
@@ -238,12 +242,14 @@ def _check_shared(experiment: Experiment, topology: Topology, root: Section) -> 
         if section is not None and port in topology.ports and port not in ports:
             section.complain(
                 "ports",
-                f"{port} is of no switch with a shared buffer (a profile, or pools), and faces none; write all, or those that do",
+                f"{port} is of no switch with a shared buffer (a profile, or pools), and faces none; write all, "
+                "or those that do",
             )
 
 
 def _is_written(root: Section, part: str, name: str, key: str) -> bool:
-    """Return whether a value stands there, be it a wrong one, or one of a shared buffer (then that is the problem to show)."""
+    """Return whether a value stands there, be it a wrong one, or one of a shared buffer (then that is
+    the problem to show)."""
     section = root.get(part)
     for layer in (name, "default"):
         value = section.entries.get(layer) if isinstance(section, MappingValue) else None
@@ -282,5 +288,6 @@ def _check_ecn(experiment: Experiment, problems: Problems) -> None:
         if control is not None and control.value == "dctcp" and ecn is not None and ecn.value != "on":
             ecn.complain(
                 problems,
-                f"{shown(ecn.text)} contradicts congestion_control: dctcp, which needs ECN; write on, or remove the key",
+                f"{shown(ecn.text)} contradicts congestion_control: dctcp, which needs ECN; write on, "
+                "or remove the key",
             )

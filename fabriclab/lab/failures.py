@@ -1,5 +1,5 @@
-"""The `events` section of an experiment: links and nodes that go down and come back, rates, delays and losses that change, hosts whose
-broken NICs pause their switch, at set times.
+"""The `events` section of an experiment: links and nodes that go down and come back, rates, delays and losses that
+change, hosts whose broken NICs pause their switch, at set times.
 
     events:
       spine-dies: {at: 1 s, node: spine1, action: down}
@@ -9,8 +9,8 @@ broken NICs pause their switch, at set times.
 
 A list of the same mappings does as well; its events are called 1, 2 and so on, and no setting reaches them.
 
-An event with `enabled: false` does not happen, so that a variant or a matrix can choose among several. What it says is checked all the
-same; how it fits the rest of the run, its limit and who takes pauses, where it does happen.
+An event with `enabled: false` does not happen, so that a variant or a matrix can choose among several. What it says is
+checked all the same; how it fits the rest of the run, its limit and who takes pauses, where it does happen.
 """
 
 from __future__ import annotations

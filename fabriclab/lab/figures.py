@@ -28,7 +28,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 }
 FIGURE_KEYS = {kind: ("kind", *_KEYS[kind], "where") for kind in FIGURE_KINDS}
 HIGHEST_QUEUE = 7
-"""Of a port of a switch with a shared buffer."""
+"""The highest number of a queue at a port of a switch with a shared buffer."""
 
 
 @dataclass(frozen=True)

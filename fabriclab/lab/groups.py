@@ -7,8 +7,8 @@
       probing:    {count: 2, of: clients}         drawn among these
       foreground: rest                            the hosts that are in no group above
 
-A group's name stands wherever hosts are named. A draw hangs on the seed and the group's own name alone: other groups do not change it,
-and a larger share of the same group holds the smaller one.
+A group's name stands wherever hosts are named. A draw hangs on the seed and the group's own name alone: other groups do
+not change it, and a larger share of the same group holds the smaller one.
 """
 
 from __future__ import annotations

@@ -75,8 +75,9 @@ class Lab:
     def points(self, matrix: str | None = None, seeds: Sequence[int] = ()) -> list[dict[str, str]]:
         """Return the settings of every point of a matrix (by default the first), the last axis running fastest.
 
-        `seeds` take the place of the matrix's own axis of seeds; where it has none they run slowest, so that what is done of a sweep
-        is whole seeds. A lab without a matrix has one point, with nothing set. Raises LabError for an unknown matrix.
+        `seeds` take the place of the matrix's own axis of seeds; where it has none they run slowest, so that what is
+        done of a sweep is whole seeds. A lab without a matrix has one point, with nothing set. Raises LabError for an
+        unknown matrix.
         """
         axes = self._axes(matrix)
         if seeds:
@@ -98,7 +99,8 @@ class Lab:
         return self.study.matrices[name]
 
     def apply(self, settings: Mapping[str, str], seed: int | None = None) -> AppliedSettings:
-        """Return the experiment with settings (`name` to text, as on the command line) in place; `seed` wins over any other.
+        """Return the experiment with settings (`name` to text, as on the command line) in place; `seed` wins over any
+        other.
 
         Raises LabError.
         """
@@ -121,7 +123,8 @@ class Lab:
         )
 
     def checked_points(self, matrices: Sequence[str]) -> Iterator[tuple[AppliedSettings, int]]:
-        """Read the experiment at each variant and at each point of some matrices; yield the points that are right, and how many are alike.
+        """Read the experiment at each variant and at each point of some matrices; yield the points that are right, and
+        how many are alike.
 
         A problem stands at the line of the value that causes it. Raises LabError with all of them after the last point.
         """
@@ -137,7 +140,8 @@ class Lab:
         checker.problems.raise_if_any()
 
     def _without_seeds(self, axes: tuple[Axis, ...]) -> tuple[tuple[Axis, ...], int]:
-        """Return the axes with one seed, and how many it stands for; with all of them where the seed draws groups or one is wrong."""
+        """Return the axes with one seed, and how many it stands for; with all of them where the seed draws
+        groups or one is wrong."""
         seeds = next((axis.values for axis in axes if axis.name == SEED), ())
         keys = [
             *self.document.entries,
@@ -162,8 +166,8 @@ class Lab:
 def parse_lab(path: Path, *, every_point: bool = True) -> Lab:
     """Return the lab in directory `path`.
 
-    Raises LabError with everything that is wrong in both files, with `every_point` at every point of every matrix as well: that takes
-    a millisecond or two a point, and who runs one point need not wait for the others.
+    Raises LabError with everything that is wrong in both files, with `every_point` at every point of every matrix as
+    well: that takes a millisecond or two a point, and who runs one point need not wait for the others.
     """
     problems = Problems()
     if not path.is_dir():
@@ -189,7 +193,10 @@ def parse_lab(path: Path, *, every_point: bool = True) -> Lab:
 
 
 def names_of(topology: Topology, complete: bool) -> Names:
-    """Return what an experiment may name. Where the topology has problems, roles are uncertain: then any node may be either."""
+    """Return what an experiment may name.
+
+    Where the topology has problems, roles are uncertain: then any node may be either.
+    """
     every = tuple(node.name for node in topology.nodes)
     hosts, switches = (topology.hosts, topology.switches) if complete else (every, every)
     racks: dict[str, str] = {}
@@ -229,7 +236,8 @@ class _PointChecker:
 
 
 def _name_seed(problems: Problems, document: MappingValue, seed: int) -> Problems:
-    """Return the problems of a point, each with the point's seed where that decides who is in a group: it may be one of this seed alone."""
+    """Return the problems of a point, each with the point's seed where that decides who is in a group:
+    it may be one of this seed alone."""
     return problems.with_note(f"at seed {seed}") if "groups" in document.entries else problems
 
 
@@ -240,7 +248,8 @@ def _points(axes: tuple[Axis, ...]) -> Iterator[dict[str, ScalarValue]]:
 
 
 class _Applier:
-    """Puts settings into a document: the variant first, so that a parameter or key given beside it has the last word."""
+    """Puts settings into a document: the variant first, so that a parameter or key given beside
+    it has the last word."""
 
     def __init__(self, document: MappingValue, study: Study, names: Names, problems: Problems) -> None:
         self._document = document
@@ -271,7 +280,10 @@ class _Applier:
 
     def _apply_key(self, name: str, value: ScalarValue) -> None:
         if not is_dotted(name):
-            message = f"unknown setting; {did_you_mean(name, (*self._study.setting_names(), SEED))} (or a key, such as hosts.default.rto_min)"
+            message = (
+                f"unknown setting; {did_you_mean(name, (*self._study.setting_names(), SEED))} (or a key, "
+                "such as hosts.default.rto_min)"
+            )
             self._problems.add(value.place, "", message, value.text)
             return
         try:

@@ -1,4 +1,5 @@
-"""The labs of a directory, each with what it asks: enough to choose one by, read from `experiment.yml` without checking the rest of it."""
+"""The labs of a directory, each with what it asks: enough to choose one by,
+read from `experiment.yml` without checking the rest of it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ class ListedLab:
     question: str | None
     study: str | None
     minutes: float | None
-    """Of one CPU, for the first matrix, as measured."""
+    """How many minutes the first matrix takes one CPU, as measured; None: the lab does not say."""
     problem: str | None
     """Why nothing could be read."""
 

@@ -1,8 +1,8 @@
 """The numbers of a run's summary that checks and figures may name, and the dimension of each.
 
-The names are made in `fabriclab.results`; a test compares. One that is measured per port or per traffic takes it in brackets:
-`queue_mean_bytes[s1:eth3]`, `throughput_bps[long]`, `fct_p99_ns[query]`. Of switches with a shared buffer also per queue and per pool:
-`queue_drops[s1:eth3:5]`, `pool_max_bytes[s1:shared]`.
+The names are made in `fabriclab.results`; a test compares. One that is measured per port or per traffic takes it in
+brackets: `queue_mean_bytes[s1:eth3]`, `throughput_bps[long]`, `fct_p99_ns[query]`. Of switches with a shared buffer
+also per queue and per pool: `queue_drops[s1:eth3:5]`, `pool_max_bytes[s1:shared]`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, parse_quantity
 
 QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pauses_received", "paused_ns", "storms")
-"""Of a switch port with a shared buffer, and of each of its queues."""
+"""Metrics of a switch port with a shared buffer, and of each of its queues."""
 SWITCH_PORT_METRICS = ("pauses_sent", "ingress_discards", "xoff_ns", "congestion_events")
 POOL_METRICS = ("pool_max_bytes", "headroom_max_bytes")
 WHOLE_METRICS = (

@@ -33,7 +33,8 @@ class WrittenProbes:
     switch_ports: tuple[str, ...] | None = None
     """None: all that belong to a shared buffer (`fabriclab.lab.switch.facing_ports.shared_ports`)."""
     is_default: bool = False
-    """Whether the experiment has no such section: then the queues before the receivers are sampled, too (`fabriclab.resolve.probes`)."""
+    """Whether the experiment has no such section: then the queues before the receivers are sampled,
+    too (`fabriclab.resolve.probes`)."""
 
 
 def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:

@@ -1,4 +1,5 @@
-"""The `routing` section of an experiment: how switches come by their routes, and how they notice that a neighbour is gone."""
+"""The `routing` section of an experiment: how switches come by their routes,
+and how they notice that a neighbour is gone."""
 
 from __future__ import annotations
 
@@ -38,7 +39,10 @@ class WrittenRouting:
 
 
 def read_routing(root: Section, default_keepalive_s: int, default_hold_s: int) -> WrittenRouting:
-    """Return the section; what is wrong is recorded. The defaults are what a timer that stands alone is compared with."""
+    """Return the section; what is wrong is recorded.
+
+    The defaults are what a timer that stands alone is compared with.
+    """
     section = root.section("routing", ROUTING_KEYS)
     if section is None:
         return WrittenRouting()
@@ -79,7 +83,10 @@ def _check_timers(routing: WrittenRouting, section: Section, keepalive_ns: int, 
     keepalive, hold = _value(routing.keepalive, keepalive_ns), _value(routing.hold, hold_ns)
     wrong = routing.hold or routing.keepalive
     if wrong is not None and hold < 3 * keepalive:
-        message = f"hold {format_duration(hold)} is less than three times keepalive {format_duration(keepalive)} (RFC 4271, section 10)"
+        message = (
+            f"hold {format_duration(hold)} is less than three times keepalive {format_duration(keepalive)} (RFC 4271, "
+            "section 10)"
+        )
         wrong.complain(section.problems, f"{message}; one lost packet must not end a session")
 
 

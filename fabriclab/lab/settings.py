@@ -1,4 +1,5 @@
-"""Settings: values that replace what `experiment.yml` says, by dotted key (`hosts.default.rto_min`), parameter or variant.
+"""Settings: values that replace what `experiment.yml` says, by dotted key (`hosts.default.rto_min`), parameter or
+variant.
 
 A setting is put into the document before that is read, so it meets the very checks that the file's own text meets.
 """
@@ -22,6 +23,7 @@ from fabriclab.lab.routing import ROUTING_KEYS
 from fabriclab.lab.switch import keys as switch_keys
 from fabriclab.lab.traffic import KEYS_OF_KIND
 from fabriclab.lab.traffic.size import SIZE_KEYS
+from fabriclab.qdiscs import AQM_WORDS
 
 _SINGLE_DOT = re.compile(r"(?<!\.)\.(?!\.)")
 """Separates the words of a key; the two dots of a range do not."""
@@ -119,9 +121,10 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "groups":
         return [_names_in(document, "groups"), GROUP_KEYS]
     if first == "hosts":
-        # `mptcp` is a section, and a value where it is `none`.
+        # `aqm` and `mptcp` are sections, and values where they are `none`.
+        parts = {"aqm": ("kind", *AQM_WORDS), "mptcp": MPTCP_KEYS}
         hosts = ("default", *_names_in(document, "groups"), *names.hosts)
-        return [hosts, HOST_KEYS, *([MPTCP_KEYS] if len(rest) > 2 and rest[1] == "mptcp" else [])]
+        return [hosts, HOST_KEYS, *([parts[rest[1]]] if len(rest) > 2 and rest[1] in parts else [])]
     if first == "routing":
         return [ROUTING_KEYS]
     if first == "events":
@@ -182,9 +185,14 @@ def look_up(document: MappingValue, dotted: str) -> Value | None:
 def normalise(dotted: str, text: str) -> str | int | bool:
     """Return a value in the one form that values of this key are compared in: counts as numbers, `0.064 MB` as `64 KB`.
 
-    A text that is no such value is returned as it is: the reader of the key complains about it. The same word may mean two things:
-    `limit` is a duration, a queue's is a size.
+    A text that is no such value is returned as it is: the reader of the key complains about it. The same word may mean
+    two things: `limit` is a duration, a queue's is a size.
     """
     first, *rest = split_key(dotted)
-    meaning = switch_keys.meaning(rest[1:]) if first == "switches" else _MEANINGS.get([first, *rest][-1], "word")
+    if first == "switches":
+        meaning = switch_keys.meaning(rest[1:])
+    elif first == "hosts" and "aqm" in rest[:-1]:
+        meaning = AQM_WORDS[rest[-1]].meaning if rest[-1] in AQM_WORDS else "word"
+    else:
+        meaning = _MEANINGS.get([first, *rest][-1], "word")
     return canonical(text, meaning)

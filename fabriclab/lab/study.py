@@ -1,4 +1,5 @@
-"""The part of `experiment.yml` that spans runs: what is asked, parameters, variants, matrices, checks, and the figures of the report."""
+"""The part of `experiment.yml` that spans runs: what is asked, parameters, variants, matrices, checks,
+and the figures of the report."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The `validation` section of an experiment: what an operator wants of the network, whatever its configuration says.
 
-It is what `fabriclab validate` compares with. What is not written is taken from the lab itself: then a run shows whether the network does
-what its configuration says, and not whether that is what was wanted.
+It is what `fabriclab validate` compares with. What is not written is taken from the lab itself: then a run shows
+whether the network does what its configuration says, and not whether that is what was wanted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The stock qdiscs that a port's queue can be (`aqm: {kind: ...}`), a file each and a line in the list.
 
-Its layers know the list only: `lab` reads the keys, the plan has the record, `compile` writes the words, the sampler is told where the
-marks are, and a container's host is tried for it.
+Its layers know the list only: `lab` reads the keys, the plan has the record, `compile` writes the words, the sampler is
+told where the marks are, and a container's host is tried for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""CoDel: drops, or marks, at the head while what leaves has waited longer than a target for a whole interval, ever more often.
+"""CoDel: drops, or marks, at the head while what leaves has waited longer than a target for a whole interval, ever more
+often.
 
 Source: RFC 8289; Linux net/sched/sch_codel.c; tc-codel(8).
 """

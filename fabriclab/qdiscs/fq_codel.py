@@ -30,7 +30,8 @@ class FqCodel(Qdisc):
     """`ecn_mark` and `ce_mark` of struct tc_fq_codel_qd_stats, behind the type."""
 
     def tc(self, room: Room) -> str:
-        """Return its words for tc; only the bound of packets is to count, not that of memory, 32 MB unless told otherwise."""
+        """Return its words for tc; only the bound of packets is to count, not that of memory,
+        32 MB unless told otherwise."""
         times = f"target {microseconds(self.target_ns)} interval {microseconds(self.interval_ns)}"
         return f"fq_codel limit {room.packets} memory_limit {room.memory_bytes} {times} {ecn_word(self.ecn)}"
 

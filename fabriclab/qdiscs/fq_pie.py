@@ -29,6 +29,7 @@ class FqPie(Qdisc):
     """`ecn_mark` of struct tc_fq_pie_xstats."""
 
     def tc(self, room: Room) -> str:
-        """Return its words for tc; only the bound of packets is to count, not that of memory, 32 MB unless told otherwise."""
+        """Return its words for tc; only the bound of packets is to count, not that of memory,
+        32 MB unless told otherwise."""
         times = f"target {microseconds(self.target_ns)} tupdate {microseconds(self.interval_ns)}"
         return f"fq_pie limit {room.packets} memory_limit {room.memory_bytes} {times} {ecn_word(self.ecn)}"

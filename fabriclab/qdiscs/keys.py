@@ -14,7 +14,8 @@ class Key:
 
     name: str
     meaning: Literal["duration", "size", "count", "flag", "word"]
-    """A duration is in nanoseconds, and whole microseconds, in which qdiscs are told (tc-codel(8), tc-pie(8)); a size is in bytes."""
+    """A duration is in nanoseconds, and whole microseconds, in which qdiscs are told (tc-codel(8),
+    tc-pie(8)); a size is in bytes."""
     least: int = 0
     most: int = _LARGEST_NUMBER
     words: tuple[str, ...] = ()

@@ -1,4 +1,5 @@
-"""The qdiscs that every port is made of around its queue, and its queue where it has no management: rate, delay, buffer, classes."""
+"""The qdiscs that every port is made of around its queue, and its queue where it has no management: rate,
+delay, buffer, classes."""
 
 from __future__ import annotations
 

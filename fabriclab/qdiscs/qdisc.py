@@ -46,12 +46,16 @@ class Room(NamedTuple):
 
     @property
     def packets(self) -> int:
-        """As many frames of full size as the bytes hold, at least one: for a limit that counts packets. A small one takes the same room."""
+        """As many frames of full size as the bytes hold, at least one: for a limit that counts packets.
+
+        A small one takes the same room.
+        """
         return max(1, self.limit_bytes // self.largest_frame_bytes)
 
     @property
     def memory_bytes(self) -> int:
-        """A bound of the kernel's memory that a bound of packets is always below: a full frame takes less than twice its length."""
+        """A bound of the kernel's memory that a bound of packets is always below:
+        a full frame takes less than twice its length."""
         return min(_MEMORY_FACTOR * self.limit_bytes, _LARGEST_NUMBER)
 
 
@@ -71,7 +75,8 @@ class Said(Protocol):
 class Qdisc:
     """A stock qdisc as the queue of a port, with all that it can be told: a record of the plan.
 
-    A kind is a subclass in a file of its own. Its fields are the keys of `aqm`, each with the default that holds where nothing is written.
+    A kind is a subclass in a file of its own. Its fields are the keys of `aqm`, each with the default that holds where
+    nothing is written.
     """
 
     kind: str = ""

@@ -20,7 +20,8 @@ FEW_POINTS = 4
 
 @dataclass(frozen=True)
 class TellingPoints:
-    """The points that are drawn, with looks that tell them apart; `choice` says how they were chosen, empty where they are all."""
+    """The points that are drawn, with looks that tell them apart; `choice` says how they were chosen,
+    empty where they are all."""
 
     pools: list[PooledRuns]
     choice: str = ""
@@ -29,9 +30,10 @@ class TellingPoints:
 def telling_points(pools: Sequence[PooledRuns], varied: Sequence[str]) -> TellingPoints:
     """Return up to MOST_POINTS pools with results that show what happens.
 
-    With a numeric parameter: the last point before the first collapse of goodput and the first one in it, and the points with the same
-    number of the line that does best there; without a collapse, both ends of the first line and of the best other one. Where goodput is
-    only what was offered, the points of all lines two thirds up, such as at a high load. Otherwise the first points.
+    With a numeric parameter: the last point before the first collapse of goodput and the first one in it, and the
+    points with the same number of the line that does best there; without a collapse, both ends of the first line and of
+    the best other one. Where goodput is only what was offered, the points of all lines two thirds up, such as at a high
+    load. Otherwise the first points.
     """
     present = [pool for pool in pools if pool.runs]
     first = TellingPoints(with_looks(present[:MOST_POINTS]), "the first ones" if len(present) > MOST_POINTS else "")
@@ -48,20 +50,25 @@ def telling_points(pools: Sequence[PooledRuns], varied: Sequence[str]) -> Tellin
 
 
 def choice_note(pools: Sequence[PooledRuns], varied: Sequence[str]) -> str:
-    """Return a sentence on the points that figures over time show, and on how to see others; empty where they show all."""
+    """Return a sentence on the points that figures over time show, and on how to see others;
+    empty where they show all."""
     telling = telling_points(pools, varied)
     if not telling.choice:
         return ""
     count = sum(bool(pool.runs) for pool in pools)
     labels = "; ".join(pool.label for pool in telling.pools)
     return (
-        f"Figures that show points one by one have {len(telling.pools)} of the {count}, {telling.choice}: {labels}. For others write "
+        f"Figures that show points one by one have {len(telling.pools)} of the {count}, {telling.choice}: {labels}. "
+        "For others write "
         "where: {parameter: [values]} in a figure of report.figures, or name the runs to see: fabriclab report RUN RUN."
     )
 
 
 def numeric_parameter(pools: Sequence[PooledRuns], varied: Sequence[str]) -> str | None:
-    """Return the varied parameter that is a number with the most values: a figure's natural x axis. None without any."""
+    """Return the varied parameter that is a number with the most values: a figure's natural x axis.
+
+    None without any.
+    """
     counts = {
         name: len({pool.parameters.get(name) for pool in pools})
         for name in varied

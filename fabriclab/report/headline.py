@@ -21,7 +21,8 @@ def finding_of_run(results: Results) -> str:
         return ""
     summary = results.summary
     parts = [
-        f"{format_metric('flows', summary.get('flows_complete'))} of {format_metric('flows', summary.get('flows'))} flows completed"
+        f"{format_metric('flows', summary.get('flows_complete'))} of {format_metric('flows', summary.get('flows'))} "
+        "flows completed"
     ]
     metric = headline_metric([results])
     for name in dict.fromkeys((metric, "goodput_bps")):
@@ -36,7 +37,8 @@ def finding_of_run(results: Results) -> str:
 
 
 def finding_of_sweep(pools: Sequence[PooledRuns]) -> str:
-    """Return what a sweep found: where what tells most of it is highest and lowest, and how many checks pass; empty without results."""
+    """Return what a sweep found: where what tells most of it is highest and lowest, and how many checks pass;
+    empty without results."""
     present = [pool for pool in pools if pool.runs]
     if not present:
         return ""

@@ -35,7 +35,10 @@ def _figure(exhibit: Exhibit) -> str:
 
 
 def figures_of(directory: Path, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
-    """Return the figures and tables of a run or sweep directory, of these kinds alone. Raises ResultsError when it is neither."""
+    """Return the figures and tables of a run or sweep directory, of these kinds alone.
+
+    Raises ResultsError when it is neither.
+    """
     name = f"notebook-{directory.name}"
     if is_sweep(directory):
         return Figures(tuple(sweep_exhibits(read_sweep(directory), name, None, kinds=kinds)))

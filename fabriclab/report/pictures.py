@@ -13,10 +13,11 @@ from fabriclab.report.page import page_of
 
 
 def write_pictures(paths: Sequence[Path], directory: Path) -> list[Path]:
-    """Write every picture of the report of `paths` as an SVG file in `directory`, every table as Markdown; return the files.
+    """Write every picture of the report of `paths` as an SVG file in `directory`, every table as Markdown; return the
+    files.
 
-    A title that comes again has a number. Each picture carries its colours for a light and for a dark ground. Raises ResultsError when a
-    path is neither a run nor a sweep directory, OSError when `directory` can't be written.
+    A title that comes again has a number. Each picture carries its colours for a light and for a dark ground. Raises
+    ResultsError when a path is neither a run nor a sweep directory, OSError when `directory` can't be written.
     """
     files: dict[Path, str | bytes] = {}
     names: dict[str, int] = {}
@@ -36,7 +37,10 @@ def write_pictures(paths: Sequence[Path], directory: Path) -> list[Path]:
 
 def _standalone(picture: Picture) -> str:
     light, dark = css_variables(dark=False), css_variables(dark=True)
-    style = f"<style>svg {{ {light} background: var(--ground); }} @media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}</style>"
+    style = (
+        f"<style>svg {{ {light} background: var(--ground); }} @media (prefers-color-scheme: "
+        f"dark) {{ svg {{ {dark} }} }}</style>"
+    )
     return re.sub(r"(<svg[^>]*>)", rf"\1{style}", picture.svg, count=1)
 
 

@@ -54,7 +54,8 @@ Figure = dict[str, Any]
 
 
 def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KINDS) -> list[Exhibit]:
-    """Return the figures and tables of one run: what the experiment asks for, then the default kinds that it does not name."""
+    """Return the figures and tables of one run: what the experiment asks for,
+    then the default kinds that it does not name."""
     pool = pool_of_run(results)
     exhibits: list[Exhibit] = []
     for index, (figure, is_asked) in enumerate(_with_origin(results.manifest, _RUN_DEFAULT, kinds)):
@@ -72,7 +73,8 @@ def sweep_exhibits(
     pools: Sequence[PooledRuns] | None = None,
     kinds: Sequence[str] = FIGURE_KINDS,
 ) -> list[Exhibit]:
-    """Return the figures and tables of a sweep: metrics against parameters, completion times, details of the telling points.
+    """Return the figures and tables of a sweep: metrics against parameters, completion times, details of the telling
+    points.
 
     `pools` are those of the sweep, where somebody has them already.
     """
@@ -103,7 +105,8 @@ def left_out_notes(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[str]:
         and timed_classes(sweep.runs)
     ):
         return [
-            f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: fct-table}} asks for them."
+            f"Tables of completion times are left out of more than {MOST_TABLED} points; {{kind: "
+            f"fct-table}} asks for them."
         ]
     return []
 

@@ -20,7 +20,8 @@ class SwitchNote:
 
 
 def switch_notes(pools: Sequence[PooledRuns]) -> list[SwitchNote]:
-    """Return the kinds of switches with a shared buffer, in the order in which points and plans have them; none without any."""
+    """Return the kinds of switches with a shared buffer, in the order in which points and plans have
+    them; none without any."""
     present = [pool for pool in pools if pool.runs]
     found: dict[tuple[str, tuple[str, ...]], dict[str, list[str]]] = {}
     for pool in present:

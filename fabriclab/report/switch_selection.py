@@ -18,7 +18,8 @@ Figure = dict[str, Any]
 
 
 def switch_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | None]:
-    """Return what a figure shows of one run; empty for a figure of another kind, or of a port that no switch counted."""
+    """Return what a figure shows of one run; empty for a figure of another kind,
+    or of a port that no switch counted."""
     match figure["kind"]:
         case "buffer":
             return [buffer_picture(curve, name, figure.get("switch"))]
@@ -34,7 +35,8 @@ def switch_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | N
 
 
 def switch_point_exhibits(pools: Sequence[PooledRuns], figure: Figure, name: str) -> list[Exhibit | None]:
-    """Return what a figure shows of all points of a sweep side by side; empty for a figure that shows runs one by one."""
+    """Return what a figure shows of all points of a sweep side by side; empty for a figure that
+    shows runs one by one."""
     runs = [run for pool in pools for run in pool.runs[:1]]
     match figure["kind"]:
         case "switch-ports":

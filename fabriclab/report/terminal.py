@@ -44,8 +44,8 @@ _CLASS_COLUMNS = (
 def summary_table(subject: Results | Sweep, width: int | None = None) -> Table:
     """Return a rich table: of a run its key figures, of a sweep one row for the points that differ only in their seed.
 
-    The caption holds warnings and the outcome of checks. Columns of a sweep that don't fit in `width` characters (by default the
-    terminal's) are left out, the least telling first.
+    The caption holds warnings and the outcome of checks. Columns of a sweep that don't fit in `width` characters (by
+    default the terminal's) are left out, the least telling first.
     """
     if isinstance(subject, Results):
         return _run_table(subject)
@@ -67,7 +67,8 @@ def _run_table(results: Results) -> Table:
 
 
 def class_table(subject: Results | Sweep) -> Table | None:
-    """Return completion times by class as a rich table, of a sweep for each pool; None where fewer than two classes have any."""
+    """Return completion times by class as a rich table, of a sweep for each pool;
+    None where fewer than two classes have any."""
     pools = (
         [pool_of_run(subject)] if isinstance(subject, Results) else [pool for pool in pools_of(subject) if pool.runs]
     )

@@ -1,4 +1,5 @@
-"""What a reader has to know before the figures: runs that are incomplete, events that never came, what the plan itself warns of."""
+"""What a reader has to know before the figures: runs that are incomplete, events that never came,
+what the plan itself warns of."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from fabriclab.units import format_count
 
 _MOST_NAMED = 6
 _MOST_WARNINGS = 24
-"""Of the plans; a plan for containers has one for each thing that stock qdiscs can't express."""
+"""The most warnings of plans that a report shows; a plan for containers has one for each thing that stock
+qdiscs can't express."""
 
 
 _RTT_TOLERANCE = 0.05
@@ -23,8 +25,8 @@ _RTT_TOLERANCE = 0.05
 
 
 def warnings_of(points: Sequence[SweepPoint]) -> list[str]:
-    """Return sentences on the points that are not whole, on what their runs had no time for, on what real time made longer or less
-    exact, then those of plans (`Plan.warnings`)."""
+    """Return sentences on the points that are not whole, on what their runs had no time for, on what real time made
+    longer or less exact, then those of plans (`Plan.warnings`)."""
     from_runs = (
         _incomplete(points),
         _each_once(points, _missed_events),
@@ -48,7 +50,8 @@ def _fallbacks(points: Sequence[SweepPoint]) -> list[str]:
 
 
 def _slow_round_trips(points: Sequence[SweepPoint]) -> list[str]:
-    """Return a sentence on the run in real time whose round trips are longer than planned by most; none where all are about right."""
+    """Return a sentence on the run in real time whose round trips are longer than planned by most;
+    none where all are about right."""
     found = []
     for point in points:
         quickest = (
@@ -65,7 +68,8 @@ def _slow_round_trips(points: Sequence[SweepPoint]) -> list[str]:
     )
     excess = format_metric("_ns", quickest.excess_ns)
     return [
-        f"In real time the host's own work is part of every round trip: the quickest, {where}, took {measured} where the links' delays "
+        f"In real time the host's own work is part of every round trip: the quickest, {where}, "
+        f"took {measured} where the links' delays "
         f"are {planned} together. Whatever depends on the round-trip time is that of a path {excess} longer."
     ]
 
@@ -83,7 +87,8 @@ def _late_looks(points: Sequence[SweepPoint]) -> list[str]:
         return []
     latest = format_metric("_ns", max(within), 2)
     return [
-        f"Routes of containers are looked at one after another: routing may have been up to {latest} sooner than is said here."
+        f"Routes of containers are looked at one after another: routing may have been up to {latest} sooner than is "
+        "said here."
     ]
 
 

@@ -1,9 +1,11 @@
-"""Addresses: each link is a network of its own, a /31 (RFC 3021) from 10.0.0.0/8 in the order of the file unless that says otherwise.
+"""Addresses: each link is a network of its own, a /31 (RFC 3021) from 10.0.0.0/8 in the order of the file unless that
+says otherwise.
 
-So is each port channel. A VLAN is a network too, from 192.168.0.0/16 unless the lab says otherwise: its switch, then its hosts.
+So is each port channel. A VLAN is a network too, from 192.168.0.0/16 unless the lab says otherwise: its switch, then
+its hosts.
 
-A host's MPTCP needs an address for each subflow. What its ports' own addresses lack is spread over its ports: extra addresses, which
-begin a network of their own behind the port, so that one route leads to all of them.
+A host's MPTCP needs an address for each subflow. What its ports' own addresses lack is spread over its ports: extra
+addresses, which begin a network of their own behind the port, so that one route leads to all of them.
 """
 
 from __future__ import annotations
@@ -34,14 +36,16 @@ class PortAddress:
 
 
 def extra_network(addresses: Sequence[str | IPv4Address]) -> IPv4Network | None:
-    """Return the network of a port's extra addresses: the least one that begins with the first of them; None when there are none."""
+    """Return the network of a port's extra addresses: the least one that begins with the first of them;
+    None when there are none."""
     if not addresses:
         return None
     return IPv4Network((int(IPv4Address(addresses[0])), _prefix_length(len(addresses))))
 
 
 def _prefix_length(count: int) -> int:
-    """Return the length of the least network with that many addresses; all of them can be used, none is a broadcast address here."""
+    """Return the length of the least network with that many addresses; all of them can be used,
+    none is a broadcast address here."""
     return 32 - (count - 1).bit_length()
 
 
@@ -58,10 +62,12 @@ def assign_macs(topology: Topology) -> dict[str, str]:
 def assign_addresses(
     topology: Topology, segments: Sequence[Segment], subflows: Mapping[str, int]
 ) -> dict[str, PortAddress]:
-    """Return the addresses of every interface that has one (`node:interface`); what the lab gives is kept, and no two overlap.
+    """Return the addresses of every interface that has one (`node:interface`); what the lab gives is kept, and no two
+    overlap.
 
-    An interface of several ports has the MAC address of the first. `subflows` has the hosts with MPTCP: as many addresses as subflows are
-    shared out to a host's ports, the first ones get one more. Raises ValueError when no pool has room for them.
+    An interface of several ports has the MAC address of the first. `subflows` has the hosts with MPTCP: as many
+    addresses as subflows are shared out to a host's ports, the first ones get one more. Raises ValueError when no pool
+    has room for them.
     """
     addresses = _segment_addresses(topology, segments, assign_macs(topology))
     loopbacks = [IPv4Network(node.loopback.value) for node in topology.nodes if node.loopback is not None]
@@ -140,7 +146,8 @@ def _segment_addresses(
 
 
 def _vlan_addresses(segment: Segment, free: _FreeNetworks) -> tuple[IPv4Interface, ...]:
-    """Return the addresses of a VLAN's switch and hosts: those that are not written are the network's first free ones."""
+    """Return the addresses of a VLAN's switch and hosts: those that are not written are the
+    network's first free ones."""
     own = segment.ends[0].ipv4
     # Neither the first address nor the last is anybody's.
     network = (
@@ -192,7 +199,8 @@ def _free_networks(taken: list[IPv4Network]) -> Iterator[IPv4Network]:
 
 
 def _free_macs(taken: set[str]) -> Iterator[str]:
-    """Yield 02:fa:00:00:00:01 and on: link n's ends are 2n+1 and 2n+2; one that the file gives to a port is left out."""
+    """Yield 02:fa:00:00:00:01 and on: link n's ends are 2n+1 and 2n+2; one that the file gives
+    to a port is left out."""
     number = 0
     while True:
         number += 1

@@ -1,8 +1,9 @@
-"""What switches that speak eBGP (RFC 7938) know: their AS numbers and loopbacks, and the routes that they have when routing has converged.
+"""What switches that speak eBGP (RFC 7938) know: their AS numbers and loopbacks, and the routes that they have when
+routing has converged.
 
-The routes are those of path-vector routing with AS paths of equal length as equals (`multipath-relax`): a breadth-first search from each
-switch that originates prefixes, in which a switch refuses a path with its own AS number in it (RFC 4271, section 9.1.2). Where all AS
-numbers differ, these are all shortest paths.
+The routes are those of path-vector routing with AS paths of equal length as equals (`multipath-relax`): a breadth-first
+search from each switch that originates prefixes, in which a switch refuses a path with its own AS number in it (RFC
+4271, section 9.1.2). Where all AS numbers differ, these are all shortest paths.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from fabriclab.resolve.static_routes import is_alive, over_learnt
 
 LOOPBACK_POOL = IPv4Network("10.255.0.0/16")
 PRIVATE_ASNS_FROM = 4_200_000_000
-"""The first private 32-bit AS number (RFC 6996): enough for any fabric, and apart from the 16-bit ones that people write."""
+"""The first private 32-bit AS number (RFC 6996): enough for any fabric,
+and apart from the 16-bit ones that people write."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Speaker:
 
 
 def assign_speakers(topology: Topology, addresses: Mapping[str, PortAddress]) -> dict[str, Speaker]:
-    """Return AS number and loopback of every switch: what its labels say, else its own private ones in the order of the file."""
+    """Return AS number and loopback of every switch: what its labels say, else its own private ones in
+    the order of the file."""
     switches = [node for node in topology.nodes if node.role == "switch"]
     asns = _free_asns({node.asn.value for node in switches if node.asn is not None})
     written = {node.loopback.value for node in switches if node.loopback is not None}
@@ -69,7 +72,8 @@ class _Session:
 
 
 def bgp_routes(nodes: Sequence[Node], *, unnumbered: bool, dead: Collection[str] = ()) -> dict[str, tuple[Route, ...]]:
-    """Return the routes of every switch, with all its equal next hops, while the ports `dead` (`node:interface`) carry nothing.
+    """Return the routes of every switch, with all its equal next hops, while the ports `dead` (`node:interface`) carry
+    nothing.
 
     Prefixes are the switches' loopbacks and the networks that they share with hosts, in the order of the plan.
     """
@@ -102,7 +106,8 @@ def _by_origins(
 
 
 def originated_prefixes(switch: Node, nodes: Mapping[str, Node], dead: Collection[str] = ()) -> Iterator[str]:
-    """Yield what a switch announces as its own: its loopback, the networks that it shares with hosts, those of their extra addresses."""
+    """Yield what a switch announces as its own: its loopback, the networks that it shares with hosts,
+    those of their extra addresses."""
     if switch.loopback is not None:
         yield f"{switch.loopback}/32"
     for interface in interfaces(switch):
@@ -122,7 +127,8 @@ def dead_interfaces(node: Node, dead: Collection[str]) -> frozenset[str]:
 
 
 def extra_behind(node: Node, interface: Interface, nodes: Mapping[str, Node]) -> Iterator[tuple[IPv4Network, str]]:
-    """Yield the networks of the extra addresses of an interface's neighbours, each with the address that leads there."""
+    """Yield the networks of the extra addresses of an interface's neighbours,
+    each with the address that leads there."""
     for neighbour in neighbours(node, interface, nodes):
         network = extra_network(neighbour.interface.extra_addresses)
         if network is not None:

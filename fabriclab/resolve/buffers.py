@@ -49,7 +49,7 @@ class SharedBuffer:
 
 @dataclass(frozen=True)
 class Buffers:
-    """Of all ports (`node:interface`), and of the switches that share one."""
+    """The buffers of all ports (`node:interface`), and the switches whose ports share one."""
 
     ports: Mapping[str, Queue | SwitchPort]
     shared: Mapping[str, SharedBuffer]
@@ -74,8 +74,9 @@ def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
         name: _shared_buffer(name, written, _lines(name, topology, experiment), problems)
         for name, written in experiment.shared_switches.items()
     }
+    ports = {end.port: _buffer(end, peer, experiment, shared, problems) for _, end, peer in _ends(topology)}
     problems.raise_if_any()
-    return Buffers({end.port: _buffer(end, peer, experiment, shared) for _, end, peer in _ends(topology)}, shared)
+    return Buffers(ports, shared)
 
 
 def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line], problems: Problems) -> SharedBuffer:
@@ -122,17 +123,26 @@ def _lines(switch: str, topology: Topology, experiment: Experiment) -> dict[str,
 
 
 def _buffer(
-    end: Endpoint, peer: Endpoint, experiment: Experiment, shared: Mapping[str, SharedBuffer]
+    end: Endpoint, peer: Endpoint, experiment: Experiment, shared: Mapping[str, SharedBuffer], problems: Problems
 ) -> Queue | SwitchPort:
     if end.node in shared:
         return shared[end.node].port(end.interface)
     written = experiment.switches.get(end.node)
     if written is not None:
         return _switch_queue(end.node, written)
-    limit_bytes = value_or(experiment.hosts[end.node].queue, defaults.HOST_QUEUE_BYTES)
-    if peer.node in shared:
-        return nic_port(shared[peer.node].port(peer.interface), limit_bytes)
-    return Queue(limit_bytes=limit_bytes)
+    host = experiment.hosts[end.node]
+    limit_bytes, aqm = value_or(host.queue, defaults.HOST_QUEUE_BYTES), _aqm(host.aqm)
+    if peer.node not in shared:
+        return Queue(limit_bytes=limit_bytes, aqm=aqm)
+    facing = shared[peer.node].port(peer.interface)
+    if aqm is None:
+        return nic_port(facing, limit_bytes)
+    if facing.pfc is not None and host.aqm is not None and host.aqm.kind is not None:
+        host.aqm.kind.complain(
+            problems,
+            f"the NIC of {end.node} stops for the pauses of {peer.node}, class by class; write aqm: none for it",
+        )
+    return Queue(limit_bytes=limit_bytes, aqm=aqm)
 
 
 def _switch_queue(node: str, written: WrittenPortBuffer) -> Queue:

@@ -1,7 +1,7 @@
 """The interfaces of a node that have an address, and who is one hop away from each.
 
-Such an interface is a port, a port channel, or a VLAN's own interface at its switch (SVI). A member of either of the last two has no
-address; what is behind its link is behind the interface that it is a member of.
+Such an interface is a port, a port channel, or a VLAN's own interface at its switch (SVI). A member of either of the
+last two has no address; what is behind its link is behind the interface that it is a member of.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def member_ports(node: Node, name: str) -> tuple[str, ...]:
 
 
 def neighbours(node: Node, interface: Interface, nodes: Mapping[str, Node]) -> tuple[Neighbour, ...]:
-    """Return who is one hop away, each once: behind a VLAN all its hosts; for one of these the switch, then the other hosts."""
+    """Return who is one hop away, each once: behind a VLAN all its hosts; for one of these the switch,
+    then the other hosts."""
     found = _at_other_ends(interface, nodes)
     for neighbour in tuple(found.values()):
         if neighbour.interface.is_vlan:

@@ -1,8 +1,10 @@
-"""Settings that need both ends of a connection, and hosts whose two ends say different things: a sentence for each, with file and line.
+"""Settings that need both ends of a connection, and hosts whose two ends say different things: a sentence for each,
+with file and line.
 
-ECN comes of a handshake (net/ipv4/tcp_input.c, tcp_ecn_create_request): who opens the connection asks for it, by `ecn: on` or DCTCP, and
-the other end accepts unless its ECN is off. But DCTCP's SYN is itself ECN-capable (RFC 8257, section 3.5), and Linux refuses ECN to such a
-one where the listener does not run DCTCP too. A host whose congestion control nobody wrote does (`Transport.answers_dctcp`).
+ECN comes of a handshake (net/ipv4/tcp_input.c, tcp_ecn_create_request): who opens the connection asks for it, by
+`ecn: on` or DCTCP, and the other end accepts unless its ECN is off. But DCTCP's SYN is itself ECN-capable (RFC 8257,
+section 3.5), and Linux refuses ECN to such a one where the listener does not run DCTCP too. A host whose congestion
+control nobody wrote does (`Transport.answers_dctcp`).
 """
 
 from __future__ import annotations
@@ -46,14 +48,15 @@ class _Flows(NamedTuple):
 
     traffic: dict[str, None]
     here: dict[str, None]
-    """Of the end whose setting it is."""
+    """The ends whose setting it is, in the order they were found."""
     there: dict[str, None]
 
 
 def ends_warnings(
     written: Mapping[str, WrittenTransport], nodes: Sequence[Node], traffic: Sequence[Traffic]
 ) -> tuple[str, ...]:
-    """Return one sentence for each setting of a host that some of its flows do not get, because the other end does not do its part."""
+    """Return one sentence for each setting of a host that some of its flows do not get,
+    because the other end does not do its part."""
     transports = {node.name: node.transport for node in nodes if node.transport is not None}
     found: dict[_Gap, _Flows] = {}
     for each in traffic:
@@ -95,7 +98,8 @@ def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tup
         place = "" if mptcp is None or mptcp.place is None else f"{_short(mptcp.place)}: "
         yield _Gap(f"{place}only one end has mptcp", "have one subflow each; write mptcp for the other end too"), here
     limit = src.written.window_limit
-    # Over MPTCP the kernel keeps it, whatever program receives (patch 0025); TCP's window is opened by the kernel, and held by replay.
+    # Over MPTCP the kernel keeps it, whatever program receives (patch 0025); TCP's window is opened by the kernel, and
+    # held by replay.
     by_iperf3 = isinstance(traffic, Iperf3Traffic) and traffic.carrier.transport == "tcp"
     if by_iperf3 and limit is not None and limit.value is not None:
         yield _Gap(_said(limit), "do not keep it: that is done by the receivers of replay, not by iperf3's"), src
@@ -107,7 +111,8 @@ def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> t
     by_iperf3 = isinstance(traffic, Iperf3Traffic)
     if not by_iperf3 and (control == DCTCP or (control is None and _both_run_dctcp(src, opener, listener))):
         return None
-    # iperf3 sets a congestion control only when the handshake is over; replay's sockets have it before, and then it is not DCTCP here.
+    # iperf3 sets a congestion control only when the handshake is over; replay's sockets have it before, and then it is
+    # not DCTCP here.
     by_dctcp = [
         (by_iperf3 or control is None) and end.transport.congestion_control == DCTCP for end in (opener, listener)
     ]
@@ -139,7 +144,8 @@ def _both_run_dctcp(src: _End, opener: _End, listener: _End) -> bool:
 
 
 def _refused(opener: _End, listener: _End) -> tuple[_Gap, _End]:
-    """Return what keeps a listener from DCTCP: the congestion control that was written for it, its ECN, or that nobody asks it to."""
+    """Return what keeps a listener from DCTCP: the congestion control that was written for it, its ECN,
+    or that nobody asks it to."""
     own = listener.written
     blamed = own.congestion_control or (own.ecn if listener.transport.ecn == "off" else None)
     runs = (

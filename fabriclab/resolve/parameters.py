@@ -57,11 +57,13 @@ _SWITCH_DEFAULTS: dict[tuple[str, ...], Scalar] = {
     ("non_ect",): defaults.NON_ECT,
     ("aqm", "ecn"): False,
 }
-"""By the words below a switch's name. What a shared buffer's keys are where the experiment says nothing may hang on a profile: left out."""
+"""By the words below a switch's name. What a shared buffer's keys are where the experiment says nothing may hang
+on a profile: left out."""
 
 
 def parameter_values(lab: Lab, applied: AppliedSettings, nodes: Sequence[Node]) -> dict[str, Scalar]:
-    """Return each parameter's value, and the variant if one was chosen; a list, or what differs from link to link, is left out."""
+    """Return each parameter's value, and the variant if one was chosen; a list,
+    or what differs from link to link, is left out."""
     values: dict[str, Scalar] = {}
     if VARIANT in applied.settings:
         values[VARIANT] = applied.settings[VARIANT]

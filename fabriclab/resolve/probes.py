@@ -1,4 +1,7 @@
-"""What is sampled. An experiment that says nothing of it gets the queues before its receivers: where flows meet, and where most is lost."""
+"""What is sampled.
+
+An experiment that says nothing of it gets the queues before its receivers: where flows meet, and where most is lost.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from fabriclab.resolve.traffic_nodes import directions
 def resolve_probes(
     experiment: Experiment, topology: Topology, nodes: Sequence[Node], traffic: Sequence[Traffic]
 ) -> Probes:
-    """Return what is sampled; without a section `probes` that is the last hop of all traffic, and all that shares a buffer."""
+    """Return what is sampled; without a section `probes` that is the last hop of all traffic,
+    and all that shares a buffer."""
     written = experiment.probes
     switch_ports = written.switch_ports
     if switch_ports is None and written.switch_interval_ns is not None:
@@ -53,5 +57,6 @@ def last_hop_ports(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[s
 
 
 def _interval_ns(ports: int) -> int:
-    """Return an interval with which many ports cost no more than a few: a fabric's every port, each often, would be most of a run."""
+    """Return an interval with which many ports cost no more than a few: a fabric's every port, each often,
+    would be most of a run."""
     return defaults.LAST_HOP_INTERVAL_NS * -(-ports // defaults.LAST_HOP_PORTS)

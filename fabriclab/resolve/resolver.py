@@ -1,4 +1,7 @@
-"""From a lab and settings to a plan: every default made explicit, every name an address. Pure: nothing is run, written or asked."""
+"""From a lab and settings to a plan: every default made explicit, every name an address.
+
+Pure: nothing is run, written or asked.
+"""
 
 from __future__ import annotations
 
@@ -65,14 +68,17 @@ class _Network(NamedTuple):
 def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None) -> Plan:
     """Return the plan of one run.
 
-    `settings` are texts by parameter name, `variant` or dotted key, as on the command line. Without `seed` it is the experiment's.
-    Raises LabError for settings that are unknown or lead to an experiment that cannot be run.
+    `settings` are texts by parameter name, `variant` or dotted key, as on the command line. Without `seed` it is the
+    experiment's. Raises LabError for settings that are unknown or lead to an experiment that cannot be run.
     """
     return Resolver(lab).resolve(settings, seed)
 
 
 class Resolver:
-    """Resolves the points of one lab. Points that differ in traffic or seed alone share their nodes, which take longest to compute."""
+    """Resolves the points of one lab.
+
+    Points that differ in traffic or seed alone share their nodes, which take longest to compute.
+    """
 
     def __init__(self, lab: Lab) -> None:
         """Start with nothing computed."""
@@ -272,7 +278,10 @@ def _resolve_port(
 
 
 def _resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Transport]:
-    """Return the transport of each host. One of which nothing was said answers DCTCP by DCTCP; what was written stays as it is."""
+    """Return the transport of each host.
+
+    One of which nothing was said answers DCTCP by DCTCP; what was written stays as it is.
+    """
     transports = {host: _resolve_transport(of) for host, of in written.items()}
     if all(transport.congestion_control != DCTCP for transport in transports.values()):
         return transports

@@ -10,10 +10,12 @@ NextHops = tuple[tuple[str, str], ...]
 
 
 def aggregate(routes: Iterable[tuple[IPv4Network, NextHops]]) -> list[tuple[IPv4Network, NextHops]]:
-    """Merge the two halves of a network, again and again, where both have the same next hops. No two of `routes` may overlap.
+    """Merge the two halves of a network, again and again, where both have the same next hops. No two of `routes` may
+    overlap.
 
-    No destination is added: what had no route has none. So a network that a node is on is never covered, and a packet to a host whose
-    link is down finds no route back up, as it would with a shorter prefix. A merged route stands where the earlier of its two stood.
+    No destination is added: what had no route has none. So a network that a node is on is never covered, and a packet
+    to a host whose link is down finds no route back up, as it would with a shorter prefix. A merged route stands where
+    the earlier of its two stood.
     """
     # By the length of the prefix, then by the network as a number; with the place in the result.
     found: dict[int, dict[int, tuple[int, NextHops]]] = defaultdict(dict)
@@ -31,7 +33,8 @@ def aggregate(routes: Iterable[tuple[IPv4Network, NextHops]]) -> list[tuple[IPv4
 
 
 def _merge_halves(halves: dict[int, tuple[int, NextHops]], wholes: dict[int, tuple[int, NextHops]], size: int) -> None:
-    """Move each two of `halves`, networks of `size` addresses, that make up a whole and lead the same way to `wholes`."""
+    """Move each two of `halves`, networks of `size` addresses, that make up a whole and lead the
+    same way to `wholes`."""
     for start in [start for start in halves if not start & size and start + size in halves]:
         if halves[start][1] == halves[start + size][1]:
             wholes[start] = min(halves.pop(start), halves.pop(start + size))

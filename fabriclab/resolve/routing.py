@@ -1,9 +1,9 @@
 """Static routes over all shortest paths, for any connected topology.
 
-A host has a default route over all its interfaces to switches. A switch has a route to the network of each segment (a link, a port
-channel, a VLAN) that it is not on, with every neighbour that is nearer as a next hop; neighbouring networks with the same next hops share
-one. Hosts forward nothing, so paths lead through switches only. The network of a host port's extra addresses is reached as the port's link
-is, and over it.
+A host has a default route over all its interfaces to switches. A switch has a route to the network of each segment (a
+link, a port channel, a VLAN) that it is not on, with every neighbour that is nearer as a next hop; neighbouring
+networks with the same next hops share one. Hosts forward nothing, so paths lead through switches only. The network of a
+host port's extra addresses is reached as the port's link is, and over it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class _Hop:
 def compute_routes(
     topology: Topology, segments: Sequence[Segment], addresses: Mapping[str, PortAddress]
 ) -> dict[str, tuple[Route, ...]]:
-    """Return every node's routes: destinations in the order of the segments, merged ones where their first is; next hops too."""
+    """Return every node's routes: destinations in the order of the segments,
+    merged ones where their first is; next hops too."""
     switches = frozenset(topology.switches)
     hops = _hops_to_switches(segments, addresses, switches)
     hosts = frozenset(topology.hosts)
@@ -110,7 +111,8 @@ def _switch_routes(
     hops: Mapping[str, list[_Hop]],
     distances: Mapping[str, Mapping[str, int]],
 ) -> tuple[Route, ...]:
-    """Return routes to all networks that the switch is not on; links are symmetric, so a distance holds in both directions."""
+    """Return routes to all networks that the switch is not on; links are symmetric,
+    so a distance holds in both directions."""
     routes: list[tuple[IPv4Network, tuple[tuple[str, str], ...]]] = []
     for segment in segments:
         if any(end.node == switch for end in segment.ends):

@@ -1,8 +1,9 @@
-"""Static routes that a switch's own configuration has: which interfaces they leave by, and what becomes of other routes beside them.
+"""Static routes that a switch's own configuration has: which interfaces they leave by, and what becomes of other routes
+beside them.
 
-A route of a lower administrative distance wins over one to the same prefix: connected networks have 0, static routes 1 where nothing is
-written, what eBGP learns 20. Of different prefixes the longest wins, as always. Where a lab has no BGP, the routes that follow from its
-topology fill in what the file does not cover.
+A route of a lower administrative distance wins over one to the same prefix: connected networks have 0, static routes 1
+where nothing is written, what eBGP learns 20. Of different prefixes the longest wins, as always. Where a lab has no
+BGP, the routes that follow from its topology fill in what the file does not cover.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def _next_hop(
     if not named:
         left_out(
             "ifname",
-            f"{shown(hop.interface)} has no link in the lab, or no address (those that have: {listed([one.name for one in own])})",
+            f"{shown(hop.interface)} has no link in the lab, or no address (those that have: "
+            f"{listed([one.name for one in own])})",
         )
         return None
     if hop.address is None:
@@ -89,7 +91,8 @@ def _next_hop(
 
 
 def beside_static(node: Node, computed: Sequence[Route], dead: Collection[str] = ()) -> tuple[Route, ...]:
-    """Return a node's routes where BGP has no part: its own static ones, and of the computed those to nothing that these cover."""
+    """Return a node's routes where BGP has no part: its own static ones, and of the computed those to
+    nothing that these cover."""
     own = [IPv4Network(route.destination) for route in node.static_routes]
     rest = [
         route for route in computed if not any(IPv4Network(route.destination).subnet_of(network) for network in own)
@@ -98,10 +101,11 @@ def beside_static(node: Node, computed: Sequence[Route], dead: Collection[str] =
 
 
 def over_learnt(node: Node, learnt: Sequence[Route], dead: Collection[str] = ()) -> tuple[Route, ...]:
-    """Return what a node's kernel must have beside BGP, with the interfaces `dead`: its static routes where their distance is the lower.
+    """Return what a node's kernel must have beside BGP, with the interfaces `dead`: its static routes where their
+    distance is the lower.
 
-    Left out are prefixes of which the kernel has two routes, each with a metric of its own, or drops: a look at its routes does not tell
-    which one it takes.
+    Left out are prefixes of which the kernel has two routes, each with a metric of its own, or drops: a look at its
+    routes does not tell which one it takes.
     """
     if not node.static_routes:
         return tuple(learnt)

@@ -1,6 +1,7 @@
 """The traffic of the plan: each piece as the lab has it, in the plan's own words.
 
-What was written is resolved by then (names, groups, the interval of a load): a written kind and the plan's have the same fields.
+What was written is resolved by then (names, groups, the interval of a load): a written kind and the plan's have the
+same fields.
 """
 
 from __future__ import annotations

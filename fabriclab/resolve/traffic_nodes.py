@@ -62,7 +62,8 @@ def _data_receivers(traffic: Traffic) -> frozenset[str]:
 
 
 def directions(traffic: Traffic, every: Iterable[str]) -> Iterator[Direction]:
-    """Yield which hosts may send to which, and who opens; of a user's trace that is everybody, in the usual mode, push."""
+    """Yield which hosts may send to which, and who opens; of a user's trace that is everybody,
+    in the usual mode, push."""
     senders, receivers = data_senders(traffic, every), _data_receivers(traffic)
     match traffic:
         case TraceTraffic():

@@ -1,4 +1,5 @@
-"""What can be run and is probably not meant, as sentences: what was found of each switch, said once for all switches and ports alike."""
+"""What can be run and is probably not meant, as sentences: what was found of each switch,
+said once for all switches and ports alike."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def plan_warnings(
 
 
 def file_warnings(topology: Topology) -> tuple[str, ...]:
-    """Return what a topology says and nothing acts on, and what switches say in configurations of their own and do not have."""
+    """Return what a topology says and nothing acts on, and what switches say in configurations of
+    their own and do not have."""
     notes = (f"{node.name}: {note}" for node in topology.nodes if node.own is not None for note in node.own.notes)
     return (*unapplied_sentences(topology.not_applied), *notes)
 

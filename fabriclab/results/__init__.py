@@ -1,4 +1,5 @@
-"""What a run measured: raw logs to Parquet, summary metrics with their definitions, checks, reading runs and sweeps back."""
+"""What a run measured: raw logs to Parquet, summary metrics with their definitions, checks,
+reading runs and sweeps back."""
 
 from __future__ import annotations
 

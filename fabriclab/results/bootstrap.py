@@ -1,21 +1,25 @@
-"""Confidence intervals by the percentile bootstrap (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 8.4).
+"""Confidence intervals by the percentile bootstrap (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+chapters 13 and 8.4).
 
 What is resampled
-  flows   of one run: each value alike. Flows of one run meet in the same queues, so they are correlated, and such an interval is
-          too narrow: it says how well the sample fixes the statistic of this one run.
-  runs    of several runs that differ only in their seed: whole runs, with all their flows (a cluster bootstrap). The runs are independent.
+  flows   of one run: each value alike. Flows of one run meet in the same queues, so they are correlated, and such an
+          interval is too narrow: it says how well the sample fixes the statistic of this one run.
+  runs    of several runs that differ only in their seed: whole runs, with all their flows (a cluster bootstrap). The
+          runs are independent.
 
 How
-  percentile of flows   the k-th smallest of n resampled values is not above the j-th smallest value exactly when k or more of n draws fall
-                        on the first j: a binomial tail with p = j/n. Its quantiles are the interval, exactly; nothing is drawn.
-  mean of flows         RESAMPLES resamples up to MOST_RESAMPLED values. Beyond, the quantiles of the resampled mean by the Cornish-Fisher
-                        expansion to order 1/n of its exact mean, variance, skewness and kurtosis (Hall, The Bootstrap and Edgeworth
-                        Expansion, 1992, section 2.5): what is left out is less there than what RESAMPLES resamples scatter (1 % of the
-                        interval against 3 %, measured with log-normal values of sigma 1 to 2).
+  percentile of flows   the k-th smallest of n resampled values is not above the j-th smallest value exactly when k or
+                        more of n draws fall on the first j: a binomial tail with p = j/n. Its quantiles are the
+                        interval, exactly; nothing is drawn.
+  mean of flows         RESAMPLES resamples up to MOST_RESAMPLED values. Beyond, the quantiles of the resampled mean by
+                        the Cornish-Fisher expansion to order 1/n of its exact mean, variance, skewness and kurtosis
+                        (Hall, The Bootstrap and Edgeworth Expansion, 1992, section 2.5): what is left out is less there
+                        than what RESAMPLES resamples scatter (1 % of the interval against 3 %, measured with log-normal
+                        values of sigma 1 to 2).
   of runs               RESAMPLES resamples, weighing each value by how often its run was drawn.
 
-Draws are raw words of PCG64 with a fixed seed, sums are exactly rounded or in a fixed order: an interval is the same on every machine to
-the last bit.
+Draws are raw words of PCG64 with a fixed seed, sums are exactly rounded or in a fixed order: an interval is the same on
+every machine to the last bit.
 """
 
 from __future__ import annotations
@@ -37,10 +41,11 @@ MOST_RESAMPLED = 1_000
 """Values of one run whose mean is resampled one by one."""
 _TAIL_PERCENT = (100 - CONFIDENCE_PERCENT) / 2
 _NORMAL_QUANTILE = 1.959963984540054
-"""Of 97.5 %."""
+"""The quantile of the normal distribution at 97.5 %."""
 _SEED = 20_101_004
 _NEGLIGIBLE = 1e-20
-"""Of the largest term of a binomial sum; far below what 64 bits resolve in the sum."""
+"""The share of a binomial sum's largest term below which others are left out;
+far below what 64 bits resolve in the sum."""
 
 Numbers = npt.NDArray[Any]
 
@@ -66,7 +71,10 @@ class Sample:
 
     @classmethod
     def of(cls, values: pl.Series, runs: pl.Series | None = None) -> Sample:
-        """Return the sample of a series without nulls. Runs with no value are not part of it: they would only repeat the others."""
+        """Return the sample of a series without nulls.
+
+        Runs with no value are not part of it: they would only repeat the others.
+        """
         order = values.arg_sort()
         ordered = values.gather(order).to_numpy()
         if runs is None:
@@ -108,7 +116,8 @@ def percentile_estimate(sample: Sample, percent: float) -> Estimate:
 
 
 def ratio_estimate(values: Numbers, references: Numbers) -> Estimate:
-    """Return the mean of values over the mean of references, of one run each in the same order; resampled are these pairs.
+    """Return the mean of values over the mean of references, of one run each in the same order; resampled are these
+    pairs.
 
     Resamples whose references are all 0 are left out; without any other there is no interval.
     """
@@ -134,12 +143,14 @@ def exact_sum(values: Numbers) -> float:
 
 @lru_cache(maxsize=4096)
 def order_statistic_interval(count: int, rank: int) -> tuple[int, int]:
-    """Return the ranks, from 1, of the values that bound the bootstrap interval of the value of a rank, of `count` values."""
+    """Return the ranks, from 1, of the values that bound the bootstrap interval of the value of a
+    rank, of `count` values."""
     return _rank_reaching(count, rank, _TAIL_PERCENT / 100), _rank_reaching(count, rank, 1 - _TAIL_PERCENT / 100)
 
 
 def _rank_reaching(count: int, rank: int, probability: float) -> int:
-    """Return the smallest j such that the resampled value of `rank` is not above the j-th value with at least that probability."""
+    """Return the smallest j such that the resampled value of `rank` is not above the j-th value with at
+    least that probability."""
     low, high = 1, count
     while low < high:
         middle = (low + high) // 2
@@ -153,7 +164,8 @@ def _rank_reaching(count: int, rank: int, probability: float) -> int:
 def binomial_tail(count: int, successes: int, least: int) -> float:
     """Return the probability of `least` or more of `count` draws that each succeed with probability successes / count.
 
-    Terms are summed outwards from the largest by their ratios, and divided by the sum of all: no logarithm, no factorial.
+    Terms are summed outwards from the largest by their ratios, and divided by the sum of all: no logarithm, no
+    factorial.
     """
     if successes >= count:
         return 1.0
@@ -221,10 +233,11 @@ def _mean_of_runs(values: Numbers, runs: Numbers) -> Numbers:
 
 
 def _percentile_of_runs(runs: Numbers, percent: float) -> Numbers:
-    """Return the position, from 0, of each resample's percentile among the pooled values in ascending order; shape (RESAMPLES,).
+    """Return the position, from 0, of each resample's percentile among the pooled values in ascending order; shape
+    (RESAMPLES,).
 
-    `runs` tells each value's run. A resample is a weight of each run; what is sought is where the weights up to a value reach the rank.
-    Blocks of values are counted run by run first, so that each resample looks at one block alone.
+    `runs` tells each value's run. A resample is a weight of each run; what is sought is where the weights up to a value
+    reach the rank. Blocks of values are counted run by run first, so that each resample looks at one block alone.
     """
     run_count, size = int(runs.max()) + 1, math.isqrt(len(runs)) + 1
     blocks = -(-len(runs) // size)

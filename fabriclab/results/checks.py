@@ -36,7 +36,8 @@ class CheckResult:
 def evaluate_checks(results: Results, checks: Sequence[Check] | None = None) -> list[CheckResult]:
     """Return the outcome of the plan's checks (or the given ones) that concern this run.
 
-    A check with `where` concerns the runs whose parameters have these values. A run that was cut proves nothing: not measured.
+    A check with `where` concerns the runs whose parameters have these values. A run that was cut proves nothing: not
+    measured.
     """
     given = results.plan.checks if checks is None else checks
     return [_evaluate(check, results) for check in given if concerns(check.where, results.parameters)]

@@ -1,4 +1,5 @@
-"""Coflows: flows that belong together, such as those of a query, complete when the last of them is (Chowdhury and Stoica, HotNets 2012)."""
+"""Coflows: flows that belong together, such as those of a query, complete when the last of them is (Chowdhury and
+Stoica, HotNets 2012)."""
 
 from __future__ import annotations
 
@@ -13,15 +14,16 @@ from fabriclab.results.flows import is_done
 def coflow_table(flows: pl.LazyFrame) -> pl.DataFrame:
     """Return one row for each coflow, by the path that its flows' group is a name of, in the order of their starts.
 
-    Level `coflow` is the first two parts of a name (`sort/shuffle` of `sort/shuffle/h3`), or a name that is not divided: a round, a query,
-    a phase of a job. Level `job` is the first part of a name that is (`sort`). Columns:
+    Level `coflow` is the first two parts of a name (`sort/shuffle` of `sort/shuffle/h3`), or a name that is not
+    divided: a round, a query, a phase of a job. Level `job` is the first part of a name that is (`sort`). Columns:
 
       run                   of a pool only
       group, level, class   class is null where the flows have several
       start_ns, end_ns      first start and last byte read, ns after the epoch
       completion_ns         end - start of a complete coflow, else null
       flows, flows_complete, complete
-      deadline_ns, deadline_missed   where all flows are of this very group and have the same deadline; an incomplete coflow missed it
+      deadline_ns, deadline_missed   where all flows are of this very group and have the same deadline;
+                            an incomplete coflow missed it
     """
     run = ["run"] if is_pool(flows) else []
     complete = pl.col("flows_complete") == pl.col("flows")
@@ -56,10 +58,12 @@ def coflow_table(flows: pl.LazyFrame) -> pl.DataFrame:
 
 
 def coflow_completion_table(flows: pl.LazyFrame, *, by: Sequence[str] = ("class",)) -> pl.DataFrame:
-    """Return completion times of coflows, one row for each group of them, in ascending order of `by`, columns of coflow_table.
+    """Return completion times of coflows, one row for each group of them, in ascending order of `by`, columns of
+    coflow_table.
 
-    Only level `coflow` is counted, unless `by` has `level`. Columns beside `by`: coflows, complete, incomplete, deadline_coflows,
-    deadline_misses, runs, resampled, and the statistics of `fabriclab.results.completion.completion_table` in nanoseconds.
+    Only level `coflow` is counted, unless `by` has `level`. Columns beside `by`: coflows, complete, incomplete,
+    deadline_coflows, deadline_misses, runs, resampled, and the statistics of
+    `fabriclab.results.completion.completion_table` in nanoseconds.
     """
     coflows = coflow_table(flows).lazy()
     if "level" not in by:
@@ -77,7 +81,8 @@ def coflow_completion_table(flows: pl.LazyFrame, *, by: Sequence[str] = ("class"
 
 
 def _members(flows: pl.LazyFrame, run: list[str]) -> pl.LazyFrame:
-    """Return a row for each flow and coflow that it belongs to: `group` is the coflow's name then, `whole` the flow's own."""
+    """Return a row for each flow and coflow that it belongs to: `group` is the coflow's name then,
+    `whole` the flow's own."""
     finished = pl.col("finished") if "finished" in flows.collect_schema().names() else is_done()
     columns = (*run, "group", "class", "start_ns", "end_ns", "deadline_ns")
     whole, parts = pl.col("group").alias("whole"), pl.col("group").str.splitn("/", 3).struct

@@ -1,11 +1,13 @@
 """Completion times by class and size: tables with confidence intervals, and distributions for figures.
 
-Every function takes the flows of one run (`read_run(path).flows`) or of several that differ only in their seed (`Pool.flows` of
-`fabriclab.results.sweep`, which have a column `run`): intervals then resample runs instead of flows (`fabriclab.results.bootstrap`).
+Every function takes the flows of one run (`read_run(path).flows`) or of several that differ only in their seed
+(`Pool.flows` of `fabriclab.results.sweep`, which have a column `run`): intervals then resample runs instead of flows
+(`fabriclab.results.bootstrap`).
 
-Statistics are of complete flows; those that are not complete are counted beside them. Had the run gone on, these would have taken longer,
-so a statistic that they could raise is a lower bound: the mean when there is one, a percentile when there are more of them than complete
-flows beyond its rank. Such a statistic has `..._is_lower_bound` true, and the upper end of its interval is null.
+Statistics are of complete flows; those that are not complete are counted beside them. Had the run gone on, these would
+have taken longer, so a statistic that they could raise is a lower bound: the mean when there is one, a percentile when
+there are more of them than complete flows beyond its rank. Such a statistic has `..._is_lower_bound` true, and the
+upper end of its interval is null.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ __all__ = [
 Value = Literal["fct_ns", "slowdown"]
 
 DEFAULT_BINS = (100_000, 10_000_000)
-"""Upper ends of size bins in bytes: short flows up to 100 KB, long ones above 10 MB (pFabric, SIGCOMM 2013, section 5.4)."""
+"""Upper ends of size bins in bytes: short flows up to 100 KB, long ones above 10 MB (pFabric,
+SIGCOMM 2013, section 5.4)."""
 MOST_STEPS = 1_000
 """Rows of one curve of a distribution, unless the caller wants another number."""
 
@@ -59,18 +62,20 @@ def completion_table(
     bins: Sequence[int] = DEFAULT_BINS,
     of: Value = "fct_ns",
 ) -> pl.DataFrame:
-    """Return one row for each group of sized flows, in ascending order of `by`; long flows have no completion time and are left out.
+    """Return one row for each group of sized flows, in ascending order of `by`; long flows have no completion time and
+    are left out.
 
-    `by` names columns of flows (or `size_bin`, whose order is that of the sizes; empty: one row for all), `bins` the upper ends of the
-    bins in bytes, ascending, each bin without its lower and with its upper end. Columns beside `by`:
+    `by` names columns of flows (or `size_bin`, whose order is that of the sizes; empty: one row for all), `bins` the
+    upper ends of the bins in bytes, ascending, each bin without its lower and with its upper end. Columns beside `by`:
 
       flows, complete, incomplete      counts of sized flows; complete + incomplete = flows
-      none, fast retransmit, timeout, several timeouts   of them by recovery (`fabriclab.results.flows`), where the counters are known
+      none, fast retransmit, timeout, several timeouts   of them by recovery (`fabriclab.results.flows`), where the
+                            counters are known
       marked                           flows of which a segment was acknowledged with ECE
       deadline_flows, deadline_misses  flows that have a deadline, those of them that missed it
       runs, resampled                  how many runs have flows here; `runs` or `flows`: what the intervals resample
-      mean, std, median, p95, p99, p999   of `of`, null where nothing is complete: nanoseconds of fct_ns, a factor of slowdown. Each but
-                                       std with _low, _high (the 95 % interval) and _is_lower_bound
+      mean, std, median, p95, p99, p999   of `of`, null where nothing is complete: nanoseconds of fct_ns, a factor of
+                                       slowdown. Each but std with _low, _high (the 95 % interval) and _is_lower_bound
     """
     sized = with_grouping(flows.filter(pl.col("size_bytes").is_not_null()).with_columns(size_bin(bins)), by)
     complete = pl.col("status") == "complete"
@@ -98,12 +103,14 @@ def completion_cdf(
     of: Value = "fct_ns",
     most_steps: int = MOST_STEPS,
 ) -> pl.DataFrame:
-    """Return the distribution of each group: steps (`value`, `share`) in ascending order, at most about `most_steps` a group.
+    """Return the distribution of each group: steps (`value`, `share`) in ascending order, at most about `most_steps` a
+    group.
 
-    `share` is the share of all sized flows, incomplete ones included, whose value is not above `value`: a curve that ends below 1 is one
-    in which flows are missing. `flows` and `complete` repeat the group's counts. `share_low` and `share_high` are the 95 % interval of the
-    share at each value by resampled runs; null with one run. Half of the steps are even in rank, half even in the logarithm of the share
-    that is not yet complete, so that the tail stays; the least and the largest value are always there.
+    `share` is the share of all sized flows, incomplete ones included, whose value is not above `value`: a curve that
+    ends below 1 is one in which flows are missing. `flows` and `complete` repeat the group's counts. `share_low` and
+    `share_high` are the 95 % interval of the share at each value by resampled runs; null with one run. Half of the
+    steps are even in rank, half even in the logarithm of the share that is not yet complete, so that the tail stays;
+    the least and the largest value are always there.
     """
     sized = with_grouping(flows.filter(pl.col("size_bytes").is_not_null()).with_columns(size_bin(bins)), by)
     keys = grouping(by)
@@ -121,7 +128,8 @@ def completion_cdf(
 
 
 def size_bin_names(bins: Sequence[int] = DEFAULT_BINS) -> tuple[str, ...]:
-    """Return what size bins are called, from the smallest: `(0, 100 KB]`, `(100 KB, 10 MB]`, `> 10 MB`; of no bins `all sizes`.
+    """Return what size bins are called, from the smallest: `(0, 100 KB]`, `(100 KB, 10 MB]`, `> 10 MB`; of no bins
+    `all sizes`.
 
     Raises ValueError when the upper ends are not ascending numbers of bytes above 0.
     """
@@ -171,7 +179,8 @@ def _curve(values: pl.Series, runs: pl.Series, counts: pl.DataFrame, most_steps:
 
 
 def _shown_ranks(count: int, most: int) -> npt.NDArray[np.int64]:
-    """Return which of `count` ranks, from 1, are shown: all, or half of them even in rank, half in equal parts of each halving."""
+    """Return which of `count` ranks, from 1, are shown: all, or half of them even in rank,
+    half in equal parts of each halving."""
     if count <= most:
         return np.arange(1, count + 1)
     half = most // 2

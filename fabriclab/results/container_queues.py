@@ -1,4 +1,5 @@
-"""What containers had in place of a switch's shared buffer: stock qdiscs, as their kernel tells of them when the traffic is over."""
+"""What containers had in place of a switch's shared buffer: stock qdiscs,
+as their kernel tells of them when the traffic is over."""
 
 from __future__ import annotations
 
@@ -11,9 +12,11 @@ _QUEUES = ("bfifo", "red")
 
 
 def queue_limit_bytes(run_dir: Path, port: str) -> int | None:
-    """Return the most that a queue of a port (`node:interface`) could hold, of several the largest; None where the run does not tell.
+    """Return the most that a queue of a port (`node:interface`) could hold, of several the largest; None where the run
+    does not tell.
 
-    Source: `tc -s -j qdisc show` in the node, which the run keeps as `collect/qdisc@NODE`. It is missing when the run was cut short.
+    Source: `tc -s -j qdisc show` in the node, which the run keeps as `collect/qdisc@NODE`. It is missing when the run
+    was cut short.
     """
     node, _, interface = port.partition(":")
     limits = [

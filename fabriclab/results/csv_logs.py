@@ -104,7 +104,8 @@ def _read_header(path: Path, table: Table, name: str) -> tuple[int, list[str] | 
 
 
 def _whole_lines(path: Path) -> tuple[Path, bool]:
-    """Return a file that ends with a whole line (the file itself, or a copy beside it) and whether something was cut."""
+    """Return a file that ends with a whole line (the file itself, or a copy beside it) and
+    whether something was cut."""
     size = path.stat().st_size
     with path.open("rb") as file:
         file.seek(size - 1)
@@ -143,7 +144,8 @@ def first_bad_row(path: Path, table: Table, name: str) -> str | None:
                 return f"{name}:{line}: {len(values)} values; right is one for each of the {len(columns)} columns"
             for column, value in zip(columns, values, strict=True):
                 if column in numbers and value and not _is_number(value, table.columns[column]):
-                    return f"{name}:{line}: {column}: '{value}' is not a number of type {_TYPES[table.columns[column]].__name__}"
+                    kind = _TYPES[table.columns[column]].__name__
+                    return f"{name}:{line}: {column}: '{value}' is not a number of type {kind}"
     return None
 
 

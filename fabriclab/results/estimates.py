@@ -16,7 +16,8 @@ STATISTICS = tuple(
     for name in ("mean", "std", *PERCENTILES)
     for column in ((name,) if name == "std" else (name, f"{name}_low", f"{name}_high", f"{name}_is_lower_bound"))
 )
-"""Columns: low and high are the ends of the 95 % interval, `is_lower_bound` tells of a statistic that incomplete flows could raise."""
+"""Columns: low and high are the ends of the 95 % interval, `is_lower_bound` tells of a statistic that
+incomplete flows could raise."""
 _EVERYTHING = "everything"
 
 
@@ -26,7 +27,8 @@ def is_pool(rows: pl.LazyFrame) -> bool:
 
 
 def grouping(by: Sequence[str]) -> list[str]:
-    """Return the columns that rows are grouped by; of no columns one that `with_grouping` makes, the same in all rows."""
+    """Return the columns that rows are grouped by; of no columns one that `with_grouping` makes,
+    the same in all rows."""
     return list(by) or [_EVERYTHING]
 
 
@@ -37,7 +39,8 @@ def with_grouping(rows: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
 
 
 def grouped_values(rows: pl.LazyFrame, by: Sequence[str], of: str) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
-    """Yield the key and the values (columns `run` and `of`, ascending) of each group that has any, in ascending order of the keys.
+    """Yield the key and the values (columns `run` and `of`, ascending) of each group that has any, in ascending order
+    of the keys.
 
     `rows` are those of `with_grouping`.
     """
@@ -54,7 +57,8 @@ def grouped_values(rows: pl.LazyFrame, by: Sequence[str], of: str) -> Iterator[t
 def add_statistics(
     counts: pl.DataFrame, rows: pl.LazyFrame, by: Sequence[str], of: str, *, pooled: bool
 ) -> pl.DataFrame:
-    """Return a table of counts with `resampled` (`runs` or `flows`) and STATISTICS of `of`, in ascending order of the keys.
+    """Return a table of counts with `resampled` (`runs` or `flows`) and STATISTICS of `of`, in ascending order of the
+    keys.
 
     `counts` has the columns of `grouping(by)`, `incomplete` and others, `rows` are those of `with_grouping`.
     """

@@ -1,7 +1,7 @@
 """How fairly long flows share what they share, and how soon after one comes or goes.
 
-A phase is the time between two changes of which long flows run. A flow's throughput within it is what was acknowledged to its sender, by
-the TCP samples; an index over flows' whole lives says little where they live at different times.
+A phase is the time between two changes of which long flows run. A flow's throughput within it is what was acknowledged
+to its sender, by the TCP samples; an index over flows' whole lives says little where they live at different times.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def phase_table(flows: pl.LazyFrame, tcp: pl.LazyFrame | None) -> pl.DataFrame:
     begin_ns, end_ns  ns after the epoch
     flows             sampled long flows that ran
     jain              Jain's index of their throughputs
-    fair_after_ns     time from the phase's begin after which Jain's index of what each has got since then stays at FAIR or above;
+    fair_after_ns     time from the phase's begin after which Jain's index of what each has got since then stays at FAIR
+    or above;
                       the phase's whole length where it never comes to that
     """
     if tcp is None:
@@ -58,8 +59,8 @@ def fairness_metrics(flows: pl.LazyFrame, tcp: pl.LazyFrame | None) -> dict[str,
 def _lives(flows: pl.LazyFrame, tcp: pl.LazyFrame) -> pl.DataFrame:
     """Return flow, src, start_ns and end_ns of the long flows that were not broken off.
 
-    One that got nothing through ran none the less: it ends when it was stopped, at the last sample in a run that was cut, not at the
-    last byte that arrived.
+    One that got nothing through ran none the less: it ends when it was stopped, at the last sample in a run that was
+    cut, not at the last byte that arrived.
     """
     last_ns = tcp.select(pl.col("time_ns").max()).collect(engine="streaming").item()
     ran = flows.filter(

@@ -1,4 +1,5 @@
-"""The summary's metrics of flows and coflows, of the whole run and of each class (definitions: `fabriclab.results.summary`)."""
+"""The summary's metrics of flows and coflows, of the whole run and of each class (definitions:
+`fabriclab.results.summary`)."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ CLASS_METRICS = (
 )
 """What a class has of its own, where it was measured."""
 HANDSHAKE_TIMEOUT_NS = 1_000_000_000
-"""A handshake of which a segment is lost is tried again after that long: no round trip has been measured yet (RFC 6298, section 2.1;
-TCP_TIMEOUT_INIT in include/net/tcp.h)."""
+"""A handshake of which a segment is lost is tried again after that long: no round trip has been measured yet (RFC 6298,
+section 2.1; TCP_TIMEOUT_INIT in include/net/tcp.h)."""
 _WHOLE_ONLY = ("throughput_bps",)
 _SUMS = ("timeouts", "retransmits", "marks")
 

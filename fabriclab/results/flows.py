@@ -5,21 +5,23 @@ Status, first rule that holds:
 `failed: X` a side failed with errno X (the sender's is taken when both did);
 `stopped`   a side was cut: a long flow at its stop time, or any flow at the end of the run;
 `unstarted` a side knew the flow and its time never came;
-`lost`      no row tells how it ended: the machine died before the log was written. A sender's `complete` without the receiver's
+`lost`      no row tells how it ended: the machine died before the log was written. A sender's `complete` without the
+receiver's
             row is `lost` too, for the completion time is.
 
 Recovery, from the sender's counters of this flow (null where it logged none):
 `none`              no segment was sent again;
-`fast retransmit`   segments were, and no retransmission timer ran out: duplicate acknowledgements, RACK (RFC 8985) or a tail-loss probe;
-`timeout`, `several timeouts`   the retransmission timer ran out (RFC 6298) once, or more than once.
+`fast retransmit`   segments were, and no retransmission timer ran out: duplicate acknowledgements, RACK (RFC 8985) or a
+tail-loss probe; `timeout`, `several timeouts`   the retransmission timer ran out (RFC 6298) once, or more than once.
 
 Other columns that are not the trace's or the log's own:
   fct_ns              last byte read - start, of complete sized flows
   transport_asked, transport   what the trace asked for, what the connection was: `tcp`, `mptcp` or `fallback`
   congestion_control  the trace's, else that of the sender's host
-  base_rtt_ns, ideal_ns   of the idle path, by the formula of `fabriclab.results.idle_path`; slowdown is fct_ns / ideal_ns
-  deadline_missed     null without a deadline; an incomplete flow missed it. The deadline of flows of a group counts from the first start
-                      of those with the same deadline
+  base_rtt_ns, ideal_ns   of the idle path, by the formula of `fabriclab.results.idle_path`; slowdown is fct_ns /
+                          ideal_ns
+  deadline_missed     null without a deadline; an incomplete flow missed it. The deadline of flows of a group counts
+                      from the first start of those with the same deadline
 """
 
 from __future__ import annotations
@@ -80,7 +82,8 @@ _RECEIVER_COLUMNS = ("status", "start_ns", "connected_ns", "first_byte_ns", "end
 
 
 def scan_flow_logs(run_dir: Path) -> Scan:
-    """Return the rows of every host's flow log, lazily, and of iperf3's flows (`raw/`), and notes on files that are not whole."""
+    """Return the rows of every host's flow log, lazily, and of iperf3's flows (`raw/`),
+    and notes on files that are not whole."""
     scans = [
         scan_csv(path, FLOW_LOG, f"{FLOW_LOGS}/{path.name}") for path in sorted((run_dir / FLOW_LOGS).glob("*.csv"))
     ]
@@ -117,7 +120,10 @@ def join_flows(trace: pl.LazyFrame, log: pl.LazyFrame, plan: Plan) -> pl.DataFra
 
 
 def scan_flows(run_dirs: Sequence[Path], *, path_column: str | None = None) -> pl.LazyFrame:
-    """Return the flows of one run or several, lazily; `path_column` holds each row's file. What an older version lacked is null."""
+    """Return the flows of one run or several, lazily; `path_column` holds each row's file.
+
+    What an older version lacked is null.
+    """
     files = [run_dir.absolute() / "flows.parquet" for run_dir in run_dirs]
     return pl.scan_parquet(
         files,
@@ -132,7 +138,8 @@ def scan_flows(run_dirs: Sequence[Path], *, path_column: str | None = None) -> p
 def is_done() -> pl.Expr:
     """Return whether a flow of flows.parquet did all that it was meant to do, in a run that ended by itself.
 
-    `fabriclab.results.summary.is_finished` knows how the run ended, and tells a flow that was cut from one that was to stop.
+    `fabriclab.results.summary.is_finished` knows how the run ended, and tells a flow that was cut from one that was to
+    stop.
     """
     return (pl.col("status") == "complete") | ((pl.col("status") == "stopped") & pl.col("stop_ns").is_not_null())
 
@@ -223,7 +230,10 @@ def _require_one_row_a_flow(flows: pl.DataFrame) -> None:
 
 
 def read_trace(run_dir: Path) -> Scan:
-    """Return the flow trace of a run. Raises ResultsError when it is missing: without it nobody knows which flows are lost."""
+    """Return the flow trace of a run.
+
+    Raises ResultsError when it is missing: without it nobody knows which flows are lost.
+    """
     path = run_dir / TRACE_FILE
     if not path.exists():
         raise ResultsError(f"{path}: missing; a run directory has its flow trace there")

@@ -1,26 +1,30 @@
 """How long a flow would take on an idle path: what its slowdown is measured against. Needs the plan alone.
 
-  ideal = set-up + request + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate + store and forward
+  ideal = set-up + request + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate
+        + store and forward
 
   set-up      a connection of its own: the base round trip (SYN, SYN-ACK); one that is kept: nothing
   request     a pull: the one-way delay from the receiver to the sender
   one-way delay, base round trip   sums of the links' propagation delays, of the path and of both paths
-  bytes on the wire   data + 90 bytes for each frame: 40 of IPv4 and TCP and 12 of TCP's timestamps (RFC 7323), 14 of Ethernet's header,
-              24 of preamble, frame check sequence and gap. A frame carries MTU - 52 bytes of data
+  bytes on the wire   data + 90 bytes for each frame: 40 of IPv4 and TCP and 12 of TCP's timestamps (RFC 7323), 14 of
+              Ethernet's header, 24 of preamble, frame check sequence and gap. A frame carries MTU - 52 bytes of data
   first frame  of full size at most; it is not among the bytes that the slowest line has to send after one another
 
-Store and forward: what a frame that finds every line idle takes to be sent, hop by hop. It depends on what a port is made of.
+Store and forward: what a frame that finds every line idle takes to be sent, hop by hop. It depends on what a port is
+made of.
 
-  stock qdiscs   (`queue` in the plan) nothing: a token bucket that holds one frame (`fabriclab/compile/qdisc.py`) lets what finds the
-              line idle leave at once. Frames that the slowest line has spaced find the faster ones idle
-  `switch_port`  8 x bytes / rate at every hop, as in hardware (`images/machine/kernel/switch`). Of the data: the first frame on the hops
-              up to the slowest (of several the last); behind it the last frame, when the slowest line has sent it, or the last but one
-              and then the last at the last hop, whichever comes later. Of the set-up: SYN and SYN-ACK, 98 bytes each with 20 of
-              options. Of a request: its first frame, 90 bytes and what it carries
+  stock qdiscs   (`queue` in the plan) nothing: a token bucket that holds one frame (`fabriclab/compile/qdisc.py`) lets
+              what finds the line idle leave at once. Frames that the slowest line has spaced find the faster ones idle
+  `switch_port`  8 x bytes / rate at every hop, as in hardware (`images/machine/kernel/switch`). Of the data: the first
+              frame on the hops up to the slowest (of several the last); behind it the last frame, when the slowest line
+              has sent it, or the last but one and then the last at the last hop, whichever comes later. Of the set-up:
+              SYN and SYN-ACK, 98 bytes each with 20 of options. Of a request: its first frame, 90 bytes and what it
+              carries
 
-The path is the shortest through the plan's nodes; of several the one with the fastest slowest line, then the least delay. Slow start,
-acknowledgements and the options of MPTCP are no part of it: a lone flow has a slowdown of 1 when it fits into the initial window,
-and more when its window has to grow. MPTCP over several ports of a host can be faster than its ideal, which is of one path.
+The path is the shortest through the plan's nodes; of several the one with the fastest slowest line, then the least
+delay. Slow start, acknowledgements and the options of MPTCP are no part of it: a lone flow has a slowdown of 1 when it
+fits into the initial window, and more when its window has to grow. MPTCP over several ports of a host can be faster
+than its ideal, which is of one path.
 """
 
 from __future__ import annotations
@@ -45,7 +49,7 @@ class Path(NamedTuple):
     """What a path, or a link, offers."""
 
     rate_bps: int
-    """Of its slowest line."""
+    """The rate of the path's slowest line."""
     delay_ns: int
     mtu: int
     head_ns: float = 0.0
@@ -83,7 +87,8 @@ _PATH_COLUMNS = {
 
 
 def path_table(plan: Plan, pairs: Iterable[tuple[str, str]]) -> pl.LazyFrame:
-    """Return one row for each pair of sender and receiver that a path joins, with the columns of _PATH_COLUMNS, which are those of Path.
+    """Return one row for each pair of sender and receiver that a path joins, with the columns of _PATH_COLUMNS, which
+    are those of Path.
 
     `return_delay_ns` and `return_stored_ns` are those of the receiver's own path to the sender.
     """
@@ -118,7 +123,8 @@ def shortest_paths(links: dict[str, list[tuple[str, Path]]], switches: Set[str],
 
 
 def ideal_columns() -> Iterator[pl.Expr]:
-    """Yield `base_rtt_ns` and `ideal_ns` of flows that are joined with their paths; null without a path, ideal_ns of long flows too."""
+    """Yield `base_rtt_ns` and `ideal_ns` of flows that are joined with their paths; null without a path,
+    ideal_ns of long flows too."""
     base_rtt = pl.col("delay_ns") + pl.col("return_delay_ns")
     syns = SYN_WIRE_BYTES * (pl.col("head_ns") + pl.col("tail_ns") + pl.col("return_stored_ns"))
     set_up = pl.when(pl.col("connection").is_null()).then(base_rtt + syns).otherwise(0)

@@ -51,8 +51,9 @@ _INTERVALS = {
 def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
     """Turn `raw/*.csv` of a run directory into Parquet, write summary.json and remove `raw/`, unless it is to be kept.
 
-    What a killed machine left is kept: cut lines are dropped with a note, flows without a row are `lost`. Running it again is harmless.
-    Raises ResultsError (file, line, value) when a file breaks its format, OSError when the disk is full; `raw/` then stays as it is.
+    What a killed machine left is kept: cut lines are dropped with a note, flows without a row are `lost`. Running it
+    again is harmless. Raises ResultsError (file, line, value) when a file breaks its format, OSError when the disk is
+    full; `raw/` then stays as it is.
     """
     manifest = read_manifest(run_dir, required=False)
     plan = read_plan(run_dir, manifest)
@@ -103,8 +104,8 @@ def read_manifest(run_dir: Path, *, required: bool = True) -> dict[str, Any]:
 
 
 def read_plan(run_dir: Path, manifest: dict[str, Any]) -> Plan:
-    """Return the plan of a run: plan.json, or its manifest's copy. Raises ResultsError that names the file and the first key in it
-    that is not as this version's plans have it; what older versions' plans lack has its default."""
+    """Return the plan of a run: plan.json, or its manifest's copy. Raises ResultsError that names the file and the
+    first key in it that is not as this version's plans have it; what older versions' plans lack has its default."""
     path = run_dir / PLAN
     if not path.exists():
         if not isinstance(manifest.get("plan"), dict):
@@ -132,7 +133,8 @@ def _valid(parse: Callable[[], Plan], place: str) -> Plan:
 
 
 def read_json(path: Path, version: str) -> dict[str, Any]:
-    """Return the object of a JSON file whose `format` is `version`; raises ResultsError that names the file and what is wrong."""
+    """Return the object of a JSON file whose `format` is `version`; raises ResultsError that names the
+    file and what is wrong."""
     try:
         data = json.loads(_text(path))
     except json.JSONDecodeError as error:

@@ -1,8 +1,10 @@
-"""What iperf3 measured, as rows of the flow log (`traffic/README.md`): `raw/iperf3/<flow>-<side>.log`, written by `replay exec`.
+"""What iperf3 measured, as rows of the flow log (`traffic/README.md`): `raw/iperf3/<flow>-<side>.log`, written by
+`replay exec`.
 
-Each side is taken at its own word: the receiver's bytes are what came to it until it ended. iperf3 tells no time but its duration, so
-a side's first byte is its end, which `replay exec` noted, less its duration. A server that the client's farewell ended tells a wrong
-duration (iperf 3.18 prints results without having taken the time); then the first byte is the sender's.
+Each side is taken at its own word: the receiver's bytes are what came to it until it ended. iperf3 tells no time but
+its duration, so a side's first byte is its end, which `replay exec` noted, less its duration. A server that the
+client's farewell ended tells a wrong duration (iperf 3.18 prints results without having taken the time); then the first
+byte is the sender's.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ _FAREWELL = ("the client has terminated", "the server has terminated")
 
 @dataclass(frozen=True)
 class _Log:
-    """A side's file: when it ran (nanoseconds after the epoch), None where its time never came, and what iperf3 wrote."""
+    """A side's file: when it ran (nanoseconds after the epoch), None where its time never came,
+    and what iperf3 wrote."""
 
     flow: int
     side: str
@@ -67,7 +70,8 @@ class _Log:
 
 
 def scan_iperf3(run_dir: Path) -> Scan:
-    """Return the rows of a run's iperf3 flows in the form of the flow log, and notes on files that are not whole (their rows are missing).
+    """Return the rows of a run's iperf3 flows in the form of the flow log, and notes on files that are not whole (their
+    rows are missing).
 
     Raises ResultsError, with file and line, for a file that `replay exec` did not write.
     """
@@ -85,7 +89,10 @@ def scan_iperf3(run_dir: Path) -> Scan:
 
 
 def _row(log: _Log, begun_ns: int | None) -> dict[str, Any]:
-    """Return a row of the flow log; what iperf3 does not tell is missing. `begun_ns` is when the sender began to send."""
+    """Return a row of the flow log; what iperf3 does not tell is missing.
+
+    `begun_ns` is when the sender began to send.
+    """
     row: dict[str, Any] = {"flow": log.flow, "side": log.side, "status": log.status}
     if log.side == "src" and log.ran:
         row["start_ns"] = log.ran[0]

@@ -11,7 +11,8 @@ from fabriclab.results.flow_metrics import Metrics
 
 
 def job_metrics(flows: pl.LazyFrame, plan: Plan) -> Metrics:
-    """Return `job_ns` of each shuffle of the plan, and without brackets the slowest one's; None of a job that is not complete.
+    """Return `job_ns` of each shuffle of the plan, and without brackets the slowest one's; None of a job that is not
+    complete.
 
     While one job is not complete nobody knows which is the slowest: the bare name is then None, too.
 

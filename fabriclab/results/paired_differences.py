@@ -1,7 +1,7 @@
 """How much a metric changes from one experiment to another, both repeated with several seeds.
 
-Runs of the same seed are a pair: they have the same drawn groups, arrivals and sizes, so what these do to the metric is in both and drops
-out of the comparison. An interval resamples pairs; what resampling is: `fabriclab.results.bootstrap`.
+Runs of the same seed are a pair: they have the same drawn groups, arrivals and sizes, so what these do to the metric is
+in both and drops out of the comparison. An interval resamples pairs; what resampling is: `fabriclab.results.bootstrap`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from fabriclab.results.sweep import Pool
 class Change:
     """A metric's mean over runs, divided by its mean over the runs of the base: 1 is no change.
 
-    `pairs` counts the seeds that both have; with none of them all runs are compared, and with fewer than two there is no interval.
+    `pairs` counts the seeds that both have; with none of them all runs are compared, and with fewer than two there is
+    no interval.
     """
 
     ratio: Estimate
@@ -27,7 +28,8 @@ class Change:
 
 
 def paired_change(base: Pool, pool: Pool, metric: str) -> Change | None:
-    """Return by how much the metric differs from the base's; None where one of both did not measure it, or the base's mean is 0."""
+    """Return by how much the metric differs from the base's; None where one of both did not measure it,
+    or the base's mean is 0."""
     before, after = _by_seed(base, metric), _by_seed(pool, metric)
     seeds = sorted(before.keys() & after.keys())
     values, references = (

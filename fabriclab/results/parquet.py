@@ -22,7 +22,10 @@ _PROBE = bytes(1 << 20)
 
 
 def write_frame(frame: pl.LazyFrame, path: Path) -> None:
-    """Write a frame. Raises OSError that names `path` where the disk refuses it, PolarsError for what the frame is made from."""
+    """Write a frame.
+
+    Raises OSError that names `path` where the disk refuses it, PolarsError for what the frame is made from.
+    """
     with replacing(path) as part, _system_errors(part):
         frame.sink_parquet(part, compression="zstd", compression_level=_COMPRESSION_LEVEL, row_group_size=_ROW_GROUP)
 

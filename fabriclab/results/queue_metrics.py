@@ -1,8 +1,9 @@
 """The summary's metrics of sampled ports' queues: each port's own, and those of all sampled ports together.
 
-Definitions of each port's: `fabriclab.results.summary`. A name without a port is about every port that is sampled, never about one of
-them: a count is the sum over the ports (PORT_COUNTS), a length is that of the port where it is largest (PORT_LENGTHS), each metric for
-itself. So the port with the largest mean need not be the one with the largest sample; `most_of_ports` says which it is.
+Definitions of each port's: `fabriclab.results.summary`. A name without a port is about every port that is sampled,
+never about one of them: a count is the sum over the ports (PORT_COUNTS), a length is that of the port where it is
+largest (PORT_LENGTHS), each metric for itself. So the port with the largest mean need not be the one with the largest
+sample; `most_of_ports` says which it is.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class PortShare:
 
 
 def queue_metrics(queues: pl.LazyFrame | None, ports: Sequence[str], begin_ns: int, end_ns: int) -> Metrics:
-    """Return the metrics of all sampled ports together, then each port's own; `begin_ns` to `end_ns` is the busy time, after the epoch."""
+    """Return the metrics of all sampled ports together, then each port's own;
+    `begin_ns` to `end_ns` is the busy time, after the epoch."""
     metrics: Metrics = {}
     for port in ports if queues is not None else ():
         assert queues is not None
@@ -50,7 +52,8 @@ def queue_metrics(queues: pl.LazyFrame | None, ports: Sequence[str], begin_ns: i
 
 
 def over_all_ports(metrics: Mapping[str, Metric], ports: Sequence[str]) -> Metrics:
-    """Return the metrics without a port: sums and largest values of those that ports have; None where no port has any."""
+    """Return the metrics without a port: sums and largest values of those that ports have;
+    None where no port has any."""
     whole: Metrics = {}
     for names, together in ((PORT_LENGTHS, max), (PORT_COUNTS, sum)):
         for name in names:
@@ -93,8 +96,9 @@ def _queue_of_port(rows: pl.LazyFrame, begin_ns: int, end_ns: int) -> Metrics:
 def _silences(rows: pl.LazyFrame, begin_ns: int, end_ns: int) -> Metrics:
     """Return how often and how long in all nothing left the port for SILENCE_NS or more while the traffic was not done.
 
-    This is what waiting for a timer looks like from outside. TCP's own count of timeouts misses some: a tail-loss probe with one segment
-    outstanding waits RTOmin too (tcp_schedule_loss_probe in net/ipv4/tcp_output.c) and is counted as no timeout.
+    This is what waiting for a timer looks like from outside. TCP's own count of timeouts misses some: a tail-loss probe
+    with one segment outstanding waits RTOmin too (tcp_schedule_loss_probe in net/ipv4/tcp_output.c) and is counted as
+    no timeout.
     """
     departures = rows.filter(pl.col("sent_packets") != pl.col("sent_packets").shift(1, fill_value=-1))
     silences = hold_until_next(departures, "sent_packets", begin_ns, end_ns).filter(pl.col("held_ns") >= SILENCE_NS)

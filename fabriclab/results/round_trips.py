@@ -1,4 +1,5 @@
-"""How much longer than planned a packet's way there and back took that met no queue: in real time the host's own work adds to it."""
+"""How much longer than planned a packet's way there and back took that met no queue:
+in real time the host's own work adds to it."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class RoundTrip(NamedTuple):
 
 
 def least_delayed(flows: pl.LazyFrame) -> RoundTrip | None:
-    """Return the round trip that is longer than planned by the least, so that queues have the least part in it; None without any."""
+    """Return the round trip that is longer than planned by the least, so that queues have the least part in
+    it; None without any."""
     measured = pl.col("min_rtt_us") * 1000
     rows = flows.filter(pl.col("min_rtt_us").is_not_null() & pl.col("base_rtt_ns").is_not_null())
     rows = rows.select("src", "dst", measured.alias("measured_ns"), pl.col("base_rtt_ns").alias("planned_ns"), "flow")

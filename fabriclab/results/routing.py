@@ -1,10 +1,12 @@
 """How long routing took, from the engine's events (`images/machine/README.md`, "Events").
 
-  convergence_ns    from the start of the daemons until every switch's kernel had every expected route; the traffic starts after it
-  reconvergence_ns  from a change of links until every switch's kernel had the routes that must follow; the bare name is that of the
-                    first change that has any, `reconvergence_ns[event]` each one's
-  convergence_within_ns, reconvergence_within_ns   how much sooner it may have been, of an engine that can't look at all routes at once
-                    (containers); `reconvergence_within_ns[event]` likewise. Absent where the engine looks at every virtual millisecond
+  convergence_ns    from the start of the daemons until every switch's kernel had every expected route; the traffic
+                    starts after it
+  reconvergence_ns  from a change of links until every switch's kernel had the routes that must follow; the bare name is
+                    that of the first change that has any, `reconvergence_ns[event]` each one's
+  convergence_within_ns, reconvergence_within_ns   how much sooner it may have been, of an engine that can't look at all
+                    routes at once (containers); `reconvergence_within_ns[event]` likewise. Absent where the engine
+                    looks at every virtual millisecond
 A metric that was not measured is None: routes are static, or routing had not followed when the run ended.
 """
 

@@ -22,7 +22,10 @@ from fabriclab.results.tables import FlowTables
 
 @dataclass(frozen=True)
 class Results(FlowTables):
-    """What one run measured. Tables are lazy; their columns are those of the formats (README files of traffic and probes)."""
+    """What one run measured.
+
+    Tables are lazy; their columns are those of the formats (README files of traffic and probes).
+    """
 
     directory: Path
     manifest: dict[str, Any]
@@ -45,7 +48,8 @@ class Results(FlowTables):
 
     @property
     def status(self) -> str:
-        """How the run ended: complete, limit, starved (invalid: real time, and no CPU for it), stopped, failed, crashed or interrupted."""
+        """How the run ended: complete, limit, starved (invalid: real time, and no CPU for it), stopped, failed,
+        crashed or interrupted."""
         return str(self.manifest.get("status", "interrupted"))
 
     @property
@@ -88,7 +92,8 @@ class Results(FlowTables):
 def read_run(run_dir: Path) -> Results:
     """Read a run directory. A run that was never ingested is ingested first.
 
-    One that never ended was killed with its host, or still runs: what it has so far is shown, and its raw logs are left alone.
+    One that never ended was killed with its host, or still runs: what it has so far is shown, and its raw logs are left
+    alone.
 
     Raises ResultsError when it is not a run directory or a file of it is broken.
     """

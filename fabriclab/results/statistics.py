@@ -6,7 +6,8 @@ import polars as pl
 
 
 def percentile(values: pl.Series, percent: float) -> float | None:
-    """Return the nearest-rank percentile: the smallest value such that at least `percent` % of all values are not above it.
+    """Return the nearest-rank percentile: the smallest value such that at least `percent` % of all values are not above
+    it.
 
     It is always a value that was measured, never one between two. None without values; nulls don't count.
     """
@@ -17,7 +18,10 @@ def percentile(values: pl.Series, percent: float) -> float | None:
 
 
 def nearest_rank(count: int, percent: float) -> int:
-    """Return the rank, from 1, of the percentile among `count` values in ascending order. The percent has at most three decimals."""
+    """Return the rank, from 1, of the percentile among `count` values in ascending order.
+
+    The percent has at most three decimals.
+    """
     # In whole numbers: 99.9 / 100 x 1000 is a little more than 999 in floating point, and its ceiling another value.
     return max(1, -(-count * round(percent * 1000) // 100_000))
 
@@ -27,8 +31,9 @@ def hold_until_next(
 ) -> pl.LazyFrame:
     """Return the columns `value` and `held_ns`: how long each row of a step function held within [begin_ns, end_ns].
 
-    `rows` has `time_ns` in ascending order; a row holds until the next one (of the same `by`), the last until end_ns. With `by`,
-    the last row of each holds no time: a connection that is gone has no value any more. Before the first row there is no value.
+    `rows` has `time_ns` in ascending order; a row holds until the next one (of the same `by`), the last until end_ns.
+    With `by`, the last row of each holds no time: a connection that is gone has no value any more. Before the first row
+    there is no value.
     """
     following = pl.col("time_ns").shift(-1)
     until = following.fill_null(end_ns) if by is None else following.over(by).fill_null(pl.col("time_ns"))
@@ -37,7 +42,8 @@ def hold_until_next(
 
 
 def time_weighted_distribution(steps: pl.LazyFrame) -> pl.DataFrame:
-    """Return, of `hold_until_next`, each value once in ascending order with `share`: the share of the time spent at or below it."""
+    """Return, of `hold_until_next`, each value once in ascending order with `share`:
+    the share of the time spent at or below it."""
     totals = (
         steps.filter(pl.col("value").is_not_null())
         .group_by("value")
@@ -49,7 +55,10 @@ def time_weighted_distribution(steps: pl.LazyFrame) -> pl.DataFrame:
 
 
 def time_weighted_mean(distribution: pl.DataFrame) -> float | None:
-    """Return the mean of a step function over time: the sum of value x time held, divided by the time. None without any time."""
+    """Return the mean of a step function over time: the sum of value x time held, divided by the time.
+
+    None without any time.
+    """
     if distribution.is_empty():
         return None
     held = distribution["held_ns"]
@@ -66,7 +75,8 @@ def time_weighted_percentile(distribution: pl.DataFrame, percent: float) -> floa
 
 
 def jain_index(values: pl.Series) -> float | None:
-    """Return Jain's fairness index, (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has everything (DEC-TR-301, 1984)."""
+    """Return Jain's fairness index, (sum x)^2 / (n sum x^2): 1 when all are equal,
+    1/n when one has everything (DEC-TR-301, 1984)."""
     shares = values.drop_nulls().cast(pl.Float64)
     squares = float((shares * shares).sum())
     if len(shares) < 2 or squares == 0:

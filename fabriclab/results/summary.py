@@ -10,42 +10,50 @@ Flows
   flows_fast_retransmit flows that sent segments again without a timeout
   bytes                 bytes that receivers read, of incomplete flows too
   goodput_bps           8 x bytes / (last byte read - first start)
-  fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns, fct_p999_ns, fct_max_ns   completion times of complete sized flows:
-                        mean, standard deviation (divisor n - 1), nearest-rank percentiles
-  slowdown_mean, slowdown_median, slowdown_p95, slowdown_p99, slowdown_p999   the same of completion time / ideal on an idle path
-                        (`fabriclab.results.idle_path`)
-  coflow_mean_ns, coflow_median_ns, coflow_p95_ns, coflow_p99_ns   completion times of complete coflows: rounds, queries, phases of a job
-                        (`fabriclab.results.coflows`, level `coflow`)
-  job_ns                completion time of a shuffle, all its phases; `job_ns[NAME]` of each, the bare name is the slowest one's, and None
-                        where one is not complete
-  deadline_flows, deadline_misses   sized flows that have a deadline, those of them that missed it, incomplete ones included
+  fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns, fct_p999_ns, fct_max_ns
+                        completion times of complete sized flows: mean, standard deviation (divisor n - 1),
+                        nearest-rank percentiles
+  slowdown_mean, slowdown_median, slowdown_p95, slowdown_p99, slowdown_p999   the same of completion time / ideal on an
+                        idle path (`fabriclab.results.idle_path`)
+  coflow_mean_ns, coflow_median_ns, coflow_p95_ns, coflow_p99_ns   completion times of complete coflows: rounds,
+                        queries, phases of a job (`fabriclab.results.coflows`, level `coflow`)
+  job_ns                completion time of a shuffle, all its phases; `job_ns[NAME]` of each, the bare name is the
+                        slowest one's, and None where one is not complete
+  deadline_flows, deadline_misses   sized flows that have a deadline, those of them that missed it, incomplete ones
+                        included
   rounds_complete       groups of the trace of which every flow is complete
   round_mean_ns         mean over those of (last byte read - first start)
-  timeouts, retransmits, marks   sums over flows: retransmission timeouts, segments sent again, segments acknowledged with ECE
+  timeouts, retransmits, marks   sums over flows: retransmission timeouts, segments sent again, segments acknowledged
+                        with ECE
   mptcp_fallbacks       flows that asked for MPTCP and got TCP
   jain_fairness         Jain's index of the long flows' own throughputs; needs two
   min_rtt_us            smallest round-trip time that any flow saw
 Classes, over the flows of class C alone, where it was measured, of the 100 classes with the most flows
   throughput_bps[C]     goodput
-  NAME[C]               flows, flows_complete, flows_incomplete, flows_with_timeouts, flows_with_setup_timeouts, timeouts, retransmits,
-                        marks, deadline_flows, deadline_misses, fct_mean_ns, fct_std_ns, fct_median_ns, fct_p95_ns, fct_p99_ns,
-                        fct_p999_ns, slowdown_mean, slowdown_median, slowdown_p99, coflow_mean_ns, coflow_median_ns, coflow_p95_ns,
-                        coflow_p99_ns as above
-Queues, over the time from the first start to the last byte; `name[port]` is a port's, the bare name is of all sampled ports together:
-of lengths that of the port where it is largest, of counts and of time the sum (`fabriclab.results.queue_metrics`)
+  NAME[C]               flows, flows_complete, flows_incomplete, flows_with_timeouts, flows_with_setup_timeouts,
+                        timeouts, retransmits, marks, deadline_flows, deadline_misses, fct_mean_ns, fct_std_ns,
+                        fct_median_ns, fct_p95_ns, fct_p99_ns, fct_p999_ns, slowdown_mean, slowdown_median,
+                        slowdown_p99, coflow_mean_ns, coflow_median_ns, coflow_p95_ns, coflow_p99_ns as above
+Queues, over the time from the first start to the last byte; `name[port]` is a port's, the bare name is of all sampled
+ports together: of lengths that of the port where it is largest, of counts and of time the sum
+(`fabriclab.results.queue_metrics`)
   queue_mean_bytes, queue_median_bytes, queue_p99_bytes   time-weighted: a sample holds until the next
   queue_max_bytes       largest sample
   drops, queue_marks    packets dropped and marked by the port, last sample minus first
-  stalls, stalled_ns    times that the port sent nothing for SILENCE_NS or more, and their length in all: waiting for a timer
+  stalls, stalled_ns    times that the port sent nothing for SILENCE_NS or more, and their length in all: waiting for a
+                        timer
 TCP samples
-  srtt_mean_us          time-weighted mean of the senders' smoothed round-trip time over all sampled flows; each subflow of MPTCP counts
-  jain_phase_mean, jain_phase_min   Jain's index of the sampled long flows' throughputs over phases in which the same flows run, of 100 ms
-                        and more; needs two flows (`fabriclab.results.fairness`)
-  fair_after_mean_ns    mean over those phases of the time after which what each has got since the phase began stays fair (index 0.95);
-                        the whole phase counts where that never comes
-Switches with a shared buffer, counted by the switch from time 0 on; the bare name is the sum over all sampled switch ports, `name[s1:eth1]`
-is a port's (a host's too: its pauses are in no sum, for its switch counts them at the other end), `name[s1:eth1:3]` that of its queue 3
-  queue_drops           packets that a queue's own limit, the end of its pool, or the limit of its virtual output queue refused
+  srtt_mean_us          time-weighted mean of the senders' smoothed round-trip time over all sampled flows; each subflow
+                        of MPTCP counts
+  jain_phase_mean, jain_phase_min   Jain's index of the sampled long flows' throughputs over phases in which the same
+                        flows run, of 100 ms and more; needs two flows (`fabriclab.results.fairness`)
+  fair_after_mean_ns    mean over those phases of the time after which what each has got since the phase began stays
+                        fair (index 0.95); the whole phase counts where that never comes
+Switches with a shared buffer, counted by the switch from time 0 on; the bare name is the sum over all sampled switch
+ports, `name[s1:eth1]` is a port's (a host's too: its pauses are in no sum, for its switch counts them at the other
+end), `name[s1:eth1:3]` that of its queue 3
+  queue_drops           packets that a queue's own limit, the end of its pool, or the limit of its virtual output queue
+                        refused
   wred_drops, storm_drops   packets dropped early, and by the pause watchdog
   ecn_marks             packets marked by WRED and by the phantom queue
   pauses_received       pause frames that arrived; of a queue: times that it was stopped
@@ -118,7 +126,8 @@ def summarize(measured: Measured, plan: Plan, manifest: dict[str, Any]) -> Metri
 def is_finished(manifest: dict[str, Any]) -> pl.Expr:
     """Return whether a flow did all that it was meant to do.
 
-    A long flow is `stopped` at its stop time and also when the run was cut; it finished when the run did, or lived past the stop time.
+    A long flow is `stopped` at its stop time and also when the run was cut; it finished when the run did, or lived past
+    the stop time.
     """
     if manifest.get("status") == "complete":
         return is_done()
@@ -127,7 +136,8 @@ def is_finished(manifest: dict[str, Any]) -> pl.Expr:
 
 
 def busy_interval(measured: Measured) -> tuple[int, int]:
-    """Return first start and last byte read of all flows, ns after the epoch; the last queue sample where no byte was read."""
+    """Return first start and last byte read of all flows, ns after the epoch;
+    the last queue sample where no byte was read."""
     times = measured.flows.select(pl.col("start_ns").min(), pl.col("end_ns").max()).collect(engine="streaming")
     begin, end = times["start_ns"][0], times["end_ns"][0]
     if end is None and measured.queues is not None:
@@ -148,6 +158,7 @@ def _srtt_mean(measured: Measured, begin_ns: int, end_ns: int) -> float | None:
 
 
 def _connection(tcp: pl.LazyFrame) -> pl.Expr:
-    """Return what tells connections apart: the flow and, of MPTCP, the subflow, which samples of older versions don't have."""
+    """Return what tells connections apart: the flow and, of MPTCP, the subflow,
+    which samples of older versions don't have."""
     subflow = pl.col("subflow").fill_null(-1) if "subflow" in tcp.collect_schema().names() else pl.lit(-1)
     return pl.struct("flow", subflow.alias("subflow")).alias("connection")

@@ -1,4 +1,5 @@
-"""A sweep directory: the points of a matrix, each a run directory, those that are missing included; pools of points that differ in seed."""
+"""A sweep directory: the points of a matrix, each a run directory, those that are missing included;
+pools of points that differ in seed."""
 
 from __future__ import annotations
 
@@ -75,7 +76,7 @@ class Pool(FlowTables):
     """The points of a sweep that differ only in their seed: one experiment, repeated. Intervals resample its runs."""
 
     settings: dict[str, Scalar]
-    """Of every point, without `seed`."""
+    """The settings of every point, without `seed`."""
     points: tuple[SweepPoint, ...]
     """In ascending order of their seeds; those without results included."""
 
@@ -110,11 +111,13 @@ class Pool(FlowTables):
 
     @property
     def switches(self) -> SwitchTables:
-        """What all runs sampled of switches with a shared buffer: with the columns `run` (position in `runs`) and `seed`."""
+        """What all runs sampled of switches with a shared buffer: with the columns `run` (position
+        in `runs`) and `seed`."""
         return joined([(run.plan.seed, run.switches) for run in self.runs])
 
     def metric(self, name: str) -> Spread:
-        """Return mean and spread over the runs of one metric of the summary; runs that did not measure it don't count."""
+        """Return mean and spread over the runs of one metric of the summary;
+        runs that did not measure it don't count."""
         values = [run.summary.get(name) for run in self.runs]
         measured = pl.Series([float(value) for value in values if value is not None], dtype=pl.Float64)
         # One value a run: resampling values is resampling runs.
@@ -128,7 +131,8 @@ class Pool(FlowTables):
 
 @dataclass(frozen=True)
 class Spread:
-    """A metric over runs: mean with its 95 % interval by resampled runs, standard deviation (divisor n - 1), runs that measured it."""
+    """A metric over runs: mean with its 95 % interval by resampled runs, standard deviation (divisor n - 1),
+    runs that measured it."""
 
     mean: Estimate
     std: float | None
@@ -136,7 +140,8 @@ class Spread:
 
 
 def pooled(sweep: Sweep) -> tuple[Pool, ...]:
-    """Return the points of a sweep in pools that differ only in their seed, in the order of the matrix; nothing is read."""
+    """Return the points of a sweep in pools that differ only in their seed,
+    in the order of the matrix; nothing is read."""
     pools: dict[_Key, list[SweepPoint]] = {}
     for point in sweep.points:
         pools.setdefault(_key(point), []).append(point)
@@ -151,7 +156,8 @@ def _key(point: SweepPoint) -> _Key:
 
 
 def _with_shared_plan(point: SweepPoint, plans: dict[_Key, Plan]) -> SweepPoint:
-    """Return the point with those parts of its plan that an earlier one of its pool has too: a thousand fabrics don't fit into memory."""
+    """Return the point with those parts of its plan that an earlier one of its pool has too:
+    a thousand fabrics don't fit into memory."""
     if point.results is None:
         return point
     first, own = plans.setdefault(_key(point), point.results.plan), point.results.plan
@@ -169,7 +175,10 @@ def is_sweep(directory: Path) -> bool:
 
 
 def read_sweep(directory: Path) -> Sweep:
-    """Read a sweep directory; raises ResultsError when sweep.json is missing or broken. A broken point is kept, with its message."""
+    """Read a sweep directory; raises ResultsError when sweep.json is missing or broken.
+
+    A broken point is kept, with its message.
+    """
     data = read_json(directory / SWEEP, SWEEP_FORMAT)
     plans: dict[_Key, Plan] = {}
     points = tuple(_with_shared_plan(_read_point(directory, entry), plans) for entry in data.get("points", []))

@@ -17,13 +17,14 @@ DROP_CAUSES = (
 )
 """Why a queue did not get a packet: columns of the table of queues."""
 QUEUE_DROPS = ("dropped_queue_limit", "dropped_queue_pool", "dropped_voq")
-"""The causes that count as drops of a queue: its own limit, its pool's end, the limit of its ingress port's virtual output queue."""
+"""The causes that count as drops of a queue: its own limit, its pool's end,
+the limit of its ingress port's virtual output queue."""
 QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pauses_received", "paused_ns", "storms")
-"""Of the whole run, of a port and of a queue."""
+"""Metrics that a run has as a whole, and for each port and each queue."""
 PORT_METRICS = ("pauses_sent", "ingress_discards", "xoff_ns", "congestion_events")
-"""Of the whole run and of a port."""
+"""Metrics that a run has as a whole, and for each port."""
 POOL_METRICS = ("pool_max_bytes", "headroom_max_bytes")
-"""Of each pool, and of all pools the one with the most."""
+"""Metrics of each pool; the run's own is that of the pool with the most."""
 _ONLY_QUEUES = tuple(name for name in QUEUE_METRICS if name != "pauses_received")
 """What a port has as the sum of its queues'; a pause that it received may stop several of them."""
 
@@ -70,8 +71,12 @@ def drop_totals(tables: SwitchTables) -> Totals:
 
 
 def counter_totals(rows: pl.LazyFrame, keys: Sequence[str], counters: Mapping[str, pl.Expr]) -> Totals:
-    """Return by how much each counter grew from time 0 on, by name and place. What was first sampled later began at 0."""
-    # Counters only grow, so that the greatest value is the last, and rows of empty values (the port was gone) don't count.
+    """Return by how much each counter grew from time 0 on, by name and place.
+
+    What was first sampled later began at 0.
+    """
+    # Counters only grow, so that the greatest value is the last, and rows of empty values (the port was gone) don't
+    # count.
     before = {name: pl.when(pl.col("time_ns") <= 0).then(value).max().fill_null(0) for name, value in counters.items()}
     grown = [(value.max().fill_null(0) - before[name]).alias(name) for name, value in counters.items()]
     table = rows.group_by(*keys).agg(*grown).collect(engine="streaming")
@@ -115,7 +120,8 @@ def _by_port(totals: dict[Place, int]) -> dict[Place, int]:
 
 
 def _pool_metrics(pools: pl.LazyFrame | None, plan: Plan) -> Metrics:
-    """Return the most that was in use of each pool and of its headroom, which the switch itself keeps: no sample misses it."""
+    """Return the most that was in use of each pool and of its headroom, which the switch itself
+    keeps: no sample misses it."""
     if pools is None:
         return {}
     most = {

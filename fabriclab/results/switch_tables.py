@@ -22,7 +22,10 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class SwitchTables:
-    """The tables of a run, or of several in one (`joined`), lazy; None where nobody sampled. A row holds until the next of its place."""
+    """The tables of a run, or of several in one (`joined`), lazy; None where nobody sampled.
+
+    A row holds until the next of its place.
+    """
 
     ports: pl.LazyFrame | None = None
     """Pauses and totals by `port`, hosts' ports among them."""
@@ -47,7 +50,8 @@ class SwitchTables:
 
 
 def joined(runs: Sequence[tuple[int, SwitchTables]]) -> SwitchTables:
-    """Return the tables of runs, each with its seed, in one: with the columns `run`, the position among these, and `seed`."""
+    """Return the tables of runs, each with its seed, in one: with the columns `run`,
+    the position among these, and `seed`."""
     tables = {}
     for field in _FIELDS:
         parts = [(number, seed, getattr(run, field)) for number, (seed, run) in enumerate(runs)]

@@ -19,7 +19,8 @@ class InUseError(Exception):
 
 
 def new_directory(wanted: Path) -> Path:
-    """Make a directory of this name, or of this name with -2, -3 and so on: of two commands that ask at once each gets its own."""
+    """Make a directory of this name, or of this name with -2, -3 and so on: of two commands that ask at
+    once each gets its own."""
     for directory in itertools.chain(
         [wanted], (wanted.with_name(f"{wanted.name}-{number}") for number in itertools.count(2))
     ):
@@ -33,10 +34,11 @@ def new_directory(wanted: Path) -> Path:
 
 @contextmanager
 def claimed(directory: Path, *, ours: bool = False) -> Iterator[None]:
-    """Make a directory unless it is there, and hold it. The kernel lets go of it when this process ends, however it ends.
+    """Make a directory unless it is there, and hold it. The kernel lets go of it when this process ends, however it
+    ends.
 
-    One that was made for this (`ours`: already) is removed if nothing was put there. Raises InUseError while another process holds it,
-    OSError when it can't be made.
+    One that was made for this (`ours`: already) is removed if nothing was put there. Raises InUseError while another
+    process holds it, OSError when it can't be made.
     """
     ours = ours or not directory.exists()
     directory.mkdir(parents=True, exist_ok=True)

@@ -35,7 +35,8 @@ def has_stock_qdiscs_only(name: EngineName) -> bool:
 
 
 def plan_for(plan: Plan, name: EngineName) -> Plan:
-    """Return the plan as an engine will run it: what it can't express is among the warnings, what it can't sample is not sampled."""
+    """Return the plan as an engine will run it: what it can't express is among the warnings,
+    what it can't sample is not sampled."""
     if not has_stock_qdiscs_only(name):
         return plan
     warnings = (*plan.warnings, *(f"{name}: {sentence}" for sentence in shortfalls(plan)))
@@ -44,7 +45,8 @@ def plan_for(plan: Plan, name: EngineName) -> Plan:
 
 
 def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
-    """Look whether this host can run these plans, before anything is started. Raises EngineError that names all that is missing.
+    """Look whether this host can run these plans, before anything is started. Raises EngineError that names all that is
+    missing.
 
     The virtual machine brings its own kernel along; containers need the host's.
     """

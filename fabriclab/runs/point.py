@@ -63,7 +63,8 @@ class RunResult:
 def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventCallback) -> RunResult:
     """Run a plan; everything goes into `directory`, which is made. What can be kept is kept, whatever happens.
 
-    Raises TraceError for a bad flow trace, OSError when the directory can't be made or written to: nothing is in it then.
+    Raises TraceError for a bad flow trace, OSError when the directory can't be made or written to: nothing is in it
+    then.
     """
     directory.mkdir(parents=True, exist_ok=True)
     manifest = new_manifest(plan, context.artefacts, context.command, context.report)
@@ -143,14 +144,20 @@ def _join(first: str, second: str) -> str:
 
 
 def remove_run(directory: Path) -> None:
-    """Remove a run directory of ours; anything else is left alone. Raises FileExistsError for a directory that is not one."""
+    """Remove a run directory of ours; anything else is left alone.
+
+    Raises FileExistsError for a directory that is not one.
+    """
     if directory.exists():
         empty_run(directory)
         directory.rmdir()
 
 
 def empty_run(directory: Path) -> None:
-    """Remove all that a run directory of ours holds, but not itself: it may be held (`claimed`). Raises FileExistsError likewise."""
+    """Remove all that a run directory of ours holds, but not itself: it may be held (`claimed`).
+
+    Raises FileExistsError likewise.
+    """
     if any(directory.iterdir()) and not (directory / MANIFEST).is_file():
         raise FileExistsError(f"{directory} exists and is no run directory: choose another one (--out)")
     for entry in directory.iterdir():

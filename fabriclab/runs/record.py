@@ -1,4 +1,5 @@
-"""The manifest of a run in its directory, with room kept for it: how the run ended can be written when the disk is full."""
+"""The manifest of a run in its directory, with room kept for it: how the run ended can be written
+when the disk is full."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ _WAIT_S = 0.2
 
 @dataclass
 class PointState:
-    """A point of the matrix: its plan, its run directory, and how it stands (`waiting`, `running`, or a run's status)."""
+    """A point of the matrix: its plan, its run directory, and how it stands (`waiting`,
+    `running`, or a run's status)."""
 
     plan: Plan
     directory: Path
@@ -65,7 +66,8 @@ class Sweep:
                 point.status, point.message, point.reused = manifest["status"], manifest.get("message", ""), True
 
     def note(self, point: PointState, status: str, message: str = "") -> None:
-        """Note how a point stands, and write it down where there is room: an older sweep.json says that the point is missing."""
+        """Note how a point stands, and write it down where there is room: an older sweep.json says that
+        the point is missing."""
         with self._lock:
             point.status, point.message = status, message
             try:
@@ -96,7 +98,8 @@ def run_sweep(
     on_event: Callable[[PointState, Event], None],
     on_end: Callable[[PointState, RunResult], None],
 ) -> None:
-    """Run the points that are not done, `jobs` at a time. A point that fails does not stop the others; an interrupt and a full disk do.
+    """Run the points that are not done, `jobs` at a time. A point that fails does not stop the others; an interrupt and
+    a full disk do.
 
     The callbacks are called from several threads.
     """

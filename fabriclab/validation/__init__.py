@@ -1,4 +1,5 @@
-"""A validation run: the checks of an operator as runs of the lab with traffic of their own, judged by what was measured."""
+"""A validation run: the checks of an operator as runs of the lab with traffic of their own,
+judged by what was measured."""
 
 from __future__ import annotations
 

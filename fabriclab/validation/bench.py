@@ -1,4 +1,5 @@
-"""The lab as a test bench: its nodes and routing, without its own traffic, events and checks; and the stages of a validation.
+"""The lab as a test bench: its nodes and routing, without its own traffic, events and checks; and the stages of a
+validation.
 
 A stage is an ordinary plan with traffic and probes of its own, and a function that judges what its run measured.
 """

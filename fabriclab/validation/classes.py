@@ -1,7 +1,7 @@
 """Whether every DSCP lands in the queue that it should, on every switch that its packets come through.
 
-One DSCP after the other, each in a slot of its own: a few flows from every rack to the next. The queue that took most of a port's packets
-in a slot is that DSCP's; a few of others are routing's own (CS6, RFC 4594).
+One DSCP after the other, each in a slot of its own: a few flows from every rack to the next. The queue that took most
+of a port's packets in a slot is that DSCP's; a few of others are routing's own (CS6, RFC 4594).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FLOW_BYTES = 20_000
 _LEAST_PACKETS = 10
 """In a slot, below which a port says nothing: routing's own packets, a stray one."""
 _SLACK = 8
-"""Of a slot: times that its packets take on the slowest line."""
+"""The length of a slot, in multiples of the time that its packets take on the slowest line."""
 _SHORTEST_SLOT_NS = 10 * MS
 _MOST_NAMES = 4
 

@@ -1,7 +1,9 @@
-"""Whether somebody falls into a black hole after a link has failed: the links between switches fail one after the other.
+"""Whether somebody falls into a black hole after a link has failed: the links between switches fail one after the
+other.
 
-Only links without which everybody can still be reached. When there was time to recover, and before the link comes back, every rack
-sends to every other over as many connections as lead over all paths; the link then comes back, and so must what needs it.
+Only links without which everybody can still be reached. When there was time to recover, and before the link comes back,
+every rack sends to every other over as many connections as lead over all paths; the link then comes back, and so must
+what needs it.
 """
 
 from __future__ import annotations
@@ -131,7 +133,10 @@ def _judge(bench: Bench, slot: _Slot, results: Results, skipped: int) -> Finding
     link = " - ".join(slot.link) + (f" (and {skipped} not tried)" if skipped and slot.number == 0 else "")
     recovery = format_duration(bench.wanted.recovery_ns)
     expected = f"{flows.height} of {flows.height} flows {recovery} after it is {_words(bench)}"
-    measured = f"{flows.height - lost.height} of {flows.height}{_where_lost(lost)}{_followed(results, slot)}{_still_away(bench, results, slot)}"
+    measured = (
+        f"{flows.height - lost.height} of "
+        f"{flows.height}{_where_lost(lost)}{_followed(results, slot)}{_still_away(bench, results, slot)}"
+    )
     return judged("failure", link, expected, measured, holds=flows.height > 0 and lost.height == 0)
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 Verdict = Literal["pass", "fail", "not measured"]
 
 MOST_SHOWN = 20
-"""Of failures of one kind: a fabric has a thousand pairs of hosts, and one cause."""
+"""The most failures of one kind that are shown: a fabric has a thousand pairs of hosts, and one cause."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,10 @@ def shortened(failures: Sequence[Finding]) -> list[Finding]:
 
 
 def all_pass(findings: Sequence[Finding]) -> bool:
-    """Return whether nothing failed. What could not be measured did not fail; a validation without a pass has shown nothing."""
+    """Return whether nothing failed.
+
+    What could not be measured did not fail; a validation without a pass has shown nothing.
+    """
     verdicts = [finding.verdict for finding in findings]
     return "fail" not in verdicts and "pass" in verdicts
 

@@ -34,10 +34,12 @@ class InCast:
 
 
 def in_casts(bench: Bench, lines: float, most_lines: float | None = None) -> list[InCast]:
-    """Return an in-cast at one host's port of every rack (evenly chosen where there are more than eight), if the port has a shared buffer.
+    """Return an in-cast at one host's port of every rack (evenly chosen where there are more than eight), if the port
+    has a shared buffer.
 
-    The senders' lines together are at least `lines` times the receiver's, and what they send from elsewhere gets in by the switch's other
-    ports; racks to which the lab has not so many are left out. With `most_lines` there are more of them where the lab has them.
+    The senders' lines together are at least `lines` times the receiver's, and what they send from elsewhere gets in by
+    the switch's other ports; racks to which the lab has not so many are left out. With `most_lines` there are more of
+    them where the lab has them.
     """
     racks = list(bench.racks().items())
     step = max(1, -(-len(racks) // _MOST_RACKS))
@@ -66,7 +68,8 @@ def _in_cast(bench: Bench, switch: str, receiver: str, lines: float, most_lines:
 
 
 def _nearest_first(bench: Bench, switch: str, receiver: str) -> list[str]:
-    """Return the other hosts, those of the same rack first: nothing else is a bottleneck to them; then one of each rack in turn."""
+    """Return the other hosts, those of the same rack first: nothing else is a bottleneck to them;
+    then one of each rack in turn."""
     racks = bench.racks()
     others = [rack for name, rack in racks.items() if name != switch]
     turns = [

@@ -1,7 +1,8 @@
-"""Whether lossless classes lose nothing: in-casts of as much as the switch's memory holds twice, at once, class by class.
+"""Whether lossless classes lose nothing: in-casts of as much as the switch's memory holds twice, at once, class by
+class.
 
-Their windows are open from the start, so that the first round trip fills the buffer whatever ECN says later. All connections are open
-before: a packet that opens one cannot be marked, and WRED drops what it cannot mark.
+Their windows are open from the start, so that the first round trip fills the buffer whatever ECN says later. All
+connections are open before: a packet that opens one cannot be marked, and WRED drops what it cannot mark.
 """
 
 from __future__ import annotations
@@ -24,13 +25,15 @@ _LINES, _MOST_LINES = 2.0, 4.0
 """Senders to a receiver, in lines: of two only half of the burst is ever queued."""
 _FILLS = 2
 _LEAST_BYTES, _MOST_BYTES = 2_000_000, 64_000_000
-"""Of a burst in all: what fills a buffer, and what a validation should take at most."""
+"""The least and the largest burst, all its flows together: what fills a buffer,
+and what a validation should take at most."""
 _FLOW_BYTES = 64_000
-"""Of a connection: what its first window holds, for Linux offers 64 KB of receive window at first (tcp_select_initial_window)."""
+"""The size of each flow: what its first window holds, for Linux offers 64 KB of receive window at first
+(tcp_select_initial_window)."""
 _WINDOW_SEGMENTS = 400
 _INTERVAL_NS = MS
 _SLACK = 3
-"""Of a slot: times that the line takes for the burst."""
+"""The length of a slot, in multiples of the time that the line takes for the burst."""
 _LEAST_SLOT_NS = 50 * MS
 
 
@@ -41,7 +44,7 @@ class _Slot:
     in_cast: InCast
     dscp: int
     flows: int
-    """Of each sender."""
+    """How many flows each sender sends."""
     start_ns: int
     stop_ns: int
 
@@ -61,7 +64,8 @@ def lossless_stage(bench: Bench) -> Stage | None:
 
 
 def lossless_dscps(bench: Bench) -> tuple[int, ...]:
-    """Return the DSCPs that should lose nothing: those that are wanted so, else one of each class that has a lossless group and PFC."""
+    """Return the DSCPs that should lose nothing: those that are wanted so, else one of each class that has a
+    lossless group and PFC."""
     if bench.wanted.lossless is not None:
         return bench.wanted.lossless
     found: dict[int, int] = {}
@@ -152,7 +156,8 @@ def _judge(bench: Bench, slot: _Slot, results: Results) -> Finding:
 
 
 def _marks(bench: Bench, name: str, index: int) -> bool:
-    """Return whether a queue marks: what WRED drops there cannot be marked (retransmissions, acknowledgements: RFC 3168, section 6.1)."""
+    """Return whether a queue marks: what WRED drops there cannot be marked (retransmissions, acknowledgements:
+    RFC 3168, section 6.1)."""
     node, _, interface = name.partition(":")
     ports = [
         port.switch_port
@@ -165,7 +170,10 @@ def _marks(bench: Bench, name: str, index: int) -> bool:
 
 
 def _grown(table: pl.LazyFrame, column: str, by: list[str], slot: _Slot) -> dict[Any, int]:
-    """Return how much a counter grew in a slot, by place (port; or port and queue). A row holds until the next of its place."""
+    """Return how much a counter grew in a slot, by place (port; or port and queue).
+
+    A row holds until the next of its place.
+    """
     at = pl.col("time_ns")
     until = table.select(*by, "time_ns", column).drop_nulls(column).group_by(by)
     value = pl.col(column)

@@ -1,6 +1,8 @@
-"""Whether ECN marks begin where they should: each marking queue is filled by flows that are ECN-capable, one after the other.
+"""Whether ECN marks begin where they should: each marking queue is filled by flows that are ECN-capable, one after the
+other.
 
-The queue's length is sampled every few packets. The last sample without a mark and the first one with a mark enclose the threshold.
+The queue's length is sampled every few packets. The last sample without a mark and the first one with a mark enclose
+the threshold.
 """
 
 from __future__ import annotations
@@ -21,15 +23,19 @@ from fabriclab.validation.finding import Finding, judged, numbers_text, unmeasur
 from fabriclab.validation.in_cast import InCast, in_casts
 
 _LINES = 2.0
-"""Senders to a receiver, in lines: slow start fills the queue within some round trips. So reno: what else there is leaves it early."""
+"""Senders to a receiver, in lines: slow start fills the queue within some round trips. So reno:
+what else there is leaves it early."""
 _INTERVAL_NS = 10_000
 _DIGITS = 4
 _ROUND_TRIPS = 30
-"""Of a slot: in which windows double until their flows fill the line. That is from 10 segments to a hundred million in 24."""
+"""The round trips that a slot has for windows to double until their flows fill the line. That is from 10 segments to a
+hundred million in 24."""
 _FILLS = 4
-"""Of a slot: times that the line takes to fill the queue up to its threshold."""
+"""The part of a slot for the queue to fill, in multiples of the time that the line takes to fill the
+queue up to its threshold."""
 _AVERAGES = 4
-"""Of a slot: times that an average over the queue's length takes to follow it."""
+"""The part of a slot for averages, in multiples of the time that an average over the queue's
+length takes to follow it."""
 _LEAST_SLOT_NS = 2 * MS
 _MOST_PAUSE_NS = 10 * MS
 """Between two slots: what is queued leaves."""
@@ -137,7 +143,8 @@ def _pause_ns(bench: Bench, place: InCast) -> int:
 
 
 def _marking(bench: Bench, place: InCast) -> Iterator[tuple[SwitchQueue, int, int, int]]:
-    """Yield the queues of a port that should mark: with a DSCP that leads there, and where marks begin and are certain, in bytes."""
+    """Yield the queues of a port that should mark: with a DSCP that leads there,
+    and where marks begin and are certain, in bytes."""
     of_queue = _dscps(place.switch_port)
     wanted = {_queue_of(place.switch_port, dscp): threshold for dscp, threshold in bench.wanted.thresholds.items()}
     queues = {queue.index: queue for queue in place.switch_port.queues}
@@ -191,7 +198,10 @@ def _judge(slots: Sequence[_Slot], results: Results) -> list[Finding]:
 
 
 def _begin(slot: _Slot, rows: pl.DataFrame) -> _Begin:
-    """Return how long the queue was when marks began. A sample's watermark is the longest so far: no length between samples is missed."""
+    """Return how long the queue was when marks began.
+
+    A sample's watermark is the longest so far: no length between samples is missed.
+    """
     of_queue = rows.filter((pl.col("port") == slot.in_cast.name) & (pl.col("queue") == slot.queue.index))
     before = of_queue.filter(pl.col("time_ns") < slot.start_ns)
     during = of_queue.filter((pl.col("time_ns") >= slot.start_ns) & (pl.col("time_ns") <= slot.over_ns))

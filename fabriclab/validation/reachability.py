@@ -1,7 +1,8 @@
 """Whether every host reaches every other, with packets as large as they should be, over all the paths there are.
 
-Each pair has some flows of one segment and one of full segments. TCP sends them with DF, so a link that is narrower than both hosts' shows
-as an exception of the sender's path MTU (RFC 1191; `ip route show cache`), or as a flow that never ends where nobody tells the sender.
+Each pair has some flows of one segment and one of full segments. TCP sends them with DF, so a link that is narrower
+than both hosts' shows as an exception of the sender's path MTU (RFC 1191; `ip route show cache`), or as a flow that
+never ends where nobody tells the sender.
 """
 
 from __future__ import annotations
@@ -38,10 +39,12 @@ _SMALL, _FULL = "small", "full"
 _SMALL_BYTES = 100
 _FULL_SEGMENTS = 8
 _FLOWS_A_PATH = 16
-"""Of a switch's flows, on average: that a path is missed by chance has a probability of exp(-16)."""
+"""How many of a switch's flows take each path on average: that a path is missed by chance has a
+probability of exp(-16)."""
 _BETWEEN_RECEIVERS_NS = 200_000
 _LEAST_SHARE = 0.1
-"""Of the mean of a switch's equal paths: below it a path is not used. What BGP itself sends is far below."""
+"""The least share that a path may have of the mean of a switch's equal paths:
+below it a path is not used. What BGP itself sends is far below."""
 _CACHE = ("ip", "-j", "route", "show", "cache")
 
 
@@ -136,7 +139,10 @@ def _expected_mtu(bench: Bench, one: str, other: str) -> int:
 
 
 def _measured_mtu(bench: Bench, one: str, other: str, caches: dict[str, dict[str, int]]) -> int:
-    """Return what either end learnt: it offers the other no larger segments then, who learns nothing. Else what both ends may send."""
+    """Return what either end learnt: it offers the other no larger segments then, who learns nothing.
+
+    Else what both ends may send.
+    """
     learnt = [caches[near].get(_address(bench, far)) for near, far in ((one, other), (other, one))]
     return min(_own_mtu(bench, one), _own_mtu(bench, other), *(mtu for mtu in learnt if mtu is not None))
 
@@ -164,7 +170,8 @@ def _route_mtu(route: dict[str, Any]) -> int | None:
 
 
 def _judge_balance(bench: Bench, results: Results) -> Iterator[Finding]:
-    """Yield, for each switch with equal paths or a port channel to another switch, whether all of them carry traffic."""
+    """Yield, for each switch with equal paths or a port channel to another switch,
+    whether all of them carry traffic."""
     carried = _sent_packets(results)
     for switch in bench.switches:
         intended = bench.intended.node(switch.name)

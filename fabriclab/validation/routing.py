@@ -41,7 +41,8 @@ def judge_routing(bench: Bench, results: Results) -> list[Finding]:
 
 
 def observed(plan: Plan, results: Results) -> Plan:
-    """Return the plan with the routes that the switches really found: what the traffic of a broken network waits for."""
+    """Return the plan with the routes that the switches really found: what the traffic of a
+    broken network waits for."""
     nodes = []
     for node in plan.nodes:
         output = collected(results, "kernel-routes", node.name) if node.role == "switch" else None

@@ -3,8 +3,10 @@
 Core knows this list and nothing below it. Of a vendor's folder it loads, when a lab or a command asks for it:
 
 - `commands`: `app`, the commands of `fabriclab VENDOR`;
-- `kind`: `bind(...)`, what the configurations of switches of the vendor's kind say of a lab (`fabriclab.lab.network.read.Kind`);
-- `container`: `prepare(...)`, how such a switch is made ready in a container (`fabriclab.engine.containers.node.Preparation`).
+- `kind`: `bind(...)`, what the configurations of switches of the vendor's kind say of a lab
+  (`fabriclab.lab.network.read.Kind`);
+- `container`: `prepare(...)`, how such a switch is made ready in a container
+  (`fabriclab.engine.containers.node.Preparation`).
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ class NodeKind:
     config_paths: tuple[str, ...]
     """Where such a node looks for its configuration; a lab binds a file there."""
     image: str
-    """Of its containers."""
+    """The image of its containers."""
     guide: str
     """The file that says where the image comes from."""
 

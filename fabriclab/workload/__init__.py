@@ -1,4 +1,5 @@
-"""Workloads: from the traffic of a plan, or a user's file, to a table of flows and the text of a flow trace (`traffic/README.md`)."""
+"""Workloads: from the traffic of a plan, or a user's file, to a table of flows and the text of a flow trace
+(`traffic/README.md`)."""
 
 from fabriclab.workload.convert import READERS, convert_flows
 from fabriclab.workload.flows import COLUMNS, trace_text

@@ -12,7 +12,10 @@ _BLOCK = 1 << 20
 
 
 def draw_starts(arrivals: Arrivals, stream: Stream, start_ns: int, stop_ns: int) -> Integers:
-    """Return the start times from `start_ns` on, nanoseconds, none at `stop_ns` or later. Jittered ones may overtake each other."""
+    """Return the start times from `start_ns` on, nanoseconds, none at `stop_ns` or later.
+
+    Jittered ones may overtake each other.
+    """
     span_ns = stop_ns - start_ns
     match arrivals.process:
         case "fixed":
@@ -39,7 +42,10 @@ def _fixed(arrivals: Arrivals, span_ns: int) -> Integers:
 
 
 def _poisson(stream: Stream, mean_ns: int, span_ns: int) -> Integers:
-    """Return the times below `span_ns` of a Poisson process; the first gap begins at 0. Sums of whole nanoseconds: no rounding adds up."""
+    """Return the times below `span_ns` of a Poisson process; the first gap begins at 0.
+
+    Sums of whole nanoseconds: no rounding adds up.
+    """
     blocks: list[Integers] = []
     reached_ns = 0
     while reached_ns < span_ns:

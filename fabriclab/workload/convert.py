@@ -1,4 +1,7 @@
-"""From the flow files of simulators to flow traces. Their nodes, numbers, become the lab's hosts; what has no counterpart is left out."""
+"""From the flow files of simulators to flow traces.
+
+Their nodes, numbers, become the lab's hosts; what has no counterpart is left out.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +34,11 @@ class Converted(NamedTuple):
 
 
 def convert_flows(text: str, file: str, source: str, hosts: Sequence[str] | None) -> Converted:
-    """Return the flows of a file of format `source` (of `READERS`), ordered and numbered by start; their class is the format's name.
+    """Return the flows of a file of format `source` (of `READERS`), ordered and numbered by start; their class is the
+    format's name.
 
-    Node 0 is the first of `hosts`, node 1 the second; without hosts they are called h1, h2 and so on. Raises TraceError with every problem.
+    Node 0 is the first of `hosts`, node 1 the second; without hosts they are called h1, h2 and so on. Raises TraceError
+    with every problem.
     """
     problems = TraceProblems()
     found = READERS[source](text, file, problems)

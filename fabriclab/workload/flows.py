@@ -1,4 +1,5 @@
-"""Flows as a table: the columns of the flow trace (`traffic/README.md`) and, as `traffic`, the name of what each belongs to."""
+"""Flows as a table: the columns of the flow trace (`traffic/README.md`) and, as `traffic`,
+the name of what each belongs to."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _TYPES: Mapping[str, pl.DataType] = {
 COLUMNS: Mapping[str, pl.DataType] = {
     name: _TYPES.get(name, pl.String() if kind == "text" else pl.Int64()) for name, kind in TRACE.columns.items()
 }
-"""The columns of the trace in order with their types; `src` and `dst` of a table are an Enum of the lab's hosts. Null is empty."""
+"""The columns of the trace in order with their types; `src` and `dst` of a table are an Enum of the lab's
+hosts. Null is empty."""
 REQUIRED = tuple(name for name in TRACE.columns if name not in TRACE.optional)
 WRITTEN_WHERE_USED = ("request_bytes", "transport", "congestion_control", "dscp", "deadline_ns")
 """Columns that a trace is written without when no flow has a value there."""
@@ -36,7 +38,8 @@ _WRITTEN_AT_A_TIME = 1 << 16
 def flow_table(site: Site, traffic: str, carrier: Carrier, columns: Mapping[str, Any]) -> pl.DataFrame:
     """Return a table of flows that are not numbered yet, in the order given.
 
-    `columns` holds arrays (hosts as numbers in `site.hosts`; at least `start_ns` is one) or one value for all; what is missing is empty.
+    `columns` holds arrays (hosts as numbers in `site.hosts`; at least `start_ns` is one) or one value for all; what is
+    missing is empty.
     """
     length = len(columns["start_ns"])
     given = {

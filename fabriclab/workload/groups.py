@@ -1,4 +1,7 @@
-"""Groups of flows and who waits for whom. A group's name is a path: a flow of `job/shuffle/h3` belongs to `job/shuffle` and `job` too."""
+"""Groups of flows and who waits for whom.
+
+A group's name is a path: a flow of `job/shuffle/h3` belongs to `job/shuffle` and `job` too.
+"""
 
 from __future__ import annotations
 

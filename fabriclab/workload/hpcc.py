@@ -1,8 +1,8 @@
 """Flow files of HPCC's ns-3 simulations: the number of flows, then a line `src dst priority port size start` for each.
 
-Source: alibaba-edu/High-Precision-Congestion-Control, traffic_gen/traffic_gen.py (writes them: size in bytes, start in seconds) and
-simulation/mix/flow.txt (an example that explains itself below its last flow, where nobody reads on). Priority group and port have no
-counterpart in a trace.
+Source: alibaba-edu/High-Precision-Congestion-Control, traffic_gen/traffic_gen.py (writes them: size in bytes, start in
+seconds) and simulation/mix/flow.txt (an example that explains itself below its last flow, where nobody reads on).
+Priority group and port have no counterpart in a trace.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Connection matrices of htsim: `Nodes N`, `Connections M`, then a line `src->dst id K start PICOSECONDS size BYTES` for each connection.
+"""Connection matrices of htsim: `Nodes N`, `Connections M`, then a line `src->dst id K start PICOSECONDS size BYTES`
+for each connection.
 
-Source: Broadcom/csg-htsim, sim/datacenter/connection_matrix.cpp (`ConnectionMatrix::load`). Triggers, which start a connection when
-another one ends, and failures of links are refused: a trace says the first by `group` and `after`, a lab the second by events. `id` and
-`prio` have no counterpart.
+Source: Broadcom/csg-htsim, sim/datacenter/connection_matrix.cpp (`ConnectionMatrix::load`). Triggers, which start a
+connection when another one ends, and failures of links are refused: a trace says the first by `group` and `after`, a
+lab the second by events. `id` and `prio` have no counterpart.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ def read_htsim(text: str, file: str, problems: TraceProblems) -> list[ForeignFlo
 def _refused(word: str) -> str:
     if word == "failure":
         return "failures of links can't be in a trace; write them as events of the lab"
-    return f"{word}: triggers can't be converted; give the connection a start, or write a trace whose `after` names a `group`"
+    return (
+        f"{word}: triggers can't be converted; give the connection a start, or write a trace whose `after` names a "
+        "`group`"
+    )
 
 
 def _read_header(

@@ -23,7 +23,10 @@ class Receivers:
             self._fixed = permutation(pairs.senders, pairs.receivers, site.stream(traffic, "", "permutation"), traffic)
 
     def of(self, sender: str, count: int) -> Integers:
-        """Return the receivers of a sender's `count` flows, as numbers of hosts. Raises TraceError for a sender that has none."""
+        """Return the receivers of a sender's `count` flows, as numbers of hosts.
+
+        Raises TraceError for a sender that has none.
+        """
         pattern = self._pairs.pattern
         if pattern == "permutation":
             return np.repeat(self._site.indices([self._fixed[sender]]), count)
@@ -47,12 +50,16 @@ class Receivers:
                 "out-of-rack": f" behind another switch than {racks[sender]}",
             }.get(pattern, "")
             raise TraceError(
-                f"traffic.{self._traffic}: {sender} has no other receiver{where}; add one, or leave {sender} out of the senders"
+                f"traffic.{self._traffic}: {sender} has no other receiver{where}; add one, "
+                f"or leave {sender} out of the senders"
             )
         return others
 
     def _hot_spot(self, sender: str, stream: Stream, count: int) -> Integers:
-        """Draw for each flow whether it goes to a hot spot, then to which. Where only the sender is of one kind, the other takes all."""
+        """Draw for each flow whether it goes to a hot spot, then to which.
+
+        Where only the sender is of one kind, the other takes all.
+        """
         hot = [host for host in self._pairs.hot_spots if host != sender]
         rest = [host for host in self._candidates(sender) if host not in self._pairs.hot_spots]
         kinds, choices = stream.uniforms(2 * count).reshape(count, 2).T
@@ -62,14 +69,17 @@ class Receivers:
 
 
 def permutation(senders: Sequence[str], receivers: Sequence[str], stream: Stream, traffic: str) -> dict[str, str]:
-    """Return each sender's one receiver: random, never itself, and no receiver has two senders more than another. Raises TraceError.
+    """Return each sender's one receiver: random, never itself, and no receiver has two senders more than another.
+    Raises TraceError.
 
-    Receivers are dealt out in random order, round after round; a sender that was dealt itself swaps with one of the others at random.
+    Receivers are dealt out in random order, round after round; a sender that was dealt itself swaps with one of the
+    others at random.
     """
     slots: list[str] = []
     while len(slots) < len(senders):
         slots += stream.shuffled(receivers)
-    # What is dealt to nobody may be swapped in only while each receiver is dealt once, or some would have two senders less than others.
+    # What is dealt to nobody may be swapped in only while each receiver is dealt once, or some would have two senders
+    # less than others.
     usable = len(slots) if len(senders) <= len(receivers) else len(senders)
     for place, sender in enumerate(senders):
         if slots[place] != sender:
@@ -77,7 +87,8 @@ def permutation(senders: Sequence[str], receivers: Sequence[str], stream: Stream
         partners = [other for other in range(usable) if _may_swap(senders, slots, place, other)]
         if not partners:
             raise TraceError(
-                f"traffic.{traffic}: {sender} has no other receiver; add receivers, or leave {sender} out of the senders"
+                f"traffic.{traffic}: {sender} has no other receiver; add receivers, "
+                f"or leave {sender} out of the senders"
             )
         partner = partners[int(stream.below(len(partners), 1)[0])]
         slots[place], slots[partner] = slots[partner], slots[place]

@@ -28,7 +28,10 @@ class _Queries(NamedTuple):
 
 
 def query_table(traffic: QueryTraffic, site: Site) -> pl.DataFrame:
-    """Return the responses of queries. A query is the group `NAME/q17`: numbers from 0 over all aggregators in the order of start."""
+    """Return the responses of queries.
+
+    A query is the group `NAME/q17`: numbers from 0 over all aggregators in the order of start.
+    """
     aggregators = site.order(traffic.name, traffic.aggregators)
     drawn = [_draw(traffic, aggregator, site) for aggregator in aggregators]
     starts = np.concatenate([queries.starts for queries in drawn])
@@ -57,7 +60,8 @@ def _draw(traffic: QueryTraffic, aggregator: str, site: Site) -> _Queries:
     workers = [worker for worker in traffic.workers if worker != aggregator]
     if traffic.fan_out > len(workers):
         raise TraceError(
-            f"traffic.{traffic.name}: fan_out: {traffic.fan_out} workers of the {len(workers)} that {aggregator} can ask"
+            f"traffic.{traffic.name}: fan_out: {traffic.fan_out} workers of the {len(workers)} that {aggregator} can "
+            "ask"
         )
     streams = {
         purpose: site.stream(traffic.name, aggregator, purpose) for purpose in ("starts", "workers", "jitter", "sizes")
@@ -74,7 +78,8 @@ def _draw(traffic: QueryTraffic, aggregator: str, site: Site) -> _Queries:
 
 
 def draw_subsets(stream: Stream, members: int, count: int, size: int) -> Integers:
-    """Return `count` rows of `size` different numbers below `members`, all choices equally likely (the shuffle of Fisher and Yates)."""
+    """Return `count` rows of `size` different numbers below `members`, all choices equally likely (the shuffle
+    of Fisher and Yates)."""
     rows_at_a_time = max(1, _CELLS // members)
     blocks = [np.zeros((0, size), dtype=np.int64)]
     for first in range(0, count, rows_at_a_time):

@@ -1,9 +1,10 @@
 """Random numbers that are the same on every machine to the last bit, and independent of each other.
 
-A stream is named: seed, traffic, host and purpose, hashed by BLAKE2b (RFC 7693) into the key of a counter-based generator (Philox4x64-10;
-J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). So another traffic or another host changes no draw. Only its raw
-words are used: numpy keeps them as they are, but not what its distributions make of them. Everything after is +, -, x, / and powers of
-two, each rounded as IEEE 754 says; no logarithm of the C library, which differs between machines.
+A stream is named: seed, traffic, host and purpose, hashed by BLAKE2b (RFC 7693) into the key of a counter-based
+generator (Philox4x64-10; J. Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011). So another traffic
+or another host changes no draw. Only its raw words are used: numpy keeps them as they are, but not what its
+distributions make of them. Everything after is +, -, x, / and powers of two, each rounded as IEEE 754 says; no
+logarithm of the C library, which differs between machines.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ Integers = NDArray[np.int64]
 T = TypeVar("T")
 
 _LN2_HIGH = 6.93147180369123816490e-01
-"""ln 2 with its last bits zero, so that its product with an exponent is exact; the rest is `_LN2_LOW` (FreeBSD, msun/src/e_log.c)."""
+"""ln 2 with its last bits zero, so that its product with an exponent is exact;
+the rest is `_LN2_LOW` (FreeBSD, msun/src/e_log.c)."""
 _LN2_LOW = 1.90821492927058770002e-10
 _SQRT_HALF = 0.7071067811865476
 _SERIES_TERMS = 12
@@ -60,7 +62,8 @@ class Stream:
 def natural_logarithm(values: Floats) -> Floats:
     """Return ln of positive values, to 1e-15 of the result.
 
-    x = m 2^e with m between sqrt(1/2) and sqrt(2); ln m = 2 artanh(s) = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1) / (m + 1).
+    x = m 2^e with m between sqrt(1/2) and sqrt(2); ln m = 2 artanh(s) = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1) /
+    (m + 1).
     """
     mantissa, exponent = np.frexp(values)
     small = mantissa < _SQRT_HALF

@@ -1,11 +1,12 @@
 """A MapReduce job's network phases as flows that wait for each other.
 
 `NAME/input/h3`: mapper h3 pulls its share of the input.
-`NAME/shuffle/h5/2/7`: reducer h5 pulls partitions in parallel_copies slots, here the eighth of slot 2, which follows the seventh; the first
-of a slot follows the whole of `NAME/input`. (Hadoop's fetchers take the next partition from one queue; here each has its own share.)
-`NAME/output/h5/1`: what h5 received goes to the host of the second copy when all of `NAME/shuffle/h5` is complete, and from there on to the
-next (`/2`): the pipeline forwards while it receives, so its hops start together. Copies lie as HDFS puts them: the first on the writer
-itself, the second in another rack, the third in the second's (K. Shvachko et al., "The Hadoop Distributed File System", MSST 2010).
+`NAME/shuffle/h5/2/7`: reducer h5 pulls partitions in parallel_copies slots, here the eighth of slot 2, which follows
+the seventh; the first of a slot follows the whole of `NAME/input`. (Hadoop's fetchers take the next partition from one
+queue; here each has its own share.) `NAME/output/h5/1`: what h5 received goes to the host of the second copy when all
+of `NAME/shuffle/h5` is complete, and from there on to the next (`/2`): the pipeline forwards while it receives, so its
+hops start together. Copies lie as HDFS puts them: the first on the writer itself, the second in another rack, the third
+in the second's (K. Shvachko et al., "The Hadoop Distributed File System", MSST 2010).
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ class _Copy(NamedTuple):
 
 
 def shuffle_table(traffic: ShuffleTraffic, site: Site) -> pl.DataFrame:
-    """Return the flows of a job phase by phase. Raises TraceError where a share is too small to be a flow, or hosts are too few."""
+    """Return the flows of a job phase by phase.
+
+    Raises TraceError where a share is too small to be a flow, or hosts are too few.
+    """
     inputs = list(_inputs(traffic, site))
     job = f"{traffic.name}/input" if inputs else None
     copies = [*inputs, *_partitions(traffic, site, job), *_outputs(traffic, site, job)]
@@ -100,7 +104,8 @@ def _replicas(traffic: ShuffleTraffic, reducer: str, site: Site) -> list[str]:
     free = site.stream(traffic.name, reducer, "replicas").shuffled(_others(list(members), reducer))
     if len(free) < traffic.replicas - 1:
         raise TraceError(
-            f"traffic.{traffic.name}: replicas: {traffic.replicas} copies need as many hosts; the job has {len(members)}"
+            f"traffic.{traffic.name}: replicas: {traffic.replicas} copies need as many hosts; "
+            f"the job has {len(members)}"
         )
     # A stable sort: false comes first, and the random order stands where several are as good.
     free.sort(key=lambda host: site.racks[host] == site.racks[reducer])
@@ -118,6 +123,7 @@ def _split(traffic: ShuffleTraffic, size_bytes: int, shares: int) -> list[int]:
     least, larger = divmod(size_bytes, shares)
     if least < SMALLEST_BYTES:
         raise TraceError(
-            f"traffic.{traffic.name}: size: {size_bytes} bytes in {shares} shares; a share must be {SMALLEST_BYTES} bytes or more"
+            f"traffic.{traffic.name}: size: {size_bytes} bytes in {shares} shares; a share must be {SMALLEST_BYTES} "
+            "bytes or more"
         )
     return [least + 1] * larger + [least] * (shares - larger)

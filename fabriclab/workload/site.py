@@ -14,7 +14,8 @@ from fabriclab.workload.randomness import Integers, Stream
 
 
 class TraceError(ValueError):
-    """A flow trace that can't be made or used; the text names what is wrong (of a file: file, line, value) and what would be right."""
+    """A flow trace that can't be made or used; the text names what is wrong (of a file: file, line,
+    value) and what would be right."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,9 @@ class Site:
 
     hosts: tuple[str, ...]
     racks: Mapping[str, str]
-    """Of each host its first switch."""
+    """The rack of each host, which is its first switch."""
     rates_bps: Mapping[str, int]
-    """Of each host the rate of its line: of all its ports together."""
+    """The rate of each host's line, all its ports together, in bit/s."""
     seed: int
 
     @property
@@ -39,14 +40,16 @@ class Site:
         return np.array([numbers[name] for name in names], dtype=np.int64)
 
     def stream(self, traffic: str, host: str, purpose: str) -> Stream:
-        """Return the random numbers of one host of one traffic for one purpose; `host` is empty for draws that concern all."""
+        """Return the random numbers of one host of one traffic for one purpose; `host` is empty for
+        draws that concern all."""
         return Stream(self.seed, traffic, host, purpose)
 
     def order(self, traffic: str, names: Iterable[str]) -> list[str]:
         """Return hosts in the seed's order, one order for each traffic.
 
-        Who starts at the same moment is asked one after the other all the same, and senders in lockstep stay in lockstep: which of them
-        loses hangs on that order (S. Floyd, V. Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992).
+        Who starts at the same moment is asked one after the other all the same, and senders in lockstep stay in
+        lockstep: which of them loses hangs on that order (S. Floyd, V. Jacobson, "On Traffic Phase Effects in
+        Packet-Switched Gateways", 1992).
         """
         return sorted(
             names, key=lambda name: hashlib.blake2b(f"{self.seed} {traffic} {name}".encode(), digest_size=16).digest()

@@ -31,7 +31,8 @@ def mean_size(size: Size) -> float:
 
 
 def quantiles(size: DistributedSize, shares: Floats) -> Integers:
-    """Return the sizes below which these shares (0 to less than 1) of the flows lie: the inverse of the distribution's CDF, not cut."""
+    """Return the sizes below which these shares (0 to less than 1) of the flows lie:
+    the inverse of the distribution's CDF, not cut."""
     sizes, probabilities = _columns(size.points)
     # The first point whose probability is greater; there is one, as the last point's is 1.
     upper = np.searchsorted(probabilities, shares, side="right")

@@ -16,7 +16,7 @@ from fabriclab.workload.sizes import mean_size
 
 _PPM = 1e6
 _RAISED_WORTH_SAYING = 0.0005
-"""Of web-search it is 0.00006: a piece from 0 to 10,000 bytes."""
+"""What has been raised is said from this share on. For web-search it is 0.00006: a piece from 0 to 10,000 bytes."""
 
 
 def trace_summary(plan: Plan, flows: pl.DataFrame) -> str:
@@ -35,13 +35,19 @@ def _lines(traffic: Traffic, flows: pl.DataFrame, site: Site) -> Iterator[str]:
         total = float(flows["size_bytes"].sum())
         yield f"bytes: {format_size(total, 4)}; mean size {format_size(total / flows['size_bytes'].count(), 4)}"
     if flows["stop_ns"].count():
-        yield f"{format_count(flows['stop_ns'].count(), 'long flow')} until {format_duration(max(flows['stop_ns'].drop_nulls()))}"
+        yield (
+            f"{format_count(flows['stop_ns'].count(), 'long flow')} until "
+            f"{format_duration(max(flows['stop_ns'].drop_nulls()))}"
+        )
     yield _starts(flows)
     if isinstance(traffic, ArrivalsTraffic):
         yield from size_lines(traffic.size)
         yield from _load(traffic, flows, site)
     elif isinstance(traffic, QueryTraffic):
-        yield f"queries: {flows['group'].n_unique()}, each of {traffic.fan_out} workers; requests of {format_size(traffic.request_bytes)}"
+        yield (
+            f"queries: {flows['group'].n_unique()}, each of {traffic.fan_out} workers; "
+            f"requests of {format_size(traffic.request_bytes)}"
+        )
         yield from size_lines(traffic.response)
     elif isinstance(traffic, ShuffleTraffic):
         yield from _phases(flows)
@@ -77,17 +83,23 @@ def size_lines(size: Size) -> Iterator[str]:
         return
     distribution = Distribution(size.name, size.points, size.interpolation, "")
     cap = size.cap_bytes
-    yield f"sizes: {size.name}{'' if cap is None else f' CAPPED at {format_size(cap)}'} ({size.interpolation} between points); {mean}"
+    yield (
+        f"sizes: {size.name}{'' if cap is None else f' CAPPED at {format_size(cap)}'} ({size.interpolation} between "
+        f"points); {mean}"
+    )
     if cap is not None:
         kept = size.mean_bytes / distribution.mean_bytes
         uncut = format_size(distribution.mean_bytes, 4)
         yield f"  the cap keeps {kept:.1%} of its bytes (mean without it {uncut}): say so with every result"
     if distribution.raised_share >= _RAISED_WORTH_SAYING:
-        yield f"  {distribution.raised_share:.2%} of its flows are smaller than {SMALLEST_BYTES} bytes and raised to that"
+        yield (
+            f"  {distribution.raised_share:.2%} of its flows are smaller than {SMALLEST_BYTES} bytes and raised to that"
+        )
 
 
 def _load(traffic: ArrivalsTraffic, flows: pl.DataFrame, site: Site) -> Iterator[str]:
-    """Yield the load asked with its formula, and the load got: the bits that the draw gave to what the senders' lines carry in the time."""
+    """Yield the load asked with its formula, and the load got: the bits that the draw gave to what the senders'
+    lines carry in the time."""
     mean, interval_s = mean_size(traffic.size), traffic.arrivals.interval_ns / 1e9
     rates = sorted({site.rates_bps[sender] for sender in traffic.pairs.senders})
     formula = "interval = 8 x mean size / (load x rate)"

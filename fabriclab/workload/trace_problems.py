@@ -21,7 +21,8 @@ class TraceProblems:
 
     @property
     def wanted(self) -> int:
-        """How many problems of one kind are worth recording: one more than are shown, so that it can be said that there are more."""
+        """How many problems of one kind are worth recording: one more than are shown,
+        so that it can be said that there are more."""
         return MOST_SHOWN + 1
 
     def add(self, path: str, line: int, message: str) -> None:

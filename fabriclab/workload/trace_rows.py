@@ -29,7 +29,8 @@ class UserTrace:
 
 
 def read_rows(trace: UserTrace, problems: TraceProblems) -> pl.DataFrame | None:
-    """Return `line` and the columns that the trace has, as texts; null is empty. None after recording that it can't be read.
+    """Return `line` and the columns that the trace has, as texts; null is empty. None after recording that it can't be
+    read.
 
     Rows with too few or too many values are recorded and left out.
     """

@@ -24,7 +24,10 @@ _MOST_LISTED = 20
 
 @dataclass(frozen=True)
 class Rule:
-    """What must not be. `says` makes the message of a row's values; the default names the column, its value and what would be right."""
+    """What must not be.
+
+    `says` makes the message of a row's values; the default names the column, its value and what would be right.
+    """
 
     column: str
     broken: pl.Expr

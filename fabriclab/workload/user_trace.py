@@ -18,7 +18,10 @@ _OF_A_CONNECTION = ("transport", "congestion_control", "dscp")
 
 
 def read_traces(traces: Sequence[UserTrace], site: Site, congestion_controls: Sequence[str]) -> pl.DataFrame:
-    """Return the flows of users' traces in the order given, with their own numbers. Raises TraceError with the first 20 problems."""
+    """Return the flows of users' traces in the order given, with their own numbers.
+
+    Raises TraceError with the first 20 problems.
+    """
     problems = TraceProblems()
     read = [_checked_rows(trace, site, congestion_controls, problems) for trace in traces]
     if not any(table is not None for table in read):

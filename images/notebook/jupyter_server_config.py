@@ -1,4 +1,7 @@
-"""JupyterLab in the container. The token is JUPYTER_TOKEN, or a new one at each start, which the log shows; there is always one."""
+"""JupyterLab in the container.
+
+The token is JUPYTER_TOKEN, or a new one at each start, which the log shows; there is always one.
+"""
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 

@@ -1,4 +1,5 @@
-"""What the command line costs on this host beside the machine: CPU seconds, user and system, the least of some tries. Judges nothing.
+"""What the command line costs on this host beside the machine: CPU seconds, user and system, the least of some tries.
+Judges nothing.
 
     python3 tests/bench/cli.py [--repeat N]
 
@@ -8,8 +9,10 @@ plan     `fabriclab plan labs/dctcp-queue`
 check    `fabriclab check labs/mptcp-short-flows`: 2,396 points
 where    `images/machine/build --where`, which every run asks once
 report   `fabriclab report` of a run of labs/dctcp-queue
-own      of `fabriclab run labs/dctcp-queue` what its user waits for beside the machine: fabriclab's own CPU time before the machine starts,
-         and after it has ended. Its ratio to help, of the same minute, is what can be compared between hosts, busy or idle
+own      of `fabriclab run labs/dctcp-queue` what its user waits for beside the machine: fabriclab's own CPU time before
+the machine starts,
+         and after it has ended. Its ratio to help, of the same minute, is what can be compared between hosts,
+         busy or idle
 run      `fabriclab run labs/dctcp-queue`, all of it, with the machine and what is loaded while that runs
 """
 
@@ -62,7 +65,10 @@ def cpu_s(*command: str | Path) -> float:
 
 
 def own_s(*arguments: str | Path) -> tuple[float, float]:
-    """Return the CPU seconds of fabriclab itself before its machine starts and after it has ended. Raises CalledProcessError."""
+    """Return the CPU seconds of fabriclab itself before its machine starts and after it has ended.
+
+    Raises CalledProcessError.
+    """
     command = [sys.executable, "-c", OWN, *arguments]
     done = subprocess.run(
         command, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
@@ -100,7 +106,8 @@ def main() -> None:
         before, after = min((own_s(*point) for _ in range(repeat)), key=sum)
         ratio = (before + after) / least["help"]
         print(
-            f"own      {before + after:6.2f} s  ({before:.2f} before the machine, {after:.2f} after it; {ratio:.1f} times help)"
+            f"own      {before + after:6.2f} s  ({before:.2f} before the machine, {after:.2f} after it; "
+            f"{ratio:.1f} times help)"
         )
 
 

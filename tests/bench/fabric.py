@@ -1,14 +1,16 @@
-"""What fabrics cost on this host, from the package's own engine: prints figures beside what they are meant to be, judges nothing.
+"""What fabrics cost on this host, from the package's own engine: prints figures beside what they are meant to be,
+judges nothing.
 
     python3 tests/bench/fabric.py [--repeat N]
 
-start         seconds from the start of the machine's process to the epoch; with FRR on all switches also virtual seconds until all
+start         seconds from the start of the machine's process to the epoch; with FRR on all switches also virtual
+seconds until all
               routes are there
 permutation   seconds a virtual second while every host sends to another one at 100 Mbps
 packet-hop    the same CPU time for each packet that a port of a host or a switch has sent, in microseconds
 
-Fat-trees: k=4 has 16 hosts and 20 switches, k=8 128 hosts and 80 switches. Seconds are wall time and CPU time, which a busy host changes
-less. What they are meant to be is for a host that has nothing else to do.
+Fat-trees: k=4 has 16 hosts and 20 switches, k=8 128 hosts and 80 switches. Seconds are wall time and CPU time, which a
+busy host changes less. What they are meant to be is for a host that has nothing else to do.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ probes:
 
 
 class Cost(NamedTuple):
-    """What it took until the epoch and from it to the end of the traffic, virtual seconds of convergence, packets sent by all ports."""
+    """What it took until the epoch and from it to the end of the traffic, virtual seconds of convergence,
+    packets sent by all ports."""
 
     start: Spent
     traffic: Spent

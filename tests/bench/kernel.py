@@ -4,14 +4,15 @@
 
 boot        from start to power-off of a machine without nodes, in seconds
 exec        one fork, exec and exit of `ip link`, in milliseconds
-flow        wall seconds a virtual second of one DCTCP flow at 1 Gbps: host, switch, host; every port tbf, netem 25 us, red or bfifo
-port        the same with switch_port everywhere, and its CPU time as a ratio of that of `flow`
-48 ports    wall seconds a virtual second and a flow of 24 such flows through one switch of 48 ports, each a switch_port; the ratio to
+flow        wall seconds a virtual second of one DCTCP flow at 1 Gbps: host, switch, host; every port tbf, netem 25 us,
+red or bfifo port        the same with switch_port everywhere, and its CPU time as a ratio of that of `flow` 48 ports
+wall seconds a virtual second and a flow of 24 such flows through one switch of 48 ports, each a switch_port; the ratio
+to
             the same with the stock qdiscs
 
-Each figure is the least of the repetitions, in wall time and in CPU time (which a busy host changes less). All but `boot` are
-slopes between two lengths, so that they are free of the boot. What is compared is measured in turn. What they are meant to be is in CPU
-time, on a host that has nothing else to do.
+Each figure is the least of the repetitions, in wall time and in CPU time (which a busy host changes less). All but
+`boot` are slopes between two lengths, so that they are free of the boot. What is compared is measured in turn. What
+they are meant to be is in CPU time, on a host that has nothing else to do.
 """
 
 from __future__ import annotations
@@ -109,7 +110,8 @@ def exec_job(run: Path, count: int) -> Job:
 
 
 def star_job(qdiscs: Qdiscs, hosts: int) -> JobMaker:
-    """Return the maker of jobs in which the first half of so many hosts at one switch sends to the other half, one DCTCP flow each."""
+    """Return the maker of jobs in which the first half of so many hosts at one switch sends to the other
+    half, one DCTCP flow each."""
     return lambda run, seconds: write_star(run, seconds, qdiscs, hosts)
 
 
@@ -169,7 +171,8 @@ def run_machine(paths: Mapping[str, Path], run: Path, job: Job, cpu: int) -> Cos
     tools, rootfs = paths["tools"], paths["rootfs"]
     with tempfile.TemporaryDirectory() as scratch:
         command = [
-            "taskset", "-c", str(cpu), str(paths["kernel"]), "mem=1G", "root=/dev/root", "rootfstype=hostfs", f"rootflags={tools}", "ro",
+            "taskset", "-c", str(cpu), str(paths["kernel"]), "mem=1G", "root=/dev/root",
+            "rootfstype=hostfs", f"rootflags={tools}", "ro",
             "init=/init", "time-travel=inf-cpu", "time-travel-start=1700000000", "fabriclab.seed=1",
             f"hostfs.allow=ro:{tools},ro:{rootfs},rw:{run}", f"fabriclab_rootfs={rootfs}", f"fabriclab_job={run}",
             "con=null", "con0=null,fd:1", f"uml_dir={scratch}/", "quiet",

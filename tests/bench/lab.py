@@ -1,13 +1,15 @@
-"""What a lab costs on this host, from the package's own engine: prints figures beside what they are meant to be, judges nothing.
+"""What a lab costs on this host, from the package's own engine: prints figures beside what they are meant to be, judges
+nothing.
 
     python3 tests/bench/lab.py [--repeat N]
 
-start   48-host star (labs/incast): seconds from the start of the machine's process to the epoch, when the first packet leaves
-memory  peak resident memory of the machine and all that it started in that run, in MB
-flow    seconds a virtual second of one DCTCP flow through labs/dctcp-queue, with its probes, from the epoch on
-incast  seconds of the run with 48 CUBIC senders, and virtual seconds of the same
+start   48-host star (labs/incast): seconds from the start of the machine's process to the epoch, when the first packet
+leaves memory  peak resident memory of the machine and all that it started in that run, in MB flow    seconds a virtual
+second of one DCTCP flow through labs/dctcp-queue, with its probes, from the epoch on incast  seconds of the run with 48
+CUBIC senders, and virtual seconds of the same
 
-Seconds are wall time and CPU time, which a busy host changes less. What they are meant to be is for a host that has nothing else to do.
+Seconds are wall time and CPU time, which a busy host changes less. What they are meant to be is for a host that has
+nothing else to do.
 """
 
 from __future__ import annotations
@@ -71,7 +73,8 @@ def main() -> None:
         lambda run: run.whole.cpu,
     )
     print(
-        f"flow   {(flow.whole - flow.start).text(flow.result.virtual_ns / 1e9)}   s a virtual second (target: at most 0.18)"
+        f"flow   {(flow.whole - flow.start).text(flow.result.virtual_ns / 1e9)}   s a virtual second (target: "
+        "at most 0.18)"
     )
     incast = least(repeat, lambda: measure("incast", {"senders": "48"}), lambda run: run.whole.cpu)
     print(f"incast {incast.whole.text()}   s for {incast.result.virtual_ns / 1e9:.3f} virtual s")

@@ -1,7 +1,7 @@
 """What the first matrix of each lab takes of one CPU: the key `minutes` of its experiment.yml. usage: labs.py [LAB...]
 
-It is CPU time, user and system, of `fabriclab sweep` and of all that it starts, one run at a time, so that a busy computer moves it little.
-Nothing is written into the labs: who measures on an idle computer writes the figures there.
+It is CPU time, user and system, of `fabriclab sweep` and of all that it starts, one run at a time, so that a busy
+computer moves it little. Nothing is written into the labs: who measures on an idle computer writes the figures there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ LABS = Path(__file__).parents[2] / "labs"
 
 
 def cpu_minutes(lab: Path) -> float:
-    """Return the CPU minutes of a lab's first matrix. Raises CalledProcessError when it can't be run; checks that fail are no matter."""
+    """Return the CPU minutes of a lab's first matrix.
+
+    Raises CalledProcessError when it can't be run; checks that fail are no matter.
+    """
     before = _spent_s()
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, "-m", "fabriclab", "sweep", str(lab), "--jobs", "1", "--out", f"{scratch}/sweep"]

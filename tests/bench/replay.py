@@ -2,8 +2,8 @@
 
     python3 tests/bench/replay.py [--flows 1000000] [--hosts 16]
 
-Short flows (2,000 bytes, connections of their own) between random hosts of a leaf-spine, half of them pulls, so many a virtual second that
-every port has a tenth of its rate to carry.
+Short flows (2,000 bytes, connections of their own) between random hosts of a leaf-spine, half of them pulls, so many a
+virtual second that every port has a tenth of its rate to carry.
 
 start    wall seconds from the start of the machine's process to the epoch: every host has read the whole trace then
 traffic  wall seconds from the epoch to the end of the traffic, and microseconds for each flow

@@ -10,8 +10,8 @@ cdf         completion_cdf by class
 coflows     coflow_table and coflow_completion_table
 pool        completion_table of --runs runs of flows / runs flows each, as a sweep over seeds
 
-For each: wall seconds, and the process's largest resident memory in megabytes, 100 of them being Python with polars; the target
-of a million flows is below 2,000.
+For each: wall seconds, and the process's largest resident memory in megabytes, 100 of them being Python with polars;
+the target of a million flows is below 2,000.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ CLASSES = ("query", "short", "update")
 
 
 def synthetic_flows(count: int, hosts: int, seed: int) -> pl.DataFrame:
-    """Return flows with sizes and completion times of a heavy tail; 1 % saw a timeout, 0.1 % never ended, 8 make a query."""
+    """Return flows with sizes and completion times of a heavy tail; 1 % saw a timeout,
+    0.1 % never ended, 8 make a query."""
     draw = np.random.Generator(np.random.PCG64(seed))
     size = np.exp(draw.normal(9.5, 2.0, count)).astype(np.int64) + 4
     source, step = draw.integers(0, hosts, count), draw.integers(1, hosts, count)

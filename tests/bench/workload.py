@@ -2,7 +2,8 @@
 
     python3 tests/bench/workload.py [--flows N]
 
-Each part runs in a process of its own, whose peak resident memory is its own; start alone is Python with the libraries loaded.
+Each part runs in a process of its own, whose peak resident memory is its own; start alone is Python with the libraries
+loaded.
 
 arrivals  Poisson flows of web-search sizes among 16 hosts: generated and written
 queries   partition/aggregate queries of 15 workers: generated and written

@@ -29,7 +29,8 @@ SERVER = '{"Server": {"Version": "28.0"}}'
 
 
 class FakeCommands:
-    """A directory of stand-ins; the first answer whose words begin the argv counts, else nothing is said and all is well."""
+    """A directory of stand-ins; the first answer whose words begin the argv counts,
+    else nothing is said and all is well."""
 
     def __init__(
         self, directory: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...] = ("docker", "containerlab")

@@ -1,4 +1,5 @@
-"""The parts of the container engine that need no container: the deployed copy of a topology, commands, files, series, nodes that go down."""
+"""The parts of the container engine that need no container: the deployed copy of a topology, commands, files,
+series, nodes that go down."""
 
 from __future__ import annotations
 

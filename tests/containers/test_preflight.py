@@ -1,4 +1,7 @@
-"""What this host lacks is named before anything is deployed, each with its cure, all in one go. Docker and Containerlab are stand-ins."""
+"""What this host lacks is named before anything is deployed, each with its cure, all in one go.
+
+Docker and Containerlab are stand-ins.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,10 @@ def test_what_the_lab_asks_of_the_kernel_is_read_from_the_node_files() -> None:
 
 
 def test_qdiscs_that_the_kernel_lacks(kernel: Path, commands: FakeCommands) -> None:
-    said = "Error: Specified qdisc kind is unknown.\nCommand failed -:2\nError: Specified qdisc kind is unknown.\nCommand failed -:3\n"
+    said = (
+        "Error: Specified qdisc kind is unknown.\nCommand failed -:2\nError: "
+        "Specified qdisc kind is unknown.\nCommand failed -:3\n"
+    )
     commands.answer(["docker", "run"], err=said, status=1)
     netem, red = problems()
     assert "discipline netem" in netem and ("modprobe sch_netem" in netem or "CONFIG_NET_SCH_NETEM" in netem)

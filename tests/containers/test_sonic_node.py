@@ -1,4 +1,5 @@
-"""A SONiC node in the container engine, with stand-ins for Docker: its databases and kernel against its config_db.json."""
+"""A SONiC node in the container engine, with stand-ins for Docker:
+its databases and kernel against its config_db.json."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""How exactly the container engine knows when routing has followed a change: between the last look that found it wrong and the first that
-found it right."""
+"""How exactly the container engine knows when routing has followed a change: between the last look that found it wrong
+and the first that found it right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`fabriclab validate` in real containers: a small fabric with FRR. Only what stands whatever the host's load is asked for."""
+"""`fabriclab validate` in real containers: a small fabric with FRR.
+
+Only what stands whatever the host's load is asked for.
+"""
 
 from __future__ import annotations
 

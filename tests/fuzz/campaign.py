@@ -1,6 +1,8 @@
-"""Runs many mutants: `make fuzz CASES=20000 SEED=1`. A case is read cleanly or refused with sentences; anything else is a finding.
+"""Runs many mutants: `make fuzz CASES=20000 SEED=1`. A case is read cleanly or refused with sentences; anything else is
+a finding.
 
-A case follows from seed and number alone: `python tests/fuzz/campaign.py --seed 1 --first 4711 --cases 1 --keep DIR` makes it again.
+A case follows from seed and number alone: `python tests/fuzz/campaign.py --seed 1 --first 4711 --cases 1 --keep DIR`
+makes it again.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from subjects import CLEAN, Subject, subjects
 from fabriclab.lab.reading import document
 
 CPU_LIMIT_S = 60.0
-"""Of one case: the slowest sound lab takes less than one."""
+"""The CPU time of one case: the slowest sound lab takes less than one."""
 MEMORY_LIMIT_BYTES = 2 * 2**30
 """By which one case may raise the process's peak; the programs and libraries themselves take some 200 MB."""
 _LONGEST_SENTENCE = 4000

@@ -1,4 +1,5 @@
-"""Files as a user, a broken editor or a careless script might have left them: seeded changes of YAML, JSON, and lines of words."""
+"""Files as a user, a broken editor or a careless script might have left them: seeded changes of YAML,
+JSON, and lines of words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What is fuzzed: the labs with the files that they bind or name, and the inputs of importers. Each is read as the commands read it."""
+"""What is fuzzed: the labs with the files that they bind or name, and the inputs of importers.
+
+Each is read as the commands read it.
+"""
 
 from __future__ import annotations
 
@@ -184,7 +187,8 @@ def subjects() -> list[Subject]:
 
 
 def lab_files(directory: Path) -> dict[str, str]:
-    """Return a lab's files, its matrices cut to two values an axis: each point is read, and their number is not what is tried."""
+    """Return a lab's files, its matrices cut to two values an axis: each point is read,
+    and their number is not what is tried."""
     names = [path for path in directory.iterdir() if path.suffix in (".yml", ".json", ".txt", ".csv")]
     files = {path.name: path.read_text() for path in sorted(names)}
     files["experiment.yml"] = _with_short_axes(files["experiment.yml"])
@@ -203,7 +207,8 @@ def _with_short_axes(text: str) -> str:
 
 
 def _written_labs() -> Iterator[Subject]:
-    """Yield labs of what none of ours has: a trace, a distribution, a profile of its own, VLANs, all kinds of traffic, all layers."""
+    """Yield labs of what none of ours has: a trace, a distribution, a profile of its own, VLANs,
+    all kinds of traffic, all layers."""
     common = (ROOT / "tests" / "errors" / "common" / "topology.clab.yml").read_text()
     yield LabSubject(
         "a trace", {"topology.clab.yml": common, "experiment.yml": TRACE_LAB, "mine.csv": TRACE, "sizes.txt": SIZES}
@@ -213,9 +218,16 @@ def _written_labs() -> Iterator[Subject]:
     yield LabSubject("layers", {"topology.clab.yml": LAYERED, "experiment.yml": EVERY_TRAFFIC})
 
 
-HPCC = "4\n2 1 3 100 200000000 2.000000000\n3 1 3 100 3 2.0000000015\n1 0 3 100 20 1.5\n0 3 3 100 2000 1\n\nFirst line: # of flows\n"
-HTSIM = "# a comment\nNodes 16\nConnections 3\n7->5 id 1 start 1500 size 2000000\n\n15->1 id 2 start 0 size 100 prio 3\n1->2 id 3 size 9\n"
+HPCC = (
+    "4\n2 1 3 100 200000000 2.000000000\n3 1 3 100 3 2.0000000015\n1 0 3 100 20 1.5\n0 3 3 100 2000 1\n\nFirst line: "
+    "# of flows\n"
+)
+HTSIM = (
+    "# a comment\nNodes 16\nConnections 3\n7->5 id 1 start 1500 size 2000000\n\n15->1 id 2 start 0 size 100 prio "
+    "3\n1->2 id 3 size 9\n"
+)
 TRACE = """# fabriclab-trace-1
+\
 flow,start_ns,src,dst,size_bytes,stop_ns,mode,request_bytes,connection,group,after,class,transport,congestion_control,dscp,deadline_ns
 0,0,h1,client,262144,,pull,,c0,r0,,sru,,,,
 1,0,h2,client,262144,,pull,,c1,r0,,sru,,,,
@@ -229,7 +241,8 @@ switches: {default: {buffer: 64 KB, ecn_threshold: 30 KB}}
 traffic:
   mine: {kind: trace, file: mine.csv}
   drawn: {kind: arrivals, senders: [h1, h2], receivers: [h3, h4], size: sizes.txt, load: 10 %, stop: 20 ms}
-  cut: {kind: arrivals, senders: [h1], receivers: [h2], size: {distribution: sizes.txt, cap: 4 KB}, interval: 1 ms, stop: 10 ms}
+  cut: {kind: arrivals, senders: [h1], receivers: [h2], size: {distribution: sizes.txt, cap: 4 KB}, interval: 1 ms, \
+stop: 10 ms}
 probes: {queues: {interval: 100 us, ports: all}, tcp: {interval: 1 ms, traffic: [drawn]}}
 """
 PROFILE_LAB = """
@@ -256,7 +269,8 @@ name: layers
 topology:
   defaults: {kind: linux, labels: {fabriclab.role: switch}}
   kinds: {linux: {image: 'fabriclab/host:latest', labels: {fabriclab.role: host}}}
-  groups: {fabric: {labels: {fabriclab.role: switch, fabriclab.tier: 1}}, leaf: {labels: {fabriclab.role: switch, fabriclab.tier: 2}}}
+  groups: {fabric: {labels: {fabriclab.role: switch, fabriclab.tier: 1}}, leaf: {labels: {fabriclab.role: switch, \
+fabriclab.tier: 2}}}
   nodes:
     spine1: {group: fabric, labels: {fabriclab.asn: 65000, fabriclab.loopback: 10.255.0.1}}
     spine2: {group: fabric, labels: {fabriclab.asn: 65000, fabriclab.loopback: 10.255.0.2}}
@@ -298,8 +312,10 @@ traffic:
   bulk: {kind: long, senders: [a], receiver: c, start: 1 ms, stop: 1 s, transport: mptcp}
   web: {kind: arrivals, senders: all, receivers: all, size: web-search, load: 5 %, stop: 20 ms}
   some: {kind: flows, senders: 2, receiver: c, size: 10 KB, count: 2, interval: 5 ms, jitter: 1 ms}
-  burst: {kind: arrivals, senders: drawn, size: 2 KB .. 16 KB, interval: 5 ms, arrival: bursty, burst: 3, stop: 20 ms, deadline: 20 ms}
-  ask: {kind: query, aggregators: [c], workers: [a, b], response: 2 KB, interval: 10 ms, stop: 50 ms, deadline: 20 ms, dscp: ef}
+  burst: {kind: arrivals, senders: drawn, size: 2 KB .. 16 KB, interval: 5 ms, arrival: bursty, burst: 3, \
+stop: 20 ms, deadline: 20 ms}
+  ask: {kind: query, aggregators: [c], workers: [a, b], response: 2 KB, interval: 10 ms, stop: 50 ms, \
+deadline: 20 ms, dscp: ef}
   job: {kind: shuffle, mappers: [a, b], reducers: [c], size: 1 MB, replicas: 2}
   perf: {kind: iperf3, senders: [b], receiver: c, stop: 1 s}
   sru: {kind: rounds, senders: 2, receiver: c, size: 64 KB, rounds: 2, connection: kept}
@@ -308,7 +324,8 @@ events:
   back: {at: 200 ms, link: 'leaf1:eth1', action: up}
   slow: {at: 150 ms, link: 'leaf2:eth1', rate: 1 Gbps, loss: 0.1 %}
   gone: {at: 300 ms, node: spine2, action: down}
-probes: {queues: {interval: 100 us, ports: ['leaf1:eth3']}, tcp: {interval: 1 ms, traffic: [bulk, web]}, interfaces: {interval: 10 ms}}
+probes: {queues: {interval: 100 us, ports: ['leaf1:eth3']}, tcp: {interval: 1 ms, traffic: [bulk, web]}, \
+interfaces: {interval: 10 ms}}
 parameters: {buffer: switches.default.buffer, control: [hosts.default.congestion_control]}
 variants:
   one: {hosts.default.congestion_control: reno}

@@ -1,4 +1,7 @@
-"""A short run of `make fuzz`, always the same one, and what long ones found. Every mutant is sound, or refused with clean sentences."""
+"""A short run of `make fuzz`, always the same one, and what long ones found.
+
+Every mutant is sound, or refused with clean sentences.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,8 @@ def test_mutants_are_sound_or_refused() -> None:
 
 
 def test_a_campaign_finds_a_crash(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A reader that breaks is a finding with its place, and the files are kept; so is a sentence that shows the program's inside."""
+    """A reader that breaks is a finding with its place, and the files are kept;
+    so is a sentence that shows the program's inside."""
 
     def broken(path: Path) -> None:
         raise KeyError(path)
@@ -92,7 +96,10 @@ def test_a_sonic_switch_without_links(tmp_path: Path) -> None:
 
 
 def test_an_arista_interface_without_a_name() -> None:
-    text = b"interface\n   tx-queue 1\n      random-detect ecn minimum-threshold 128 kbytes maximum-threshold 1280 kbytes\n"
+    text = (
+        b"interface\n   tx-queue 1\n      random-detect ecn minimum-threshold 128 kbytes maximum-threshold 1280 "
+        b"kbytes\n"
+    )
     with pytest.raises(LabError, match=r"leaf\.cfg:1: interface: an interface has a name"):
         import_qos(parse_config_text(text, "leaf.cfg"), read_chip("trident-3"), None)
 

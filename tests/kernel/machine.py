@@ -26,7 +26,8 @@ REALTIME_START_NS = 1_700_000_000
 """What the machine's CLOCK_REALTIME is ahead of its CLOCK_MONOTONIC."""
 
 START_NS = 10_200_000
-"""When senders start, since the epoch: the ports are configured by then; between two ticks, which would wake sleepers early."""
+"""When senders start, since the epoch: the ports are configured by then; between two ticks,
+which would wake sleepers early."""
 
 SETTLE_S = 0.3
 """How long a run takes at least: all queues have drained by then."""

@@ -65,7 +65,8 @@ def wred_averages(library: ctypes.CDLL, weight_log: int, lengths: Sequence[int])
 def schedule(
     library: ctypes.CDLL, shares: Sequence[tuple[int, int]], frames: Sequence[Sequence[int]], masks: Sequence[int]
 ) -> list[int | None]:
-    """Serve queues with (scheduling, quantum) and lists of frame sizes for as many steps as there are masks of queues that may send."""
+    """Serve queues with (scheduling, quantum) and lists of frame sizes for as many steps as there are masks of
+    queues that may send."""
     shares = [*shares, *[(STRICT, 1)] * (QUEUES - len(shares))]
     frames = [*frames, *[()] * (QUEUES - len(frames))]
     longest = max(map(len, frames))

@@ -19,7 +19,8 @@ RATE_BPS = 1_000_000_000
 THRESHOLD, BUFFER = 30_000, 400_000
 SWITCH_DELAY_NS = 25_000
 HOST_DELAYS_NS = (21_100, 24_700, 27_300, 33_900, 25_000)
-"""Cables differ: with equal ones the flows' frames come in step, and who meets a full queue is decided by a nanosecond."""
+"""Cables differ: with equal ones the flows' frames come in step,
+and who meets a full queue is decided by a nanosecond."""
 
 FLOWS, STOP_NS = 8, 2_000_000_000
 FIRST_NS = 500_000_000
@@ -29,8 +30,9 @@ DCTCP = {"net.ipv4.tcp_congestion_control": "dctcp", "net.ipv4.tcp_ecn": "1", "n
 CUBIC = {"net.ipv4.tcp_congestion_control": "cubic", "net.ipv4.tcp_ecn": "0", "net.ipv4.tcp_no_metrics_save": "1"}
 FULL_SEGMENTS = (1460, 1460, 1460, 1460)
 SEGMENTS = (1460, 1340, 1220, 1100)
-"""The hosts' MSS where a drop-tail buffer decides. With one size, frames come and go in step for as long as the line is busy:
-the host whose frames come first behind a departure finds the free place each time and gets nine tenths of the line, with any qdisc."""
+"""The hosts' MSS where a drop-tail buffer decides. With one size, frames come and go in step for as long as the line is
+busy: the host whose frames come first behind a departure finds the free place each time and gets nine tenths of the
+line, with any qdisc."""
 
 TIMESTAMPS_BYTES, OVERHEAD_BYTES = 12, 52 + 14 + 24
 """The option in each segment; IP and TCP with it, Ethernet's header, check sequence with preamble and gap."""
@@ -59,7 +61,10 @@ class MixedStar(Star):
 
 
 def stock_star() -> Star:
-    red = f"red limit {BUFFER} min {THRESHOLD} max {THRESHOLD + 1} avpkt 1500 burst 20 ecn bandwidth {RATE_BPS}bit probability 1"
+    red = (
+        f"red limit {BUFFER} min {THRESHOLD} max {THRESHOLD + 1} avpkt 1500 burst 20 ecn bandwidth {RATE_BPS}bit "
+        "probability 1"
+    )
     return Star(
         [stock(delay, f"bfifo limit {10 * BUFFER}") for delay in HOST_DELAYS_NS],
         [stock(SWITCH_DELAY_NS, red)] * 5,
@@ -131,7 +136,8 @@ def mean_queue(run: Path) -> float:
 def goodput_line_bytes(run: Path, segments: Sequence[int]) -> float:
     """What the bytes that arrived took of the line, with headers, preamble and gap; each host's MSS is given.
 
-    Not their sum: of a full line it is 2 % more where the hosts of large frames get most of it, and who gets how much is chance.
+    Not their sum: of a full line it is 2 % more where the hosts of large frames get most of it, and who gets how much
+    is chance.
     """
     arrived = [row for row in rows(run / "h5.csv") if row["side"] == "dst"]
     payloads = [segments[int(row["flow"]) % len(segments)] - TIMESTAMPS_BYTES for row in arrived]

@@ -1,4 +1,5 @@
-"""Ports in bridges and bonds: a frame counts in the priority group of the port that it came by, and that port's neighbour is paused."""
+"""Ports in bridges and bonds: a frame counts in the priority group of the port that it came by,
+and that port's neighbour is paused."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ BRIDGE_MAC = "02:fa:00:00:09:02"
 
 @dataclass
 class Vlan(Star):
-    """Hosts h1, h2 and h3 in a bridge with the address 10.9.0.1 (host n has 10.9.0.1n), h4 behind a routed port (10.4.0.2)."""
+    """Hosts h1, h2 and h3 in a bridge with the address 10.9.0.1 (host n has 10.9.0.1n),
+    h4 behind a routed port (10.4.0.2)."""
 
     members = (1, 2, 3)
 

@@ -1,4 +1,5 @@
-"""The Linked Increases Algorithm's arithmetic (net/mptcp/lia.h, a patch of ours) against equations 1 and 2 of RFC 6356 in exact numbers."""
+"""The Linked Increases Algorithm's arithmetic (net/mptcp/lia.h, a patch of ours) against equations 1 and 2 of RFC
+6356 in exact numbers."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ def interval(tmp_path_factory: pytest.TempPathFactory) -> Interval:
 
 
 def exact(subflows: Sequence[tuple[int, int]], subflow: int, missing: Fraction = Fraction(0)) -> Fraction:
-    """Return 1 / min(alpha / sum(w), 1 / w_i); `missing` is taken off the sum in alpha's denominator, in windows of the best subflow."""
+    """Return 1 / min(alpha / sum(w), 1 / w_i); `missing` is taken off the sum in alpha's denominator,
+    in windows of the best subflow."""
     best = max(Fraction(window, rtt * rtt) for window, rtt in subflows)
     rtt_best = max((rtt for window, rtt in subflows if Fraction(window, rtt * rtt) == best), default=1)
     rates = sum(Fraction(window, rtt) for window, rtt in subflows) - missing / rtt_best
@@ -107,7 +109,8 @@ def test_a_single_subflow_is_reno(interval: Interval, window: int, rtt_us: int) 
 def test_equal_subflows_grow_together_by_a_share_of_a_segment(
     interval: Interval, count: int, window: int, rtt_us: int
 ) -> None:
-    """A window of each is acknowledged in a round trip time: all together grow by 1/n, and a loss takes half of one: as one TCP."""
+    """A window of each is acknowledged in a round trip time: all together grow by 1/n,
+    and a loss takes half of one: as one TCP."""
     assert interval([(window, rtt_us)] * count, 0) == count * count * window
 
 

@@ -31,7 +31,8 @@ def bulk_flow(boot: Boot, nic: Device, handle: str) -> Path:
     port = {"name": "h1:eth1", "netns": "/run/netns/h1", "interface": "eth1", "handle": handle}
     sampler = {"interval_ns": 20_000, "output": "/job/queues.csv", "ports": [port], "marks": mark_counters()}
     files = {
-        "traffic/trace.csv": f"# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n{flow}",
+        "traffic/trace.csv": "# fabriclab-trace-1\n"
+        f"flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n{flow}",
         "traffic/hosts.csv": "# fabriclab-hosts-1\nhost,address\nh1,10.1.0.2\nh2,10.2.0.2\n",
         "machine/sampler.json": json.dumps({"format": "fabriclab-sampler-1", "queues": sampler}),
     }
@@ -58,7 +59,8 @@ def mean_own_queue(run: Path) -> float:
 
 
 def test_a_bulk_flow_leaves_its_host_frame_by_frame(boot: Boot) -> None:
-    """TCP hands the port GSO frames of up to 64 KiB: the switch gets what the line carries, and at the line's rate no queue grows there."""
+    """TCP hands the port GSO frames of up to 64 KiB: the switch gets what the line carries,
+    and at the line's rate no queue grows there."""
     run = bulk_flow(boot, NIC, "1:")
     received = shown(run, "s1", "eth1").groups[0]
     assert received["received_packets"] > 50_000
@@ -67,7 +69,10 @@ def test_a_bulk_flow_leaves_its_host_frame_by_frame(boot: Boot) -> None:
 
 
 def test_tcp_keeps_as_little_in_its_own_host_as_with_the_stock_qdiscs(boot: Boot) -> None:
-    """TCP small queues: a millisecond of the flow's rate. The stock qdiscs hold a few frames more that no backlog shows."""
+    """TCP small queues: a millisecond of the flow's rate.
+
+    The stock qdiscs hold a few frames more that no backlog shows.
+    """
     stock = [
         f"qdisc add dev DEV root handle 1: tbf rate {RATE_BPS}bit burst 1514 limit 10000000 overhead 24 mpu 84",
         f"qdisc add dev DEV parent 1:1 handle 2: netem delay {DELAY_NS}ns limit 10000",
@@ -78,8 +83,8 @@ def test_tcp_keeps_as_little_in_its_own_host_as_with_the_stock_qdiscs(boot: Boot
 
 
 def test_a_pause_of_two_priorities_in_the_middle_of_a_burst(boot: Boot) -> None:
-    """The frame in service when the pause takes effect, and what is on the cable, arrive on time; then nothing of both priorities
-    for as long as the pause says, and the higher one goes first."""
+    """The frame in service when the pause takes effect, and what is on the cable, arrive on time; then nothing of both
+    priorities for as long as the pause says, and the higher one goes first."""
     low, high = 3, 4
     reaction_ns, quanta = 5_000, 1_000
     star = Star(

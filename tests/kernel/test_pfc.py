@@ -32,7 +32,8 @@ FRAME_NS = FULL_WIRE * 8
 
 def headroom_frames(wait_ns: int) -> int:
     """What a sender at the line's rate gets through from the frame on that does not fit: that frame, and those that it
-    starts before the pause (which waits, is serialised and takes the cable) reaches it and that are still one cable away."""
+    starts before the pause (which waits, is serialised and takes the cable) reaches it and that are still one cable
+    away."""
     return 1 + -(-(wait_ns + PAUSE_NS + 2 * DELAY_NS) // FRAME_NS)
 
 
@@ -68,7 +69,7 @@ BEST_EFFORT = 1
 
 
 REVERSE_FRAMES = 100
-"""Of each burst against the in-cast: as long as its senders send."""
+"""How many frames each burst against the in-cast has: as long as its senders send."""
 
 
 def reverse_bursts() -> str:
@@ -124,7 +125,8 @@ def test_with_traffic_against_it_a_lossless_class_loses_with_one_frame_less(boot
 
 
 def test_a_pause_stops_its_priority_only_and_for_its_time(boot: Boot) -> None:
-    """A frame of the paused class waits until the pause is over, one of another class does not; the pause comes along the line."""
+    """A frame of the paused class waits until the pause is over, one of another class does not;
+    the pause comes along the line."""
     star = Star([LOSSLESS_HOST, Port()], [Port(pfc=PFC), Port()])
     run = boot.run(
         star,
@@ -153,7 +155,8 @@ def test_the_reaction_time_lets_more_through(boot: Boot) -> None:
 
 
 def storm(boot: Boot, action: int) -> tuple[dict[str, object], list[int]]:
-    """h2 sends pauses for 30 ms; the switch's port to it detects after 5 ms and restores after 3: statistics, arrivals in ms."""
+    """h2 sends pauses for 30 ms; the switch's port to it detects after 5 ms and restores after 3:
+    statistics, arrivals in ms."""
     watched = Port(
         delay_ns=DELAY_NS, pfc=Pfc(1 << TC, detection_ns=5_000_000, restoration_ns=3_000_000, storm_action=action)
     )
@@ -174,8 +177,8 @@ def storm(boot: Boot, action: int) -> tuple[dict[str, object], list[int]]:
 
 def test_a_storm_is_dropped_until_it_is_over(boot: Boot) -> None:
     stats, arrivals = storm(boot, STORM_DROP)
-    # The first frame comes at 0.5 ms and waits: 5 ms later the storm is on. The last pause is sent at 27 ms and lasts 33.5 ms; 3 ms
-    # later the storm is over, at 64.1 ms.
+    # The first frame comes at 0.5 ms and waits: 5 ms later the storm is on. The last pause is sent at 27 ms and lasts
+    # 33.5 ms; 3 ms later the storm is over, at 64.1 ms.
     assert stats["storms"] == 1
     assert arrivals == list(range(64, 100))
     drops = stats["drops"]

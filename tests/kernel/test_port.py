@@ -99,7 +99,8 @@ def test_wred_marks_what_the_curve_says(boot: Boot, wred: Wred) -> None:
         waiting = [max(0, number - 1 - number // 2) * FULL_FRAME for number in range(400)]
         assert marked == [length >= wred.min for length in waiting]
     else:
-        # From 20 KB, frame 28, to 200 KB, frame 267: of 236 frames one in twenty, 11.8. Others than 2 to 24 come once in 1,500 seeds.
+        # From 20 KB, frame 28, to 200 KB, frame 267: of 236 frames one in twenty, 11.8. Others than 2 to 24 come once
+        # in 1,500 seeds.
         assert not any(marked[:26])
         assert all(marked[270:])
         assert 1 < sum(marked[28:264]) < 25

@@ -54,7 +54,8 @@ def test_dwrr_serves_all_and_nothing_twice(algorithms: ctypes.CDLL, queues: list
 def test_while_backlogged_two_queues_differ_by_a_round_at_most(
     algorithms: ctypes.CDLL, queues: list[tuple[int, int]]
 ) -> None:
-    """Shreedhar and Varghese, theorem: normalised service of two backlogged queues differs by less than 1 + (a frame each)/quantum."""
+    """Shreedhar and Varghese, theorem: normalised service of two backlogged queues differs by less than 1 +
+    (a frame each)/quantum."""
     frames = [[size] * 400 for _, size in queues]
     total = [0] * len(queues)
     for queue in schedule(algorithms, [(DWRR, quantum) for quantum, _ in queues], frames, [ALL] * 400):

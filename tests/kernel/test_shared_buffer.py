@@ -24,7 +24,8 @@ def test_saturated_queues_hold_what_choudhury_and_hahne_say(
             admitted = sum(buffer.arrive(account, cells) == ADMIT for account in accounts) > 0
         share = alpha * size / (1 + alpha * queues)
         for account in accounts:
-            # The last frame may step over the threshold, by less than itself; one account's step lowers the others' threshold.
+            # The last frame may step over the threshold, by less than itself; one account's step lowers the others'
+            # threshold.
             assert abs(buffer.used(account) - share) <= cells * max(1, alpha)
 
 

@@ -29,11 +29,13 @@ def pool_is_empty(run: Path, interface: str) -> bool:
 
 LOOKS = 16
 LOOK_INTERVAL_NS = 130_730
-"""Between the looks at a queue: the time of a frame at 100 Mbps and a sixteenth, so that they see all moments of its cycle."""
+"""Between the looks at a queue: the time of a frame at 100 Mbps and a sixteenth,
+so that they see all moments of its cycle."""
 
 
 def look_often(interface: str, name: str) -> str:
-    """Return the command that writes a port's statistics to the run directory LOOKS times, at the end of a time of load."""
+    """Return the command that writes a port's statistics to the run directory LOOKS times,
+    at the end of a time of load."""
     last = START_NS + 90_000_000
     moments = " ".join(str(last - look * LOOK_INTERVAL_NS) for look in reversed(range(LOOKS)))
     return f"for moment in {moments}; do /job/port-tool show {interface} $moment > /job/{name}-$moment; done &"
@@ -48,8 +50,8 @@ def mean_cells(run: Path, name: str) -> float:
 @pytest.mark.parametrize("alpha_log", [-3, -1, 0, 1, 2, 3])
 @pytest.mark.parametrize("queues", [1, 2, 4])
 def test_saturated_queues_hold_alpha_b_over_one_plus_alpha_n(boot: Boot, alpha_log: int, queues: int) -> None:
-    """Choudhury and Hahne; the queues are on as many ports, so that only the memory ties them. A frame is taken whole by an account
-    that is below the threshold: the mean may be a frame's cells off, and one of rounding."""
+    """Choudhury and Hahne; the queues are on as many ports, so that only the memory ties them. A frame is taken whole
+    by an account that is below the threshold: the mean may be a frame's cells off, and one of rounding."""
     queue = Queue(0, Account(pool=0, alpha_log=alpha_log))
     slow = Port(rate_bps=100_000_000, cell=CELL, pools={0: (POOL, 0)}, queues=[queue])
     star = Star([Port()] * (2 * queues), [*[Port(cell=CELL)] * queues, *[slow] * queues])
@@ -76,7 +78,8 @@ def test_a_voq_limit_keeps_one_ingress_port_from_taking_it_all(boot: Boot) -> No
 
 
 def test_reserved_memory_and_ingress_limits(boot: Boot) -> None:
-    """Port 1's priority group may hold 15,000 bytes, port 2's nothing but its 5 reserved frames, whatever the egress queue has."""
+    """Port 1's priority group may hold 15,000 bytes, port 2's nothing but its 5 reserved frames,
+    whatever the egress queue has."""
     pools = {0: (POOL, 0)}
     greedy = Port(pools=pools, groups=[Group(0, Account(pool=0, limit=15_000))])
     modest = Port(groups=[Group(0, Account(pool=0, reserved=5 * FULL_FRAME, limit=0))])

@@ -1,7 +1,8 @@
-"""A leaf's WRED profile, imported from its config_db.json: the share of marked frames at each length of the queue is the profile's curve.
+"""A leaf's WRED profile, imported from its config_db.json: the share of marked frames at each length of the queue is
+the profile's curve.
 
-One host sends datagrams at the rate of the receiver's line all the time, so that the queue keeps its length; bursts of another host raise
-it from one length to the next.
+One host sends datagrams at the rate of the receiver's line all the time, so that the queue keeps its length; bursts of
+another host raise it from one length to the next.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from fabriclab.vendors.sonic.read import parse_config_db
 pytestmark = pytest.mark.vm
 LEAF = Path(__file__).parents[2] / "labs" / "sonic-qos" / "leaf.json"
 DSCP, QUEUE = 3, 3
-"""Of the lossless class that the file marks (DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP)."""
+"""The DSCP and the queue of the lossless class that the file marks (DSCP_TO_TC_MAP, TC_TO_QUEUE_MAP)."""
 RATE_BPS = 100 * 10**9
 TOLERANCE = 0.02
-"""Of the profile's probability."""
+"""How far a share may lie from the profile's probability."""
 DRAWN, CERTAIN = 150_000, 15_000
-"""Frames at a length on the ramp: the standard deviation of the share is then half of the tolerance at most. Off it no mark is chance:
-one frame that is treated wrong would show."""
+"""Frames at a length on the ramp: the standard deviation of the share is then half of the tolerance at most. Off it no
+mark is chance: one frame that is treated wrong would show."""
 HELD_FRAMES = {
     600_000: CERTAIN,
     1_000_000: DRAWN,

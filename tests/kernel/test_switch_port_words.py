@@ -1,7 +1,9 @@
-"""The words by which a batch file describes a port (images/machine/init/src/iproute/switch_port.rs), and what they are in netlink.
+"""The words by which a batch file describes a port (images/machine/init/src/iproute/switch_port.rs), and what they are
+in netlink.
 
-The golden file holds words and bytes in turn. Here the bytes are those that `switch_port.py` packs, in the tests of PID 1 those that its
-words give; in the machine both must make the same port. `FABRICLAB_ACCEPT=1 pytest tests/kernel/test_switch_port_words.py` writes the file.
+The golden file holds words and bytes in turn. Here the bytes are those that `switch_port.py` packs, in the tests of PID
+1 those that its words give; in the machine both must make the same port.
+`FABRICLAB_ACCEPT=1 pytest tests/kernel/test_switch_port_words.py` writes the file.
 """
 
 from __future__ import annotations
@@ -83,7 +85,8 @@ PORTS = {
     ),
     "rate 1000000000bit queue 0 queue 7 strict": Port(queues=[Queue(0), Queue(7)]),
     "rate 1000000000bit queue 0 limit 64000": Port(queues=[Queue(0, Account(limit=64_000))]),
-    "rate 1000000000bit cell 1 memory 0 1000000 queue 1 pool 0 reserved 3000 alpha -8 dwrr 1538 queue 2 pool 0 alpha 7 dwrr 3076": Port(
+    "rate 1000000000bit cell 1 memory 0 1000000 queue 1 pool 0 reserved 3000 alpha -8 dwrr 1538 queue 2 pool 0 alpha "
+    "7 dwrr 3076": Port(
         cell=1,
         pools={0: (1_000_000, 0)},
         queues=[
@@ -94,7 +97,8 @@ PORTS = {
     "rate 1000000000bit queue 5 wrr 3 cir 100000000bit 3028 pir 200000000bit 6056": Port(
         queues=[Queue(5, scheduling=WRR, quantum=3, cir=(100_000_000, 3_028), pir=(200_000_000, 6_056))]
     ),
-    "rate 1000000000bit queue 3 wred 30000 30000 100.0000% ecn queue 4 wred 1000 90000 5.0000% weight 9 ecn keep_non_ect": Port(
+    "rate 1000000000bit queue 3 wred 30000 30000 100.0000% ecn queue 4 wred 1000 90000 5.0000% weight 9 ecn "
+    "keep_non_ect": Port(
         queues=[
             Queue(3, wred=wred(30_000, 30_000, flags=ECN)),
             Queue(4, wred=wred(1_000, 90_000, 5, 9, ECN | KEEP_NON_ECT)),
@@ -106,7 +110,8 @@ PORTS = {
     "rate 1000000000bit queue 2 phantom 950000000bit 3000 voq_limit 12000000 event 100000": Port(
         queues=[Queue(2, phantom=(950_000_000, 3_000), voq_limit=12_000_000, event=100_000)]
     ),
-    "rate 1000000000bit memory 2 500000 group 0 group 3 pool 2 reserved 1518 alpha 0 lossless 20000 18000 2000 group 4 limit 9000": Port(
+    "rate 1000000000bit memory 2 500000 group 0 group 3 pool 2 reserved 1518 alpha 0 lossless 20000 18000 2000 group "
+    "4 limit 9000": Port(
         pools={2: (500_000, 0)},
         groups=[
             Group(0),

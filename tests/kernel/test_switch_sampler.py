@@ -176,7 +176,8 @@ SUBJECTS = {
 
 
 def test_events_have_begin_end_peak_and_ingress(boot: Boot) -> None:
-    """The figures of `test_a_congestion_event_tells_when_how_much_and_from_where`; a second queue's event is still on at the end."""
+    """The figures of `test_a_congestion_event_tells_when_how_much_and_from_where`;
+    a second queue's event is still on at the end."""
     egress = Port(rate_bps=500_000_000, queues=[Queue(0, event=30_000)])
     slow = Port(rate_bps=1_000_000, queues=[Queue(0, event=2 * FULL_FRAME)])
     star = Star([Port()] * 4, [Port(), Port(), egress, slow])
@@ -257,10 +258,12 @@ def test_what_is_no_switch_port_is_refused_by_name(boot: Boot) -> None:
     run = boot.run(star, [("s1", ask)], files=only_switches)
     words = (run / "logs/s1-1.log").read_text().splitlines()
     assert words == [
-        "sampler: /job/plain.json: switches.ports[1].interface: `eth2` of the sampler's own network namespace is no switch_port; "
+        "sampler: /job/plain.json: switches.ports[1].interface: `eth2` of the sampler's own network namespace is no "
+        "switch_port; "
         "its qdiscs: 3: (bfifo)",
         "exit 2",
-        "sampler: /job/missing.json: switches.ports[0].interface: `eth9` does not exist in the sampler's own network namespace; "
+        "sampler: /job/missing.json: switches.ports[0].interface: `eth9` does not exist in the sampler's own network "
+        "namespace; "
         "there are: lo, sit0, eth1, eth2",
         "exit 2",
     ]

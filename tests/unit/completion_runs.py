@@ -1,7 +1,8 @@
-"""Run directories with many flows: short ones that come by themselves, queries with deadlines, sizes of a distribution that was cut.
+"""Run directories with many flows: short ones that come by themselves, queries with deadlines, sizes of a distribution
+that was cut.
 
-Times are from a simple model: the idle path's, some queueing, and for some flows a loss with or without a wait of 200 ms. Draws are of a
-linear congruential generator: the same everywhere.
+Times are from a simple model: the idle path's, some queueing, and for some flows a loss with or without a wait of 200
+ms. Draws are of a linear congruential generator: the same everywhere.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ def mixed_run(
     study: str | None = None,
     axis: str = "background",
 ) -> Path:
-    """A run with flows of each class; the last `cut` flows of each never complete. `axis` is the parameter whose value is `variant`."""
+    """A run with flows of each class; the last `cut` flows of each never complete.
+
+    `axis` is the parameter whose value is `variant`.
+    """
     traffic = [_TRAFFIC[name] for name in classes]
     parameters = {axis: variant} | ({"load": f"{load} %"} if load is not None else {})
     plan = plan_of(
@@ -171,7 +175,8 @@ def _files(flows: list[Flow]) -> dict[str, str]:
         status, read = ("complete", flow.size) if flow.complete else ("stopped", 1448)
         counters = f"{flow.losses},{flow.timeouts},0,{flow.size // 1448 + 1},100,{110 + number % 7},tcp,"
         logs[src].append(
-            f"{number},src,{status},{flow.start_ns},{flow.start_ns + 100_000},{flow.start_ns + 100_000},{end},{read},{counters}\n"
+            f"{number},src,{status},{flow.start_ns},{flow.start_ns + 100_000},{flow.start_ns + 100_000},{end},{read},"
+            f"{counters}\n"
         )
         logs[dst].append(
             f"{number},dst,{status},,{flow.start_ns + 100_000},{flow.start_ns + 150_000},{end},{read},,,,,,,tcp,\n"

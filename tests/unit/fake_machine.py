@@ -1,4 +1,7 @@
-"""A stand-in for the kernel: a shell script that says what a machine would say. The engine can't tell the difference."""
+"""A stand-in for the kernel: a shell script that says what a machine would say.
+
+The engine can't tell the difference.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A leaf with a VLAN, one of whose hosts has two links, and two links to a spine as one; another host behind the spine."""
+"""A leaf with a VLAN, one of whose hosts has two links, and two links to a spine as one;
+another host behind the spine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The command line in a process of its own, with a stand-in for the machine, on a host that lacks something: disk, memory, a locale."""
+"""The command line in a process of its own, with a stand-in for the machine, on a host that lacks something:
+disk, memory, a locale."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ while words:
     except SystemExit as ended:
         print("==", ended.code or 0, flush=True)
 """
-# In a mount namespace of its own, which goes with it: the disk, what lies on it, the command; then a copy of the disk for us to look at.
+# In a mount namespace of its own, which goes with it: the disk, what lies on it, the command; then a copy of the disk
+# for us to look at.
 _ON_DISK = """
 mount -t tmpfs -o "size=$SIZE" tmpfs disk && cp -a before/. disk/ || exit 99
 [ -z "$FILL" ] || { dd if=/dev/zero of=disk/filler bs=4096; truncate -s "-$FILL" disk/filler; } 2>/dev/null

@@ -1,4 +1,7 @@
-"""What the Rust sources and the kernel's headers say of formats, found in their text. Each raises AssertionError where it is not found."""
+"""What the Rust sources and the kernel's headers say of formats, found in their text.
+
+What is not found raises AssertionError.
+"""
 
 from __future__ import annotations
 

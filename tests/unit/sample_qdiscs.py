@@ -1,4 +1,5 @@
-"""What is known of each stock qdisc that a port's queue can be, a row a kind: its words for tc, and where four long flows make it stand."""
+"""What is known of each stock qdisc that a port's queue can be, a row a kind: its words for tc,
+and where four long flows make it stand."""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ LOSSLESS_PORT = SwitchPort(
     ),
     pfc=Pfc(priorities=(LOSSLESS,)),
 )
-"""Class selector 3 is lossless, all others are lossy. A headroom of 13 frames is more than 1 Gbps over 25 us asks for."""
+"""Class selector 3 is lossless, all others are lossy. A headroom of 13 frames is more than 1
+Gbps over 25 us asks for."""
 
 
 def shared_star(

@@ -1,4 +1,5 @@
-"""Labs of a switch with a shared buffer: a star of hosts on s1, an experiment that each test completes, a profile with round figures."""
+"""Labs of a switch with a shared buffer: a star of hosts on s1, an experiment that each test completes,
+a profile with round figures."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ def star(hosts: int = 4, *, rate: str = "1 Gbps", delay: str = "5 us") -> str:
         f"    - {{endpoints: ['h{n}:eth1', 's1:eth{n}'], vars: {{rate: {rate}, delay: {delay}}}}}\n"
         for n in range(1, hosts + 1)
     )
-    return f"name: star\ntopology:\n  nodes:\n    s1: {{kind: linux, labels: {{fabriclab.role: switch}}}}\n{nodes}  links:\n{links}"
+    return (
+        f"name: star\ntopology:\n  nodes:\n    s1: {{kind: linux, labels: {{fabriclab.role: "
+        f"switch}}}}\n{nodes}  links:\n{links}"
+    )
 
 
 def two_tiers() -> str:

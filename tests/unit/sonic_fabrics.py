@@ -1,4 +1,5 @@
-"""config_db.json by hand for several switches (hosts at Ethernet0 and 4, links from Ethernet8 on), and what an import makes of them."""
+"""config_db.json by hand for several switches (hosts at Ethernet0 and 4, links from Ethernet8 on),
+and what an import makes of them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "sonic"
 
 
 def t0_pair(directory: Path) -> list[Path]:
-    """Return two top-of-rack switches: a VLAN of four servers each, a port channel of two to each of two T1s, which have no file."""
+    """Return two top-of-rack switches: a VLAN of four servers each, a port channel of two to each of two
+    T1s, which have no file."""
     text = (GOLDEN / "t0.json").read_text(encoding="utf-8")
     for old, new in {
         "t0-1": "t0-2",

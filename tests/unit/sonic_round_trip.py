@@ -34,7 +34,10 @@ def round_trip(plan: Plan, name: str, directory: Path) -> tuple[dict[str, Any], 
 
 
 def substance(node: Node, plan: Plan) -> dict[str, Any]:
-    """Return what CONFIG_DB says of a switch: its ports by SONiC's names, its memory, its BGP. Not where the figures are from."""
+    """Return what CONFIG_DB says of a switch: its ports by SONiC's names, its memory, its BGP.
+
+    Not where the figures are from.
+    """
     names = sonic_names([port.interface for port in node.ports])
     kept = {"address", "rate_bps", "delay_ns", "mtu", "switch_port"}
     return {

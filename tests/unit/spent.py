@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 _PARENT, _OWN_AND_WAITED_FOR = 1, slice(11, 15)
-"""Of /proc/PID/stat, counted from the state behind the name (proc_pid_stat(5)): ppid; utime, stime, cutime, cstime."""
+"""The fields of /proc/PID/stat, counted from the state behind the name (proc_pid_stat(5)): ppid; utime,
+stime, cutime, cstime."""
 
 
 class Spent(NamedTuple):
@@ -32,7 +33,8 @@ def spent() -> Spent:
 
 
 def descendants_cpu_s() -> float:
-    """Return the processor seconds, user and system, of all that this process has started: what lives, and what has been waited for."""
+    """Return the processor seconds, user and system, of all that this process has started: what lives,
+    and what has been waited for."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     processes = _processes()
     found, ticks = {os.getpid()}, 0

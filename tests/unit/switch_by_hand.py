@@ -1,4 +1,5 @@
-"""Switches written out in full, for the rules that check them: ports alike, one or two classes, what `check_switch` finds by rule."""
+"""Switches written out in full, for the rules that check them: ports alike, one or two classes,
+what `check_switch` finds by rule."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ GBPS = 10**9
 LINE = Line(GBPS, 5_000, GBPS, 5_000, 1500, honoured=(3,))
 SHARED = Account(pool="shared", alpha_log=0)
 OWN = Account(limit_bytes=1_000_000)
-"""Of a lossless class: as much as the whole memory."""
+"""The account of a lossless class: as much as the whole memory."""
 ONE_CLASS = QosMaps(dscp_to_tc=(0,) * 64)
 TWO_CLASSES = QosMaps(dscp_to_tc=tuple(3 if dscp == 24 else 0 for dscp in range(64)))
 LOSSLESS = Lossless(headroom_bytes=20_000, xon_bytes=3_000)

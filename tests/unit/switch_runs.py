@@ -1,4 +1,5 @@
-"""Run directories of a lab whose switch has a shared buffer, from a simple model: five servers answer one client, a burst every 20 ms."""
+"""Run directories of a lab whose switch has a shared buffer, from a simple model:
+five servers answer one client, a burst every 20 ms."""
 
 from __future__ import annotations
 

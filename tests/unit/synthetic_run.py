@@ -1,4 +1,5 @@
-"""Run directories as the machine leaves them, made from a simple model: queue and flow logs with the formats' exact columns."""
+"""Run directories as the machine leaves them, made from a simple model:
+queue and flow logs with the formats' exact columns."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ FLOW_HEADER = (
 QUEUE_HEADER = "# fabriclab-queues-1\ntime_ns,port,bytes,packets,drops,marks,sent_bytes,sent_packets,overlimits\n"
 TCP_HEADER = (
     "# fabriclab-tcp-2\n"
-    "time_ns,node,flow,subflow,path,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,total_retrans,"
+    "time_ns,node,flow,subflow,path,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,"
+    "total_retrans,"
     "timeouts,delivered,delivered_ce,pacing_bps,delivery_bps,bytes_acked,state,ca_state,congestion,alpha\n"
 )
 TRACE_HEADER = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n"
@@ -188,7 +190,8 @@ def _incast_queue(
         drops += int(timeouts > 0 and i % 5 == 0)
         backlog = int(top * fill) // 1514 * 1514
         rows.append(
-            f"{begin + i * step},{port},{backlog},{backlog // 1514},{drops},{int(variant == 'dctcp') * i},{i * 12500},{i * 8},0\n"
+            f"{begin + i * step},{port},{backlog},{backlog // 1514},{drops},{int(variant == 'dctcp') * i},{i * 12500},"
+            f"{i * 8},0\n"
         )
     rows.append(f"{begin + active},{port},0,0,{drops},0,0,0,0\n")
     if timeouts:
@@ -272,7 +275,10 @@ def long_run(run_dir: Path, variant: str = "cubic", *, stop_ns: int = 2_000 * MS
     marks = 9000 if variant == "dctcp" else 0
     files = {"traffic/trace.csv": trace, "raw/queues.csv": "".join(queue), "raw/tcp.csv": "".join(tcp)}
     for f in (0, 1):
-        sent = f"{f},src,stopped,{f * 10 * MS},{f * 10 * MS + 50_000},60000,{stop_ns},{received},{12 * (1 - f)},0,{marks},80000,51,600,tcp,\n"
+        sent = (
+            f"{f},src,stopped,{f * 10 * MS},{f * 10 * MS + 50_000},60000,{stop_ns},{received},{12 * (1 - f)},0,"
+            f"{marks},80000,51,600,tcp,\n"
+        )
         files[f"raw/flows/h{f + 1}.csv"] = FLOW_HEADER + sent
     read = "".join(
         f"{f},dst,stopped,,{f * 10 * MS + 50_000},{f * 10 * MS + 110_000},{stop_ns},{received},,,,,,,tcp,\n"
@@ -295,6 +301,7 @@ def _tcp_row(time: int, flow: int, variant: str, backlog: int, i: int) -> str:
     alpha = "0.21" if variant == "dctcp" else ""
     acked = int(time / 8e9 * 0.47e9 * (1.1 if flow else 0.9))
     return (
-        f"{time},h{flow + 1},{flow},,,{cwnd},{cwnd - 1},{srtt},{srtt // 4},51,201000,{cwnd},0,0,{i // 4000 * 6},0,{i},0,"
+        f"{time},h{flow + 1},{flow},,,{cwnd},{cwnd - 1},{srtt},{srtt // 4},51,201000,{cwnd},0,0,{i // 4000 * 6},0,{i},"
+        "0,"
         f"18446744073709551615,470000000,{acked},ESTAB,open,{variant},{alpha}\n"
     )

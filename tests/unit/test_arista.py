@@ -1,6 +1,7 @@
 """The QoS part of Arista EOS configurations as switch profiles.
 
-`FABRICLAB_ACCEPT=1 pytest tests/unit/test_arista.py` writes the golden profile as it is now; read the difference before you commit it.
+`FABRICLAB_ACCEPT=1 pytest tests/unit/test_arista.py` writes the golden profile as it is now; read the difference before
+you commit it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,10 @@ from fabriclab.resolve import resolve_plan
 from fabriclab.resolve.bgp import bgp_routes, link_local
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "compile"
-FABRIC_EXPERIMENT = "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic:\n  one: {kind: flows, senders: 1, receiver: HOST, size: 100 KB}\n"
+FABRIC_EXPERIMENT = (
+    "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic:\n  one: {kind: flows, senders: 1, receiver: HOST, size: "
+    "100 KB}\n"
+)
 TWO_LEAVES = star(
     link("h1:eth1", "leaf1:eth1"),
     link("h2:eth1", "leaf2:eth1"),
@@ -82,7 +85,8 @@ def test_the_link_local_address_is_that_of_rfc_4291() -> None:
 
 
 def test_a_switch_refuses_paths_through_its_own_as(tmp_path: Path) -> None:
-    """Spines of one AS never learn of each other (RFC 7938, section 5.2.2); spines of different ones do, through every leaf."""
+    """Spines of one AS never learn of each other (RFC 7938, section 5.2.2); spines of different ones
+    do, through every leaf."""
     shared = generated(
         tmp_path / "shared", "leaf-spine --spines 2 --leaves 4 --hosts 1", "h1", **{"routing.protocol": "bgp-numbered"}
     )

@@ -144,7 +144,8 @@ def test_run_does_not_overwrite_unless_told(
 
 
 def test_a_check_that_does_not_hold_is_status_1(invoke: Invoke, machine: Callable[[str], Artefacts]) -> None:
-    # 16 flows of 256 KB that all end after 2.5 ms: far above the link's rate, and above what the lab's check expects of 16 senders.
+    # 16 flows of 256 KB that all end after 2.5 ms: far above the link's rate, and above what the lab's check expects of
+    # 16 senders.
     machine(ANSWER + fake_machine.END)
     result = invoke("run", INCAST, "--set", "variant=cubic", "--set", "senders=16", "--out", "out")
     assert result.exit_code == 1
@@ -268,14 +269,18 @@ def test_exit_status(statuses: list[str], holds: bool, status: int) -> None:
 
 
 def test_help_loads_neither_polars_nor_matplotlib() -> None:
-    script = "import sys\nfrom fabriclab.cli.app import app\nassert not {'polars', 'matplotlib', 'pydantic'} & set(sys.modules)"
+    script = (
+        "import sys\nfrom fabriclab.cli.app import app\nassert not {'polars', 'matplotlib', "
+        "'pydantic'} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
 def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "any.clab.yml"
     file.write_text(
-        "name: any\ntopology:\n  nodes:\n    a: {kind: linux}\n    b: {kind: linux}\n  links:\n    - endpoints: ['a:eth1', 'b:eth1']\n"
+        "name: any\ntopology:\n  nodes:\n    a: {kind: linux}\n    b: {kind: linux}\n  links:\n    - endpoints: "
+        "['a:eth1', 'b:eth1']\n"
     )
     result = invoke("check", str(file))
     assert result.exit_code == 0
@@ -308,7 +313,10 @@ def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(
     whole = invoke("doctor").stdout
     assert f"ok       kernel: {long}\n" in whole
     assert "missing  rootfs: not built: make machine\n" in whole
-    daemon = "note     --engine containerlab: the Docker daemon does not run: sudo systemctl start docker (or sudo dockerd)\n"
+    daemon = (
+        "note     --engine containerlab: the Docker daemon does not run: sudo systemctl start docker (or sudo "
+        "dockerd)\n"
+    )
     assert daemon in whole
     for columns in ("80", "40"):
         monkeypatch.setenv("COLUMNS", columns)

@@ -1,4 +1,7 @@
-"""Commands begin soon, and say that they do: what is imported when, how often a lab is read, what a terminal shows. Nothing is timed."""
+"""Commands begin soon, and say that they do: what is imported when, how often a lab is read, what a terminal shows.
+
+Nothing is timed.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +96,8 @@ def test_help_loads_nothing_heavy() -> None:
     script = (
         "import sys, runpy\nsys.argv[1:] = ['--help']\n"
         "try:\n    runpy.run_module('fabriclab', run_name='__main__')\nexcept SystemExit:\n    pass\n"
-        "print(sorted({'polars', 'numpy', 'matplotlib', 'jinja2', 'pydantic', 'ruamel.yaml'} & set(sys.modules)), file=sys.stderr)"
+        "print(sorted({'polars', 'numpy', 'matplotlib', 'jinja2', 'pydantic', 'ruamel.yaml'} & set(sys.modules)), "
+        "file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     assert "Usage" in done.stdout

@@ -34,7 +34,8 @@ def test_each_flow_has_a_server_and_a_client_with_their_times() -> None:
     processes = processes_of(plan)
     assert list(processes) == ["iperf3-0-dst@h3", "iperf3-1-dst@h3", f"iperf3-0-src@{sender}", f"iperf3-1-src@{other}"]
     assert " ".join(processes["iperf3-1-dst@h3"]) == (
-        "/tools/replay exec --until-ns 1502000000 --log /job/raw/iperf3/1-dst.log -- iperf3 -s -1 -B 10.0.3.1 -p 5202 --json -i 0"
+        "/tools/replay exec --until-ns 1502000000 --log /job/raw/iperf3/1-dst.log -- iperf3 -s -1 -B 10.0.3.1 -p 5202 "
+        "--json -i 0"
     )
     assert " ".join(processes[f"iperf3-0-src@{sender}"]) == (
         "/tools/replay exec --at-ns 1000000 --until-ns 1500000000 --log /job/raw/iperf3/0-src.log -- "

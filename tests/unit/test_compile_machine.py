@@ -132,5 +132,6 @@ def test_memory_has_a_send_buffer_for_each_long_flow() -> None:
         return LongTraffic(name="long", senders=hosts[8:], pairs=pairs, start_ns=0, stop_ns=10**9, stagger_ns=0)
 
     one, eight = (machine_memory_bytes(star(16, traffic=(crossing(hosts[:count]),))) for count in (1, 8))
-    # Eight senders with eight flows of 4 MiB each; with one, the receive buffer that a host has is there too. And seven playing hosts more.
+    # Eight senders with eight flows of 4 MiB each; with one, the receive buffer that a host has is there too. And seven
+    # playing hosts more.
     assert eight - one >= 8 * (8 * 4 - 10) << 20

@@ -1,4 +1,5 @@
-"""Ports of a switch with a shared buffer: the line for the machine's own qdisc, stock qdiscs in its place, and what those can't express."""
+"""Ports of a switch with a shared buffer: the line for the machine's own qdisc, stock qdiscs in its place,
+and what those can't express."""
 
 from __future__ import annotations
 
@@ -241,7 +242,8 @@ def test_a_pause_storm_is_told_again_at_half_of_a_full_pause() -> None:
     assert (storm["name"], storm["node"]) == ("pause-storm-storm@h2", "h2")
     interval_ns = 65_535 * 512 // 2
     assert " ".join(storm["argv"]) == (
-        f"/tools/replay pause-storm --interface eth1 --priorities 3,4 --at-ns 100000000 --until-ns 600000000 --interval-ns {interval_ns}"
+        "/tools/replay pause-storm --interface eth1 --priorities 3,4 --at-ns 100000000 --until-ns 600000000 "
+        f"--interval-ns {interval_ns}"
     )
     assert "disturbances" not in compile_job(plan, stock=True)
 
@@ -296,7 +298,8 @@ NO_WRED_TO_WRED = ((0, None), (1, WRED), (2, WRED.model_copy(update={"ecn": Fals
     [
         (
             WRED,
-            "queue 3: wred of a lossless class; instead: no pause keeps its queue short, and red drops in this class too what it cannot ",
+            "queue 3: wred of a lossless class; instead: no pause keeps its queue short, "
+            "and red drops in this class too what it cannot ",
         ),
         (WRED.model_copy(update={"ecn": False}), "and red drops in this class too"),
         (WRED.model_copy(update={"non_ect": "queue"}), None),

@@ -1,4 +1,5 @@
-"""The flow trace of a plan: order, numbers, the text; a user's own among it. (Bad ones: test_workload_bad_traces.py.)"""
+"""The flow trace of a plan: order, numbers, the text; a user's own among it. (Bad ones:
+test_workload_bad_traces.py.)"""
 
 from __future__ import annotations
 
@@ -96,7 +97,10 @@ def test_a_users_flows_keep_their_numbers_and_the_others_follow(tmp_path: Path) 
 
 
 def test_columns_are_found_by_name(tmp_path: Path) -> None:
-    text = "# fabriclab-trace-1\nclass,flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after\nweb,7,0,h1,h2,4,,push,,,\n"
+    text = (
+        "# fabriclab-trace-1\nclass,flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after\nweb,7,0,h1,"
+        "h2,4,,push,,,\n"
+    )
     assert user_trace(tmp_path, text)[0] == "7,0,h1,h2,4,,push,,,,web"
 
 

@@ -1,4 +1,5 @@
-"""`make deps` on hosts that we don't have: which packages it asks for by apt and by dnf, as root, by sudo and without either."""
+"""`make deps` on hosts that we don't have: which packages it asks for by apt and by dnf, as root,
+by sudo and without either."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Distributions of flow sizes: the project's own against the figures of their sources, the formats that are read, what is refused."""
+"""Distributions of flow sizes: the project's own against the figures of their sources,
+the formats that are read, what is refused."""
 
 from __future__ import annotations
 
@@ -106,17 +107,22 @@ HOMA_DCTCP = """1744.68
 135 0.600375
 20000 1.000000
 """
-"""Of PlatformLab/HomaSimulation, sizeDistributions/DCTCP_MsgSizeDist.txt: the rows around the places where it falls."""
+"""From PlatformLab/HomaSimulation, sizeDistributions/DCTCP_MsgSizeDist.txt:
+the rows around the places where it falls."""
 
 
 def test_homas_dctcp_file_is_refused_by_line() -> None:
     with pytest.raises(DistributionError) as raised:
         read(HOMA_DCTCP, "DCTCP_MsgSizeDist.txt")
     assert str(raised.value).split("\n") == [
-        "DCTCP_MsgSizeDist.txt:9: probability 0.164286 of size 8 comes after 0.175000 of 7; cumulative probabilities must not fall",
-        "DCTCP_MsgSizeDist.txt:12: probability 0.314286 of size 21 comes after 0.316667 of 20; cumulative probabilities must not fall",
-        "DCTCP_MsgSizeDist.txt:14: probability 0.531750 of size 55 comes after 0.536500 of 54; cumulative probabilities must not fall",
-        "DCTCP_MsgSizeDist.txt:16: probability 0.600375 of size 135 comes after 0.600875 of 134; cumulative probabilities must not fall",
+        "DCTCP_MsgSizeDist.txt:9: probability 0.164286 of size 8 comes after 0.175000 of 7; "
+        "cumulative probabilities must not fall",
+        "DCTCP_MsgSizeDist.txt:12: probability 0.314286 of size 21 comes after 0.316667 of 20; "
+        "cumulative probabilities must not fall",
+        "DCTCP_MsgSizeDist.txt:14: probability 0.531750 of size 55 comes after 0.536500 of 54; "
+        "cumulative probabilities must not fall",
+        "DCTCP_MsgSizeDist.txt:16: probability 0.600375 of size 135 comes after 0.600875 of 134; "
+        "cumulative probabilities must not fall",
     ]
 
 
@@ -144,7 +150,8 @@ def test_homas_dctcp_file_is_refused_by_line() -> None:
         ("0 0\n5\n9 1\n", "2: '5' must be two numbers, a size and a cumulative probability"),
         (
             "0 0\n6 1 0.15\n9 1\n",
-            "2: '6 1 0.15' is three columns, ns-2's (packets, a count, probability); leave the middle one out and write "
+            "2: '6 1 0.15' is three columns, ns-2's (packets, a count, probability); "
+            "leave the middle one out and write "
             "`# unit: 1500 B` above",
         ),
         ("0 0\n5 0.5\n9 0.9\n", "3: the last probability is 0.9; it must be 1, or 100 where they are per cent"),

@@ -35,7 +35,8 @@ LABS = [directory.parent.name for directory in sorted(ROOT.glob("labs/*/experime
 
 
 def commands_of(document: str) -> list[list[str]]:
-    """Return the words of each command line of fabriclab in a document's code: what stands two blanks after it explains it."""
+    """Return the words of each command line of fabriclab in a document's code:
+    what stands two blanks after it explains it."""
     text = DOCUMENTS[document]
     lines = re.findall(r"^    (?:\.venv/bin/)?fabriclab (.+)$", text, flags=re.MULTILINE)
     lines += re.findall(r"`fabriclab ([^`\n]+)`", text)

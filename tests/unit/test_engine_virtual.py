@@ -135,7 +135,8 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 import test_engine_virtual, fake_machine
-test_engine_virtual.run(Path(sys.argv[1]), fake_machine.EPOCH + 'echo "$TMPDIR" > "$job/private"; while sleep 0.1; do :; done')
+test_engine_virtual.run(Path(sys.argv[1]), fake_machine.EPOCH + 'echo "$TMPDIR" > "$job/private"; while sleep 0.1; \
+do :; done')
 """
 
 

@@ -124,7 +124,8 @@ def test_a_rate_changes_without_removing_the_qdisc(tmp_path: Path) -> None:
     first = lines_of(compile_job(plan)["events"][0])[0]
     assert (
         first
-        == "leaf1 tc qdisc change dev eth3 root handle 1: tbf rate 100000000bit burst 1514 limit 64000 overhead 24 mpu 84"
+        == "leaf1 tc qdisc change dev eth3 root handle 1: tbf rate 100000000bit burst 1514 limit 64000 overhead 24 "
+        "mpu 84"
     )
 
 

@@ -1,4 +1,4 @@
-"""The formats of `fabriclab/formats` and what Rust and C say of them: names, order, versions and bounds are the same."""
+"""The formats of `fabriclab/formats` and what Rust and C say of them: the same names, order, versions and bounds."""
 
 from __future__ import annotations
 

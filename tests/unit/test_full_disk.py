@@ -1,4 +1,5 @@
-"""Commands on a disk that is full or read-only: a line that says so, an exit status, nothing half-written, what was measured kept."""
+"""Commands on a disk that is full or read-only: a line that says so, an exit status, nothing half-written,
+what was measured kept."""
 
 from __future__ import annotations
 
@@ -95,7 +96,8 @@ def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_report_that_does_not_fit_takes_nothing_away(tmp_path: Path, logged: Path) -> None:
-    """Of a run that nobody has made results of, then pictures of one whose results are there, in one process."""
+    """The report of a run that nobody has made results of, then pictures of one whose results are
+    there, in one process."""
     shutil.copytree(logged, tmp_path / "before")
     shutil.copytree(logged / "run", tmp_path / "before" / "read")
     ingest_run(tmp_path / "before" / "read")

@@ -1,4 +1,5 @@
-"""Generated topologies: their text (golden), that Containerlab's schema and our own reader take them, what holds for all of them."""
+"""Generated topologies: their text (golden), that Containerlab's schema and our own reader take them,
+what holds for all of them."""
 
 from __future__ import annotations
 
@@ -295,14 +296,18 @@ WRONG = {
     "fat-tree --hosts-per-edge 0": "--hosts-per-edge 0: a fabric without them is none; write 1 or more",
     "fat-tree --core-rate 1": "--core-rate: '1' has no unit",
     "leaf-spine --hosts 0": "--hosts 0: a fabric without them is none; write 1 or more",
-    "leaf-spine --leaves 1 --hosts 1": "--leaves 1 --hosts 1: one host has nobody to send to; write 2 leaves or 2 hosts",
+    "leaf-spine "
+    "--leaves 1 --hosts 1": "--leaves 1 --hosts 1: one host has nobody to send to; write 2 leaves or 2 hosts",
     "leaf-spine --oversubscription 3:1": "needs 666666666.667 bps each; choose another ratio, or give --uplink-rate",
     "leaf-spine --oversubscription 3:1 --uplink-rate 1Gbps": (
-        "--oversubscription 3:1 contradicts --uplink-rate '1 Gbps': 4 x 1 Gbps to 2 x 1 Gbps = 2:1; remove one of the two"
+        "--oversubscription 3:1 contradicts --uplink-rate '1 Gbps': 4 x 1 Gbps to 2 x 1 Gbps = 2:1; "
+        "remove one of the two"
     ),
     "leaf-spine --name my.lab": "--name 'my.lab' is no lab name",
     "star --hosts 1": "--hosts 1: a fabric without them is none; write 2 or more",
-    "star --rate 1Tbps": "Hosts, link h1:eth1 to s1:eth1: a rate of 1 Tbps is out of range; choose one from 10 kbps to 400 Gbps",
+    "star "
+    "--rate "
+    "1Tbps": "Hosts, link h1:eth1 to s1:eth1: a rate of 1 Tbps is out of range; choose one from 10 kbps to 400 Gbps",
     "star --delay 2s": "a delay of 2 s is out of range; choose one up to 1 s",
     "star --delay 25": "--delay: '25' has no unit",
     "star --mtu 100": "--mtu 100 is out of range; write 576 to 65535 bytes of an IP packet",

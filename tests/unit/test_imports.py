@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "lab.hosts": {"lab.ports", "lab.network", "lab.reading"},
     "lab.switch": {"lab.ports", "lab.network", "lab.reading", "qdiscs"},
     "lab.traffic": {"lab.hosts", "lab.reading", "distributions"},
-    "lab": {"lab.traffic", "lab.switch", "lab.hosts", "lab.ports", "lab.network", "lab.reading"},
+    "lab": {"lab.traffic", "lab.switch", "lab.hosts", "lab.ports", "lab.network", "lab.reading", "qdiscs"},
     "generate": {"lab"},
     "graph": set(),
     "resolve.switch": {"lab"},
@@ -67,8 +67,8 @@ ALLOWED: dict[str, set[str]] = {
     "__main__": {"cli"},
     "__init__": set(),
 }
-"""What each folder may import beside itself, and EVERYWHERE. To others a package is one thing, with all the folders in it;
-these import each other by name, and one way only."""
+"""What each folder may import beside itself, and EVERYWHERE. To others a package is one thing, with all the folders in
+it; these import each other by name, and one way only."""
 EVERYWHERE = {"files", "formats", "shipped", "units"}
 ENGINES = {"engine", "engine.containers", "vendors.sonic"}
 PROCESS_STARTERS = {"subprocess", "multiprocessing", "pty"}
@@ -83,7 +83,8 @@ def part_of(file: Path) -> str:
 
 
 def part_named(module: str) -> str:
-    """Return the innermost part that a module of the package, or a name in one, belongs to; its first word where there is none."""
+    """Return the innermost part that a module of the package, or a name in one, belongs to;
+    its first word where there is none."""
     words = module.split(".")
     outer = (".".join(words[:length]) for length in range(len(words), 0, -1))
     return next((name for name in outer if name in ALLOWED), words[0])

@@ -50,7 +50,8 @@ groups:
 hosts: {background: {congestion_control: reno}}
 traffic:
   bulk: {kind: long, senders: all, pairs: permutation, jitter: 1 ms, stop: 1 s}
-  web: {kind: arrivals, senders: left, size: {distribution: web-search, cap: 1 MB}, interval: 10 ms, stop: 1 s, dscp: ef}
+  web: {kind: arrivals, senders: left, size: {distribution: web-search, cap: 1 MB}, interval: 10 ms, stop: 1 s, \
+dscp: ef}
   some: {kind: arrivals, senders: foreground, size: 2 KB .. 16 KB, load: 1 %, arrival: bursty, burst: 4, stop: 1 s}
   ask: {kind: query, aggregators: one, workers: all, response: web-search, interval: 50 ms, stop: 1 s, deadline: 10 ms}
   job: {kind: shuffle, mappers: 2, reducers: [c], size: 1 MB, transport: mptcp}
@@ -209,7 +210,8 @@ def test_a_parameter_beside_a_variant_has_the_last_word(lab: Lab) -> None:
         (
             "buffer",
             "64",
-            "--set buffer=64: switches.default.buffer: '64' has no unit; write one of B, KB, MB, GB, KiB, MiB, GiB, such as '64 KB'",
+            "--set buffer=64: switches.default.buffer: '64' has no unit; write one of B, KB, MB, GB, KiB, MiB, GiB, "
+            "such as '64 KB'",
         ),
         ("hosts.a.ecm", "on", "--set hosts.a.ecm=on: 'hosts.a.ecm': 'ecm' is unknown; did you mean 'ecn'?"),
         (
@@ -319,7 +321,8 @@ PIECES = [
 
 
 def edited(text: str, chooser: random.Random) -> str:
-    """Return `text` with one random edit: a piece put in or over, a stretch cut out, a line moved, doubled or indented."""
+    """Return `text` with one random edit: a piece put in or over, a stretch cut out,
+    a line moved, doubled or indented."""
     at, length = chooser.randrange(len(text) + 1), chooser.choice((0, 1, 1, 3, 10))
     lines = text.split("\n")
     line = chooser.randrange(len(lines))

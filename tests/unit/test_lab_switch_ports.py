@@ -74,7 +74,8 @@ def test_pfc_maps_and_groups_of_some_ports(tmp_path: Path) -> None:
 def test_a_profile_s_ports_are_scaled_like_the_rest_and_overridden_by_the_experiment(tmp_path: Path) -> None:
     profile = (
         "bandwidth: 140 Gbps\nport_rate: 10 Gbps\npools: {all: {size: 40 MB}}\n"
-        "ports: {eth1: {queues: {3: {limit: 100 KB, wred: {min: 20 KB, max: 40 KB}}}}, eth8: {queues: {3: {limit: 9 KB}}}}\n"
+        "ports: {eth1: {queues: {3: {limit: 100 KB, wred: {min: 20 KB, max: 40 KB}}}}, eth8: {queues: {3: {limit: "
+        "9 KB}}}}\n"
     )
     plan = plan_of(tmp_path, "profile: mine, ports: {eth1: {queues: {3: {wred: {max: 30 KB}}}}}", profile)
     queue = port(plan, "eth1").queues[3]

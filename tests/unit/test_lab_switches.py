@@ -1,4 +1,5 @@
-"""Switches with a shared buffer as written: profile file, `default` and name together, and what else an experiment says of them."""
+"""Switches with a shared buffer as written: profile file, `default` and name together,
+and what else an experiment says of them."""
 
 from __future__ import annotations
 

@@ -168,7 +168,10 @@ def test_unnumbered_sessions_have_settings_before_the_bond_is_made(tmp_path: Pat
 def test_a_port_channel_is_a_bond_and_a_vlan_a_bridge(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
     leaf = plan.node("leaf")
-    bond = f"link add name PortChannel2 address {leaf.ports[2].mac} mtu 1500 type bond mode balance-xor xmit_hash_policy layer3+4 miimon 10"
+    bond = (
+        f"link add name PortChannel2 address {leaf.ports[2].mac} mtu 1500 type bond mode balance-xor xmit_hash_policy "
+        "layer3+4 miimon 10"
+    )
     bridge = f"link add name Vlan10 address {leaf.ports[0].mac} mtu 1500 type bridge stp_state 0 mcast_snooping 0"
     lines = ip_lines(plan, "leaf")
     assert [line for line in lines if line.startswith("link add")][::2] == [bond, bridge]
@@ -216,7 +219,10 @@ limit: 1 s
 
 
 def test_a_member_of_a_vlan_restores_what_its_host_forgot(tmp_path: Path) -> None:
-    events = "events:\n  cut: {at: 1 ms, link: 'h1:eth1', action: down}\n  mended: {at: 2 ms, link: 'h1:eth1', action: up}\nlimit: 1 s\n"
+    events = (
+        "events:\n  cut: {at: 1 ms, link: 'h1:eth1', action: down}\n  mended: {at: 2 ms, link: 'h1:eth1', action: "
+        "up}\nlimit: 1 s\n"
+    )
     steps = steps_of(plan_of(tmp_path, experiment() + events), 1)
     assert steps["leaf"] == ["link set dev eth1 up"]
     assert len([line for line in steps["h1"] if line.startswith("neighbour")]) == 3

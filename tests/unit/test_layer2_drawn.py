@@ -1,4 +1,5 @@
-"""Drawn fabrics with VLANs and port channels: whatever is grouped, every packet's way ends at the host that it is for."""
+"""Drawn fabrics with VLANs and port channels: whatever is grouped, every packet's way ends at
+the host that it is for."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ MOST_HOPS = 8
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf: its links to each spine, those to each host, and which of these are a port channel, which hosts in the VLAN."""
+    """A leaf: its links to each spine, those to each host, and which of these are a port channel,
+    which hosts in the VLAN."""
 
     uplinks: int
     is_bundled: bool

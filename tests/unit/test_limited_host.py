@@ -1,4 +1,5 @@
-"""Commands where memory, characters or a standard stream are not what one thinks: a line that says so, never a traceback or a hang."""
+"""Commands where memory, characters or a standard stream are not what one thinks: a line that says so,
+never a traceback or a hang."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The build scripts of the machine, with stand-ins for what they call: what they name, publish, refuse and clear away."""
+"""The build scripts of the machine, with stand-ins for what they call: what they name, publish,
+refuse and clear away."""
 
 from __future__ import annotations
 
@@ -101,7 +102,8 @@ def test_a_root_file_system_that_could_not_be_made_is_not_published(programs: st
 
 
 def test_root_may_unpack_by_a_mmdebstrap_that_has_to_be_told_so(programs: str, tmp_path: Path) -> None:
-    """Debian 13's refuses its chrootless mode to root; the option is its manual's, and runs no maintainer script with this variant."""
+    """Debian 13's refuses its chrootless mode to root; the option is its manual's,
+    and runs no maintainer script with this variant."""
     refusing = "E: running chrootless mode as root without fakeroot might damage the host system"
     stand_in(
         programs,

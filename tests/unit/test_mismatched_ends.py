@@ -1,4 +1,5 @@
-"""Settings that need both ends of a connection: who follows whom, and what is said where the ends contradict each other."""
+"""Settings that need both ends of a connection: who follows whom, and what is said where the ends
+contradict each other."""
 
 from __future__ import annotations
 
@@ -76,11 +77,13 @@ BETWEEN = "flows of traffic.bulk between h3 and h1, h2 have no marks, only losse
         # What was written stays; it is said.
         (
             f"{MIXED_SENDERS}, h3: {{congestion_control: cubic}}",
-            f"experiment.yml:3: hosts.h3.congestion_control is cubic: {BETWEEN}: the end that listens runs cubic, and {REFUSED}",
+            f"experiment.yml:3: hosts.h3.congestion_control is cubic: {BETWEEN}: the end that listens runs cubic, "
+            f"and {REFUSED}",
         ),
         (
             f"{MIXED_SENDERS}, default: {{congestion_control: reno}}",
-            f"experiment.yml:3: hosts.default.congestion_control is reno: {BETWEEN}: the end that listens runs reno, and {REFUSED}",
+            f"experiment.yml:3: hosts.default.congestion_control is reno: {BETWEEN}: the end that listens runs reno, "
+            f"and {REFUSED}",
         ),
         (
             f"{MIXED_SENDERS}, h3: {{ecn: off}}",
@@ -92,12 +95,14 @@ BETWEEN = "flows of traffic.bulk between h3 and h1, h2 have no marks, only losse
         ),
         (
             "h1..h2: {ecn: off}, h3: {ecn: on}",
-            "experiment.yml:3: hosts.h1..h2.ecn is off: flows of traffic.bulk between h1, h2 and h3 have no marks, only losses: "
+            "experiment.yml:3: hosts.h1..h2.ecn is off: flows of traffic.bulk between h1, h2 and h3 have no marks, "
+            "only losses: "
             "ecn of the other end is on; write accept or on",
         ),
         (
             "h3: {ecn: on}",
-            f"experiment.yml:3: hosts.h3.ecn is on: {BETWEEN}: the other end opens them and does not ask for ECN; write ecn: on for it too",
+            f"experiment.yml:3: hosts.h3.ecn is on: {BETWEEN}: the other end opens them and does not ask for ECN; "
+            "write ecn: on for it too",
         ),
         (
             "h3: {congestion_control: dctcp}",
@@ -106,7 +111,8 @@ BETWEEN = "flows of traffic.bulk between h3 and h1, h2 have no marks, only losse
         ),
         (
             "h3: {window_limit: 4}",
-            "experiment.yml:3: hosts.h3.window_limit is 4, but h3 sends no data: it bounds what a host sends, whoever receives it",
+            "experiment.yml:3: hosts.h3.window_limit is 4, but h3 sends no data: it bounds what a host sends, "
+            "whoever receives it",
         ),
     ],
 )
@@ -120,10 +126,12 @@ def test_who_opens_a_connection_asks_for_ecn(tmp_path: Path) -> None:
     assert plan_with(tmp_path, "h3: {ecn: on}", PULL).warnings == ()
     (warning,) = plan_with(tmp_path, "h3: {congestion_control: dctcp}", PULL).warnings
     assert warning.startswith(
-        "experiment.yml:3: hosts.h3.congestion_control is dctcp: flows of traffic.ask between h3 and h1, h2 have no marks"
+        "experiment.yml:3: hosts.h3.congestion_control is dctcp: flows of traffic.ask between h3 and h1, "
+        "h2 have no marks"
     )
     (warning,) = plan_with(tmp_path, "h1..h2: {ecn: on}", PULL).warnings
-    assert warning.endswith("between h1, h2 and h3 have no marks, only losses: the other end opens them and does not ask for ECN; "
+    assert warning.endswith(
+        "between h1, h2 and h3 have no marks, only losses: the other end opens them and does not ask for ECN; "
                             "write ecn: on for it too")  # fmt: skip
 
 
@@ -178,7 +186,8 @@ def test_what_a_traffic_says_itself_holds_for_both_ends(tmp_path: Path) -> None:
 
 
 def test_no_shipped_lab_follows(tmp_path: Path) -> None:
-    """Their hosts' congestion control is written wherever DCTCP runs: their flows are what they were before hosts followed."""
+    """Their hosts' congestion control is written wherever DCTCP runs: their flows are what they were
+    before hosts followed."""
     for directory in sorted((ROOT / "labs").glob("*/")):
         lab = parse_lab(directory, every_point=False)
         resolver = Resolver(lab)

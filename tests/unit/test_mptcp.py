@@ -48,7 +48,10 @@ def test_defaults_are_explicit(tmp_path: Path) -> None:
 
 
 def test_layers_override_key_by_key_and_none_ends_it(tmp_path: Path) -> None:
-    hosts = "hosts: {default: {mptcp: {subflows: 4, path_manager: fullmesh}}, h1: {mptcp: {subflows: 2}}, h2: {mptcp: none}}\n"
+    hosts = (
+        "hosts: {default: {mptcp: {subflows: 4, path_manager: fullmesh}}, h1: {mptcp: {subflows: 2}}, h2: {mptcp: "
+        "none}}\n"
+    )
     plan = plan_of(tmp_path, TWO_HOSTS, EXPERIMENT + hosts)
     assert mptcp_of(plan, "h1") == Mptcp(subflows=2, add_addr_accepted=8, scheduler="default", path_manager="fullmesh")
     assert mptcp_of(plan, "h2") is None
@@ -65,7 +68,10 @@ def test_keys_are_set_from_outside(tmp_path: Path) -> None:
 
 
 def test_parameters_show_what_nobody_set(tmp_path: Path) -> None:
-    keys = "parameters: {subflows: hosts.default.mptcp.subflows, h1: hosts.h1.mptcp.subflows, manager: hosts.default.mptcp.path_manager}\n"
+    keys = (
+        "parameters: {subflows: hosts.default.mptcp.subflows, h1: hosts.h1.mptcp.subflows, manager: "
+        "hosts.default.mptcp.path_manager}\n"
+    )
     written = EXPERIMENT + "hosts: {default: {mptcp: {subflows: 4}}}\n" + keys
     assert plan_of(tmp_path, TWO_HOSTS, written).parameters == {"subflows": 4, "h1": 4, "manager": "subflow"}
     assert plan_of(tmp_path, TWO_HOSTS, EXPERIMENT + keys).parameters == {

@@ -1,4 +1,5 @@
-"""Containerlab's keys that nothing here acts on: `check` lists nodes and lines, `run` says so shortly, the plan has the list."""
+"""Containerlab's keys that nothing here acts on: `check` lists nodes and lines, `run` says so shortly,
+the plan has the list."""
 
 from __future__ import annotations
 
@@ -37,7 +38,10 @@ topology:
     - {endpoints: ['h1:eth1', 's1:eth1'], vars: {rate: 1 Gbps}}
     - {endpoints: ['h2:eth1', 's1:eth2'], vars: {rate: 1 Gbps}}
 """
-EXPERIMENT = "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic: {a: {kind: long, senders: [h1], receiver: h2, stop: 1 s}}\n"
+EXPERIMENT = (
+    "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic: {a: {kind: long, senders: [h1], receiver: h2, stop: "
+    "1 s}}\n"
+)
 
 
 def topology_text(**parts: str) -> str:
@@ -173,5 +177,8 @@ def test_check_lists_run_says_it_shortly_and_the_plan_carries_the_list(tmp_path:
         ]
     warnings = resolve_plan(lab, {}).warnings
     assert set(listed) <= set(warnings), "the plan lies in the run's directory; its report shows what it warns of"
-    short = "warning: topology.clab.yml: not applied in the virtual machine: exec, binds, env; fabriclab check names nodes and lines"
+    short = (
+        "warning: topology.clab.yml: not applied in the virtual machine: exec, binds, env; "
+        "fabriclab check names nodes and lines"
+    )
     assert lines_before_runs(lab.topology, [warnings]) == [short]

@@ -1,6 +1,7 @@
 """The plan: golden plans of our labs, defaults made explicit, addresses and routes.
 
-`FABRICLAB_ACCEPT=1 pytest tests/unit/test_plan.py` writes the golden plans as they are now; read the difference before you commit it.
+`FABRICLAB_ACCEPT=1 pytest tests/unit/test_plan.py` writes the golden plans as they are now; read the difference before
+you commit it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ POINTS = {
     "dctcp-queue": ("dctcp-queue", {}),
     "dctcp-queue-ten-gigabit": ("dctcp-queue", {"rate": "10 Gbps", "variant": "dctcp"}),
 }
-EXPERIMENT = "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic:\n  one: {kind: flows, senders: 1, receiver: h2, size: 100 KB}\n"
+EXPERIMENT = (
+    "title: T\nswitches: {default: {buffer: 64 KB}}\ntraffic:\n  one: {kind: flows, senders: 1, receiver: h2, size: "
+    "100 KB}\n"
+)
 
 
 def star(*links: str, switches: tuple[str, ...] = ("s1",), hosts: tuple[str, ...] = ("h1", "h2")) -> str:
@@ -147,7 +151,10 @@ def test_links_of_the_experiment_override_the_topology(tmp_path: Path) -> None:
 
 
 def test_parameters_show_values_that_nobody_set(tmp_path: Path) -> None:
-    keys = "rate: links.rate, rto: hosts.default.rto_min, h1: hosts.h1.rto_min, threshold: switches.default.ecn_threshold, limit: limit"
+    keys = (
+        "rate: links.rate, rto: hosts.default.rto_min, h1: hosts.h1.rto_min, threshold: "
+        "switches.default.ecn_threshold, limit: limit"
+    )
     experiment = (
         EXPERIMENT + f"hosts: {{default: {{rto_min: 10 ms}}}}\nparameters: {{{keys}, count: traffic.one.count}}\n"
     )

@@ -13,8 +13,10 @@ traffic:
   incast: {kind: rounds, senders: 3, receiver: h8, size: 64 KB, rounds: 1, jitter: 1 ms}
   bulk: {kind: long, senders: background, pairs: permutation, transport: mptcp, stop: 2 s}
   paced: {kind: flows, senders: [h3], receiver: h4, size: 1 KB, count: 5, interval: 10 ms}
-  web: {kind: arrivals, senders: all, size: {distribution: web-search, cap: 10 MB}, load: 40 %, stop: 10 s, dscp: ef, deadline: 20 ms}
-  bursts: {kind: arrivals, senders: [h1], size: 2 KB .. 16 KB, arrival: bursty, burst: 8, interval: 1 ms, start: 1 s, stop: 2 s}
+  web: {kind: arrivals, senders: all, size: {distribution: web-search, cap: 10 MB}, load: 40 %, stop: 10 s, dscp: ef, \
+deadline: 20 ms}
+  bursts: {kind: arrivals, senders: [h1], size: 2 KB .. 16 KB, arrival: bursty, burst: 8, interval: 1 ms, start: 1 s, \
+stop: 2 s}
   ask: {kind: query, aggregators: [h1], response: 2 KB, arrival: fixed, interval: 100 ms, jitter: 10 ms, stop: 10 s}
   job: {kind: shuffle, mappers: h1..h4, reducers: [h5, h6], size: 8 MB, replicas: 2, congestion_control: dctcp}
   perf: {kind: iperf3, senders: 1, receiver: h8, stop: 3 s}

@@ -1,4 +1,5 @@
-"""What `make machine` and `make venv` say while they build: each step once in a log, how it ended, nothing left running."""
+"""What `make machine` and `make venv` say while they build: each step once in a log, how it ended,
+nothing left running."""
 
 from __future__ import annotations
 
@@ -20,7 +21,10 @@ def shell(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_log_has_a_line_for_each_step(tmp_path: Path) -> None:
-    steps = "at() { cat step 2>/dev/null || true; }\nwork() { echo 'unpacking' >step; until [ -e seen ]; do sleep 0.1; done; echo result; }\n"
+    steps = (
+        "at() { cat step 2>/dev/null || true; }\nwork() { echo 'unpacking' >step; until [ -e seen ]; do sleep 0.1; "
+        "done; echo result; }\n"
+    )
     # The work goes on when its step was told: nothing here waits for a time.
     watch = "{ until grep -q unpacking log 2>/dev/null; do sleep 0.1; done; touch seen; } &\n"
     done = shell(f"cd '{tmp_path}'\n{steps}{watch}progress '[1/2] kernel' at work 2>log\nwait")
@@ -47,7 +51,10 @@ def test_nothing_runs_on_when_the_build_is_interrupted(tmp_path: Path) -> None:
 
 def test_a_terminal_has_one_line_that_changes() -> None:
     ours, theirs = pty.openpty()
-    script = f"source '{PROGRESS}'\nat() {{ echo 'compiling, 3 files so far'; }}\nwork() {{ sleep 0.3; }}\nprogress kernel at work"
+    script = (
+        f"source '{PROGRESS}'\nat() {{ echo 'compiling, 3 files so far'; }}\nwork() {{ sleep 0.3; "
+        f"}}\nprogress kernel at work"
+    )
     with subprocess.Popen(["bash", "-c", script], stderr=theirs, stdout=subprocess.DEVNULL):
         os.close(theirs)
         shown = b""

@@ -1,4 +1,5 @@
-"""What a lab may read: regular files of its own directory, links resolved; and nothing of another file comes out in an error."""
+"""What a lab may read: regular files of its own directory, links resolved;
+and nothing of another file comes out in an error."""
 
 from __future__ import annotations
 
@@ -203,7 +204,7 @@ def test_the_command_itself_ends_at_a_pipe(tmp_path: Path) -> None:
 
 OPENS = {"read_text", "read_bytes", "open", "fdopen"}
 OUR_OWN = {"open_file", "read_text"}
-"""Of `fabriclab.files`."""
+"""What of `fabriclab.files` opens a file."""
 READS_ITSELF = {
     "lab/reading/files.py": "the one place",
     "lab/switch/profile.py": "the profiles that come with fabriclab",
@@ -218,7 +219,8 @@ READS_ITSELF = {
 
 
 def test_nothing_else_reads_a_users_file() -> None:
-    """A lab's files and those that the command line names are opened in `lab/reading/files.py`; run directories are another matter."""
+    """A lab's files and those that the command line names are opened in `lab/reading/files.py`;
+    run directories are another matter."""
     found = set()
     for part in ("lab", "resolve", "workload", "compile", "vendors", "cli"):
         for file in sorted((ROOT / "fabriclab" / part).rglob("*.py")):

@@ -1,4 +1,5 @@
-"""Settings as horizontal axes: numbers, categories, what has no place; which points and times figures show; names of vertical axes."""
+"""Settings as horizontal axes: numbers, categories, what has no place; which points and times figures show;
+names of vertical axes."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ def test_numbers_stay_numbers_and_points_without_one_are_named(sweep_dir: Path) 
         == "Without headroom, so not drawn: CUBIC, 8 senders; DCTCP, 8 senders."
     )
     assert left_out(pools, lines[:1], "goodput_bps", axis).endswith(
-        "Without Goodput, so not drawn: DCTCP, 1 sender, 27 KB headroom; DCTCP, 4 senders, 9 KB headroom; DCTCP, 16 senders, 1 KB headroom."
+        "Without Goodput, so not drawn: DCTCP, 1 sender, 27 KB headroom; DCTCP, 4 senders, 9 KB headroom; DCTCP, "
+        "16 senders, 1 KB headroom."
     )
 
 
@@ -105,7 +107,8 @@ def test_a_choice_of_points_is_told(sweep_dir: Path) -> None:
     sweep = read_sweep(sweep_dir)
     note = choice_note(pools_of(sweep), varied_settings(sweep))
     assert note.startswith(
-        "Figures that show points one by one have 4 of the 8, those before and after goodput collapses with senders, of CUBIC and DCTCP: "
+        "Figures that show points one by one have 4 of the 8, those before and after goodput collapses with senders, "
+        "of CUBIC and DCTCP: "
         "CUBIC, 4 senders; CUBIC, 8 senders; DCTCP, 4 senders; DCTCP, 8 senders."
     )
     few = replace(sweep, points=sweep.points[:4])

@@ -1,4 +1,5 @@
-"""What a number without brackets covers: all sampled ports, never the first one alone; what it leaves out is said beside it."""
+"""What a number without brackets covers: all sampled ports, never the first one alone;
+what it leaves out is said beside it."""
 
 from __future__ import annotations
 

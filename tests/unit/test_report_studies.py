@@ -1,4 +1,5 @@
-"""A study's numbers beside ours: changes against another point, columns of a part's own, and that studies name what there is."""
+"""A study's numbers beside ours: changes against another point, columns of a part's own,
+and that studies name what there is."""
 
 from __future__ import annotations
 

@@ -32,7 +32,8 @@ def flows_of(*lives: tuple[int, int]) -> pl.LazyFrame:
 
 
 def samples_of(lives: list[tuple[int, int]], share: Callable[[int, int], float], subflows: int = 1) -> pl.LazyFrame:
-    """What each sender has had acknowledged, each millisecond; `share` is a flow's share of the link in the millisecond before."""
+    """What each sender has had acknowledged, each millisecond; `share` is a flow's share of the link in
+    the millisecond before."""
     rows: list[dict[str, Any]] = []
     for flow, (begin, end) in enumerate(lives):
         acknowledged = 0
@@ -63,7 +64,8 @@ def test_jain_of_unequal_shares() -> None:
 
 
 def test_fair_after_the_first_has_given_way() -> None:
-    """One has all for 100 ms, then each a half: at t they have got 0.5 x (t + 100) and 0.5 x (t - 100), whose ratio becomes fair."""
+    """One has all for 100 ms, then each a half: at t they have got 0.5 x (t + 100) and 0.5 x (t - 100),
+    whose ratio becomes fair."""
     lives = [(0, 1000), (0, 1000)]
 
     def share(flow: int, time: int) -> float:

@@ -16,7 +16,10 @@ US = 1000
 
 
 def plan(*links: tuple[str, str, int, int], mtu: int = 1500, stored: str = "") -> Plan:
-    """Nodes and their links: two ends, rate, delay; what begins with h is a host. The ports of nodes in `stored` are switch_ports."""
+    """Nodes and their links: two ends, rate, delay; what begins with h is a host.
+
+    The ports of nodes in `stored` are switch_ports.
+    """
     nodes: dict[str, list[dict[str, Any]]] = {}
     for one, other, rate_bps, delay_ns in links:
         for node, peer in ((one, other), (other, one)):
@@ -125,7 +128,7 @@ def test_hosts_pass_nothing_on_and_fewer_hops_win() -> None:
 
 STORED = plan(("h1", "s1", GBPS, 10 * US), ("h2", "s1", GBPS, 15 * US), stored="h1 s1 h2")
 FRAME_NS = 1538 * 8
-"""Of a full frame at 1 Gbps."""
+"""The time that a full frame takes at 1 Gbps."""
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,8 @@ def test_a_request_is_stored_and_forwarded_too(request_bytes: int | None, carrie
 
 
 def completion_of_each_frame(sizes: list[int], rates: list[int]) -> float:
-    """When the last of some frames has passed lines in a row, each of which begins with a frame when it has all of it and is idle."""
+    """When the last of some frames has passed lines in a row, each of which begins with a frame when it has
+    all of it and is idle."""
     free = [0.0] * len(rates)
     for size in sizes:
         arrival = 0.0

@@ -258,7 +258,8 @@ def test_subflows_are_connections_of_their_own(tmp_path: Path) -> None:
 def test_rounds_are_groups_that_are_complete(tmp_path: Path) -> None:
     trace = "0,0,h1,h3,5000,,pull,a,r0,,s\n1,0,h2,h3,5000,,pull,b,r0,,s\n2,0,h1,h3,5000,,pull,a,r1,r0,s\n"
     logs = {
-        "h3": "0,dst,complete,0,,,600,5000,,,,,,\n1,dst,complete,100,,,900,5000,,,,,,\n2,dst,stopped,900,,,950,10,,,,,,\n"
+        "h3": "0,dst,complete,0,,,600,5000,,,,,,\n1,dst,complete,100,,,900,5000,,,,,,\n2,dst,stopped,900,,,950,10,,,,,,"
+        "\n"
     }
     summary = read_run(small_run(tmp_path, trace, logs)).summary
     assert (summary["rounds_complete"], summary["round_mean_ns"]) == (1, 900.0)
@@ -276,7 +277,8 @@ def test_queue_metrics_weigh_time_and_count_from_the_first_sample(tmp_path: Path
 def test_stalls_are_silences_of_the_port_while_traffic_lasts(tmp_path: Path) -> None:
     end = 230_000_000
     logs = {"h1": "0,src,complete,0,,,,5000,0,0,0,4,51,80\n", "h3": f"0,dst,complete,,,,{end},5000,,,,,,\n"}
-    # Sent until 1 ms; a packet that only arrives at 3 ms ends no silence; sent again at 211 ms, 9 ms of nothing, then until the end.
+    # Sent until 1 ms; a packet that only arrives at 3 ms ends no silence; sent again at 211 ms, 9 ms of nothing, then
+    # until the end.
     times = [(0, 0, 1), (1_000_000, 0, 2), (3_000_000, 1514, 2), (211_000_000, 0, 3), (220_000_000, 0, 4), (end, 0, 5)]
     queue = QUEUE_HEADER + "".join(f"{time},s1:eth3,{backlog},0,0,0,0,{sent},0\n" for time, backlog, sent in times)
     summary = read_run(small_run(tmp_path, "0,0,h1,h3,5000,,push,,,,web\n", logs, **{"raw/queues.csv": queue})).summary

@@ -1,4 +1,5 @@
-"""The switch profiles that come with fabriclab: each has its sources, its sums fit the chip, and one busy queue gets what is published."""
+"""The switch profiles that come with fabriclab: each has its sources, its sums fit the chip,
+and one busy queue gets what is published."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""`fabriclab sonic check`: every rule with a file that breaks it, with files that look as if they did, and on files of real platforms.
+"""`fabriclab sonic check`: every rule with a file that breaks it, with files that look as if they did, and on files of
+real platforms.
 
-`FABRICLAB_ACCEPT=1 pytest tests/unit/test_sonic_check.py` writes what is expected of the traps as it is now; read the difference.
+`FABRICLAB_ACCEPT=1 pytest tests/unit/test_sonic_check.py` writes what is expected of the traps as it is now; read the
+difference.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ def rules_of(tables: Tables) -> set[str]:
 
 
 def test_busy_ports_are_those_that_are_up() -> None:
-    """Queues of ports that are down hold nothing, so that a threshold within reach of two busy ports is within reach."""
+    """Queues of ports that are down hold nothing, so that a threshold within reach of two busy
+    ports is within reach."""
     tables = trap("wred-unreachable-when-busy")
     assert "wred-unreachable-when-busy" in rules_of(tables)
     names = list(tables["PORT"])
@@ -99,7 +102,8 @@ def test_static_th_on_a_dynamic_pool_is_how_shipped_templates_say_no_limit() -> 
 
 @pytest.mark.parametrize("platform", ["trident-2", "trident-3", "jericho-2", "export-trident-3", "export-jericho-2"])
 def test_files_of_platforms_have_no_errors(platform: str) -> None:
-    """Trident 2's shipped lossless thresholds (alpha 1/8) are below its ECN threshold of 1 MiB as soon as four ports are busy."""
+    """Trident 2's shipped lossless thresholds (alpha 1/8) are below its ECN threshold of 1 MiB as soon
+    as four ports are busy."""
     found = judge_config_db((PLATFORMS / f"{platform}.json").read_bytes(), platform).findings
     assert [finding.rule for finding in found] == (["wred-above-xoff"] if platform == "trident-2" else [])
 

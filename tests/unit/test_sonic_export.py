@@ -1,4 +1,5 @@
-"""A plan's switch as config_db.json: what each value becomes, what cannot be said, and that an import gives the same plan again."""
+"""A plan's switch as config_db.json: what each value becomes, what cannot be said,
+and that an import gives the same plan again."""
 
 from __future__ import annotations
 
@@ -166,7 +167,8 @@ def test_what_a_queue_cannot_say() -> None:
     assert set(unsaid) == {
         "PFC: pauses of 100 quanta; the platform has its own",
         "PFC: a reaction time of 2 us",
-        "watchdog: 10 ms and 200 ms: SONiC takes whole ms, detection in 100 to 5000, restoration in 100 to 60000; left out",
+        "watchdog: 10 ms and 200 ms: SONiC takes whole ms, detection in 100 to 5000, restoration in 100 to 60000; "
+        "left out",
         "memory: cells of 256 B",
         "queue 1: pir 100 Mbps without cir, which SONiC's YANG models refuse",
         "WRED: probability 2.5 %: whole per cent only, written as 3",

@@ -116,7 +116,8 @@ def test_port_channels(tmp_path: Path) -> None:
     (line,) = complaint(files, tmp_path)
     member, lone = line_of("PortChannel1|Ethernet8", tmp_path, "a.json"), line_of('"Ethernet12"', tmp_path, "b.json")
     assert line == (
-        f"{member}: PORTCHANNEL_MEMBER|PortChannel1|Ethernet8: leads to b:Ethernet12 ({lone}), which is a member of no port channel"
+        f"{member}: PORTCHANNEL_MEMBER|PortChannel1|Ethernet8: leads to b:Ethernet12 ({lone}), "
+        "which is a member of no port channel"
     )
 
 
@@ -140,8 +141,8 @@ def test_two_files_that_disagree_on_a_link(tmp_path: Path) -> None:
     (line,) = complaint(files, tmp_path)
     there, here = line_of('"Ethernet8"', tmp_path, "b.json", 2), line_of('"Ethernet8"', tmp_path, "a.json", 2)
     assert (
-        line
-        == f"{there}: DEVICE_NEIGHBOR|Ethernet8: leads to a:Ethernet8, and that to b:Ethernet12 ({here}); write the same"
+        line == f"{there}: DEVICE_NEIGHBOR|Ethernet8: leads to a:Ethernet8, and that to b:Ethernet12 ({here}); "
+        "write the same"
     )
 
 
@@ -184,7 +185,8 @@ def test_an_address_twice(tmp_path: Path) -> None:
         line_of("10.0.0.0/32", tmp_path, "b.json"),
     )
     assert complaint(files, tmp_path) == [
-        f"{second}: Loopback0|10.0.0.0/32: 10.0.0.0/32 is 10.0.0.0/31 of a:Ethernet8 ({first}) too; each interface has its own"
+        f"{second}: Loopback0|10.0.0.0/32: 10.0.0.0/32 is 10.0.0.0/31 of a:Ethernet8 ({first}) too; "
+        "each interface has its own"
     ]
 
 
@@ -207,7 +209,8 @@ def test_as_numbers_that_do_not_match(tmp_path: Path) -> None:
     near, far = bgp("10.0.0.1", 65009, 65001), bgp("10.0.0.0", 65001, 65002)
     (line,) = complaint(addressed(near, far), tmp_path)
     assert line.endswith(
-        f"BGP_NEIGHBOR|10.0.0.1|asn: AS 65009, and b has AS 65002 ({line_of('bgp_asn', tmp_path, 'b.json')}); write the same"
+        f"BGP_NEIGHBOR|10.0.0.1|asn: AS 65009, and b has AS 65002 ({line_of('bgp_asn', tmp_path, 'b.json')}); "
+        "write the same"
     )
     near = bgp("10.0.0.1", 65002, 65001)
     (line,) = complaint(addressed(near), tmp_path)
@@ -248,8 +251,8 @@ def test_two_switches_of_one_name(tmp_path: Path) -> None:
         and f"({line_of('hostname', tmp_path, 'a.json')}" not in line
     )
     assert (
-        f"'A' is the name of the switch in {line_of('hostname', tmp_path, 'a.json')} too ('a'); give each its own hostname"
-        in line
+        f"'A' is the name of the switch in {line_of('hostname', tmp_path, 'a.json')} too ('a'); "
+        "give each its own hostname" in line
     )
 
 

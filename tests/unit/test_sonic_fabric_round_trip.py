@@ -124,7 +124,8 @@ def lab_of(fabric: str, directory: Path) -> Path:
     experiment = [
         "title: Fat-tree",
         FABRICS[fabric],
-        "switches: {default: {profile: trident-3, scale: 1/100, pfc: {priorities: [3]}, queues: {3: {wred: {min: 20 KB, max: 60 KB}}}}}",
+        "switches: {default: {profile: trident-3, scale: 1/100, pfc: {priorities: [3]}, queues: {3: {wred: {min: "
+        "20 KB, max: 60 KB}}}}}",
         "traffic: {a: {kind: long, senders: [h1-1-1], receiver: h4-2-2, stop: 1 s}}",
     ]
     (directory / "experiment.yml").write_text("\n".join(experiment))

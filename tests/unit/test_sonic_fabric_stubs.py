@@ -113,7 +113,8 @@ def test_a_switch_without_a_file_has_one_as_number(tmp_path: Path) -> None:
 
 def test_a_switch_without_a_file_may_be_an_error(tmp_path: Path) -> None:
     assert [line.partition(" ")[2] for line in complaint(spineless(), tmp_path, "error")] == [
-        f"BGP_NEIGHBOR|10.0.0.{2 * number + 1}: {name}:Ethernet8 leads to spine (BGP_NEIGHBOR 10.0.0.{2 * number + 1}), "
+        f"BGP_NEIGHBOR|10.0.0.{2 * number + 1}: {name}:Ethernet8 leads to spine (BGP_NEIGHBOR "
+        f"10.0.0.{2 * number + 1}), "
         "of which there is no file; give its config_db.json, or --missing hosts or left-out"
         for number, name in enumerate("ab")
     ]
@@ -133,8 +134,8 @@ def test_hosts_that_bgp_does_not_announce_are_told(tmp_path: Path) -> None:
     near["INTERFACE"] = {"Ethernet8|10.0.0.0/31": {}, "Ethernet0|10.9.0.0/31": {}}
     notes = imported(addressed(near, far), tmp_path).notes
     assert (
-        "bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind routed ports (a)"
-        in notes
+        "bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind routed "
+        "ports (a)" in notes
     )
 
 

@@ -167,7 +167,8 @@ topology:
 """
     )
     (directory / "experiment.yml").write_text(
-        "title: B\nswitches: {default: {buffer: 1 MB}}\ntraffic: {f: {kind: long, senders: [a], receiver: c, stop: 1 s}}\n"
+        "title: B\nswitches: {default: {buffer: 1 MB}}\ntraffic: {f: {kind: long, senders: [a], receiver: c, stop: "
+        "1 s}}\n"
     )
     return directory
 

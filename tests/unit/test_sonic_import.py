@@ -347,6 +347,6 @@ def test_a_meter_that_counts_packets_is_taken_at_full_frames(
     )
     (note,) = (note for note in imported(changes).notes if "meter_type" in note)
     assert (
-        f"SCHEDULER|s|meter_type: packets: the lab's shaper counts bytes, so a packet is taken as a full frame of MTU {mtu}"
-        in note
+        "SCHEDULER|s|meter_type: packets: the lab's shaper counts bytes, so a packet is taken as a full frame of MTU "
+        f"{mtu}" in note
     )

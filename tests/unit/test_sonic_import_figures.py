@@ -59,7 +59,8 @@ TABLES_TO_CHANGE = [
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(sorted(PLATFORMS)), st.data())
 def test_a_changed_file_is_a_lab_or_a_complaint(platform: str, data: st.DataObject) -> None:
-    """Any number leads to a lab that has a plan, or to a complaint: about this file, or by the language about the lab's."""
+    """Any number leads to a lab that has a plan, or to a complaint: about this file,
+    or by the language about the lab's."""
     config = json.loads((GOLDEN / f"{platform}.json").read_text())
     table = data.draw(st.sampled_from([name for name in TABLES_TO_CHANGE if config.get(name)]))
     key = data.draw(st.sampled_from(sorted(config[table])))

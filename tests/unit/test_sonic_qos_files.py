@@ -1,4 +1,5 @@
-"""The files of the lab sonic-qos: profiles are the imports of their config_db.json, each mistake is one, and the check finds it alone."""
+"""The files of the lab sonic-qos: profiles are the imports of their config_db.json, each mistake is one,
+and the check finds it alone."""
 
 from __future__ import annotations
 

@@ -219,7 +219,10 @@ def test_a_mistake_in_a_table(tables: dict[str, Any], message: str) -> None:
 
 
 def test_all_mistakes_come_at_once_with_their_lines() -> None:
-    text = b'{\n"PORT": {"Ethernet0": {"speed": "1"},\n "Ethernet4": {"speed": "x"}},\n"SCHEDULER": {"s":\n {"weight": "0"}}}'
+    text = (
+        b'{\n"PORT": {"Ethernet0": {"speed": "1"},\n "Ethernet4": {"speed": "x"}},\n"SCHEDULER": {"s":\n {"weight": '
+        b'"0"}}}'
+    )
     assert [line.split(": ")[0] for line in complaints(text)] == ["c.json:3", "c.json:5"]
 
 

@@ -166,7 +166,8 @@ def _hosts(destination: str) -> list[str]:
 
 
 def test_a_link_that_comes_back_has_its_static_routes_again(tmp_path: Path) -> None:
-    """The kernel forgets them when the interface goes down, and zebra, which has only heard of them, does not bring them back."""
+    """The kernel forgets them when the interface goes down, and zebra, which has only heard of them,
+    does not bring them back."""
     gateway = spine_address(tmp_path)
     plan = lab_of(tmp_path, {"192.0.2.0/24": {"nexthop": gateway}, "203.0.113.0/24": {"blackhole": "true"}})
     ends = (("leaf1:Ethernet4", "spine1:Ethernet0"),)

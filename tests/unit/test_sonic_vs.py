@@ -1,4 +1,5 @@
-"""Nodes of kind sonic-vs: the lab is what their config_db.json says, and names both places where it says something else."""
+"""Nodes of kind sonic-vs: the lab is what their config_db.json says, and names both places where
+it says something else."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def configs_of(directory: Path, protocol: str = "bgp-unnumbered") -> dict[str, T
 def write_lab(
     directory: Path, configs: dict[str, Tables], *, experiment: str = SONIC, links: str = "", leaf1: str = ""
 ) -> Path:
-    """Write a lab of SONiC switches; `leaf1` takes the place of that node's text, `links` that of the links' between the switches."""
+    """Write a lab of SONiC switches; `leaf1` takes the place of that node's text,
+    `links` that of the links' between the switches."""
     binds = {name: f"{{kind: sonic-vs, binds: ['{name}.json:/etc/sonic/config_db.json:ro']}}" for name in SWITCHES}
     nodes = [f"    {name}: {leaf1 if name == 'leaf1' and leaf1 else text}" for name, text in binds.items()]
     text = [

@@ -42,8 +42,14 @@ def complaints(tables: ConfigTables) -> str:
 def leaf(profile: str, directory: Path) -> Plan:
     (directory / "topology.clab.yml").write_text(language.two_racks(), encoding="utf-8")
     pfc = "pfc: {priorities: [3, 4], watchdog: {detection: 200 ms}}"
-    wred = "queues: {1: {wred: {min: 30 KB, max: 90 KB, probability: 10 %}}, 2: {cir: 8 Mbps, cbs: 9 KB, pir: 80 Mbps, pbs: 10 KB}}"
-    text = f"title: T\nswitches: {{default: {{profile: {profile}, {pfc}, {wred}}}}}\nrouting: {{protocol: bgp-unnumbered}}\n"
+    wred = (
+        "queues: {1: {wred: {min: 30 KB, max: 90 KB, probability: 10 %}}, 2: {cir: 8 Mbps, cbs: 9 KB, pir: 80 Mbps, "
+        "pbs: 10 KB}}"
+    )
+    text = (
+        f"title: T\nswitches: {{default: {{profile: {profile}, {pfc}, {wred}}}}}\nrouting: {{protocol: "
+        f"bgp-unnumbered}}\n"
+    )
     (directory / "experiment.yml").write_text(text + language.ONE_FLOW, encoding="utf-8")
     return resolve_plan(parse_lab(directory), {})
 

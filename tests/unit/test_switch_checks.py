@@ -122,7 +122,8 @@ def test_what_n_busy_queues_hold(alpha_log: int, size_bytes: int, busy: int) -> 
 
 
 def test_what_a_queue_holds_by_hand() -> None:
-    """Trident 3 at 48 x 1 Gbps: 480 KB, 1875 cells; alpha 1: 937.5 cells alone, 38.3 with 48; a frame of 1514 bytes takes six."""
+    """Trident 3 at 48 x 1 Gbps: 480 KB, 1875 cells; alpha 1: 937.5 cells alone, 38.3 with 48;
+    a frame of 1514 bytes takes six."""
     memory = Memory(switch(480_000, cell_bytes=256), [])
     assert memory.holds_bytes(SHARED, 1, 1514) == 1875 * 1514 // 12
     assert memory.holds_bytes(SHARED, 48, 1514) == 1875 * 1514 // (49 * 6)
@@ -136,7 +137,8 @@ def test_wred_that_a_dynamic_limit_never_lets_a_queue_reach() -> None:
     finding = check(switch(), port)["wred-unreachable"]
     assert finding.severity == "warning"
     assert finding.sentence == (
-        "queues.0.wred.min: 240 KB is not below 240 KB, the most that the queue ever holds (alpha 1 of pool shared, 480 KB); "
+        "queues.0.wred.min: 240 KB is not below 240 KB, the most that the queue ever holds (alpha 1 of pool shared, "
+        "480 KB); "
         "NOTHING IS EVER MARKED: frames are dropped at the limit first; write less than 240 KB, or a higher limit"
     )
 
@@ -148,7 +150,8 @@ def test_wred_that_is_reached_until_n_ports_are_busy(ports: int, stops: int | No
     assert (finding is None) == (stops is None)
     if finding is not None:
         assert finding.sentence == (
-            f"queues.0.wred.min: 30 KB is not below 30 KB, what the queue holds with 15 of {ports} ports busy (alpha 1 of pool shared, "
+            f"queues.0.wred.min: 30 KB is not below 30 KB, what the queue holds with 15 of {ports} ports busy (alpha "
+            "1 of pool shared, "
             "480 KB); from then on nothing is marked, frames are dropped first"
         )
 
@@ -258,9 +261,11 @@ def test_a_plan_warns_once_of_all_switches_alike(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, switches, topology=two_tiers(), more=DCTCP)
     names = ", ".join(node.name for node in plan.nodes if node.role == "switch")
     assert plan.warnings == (
-        f"{names}: queues.0..2.wred.min: 60 KB is not below 50 KB, the most that the queue ever holds (alpha 1 of pool shared, 100 KB); "
+        f"{names}: queues.0..2.wred.min: 60 KB is not below 50 KB, the most that the queue ever holds (alpha 1 of "
+        "pool shared, 100 KB); "
         "NOTHING IS EVER MARKED: frames are dropped at the limit first; write less than 50 KB, or a higher limit",
-        f"{names}: queues.3.wred: none is what DCTCP with DSCP 24 meets; nothing is marked, so it fills the buffer as Reno does; "
+        f"{names}: queues.3.wred: none is what DCTCP with DSCP 24 meets; nothing is marked, "
+        "so it fills the buffer as Reno does; "
         "write wred: {min: 30 KB} or a phantom queue",
     )
 

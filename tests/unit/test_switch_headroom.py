@@ -1,4 +1,5 @@
-"""Headroom: against a sender that is simulated frame by frame, whatever its frames and whatever is sent against them."""
+"""Headroom: against a sender that is simulated frame by frame, whatever its frames and whatever
+is sent against them."""
 
 from __future__ import annotations
 
@@ -36,9 +37,11 @@ def time_ns(frame_bytes: int, rate_bps: int) -> Fraction:
 
 
 def arrives_in_headroom(line: Line, cell_bytes: int, sizes: list[int], ahead: Fraction) -> int:
-    """Bytes that come in to headroom: the first of `sizes` does not fit at time 0, and then they come back to back, over and over.
+    """Bytes that come in to headroom: the first of `sizes` does not fit at time 0, and then they come back to back,
+    over and over.
 
-    `ahead` is how long the pause waits until our line is free for it. The neighbour starts no frame after the pause has taken effect.
+    `ahead` is how long the pause waits until our line is free for it. The neighbour starts no frame after the pause has
+    taken effect.
     """
     stopped = ahead + time_ns(64 - 4, line.out_rate_bps) + line.out_delay_ns + line.reaction_ns
     start = Fraction(-line.in_delay_ns)
@@ -72,7 +75,8 @@ def test_nothing_is_lost_whatever_the_frames_and_whatever_is_sent_against_them(
 @given(line=LINES, cell_bytes=CELLS)
 @example(line=Line(GBPS, 5_816, GBPS, 5_816, 1500, (3,)), cell_bytes=1)
 def test_full_frames_alone_take_exactly_what_is_said(line: Line, cell_bytes: int) -> None:
-    """The example: the pause takes effect at the very nanosecond at which the second frame would start; it still goes."""
+    """The example: the pause takes effect at the very nanosecond at which the second frame would
+    start; it still goes."""
     taken = arrives_in_headroom(line, cell_bytes, [line.frame_bytes], Fraction(0))
     assert full_frames_headroom(line, cell_bytes) == taken
 
@@ -80,7 +84,8 @@ def test_full_frames_alone_take_exactly_what_is_said(line: Line, cell_bytes: int
 @settings(deadline=None)
 @given(line=LINES)
 def test_of_what_is_computed_at_most_two_frames_are_too_many(line: Line) -> None:
-    """Full frames against a full line back, with cells of a byte: what is not needed then is for frames of other sizes."""
+    """Full frames against a full line back, with cells of a byte: what is not needed then is for
+    frames of other sizes."""
     taken = arrives_in_headroom(line, 1, [line.frame_bytes], time_ns(line.frame_bytes, line.out_rate_bps))
     assert taken <= headroom_bytes(line, 1, 1) <= taken + 2 * line.frame_bytes
 
@@ -93,7 +98,10 @@ def test_the_kernels_formula() -> None:
 
 
 def test_by_hand() -> None:
-    """1 Gbps, 5 us: 1538 + 84 B out, 1250 B in flight, and a frame at each end. With cells of 256 bytes a frame of 64 bytes takes one."""
+    """1 Gbps, 5 us: 1538 + 84 B out, 1250 B in flight, and a frame at each end.
+
+    With cells of 256 bytes a frame of 64 bytes takes one.
+    """
     exposed = 1538 + 84 + 1250
     assert headroom_bytes(line(), 1, 1) == 2 * 1514 + int(Fraction(exposed * 1514, 1538))
     assert headroom_bytes(line(), 256, 1) == (2 * 6 + int(Fraction(exposed, 84))) * 256

@@ -100,7 +100,8 @@ def test_a_pause_that_stops_another_queue() -> None:
 def test_a_lossless_class_whose_queue_is_full_before_everybody_has_paused(
     account: Account, senders: int | None
 ) -> None:
-    """100 KB and 20 KB of headroom from one port; from two 2 x (200 / 3 + 20) = 173.3 KB; from three 3 x (200 / 4 + 20) = 210 KB."""
+    """100 KB and 20 KB of headroom from one port; from two 2 x (200 / 3 + 20) = 173.3 KB;
+    from three 3 x (200 / 4 + 20) = 210 KB."""
     memory = Switch(
         profile="hand", pools=(Pool(name="shared", size_bytes=200_000), Pool(name="out", size_bytes=300_000))
     )

@@ -1,4 +1,5 @@
-"""Switches with a shared buffer in the plan: scaling by hand, what holds where nothing is written, hosts that face them."""
+"""Switches with a shared buffer in the plan: scaling by hand, what holds where nothing is written,
+hosts that face them."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ OWN = "{default: {pools: {shared: {size: 200 KB}}, "
 
 
 def test_a_profile_is_scaled_to_the_rates_of_the_lab(tmp_path: Path) -> None:
-    """48 x 1 Gbps of a chip for 3.2 Tbps: 32 MB x 48 / 3200 = 480 KB, 1875 cells; 51,200 B of a 100 Gbps port are two cells at 1 Gbps."""
+    """48 x 1 Gbps of a chip for 3.2 Tbps: 32 MB x 48 / 3200 = 480 KB, 1875 cells;
+    51,200 B of a 100 Gbps port are two cells at 1 Gbps."""
     plan = plan_of(tmp_path, "{default: {profile: mine}}", topology=star(48))
     (pool,) = switch_of(plan).pools
     assert (pool.name, pool.size_bytes, switch_of(plan).cell_bytes) == ("shared", 480_000, 256)
@@ -38,10 +40,12 @@ def test_a_profile_is_scaled_to_the_rates_of_the_lab(tmp_path: Path) -> None:
 
 
 def test_trident_3_at_one_gigabit_by_hand(tmp_path: Path) -> None:
-    """48 of 3,200 Gbps: 31,110,144 B are 466,652, 1822 cells; 24,709,632 B are 370,644, 1447 cells. Alpha 8 gives 8/9 to one busy queue.
+    """48 of 3,200 Gbps: 31,110,144 B are 466,652, 1822 cells; 24,709,632 B are 370,644, 1447 cells. Alpha 8 gives 8/9
+    to one busy queue.
 
-    Headroom of 160,000 B at 100 Gbps would be 1,600 B; 50 us of cable and frames of 1,514 bytes take more (`test_switch_headroom`). The
-    32 x 2 groups of the real switch share 1,622,016 B, a sixth of theirs, and so do the 48 x 2 of this one.
+    Headroom of 160,000 B at 100 Gbps would be 1,600 B; 50 us of cable and frames of 1,514 bytes take more
+    (`test_switch_headroom`). The 32 x 2 groups of the real switch share 1,622,016 B, a sixth of theirs, and so do the
+    48 x 2 of this one.
     """
     switches = "{default: {profile: trident-3, pfc: {priorities: [3, 4]}}}"
     plan = plan_of(tmp_path, switches, topology=star(48, delay="25 us"))
@@ -199,7 +203,10 @@ def test_pfc_with_its_defaults(tmp_path: Path) -> None:
 
 
 def test_a_host_that_faces_the_switch_has_a_nic_that_stops_class_by_class(tmp_path: Path) -> None:
-    pfc = "pfc: {priorities: [3], reaction: 2 us, watchdog: {detection: 100 ms}}, priority_groups: {3: {lossless: true}}, "
+    pfc = (
+        "pfc: {priorities: [3], reaction: 2 us, watchdog: {detection: 100 ms}}, priority_groups: {3: {lossless: "
+        "true}}, "
+    )
     switches = OWN + pfc + "maps: {dscp_to_tc: {0..63: 0, 24: 3}}}}"
     plan = plan_of(tmp_path, switches, more=TRAFFIC + "hosts: {h1: {queue: 1 MB}}\n")
     switch, nic = port_of(plan, "s1:eth1"), port_of(plan, "h1:eth1")
@@ -239,7 +246,8 @@ def test_a_mixed_fabric(tmp_path: Path) -> None:
         *(f"leaf1:{port.interface}" for port in plan.node("leaf1").ports),
     }
     assert [warning for warning in plan.warnings if "does not stop" in warning] == [
-        "leaf1 (eth3, eth4): priority_groups.3.lossless: true is what the neighbour does not stop for: it has no PFC of priority 3; "
+        "leaf1 (eth3, eth4): priority_groups.3.lossless: true is what the neighbour does not stop for: "
+        "it has no PFC of priority 3; "
         "it sends on while it is paused, and what exceeds the headroom is dropped"
     ]
 
@@ -266,14 +274,19 @@ def test_a_pause_storm_has_its_port(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_is_an_error_where_it_was_written(tmp_path: Path) -> None:
-    switches = "{default: {pools: {shared: {size: 10 KB}},\n queues: {default: {reserved: 2 KB, limit: 1 KB}, 1: {reserved: 0 B}}}}"
+    switches = (
+        "{default: {pools: {shared: {size: 10 KB}},\n queues: {default: {reserved: 2 KB, limit: 1 KB}, 1: {reserved: "
+        "0 B}}}}"
+    )
     with pytest.raises(LabError) as raised:
         plan_of(tmp_path, switches)
     file = tmp_path / "experiment.yml"
     assert str(raised.value).splitlines() == [
-        f"{file}:2: switches.default.pools.shared.size: 10 KB is less than the 56 KB that queues and priority groups of 4 ports reserve "
+        f"{file}:2: switches.default.pools.shared.size: 10 KB is less than the 56 KB that queues and priority groups "
+        "of 4 ports reserve "
         "of it; the switch can't be made; write a larger pool, or smaller reserved sizes (switch s1)",
-        f"{file}:3: switches.default.queues.default.limit: 1 KB is too small for a frame, 1514 B at MTU 1500, in whole cells and beside "
+        f"{file}:3: switches.default.queues.default.limit: 1 KB is too small for a frame, 1514 B at MTU 1500, "
+        "in whole cells and beside "
         "what is reserved; no such frame would pass (switch s1)",
     ]
 
@@ -285,13 +298,20 @@ def test_points_alike_share_their_nodes_and_others_do_not(tmp_path: Path) -> Non
 
 
 def test_parameters_of_a_switch(tmp_path: Path) -> None:
-    """What is written, or set; of what a profile may say nothing is claimed, least of all the default of a host's key of the same name."""
-    keys = "alpha: switches.default.queues.default.alpha, marks: switches.default.queues.default.wred.ecn, size: switches.s1.pools.shared.size"
+    """What is written, or set; of what a profile may say nothing is claimed,
+    least of all the default of a host's key of the same name."""
+    keys = (
+        "alpha: switches.default.queues.default.alpha, marks: switches.default.queues.default.wred.ecn, size: "
+        "switches.s1.pools.shared.size"
+    )
     kinds = "served: switches.default.queues.3.scheduler"
     plan = plan_of(tmp_path, OWN + "}}", more=f"{TRAFFIC}parameters: {{{keys}, {kinds}}}\n", settings={"alpha": "1/4"})
     assert plan.parameters == {"alpha": "1/4", "size": "200 KB"}
     assert queue_of(plan, "s1:eth1").account.alpha_log == -2
-    simple = "parameters: {threshold: switches.s1.ecn_threshold, other: switches.default.non_ect, marks: switches.default.aqm.ecn}\n"
+    simple = (
+        "parameters: {threshold: switches.s1.ecn_threshold, other: switches.default.non_ect, marks: "
+        "switches.default.aqm.ecn}\n"
+    )
     plan = plan_of(tmp_path, "{default: {buffer: 64 KB, aqm: {kind: codel}}}", more=TRAFFIC + simple)
     assert plan.parameters == {"threshold": "none", "other": "drop", "marks": False}
 

@@ -1,4 +1,5 @@
-"""Figures and numbers that were asked for and cannot be shown: `check` names file and line, the report says why in their place."""
+"""Figures and numbers that were asked for and cannot be shown: `check` names file and line,
+the report says why in their place."""
 
 from __future__ import annotations
 
@@ -95,7 +96,10 @@ def test_check_reads_the_classes_of_a_trace(tmp_path: Path) -> None:
     ],
 )
 def test_check_names_a_condition_on_what_is_not_measured(tmp_path: Path, metric: str, why: str) -> None:
-    more = f"{PROBES}checks:\n  - {{metric: '{metric}', operator: '>', value: {'1 ms' if metric.endswith(('_ns', '_us')) else '1'}}}\n"
+    more = (
+        f"{PROBES}checks:\n  - {{metric: '{metric}', operator: '>', value: "
+        f"{'1 ms' if metric.endswith(('_ns', '_us')) else '1'}}}\n"
+    )
     more = more.replace("value: 1}", "value: 1 KB}") if metric.endswith("_bytes") else more
     (line,) = check(lab(tmp_path, LONG, more))
     assert line.partition("checks[0]: ")[2] == f"{metric} cannot be measured: {why}"
@@ -125,7 +129,10 @@ def test_runs_say_so_before_they_begin(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(
         "fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
     )
-    more = "variants: {one: {limit: 5 s}, two: {traffic.ask.enabled: true}}\nmatrix: {m: {variant: [one]}, n: {variant: [two]}}\n"
+    more = (
+        "variants: {one: {limit: 5 s}, two: {traffic.ask.enabled: true}}\nmatrix: {m: {variant: [one]}, n: {variant: "
+        "[two]}}\n"
+    )
     more += "checks:\n  - {metric: srtt_mean_us, operator: '>', value: 1 ms}\n"
     traffic = f"{LONG}\n  {QUERY.replace('stop', 'enabled: false, stop')}"
     checked = asking(tmp_path, traffic, "{kind: cwnd}", "{kind: fct-cdf, traffic: ask}", more=PROBES + more)

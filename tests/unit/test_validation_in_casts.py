@@ -16,7 +16,8 @@ from fabriclab.validation.in_cast import in_casts
 from fabriclab.validation.marks import marks_stage
 
 SHARED = """title: T
-switches: {default: {pools: {shared: {size: 400 KB}}, queues: {default: {pool: shared, wred: {min: 30 KB, max: 60 KB, probability: 5 %}}}}}
+switches: {default: {pools: {shared: {size: 400 KB}}, queues: {default: {pool: shared, wred: {min: 30 KB, max: 60 KB, \
+probability: 5 %}}}}}
 traffic: {a: {kind: long, senders: [h1], receiver: h2, stop: 1 s}}
 validation: {thresholds: {0: 30 KB, 8: 90 KB}}
 """

@@ -1,4 +1,5 @@
-"""Generated flows: a golden trace of each kind, who sends to whom, what waits for what, loads and sizes over long runs."""
+"""Generated flows: a golden trace of each kind, who sends to whom, what waits for what,
+loads and sizes over long runs."""
 
 from __future__ import annotations
 

@@ -17,14 +17,18 @@ def test_hpcc_flows() -> None:
     converted = convert_flows(text, "flow.txt", "hpcc", None)
     assert "".join(trace_text(converted.flows)) == (
         HEADER
-        + "0,1500000000,h2,h1,20,,push,,,,hpcc\n1,2000000000,h3,h2,200000000,,push,,,,hpcc\n2,2000000002,h4,h2,4,,push,,,,hpcc\n"
+        + "0,1500000000,h2,h1,20,,push,,,,hpcc\n1,2000000000,h3,h2,200000000,,push,,,,hpcc\n2,2000000002,h4,h2,4,,"
+        "push,,,,hpcc\n"
     )
     assert converted.hosts == ("h1", "h2", "h3", "h4")
     assert converted.raised == 1
 
 
 def test_htsim_connections() -> None:
-    text = "# a comment\nNodes 16\nConnections 2\n7->5 id 1 start 1500 size 2000000\n\n15->1 id 2 start 0 size 100 prio 3\n"
+    text = (
+        "# a comment\nNodes 16\nConnections 2\n7->5 id 1 start 1500 size 2000000\n\n15->1 id 2 start 0 size 100 prio "
+        "3\n"
+    )
     hosts = [f"a{number}" for number in range(1, 17)]
     flows = convert_flows(text, "perm.cm", "htsim", hosts).flows
     assert "".join(trace_text(flows)) == HEADER + "0,0,a16,a2,100,,push,,,,htsim\n1,2,a8,a6,2000000,,push,,,,htsim\n"

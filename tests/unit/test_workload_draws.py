@@ -1,4 +1,5 @@
-"""Random numbers: known answers of the generator, the logarithm against the C library's, sizes against their distributions."""
+"""Random numbers: known answers of the generator, the logarithm against the C library's,
+sizes against their distributions."""
 
 from __future__ import annotations
 
@@ -23,14 +24,16 @@ KS_CRITICAL = math.sqrt(-0.5 * math.log(1e-6 / 2) / DRAWS)
 
 
 def ks_statistic(draws: Floats, cdf_here: Floats, cdf_below: Floats) -> float:
-    """Return the largest distance of sorted draws' empirical distribution to a CDF, given at each draw and just below it."""
+    """Return the largest distance of sorted draws' empirical distribution to a CDF,
+    given at each draw and just below it."""
     ranks = np.arange(1, len(draws) + 1) / len(draws)
     first, last = np.searchsorted(draws, draws, "left") / len(draws), ranks[np.searchsorted(draws, draws, "right") - 1]
     return float(max(np.abs(last - cdf_here).max(), np.abs(first - cdf_below).max()))
 
 
 def test_the_generator_is_philox() -> None:
-    """The known answer of Random123 for counter and key zero (kat_vectors, philox4x64 10); numpy counts before it generates."""
+    """The known answer of Random123 for counter and key zero (kat_vectors, philox4x64 10);
+    numpy counts before it generates."""
     generator = np.random.Philox(key=0, counter=2**256 - 1)
     known = [0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B]
     assert generator.random_raw(4).tolist() == known
@@ -97,7 +100,8 @@ def test_all_orders_are_equally_likely() -> None:
 
 
 def cdf(size: DistributedSize, draws: Floats) -> Floats:
-    """Return the distribution's own CDF at `draws`: what is drawn are its sizes rounded to whole bytes, none below 4 or above the cap."""
+    """Return the distribution's own CDF at `draws`: what is drawn are its sizes rounded to whole bytes,
+    none below 4 or above the cap."""
     points = np.array([point for point, _ in size.points], dtype=np.float64)
     probabilities = np.array([probability for _, probability in size.points])
     if size.interpolation == "step":

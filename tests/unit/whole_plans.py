@@ -1,4 +1,5 @@
-"""Plans of runs that never ran: what a test says nothing of is added, so that they are whole (`fabriclab.formats.plan`)."""
+"""Plans of runs that never ran: what a test says nothing of is added,
+so that they are whole (`fabriclab.formats.plan`)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ def test_four_cubic_flows_stand_at_the_target_and_fill_the_line(vm: Vm, known: K
     plan = star(5, traffic=(LONG,), transport=transport, queue=Queue(limit_bytes=LIMIT_BYTES, aqm=qdisc))
     assert vm.run(plan).status == "complete"
     queue = pl.read_parquet(vm.directory / "run" / "queues.parquet")
-    # PIE takes a second to find its probability from nothing. CoDel lets the queue stand above its target for an interval at a time.
+    # PIE takes a second to find its probability from nothing. CoDel lets the queue stand above its target for an
+    # interval at a time.
     settled = queue.filter(pl.col("time_ns") > STOP_NS // 2)["bytes"].to_numpy().mean()
     assert known.stands_at_bytes / 2 < settled < 2 * known.stands_at_bytes
     summary = vm.summary()

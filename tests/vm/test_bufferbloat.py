@@ -1,4 +1,5 @@
-"""A short cut of the lab of bufferbloat: what each kind of queue management leaves standing, and what mice pay for it."""
+"""A short cut of the lab of bufferbloat: what each kind of queue management leaves standing,
+and what mice pay for it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,10 @@ LINE_BYTES_PER_MS = 125_000
 
 
 def run(directory: Path, *settings: str) -> dict[str, Any]:
-    """Run two seconds of the lab, in the last of which mice are sent; every check that concerns them passes. Return the metrics."""
+    """Run two seconds of the lab, in the last of which mice are sent; every check that concerns them passes.
+
+    Return the metrics.
+    """
     result = run_lab(directory, "bufferbloat", "start=1 s", "stop=2 s", *settings)
     assert "pass: flows_incomplete" in result.said
     return result.metrics()

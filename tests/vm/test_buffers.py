@@ -16,7 +16,10 @@ SHORT = ("size=20 MB", "duration=200 ms")
 
 
 def run(directory: Path, variant: str, *settings: str) -> dict[str, Any]:
-    """Run a tenth of the job under load; every check of the lab that concerns it passes. Return the summary's metrics."""
+    """Run a tenth of the job under load; every check of the lab that concerns it passes.
+
+    Return the summary's metrics.
+    """
     return run_lab(directory, "buffers", f"variant={variant}", *SHORT, *settings, out=variant).complete_metrics()
 
 

@@ -1,4 +1,5 @@
-"""The in-cast lab collapses, and is cured, where study S4 says; the lab's own checks are asked, some of which are of its 40 rounds."""
+"""The in-cast lab collapses, and is cured, where study S4 says; the lab's own checks are asked,
+some of which are of its 40 rounds."""
 
 from __future__ import annotations
 

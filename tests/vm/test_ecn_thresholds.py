@@ -1,4 +1,5 @@
-"""A short cut of the lab of ECN thresholds: theory, SYNs above the threshold, hosts with and without ECN, a threshold out of reach."""
+"""A short cut of the lab of ECN thresholds: theory, SYNs above the threshold, hosts with and without ECN,
+a threshold out of reach."""
 
 from __future__ import annotations
 

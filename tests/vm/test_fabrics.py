@@ -1,4 +1,5 @@
-"""Generated fabrics in the machine: every host reaches every other over static ECMP routes, and equal paths get equal shares."""
+"""Generated fabrics in the machine: every host reaches every other over static ECMP routes,
+and equal paths get equal shares."""
 
 from __future__ import annotations
 

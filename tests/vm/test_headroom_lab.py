@@ -49,7 +49,8 @@ def most_headroom(vm: Vm) -> int:
 
 
 def test_with_computed_headroom_nothing_is_lost(vm: Vm, tmp_path: Path) -> None:
-    """Acknowledgements among the data take a cell each: more than full frames alone would, less than the worst mix that is provided for."""
+    """Acknowledgements among the data take a cell each: more than full frames alone would,
+    less than the worst mix that is provided for."""
     plan = plan_with(tmp_path / "lab", "auto")
     line = checked_ports(plan.node("s1"), plan)[0].line
     assert vm.run(plan).status == "complete"

@@ -63,7 +63,8 @@ def test_lone_flows_take_their_ideal(vm: Vm, receiver_bps: int) -> None:
     assert vm.run(with_line(plan, "h2", receiver_bps, 20_000)).status == "complete"
     flows = vm.flows()
     assert {flow["base_rtt_ns"] for flow in flows} == {140_000}
-    # What is more are clock readings of the programs, 256 ns each, and the handshake's last acknowledgement: the data follow at its heels.
+    # What is more are clock readings of the programs, 256 ns each, and the handshake's last acknowledgement: the data
+    # follow at its heels.
     most_ns = 8_000 + 90 * 8e9 / min(receiver_bps, GBPS)
     assert all(flow["ideal_ns"] <= flow["fct_ns"] <= flow["ideal_ns"] + most_ns for flow in flows), flows
     assert len(flows) == 12
@@ -91,8 +92,8 @@ def test_lone_flows_through_switch_ports_take_their_ideal_to_some_acknowledgemen
     at_once = CUBIC.model_copy(update={"initial_window_segments": 80})
     plan = shared_star(2, delay_ns=50_000, transport=at_once, traffic=traffic)
     assert vm.run(with_line(plan, "h2", receiver_bps, 20_000)).status == "complete"
-    # What is more: acknowledgements that go ahead of the data or the request, the handshake's last one and that of the request, on the
-    # slower line; and clock readings of the programs.
+    # What is more: acknowledgements that go ahead of the data or the request, the handshake's last one and that of the
+    # request, on the slower line; and clock readings of the programs.
     most_ns = 2 * 90 * 8e9 / min(receiver_bps, GBPS) + 1_000
     flows = vm.flows()
     assert all(flow["ideal_ns"] <= flow["fct_ns"] <= flow["ideal_ns"] + most_ns for flow in flows), flows

@@ -59,16 +59,20 @@ mptcp endpoint add 10.7.0.8 dev eth2 id 8 signal
 TC_BATCH = """\
 qdisc add dev eth1 root handle 1: tbf rate 10000000000bit burst 1514 limit 64000 overhead 24 mpu 84
 qdisc add dev eth1 parent 1:1 handle 2: netem limit 1000000 delay 25000ns
-qdisc add dev eth1 parent 2:1 handle 3: red limit 400000 min 30000 max 30001 probability 1 avpkt 1000 burst 30 bandwidth 10gbit ecn nodrop
+qdisc add dev eth1 parent 2:1 handle 3: red limit 400000 min 30000 max 30001 probability 1 avpkt 1000 burst 30 \
+bandwidth 10gbit ecn nodrop
 qdisc add dev eth2 root handle a1: tbf rate 100gbit burst 9014 limit 64000
 qdisc replace dev eth2 parent a1:1 handle 2: netem delay 3ms
-qdisc replace dev eth2 parent 2:1 handle 3: red limit 64000 min 5000 max 15000 avpkt 1000 burst 20 bandwidth 10mbit ecn harddrop adaptive
+qdisc replace dev eth2 parent 2:1 handle 3: red limit 64000 min 5000 max 15000 avpkt 1000 burst 20 bandwidth 10mbit \
+ecn harddrop adaptive
 qdisc add dev eth3 root pfifo limit 100
 qdisc replace dev eth3 root handle 5: bfifo limit 777
-qdisc add dev eth4 root handle 1: red limit 400000 min 30000 max 90000 probability 0.1 avpkt 1500 burst 55 bandwidth 1gbit
+qdisc add dev eth4 root handle 1: red limit 400000 min 30000 max 90000 probability 0.1 avpkt 1500 burst 55 bandwidth \
+1gbit
 qdisc add dev eth5 root handle 1: codel limit 42 target 5000us interval 100000us ecn
 qdisc replace dev eth5 root handle 3: codel target 1ms noecn
-qdisc add dev eth6 root handle 3: fq_codel limit 42 memory_limit 256000 target 5ms interval 1s noecn flows 64 quantum 300
+qdisc add dev eth6 root handle 3: fq_codel limit 42 memory_limit 256000 target 5ms interval 1s noecn flows 64 quantum \
+300
 qdisc add dev eth7 root handle 1: tbf rate 10gbit burst 1514 limit 64000
 qdisc add dev eth7 parent 1:1 handle 3: pie limit 42 target 14999us tupdate 15ms ecn
 """
@@ -236,7 +240,10 @@ def test_a_wrong_job_is_named(artefacts: Artefacts, run_directory: Path) -> None
 
 
 def test_nodes_are_separate_machines(artefacts: Artefacts, run_directory: Path) -> None:
-    look = "uname -n; ls /proc | grep -c '^[0-9]'; ls /sys/class/net | tr '\\n' ' '; ls /run/netns | tr '\\n' ' '; echo mine > /etc/mine"
+    look = (
+        "uname -n; ls /proc | grep -c '^[0-9]'; ls /sys/class/net | tr '\\n' ' '; ls /run/netns | tr '\\n' ' '; "
+        "echo mine > /etc/mine"
+    )
     described = job(
         collect=[
             program("a", "a", "bash", "-c", look),
@@ -287,7 +294,8 @@ def test_the_limit_ends_endless_traffic_and_probes_finish(artefacts: Artefacts, 
 
 
 def test_a_stop_file_ends_the_traffic(artefacts: Artefacts, run_directory: Path) -> None:
-    # The traffic itself asks for the stop: the host would have to hit the right moment of a run that lasts milliseconds.
+    # The traffic itself asks for the stop: the host would have to hit the right moment of a run that lasts
+    # milliseconds.
     traffic = program("asks", "a", "bash", "-c", "sleep 0.15; touch /job/stop; sleep 100")
     events = boot(artefacts, run_directory, job(limit_ns=10_000_000_000, traffic=[traffic]))
     assert events[-1]["status"] == "stopped"

@@ -17,7 +17,7 @@ from fabriclab.formats.plan.traffic import FlowsTraffic, LongTraffic
 pytestmark = pytest.mark.vm
 
 PAYLOAD_BYTES = 1448
-"""Of a 1500-byte packet without IP and TCP header and timestamps."""
+"""What is left of a 1500-byte packet without IP and TCP header and timestamps."""
 WIRE_BYTES = 1538
 PACKET_BYTES = 1514
 """A packet as queues count it."""
@@ -26,7 +26,8 @@ RENO = CUBIC.model_copy(update={"congestion_control": "reno"})
 
 
 def with_slow_receiver(plan: Plan, receiver: str, rate_bps: int) -> Plan:
-    """Return the plan with one host's link, both ends, at another rate: the bottleneck is then the switch, not the sender's own port."""
+    """Return the plan with one host's link, both ends, at another rate: the bottleneck is then the switch,
+    not the sender's own port."""
     nodes = []
     for node in plan.nodes:
         ports = tuple(
@@ -65,7 +66,8 @@ def test_goodput_of_one_flow_is_the_rate_without_headers(vm: Vm, rate_bps: int) 
 
 
 def slow_start_ns(packets: int, window: int, rate_bps: int, round_trip_ns: int) -> float:
-    """Completion time of a lone flow on an idle path: handshake, windows that double until they fill the path, the last byte's way."""
+    """Completion time of a lone flow on an idle path: handshake, windows that double until they fill the
+    path, the last byte's way."""
     packet_ns = WIRE_BYTES * 8e9 / rate_bps
     elapsed = float(round_trip_ns)
     while packets > window and window * packet_ns < round_trip_ns:
@@ -102,7 +104,8 @@ def test_a_window_limit_bounds_what_is_in_flight(vm: Vm, segments: int) -> None:
     plan = plan.model_copy(update={"probes": probes})
     assert vm.run(plan).status == "complete"
     assert vm.tcp()["unacked"].max() == segments
-    # Far below the path's bandwidth-delay product of 800 packets: one window each round trip, of which serialisation on two links is part.
+    # Far below the path's bandwidth-delay product of 800 packets: one window each round trip, of which serialisation on
+    # two links is part.
     round_trip_ns = 4 * 250_000 + 2 * WIRE_BYTES * 8 / 10
     assert vm.summary()["goodput_bps"] == pytest.approx(segments * PAYLOAD_BYTES * 8e9 / round_trip_ns, rel=0.03)
 
@@ -162,7 +165,8 @@ def test_a_receiver_of_which_nothing_was_said_answers_dctcp_by_dctcp(vm: Vm) -> 
 
 
 def test_a_short_flow_does_not_wait_behind_the_window_of_another_in_its_own_host(vm: Vm) -> None:
-    # Below a socket stands 1 ms of its rate at most (TCP small queues, sk_pacing_shift in net/core/sock.c), not its window of megabytes.
+    # Below a socket stands 1 ms of its rate at most (TCP small queues, sk_pacing_shift in net/core/sock.c), not its
+    # window of megabytes.
     short = FlowsTraffic(
         name="short",
         senders=("h1",),
@@ -177,5 +181,6 @@ def test_a_short_flow_does_not_wait_behind_the_window_of_another_in_its_own_host
     assert vm.run(plan).status == "complete"
     waits_ns = [flow["first_byte_ns"] - flow["start_ns"] for flow in vm.flows() if flow["class"] == "short"]
     assert len(waits_ns) == 10
-    # Twice through the host's queue, the handshake and the data; what was sent in slow start, at twice the rate, may stand there too.
+    # Twice through the host's queue, the handshake and the data; what was sent in slow start, at twice the rate, may
+    # stand there too.
     assert max(waits_ns) < 2 * 2_000_000 + 8 * 25_000

@@ -1,4 +1,5 @@
-"""Looking moves nothing: a point of every lab has the same flows, and routing at the same times, with all probes, others and none."""
+"""Looking moves nothing: a point of every lab has the same flows, and routing at the same times,
+with all probes, others and none."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ OTHER_NS = 7_300_000
 """A sampling interval of no lab, and no part of what routing, TCP or traffic waits for."""
 
 POINTS = {
-    "buffer-pressure": "variant=cubic-shared; background=true; long_hosts=6; traffic.query.rounds=5; traffic.query.start=10 ms; "
-    "traffic.background1.stop=60 ms; traffic.background2.stop=60 ms",
+    "buffer-pressure": "variant=cubic-shared; background=true; long_hosts=6; traffic.query.rounds=5; "
+    "traffic.query.start=10 ms; traffic.background1.stop=60 ms; traffic.background2.stop=60 ms",
     # Drops by chance: every random number counts.
     "bufferbloat": "variant=pie; congestion_control=bbr; start=50 ms; stop=300 ms; switches.default.aqm.target=1 ms",
     "buffers": "variant=shallow-ecn-pfc; background=true; size=2 MB; duration=60 ms",
@@ -29,13 +30,15 @@ POINTS = {
     "traffic.flow5.start=80 ms; traffic.flow5.stop=100 ms; traffic.flow4.stop=120 ms; traffic.flow3.stop=140 ms; "
     "traffic.flow2.stop=160 ms; traffic.flow1.stop=180 ms",
     "dctcp-queue": "variant=dctcp; traffic.long.stop=200 ms",
-    "ecn-thresholds": "variant=dctcp; stop=200 ms; traffic.mice.start=50 ms; traffic.legacy-mice.start=50 ms; traffic.query.start=50 ms",
+    "ecn-thresholds": "variant=dctcp; stop=200 ms; traffic.mice.start=50 ms; traffic.legacy-mice.start=50 ms; "
+    "traffic.query.start=50 ms",
     "incast": "variant=cubic; rounds=4",
     "leaf-spine": "variant=cubic; traffic.query.count=10; traffic.short.count=20; traffic.update.stop=200 ms; "
     "traffic.background.stop=200 ms",
-    "link-failure": "variant=silent-bfd; events.cut.at=60 ms; traffic.messages-1.count=36; traffic.messages-2.count=36; "
-    "traffic.long.stop=150 ms",
-    "mptcp-short-flows": "variant=mptcp-lia; traffic.long.stop=150 ms; traffic.short.start=50 ms; traffic.short.stop=140 ms",
+    "link-failure": "variant=silent-bfd; events.cut.at=60 ms; traffic.messages-1.count=36; "
+    "traffic.messages-2.count=36; traffic.long.stop=150 ms",
+    "mptcp-short-flows": "variant=mptcp-lia; traffic.long.stop=150 ms; traffic.short.start=50 ms; "
+    "traffic.short.stop=140 ms",
     "multi-hop": "variant=dctcp; stop=15 ms",
     "pfc-storm": "variant=storm-drop; stop=300 ms; detection=50 ms; restoration=50 ms",
     "query-mix": "variant=tcp-shallow; duration=80 ms",

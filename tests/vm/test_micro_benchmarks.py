@@ -15,7 +15,10 @@ MS = 1_000_000
 
 
 def run(directory: Path, lab: str, settings: str) -> dict[str, Any]:
-    """Run a lab with some settings, separated by semicolons; every check that concerns it passes. Return the summary's metrics."""
+    """Run a lab with some settings, separated by semicolons; every check that concerns it passes.
+
+    Return the summary's metrics.
+    """
     return run_lab(directory, lab, settings).complete_metrics()
 
 

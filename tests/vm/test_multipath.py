@@ -124,7 +124,8 @@ def test_a_flow_has_its_subflows_and_they_spread_over_the_spines(vm: Vm) -> None
 
 @pytest.mark.parametrize("subflows", [1, 2, 4])
 def test_a_flow_has_as_many_subflows_as_its_hosts(vm: Vm, subflows: int) -> None:
-    # In half a second the losses of four subflows that start together still cost 1 to 2 %, by the paths that the seed draws.
+    # In half a second the losses of four subflows that start together still cost 1 to 2 %, by the paths that the seed
+    # draws.
     flow = run(vm, generated_plan(vm, LEAF_SPINE, **{SUBFLOWS: str(subflows), "traffic.long.stop": "1 s"}))
     assert flow["subflows"] == subflows
     # Of each packet of 1538 bytes on the wire 52 are headers and 20 to 28 are MPTCP's.
@@ -211,7 +212,8 @@ def test_each_subflow_has_its_hosts_timer_and_initial_window(vm: Vm) -> None:
 
 
 def test_losses_stop_no_connection(vm: Vm) -> None:
-    """What is lost on one subflow must not be sent beyond the window of all (patch 0014), and TCP's memory bounds nothing."""
+    """What is lost on one subflow must not be sent beyond the window of all (patch 0014),
+    and TCP's memory bounds nothing."""
     for queue in ("100 KB", "256 KB"):
         flow = run(
             vm,
@@ -224,7 +226,8 @@ def test_losses_stop_no_connection(vm: Vm) -> None:
 
 @pytest.mark.parametrize("segments", [8, 60])
 def test_a_window_limit_holds_for_all_subflows_together(vm: Vm, segments: int) -> None:
-    """One window a round trip, however many subflows share it (patch 0025); that of 60 segments needs window scaling."""
+    """One window a round trip, however many subflows share it (patch 0025);
+    that of 60 segments needs window scaling."""
     settings = {"links.delay": "250 us", "hosts.default.window_limit": str(segments), "traffic.long.stop": "200 ms"}
     flow = run(vm, generated_plan(vm, LEAF_SPINE, **settings))
     assert flow["subflows"] == 8
@@ -271,7 +274,8 @@ def share(vm: Vm, control: str, subflows: int) -> float:
 
 
 def test_coupled_subflows_take_what_one_tcp_takes(vm: Vm) -> None:
-    """RFC 6356, goals 1 and 2: no better, hardly worse than TCP on its best path; without coupling each subflow takes a share."""
+    """RFC 6356, goals 1 and 2: no better, hardly worse than TCP on its best path;
+    without coupling each subflow takes a share."""
     assert share(vm, "lia", 1) == share(vm, "reno", 1), "a single subflow is Reno's"
     for subflows in (2, 4, 8):
         coupled, uncoupled = share(vm, "lia", subflows), share(vm, "reno", subflows)

@@ -1,4 +1,5 @@
-"""Small cuts of lab pfc-storm: who is blocked, how long a storm lasts for others, what headroom is for; the lab's own checks are asked."""
+"""Small cuts of lab pfc-storm: who is blocked, how long a storm lasts for others, what headroom is for;
+the lab's own checks are asked."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ LINE_MBPS = 1000 * 1448 / 1538
 
 
 def run(directory: Path, settings: str) -> dict[str, Any]:
-    """Run the lab with some settings, separated by semicolons; every check that concerns it passes. Return the summary's metrics."""
+    """Run the lab with some settings, separated by semicolons; every check that concerns it passes.
+
+    Return the summary's metrics.
+    """
     return run_lab(directory, "pfc-storm", settings).complete_metrics()
 
 

@@ -1,4 +1,5 @@
-"""A small cut of the lab of study S2: what timeouts of in-cast, deep buffers and DCTCP do to queries and short messages."""
+"""A small cut of the lab of study S2: what timeouts of in-cast, deep buffers and DCTCP do to
+queries and short messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The replay in the machine: exact starts, groups across hosts, carriers of every kind. What a trace says is what happens."""
+"""The replay in the machine: exact starts, groups across hosts, carriers of every kind.
+
+What a trace says is what happens.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +104,8 @@ def test_what_is_due_at_one_instant_starts_at_that_instant(vm: Vm) -> None:
 
 
 def test_time_passes_for_a_program_that_never_sleeps(vm: Vm) -> None:
-    # Readings of the clock and calls that fail cost nothing at first: but whoever only waits by them must see its wait end.
+    # Readings of the clock and calls that fail cost nothing at first: but whoever only waits by them must see its wait
+    # end.
     waits_for_the_clock = "from=$EPOCHREALTIME; while [[ $EPOCHREALTIME == $from ]]; do :; done"
     waits_for_a_file = "(sleep 0.001; echo > /tmp/there) & until [[ -e /tmp/there ]]; do :; done"
     programs = [
@@ -152,8 +156,8 @@ def test_a_request_is_sent_whole_before_the_answer(vm: Vm) -> None:
     waits = [
         int(log[number, "dst"]["first_byte_ns"]) - int(log[number, "dst"]["start_ns"]) for number in range(len(flows))
     ]
-    # The last packet leaves nine packets after the first, and takes at most one packet's time more than a small one does on each of the two
-    # links (the bucket of a link that was idle lets a packet through at once).
+    # The last packet leaves nine packets after the first, and takes at most one packet's time more than a small one
+    # does on each of the two links (the bucket of a link that was idle lets a packet through at once).
     packet_ns = 1514 * 8
     assert (segments - 1) * packet_ns <= waits[1] - waits[0] <= (segments + 1) * packet_ns
     assert {side["status"] for side in log.values()} == {"complete"}
@@ -194,7 +198,8 @@ def test_mptcp_delivers_when_tcp_does(vm: Vm) -> None:
 
 
 def test_a_fallback_is_told(vm: Vm) -> None:
-    # Linux takes two lost SYNs with MP_CAPABLE for a middlebox that drops such, and goes on without (mptcp_active_detect_blackhole).
+    # Linux takes two lost SYNs with MP_CAPABLE for a middlebox that drops such, and goes on without
+    # (mptcp_active_detect_blackhole).
     lost = program("s1", "ip link set eth2 down; sleep 2.5; ip link set eth2 up")
     log = play(
         vm, with_mptcp(star(2)), [flow(0, "h1", "h2", start_ns=10**8, size_bytes=100_000, transport="mptcp")], [lost]
@@ -249,7 +254,8 @@ def test_dscp_is_on_every_packet_and_ecn_stays_as_it_is(vm: Vm) -> None:
 def test_more_connections_than_ports_between_two_hosts(vm: Vm) -> None:
     """A port is free again a second after its connection's end: few ports last for any number of connections.
 
-    Fewer than the connections that Linux keeps here for late packets (tcp_max_tw_buckets, 2,048): beyond those a port is free at once.
+    Fewer than the connections that Linux keeps here for late packets (tcp_max_tw_buckets, 2,048): beyond those a port
+    is free at once.
     """
     ports, count, apart_ns = 1_500, 2_500, 2_000_000
     few = program("h2", f"echo 10001 {10_000 + ports} > /proc/sys/net/ipv4/ip_local_port_range")

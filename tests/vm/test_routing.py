@@ -98,7 +98,8 @@ def test_unnumbered_sessions_find_every_route_and_a_second_run_repeats_to_the_by
 
 
 def failing(action: str, seconds: int) -> str:
-    """Return the experiment with a link that fails, and with a message each 50 ms for so long: routing needs no more packets to be seen."""
+    """Return the experiment with a link that fails, and with a message each 50 ms for so long:
+    routing needs no more packets to be seen."""
     across = (
         f"  across: {{kind: flows, senders: [h2], receiver: h1, size: 1 KB, count: {20 * seconds}, interval: 50 ms}}\n"
     )
@@ -138,7 +139,10 @@ def leaf_gateway(plan: Plan, leaf: str) -> str:
 
 
 def test_a_link_comes_back_with_static_routes(vm: Vm) -> None:
-    events = f"events:\n  cut: {{at: 500 ms, link: '{LEAF_1}', action: down}}\n  mended: {{at: 1 s, link: '{LEAF_1}', action: up}}\n"
+    events = (
+        f"events:\n  cut: {{at: 500 ms, link: '{LEAF_1}', action: down}}\n  mended: {{at: 1 s, link: '{LEAF_1}', "
+        f"action: up}}\n"
+    )
     experiment = EXPERIMENT.replace("count: 20", "count: 100") + "probes: {interfaces: {interval: 10 ms}}\n" + events
     plan = plan_of(vm, experiment, **{"routing.protocol": "static"})
     assert vm.run(plan).status == "complete"
@@ -153,14 +157,16 @@ def test_a_link_comes_back_with_static_routes(vm: Vm) -> None:
 
 
 def test_rate_and_delay_change_when_they_should(vm: Vm) -> None:
-    """A link becomes ten times slower under a long flow; when that is over it becomes 10 ms longer each way, which single messages see."""
+    """A link becomes ten times slower under a long flow; when that is over it becomes 10 ms longer each way,
+    which single messages see."""
     experiment = (
         EXPERIMENT.partition("traffic:")[0]
         + "traffic:\n"
         + ACROSS.replace("STOP", "2 s")
-        + "  message: {kind: flows, senders: [h3], receiver: h1, size: 1 KB, count: 10, interval: 100 ms, start: 2100 ms}\n"
-        + "events:\n  slow: {at: 1 s, link: 'leaf1:eth1', rate: 100 Mbps}\n  far: {at: 2550 ms, link: 'leaf1:eth1', delay: 10 ms}\n"
-        + "probes: {interfaces: {interval: 10 ms}}\n"
+        + "  message: {kind: flows, senders: [h3], receiver: h1, size: 1 KB, count: 10, interval: 100 ms, start: "
+        "2100 ms}\n"
+        + "events:\n  slow: {at: 1 s, link: 'leaf1:eth1', rate: 100 Mbps}\n  far: {at: 2550 ms, link: 'leaf1:eth1', "
+        "delay: 10 ms}\n" + "probes: {interfaces: {interval: 10 ms}}\n"
     )
     assert vm.run(plan_of(vm, experiment, **{"routing.protocol": "static"})).status == "complete"
     sent = pl.read_parquet(vm.directory / "run" / "interfaces.parquet").filter(pl.col("port") == "leaf1:eth1")

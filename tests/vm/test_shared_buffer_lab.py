@@ -1,4 +1,5 @@
-"""Small cuts of lab shared-buffer: the dynamic threshold's formula, and who suffers under which division; its own checks are asked."""
+"""Small cuts of lab shared-buffer: the dynamic threshold's formula, and who suffers under which division;
+its own checks are asked."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ FRAME_BYTES = 1514
 
 
 def run(directory: Path, settings: str) -> dict[str, Any]:
-    """Run the lab with some settings, separated by semicolons; every check that concerns it passes. Return the summary's metrics."""
+    """Run the lab with some settings, separated by semicolons; every check that concerns it passes.
+
+    Return the summary's metrics.
+    """
     return run_lab(directory, "shared-buffer", settings).complete_metrics()
 
 

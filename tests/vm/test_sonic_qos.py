@@ -1,4 +1,5 @@
-"""The lab of a SONiC leaf's configuration: as it should be, and with one mistake each, its own checks judge; shares and pauses here."""
+"""The lab of a SONiC leaf's configuration: as it should be, and with one mistake each, its own checks judge;
+shares and pauses here."""
 
 from __future__ import annotations
 

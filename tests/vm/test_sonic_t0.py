@@ -1,4 +1,5 @@
-"""A SONiC T0 with a VLAN of servers and port channels to its T1s, imported and run: sessions, both ways, pauses to the right servers."""
+"""A SONiC T0 with a VLAN of servers and port channels to its T1s, imported and run: sessions, both ways,
+pauses to the right servers."""
 
 from __future__ import annotations
 

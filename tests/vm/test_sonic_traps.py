@@ -1,7 +1,7 @@
 """Traps of SONiC configurations, run: `fabriclab sonic check` says what comes of each, here it does.
 
-Each configuration of tests/golden/sonic-check is imported (`fabriclab sonic import`) and run beside the sound one: four hosts send to a
-fifth.
+Each configuration of tests/golden/sonic-check is imported (`fabriclab sonic import`) and run beside the sound one: four
+hosts send to a fifth.
 """
 
 from __future__ import annotations
@@ -94,7 +94,10 @@ def test_with_two_ports_busy_drops_take_the_place_of_marks(vm: Vm) -> None:
 
 
 def test_at_the_limit_only_part_of_the_frames_is_marked(vm: Vm) -> None:
-    """A line from 20 KB to 300 KB in a queue that ends at 177.6 KB: 56.3 % there. The sound leaf marks every frame above 40 KB."""
+    """A line from 20 KB to 300 KB in a queue that ends at 177.6 KB: 56.3 % there.
+
+    The sound leaf marks every frame above 40 KB.
+    """
     tables = trap("wred-max-unreachable")
     assert "wred-max-unreachable" in rules_of(tables)
     marked: dict[str, tuple[int, int]] = {}
@@ -212,7 +215,10 @@ def test_without_a_threshold_one_port_takes_the_pool(vm: Vm) -> None:
 
 
 def test_without_a_watchdog_a_storm_stops_bystanders(vm: Vm) -> None:
-    """One NIC pauses for 380 ms. Frames to it fill the group of the sender's port, which is paused, and so is its flow to another host."""
+    """One NIC pauses for 380 ms.
+
+    Frames to it fill the group of the sender's port, which is paused, and so is its flow to another host.
+    """
     storm = f"events: {{storm: {{at: 20 ms, node: {RECEIVER}, action: pause-storm, priorities: [3], until: 400 ms}}}}\n"
     to = {
         name: flow(3, senders=FIRST, receiver=host).replace("60 ms", "400 ms")

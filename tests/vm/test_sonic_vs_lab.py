@@ -1,4 +1,5 @@
-"""A fabric of nodes of kind sonic-vs in the machine: each is what its config_db.json says, to FRR, to `vtysh`, to packets."""
+"""A fabric of nodes of kind sonic-vs in the machine: each is what its config_db.json says, to FRR,
+to `vtysh`, to packets."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ STOCK = """
 title: Stock
 routing: {protocol: bgp-unnumbered}
 switches:
-  default: {profile: trident-3, queues: {0..1: {wred: {min: 10 KB, max: 20 KB, probability: 10 %}}}, pfc: {priorities: [3, 4]}}
+  default: {profile: trident-3, queues: {0..1: {wred: {min: 10 KB, max: 20 KB, probability: 10 %}}}, \
+pfc: {priorities: [3, 4]}}
 traffic: {a: {kind: long, senders: [h1], receiver: h2, stop: 1 s}}
 """
 SONIC = """

@@ -20,7 +20,8 @@ SENDERS = "[h-Ethernet0, h-Ethernet4, h-Ethernet8, h-Ethernet12]"
 
 
 def windows(vm: Vm) -> pl.DataFrame:
-    """Return for each 10 us (a frame takes 12.3) in which frames came in: the queue before and after, how many, how many were marked."""
+    """Return for each 10 us (a frame takes 12.3) in which frames came in: the queue before and after, how many,
+    how many were marked."""
     table = pl.read_parquet(vm.directory / "run" / "switch_queues.parquet")
     rows = table.filter((pl.col("port") == RECEIVING) & (pl.col("queue") == 1)).sort("time_ns")
     entered = (pl.col("sent_packets") + pl.col("packets")).diff()
@@ -42,7 +43,8 @@ def test_an_imported_wred_profile_marks_along_its_curve(vm: Vm) -> None:
     }
     tables = patched(sound(), {"WRED_PROFILE": {"AZURE_LOSSLESS": thresholds}})
     flows = {
-        f"dctcp-{number}": f"{{kind: long, senders: {SENDERS}, receiver: {RECEIVER}, start: {20 * number} ms, stop: 300 ms}}"
+        f"dctcp-{number}": f"{{kind: long, senders: {SENDERS}, receiver: {RECEIVER}, "
+        f"start: {20 * number} ms, stop: 300 ms}}"
         for number in range(6)
     }
     hosts = "hosts: {default: {congestion_control: dctcp}}\n"

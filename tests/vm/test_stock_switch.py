@@ -1,4 +1,5 @@
-"""A shared buffer out of stock qdiscs, as containers have it, in the machine's kernel and by the real tc: it is what its compiler says."""
+"""A shared buffer out of stock qdiscs, as containers have it, in the machine's kernel and by the real tc:
+it is what its compiler says."""
 
 from __future__ import annotations
 

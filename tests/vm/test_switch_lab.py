@@ -48,7 +48,10 @@ def probes(interval: str, *ports: str) -> str:
 
 def in_cast(dscp: str) -> str:
     senders = ", ".join(f"h{number}" for number in range(1, 9))
-    return f"traffic: {{burst: {{kind: flows, senders: [{senders}], receiver: h9, size: 500 KB, count: 1, start: 5 ms, dscp: {dscp}}}}}\n"
+    return (
+        f"traffic: {{burst: {{kind: flows, senders: [{senders}], receiver: h9, size: 500 KB, count: 1, start: 5 ms, "
+        f"dscp: {dscp}}}}}\n"
+    )
 
 
 def long_flow(dscp: str, stop: str) -> str:
@@ -131,7 +134,8 @@ def test_the_same_run_twice(vm: Vm, tmp_path: Path) -> None:
 
 
 def test_tcp_sees_the_queue_of_its_own_host_as_below_stock_qdiscs(vm: Vm, tmp_path: Path) -> None:
-    """TCP small queues: a frame keeps its socket while it is queued, and an offloaded one is cut into frames before it is."""
+    """TCP small queues: a frame keeps its socket while it is queued, and an offloaded one is cut
+    into frames before it is."""
     queues = "probes: {queues: {interval: 100 us, ports: ['h1:eth1', 's1:eth2']}}\n"
     measured = {}
     for name, switch in {"shared": SHARED, "stock": "switches: {default: {buffer: 400 KB}}\n"}.items():

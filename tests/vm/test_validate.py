@@ -1,4 +1,5 @@
-"""`fabriclab validate`: a small fabric passes every check, and each way to break it fails the check that is there for it."""
+"""`fabriclab validate`: a small fabric passes every check, and each way to break it fails the check
+that is there for it."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ Edit = Callable[[str], str]
 def bench_of(
     directory: Path, settings: dict[str, str] | None = None, *, topology: Edit = str, experiment: Edit = str
 ) -> Bench:
-    """Return a fabric of two spines, two leaves and three hosts on each; `topology` and `experiment` change the files' texts."""
+    """Return a fabric of two spines, two leaves and three hosts on each; `topology` and `experiment`
+    change the files' texts."""
     size = {"spines": 2, "leaves": 2, "hosts_per_leaf": 3, "host_rate_bps": 10**9}
     fabric = leaf_spine("fabric", **size, uplink_rate_bps=None, oversubscription=None, delay_ns=25_000, mtu_bytes=1500)
     (directory / "topology.clab.yml").write_text(topology(topology_text(fabric)))
@@ -128,7 +130,10 @@ def test_what_was_found_before_an_interrupt_is_told(
 
 
 def test_a_session_that_never_comes_up(vm: Vm, tmp_path: Path) -> None:
-    """A leaf with the spines' AS number is no external neighbour of theirs. What is behind it is then out of reach, and said to be."""
+    """A leaf with the spines' AS number is no external neighbour of theirs.
+
+    What is behind it is then out of reach, and said to be.
+    """
 
     def same_asn(text: str) -> str:
         return re.sub(r"(leaf2: .*fabriclab\.asn: )\d+", r"\g<1>64512", text)

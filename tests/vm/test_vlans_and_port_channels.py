@@ -1,4 +1,5 @@
-"""VLANs and port channels in the machine: who is bridged and who is routed, what members carry, whom a switch pauses."""
+"""VLANs and port channels in the machine: who is bridged and who is routed, what members carry,
+whom a switch pauses."""
 
 from __future__ import annotations
 
@@ -99,7 +100,10 @@ def test_a_lone_flow_takes_its_ideal_time(vm: Vm) -> None:
 def test_marks_are_made_at_the_member_port(vm: Vm) -> None:
     """A bridged and a routed sender meet at a host of the VLAN."""
     flows = "traffic:\n  meet: {kind: long, senders: [h1, far], receiver: h2, stop: 100 ms}\n"
-    more = "hosts: {default: {congestion_control: dctcp}}\nprobes: {queues: {interval: 100 us, ports: ['leaf:eth1', 'leaf:eth2']}}\n"
+    more = (
+        "hosts: {default: {congestion_control: dctcp}}\nprobes: {queues: {interval: 100 us, ports: ['leaf:eth1', "
+        "'leaf:eth2']}}\n"
+    )
     text = experiment(traffic=flows, buffer="default: {buffer: 100 KB, ecn_threshold: 30 KB}")
     assert vm.run(plan_of(vm.directory, text + more)).status == "complete"
     summary = vm.summary()
@@ -121,7 +125,10 @@ def run_and_ask_for_shares(vm: Vm, plan: Plan) -> None:
 
 
 def test_a_member_that_is_down_carries_nothing_and_comes_back(vm: Vm) -> None:
-    events = "events:\n  cut: {at: 60 ms, link: 'leaf:eth5', action: down}\n  mended: {at: 120 ms, link: 'leaf:eth5', action: up}\n"
+    events = (
+        "events:\n  cut: {at: 60 ms, link: 'leaf:eth5', action: down}\n  mended: {at: 120 ms, link: 'leaf:eth5', "
+        "action: up}\n"
+    )
     plan = plan_of(
         vm.directory, experiment(traffic=MANY) + BGP + events + "hosts: {default: {rto_min: 5 ms}}\n" + PROBES
     )
@@ -144,7 +151,8 @@ def test_static_routes_follow_the_last_member(vm: Vm) -> None:
 
 
 def test_bgp_follows_the_last_member_and_no_other(vm: Vm) -> None:
-    """With one link of a port channel the session goes on; without any the other spine has all, until a link is back."""
+    """With one link of a port channel the session goes on; without any the other spine has all,
+    until a link is back."""
     channels = "{PortChannel1: {members: eth2..eth3}, PortChannel2: {members: eth4..eth5}}"
     groups = f"leaf1: {{port_channels: {channels}, vlans: {{Vlan7: {{members: eth1}}}}}}"
     events = """events:

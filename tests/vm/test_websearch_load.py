@@ -1,4 +1,5 @@
-"""A small cut of labs/websearch-load: the load that was asked for arrives, every flow ends, and what ECN does for the short ones shows."""
+"""A small cut of labs/websearch-load: the load that was asked for arrives, every flow ends,
+and what ECN does for the short ones shows."""
 
 from __future__ import annotations
 

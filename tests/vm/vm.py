@@ -50,7 +50,8 @@ class Vm:
     def boot(
         self, plan: Plan, traffic: list[Job], name: str = "run", stall_s: float = 120, *, sampled: bool = False
     ) -> Outcome:
-        """Boot a plan's network with other programs in place of its traffic; without the plan's probes, unless it is to be sampled."""
+        """Boot a plan's network with other programs in place of its traffic; without the plan's probes,
+        unless it is to be sampled."""
         directory = self.directory / name
         write_inputs(plan, self.directory, directory)
         job = json.loads((directory / "machine" / "job.json").read_text())
@@ -86,7 +87,8 @@ def fabriclab(directory: Path, *arguments: str) -> subprocess.CompletedProcess[s
 
 
 def called(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Call the command line in a directory, but in this process: starting one takes longer than some of the machine's runs."""
+    """Call the command line in a directory, but in this process: starting one takes longer than some
+    of the machine's runs."""
     with contextlib.chdir(directory):
         result = CliRunner().invoke(app, list(arguments))
     if result.exception is not None and not isinstance(result.exception, SystemExit):

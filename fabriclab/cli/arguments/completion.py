@@ -1,4 +1,5 @@
-"""What a shell completes: labs, and of the lab on the line its parameters with their values, variants, matrices and nodes.
+"""What a shell completes: labs, and of the lab on the line its parameters with their values, variants, matrices and
+nodes.
 
 Whatever goes wrong, a completion says nothing: the command itself will.
 """

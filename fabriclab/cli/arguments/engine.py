@@ -13,7 +13,10 @@ from fabriclab.runs.engines import EngineName, MadeFrom, check_engine
 
 
 def fit_engine(name: EngineName, lab_directory: Path, plans: Sequence[Plan]) -> MadeFrom:
-    """Return what the engine needs that is built beforehand. Raises EngineError when it is not, or when this host can't run the plans."""
+    """Return what the engine needs that is built beforehand.
+
+    Raises EngineError when it is not, or when this host can't run the plans.
+    """
     made_from = find_engine(name, lab_directory)
     if isinstance(made_from, Artefacts) and any(plan.bgp is not None for plan in plans):
         made_from = with_routing(made_from)
@@ -28,6 +31,7 @@ def find_engine(name: EngineName, lab_directory: Path) -> MadeFrom:
     tools = locate_artefacts()["tools"]
     if tools is None:
         raise EngineError(
-            "not built yet: the replay and the sampler; run `images/machine/build tools` (`make machine` builds them too)"
+            "not built yet: the replay and the sampler; run `images/machine/build tools` (`make machine` builds them "
+            "too)"
         )
     return ContainerLab.find(lab_directory / FILE_NAME, tools)

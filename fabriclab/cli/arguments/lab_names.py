@@ -40,7 +40,10 @@ def short(path: Path) -> Path:
 
 
 def find_lab(written: Path) -> Path:
-    """Return the directory of the lab that was named: a path, or the name of a lab in `labs`. Raises BadInputError with what was meant."""
+    """Return the directory of the lab that was named: a path, or the name of a lab in `labs`.
+
+    Raises BadInputError with what was meant.
+    """
     if _is_there(written) and (written / experiment.FILE_NAME).is_file():
         return written
     if _is_there(written) and is_lab(written):

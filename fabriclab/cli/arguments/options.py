@@ -42,7 +42,8 @@ Set = Annotated[
 Engine = Annotated[
     EngineName,
     typer.Option(
-        help="vm: a virtual machine in virtual time, exact and repeatable. containerlab: Docker containers in real time; needs root.",
+        help="vm: a virtual machine in virtual time, exact and repeatable. containerlab: "
+        "Docker containers in real time; needs root.",
     ),
 ]
 Stall = Annotated[

@@ -79,7 +79,10 @@ def doctor(as_json: bool) -> int:
 
 
 def _show(findings: Sequence[HostFinding], remedies: Sequence[str]) -> None:
-    """Print a line for each finding: the first word says how it stands. Lines are broken between words, and only on a terminal."""
+    """Print a line for each finding: the first word says how it stands.
+
+    Lines are broken between words, and only on a terminal.
+    """
     console = Console(soft_wrap=True, highlight=False)
     for finding in findings:
         mark, style = (
@@ -96,7 +99,8 @@ def _show(findings: Sequence[HostFinding], remedies: Sequence[str]) -> None:
 
 
 def _broken(text: str) -> list[str]:
-    """Return the lines that a text takes on the terminal beside the marks; a word that is too long for one, such as a path, stays whole."""
+    """Return the lines that a text takes on the terminal beside the marks; a word that is too long for one,
+    such as a path, stays whole."""
     if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
         return [text]
     width = max(20, shutil.get_terminal_size().columns - _MARK_WIDTH)

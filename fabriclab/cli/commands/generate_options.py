@@ -30,7 +30,8 @@ Out = Annotated[
         "--out",
         "-o",
         metavar="DIR",
-        help="Lab's directory in which to write topology.clab.yml, and an experiment.yml to begin with if it has none; - for the output.",
+        help="Lab's directory in which to write topology.clab.yml, and an experiment.yml to begin with if it has none; "
+        "- for the output.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace the topology if there is one already.")]

@@ -1,4 +1,5 @@
-"""A run's raw logs to results, with what that needs imported when a run has ended: a command that runs must begin soon."""
+"""A run's raw logs to results, with what that needs imported when a run has ended:
+a command that runs must begin soon."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def ingest(directory: Path) -> None:
 
 
 class Preloading:
-    """Loads what draws the report while a machine runs: that is a process of its own, and this one only waits for it."""
+    """Loads what draws the report while a machine runs: that is a process of its own,
+    and this one only waits for it."""
 
     def __init__(self) -> None:
         """Load nothing yet."""

@@ -30,7 +30,10 @@ def show_list() -> None:
 
 
 def new(directory: Path | None, origin: str | None) -> None:
-    """Make a lab as a copy of `origin`, a lab or a starter. Raises BadInputError where it can't be, or the directory is there."""
+    """Make a lab as a copy of `origin`, a lab or a starter.
+
+    Raises BadInputError where it can't be, or the directory is there.
+    """
     if directory is None:
         raise BadInputError("name the directory to make, such as `fabriclab new mylab --from incast`")
     if directory.exists() or directory.is_symlink():
@@ -49,7 +52,10 @@ def new(directory: Path | None, origin: str | None) -> None:
 
 
 def _copied(lab: Path, directory: Path) -> dict[str, bytes]:
-    """Return the files of the copy by their path in it. Raises BadInputError for a directory that is no lab's alone, OSError."""
+    """Return the files of the copy by their path in it.
+
+    Raises BadInputError for a directory that is no lab's alone, OSError.
+    """
     files = {}
     for path in sorted(lab.rglob("*")):
         if path.is_file():

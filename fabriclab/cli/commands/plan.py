@@ -50,7 +50,10 @@ def _node_files(resolved: Plan, name: str, *, stock: bool) -> str:
 
 
 def check(path: Path) -> None:
-    """Resolve the lab and every point of its matrices; print what it has. Of a topology file alone: read it, print what it has."""
+    """Resolve the lab and every point of its matrices; print what it has.
+
+    Of a topology file alone: read it, print what it has.
+    """
     path = find_lab_or_file(path)
     if not path.is_dir():
         topology = read_one_topology(path)

@@ -36,7 +36,8 @@ from fabriclab.units import format_count
 SEEDS = "seeds"
 """The name of the sweep of a lab without a matrix over `--seeds`."""
 _MOST_LINES = 40
-"""Of a longer sweep the terminal shows only the runs that are not as they should be, and the bar; a log has every run."""
+"""The longest sweep of which the terminal shows each run. Of a longer one it shows only the runs that are not as they
+should be, and the bar; a log has every run."""
 
 
 def sweep(

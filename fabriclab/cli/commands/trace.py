@@ -41,7 +41,8 @@ def convert(file: Path, source: str, hosts: str | None, out: Path | None) -> Non
     write_output(trace_text(converted.flows), out)
     if hosts is None and converted.hosts:
         say(
-            f"nodes 0 to {len(converted.hosts) - 1} are {converted.hosts[0]} to {converted.hosts[-1]}; --hosts names others"
+            f"nodes 0 to {len(converted.hosts) - 1} are {converted.hosts[0]} to {converted.hosts[-1]}; "
+            "--hosts names others"
         )
     if converted.raised:
         say(f"smaller than 4 bytes, raised to that (the first four carry the flow's number): {converted.raised}")
@@ -58,6 +59,7 @@ def _host_names(text: str) -> list[str]:
     twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
     if twice is not None or "" in names:
         raise BadInputError(
-            f"--hosts {text!r}: {'an empty name' if twice is None else f'{twice!r} twice'}; write a range or a list of names"
+            f"--hosts {text!r}: {'an empty name' if twice is None else f'{twice!r} twice'}; "
+            "write a range or a list of names"
         )
     return names

@@ -108,7 +108,10 @@ class Validation:
         self._has_stock_qdiscs_only = has_stock_qdiscs_only(engine_name(context.artefacts))
 
     def carry_out(self, bench: Bench, only: Sequence[str]) -> Iterator[Finding]:
-        """Yield what every stage finds. The first one also finds how far routing gets, where it does not get to where it should."""
+        """Yield what every stage finds.
+
+        The first one also finds how far routing gets, where it does not get to where it should.
+        """
         result = self._run(reach_stage(bench))
         results = read_if_possible(result.directory)
         if results is not None and not _has_epoch(result.directory) and result.status == "failed":
@@ -160,7 +163,10 @@ def _has_epoch(directory: Path) -> bool:
 
 
 def _make_room(directory: Path, force: bool) -> None:
-    """Make room for the stages' runs. Raises BadInputError where something else is, or where it must not be replaced."""
+    """Make room for the stages' runs.
+
+    Raises BadInputError where something else is, or where it must not be replaced.
+    """
     if any(directory.iterdir()) and not force:
         raise BadInputError(f"--out {directory}: is there already; choose another one, or replace it with --force")
     for entry in directory.iterdir():

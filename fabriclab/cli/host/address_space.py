@@ -1,4 +1,5 @@
-"""A limit of the address space under which tables can't be made is refused before anything is run: what meets it aborts or hangs."""
+"""A limit of the address space under which tables can't be made is refused before anything is run:
+what meets it aborts or hangs."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ def refuse_too_little() -> None:
         return
     raise EngineError(
         f"ulimit -v {limit // _KIB}: this shell's limit of the address space, in KiB, is too low: making results needs "
-        f"{needed // _KIB} (reserved, most of it never used). Raise it: `ulimit -v unlimited`, or in a shell without that limit; "
+        f"{needed // _KIB} (reserved, most of it never used). Raise it: `ulimit -v unlimited`, "
+        "or in a shell without that limit; "
         "nothing was begun"
     )

@@ -20,7 +20,10 @@ def write_output(pieces: Iterable[str], out: Path | None) -> None:
 
 
 def write_files(contents: Mapping[Path, str | bytes], force: bool) -> None:
-    """Write files, all or none. Raises BadInputError where one is there already, unless it may be replaced; OSError that names one."""
+    """Write files, all or none.
+
+    Raises BadInputError where one is there already, unless it may be replaced; OSError that names one.
+    """
     for path in contents:
         if path.exists() and not force:
             raise BadInputError(f"{path} is there already; --force replaces it")

@@ -1,4 +1,7 @@
-"""Progress in the engine's time. On a terminal a bar for each run, else nothing but what the commands print themselves."""
+"""Progress in the engine's time.
+
+On a terminal a bar for each run, else nothing but what the commands print themselves.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ _STOPPING = (LongTraffic, Iperf3Traffic, ArrivalsTraffic, QueryTraffic)
 
 
 def known_end_ns(plan: Plan) -> int | None:
-    """Return when the traffic will end, None when it ends when it is done. What arrives until then takes a little longer."""
+    """Return when the traffic will end, None when it ends when it is done.
+
+    What arrives until then takes a little longer.
+    """
     stops = [traffic.stop_ns for traffic in plan.traffic if isinstance(traffic, _STOPPING)]
     return max(stops) if len(stops) == len(plan.traffic) and stops else None
 

@@ -16,7 +16,8 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def interrupting(interrupt: Interrupt) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP ask to stop in order, a second one at once; a third one ends the process whatever it does."""
+    """Let Ctrl-C, SIGTERM and SIGHUP ask to stop in order, a second one at once;
+    a third one ends the process whatever it does."""
 
     def handle(_number: int, _frame: FrameType | None) -> None:
         interrupt.request()
@@ -39,8 +40,8 @@ def interrupting(interrupt: Interrupt) -> Iterator[None]:
 def mortal(interrupt: Interrupt) -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the process within the block, and Ctrl-C where something was asked to stop before.
 
-    For work in native code that loses nothing when it is cut off: Python's handlers wait until that code returns, and it may hang.
-    A sweep's other threads need none of this: there the main thread only waits, and handles signals.
+    For work in native code that loses nothing when it is cut off: Python's handlers wait until that code returns, and
+    it may hang. A sweep's other threads need none of this: there the main thread only waits, and handles signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -15,7 +15,8 @@ _NAMES = ("stdin", "stdout", "stderr")
 
 
 class _Unfailing(io.TextIOWrapper):
-    """Text for people: where it cannot be written, on a full disk perhaps, the command goes on, and its exit status tells."""
+    """Text for people: where it cannot be written, on a full disk perhaps, the command goes on,
+    and its exit status tells."""
 
     def write(self, text: str) -> int:
         with suppress(OSError):
@@ -28,7 +29,8 @@ class _Unfailing(io.TextIOWrapper):
 
 
 def prepare() -> None:
-    """Let what is written to the standard streams never end in an error of Python's: neither for a character nor for a closed stream."""
+    """Let what is written to the standard streams never end in an error of Python's:
+    neither for a character nor for a closed stream."""
     for number, name in enumerate(_NAMES):
         _open_if_closed(number, name)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -58,7 +60,8 @@ def _open_if_closed(number: int, name: str) -> None:
 
 
 def end_of_output(status: object = 0) -> int | None:
-    """Write what is still held back of the output; return None when all of it is out, else the exit status, after a message.
+    """Write what is still held back of the output; return None when all of it is out, else the exit status, after a
+    message.
 
     `status` is the one that the command ends with: what failed already is not told twice.
     """
@@ -70,7 +73,10 @@ def end_of_output(status: object = 0) -> int | None:
 
 
 def output_failed(error: OSError, told: bool = False) -> int:
-    """Say why the output cannot be written, unless that is told or nobody reads on; return the exit status. Nothing more is written."""
+    """Say why the output cannot be written, unless that is told or nobody reads on; return the exit status.
+
+    Nothing more is written.
+    """
     if not told and not isinstance(error, BrokenPipeError):
         sys.stderr.write(f"standard output: {reason(error)}\n")
     # The interpreter writes once more what is held back: that must go somewhere.

@@ -8,7 +8,8 @@ from pathlib import Path
 
 
 def cure(filename: str) -> str:
-    """Return what keeps a path from being made or changed, and the command that mends it; nothing where that is no directory's rights.
+    """Return what keeps a path from being made or changed, and the command that mends it; nothing where that is no
+    directory's rights.
 
     `docker compose run lab` meets this where Docker made `./runs`, as root.
     """
@@ -27,7 +28,8 @@ def cure(filename: str) -> str:
 
 
 def _nearest_directory(path: Path) -> Path | None:
-    """Return the directory itself, else the nearest one above that is there; None where a file is there, which has rights of its own."""
+    """Return the directory itself, else the nearest one above that is there; None where a file is there,
+    which has rights of its own."""
     try:
         if path.exists() and not path.is_dir():
             return None

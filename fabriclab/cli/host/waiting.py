@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def waiting(what: str) -> Iterator[Callable[[str], None]]:
-    """Show `what` on standard error until the end of the block, where that is a terminal; the block may say what comes next.
+    """Show `what` on standard error until the end of the block, where that is a terminal; the block may say what comes
+    next.
 
     Nothing may be written to the terminal within the block. Commands begin it before they import what they need.
     """

@@ -1,4 +1,5 @@
-"""Findings as JUnit XML, which pipelines read: one test case each (the schema that Jenkins's xunit plugin and GitLab take)."""
+"""Findings as JUnit XML, which pipelines read: one test case each (the schema that Jenkins's xunit
+plugin and GitLab take)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,10 @@ def layer2_lines(plan: Plan) -> Iterator[str]:
 def _channel_line(node: Node, channel: PortChannel) -> str:
     ports = [port for port in node.ports if port.interface in channel.members]
     lines = f"{len(ports)} x {format_rate(ports[0].rate_bps)} ({', '.join(channel.members)})"
-    return f"{node.name} {channel.name}: {lines} to {ports[0].peer_node} {channel.peer_interface}, {channel.address or 'of a VLAN'}"
+    return (
+        f"{node.name} {channel.name}: {lines} to {ports[0].peer_node} {channel.peer_interface}, "
+        f"{channel.address or 'of a VLAN'}"
+    )
 
 
 def _vlan_line(node: Node, vlan: Vlan, plan: Plan) -> str:

@@ -1,4 +1,5 @@
-"""A plan in words: the network, who was drawn into groups, each piece of traffic with what was computed for it, and what to mind."""
+"""A plan in words: the network, who was drawn into groups, each piece of traffic with what was computed for
+it, and what to mind."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def plan_text(plan: Plan) -> str:
     settings = ", ".join(f"{name} {value}" for name, value in plan.settings.items())
     lines = [
         f"{plan.lab}: {plan.title}",
-        f"  {format_count(len(hosts), 'host')}, {format_count(len(plan.nodes) - len(hosts), 'switch')}, {format_count(links, 'link')}",
+        f"  {format_count(len(hosts), 'host')}, {format_count(len(plan.nodes) - len(hosts), 'switch')}, "
+        f"{format_count(links, 'link')}",
         f"  seed {plan.seed}; ends at {_time(plan.limit_ns)} at the latest",
         *([f"  settings: {settings}"] if settings else []),
         *(f"  {line}" for line in layer2_lines(plan)),
@@ -80,13 +82,19 @@ def _lines(traffic: Traffic, plan: Plan) -> Iterator[str]:
             yield f"long flows, {_span(traffic.start_ns, traffic.stop_ns)}{stagger}{_jittered(traffic.jitter_ns)}"
         case FlowsTraffic():
             yield f"{_people(traffic.senders)} to {traffic.receiver}{_over(traffic.carrier)}"
-            yield f"{format_count(traffic.count, 'flow')} of {format_size(traffic.size_bytes)} from each{_repeated(traffic)}"
+            yield (
+                f"{format_count(traffic.count, 'flow')} of {format_size(traffic.size_bytes)} from "
+                f"each{_repeated(traffic)}"
+            )
         case ArrivalsTraffic():
             yield f"{_paired(traffic.pairs)}{_over(traffic.carrier)}"
             yield from _arrivals_lines(traffic, plan)
         case QueryTraffic():
             asks = "asks" if len(traffic.aggregators) == 1 else "ask"
-            yield f"{_people(traffic.aggregators)} {asks} {traffic.fan_out} of {_people(traffic.workers)}{_over(traffic.carrier)}"
+            yield (
+                f"{_people(traffic.aggregators)} {asks} {traffic.fan_out} of "
+                f"{_people(traffic.workers)}{_over(traffic.carrier)}"
+            )
             yield from _query_lines(traffic)
         case ShuffleTraffic():
             mappers, reducers = (
@@ -112,7 +120,10 @@ def _arrivals_lines(traffic: ArrivalsTraffic, plan: Plan) -> Iterator[str]:
         dict.fromkeys(_share(8 * mean * _S / (traffic.arrivals.interval_ns * rate)) for rate in (rates[-1], rates[0]))
     )
     about = f"about {flows:,.0f} flows and {format_size(flows * mean, 3)}"
-    yield f"{_span(traffic.start_ns, traffic.stop_ns)}: {about}, {loads} of a sender's line{_deadline(traffic.deadline_ns)}"
+    yield (
+        f"{_span(traffic.start_ns, traffic.stop_ns)}: {about}, "
+        f"{loads} of a sender's line{_deadline(traffic.deadline_ns)}"
+    )
 
 
 def _query_lines(traffic: QueryTraffic) -> Iterator[str]:
@@ -121,7 +132,10 @@ def _query_lines(traffic: QueryTraffic) -> Iterator[str]:
     yield f"{_process(traffic.arrivals, 'query')} of each aggregator, {request}"
     queries = len(traffic.aggregators) * (traffic.stop_ns - traffic.start_ns) / traffic.arrivals.interval_ns
     about = f"about {queries:,.0f} queries, {queries * traffic.fan_out:,.0f} flows"
-    yield f"{_span(traffic.start_ns, traffic.stop_ns)}: {about}; connections {traffic.connection}{_deadline(traffic.deadline_ns)}"
+    yield (
+        f"{_span(traffic.start_ns, traffic.stop_ns)}: {about}; "
+        f"connections {traffic.connection}{_deadline(traffic.deadline_ns)}"
+    )
 
 
 def _shuffle_lines(traffic: ShuffleTraffic) -> Iterator[str]:
@@ -203,7 +217,13 @@ def _notes(plan: Plan) -> Iterator[str]:
     for traffic in plan.traffic:
         carrier = Carrier() if isinstance(traffic, TraceTraffic) else traffic.carrier
         if carrier.congestion_control == "dctcp" and not marking:
-            yield f"traffic.{traffic.name} runs over DCTCP, but no switch has an ecn_threshold: nothing is marked, it does as Reno does"
+            yield (
+                f"traffic.{traffic.name} runs over DCTCP, but no switch has an ecn_threshold: nothing is marked, "
+                "it does as Reno does"
+            )
         if carrier.transport == "mptcp" and without:
             whose = f"{without} of {format_count(len(hosts), 'host')}"
-            yield f"traffic.{traffic.name} runs over MPTCP, but {whose} have no `mptcp` section: their connections have one subflow"
+            yield (
+                f"traffic.{traffic.name} runs over MPTCP, but {whose} have no `mptcp` section: "
+                "their connections have one subflow"
+            )

@@ -1,4 +1,5 @@
-"""Switches with a shared buffer in words: pools, queues with their thresholds, priority groups, maps, PFC, how figures came about."""
+"""Switches with a shared buffer in words: pools, queues with their thresholds, priority groups, maps, PFC,
+how figures came about."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from fabriclab.units import format_duration, format_rate
 
 
 def switch_lines(plan: Plan) -> list[str]:
-    """Return the lines of all switches with a shared buffer, those that are alike together; none when there is no such switch."""
+    """Return the lines of all switches with a shared buffer, those that are alike together;
+    none when there is no such switch."""
     alike: dict[tuple[str, ...], list[str]] = {}
     for node in plan.nodes:
         if node.switch is not None:
@@ -76,7 +78,10 @@ def _port(first: CheckedPort, memory: Memory, ports: int) -> Iterator[str]:
             if dog
             else "none"
         )
-        yield f"  PFC of priorities {number_ranges(port.pfc.priorities)}: {port.pfc.quanta:,} quanta{reaction}; watchdog: {ends}"
+        yield (
+            f"  PFC of priorities {number_ranges(port.pfc.priorities)}: {port.pfc.quanta:,} quanta{reaction}; "
+            f"watchdog: {ends}"
+        )
 
 
 def _numbered(noun: str, texts: Sequence[tuple[int, str]]) -> Iterator[str]:
@@ -156,4 +161,7 @@ def _maps(maps: QosMaps) -> Iterator[str]:
             if value != before or (name == "dscp_to_tc" and here != usual):
                 targets.setdefault(value, []).append(index)
         if targets:
-            yield f"  {name}: {'; '.join(f'{number_ranges(indices)} to {value}' for value, indices in sorted(targets.items()))}"
+            yield (
+                f"  {name}: "
+                f"{'; '.join(f'{number_ranges(indices)} to {value}' for value, indices in sorted(targets.items()))}"
+            )

@@ -1,4 +1,5 @@
-"""Figures and conditions of an experiment that no point of it can show, with file and line: `check` says so, and runs before they begin."""
+"""Figures and conditions of an experiment that no point of it can show, with file and line: `check` says so,
+and runs before they begin."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class _Wish:
 def unseen_lines(lab: Lab, flows: pl.DataFrame, base: Plan, points: Sequence[Plan]) -> list[str]:
     """Return `warning: FILE:LINE: ...` for each figure and check that stays empty, whichever matrix is run.
 
-    `points` are those of all matrices; `flows` are the base plan's (`fabriclab.compile.compiled_flows`), for the classes of a user's trace.
+    `points` are those of all matrices; `flows` are the base plan's (`fabriclab.compile.compiled_flows`), for the
+    classes of a user's trace.
     """
     sights = [Sights(plan, trace_classes(flows, base, plan)) for plan in (base, *points)]
     reasons = ((wish, wish.why(sights) or _fixed(wish.subject, points)) for wish in _wishes(lab))
@@ -50,10 +52,11 @@ def unseen_lines(lab: Lab, flows: pl.DataFrame, base: Plan, points: Sequence[Pla
 
 
 def unseen_before_runs(lab: Lab, plans: Sequence[Plan], planned: Callable[[dict[str, str]], Plan]) -> list[str]:
-    """Return the same of the points that are about to be run, but for what a variant or another matrix is there to show.
+    """Return the same of the points that are about to be run, but for what a variant or another matrix is there to
+    show.
 
-    `planned` plans other settings as these were: only where something is missing, and one point of each matrix, for runs begin soon.
-    Of the classes of a user's trace nothing is said: it is read when its run begins.
+    `planned` plans other settings as these were: only where something is missing, and one point of each matrix, for
+    runs begin soon. Of the classes of a user's trace nothing is said: it is read when its run begins.
     """
     sights = [Sights(plan, None) for plan in plans]
     missing = [(wish, why) for wish in _wishes(lab) if (why := wish.why(sights))]
@@ -75,7 +78,8 @@ def _wishes(lab: Lab) -> Iterator[_Wish]:
 
 
 def _others(lab: Lab, planned: Callable[[dict[str, str]], Plan]) -> list[Sights]:
-    """Return what is seen in each variant and in the first point of each matrix; a point that is no good is for `check` to tell."""
+    """Return what is seen in each variant and in the first point of each matrix;
+    a point that is no good is for `check` to tell."""
     sights = []
     for settings in (
         *({"variant": name} for name in lab.variants),
@@ -87,7 +91,8 @@ def _others(lab: Lab, planned: Callable[[dict[str, str]], Plan]) -> list[Sights]
 
 
 def trace_classes(flows: pl.DataFrame, base: Plan, plan: Plan) -> dict[str, bool] | None:
-    """Return the classes of the user's trace and whether they have flows with a size; None where a point has another trace."""
+    """Return the classes of the user's trace and whether they have flows with a size;
+    None where a point has another trace."""
     files = [[each.sha256 for each in one.traffic if isinstance(each, TraceTraffic)] for one in (base, plan)]
     if files[0] != files[1]:
         return None

@@ -1,4 +1,5 @@
-"""Warnings of plans for the terminal: each sentence once; before a run, keys of Containerlab's that are not applied in one line."""
+"""Warnings of plans for the terminal: each sentence once; before a run, keys of Containerlab's that are
+not applied in one line."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def warning_lines(warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:
 
 
 def lines_before_runs(topology: Topology, warnings_of_plans: Sequence[Sequence[str]]) -> list[str]:
-    """Return the same shortly: all keys of the topology file that are not applied are one line; `check` and the report have the list."""
+    """Return the same shortly: all keys of the topology file that are not applied are one line;
+    `check` and the report have the list."""
     listed = unapplied_sentences(topology.not_applied)
     others = [[sentence for sentence in warnings if sentence not in listed] for warnings in warnings_of_plans]
     short = short_line(topology.not_applied)

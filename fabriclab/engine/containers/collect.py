@@ -44,7 +44,8 @@ def _fetch(container: Container, path: str, target: Path) -> list[str]:
 def collect_series(
     samplers: Mapping[str, dict[str, Any]], containers: Mapping[str, Container], directory: Path
 ) -> list[str]:
-    """Fetch the samplers' series and make one file of each kind, as one sampler of all nodes writes it; returns what went wrong."""
+    """Fetch the samplers' series and make one file of each kind, as one sampler of all nodes writes it;
+    returns what went wrong."""
     problems: list[str] = []
     parts: dict[Path, list[Path]] = {}
     for node, config in samplers.items():

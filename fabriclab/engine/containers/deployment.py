@@ -24,7 +24,10 @@ _RENDEZVOUS = "/run/fabriclab/rendezvous"
 
 
 class Deployment:
-    """A deployed lab. Use as a context manager: on leaving it containers, links, networks and Containerlab's files are gone."""
+    """A deployed lab.
+
+    Use as a context manager: on leaving it containers, links, networks and Containerlab's files are gone.
+    """
 
     def __init__(self, topology: Path, directory: Path, nodes: Collection[str] | None = None) -> None:
         """`nodes` alone are deployed; None: all of the topology. Raises EngineError."""

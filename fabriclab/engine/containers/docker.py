@@ -1,4 +1,7 @@
-"""Docker's command line, as far as the engine needs it. Everything is an argv; nothing goes through a shell of the host."""
+"""Docker's command line, as far as the engine needs it.
+
+Everything is an argv; nothing goes through a shell of the host.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,8 @@ def describe_containers(lab: str) -> dict[str, Container]:
         name, node = entry["Name"].lstrip("/"), entry["Config"]["Labels"].get(NODE_LABEL, "")
         if not entry["State"]["Running"]:
             raise EngineError(
-                f"the container {name} of node {node} ended as soon as it was started: its image must keep a process running"
+                f"the container {name} of node {node} ended as soon as it was started: "
+                "its image must keep a process running"
             )
         containers[node] = Container(node, entry["Id"], name)
     return containers
@@ -78,12 +82,18 @@ def run_in(container: Container, argv: Sequence[str], *, timeout_s: float = _QUI
 
 
 def copy_in(container: Container, files: dict[str, Path | bytes]) -> None:
-    """Write files into a container, by absolute path: a host's file with its permissions, or a text. Directories come by themselves."""
+    """Write files into a container, by absolute path: a host's file with its permissions, or a text.
+
+    Directories come by themselves.
+    """
     run_command(["docker", "cp", "-", f"{container.identity}:/"], data=pack(files), timeout_s=_COPY_S)
 
 
 def copy_out(container: Container, path: str, target: Path) -> None:
-    """Copy a container's file to the host; it belongs to us, whoever wrote it. Raises CommandError when there is none."""
+    """Copy a container's file to the host; it belongs to us, whoever wrote it.
+
+    Raises CommandError when there is none.
+    """
     stream = run_command(["docker", "cp", f"{container.identity}:{path}", "-"], timeout_s=_COPY_S)
     with tarfile.open(fileobj=io.BytesIO(stream)) as archive:
         member = archive.next()
@@ -94,7 +104,10 @@ def copy_out(container: Container, path: str, target: Path) -> None:
 
 
 def pack(files: dict[str, Path | bytes]) -> bytes:
-    """Return a tar archive of the files. It holds no directories: those of the container keep their owners and permissions."""
+    """Return a tar archive of the files.
+
+    It holds no directories: those of the container keep their owners and permissions.
+    """
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, source in files.items():

@@ -1,6 +1,7 @@
 """The `containerlab` engine: runs a run directory's job in Docker containers that Containerlab deploys, and watches it.
 
-It leaves the run directory as the virtual machine does (`images/machine/README.md`): events, logs, raw series, collected outputs.
+It leaves the run directory as the virtual machine does (`images/machine/README.md`): events, logs, raw series,
+collected outputs.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ _AT_ONCE = 4
 
 @dataclass(frozen=True)
 class ContainerLab:
-    """What a run in containers is made from. `topology` is the lab's own Containerlab file, `tools` the directory of static tools."""
+    """What a run in containers is made from.
+
+    `topology` is the lab's own Containerlab file, `tools` the directory of static tools.
+    """
 
     topology: Path
     tools: Path
@@ -49,7 +53,10 @@ class ContainerLab:
 
     @classmethod
     def find(cls, topology: Path, tools: Path) -> ContainerLab:
-        """Look up the images of a topology. What is missing is found, with all else, before the first run. Raises EngineError."""
+        """Look up the images of a topology.
+
+        What is missing is found, with all else, before the first run. Raises EngineError.
+        """
         names = sorted({container.image for container in read_containers(topology)})
         try:
             found = {name: image_identity(name) for name in names}
@@ -68,7 +75,8 @@ class ContainerLab:
 
 
 def run_containers(lab: ContainerLab, directory: Path, on_event: EventCallback, interrupt: Interrupt) -> Outcome:
-    """Run the job of a run directory. Nothing is left of containers, networks and their files. Raises EngineError when it can't start.
+    """Run the job of a run directory. Nothing is left of containers, networks and their files. Raises EngineError when
+    it can't start.
 
     Whether the host has what it takes is asked before, for all runs of a command at once (`preflight`).
     """
@@ -150,7 +158,8 @@ class _Run:
         )
 
     def _play(self) -> Status | None:
-        """Start the processes, follow the traffic, collect; returns how the traffic ended, None when it was interrupted before."""
+        """Start the processes, follow the traffic, collect; returns how the traffic ended,
+        None when it was interrupted before."""
         with Processes(self._directory) as processes:
             self._timeline = Timeline(self._job.changes, self._containers, self._events.emit)
             self._events.emit("phase", phase="daemons")

@@ -129,7 +129,8 @@ def _read_stall_ns(path: Path) -> int | None:
 
 
 def taking_part(job: Mapping[str, Any], sampler: Mapping[str, Any]) -> frozenset[str]:
-    """Return the nodes that a job wants anything of: hosts with traffic, all switches, whatever an event changes or a probe names.
+    """Return the nodes that a job wants anything of: hosts with traffic, all switches, whatever an event changes or a
+    probe names.
 
     Counters of interfaces are sampled at every node of a lab; that alone brings no host into a run.
     """
@@ -169,7 +170,8 @@ def _interfaces(links: list[dict[str, Any]], nodes: list[str]) -> dict[str, list
 
 
 def split_sampler(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return one sampler configuration for each node of the machine's, by node: its own ports and sockets, without a namespace."""
+    """Return one sampler configuration for each node of the machine's, by node:
+    its own ports and sockets, without a namespace."""
     split: dict[str, dict[str, Any]] = {}
     for part, members in (("queues", "ports"), ("tcp", "nodes"), ("interfaces", "ports")):
         if part not in config:

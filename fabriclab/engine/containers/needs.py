@@ -1,4 +1,5 @@
-"""What a run asks of the host's kernel, read from the node files: devices, queueing disciplines, classifiers and congestion controls."""
+"""What a run asks of the host's kernel, read from the node files: devices, queueing disciplines,
+classifiers and congestion controls."""
 
 from __future__ import annotations
 

@@ -47,7 +47,10 @@ class Preparation(Protocol):
     def prepare(
         self, container: Container, config: Path, job: Job, directory: Path, tools: Path, interrupt: Interrupt
     ) -> None:
-        """Wait until the switch is what its configuration says, and put traffic control on its ports. Raises EngineError."""
+        """Wait until the switch is what its configuration says, and put traffic control on its ports.
+
+        Raises EngineError.
+        """
 
 
 def node_content(
@@ -70,7 +73,8 @@ def node_content(
 
 
 def links_batch(interfaces: Sequence[Interface]) -> str:
-    """Return the `ip -batch` lines that give the interfaces what the plan says: Containerlab chose their addresses at random."""
+    """Return the `ip -batch` lines that give the interfaces what the plan says:
+    Containerlab chose their addresses at random."""
     return "".join(
         f"link set dev {interface.name} address {interface.mac} mtu {interface.mtu} up\n" for interface in interfaces
     )

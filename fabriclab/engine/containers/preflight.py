@@ -67,7 +67,8 @@ def check_host(
 
 
 def general_problems() -> list[str]:
-    """Return what this host lacks of what nearly every lab needs, each with its cure: what a lab needs beyond it, a run of it tells."""
+    """Return what this host lacks of what nearly every lab needs, each with its cure:
+    what a lab needs beyond it, a run of it tells."""
     containers = [NodeContainer(name, f"fabriclab/{name}:latest", False, CAPABILITIES) for name in ("host", "switch")]
     sysctls = [f"{CONGESTION_SETTING} = {name}" for name in _USUAL_CONTROLS]
     return _host_problems(containers, sysctls, [f"qdisc add dev eth1 root {kind}" for kind in _USUAL_QDISCS], ())
@@ -112,14 +113,20 @@ def _containerlab() -> Iterator[str]:
     if path is None:
         yield "there is no `containerlab` on PATH: https://containerlab.dev/install/ says how to get it"
     elif os.geteuid() != 0 and not Path(path).stat().st_mode & stat.S_ISUID:
-        yield f"Containerlab needs root: run fabriclab as root, or sudo chmod u+s {path} and sudo usermod -aG clab_admins $USER"
+        yield (
+            f"Containerlab needs root: run fabriclab as root, or sudo chmod u+s {path} and sudo usermod -aG "
+            "clab_admins $USER"
+        )
 
 
 def _congestion_controls(needed: Sequence[str]) -> Iterator[str]:
     available, allowed = (_words(f"tcp_{kind}_congestion_control") for kind in ("available", "allowed"))
     for name in needed:
         if available is not None and name not in available:
-            yield f"the host's kernel has no congestion control {name} now: {_module(f'tcp_{name}', f'CONFIG_TCP_CONG_{name.upper()}')}"
+            yield (
+                f"the host's kernel has no congestion control {name} now: "
+                f"{_module(f'tcp_{name}', f'CONFIG_TCP_CONG_{name.upper()}')}"
+            )
     refused = [
         name
         for name in needed
@@ -128,7 +135,10 @@ def _congestion_controls(needed: Sequence[str]) -> Iterator[str]:
     if refused:
         # It is global to the host, and a container that is refused leaks a reference to the algorithm's module.
         value = " ".join([*(allowed or ()), *refused])
-        yield f"containers may not use {', '.join(refused)}: sudo sysctl -w net.ipv4.tcp_allowed_congestion_control='{value}'"
+        yield (
+            f"containers may not use {', '.join(refused)}: "
+            f"sudo sysctl -w net.ipv4.tcp_allowed_congestion_control='{value}'"
+        )
 
 
 def _words(name: str) -> list[str] | None:
@@ -157,12 +167,15 @@ def _capabilities(containers: Sequence[NodeContainer]) -> Iterator[str]:
     for container in containers:
         lacking = CAPABILITIES - container.capabilities
         if not container.privileged and lacking:
-            yield f"the container of {container.node} is not privileged and lacks {', '.join(sorted(lacking))}; {CURE_UNPRIVILEGED}"
+            yield (
+                f"the container of {container.node} is not privileged and lacks {', '.join(sorted(lacking))}; "
+                f"{CURE_UNPRIVILEGED}"
+            )
 
 
 def _trial_lines(tc_batches: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the lines that try what node files need, each with what it tries. Every discipline has a handle of its own: the kernel refuses
-    another kind under a handle that there is."""
+    """Return the lines that try what node files need, each with what it tries. Every discipline has a handle of its
+    own: the kernel refuses another kind under a handle that there is."""
     lines = []
     for number, kind in enumerate((kind for kind in qdiscs_of(tc_batches) if kind in STOCK), start=1):
         handle = f"{number:x}:"

@@ -1,4 +1,7 @@
-"""Processes in containers: started all at once, given one epoch, followed to their end. Their output goes to the run directory's logs."""
+"""Processes in containers: started all at once, given one epoch, followed to their end.
+
+Their output goes to the run directory's logs.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ class Process:
 
     @property
     def status(self) -> str | None:
-        """How it ended (`exit N`, `signal N`), None while it runs. A shell's number of a signal is told as the signal."""
+        """How it ended (`exit N`, `signal N`), None while it runs.
+
+        A shell's number of a signal is told as the signal.
+        """
         code = self._client.poll()
         if code is None:
             return None

@@ -1,4 +1,5 @@
-"""Whether the kernels' routes are what the job expects (`images/machine/README.md`, "Routes"), as `ip -j route show` tells."""
+"""Whether the kernels' routes are what the job expects (`images/machine/README.md`, "Routes"),
+as `ip -j route show` tells."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def wrong_routes(table: Sequence[Mapping[str, Any]], expected: Sequence[Expected
         elif route.paths and (len(live or ()) != route.paths or not set(live or ()) <= route.interfaces):
             among = ", ".join(sorted(route.interfaces))
             wrong.append(
-                f"{route.prefix} has {len(live or ())} next hops ({', '.join(live or ()) or 'none'}), {route.paths} of {among} are right"
+                f"{route.prefix} has {len(live or ())} next hops ({', '.join(live or ()) or 'none'}), "
+                f"{route.paths} of {among} are right"
             )
     return wrong
 

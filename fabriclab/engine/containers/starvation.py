@@ -1,23 +1,28 @@
-"""Whether the processor had time for the lab. Real time can lie: a starved run measures the host's scheduler, not the network.
+"""Whether the processor had time for the lab. Real time can lie: a starved run measures the host's scheduler, not the
+network.
 
-A run in real time claims its figures to within TOLERANCE. That one number is chosen; the bounds follow from it and from the lab:
+A run in real time claims its figures to within TOLERANCE. That one number is chosen; the bounds follow from it and from
+the lab:
 
-- Rates. A process that was ready and had no CPU for a share of the time can have left its line idle for that share, no longer: a goodput
-  is too low by at most it. So the worst process's run-queue delay is at most TOLERANCE (`/proc/<pid>/schedstat`, second number, ns;
-  Linux Documentation/scheduler/sched-stats.rst). ksoftirqd counts: it carries the packets when the CPUs are busy.
-- Pressure (`/proc/pressure/cpu`, "some"; Linux Documentation/accounting/psi.rst) is the share of the time in which any process of the
-  host waited, so none of the lab's waited longer. It proves that a run is sound where it is at most TOLERANCE, and nothing where it is
-  more: others may have waited. It is judged only where the kernel tells no run-queue delay.
-- Stalls. A buffer bridges a pause as long as it takes to drain: the smallest one of the lab at its line's rate, `stall_ns`
-  (`fabriclab.compile.real_time`). After a longer one the line has run dry, and what comes then in one burst may overflow it. So no process
-  may wait longer than that for a CPU each time that it is ready, on the mean (second and third number of schedstat); and of our own
-  timers, which find what a process that sleeps finds, a share of at most TOLERANCE may be later. A thread of an interpreter can't tell
-  less than TIMER_RESOLUTION_NS from its own lateness; schedstat can.
-- Samples. One that was missed is replaced by the one before it: a queue's mean is wrong by at most that share of its buffer. So a sampler
-  misses a share of at most TOLERANCE of its due times (`probes/README.md`, "late").
+- Rates. A process that was ready and had no CPU for a share of the time can have left its line idle for that share, no
+  longer: a goodput is too low by at most it. So the worst process's run-queue delay is at most TOLERANCE
+  (`/proc/<pid>/schedstat`, second number, ns; Linux Documentation/scheduler/sched-stats.rst). ksoftirqd counts: it
+  carries the packets when the CPUs are busy.
+- Pressure (`/proc/pressure/cpu`, "some"; Linux Documentation/accounting/psi.rst) is the share of the time in which any
+  process of the host waited, so none of the lab's waited longer. It proves that a run is sound where it is at most
+  TOLERANCE, and nothing where it is more: others may have waited. It is judged only where the kernel tells no run-queue
+  delay.
+- Stalls. A buffer bridges a pause as long as it takes to drain: the smallest one of the lab at its line's rate,
+  `stall_ns` (`fabriclab.compile.real_time`). After a longer one the line has run dry, and what comes then in one burst
+  may overflow it. So no process may wait longer than that for a CPU each time that it is ready, on the mean (second and
+  third number of schedstat); and of our own timers, which find what a process that sleeps finds, a share of at most
+  TOLERANCE may be later. A thread of an interpreter can't tell less than TIMER_RESOLUTION_NS from its own lateness;
+  schedstat can.
+- Samples. One that was missed is replaced by the one before it: a queue's mean is wrong by at most that share of its
+  buffer. So a sampler misses a share of at most TOLERANCE of its due times (`probes/README.md`, "late").
 
-What it does not derive: delays that are added to every packet without anybody waiting for a CPU, such as the path through bridges and
-namespaces. They are measured as round-trip times and said in the report.
+What it does not derive: delays that are added to every packet without anybody waiting for a CPU, such as the path
+through bridges and namespaces. They are measured as round-trip times and said in the report.
 """
 
 from __future__ import annotations
@@ -31,9 +36,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 TOLERANCE = 0.05
-"""A sound run's rates, times and queue lengths are within this share of what they would be if the CPU were never short."""
+"""A sound run's rates, times and queue lengths are within this share of what they would be if the
+CPU were never short."""
 TIMER_RESOLUTION_NS = 2_000_000
-"""Lateness of a thread of Python's that says something of the host: far above a timer's slack (50 us) and the interpreter's own work."""
+"""Lateness of a thread of Python's that says something of the host:
+far above a timer's slack (50 us) and the interpreter's own work."""
 
 _PERIOD_NS = 5_000_000
 _SUMMARY = re.compile(r"samples (\d+) late (\d+) max_late_ns (\d+)")
@@ -72,12 +79,16 @@ class Starvation:
             return []
         waited, bridged = (f"{time_ns / 1e3:.4g} us" for time_ns in (self.wait_ns, self.stall_ns))
         return [
-            f"{self.wait_process} waited {waited} for a CPU each time that it was ready; the smallest buffer bridges {bridged}"
+            f"{self.wait_process} waited {waited} for a CPU each time that it was ready; "
+            f"the smallest buffer bridges {bridged}"
         ]
 
     def _shares(self) -> list[str]:
         waited = f"of the time {self.run_queue_process} was ready and waited for a CPU (run-queue delay)"
-        fired = f"of the timers fired more than {self.late_ns / 1e6:.4g} ms late, the latest {self.timer_latest_ns / 1e6:.1f} ms"
+        fired = (
+            f"of the timers fired more than {self.late_ns / 1e6:.4g} ms late, "
+            f"the latest {self.timer_latest_ns / 1e6:.1f} ms"
+        )
         # Pressure bounds the run-queue delay, and is wanted only where that is not known.
         pressure = self.pressure if self.run_queue_delay is None else None
         judged = (
@@ -106,7 +117,8 @@ class Starvation:
 
 
 class Waits(NamedTuple):
-    """A process's waits for a CPU: their sum, and how often it got one (`/proc/<pid>/schedstat`, second and third number)."""
+    """A process's waits for a CPU: their sum, and how often it got one (`/proc/<pid>/schedstat`,
+    second and third number)."""
 
     waited_ns: int
     times: int
@@ -206,7 +218,8 @@ class _Timer:
             self.fired += 1
             self.late += late > self._late_ns
             self.latest_ns = max(self.latest_ns, late)
-            # Due times that passed meanwhile were missed, each of them; those shortly before it fired are late by less than it.
+            # Due times that passed meanwhile were missed, each of them; those shortly before it fired are late by less
+            # than it.
             missed = late // _PERIOD_NS
             self.fired += missed
             self.late += sum(late - number * _PERIOD_NS > self._late_ns for number in range(1, missed + 1))
@@ -214,7 +227,8 @@ class _Timer:
 
 
 def read_pressure_us(proc: Path) -> int | None:
-    """Return for how many microseconds since the boot some process waited for a CPU; None where the kernel does not count it."""
+    """Return for how many microseconds since the boot some process waited for a CPU;
+    None where the kernel does not count it."""
     try:
         text = (proc / "pressure" / "cpu").read_text()
     except OSError:
@@ -224,7 +238,8 @@ def read_pressure_us(proc: Path) -> int | None:
 
 
 def read_waits(proc: Path, number: int) -> Waits | None:
-    """Return how long and how often a process has waited for a CPU; None when it is gone or the kernel does not count it."""
+    """Return how long and how often a process has waited for a CPU; None when it is gone or the
+    kernel does not count it."""
     try:
         words = (proc / str(number) / "schedstat").read_text().split()
         return Waits(int(words[1]), int(words[2]))
@@ -248,7 +263,8 @@ def _kernel_packet_threads(proc: Path) -> dict[int, str]:
 def host_processes(proc: Path, wanted: Mapping[tuple[str, int], str]) -> dict[int, str]:
     """Return the host's process numbers of processes in containers, with their names.
 
-    `wanted` names them by container id and the process number in it. A control group's path holds the id, NSpid the inner number.
+    `wanted` names them by container id and the process number in it. A control group's path holds the id, NSpid the
+    inner number.
     """
     found = {}
     for entry in (entry for entry in proc.iterdir() if entry.name.isdigit()):

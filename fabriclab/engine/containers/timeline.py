@@ -1,4 +1,5 @@
-"""The events of a job: changes of links at their times, nodes that lose their processes and boot, how long routing takes to follow.
+"""The events of a job: changes of links at their times, nodes that lose their processes and boot, how long routing
+takes to follow.
 
 The commands wait in their containers from the start, so that an event is late by a process's start only, not by Docker.
 """
@@ -19,7 +20,8 @@ from fabriclab.engine.containers.routes import missing_routes
 _STEP_S = 30.0
 _LOOK_S = 0.02
 _HALT_SCRIPT = """kill -s KILL $1; kill -s PWR $2; sleep 1; kill -s KILL $2; ss --kill --all --tcp"""
-"""Daemons end at once; traffic has a second to write down what became of its flows. Then the kernel forgets their connections."""
+"""Daemons end at once; traffic has a second to write down what became of its flows. Then the kernel
+forgets their connections."""
 Emit = Callable[..., int]
 
 
@@ -50,7 +52,10 @@ class Timeline:
         """What went wrong; the run fails of it."""
 
     def prepare(self, processes: Processes, daemons: Sequence[Process] = (), traffic: Sequence[Process] = ()) -> None:
-        """Let every step wait in its container, and what ends the nodes' processes or starts them again. Raises EngineError."""
+        """Let every step wait in its container, and what ends the nodes' processes or starts them again.
+
+        Raises EngineError.
+        """
         running = list(daemons)
         for change in self._changes:
             steps = []
@@ -77,7 +82,8 @@ class Timeline:
         numbers = [
             " ".join(str(each.number) for each in group if each.task.node == node) for group in (daemons, traffic)
         ]
-        # Word splitting is meant: each word is a process; of none, or of those that have ended, kill complains, and nobody minds.
+        # Word splitting is meant: each word is a process; of none, or of those that have ended, kill complains, and
+        # nobody minds.
         script = f"exec 2>/dev/null; {_HALT_SCRIPT} >/dev/null; true"
         return processes.start(
             Task(f"event-{change.name}-down@{node}", node, ("sh", "-c", script, "sh", *numbers)), self._containers[node]

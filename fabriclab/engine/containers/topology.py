@@ -38,7 +38,10 @@ class NodeContainer:
 
 
 def read_containers(topology: Path) -> list[NodeContainer]:
-    """Return the nodes of a topology file. Raises EngineError for a file that can't be read, or a node without an image."""
+    """Return the nodes of a topology file.
+
+    Raises EngineError for a file that can't be read, or a node without an image.
+    """
     described = _mapping(_load(topology).get("topology"))
     directory, nodes = topology.resolve().parent, _mapping(described.get("nodes"))
     containers = [_container(name, _mapping(node), described, directory) for name, node in nodes.items()]
@@ -85,14 +88,16 @@ def deployable(
     copies: Path | None = None,
     nodes: Collection[str] | None = None,
 ) -> str:
-    """Return the text of the topology under another name, with what it says of the host's files made absolute. Raises EngineError.
+    """Return the text of the topology under another name, with what it says of the host's files made absolute. Raises
+    EngineError.
 
-    `nodes` alone are deployed, and what they wait for; None: all. A link to any other ends in the node itself: the interface is there and
-    has a carrier, so that addresses, routes and queues are those of the whole lab.
+    `nodes` alone are deployed, and what they wait for; None: all. A link to any other ends in the node itself: the
+    interface is there and has a carrier, so that addresses, routes and queues are those of the whole lab.
 
-    `binds` (`host's path:node's path`) are for all nodes, beside the lab's own: Containerlab joins those of defaults, kinds, groups, nodes.
-    The same lab may run twice on a host, so name and prefix can't stay; `containerlab destroy` takes the name from the file only.
-    Switches rewrite their configurations when they start: what is bound of these are copies, in the directory `copies`.
+    `binds` (`host's path:node's path`) are for all nodes, beside the lab's own: Containerlab joins those of defaults,
+    kinds, groups, nodes. The same lab may run twice on a host, so name and prefix can't stay; `containerlab destroy`
+    takes the name from the file only. Switches rewrite their configurations when they start: what is bound of these are
+    copies, in the directory `copies`.
     """
     document = _load(topology)
     document["name"] = name
@@ -179,7 +184,8 @@ def _layers(document: Mapping[str, Any]) -> Iterator[MutableMapping[str, Any]]:
 
 
 def _absolute(value: object, directory: Path) -> object:
-    """Return a value of the file with the host's path at its start (`path` or `path:where:how`) made absolute, where that is a file."""
+    """Return a value of the file with the host's path at its start (`path` or `path:where:how`) made absolute,
+    where that is a file."""
     if isinstance(value, list):
         return [_absolute(item, directory) for item in value]
     path, colon, rest = str(value).partition(":")

@@ -1,4 +1,7 @@
-"""The plan as data: one JSON, the same for the same lab, settings and seed. `fabriclab.resolve` makes it, all below read it."""
+"""The plan as data: one JSON, the same for the same lab, settings and seed.
+
+`fabriclab.resolve` makes it, all below read it.
+"""
 
 from fabriclab.formats.plan.model import Plan
 

@@ -16,14 +16,18 @@ from fabriclab.formats.where_clause import Scalar
 
 
 class Bfd(Frozen):
-    """Bidirectional forwarding detection (RFC 5880) on every session: a neighbour silent for interval x multiplier is gone."""
+    """Bidirectional forwarding detection (RFC 5880) on every session: a neighbour silent for interval
+    x multiplier is gone."""
 
     interval_ns: int
     multiplier: int
 
 
 class Bgp(Frozen):
-    """eBGP between neighbouring switches (RFC 7938). Sessions run over the links' addresses, or over IPv6 link-local ones (unnumbered)."""
+    """eBGP between neighbouring switches (RFC 7938).
+
+    Sessions run over the links' addresses, or over IPv6 link-local ones (unnumbered).
+    """
 
     unnumbered: bool
     max_paths: int
@@ -39,8 +43,8 @@ class Bgp(Frozen):
 class Event(Frozen):
     """A change of links at a set time, both directions alike.
 
-    `down`: both ends lose the link. `blackhole`: every packet is lost, both ends keep the carrier. `up`: ends both. `change`: only what
-    is not None below changes, it holds until the next change.
+    `down`: both ends lose the link. `blackhole`: every packet is lost, both ends keep the carrier. `up`: ends both.
+    `change`: only what is not None below changes, it holds until the next change.
     """
 
     name: str
@@ -58,7 +62,8 @@ class Event(Frozen):
 
 
 class PauseStorm(Frozen):
-    """A host's broken NIC: from at_ns to until_ns its port pauses the given priorities of its neighbour without a break."""
+    """A host's broken NIC: from at_ns to until_ns its port pauses the given priorities of its
+    neighbour without a break."""
 
     name: str
     at_ns: int
@@ -102,8 +107,8 @@ class Plan(Frozen):
     settings: dict[str, Scalar]
     """What this point of the matrix (and `--set`) changed, by the parameter's or key's name."""
     parameters: dict[str, Scalar] = Field(default_factory=dict)
-    """Every parameter of the experiment (and `variant`, when one was chosen) with its value at this point, changed or not:
-    what a check's `where` and a figure's axes are compared with. Same form as `settings`."""
+    """Every parameter of the experiment (and `variant`, when one was chosen) with its value at this point, changed or
+    not: what a check's `where` and a figure's axes are compared with. Same form as `settings`."""
     seed: int
     limit_ns: int
     """Virtual time after the epoch at which the run ends at the latest."""

@@ -20,28 +20,33 @@ else:
 
 
 class Queue(Frozen):
-    """The buffer of one egress port: a byte limit and, optionally, ECN marks above a threshold of the instantaneous queue (RFC 8257)."""
+    """The buffer of one egress port: a byte limit and, optionally, ECN marks above a threshold of the
+    instantaneous queue (RFC 8257)."""
 
     limit_bytes: int
     ecn_threshold_bytes: int | None = None
     non_ect: Literal["drop", "queue"] = "drop"
-    """What happens above the threshold to a packet that cannot be marked: RED hardware drops it (RFC 8257, section 4.4)."""
+    """What happens above the threshold to a packet that cannot be marked:
+    RED hardware drops it (RFC 8257, section 4.4)."""
     aqm: AnyQdisc | None = None
     """Instead of the threshold: a stock qdisc that manages the queue."""
 
 
 class Port(Frozen):
-    """One end of a link, as seen from its node: what leaves here is queued, serialised at the line rate, and arrives after the delay."""
+    """One end of a link, as seen from its node: what leaves here is queued, serialised at the line rate,
+    and arrives after the delay."""
 
     interface: str
     peer_node: str
     peer_interface: str
     mac: str
     address: str | None
-    """IPv4 address with prefix length, e.g. `10.0.0.1/31`; None: of a member of a VLAN or port channel, which has the address instead."""
+    """IPv4 address with prefix length, e.g. `10.0.0.1/31`; None: of a member of a VLAN or port channel,
+    which has the address instead."""
     extra_addresses: tuple[str, ...] = ()
-    """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through this port.
-    They begin a network of their own, of the least size that holds them (`fabriclab.resolve.addressing.extra_network`)."""
+    """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through
+    this port. They begin a network of their own, of the least size that holds them
+    (`fabriclab.resolve.addressing.extra_network`)."""
     rate_bps: int
     delay_ns: int
     """One-way propagation delay of the link."""
@@ -61,14 +66,15 @@ class Mptcp(Frozen):
     """A host's MPTCP (RFC 8684; Linux Documentation/networking/mptcp.rst, mptcp-sysctl.rst, ip-mptcp(8))."""
 
     subflows: int
-    """Of a connection, the first one included."""
+    """How many subflows a connection has, the first one included."""
     add_addr_accepted: int
     """Most addresses announced by the peer that a connection uses."""
     scheduler: str
     """`net.mptcp.scheduler`."""
     path_manager: Literal["subflow", "fullmesh", "signal"]
-    """What the kernel's path manager does with the addresses: a connection that this host opens has a subflow from each of them to the
-    peer's first address, or to every address that the peer announces; or they are announced to the peer, which connects to them."""
+    """What the kernel's path manager does with the addresses: a connection that this host opens has a subflow from each
+    of them to the peer's first address, or to every address that the peer announces; or they are announced to the peer,
+    which connects to them."""
 
 
 class Transport(Frozen):
@@ -80,14 +86,16 @@ class Transport(Frozen):
     delayed_ack: bool
     initial_window_segments: int
     window_limit_segments: int | None
-    """Most segments of full size that a connection of this host has in flight; None: no bound. It is the window that the receiver offers
-    (`window` of its route, kept by the replay), so the congestion window itself may be larger."""
+    """Most segments of full size that a connection of this host has in flight; None: no bound. It is the window that
+    the receiver offers (`window` of its route, kept by the replay), so the congestion window itself may be larger."""
     receive_buffer_bytes: int
     send_buffer_bytes: int
     mptcp: Mptcp | None = None
-    """None: the host has no endpoints of MPTCP and takes no further subflows; a flow of transport mptcp has one subflow then."""
+    """None: the host has no endpoints of MPTCP and takes no further subflows; a flow of transport mptcp
+    has one subflow then."""
     answers_dctcp: bool = False
-    """Others run DCTCP and nobody said what this host runs: its end of their flows is DCTCP too, without which Linux refuses them ECN."""
+    """Others run DCTCP and nobody said what this host runs: its end of their flows is DCTCP too,
+    without which Linux refuses them ECN."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -133,7 +141,8 @@ class BgpNeighbour(Frozen):
 
 
 class OwnBgp(Frozen):
-    """BGP as a switch's own configuration has it (a SONiC switch's config_db.json), where others have what follows from the topology."""
+    """BGP as a switch's own configuration has it (a SONiC switch's config_db.json),
+    where others have what follows from the topology."""
 
     neighbours: tuple[BgpNeighbour, ...]
     networks: tuple[str, ...]
@@ -143,7 +152,8 @@ class OwnBgp(Frozen):
 
 
 class PortChannel(Frozen):
-    """Parallel links to one neighbour as one (IEEE 802.1AX, without LACP): a flow takes one of them by a hash of its five-tuple."""
+    """Parallel links to one neighbour as one (IEEE 802.1AX, without LACP): a flow takes one of them by a
+    hash of its five-tuple."""
 
     name: str
     members: tuple[str, ...]
@@ -156,7 +166,8 @@ class PortChannel(Frozen):
 
 
 class Vlan(Frozen):
-    """A broadcast domain that ends at its switch: hosts in one network (IEEE 802.1Q, untagged), and the switch's own address in it."""
+    """A broadcast domain that ends at its switch: hosts in one network (IEEE 802.1Q, untagged),
+    and the switch's own address in it."""
 
     name: str
     vlan_id: int
@@ -164,7 +175,7 @@ class Vlan(Frozen):
     """Ports and port channels of this switch; a host is behind each."""
     mac: str
     address: str
-    """Of the switch (SVI), IPv4 with prefix length: the hosts' gateway."""
+    """The switch's own address in the VLAN (SVI), IPv4 with prefix length: the hosts' gateway."""
 
 
 class Node(Frozen):
@@ -184,11 +195,12 @@ class Node(Frozen):
     loopback: str | None = None
     """IPv4 address of a switch that speaks BGP: its router identifier, and reachable from every other one."""
     bgp: OwnBgp | None = None
-    """Of a switch whose own configuration says it."""
+    """BGP of a switch whose own configuration says it, else None."""
     static_routes: tuple[StaticRoute, ...] = ()
-    """Of a switch whose own configuration says them."""
+    """Static routes of a switch whose own configuration says them, else none."""
     routes: tuple[Route, ...] = ()
-    """Of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.resolve.bgp`), its static routes among them."""
+    """The routes of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.resolve.bgp`),
+    its static routes among them."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:

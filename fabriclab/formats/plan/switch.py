@@ -1,7 +1,7 @@
 """A switch with a shared packet buffer, every value explicit: what the machine's qdisc `switch_port` is given.
 
-The words are those of SAI (`saibuffer.h`) and of SONiC's CONFIG_DB; `images/machine/kernel/switch/README.md` says what each does to a
-frame. Sizes are bytes of frames with their Ethernet header, after scaling; rates bits per second.
+The words are those of SAI (`saibuffer.h`) and of SONiC's CONFIG_DB; `images/machine/kernel/switch/README.md` says what
+each does to a frame. Sizes are bytes of frames with their Ethernet header, after scaling; rates bits per second.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ class Pool(Frozen):
 
 
 class Account(Frozen):
-    """What a queue or a priority group may take. The limit counts what goes beyond the reserved bytes; at most one of the two is given."""
+    """What a queue or a priority group may take.
+
+    The limit counts what goes beyond the reserved bytes; at most one of the two is given.
+    """
 
     pool: str | None = None
     """None: memory of its own, which limit_bytes bounds."""
@@ -39,7 +42,8 @@ class Account(Frozen):
 
 
 class Scheduler(Frozen):
-    """When a queue is served: guaranteed rates first, then strict priorities (the higher queue number first), then the weights."""
+    """When a queue is served: guaranteed rates first, then strict priorities (the higher queue number
+    first), then the weights."""
 
     kind: Literal["strict", "dwrr", "wrr"] = "strict"
     weight: int = 1
@@ -53,7 +57,8 @@ class Scheduler(Frozen):
 
 
 class Wred(Frozen):
-    """Random early detection of one queue. Below `min` nothing, at `max` and above every frame, between them a line up to the probability.
+    """Random early detection of one queue. Below `min` nothing, at `max` and above every frame, between them a line up
+    to the probability.
 
     The unit is `bytes` in the queue before a frame enters, or `ns` that a frame has waited when it leaves.
     """
@@ -93,7 +98,7 @@ class SwitchQueue(Frozen):
 
 
 class Lossless(Frozen):
-    """Of a priority group that pauses its neighbour instead of dropping (IEEE 802.1Qbb)."""
+    """The thresholds of a priority group that pauses its neighbour instead of dropping (IEEE 802.1Qbb)."""
 
     headroom_bytes: int
     """Behind the limit, for what arrives after XOFF was sent."""
@@ -124,8 +129,8 @@ class QosMaps(Frozen):
 
 
 class Watchdog(Frozen):
-    """Ends a pause storm (SONiC's PFC_WD): a queue paused for detection_ns on end drops, or forwards in spite of the pause, until no pause
-    was in force for restoration_ns."""
+    """Ends a pause storm (SONiC's PFC_WD): a queue paused for detection_ns on end drops, or forwards in spite of the
+    pause, until no pause was in force for restoration_ns."""
 
     detection_ns: int
     restoration_ns: int
@@ -137,14 +142,15 @@ class Pfc(Frozen):
 
     priorities: tuple[int, ...]
     quanta: int = 65_535
-    """Of a pause, 512 bit times each; it is repeated at half its time."""
+    """How long a pause lasts, in quanta of 512 bit times each; it is repeated at half its time."""
     reaction_ns: int = 0
     """From a pause's arrival to its effect, beside the frame in service."""
     watchdog: Watchdog | None = None
 
 
 class SwitchPort(Frozen):
-    """A port that serialises exactly and classifies into queues: of a switch with a profile, or of a host that faces one (no groups)."""
+    """A port that serialises exactly and classifies into queues: of a switch with a profile,
+    or of a host that faces one (no groups)."""
 
     queues: tuple[SwitchQueue, ...]
     """Those that are configured, by number; any other queue has no pool, no limit and strict priority."""

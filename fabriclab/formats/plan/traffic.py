@@ -37,7 +37,7 @@ class DistributedSize(Frozen):
 
     kind: Literal["distribution"] = "distribution"
     name: str
-    """Of `traffic/workloads`, or a file in the lab's directory."""
+    """The name of a distribution in `traffic/workloads`, or of a file in the lab's directory."""
     points: tuple[tuple[int, float], ...]
     """Pairs of bytes and cumulative probability, ascending, the last one's 1."""
     interpolation: Literal["linear", "step"]
@@ -45,7 +45,7 @@ class DistributedSize(Frozen):
     cap_bytes: int | None
     """Larger flows are cut to this size. A run with a cap must say so wherever it is shown."""
     mean_bytes: float
-    """Of the sizes that are drawn, cap included: what a load is computed with."""
+    """The mean of the sizes that are drawn, cap included, in bytes: what a load is computed with."""
 
 
 Size = FixedSize | UniformSize | DistributedSize
@@ -54,8 +54,9 @@ Size = FixedSize | UniformSize | DistributedSize
 class Arrivals(Frozen):
     """When the flows (or queries) of one sender start.
 
-    `fixed`: every interval_ns. `jittered`: so too, each moved by a uniform draw of [0, jitter_ns). `poisson`: exponential gaps.
-    `bursty`: bursts of burst_flows at one instant, exponential gaps of mean burst_flows x interval_ns between them.
+    `fixed`: every interval_ns. `jittered`: so too, each moved by a uniform draw of [0, jitter_ns). `poisson`:
+    exponential gaps. `bursty`: bursts of burst_flows at one instant, exponential gaps of mean burst_flows x interval_ns
+    between them.
     """
 
     process: Literal["fixed", "jittered", "poisson", "bursty"]
@@ -64,15 +65,17 @@ class Arrivals(Frozen):
     jitter_ns: int = 0
     burst_flows: int = 1
     load_ppm: int | None = None
-    """The load that interval_ns was computed of, in millionths of the sender's line rate: interval = 8 x mean size / (load x rate)."""
+    """The load that interval_ns was computed of, in millionths of the sender's line rate:
+    interval = 8 x mean size / (load x rate)."""
 
 
 class Pairs(Frozen):
     """Who sends to whom. A host never sends to itself.
 
-    `permutation`: each sender has one receiver, each receiver at most one sender more than any other. `random`: drawn for each flow.
-    `all-to-all`: each sender takes all receivers in turn, in an order of its own. `in-rack`, `out-of-rack`: drawn among those behind the
-    same first switch, behind another. `hot-spot`: a share of the flows goes to the hot spots, the others at random to the rest.
+    `permutation`: each sender has one receiver, each receiver at most one sender more than any other. `random`: drawn
+    for each flow. `all-to-all`: each sender takes all receivers in turn, in an order of its own. `in-rack`,
+    `out-of-rack`: drawn among those behind the same first switch, behind another. `hot-spot`: a share of the flows goes
+    to the hot spots, the others at random to the rest.
     """
 
     pattern: Literal["permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot"]
@@ -83,7 +86,8 @@ class Pairs(Frozen):
 
 
 class RoundsTraffic(Frozen):
-    """Synchronised rounds: every sender sends `size_bytes` to the receiver; a round starts when the one before is complete (in-cast)."""
+    """Synchronised rounds: every sender sends `size_bytes` to the receiver;
+    a round starts when the one before is complete (in-cast)."""
 
     kind: Literal["rounds"] = "rounds"
     name: str
@@ -100,14 +104,14 @@ class RoundsTraffic(Frozen):
 
 
 class LongTraffic(Frozen):
-    """Long flows, one from each sender (all-to-all: one to each of its receivers), that start `stagger_ns` apart, each a draw of
-    [0, jitter_ns) later, and stop together."""
+    """Long flows, one from each sender (all-to-all: one to each of its receivers), that start `stagger_ns` apart, each
+    a draw of [0, jitter_ns) later, and stop together."""
 
     kind: Literal["long"] = "long"
     name: str
     senders: tuple[str, ...]
     receiver: str | None = None
-    """Of all; exactly one of receiver and pairs is given."""
+    """The one receiver of all flows; exactly one of receiver and pairs is given."""
     pairs: Pairs | None = None
     start_ns: int
     stop_ns: int
@@ -146,13 +150,14 @@ class ArrivalsTraffic(Frozen):
     stop_ns: int
     """No flow starts at this time or later."""
     deadline_ns: int | None = None
-    """Of each flow, counted from its start."""
+    """The deadline of each flow in nanoseconds, counted from its start; None: there is none."""
     mode: Literal["pull", "push"] = "push"
     carrier: Carrier = Carrier()
 
 
 class QueryTraffic(Frozen):
-    """Partition/aggregate: an aggregator asks `fan_out` workers; complete when all have answered (DCTCP, SIGCOMM'10, section 2)."""
+    """Partition/aggregate: an aggregator asks `fan_out` workers; complete when all have answered (DCTCP,
+    SIGCOMM'10, section 2)."""
 
     kind: Literal["query"] = "query"
     name: str
@@ -170,17 +175,18 @@ class QueryTraffic(Frozen):
     jitter_ns: int = 0
     """Each request leaves a uniform draw of [0, jitter_ns) after its query's start."""
     deadline_ns: int | None = None
-    """Of the whole query, counted from its start."""
+    """The deadline of the whole query in nanoseconds, counted from its start; None: there is none."""
     connection: Literal["kept", "new"]
     carrier: Carrier = Carrier()
 
 
 class ShuffleTraffic(Frozen):
-    """A MapReduce job's network phases as dependent flows: input, shuffle, output. Data that stay on their host are no flow.
+    """A MapReduce job's network phases as dependent flows: input, shuffle, output. Data that stay on their host are no
+    flow.
 
-    input: each mapper pulls its share of `size_bytes` from one of the sources. shuffle: each reducer pulls its partition, size_bytes /
-    (mappers x reducers), from every mapper, parallel_copies at a time. output: each reducer writes what it received through a chain of
-    replicas - 1 hosts.
+    input: each mapper pulls its share of `size_bytes` from one of the sources. shuffle: each reducer pulls its
+    partition, size_bytes / (mappers x reducers), from every mapper, parallel_copies at a time. output: each reducer
+    writes what it received through a chain of replicas - 1 hosts.
     """
 
     kind: Literal["shuffle"] = "shuffle"
@@ -190,7 +196,7 @@ class ShuffleTraffic(Frozen):
     mappers: tuple[str, ...]
     reducers: tuple[str, ...]
     size_bytes: int
-    """Of the job's input; as much is shuffled and written (TeraSort)."""
+    """The size of the job's input in bytes; as much is shuffled and written (TeraSort)."""
     parallel_copies: int
     replicas: int
     start_ns: int
@@ -210,7 +216,8 @@ class Iperf3Traffic(Frozen):
 
 
 class TraceTraffic(Frozen):
-    """A flow trace that the user brings (`traffic/README.md`); its text is part of the run directory, its hash part of the plan."""
+    """A flow trace that the user brings (`traffic/README.md`); its text is part of the run directory,
+    its hash part of the plan."""
 
     kind: Literal["trace"] = "trace"
     name: str

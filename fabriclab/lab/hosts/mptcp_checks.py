@@ -14,7 +14,8 @@ from fabriclab.lab.reading.problems import Problems
 def check_mptcp(
     topology: Topology, written: Mapping[str, WrittenLayer2], hosts: Mapping[str, WrittenTransport], problems: Problems
 ) -> None:
-    """Record hosts with MPTCP behind VLANs and port channels: their interfaces have one address each, and one way out."""
+    """Record hosts with MPTCP behind VLANs and port channels: their interfaces have one address
+    each, and one way out."""
     layer2 = Layer2(topology, written)
     reasons = {node: f"has the port channel {channels[0].name}" for node, channels in layer2.channels.items()}
     for segment in layer2.segments():
@@ -23,5 +24,8 @@ def check_mptcp(
     for host, transport in hosts.items():
         mptcp = transport.mptcp
         if host in reasons and mptcp is not None and not mptcp.is_none and mptcp.place is not None:
-            message = f"{host} {reasons[host]}; MPTCP is for hosts whose links are networks of their own (write mptcp: none for {host})"
+            message = (
+                f"{host} {reasons[host]}; MPTCP is for hosts whose links are networks of their own (write mptcp: "
+                f"none for {host})"
+            )
             problems.add(mptcp.place, f"hosts.{host}.mptcp", message, host)

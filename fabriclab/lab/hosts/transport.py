@@ -1,4 +1,5 @@
-"""The transports of hosts as written: which keys there are, their bounds, and how `default`, ranges and names combine."""
+"""The transports of hosts as written: which keys there are, their bounds, and how `default`,
+ranges and names combine."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from fabriclab.lab.hosts.mptcp import WrittenMptcp, override_mptcp, read_mptcp
+from fabriclab.lab.ports.aqm import WrittenAqm, check_aqm, override_aqm, read_aqm
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.lab.reading.names import Names, expand_hosts
 from fabriclab.lab.reading.or_none import NONE
@@ -20,7 +22,7 @@ CONGESTION_CONTROLS = (
 
 HOST_KEYS = (
     *("congestion_control", "ecn", "rto_min", "delayed_ack", "initial_window", "window_limit"),
-    *("receive_buffer", "send_buffer", "queue", "mptcp"),
+    *("receive_buffer", "send_buffer", "queue", "aqm", "mptcp"),
 )
 
 _ECN_WORDS = ("off", "on", "accept")
@@ -43,11 +45,13 @@ class WrittenTransport:
     receive_buffer: Written[int] | None = None
     send_buffer: Written[int] | None = None
     queue: Written[int] | None = None
+    aqm: WrittenAqm | None = None
     mptcp: WrittenMptcp | None = None
 
 
 def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
-    """Return the transport of every host: `default`, then ranges in the order of the file, then its own name, key by key."""
+    """Return the transport of every host: `default`, then ranges in the order of the file,
+    then its own name, key by key."""
     default = WrittenTransport()
     ranges: list[tuple[tuple[str, ...], WrittenTransport]] = []
     single: dict[str, WrittenTransport] = {}
@@ -73,6 +77,8 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
     for named, transport in [*ranges, *(((name,), transport) for name, transport in single.items())]:
         for host in named:
             every[host] = _override_host(every[host], transport)
+    for transport in every.values():
+        check_aqm(transport.aqm, False, hosts.problems)
     return every
 
 
@@ -87,12 +93,14 @@ def _read_host(section: Section) -> WrittenTransport:
         receive_buffer=section.size("receive_buffer", _SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
         send_buffer=section.size("send_buffer", _SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
         queue=section.size("queue", 1, LARGEST_BUFFER_BYTES),
+        aqm=read_aqm(section),
         mptcp=read_mptcp(section),
     )
 
 
 def _rto_min(section: Section) -> Written[int] | None:
-    """Read RTOmin in nanoseconds: whole milliseconds, as the kernel's timer ticks, and at most TCP_RTO_MAX (include/net/tcp.h)."""
+    """Read RTOmin in nanoseconds: whole milliseconds, as the kernel's timer ticks,
+    and at most TCP_RTO_MAX (include/net/tcp.h)."""
     rto_min = section.duration(
         "rto_min", _MS, 120_000 * _MS, "the timer ticks once a millisecond; Linux's RTO never exceeds 120 s"
     )
@@ -114,4 +122,5 @@ def _window_limit(text: str) -> int | None:
 
 def _override_host(base: WrittenTransport, over: WrittenTransport) -> WrittenTransport:
     written = {field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None}
-    return replace(base, **{**written, "mptcp": override_mptcp(base.mptcp, over.mptcp)})
+    aqm, mptcp = override_aqm(base.aqm, over.aqm), override_mptcp(base.mptcp, over.mptcp)
+    return replace(base, **{**written, "aqm": aqm, "mptcp": mptcp})

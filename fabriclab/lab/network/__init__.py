@@ -1,1 +1,2 @@
-"""The network of a lab as `topology.clab.yml` and the switches' VLANs and port channels say it: nodes, links, addresses."""
+"""The network of a lab as `topology.clab.yml` and the switches' VLANs and port channels say it:
+nodes, links, addresses."""

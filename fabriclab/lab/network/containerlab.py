@@ -1,4 +1,5 @@
-"""The words of a Containerlab topology file (its JSON schema): a mistyped one is found before `containerlab deploy` would find it.
+"""The words of a Containerlab topology file (its JSON schema): a mistyped one is found before `containerlab deploy`
+would find it.
 
 A test compares these lists with the schema.
 """

@@ -36,7 +36,8 @@ class WrittenLabels:
 
 
 def read_labels(layers: Sequence[Section]) -> WrittenLabels:
-    """Return the labels of a node and of what it inherits from, the nearest layer first: each label's nearest value holds."""
+    """Return the labels of a node and of what it inherits from, the nearest layer first:
+    each label's nearest value holds."""
     sections = [labels for layer in layers if (labels := layer.section("labels", None)) is not None]
     for labels in sections:
         _refuse_unknown(labels)

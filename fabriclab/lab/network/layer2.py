@@ -1,4 +1,5 @@
-"""VLANs and port channels of a switch, as written below its name: `switches.leaf1.vlans`, `switches.leaf1.port_channels`."""
+"""VLANs and port channels of a switch, as written below its name: `switches.leaf1.vlans`,
+`switches.leaf1.port_channels`."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ class WrittenVlan:
     key: str
     place: Place
     ipv4: Written[IPv4Interface] | None = None
-    """Of the switch in it; None: one of an automatic network."""
+    """The switch's own address in the VLAN; None: one of an automatic network."""
     hosts: Mapping[str, Written[IPv4Address]] = field(default_factory=dict)
     """Addresses of hosts by name; the others have automatic ones."""
 
@@ -55,7 +56,7 @@ class WrittenPortChannel:
 
 @dataclass(frozen=True)
 class WrittenLayer2:
-    """Of one switch."""
+    """VLANs and port channels of one switch, as written."""
 
     vlans: tuple[WrittenVlan, ...] = ()
     port_channels: tuple[WrittenPortChannel, ...] = ()
@@ -71,7 +72,8 @@ def is_vlan_name(name: str) -> bool:
 
 
 def is_channel_name(name: str) -> bool:
-    """Return whether this names a port channel, `PortChannel0` to `PortChannel9999`, with zeros before it or without."""
+    """Return whether this names a port channel, `PortChannel0` to `PortChannel9999`,
+    with zeros before it or without."""
     return _CHANNEL_NAME.fullmatch(name) is not None
 
 

@@ -1,4 +1,5 @@
-"""What VLANs and port channels must be in their topology: parallel links, hosts behind VLANs, networks that do not overlap."""
+"""What VLANs and port channels must be in their topology: parallel links, hosts behind VLANs,
+networks that do not overlap."""
 
 from __future__ import annotations
 
@@ -19,7 +20,10 @@ _CHANNEL_PREFIX = 31
 def check_layer2(
     topology: Topology, written: Mapping[str, WrittenLayer2], *, rates_differ: bool, problems: Problems
 ) -> None:
-    """Record what is wrong. `rates_differ`: links have the rates that the topology says, not one that the experiment gives to all."""
+    """Record what is wrong.
+
+    `rates_differ`: links have the rates that the topology says, not one that the experiment gives to all.
+    """
     if not any(groups.port_channels or groups.vlans for groups in written.values()):
         return  # each link is a network of its own, which reading the topology has checked
     before = len(problems)
@@ -86,7 +90,10 @@ class _Members:
             self._check_no_address(member, channel.name, link)
             first = first or (link, far)
             if far.node != first[1].node:
-                message = f"{near.port} leads to {far.node}, the first member to {first[1].node}; a port channel has one neighbour"
+                message = (
+                    f"{near.port} leads to {far.node}, the first member to {first[1].node}; "
+                    "a port channel has one neighbour"
+                )
                 member.complain(self._problems, message)
             elif not _are_alike(link, first[0], self._rates_differ):
                 message = (
@@ -103,7 +110,10 @@ class _Members:
         for other in groups.port_channels:
             theirs = {member.value for member in other.members}
             if theirs & ports and theirs != ports:
-                message = f"these links are not those of {other.key} (line {other.place.line}), the other end; write the same links in both"
+                message = (
+                    f"these links are not those of {other.key} (line {other.place.line}), the other end; "
+                    "write the same links in both"
+                )
                 self._problems.add(channel.place, channel.key, message, channel.name)
         for vlan in groups.vlans:
             for member in vlan.members:
@@ -137,7 +147,10 @@ class _Members:
     def _check_no_address(self, member: Written[str], group: str, link: Link) -> None:
         for end in link.ends:
             if end.ipv4 is not None:
-                message = f"{end.port} has an address in line {end.ipv4.place.line} of the topology, but {group} has it; remove that one"
+                message = (
+                    f"{end.port} has an address in line {end.ipv4.place.line} of the topology, but {group} has it; "
+                    "remove that one"
+                )
                 member.complain(self._problems, message)
 
 
@@ -186,7 +199,10 @@ def _check_pair(segment: Segment, problems: Problems) -> None:
         other = a if a.ipv4 is None else b
         written[0].complain(problems, f"{other.port} has no address; write both ends', or a /31 here")
     if len(written) == 2 and written[0].value.network != written[1].value.network:
-        message = f"{shown(written[1].text)} and {shown(written[0].text)} are in different networks; the ends of a port channel share one"
+        message = (
+            f"{shown(written[1].text)} and {shown(written[0].text)} are in different networks; "
+            "the ends of a port channel share one"
+        )
         written[1].complain(problems, message)
     elif len(written) == 2 and written[0].value.ip == written[1].value.ip:
         written[1].complain(problems, f"{shown(written[1].text)} is the address of the other end too")

@@ -1,4 +1,5 @@
-"""Links of a Containerlab file: the short form (`endpoints: ['h1:eth1', 's1:eth1']`) and the extended form (`type: veth`)."""
+"""Links of a Containerlab file: the short form (`endpoints: ['h1:eth1', 's1:eth1']`) and the
+extended form (`type: veth`)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ SMALLEST_MTU, LARGEST_MTU = 576, 65_535
 
 _VARS = ("rate", "delay")
 _NEAR_VAR = 0.74
-"""Closer than this to one of our words, another variable is a mistyped one; else it is Containerlab's or the user's own."""
+"""Closer than this to one of our words, another variable is a mistyped one;
+else it is Containerlab's or the user's own."""
 _INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,14}")
 _RESERVED_INTERFACES = {
     "lo": "the loopback interface",

@@ -1,6 +1,8 @@
-"""Containerlab's keys that a lab may have and that nothing here acts on: found with node and line, so that nobody is left in doubt.
+"""Containerlab's keys that a lab may have and that nothing here acts on: found with node and line, so that nobody is
+left in doubt.
 
-`containerlab.py` has the words. Each key of Containerlab's schema is sorted here: applied, about containers alone, or not applied.
+`containerlab.py` has the words. Each key of Containerlab's schema is sorted here: applied, about containers alone, or
+not applied.
 """
 
 from __future__ import annotations
@@ -96,7 +98,8 @@ def unapplied_of_file(root: Section) -> Iterator[Unapplied]:
 
 
 def unapplied_of_node(node: str, layers: Iterable[Section], applied_binds: Sequence[str]) -> Iterator[Unapplied]:
-    """Yield the keys that are not applied of a node and what it inherits from; a bind of one of `applied_binds`, a path in the node, is."""
+    """Yield the keys that are not applied of a node and what it inherits from; a bind of one of `applied_binds`,
+    a path in the node, is."""
     for layer in layers:
         for key, value in layer.mapping.entries.items():
             if key in (*DIFFERS, *MAY_DIFFER) and not _is_empty(value) and not _is_applied(key, value, applied_binds):
@@ -172,9 +175,15 @@ def _one_place(one: Unapplied) -> str:
 
 def _judgement(key: str) -> str:
     if key in FILE_UNUSED:
-        return "not applied: in the virtual machine nothing has such a name, and containers of a run have names of their own"
+        return (
+            "not applied: in the virtual machine nothing has such a name, and containers of a run have names of their "
+            "own"
+        )
     may = "may " if key in MAY_DIFFER else ""
-    return f"not applied in the virtual machine; Containerlab {'may apply' if may else 'applies'} it, so the engines {may}differ"
+    return (
+        f"not applied in the virtual machine; Containerlab {'may apply' if may else 'applies'} it, "
+        f"so the engines {may}differ"
+    )
 
 
 def short_line(found: Sequence[Unapplied]) -> str:

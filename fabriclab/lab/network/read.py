@@ -1,4 +1,5 @@
-"""Reading a whole topology file, and what must hold for all of it: addresses do not overlap, every host reaches every other."""
+"""Reading a whole topology file, and what must hold for all of it: addresses do not overlap,
+every host reaches every other."""
 
 from __future__ import annotations
 
@@ -38,17 +39,24 @@ class Kind(Protocol):
         directory: Path,
         problems: Problems,
     ) -> tuple[tuple[LabNode, ...], tuple[Link, ...]]:
-        """Return a lab's nodes and links with what the configurations of `written`, files below `directory`, say of them."""
+        """Return a lab's nodes and links with what the configurations of `written`,
+        files below `directory`, say of them."""
 
 
 def read_topology(path: Path, problems: Problems, *, named: bool = False) -> Topology | None:
-    """Return the topology with everything in it that is whole; None when there is no readable file. `named` as in `read_document`."""
+    """Return the topology with everything in it that is whole; None when there is no readable file.
+
+    `named` as in `read_document`.
+    """
     document = read_document(path, problems, named=named)
     return None if document is None else parse_topology(document, problems, path.parent)
 
 
 def read_one_topology(path: Path) -> Topology:
-    """Return the topology in a lab's directory, or in a file of any name. Raises LabError with everything that is wrong in it."""
+    """Return the topology in a lab's directory, or in a file of any name.
+
+    Raises LabError with everything that is wrong in it.
+    """
     problems = Problems()
     is_lab = path.is_dir() or not path.exists()
     topology = read_topology(path / FILE_NAME if is_lab else path, problems, named=not is_lab)
@@ -59,7 +67,10 @@ def read_one_topology(path: Path) -> Topology:
 
 
 def parse_topology(document: MappingValue, problems: Problems, directory: Path = Path()) -> Topology:
-    """Return the topology of a Containerlab file; what is wrong is recorded. `directory` has the files that it binds."""
+    """Return the topology of a Containerlab file; what is wrong is recorded.
+
+    `directory` has the files that it binds.
+    """
     before = len(problems)
     root = Section(document, "", problems, containerlab.FILE_KEYS)
     name = parse_name(root)
@@ -90,7 +101,10 @@ def _bound(
     directory: Path,
     problems: Problems,
 ) -> tuple[tuple[LabNode, ...], tuple[Link, ...]]:
-    """Return nodes and links with what the configurations of vendors' switches say of them. Most labs have none, and load none."""
+    """Return nodes and links with what the configurations of vendors' switches say of them.
+
+    Most labs have none, and load none.
+    """
     for vendor in VENDORS:
         own = [node for node in written if vendor.kind is not None and node.kind == vendor.kind.name]
         if own:
@@ -113,7 +127,10 @@ def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
             other = link.a if link.a.ipv4 is None else link.b
             written[0].complain(problems, f"{other.port} has no address; write both ends', or a /31 here")
         if len(written) == 2 and written[1].value.network != network:
-            message = f"{shown(written[1].text)} and {shown(written[0].text)} are in different networks; the ends of a link share one"
+            message = (
+                f"{shown(written[1].text)} and {shown(written[0].text)} are in different networks; "
+                "the ends of a link share one"
+            )
             written[1].complain(problems, message)
         elif len(written) == 2 and written[1].value.ip == written[0].value.ip:
             written[1].complain(problems, f"{shown(written[1].text)} is the address of the link's other end too")
@@ -134,7 +151,8 @@ def _check_addresses(links: tuple[Link, ...], problems: Problems) -> None:
 def _prefixes(network: IPv4Network) -> list[tuple[int, int]]:
     """Return length and first bits of each network that holds this one, the widest first, this one last.
 
-    Two networks overlap where one holds the other, so that looking for these finds out without comparing every two of a large fabric.
+    Two networks overlap where one holds the other, so that looking for these finds out without comparing every two of a
+    large fabric.
     """
     return [(length, int(network.network_address) >> (32 - length)) for length in range(network.prefixlen + 1)]
 
@@ -152,7 +170,10 @@ def _check_loopbacks(topology: Topology, problems: Problems) -> None:
             node.loopback.complain(problems, f"{address} is the loopback address of {other} too; each node has its own")
         for end in written:
             if address in end.value.network:
-                message = f"{address} lies in {end.value.network} of the link in line {end.place.line}; take one outside all links"
+                message = (
+                    f"{address} lies in {end.value.network} of the link in line {end.place.line}; "
+                    "take one outside all links"
+                )
                 node.loopback.complain(problems, message)
                 break
 
@@ -169,14 +190,19 @@ def _check_reachable(topology: Topology, section_place: Place, problems: Problem
     reached = _reached_from(hosts[0], topology)
     for node in topology.nodes:
         if node.name not in reached:
-            message = f"no path from host {shown(hosts[0])} to here; links between switches are missing (hosts forward nothing)"
+            message = (
+                f"no path from host {shown(hosts[0])} to here; links between switches are missing (hosts forward "
+                "nothing)"
+            )
             problems.add(node.place, f"topology.nodes.{node.name}", message, node.name)
 
 
 def _reached_from(host: str, topology: Topology) -> set[str]:
-    """Return the nodes that packets of `host` reach through its first switch; without any switch, its direct neighbours.
+    """Return the nodes that packets of `host` reach through its first switch; without any switch, its direct
+    neighbours.
 
-    Starting at one switch finds a host that stands between two separate fabrics, too: its default route could not serve both.
+    Starting at one switch finds a host that stands between two separate fabrics, too: its default route could not serve
+    both.
     """
     neighbours = defaultdict(list)
     for link in topology.links:

@@ -1,4 +1,5 @@
-"""The networks of a lab: a link, a port channel, or a VLAN with all that is behind it. On each are interfaces with an address.
+"""The networks of a lab: a link, a port channel, or a VLAN with all that is behind it. On each are interfaces with an
+address.
 
 Where a lab has neither VLANs nor port channels, each link is a segment with its two ends.
 """

@@ -8,7 +8,8 @@ from ipaddress import IPv4Address, IPv4Network
 from fabriclab.lab.reading.problems import Place
 
 DISTANCE = 1
-"""Administrative distance of a static route of which none is written (FRR, lib/zebra.h: ZEBRA_STATIC_DISTANCE_DEFAULT)."""
+"""Administrative distance of a static route of which none is written (FRR, lib/zebra.h:
+ZEBRA_STATIC_DISTANCE_DEFAULT)."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class StaticHop:
     """One way of a static route; without an address and an interface, it drops what it gets."""
 
     address: IPv4Address | None
-    """Of the next hop; None: whoever has the destination's address behind the interface."""
+    """The next hop's address; None: whoever has the destination's address behind the interface."""
     interface: str
     """Empty: the one whose network has the address."""
     distance: int = DISTANCE

@@ -1,4 +1,5 @@
-"""The topology as written in `topology.clab.yml`, a Containerlab file: nodes with their roles, links with rate, delay and addresses.
+"""The topology as written in `topology.clab.yml`, a Containerlab file: nodes with their roles, links with rate, delay
+and addresses.
 
 Format: https://containerlab.dev/manual/topo-def-file/ . What Containerlab knows and fabriclab cannot run is an
 error; keys that nothing here acts on are listed (`not_applied.py`), never ignored.
@@ -24,7 +25,7 @@ from fabriclab.vendors import VENDORS, NodeKind, kind_of
 FILE_NAME = "topology.clab.yml"
 RUNNABLE_KINDS = ("linux", *(vendor.kind.name for vendor in VENDORS if vendor.kind is not None))
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-"""Of a lab or a node."""
+"""What the name of a lab or a node may be."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ class OwnSession:
     interface: str
     """The port that leads to the neighbour."""
     address: IPv4Address | None
-    """Of the neighbour; None: over the port's link-local addresses."""
+    """The neighbour's address; None: the session runs over the port's link-local addresses."""
     asn: int | None
-    """Of the neighbour; None: any other than ours."""
+    """The neighbour's AS number; None: any other than ours."""
     keepalive_s: int
     hold_s: int
     bfd: bool
@@ -111,7 +112,7 @@ class LabNode:
     tier: Written[int] | None = None
     """Level in the fabric, 1 at the top (RFC 7938 counts so)."""
     own: OwnConfiguration | None = None
-    """Of a vendor's kind, such as sonic-vs."""
+    """What the configuration of a node of a vendor's kind, such as sonic-vs, says of it; None for others."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,8 @@ class WrittenNode:
 
 
 class NodeReader:
-    """Reads the nodes, each with what it inherits: defaults, then its kind, its group, itself; labels are merged (Containerlab's order)."""
+    """Reads the nodes, each with what it inherits: defaults, then its kind, its group, itself;
+    labels are merged (Containerlab's order)."""
 
     def __init__(self, topology: Section, node_keys: tuple[str, ...], kinds: tuple[str, ...]) -> None:
         self._problems = topology.problems
@@ -198,7 +200,10 @@ class NodeReader:
     def _node(self, name: str, node: Section) -> WrittenNode:
         place = node.place
         if NAME.fullmatch(name) is None:
-            message = f"{shown(name)} cannot name a node; write letters, digits, '-', '_', at most 63 (a dot separates words of a key)"
+            message = (
+                f"{shown(name)} cannot name a node; write letters, digits, '-', '_', "
+                "at most 63 (a dot separates words of a key)"
+            )
             self._problems.add(place, node.key, message, name)
         kind, layers = self._layers(node)
         own = kind_of(kind)
@@ -257,7 +262,10 @@ class NodeReader:
 def settle_roles(
     nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems
 ) -> tuple[LabNode, ...]:
-    """Give every node a role: the label's, or host for a node with a single link. Record the nodes for which that does not decide."""
+    """Give every node a role: the label's, or host for a node with a single link.
+
+    Record the nodes for which that does not decide.
+    """
     degree = dict.fromkeys((node.name for node in nodes), 0)
     for link in links:
         for end in link.ends:

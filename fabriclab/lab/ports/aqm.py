@@ -1,4 +1,7 @@
-"""A port's queue management as written, and how one layer of `switches` or `hosts` overrides another. The kinds are in `fabriclab.qdiscs`."""
+"""A port's queue management as written, and how one layer of `switches` or `hosts` overrides another.
+
+The kinds are in `fabriclab.qdiscs`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ _NS_PER_US = 1_000
 
 @dataclass(frozen=True)
 class WrittenAqm:
-    """What an experiment says of a port's queue management; None: nothing. With `is_none` it says that there is none."""
+    """What an experiment says of a port's queue management; None: nothing.
+
+    With `is_none` it says that there is none.
+    """
 
     is_none: bool = False
     kind: Written[str] | None = None

@@ -1,4 +1,5 @@
-"""The buffer of a port with a queue of its own, as written: its keys, their bounds, and how one layer of `switches` overrides another.
+"""The buffer of a port with a queue of its own, as written: its keys, their bounds, and how one layer of `switches`
+overrides another.
 
 Switches whose ports share a buffer are in `fabriclab.lab.switch`."""
 

@@ -21,7 +21,8 @@ _DIMENSIONS: dict[Meaning, tuple[Dimension, ...]] = {
 
 
 def canonical(text: str, meaning: Meaning) -> str | int | bool:
-    """Return a value as it is compared; a text that is no such value as it is: the reader of the key complains about it."""
+    """Return a value as it is compared; a text that is no such value as it is:
+    the reader of the key complains about it."""
     text = text.strip()
     if meaning == "count" and WHOLE_NUMBER.fullmatch(text):
         return int(text)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 DELAY_NS = 0
 MTU_BYTES = 1500
-"""Ethernet's (RFC 894). Containerlab's own default is 9500: write `mtu` in the topology to have the same in both engines."""
+"""Ethernet's (RFC 894). Containerlab's own default is 9500: write `mtu` in the topology to have the
+same in both engines."""
 
 CONGESTION_CONTROL = "cubic"
 """Linux: CONFIG_DEFAULT_TCP_CONG, net/ipv4/Kconfig."""
@@ -17,14 +18,16 @@ DELAYED_ACK = True
 INITIAL_WINDOW_SEGMENTS = 10
 """Linux: TCP_INIT_CWND; RFC 6928."""
 RECEIVE_BUFFER_BYTES = 6 * 2**20
-"""Linux: the largest value of net.ipv4.tcp_rmem on a machine with enough memory, Documentation/networking/ip-sysctl.rst."""
+"""Linux: the largest value of net.ipv4.tcp_rmem on a machine with enough memory,
+Documentation/networking/ip-sysctl.rst."""
 SEND_BUFFER_BYTES = 4 * 2**20
 """Linux: the same of net.ipv4.tcp_wmem."""
 HOST_QUEUE_BYTES = 15_000_000
 """A host's own queue before its line: 10,000 full frames, the limit of Linux's fq (tc-fq(8)); never the bottleneck."""
 
 MPTCP_SUBFLOWS = 8
-"""What a fat-tree needs (C. Raiciu et al., "Improving Datacenter Performance and Robustness with Multipath TCP", SIGCOMM 2011)."""
+"""What a fat-tree needs (C. Raiciu et al., "Improving Datacenter Performance and Robustness with
+Multipath TCP", SIGCOMM 2011)."""
 MPTCP_SCHEDULER = "default"
 """Linux: net.mptcp.scheduler, Documentation/networking/mptcp-sysctl.rst."""
 MPTCP_PATH_MANAGER = "subflow"
@@ -44,7 +47,8 @@ PFC_QUANTA = 65_535
 PFC_REACTION_NS = 0
 WATCHDOG_ACTION = "drop"
 WATCHDOG_RESTORATION_FACTOR = 2
-"""Of the detection time: sonic-utilities, pfcwd/main.py, where no restoration time is given."""
+"""How many times its detection time the watchdog waits before it restores a queue: sonic-utilities, pfcwd/main.py,
+where no restoration time is given."""
 
 START_NS = 0
 STAGGER_NS = 0
@@ -59,7 +63,7 @@ ARRIVAL = "poisson"
 ARRIVAL_PAIRS = "random"
 LONG_PAIRS = "permutation"
 REQUEST_BYTES = 1600
-"""Of a query: DCTCP (SIGCOMM 2010), section 2.2."""
+"""The size of a query's request: DCTCP (SIGCOMM 2010), section 2.2."""
 PARALLEL_COPIES = 5
 """Hadoop: mapreduce.reduce.shuffle.parallelcopies."""
 REPLICAS = 1
@@ -76,14 +80,15 @@ CONVERGENCE_LIMIT_NS = 30 * 10**9
 
 FAILURE_ACTION = "down"
 FAILURE_RECOVERY_NS = 10**9
-"""Of a validation: how long after a failure everybody must be reached again."""
+"""How long after a failure everybody must be reached again."""
 
 QUEUE_INTERVAL_NS = 100_000
 TCP_INTERVAL_NS = 1_000_000
 INTERFACE_INTERVAL_NS = 10_000_000
 SWITCH_INTERVAL_NS = 10_000_000
 LAST_HOP_INTERVAL_NS, LAST_HOP_PORTS = 1_000_000, 16
-"""Of the ports before the receivers, which are sampled where an experiment has no probes: so often up to so many ports, else longer."""
+"""The interval of the ports before the receivers, which are sampled where an experiment has no probes:
+it holds up to so many ports, and is longer with more."""
 
 LIMIT_NS = 60 * 10**9
 """Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""

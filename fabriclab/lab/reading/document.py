@@ -1,7 +1,7 @@
 """YAML as a tree of what was written, each value with its place.
 
-Scalars stay text. So `ecn: on` is the text `on` whether a YAML 1.1 parser would call it true or not, a version `1.10` is not 1.1,
-and a size keeps its unit; the reader of a key decides what its text means.
+Scalars stay text. So `ecn: on` is the text `on` whether a YAML 1.1 parser would call it true or not, a version `1.10`
+is not 1.1, and a size keeps its unit; the reader of a key decides what its text means.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ def _syntax_message(error: MarkedYAMLError) -> str:
 
 
 class _Converter:
-    """Turns the library's nodes into values: merges `<<`, reports duplicate keys, keys that are no text, and anchors within themselves."""
+    """Turns the library's nodes into values: merges `<<`, reports duplicate keys, keys that are no text,
+    and anchors within themselves."""
 
     def __init__(self, file: str, problems: Problems) -> None:
         self._file = file
@@ -219,7 +220,8 @@ class _Converter:
         return MappingValue({**merged, **own}, places, place)
 
     def _text(self, node: ScalarNode, key: str) -> str:
-        """Return a scalar's text; halves of a character, which an escape such as \\ud800 makes, are recorded and shown as escapes."""
+        """Return a scalar's text; halves of a character, which an escape such as \\ud800 makes,
+        are recorded and shown as escapes."""
         text = str(node.value)
         if not _HALVES.search(text):
             return text

@@ -1,7 +1,9 @@
-"""What a lab may read, and the one place that reads it: regular files of the lab's own directory, links resolved, of bounded size.
+"""What a lab may read, and the one place that reads it: regular files of the lab's own directory, links resolved, of
+bounded size.
 
-A lab comes from anywhere, and errors quote what they complain about: so nothing else of the host is opened, whatever a key or a link says.
-What the command line names may lie anywhere, and may be a pipe (`/dev/stdin`, `<(ssh leaf1 show run)`). Nothing is opened that could block.
+A lab comes from anywhere, and errors quote what they complain about: so nothing else of the host is opened, whatever a
+key or a link says. What the command line names may lie anywhere, and may be a pipe (`/dev/stdin`,
+`<(ssh leaf1 show run)`). Nothing is opened that could block.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from pathlib import Path
 from fabriclab.files import NotReadableError, open_file, read_all
 
 LARGEST_YAML_BYTES = 16 * 2**20
-"""Of a lab's YAML file: a topology of 4,096 nodes has about one megabyte."""
+"""The largest YAML file of a lab that is read: a topology of 4,096 nodes has about one megabyte."""
 LARGEST_TABLE_BYTES = 8 * 2**20
-"""Of a distribution of flow sizes: ten thousand points have a tenth of a megabyte."""
+"""The largest file of a distribution of flow sizes: ten thousand points have a tenth of a megabyte."""
 LARGEST_TRACE_BYTES = 2**30
-"""Of a flow trace, or of a simulator's flow file: ten million flows have about so much."""
+"""The largest flow trace, or simulator's flow file: ten million flows have about so much."""
 
 _REASONS = {
     errno.ENOENT: "no such file",
@@ -55,13 +57,17 @@ def open_lab_file(directory: Path, name: str, largest_bytes: int) -> io.Buffered
     root, path = os.path.realpath(directory), os.path.realpath(directory / name)
     if path != root and not path.startswith(root.rstrip("/") + "/"):
         raise OutsideError(
-            "lies outside the lab's directory, links resolved; a lab reads files of its own directory only: put it there"
+            "lies outside the lab's directory, links resolved; a lab reads files of its own directory only: "
+            "put it there"
         )
     return _open(Path(path), largest_bytes, pipes=False)
 
 
 def read_named_file(path: Path, largest_bytes: int) -> bytes:
-    """Return what a file holds that the command line names, wherever it lies; it may be a pipe. Raises UnreadableError."""
+    """Return what a file holds that the command line names, wherever it lies; it may be a pipe.
+
+    Raises UnreadableError.
+    """
     with _open(path, largest_bytes, pipes=True) as file:
         return _read(file, path, largest_bytes)
 

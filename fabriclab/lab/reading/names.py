@@ -16,7 +16,10 @@ _LONGEST_RANGE = 100_000
 
 @dataclass(frozen=True)
 class Names:
-    """What an experiment may name. Not `complete`: the topology has problems, so a missing role or port may be their consequence."""
+    """What an experiment may name.
+
+    Not `complete`: the topology has problems, so a missing role or port may be their consequence.
+    """
 
     hosts: tuple[str, ...]
     switches: tuple[str, ...]
@@ -28,7 +31,7 @@ class Names:
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The hosts of each group; none of one that has problems of its own."""
     profiles: Mapping[str, str] = field(default_factory=dict)
-    """Of switches that are what their own configuration says: the text of a profile."""
+    """By switch, the text of the profile of those that are what their own configuration says."""
 
     def host_words(self) -> list[str]:
         """Return every name that stands for hosts, groups first."""

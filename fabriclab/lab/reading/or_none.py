@@ -14,7 +14,8 @@ NONE = "none"
 
 
 def read_part(section: Section, name: str, keys: Sequence[str], read: Callable[[Section], T], none: T) -> T | None:
-    """Return what `read` makes of the mapping below `name`, `none` where the word stands there; None when it is absent or wrong."""
+    """Return what `read` makes of the mapping below `name`, `none` where the word stands there;
+    None when it is absent or wrong."""
     value = section.get(name)
     if isinstance(value, ScalarValue) and not value.is_null:
         if value.text.strip() == NONE:

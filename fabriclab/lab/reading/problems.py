@@ -1,4 +1,5 @@
-"""What is wrong with a lab: every problem with its file, line, key and what would be right, collected and shown together."""
+"""What is wrong with a lab: every problem with its file, line, key and what would be right,
+collected and shown together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reading one mapping of a lab: each key by its meaning, whatever is wrong recorded with its place and what would be right."""
+"""Reading one mapping of a lab: each key by its meaning, whatever is wrong recorded with its place
+and what would be right."""
 
 from __future__ import annotations
 
@@ -196,7 +197,8 @@ class Section:
         return self.read(name, "true or false", convert)
 
     def words(self, name: str) -> list[Written[str]] | None:
-        """Return a list of texts; a single text is a list whose items are separated by commas (as on the command line)."""
+        """Return a list of texts; a single text is a list whose items are separated by commas (as
+        on the command line)."""
         value = self.get(name)
         return None if value is None else as_words(value, self.path(name), self.problems)
 
@@ -223,7 +225,8 @@ def as_words(value: Value, key: str, problems: Problems) -> list[Written[str]] |
 
 
 def mistyped(name: str, mapping: MappingValue, known: Sequence[str]) -> bool:
-    """Return whether an unknown key of `mapping` was probably meant to be `name`; that key is complained about already."""
+    """Return whether an unknown key of `mapping` was probably meant to be `name`;
+    that key is complained about already."""
     return any(key not in known and nearest(key, known) == name for key in mapping.entries)
 
 

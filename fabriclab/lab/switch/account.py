@@ -15,7 +15,7 @@ ACCOUNT_KEYS = ("pool", "reserved", "alpha", "limit")
 SMALLEST_ALPHA_LOG, LARGEST_ALPHA_LOG = -8, 7
 """SAI's dynamic_th (saibuffer.h; SONiC's sonic-buffer-profile.yang)."""
 LARGEST_BYTES = 10**12
-"""Of memory: far above any switch's, far below what the kernel counts in."""
+"""The largest size of a memory that may be written: far above any switch's, far below what the kernel counts in."""
 
 
 def read_account(section: Section) -> WrittenAccount:

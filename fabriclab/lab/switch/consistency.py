@@ -1,6 +1,7 @@
 """What the values of a switch say together: what contradicts, or would do nothing, is recorded.
 
-What needs rates or the topology (sums of reserved memory, headroom, thresholds that are out of reach) is checked with the plan.
+What needs rates or the topology (sums of reserved memory, headroom, thresholds that are out of reach) is checked with
+the plan.
 """
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ def _check_pools(switch: WrittenSwitch, problems: Problems) -> None:
             place = switch.place if pool.headroom is None else pool.headroom.place
             problems.add(place, f"{switch.key}.pools.{name}", f"no size; write size: 32 MB{hint}")
         elif name not in used and pool.size.place.file != switch.file:
-            message = f"no queue and no priority group is of pool {shown(name)}; write pool: {name} below one, or leave it out{hint}"
+            message = (
+                f"no queue and no priority group is of pool {shown(name)}; write pool: {name} below one, "
+                f"or leave it out{hint}"
+            )
             pool.size.complain(problems, message)
 
 
@@ -85,7 +89,8 @@ def _check_account(account: WrittenAccount, switch: WrittenSwitch, problems: Pro
 
 
 def _check_bounds(switch: WrittenSwitch, problems: Problems) -> None:
-    """Memory of its own is bounded, but for queues of lossless classes: what they take is decided when a frame comes in."""
+    """Memory of its own is bounded, but for queues of lossless classes: what they take is decided
+    when a frame comes in."""
     buffer, lossless = switch.buffer, lossless_queues(switch.buffer)
     queues = [queue.account for number, queue in buffer.queues.items() if number not in lossless]
     for account in (*queues, *(group.account for group in buffer.groups.values())):
@@ -136,7 +141,8 @@ def _check_wred(wred: WrittenWred, switch: WrittenSwitch, problems: Problems) ->
 def _complain_of_two(
     least: Written[T], its_name: str, most: Written[T], other_name: str, switch: WrittenSwitch, problems: Problems
 ) -> None:
-    """Record that the greater of two values is the smaller one: at the experiment's where the other is the profile's."""
+    """Record that the greater of two values is the smaller one: at the experiment's where the
+    other is the profile's."""
     if most.place.file == switch.file and least.place.file != switch.file:
         least.complain(problems, f"{shown(least.text)} is above {other_name}, {most.text} ({most.place})")
     else:

@@ -1,4 +1,5 @@
-"""Which ports belong to a shared buffer: a switch's own, and those of the hosts that face it, for a host's NIC honours its pauses."""
+"""Which ports belong to a shared buffer: a switch's own, and those of the hosts that face it,
+for a host's NIC honours its pauses."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from fabriclab.lab.switch.written import WrittenSwitch
 
 
 def shared_ports(topology: Topology, shared: Mapping[str, WrittenSwitch]) -> tuple[str, ...]:
-    """Return the ports (`node:interface`) of switches with a shared buffer, and those of hosts that face one, in the order of the file."""
+    """Return the ports (`node:interface`) of switches with a shared buffer, and those of hosts that face one,
+    in the order of the file."""
     ports = set()
     for end, peer in facing_ends(topology):
         if end.node in shared or (end.node in topology.hosts and peer.node in shared):

@@ -1,4 +1,5 @@
-"""All keys of a switch's section, at every depth, and what each holds: for settings, which reach any of them by a dotted key."""
+"""All keys of a switch's section, at every depth, and what each holds: for settings,
+which reach any of them by a dotted key."""
 
 from __future__ import annotations
 
@@ -103,7 +104,8 @@ SWITCH = Key(below={**_SHARED.below, "ports": Key(names=Names(_PORT, bool, ("a p
 
 
 def levels(words: Sequence[str]) -> list[Sequence[str]]:
-    """Return what may stand at each level below a switch's name, as deep as `words` go, and further where they end at no value."""
+    """Return what may stand at each level below a switch's name, as deep as `words` go,
+    and further where they end at no value."""
     valid: list[Sequence[str]] = []
     key: Key | None = SWITCH
     for word in words:

@@ -26,7 +26,8 @@ T = TypeVar("T")
 def dormant_groups(switch: WrittenSwitch) -> tuple[int, ...]:
     """Return the groups that are lossless by the profile's file and that no PFC priority of this switch belongs to.
 
-    So that one profile serves experiments with PFC and without, these are lossy: a lossless group that pauses nobody would only lose later.
+    So that one profile serves experiments with PFC and without, these are lossy: a lossless group that pauses nobody
+    would only lose later.
     """
     paused = _paused_groups(switch.buffer)
     return tuple(
@@ -40,7 +41,8 @@ def dormant_groups(switch: WrittenSwitch) -> tuple[int, ...]:
 
 
 def without_lossless(profile: WrittenLayer, groups: tuple[int, ...], maps: WrittenMaps) -> WrittenLayer:
-    """Return a profile that says nothing of these groups, nor of the queues of their classes, but what its `default` says of all."""
+    """Return a profile that says nothing of these groups, nor of the queues of their classes,
+    but what its `default` says of all."""
     classes = [number for number in range(QUEUES) if _mapped(maps.tc_to_group, number) in groups]
     queues = tuple(_mapped(maps.tc_to_queue, number) for number in classes)
     return replace(profile, queues=_silent_of(queues, profile.queues), groups=_silent_of(groups, profile.groups))

@@ -1,4 +1,5 @@
-"""Sections whose keys are numbers: queues and priority groups by `default`, range and number, maps by range, number and name."""
+"""Sections whose keys are numbers: queues and priority groups by `default`, range and number,
+maps by range, number and name."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ _NUMBER = re.compile(r"[0-9]{1,3}")
 
 
 def parse_numbers(text: str, count: int, names: Mapping[str, int] | None = None) -> range:
-    """Return the numbers that a key stands for: `3..4`, `3`, or a name of one; all are below `count`. Raises ValueError."""
+    """Return the numbers that a key stands for: `3..4`, `3`, or a name of one; all are below `count`.
+
+    Raises ValueError.
+    """
     if names is not None and text.lower() in names:
         number = names[text.lower()]
         return range(number, number + 1)
@@ -37,7 +41,8 @@ def parse_numbers(text: str, count: int, names: Mapping[str, int] | None = None)
 
 
 def read_numbered(section: Section, what: str, read: Callable[[str], T | None]) -> Numbered[T]:
-    """Return what stands at `default`, ranges and numbers; `read` returns what stands below a key, `what` is what is counted."""
+    """Return what stands at `default`, ranges and numbers; `read` returns what stands below a key,
+    `what` is what is counted."""
     default = read(DEFAULT) if DEFAULT in section else None
     keys = [key for key in section.names() if key != DEFAULT]
     ranges, single = _by_exactness(section, keys, what, QUEUES, None, read)
@@ -60,7 +65,10 @@ def _by_exactness(
     names: Mapping[str, int] | None,
     read: Callable[[str], T | None],
 ) -> tuple[dict[int, T], dict[int, T]]:
-    """Return what stands at ranges and at single numbers, by number. Two keys of a kind that name one number are recorded."""
+    """Return what stands at ranges and at single numbers, by number.
+
+    Two keys of a kind that name one number are recorded.
+    """
     ranges: dict[int, T] = {}
     single: dict[int, T] = {}
     named: dict[tuple[bool, int], str] = {}

@@ -1,4 +1,5 @@
-"""How one mapping of a switch overrides another: key by key, at every depth, and what is written rules out what contradicts it."""
+"""How one mapping of a switch overrides another: key by key, at every depth,
+and what is written rules out what contradicts it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ SMALLEST_QUANTA, LARGEST_QUANTA = 2, 65_535
 """A pause is repeated at half its time; 16 bits on the wire (IEEE 802.1Qbb)."""
 LONGEST_REACTION_NS = 10**9
 SHORTEST_WATCH_NS, LONGEST_WATCH_NS = 1_000, 60 * 10**9
-"""SONiC polls, and takes 100 ms to 5 s and 100 ms to 60 s (sonic-pfcwd.yang); the machine's watchdog is exact, and may be faster."""
+"""SONiC polls, and takes 100 ms to 5 s and 100 ms to 60 s (sonic-pfcwd.yang);
+the machine's watchdog is exact, and may be faster."""
 
 
 def read_pfc(layer: Section) -> WrittenPfc | None:

@@ -16,19 +16,26 @@ def check_port_key(ports: Section, key: str) -> bool:
     """Return whether a key can name ports; record it where not."""
     for word in _words(key):
         if _bounds(word) is None and (".." in word or _WORD.fullmatch(word) is None):
-            message = f"{shown(word)} names no port; write an interface, a range or a list of them, such as 'eth1', 'eth1..eth4', 'eth1, eth3'"
+            message = (
+                f"{shown(word)} names no port; write an interface, a range or a list of them, such as 'eth1', "
+                "'eth1..eth4', 'eth1, eth3'"
+            )
             ports.problems.add(ports.mapping.key_place(key), ports.path(key), message, key)
             return False
     return True
 
 
 def exactness(key: str, interface: str) -> int:
-    """Return 2 where a key names the port itself, 1 where it stands in a range of the key, 0 where the key is of other ports."""
+    """Return 2 where a key names the port itself, 1 where it stands in a range of the key,
+    0 where the key is of other ports."""
     return max((_exactness(word, interface) for word in _words(key)), default=0)
 
 
 def port_key(ports: Iterable[str], every: Sequence[str]) -> str:
-    """Return ports of one switch as a key: `eth1..eth4, eth9`. A range holds no port of `every` that is not among them."""
+    """Return ports of one switch as a key: `eth1..eth4, eth9`.
+
+    A range holds no port of `every` that is not among them.
+    """
     order = {port: rank for rank, port in enumerate(sorted(every, key=_by_number))}
     runs: list[list[str]] = []
     for port in sorted(ports, key=_by_number):

@@ -32,7 +32,10 @@ def profile_names() -> tuple[str, ...]:
 
 
 def read_profile(written: Written[str], directory: Path, problems: Problems) -> WrittenProfile | None:
-    """Return the profile of a name: NAME.yml of the lab's directory, else the one that comes with fabriclab. None if there is none."""
+    """Return the profile of a name: NAME.yml of the lab's directory, else the one that comes with fabriclab.
+
+    None if there is none.
+    """
     name = written.value.removesuffix(".yml")
     own = f"{name}.yml"
     if _NAME.fullmatch(name) is None:

@@ -23,7 +23,7 @@ SLOWEST_BPS, FASTEST_BPS = 8_000, 10**12
 LARGEST_BURST_BYTES = 2 * 10**9
 """Bounds of the machine's qdisc (images/machine/kernel/switch/parse.c)."""
 LARGEST_LENGTH = 10**12
-"""Of a threshold: bytes, or nanoseconds."""
+"""The largest threshold that may be written, in bytes or nanoseconds."""
 
 
 def read_queues(section: Section) -> Numbered[WrittenQueue]:

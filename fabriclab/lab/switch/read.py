@@ -1,4 +1,5 @@
-"""The `switches` section: a buffer for each port, or one that all ports share, out of a profile, `default` and the switch's name."""
+"""The `switches` section: a buffer for each port, or one that all ports share, out of a profile,
+`default` and the switch's name."""
 
 from __future__ import annotations
 
@@ -51,7 +52,10 @@ class _Layer:
 
 
 def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSwitches:
-    """Return every switch: `default`, overridden key by key by what stands below its name. `directory` may hold profiles."""
+    """Return every switch: `default`, overridden key by key by what stands below its name.
+
+    `directory` may hold profiles.
+    """
     layers: dict[str, _Layer] = {}
     before = len(switches.problems)
     for name in switches.names():
@@ -133,8 +137,8 @@ def _shared(
 ) -> WrittenSwitch:
     """Return a switch with a shared buffer; keys of ports' own buffers are recorded.
 
-    What its values say together is checked only where none of them was wrong by itself. `own_profile`: what the switch's own
-    configuration says, in place of a profile by name.
+    What its values say together is checked only where none of them was wrong by itself. `own_profile`: what the
+    switch's own configuration says, in place of a profile by name.
     """
     last = layers[-1].section
     profile = _profile(layers, directory) if own_profile is None else _own_profile(own_profile, layers)
@@ -162,7 +166,8 @@ def _variant(keys: tuple[str, ...]) -> str:
 
 
 def _port_keys(ports: Mapping[str, WrittenLayer], interfaces: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Return the keys of `ports` that name each interface, the more exact ones last; interfaces that none names are left out."""
+    """Return the keys of `ports` that name each interface, the more exact ones last;
+    interfaces that none names are left out."""
     named = {interface: [key for key in ports if exactness(key, interface)] for interface in interfaces}
     return {one: tuple(sorted(keys, key=partial(exactness, interface=one))) for one, keys in named.items() if keys}
 
@@ -199,7 +204,8 @@ def _all_layers(profile: WrittenProfile | None, layers: list[_Layer]) -> Written
 
 
 def _together(profile: WrittenProfile | None, layers: list[_Layer], keys: tuple[str, ...]) -> WrittenBuffer:
-    """Return what holds for ports that these keys of `ports` name: what is said of them wins over what is said of all."""
+    """Return what holds for ports that these keys of `ports` name: what is said of them wins
+    over what is said of all."""
     one = _all_layers(profile, layers)
     for key in keys:
         one = override_layer(one, one.ports[key])

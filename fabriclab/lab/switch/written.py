@@ -1,7 +1,9 @@
-"""What an experiment and its profile say of a switch with a shared buffer; None: nothing. Words: `fabriclab.formats.plan.switch`.
+"""What an experiment and its profile say of a switch with a shared buffer; None: nothing. Words:
+`fabriclab.formats.plan.switch`.
 
-Each value knows the file it was written in: those of the profile's (`WrittenSwitch.file`) are scaled, those of the experiment are meant.
-Where a part is given up with `none` (`is_none`), nothing of what stands below remains; a `WrittenSwitch` that was read holds no such part.
+Each value knows the file it was written in: those of the profile's (`WrittenSwitch.file`) are scaled, those of the
+experiment are meant. Where a part is given up with `none` (`is_none`), nothing of what stands below remains; a
+`WrittenSwitch` that was read holds no such part.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ Scale = Literal["bandwidth", "none"] | Fraction
 
 
 class Threshold(NamedTuple):
-    """Of a WRED curve: a length in bytes, or a delay in nanoseconds."""
+    """A threshold of a WRED curve: a length in bytes, or a delay in nanoseconds."""
 
     value: int
     unit: Literal["bytes", "ns"]
@@ -63,7 +65,7 @@ class WrittenPhantom:
 
     is_none: bool = False
     rate_ppm: Written[int] | None = None
-    """Of the line's rate."""
+    """The rate as a share of the line's, in parts of a million."""
     threshold: Written[int] | None = None
 
 
@@ -149,7 +151,8 @@ class WrittenLayer:
     maps: WrittenMaps = field(default_factory=WrittenMaps)
     pfc: WrittenPfc | None = None
     ports: Mapping[str, WrittenLayer] = field(default_factory=dict)
-    """What holds for some ports instead, by key as written (`eth1`, `eth1..eth4`, `eth1, eth3`): queues, groups, maps and PFC."""
+    """What holds for some ports instead, by key as written (`eth1`, `eth1..eth4`, `eth1, eth3`): queues,
+    groups, maps and PFC."""
 
 
 @dataclass(frozen=True)
@@ -194,10 +197,10 @@ class WrittenSwitch:
     scale: Scale = "none"
     """`bandwidth` only where the profile has one."""
     buffer: WrittenBuffer = field(default_factory=WrittenBuffer)
-    """Of the profile, `switches.default` and the switch's own name together."""
+    """What the profile, `switches.default` and the switch's own name say together."""
     dormant_groups: tuple[int, ...] = ()
-    """Groups that are lossless in the profile's file, and lossy here, because no PFC priority of this switch belongs to them. They, and
-    the queues of their classes, have of the profile what its `default` says."""
+    """Groups that are lossless in the profile's file, and lossy here, because no PFC priority of this switch belongs to
+    them. They, and the queues of their classes, have of the profile what its `default` says."""
 
     variants: Mapping[str, WrittenSwitch] = field(default_factory=dict)
     """The switch as some of its ports have it; its cells and pools are those of all."""

@@ -58,7 +58,8 @@ _KINDS: Mapping[str, tuple[tuple[str, ...], _Reader]] = {
     "trace": (trace.KEYS, trace.read_trace),
 }
 KEYS_OF_KIND = {kind: (*keys, "enabled") for kind, (keys, _) in _KINDS.items()}
-"""The keys of each kind; `enabled: false` leaves traffic out of a run, so that a variant or a matrix can choose among several."""
+"""The keys of each kind; `enabled: false` leaves traffic out of a run, so that a variant or a matrix can
+choose among several."""
 
 
 def read_traffic(root: Section, scope: Scope) -> tuple[WrittenTraffic, ...]:

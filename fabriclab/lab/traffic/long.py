@@ -20,7 +20,8 @@ IPERF3_KEYS = ("kind", "senders", "receiver", "start", "stop", *CARRIER_KEYS)
 
 @dataclass(frozen=True)
 class WrittenLong:
-    """Long flows that start one after the other and stop together, to one receiver or in pairs (then receiver is None)."""
+    """Long flows that start one after the other and stop together, to one receiver or in pairs
+    (then receiver is None)."""
 
     name: str
     senders: tuple[str, ...]

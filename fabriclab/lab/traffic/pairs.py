@@ -85,7 +85,10 @@ def _check_partners(pairs: WrittenPairs, section: Section, scope: Scope) -> None
 
 
 def _partners(pattern: str, sender: str, others: Sequence[str], racks: Mapping[str, str]) -> bool:
-    """Return whether the pattern leaves the sender a receiver. Where the topology is wrong nobody has a rack; that is said there."""
+    """Return whether the pattern leaves the sender a receiver.
+
+    Where the topology is wrong nobody has a rack; that is said there.
+    """
     if pattern not in ("in-rack", "out-of-rack") or sender not in racks:
         return True
     return any((racks.get(other) == racks[sender]) == (pattern == "in-rack") for other in others)

@@ -1,4 +1,5 @@
-"""When flows (or queries) start: an arrival process with an interval, or with a load that the interval is computed of."""
+"""When flows (or queries) start: an arrival process with an interval,
+or with a load that the interval is computed of."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ def interval_of_load(load_ppm: int, mean_bytes: Fraction, rate_bps: int) -> int:
 def read_arrivals(
     section: Section, scope: Scope, senders: Sequence[str] | None, size: WrittenSize | None
 ) -> WrittenArrivals | None:
-    """Return the arrivals of flows, of exactly one of `interval` and `load`; the jitter of `arrival: jittered` is the section's."""
+    """Return the arrivals of flows, of exactly one of `interval` and `load`;
+    the jitter of `arrival: jittered` is the section's."""
     load = section.percent("load", SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM)
     if "load" in section and "interval" in section:
         section.complain("load", "stands beside an interval, which says the same in another way; write one of the two")

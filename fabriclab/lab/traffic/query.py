@@ -1,4 +1,5 @@
-"""`kind: query`: partition/aggregate, an aggregator asks workers and waits for them all (DCTCP, SIGCOMM 2010, section 2)."""
+"""`kind: query`: partition/aggregate, an aggregator asks workers and waits for them all (DCTCP,
+SIGCOMM 2010, section 2)."""
 
 from __future__ import annotations
 

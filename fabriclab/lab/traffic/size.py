@@ -1,4 +1,5 @@
-"""How large flows are: `70 KB`, `2 KB .. 16 KB` (all equally likely), `web-search`, `{distribution: web-search, cap: 10 MB}`.
+"""How large flows are: `70 KB`, `2 KB .. 16 KB` (all equally likely), `web-search`,
+`{distribution: web-search, cap: 10 MB}`.
 
 A distribution is one of `traffic/workloads`, or a file in the lab's directory (its name has a dot or a slash).
 """

@@ -41,7 +41,8 @@ def point_label(point: SweepPoint, varied: Sequence[str]) -> str:
 
 
 def setting_label(name: str, value: Value) -> str:
-    """Return one setting as words: a variant by its name, a quantity first: `16 senders`, `64 KB buffer`, `window limit 2`."""
+    """Return one setting as words: a variant by its name, a quantity first: `16 senders`,
+    `64 KB buffer`, `window limit 2`."""
     if name in ("variant", "congestion_control"):
         return value_text(name, value)
     noun = setting_noun(name)
@@ -64,7 +65,8 @@ def setting_noun(name: str) -> str:
 
 
 def shown_interval(results: Results) -> tuple[int, int]:
-    """Return the time that a figure shows, ns after the epoch: the busy interval, from 0 on when it begins shortly after."""
+    """Return the time that a figure shows, ns after the epoch: the busy interval,
+    from 0 on when it begins shortly after."""
     begin, end = busy_interval(results.measured)
     return (0 if begin < 0.02 * end else begin), end
 
@@ -72,7 +74,8 @@ def shown_interval(results: Results) -> tuple[int, int]:
 def draw_level(
     axes: Axes, level: float, label: str, *, dash: Dash = (0, (4, 3)), color: str = MUTED, below: bool = False
 ) -> None:
-    """Draw a horizontal line of reference with its name, where it has one, above or below it, over a patch of the ground."""
+    """Draw a horizontal line of reference with its name, where it has one, above or below it,
+    over a patch of the ground."""
     axes.axhline(level, color=color, linewidth=1.0, linestyle=dash, zorder=1.5)
     if not label:
         return
@@ -92,7 +95,8 @@ def draw_level(
 
 
 def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) -> None:
-    """Draw a vertical line with its name at each event of the run that the axis, whose limits are set and whose 0 is `from_ns`, shows.
+    """Draw a vertical line with its name at each event of the run that the axis, whose limits are set and whose 0 is
+    `from_ns`, shows.
 
     Pause storms are among them; the time that they last is shaded.
     """
@@ -128,7 +132,8 @@ def draw_events(axes: Axes, results: Results, time: Axis, from_ns: float = 0) ->
 
 
 def draw_buffer_levels(axes: Axes, port: PortFacts | None, axis: Axis, top: float) -> None:
-    """Draw buffer limit and marking thresholds of a port, as far as the axis reaches; those too close for names of their own share one."""
+    """Draw buffer limit and marking thresholds of a port, as far as the axis reaches;
+    those too close for names of their own share one."""
     room_bytes = LEVEL_ROOM * top * axis.scale
     levels = (
         sorted((level for level in port.levels if level.bytes <= top * axis.scale), key=lambda level: level.bytes)

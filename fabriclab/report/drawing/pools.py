@@ -1,4 +1,5 @@
-"""Runs that differ only in their seed, as the report shows them: one row, one curve, and how well they fix its numbers."""
+"""Runs that differ only in their seed, as the report shows them: one row, one curve,
+and how well they fix its numbers."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ class Measure:
 
 @dataclass(frozen=True)
 class PooledRuns:
-    """Points of a sweep that differ only in their seed, or a single run; its looks are the same in all figures of a page."""
+    """Points of a sweep that differ only in their seed, or a single run; its looks are the same in
+    all figures of a page."""
 
     pool: Pool
     label: str
@@ -91,7 +93,10 @@ class PooledRuns:
         return Curve(self.runs[0], self.label, self.color, self.dash)
 
     def measure(self, metric: str) -> Measure:
-        """Return a metric of the summary. Of several runs: of completion times the statistic of all flows together, of others the mean."""
+        """Return a metric of the summary.
+
+        Of several runs: of completion times the statistic of all flows together, of others the mean.
+        """
         if len(self.runs) < 2:
             value = self.runs[0].summary.get(metric) if self.runs else None
             return Measure(None if value is None else float(value))
@@ -106,7 +111,8 @@ class PooledRuns:
         return measure_of(rows.row(0, named=True), statistic) if not rows.is_empty() else Measure(None)
 
     def statistics(self, what: str, by: tuple[str, ...]) -> pl.DataFrame:
-        """Return completion_table of `fct` or `slowdown`, or coflow_completion_table of `coflow`; made once, for much is read from it."""
+        """Return completion_table of `fct` or `slowdown`, or coflow_completion_table of `coflow`; made once,
+        for much is read from it."""
         if (what, by) not in self._tables:
             if what == "coflow":
                 table = coflow_completion_table(self.flows, by=by)
@@ -123,9 +129,11 @@ def pools_of(sweep: Sweep) -> list[PooledRuns]:
 
 
 def with_looks(pools: Sequence[PooledRuns]) -> list[PooledRuns]:
-    """Return pools that are shown together with the looks that tell them apart: dash and marker do so in black and white too.
+    """Return pools that are shown together with the looks that tell them apart: dash and marker do so in black and
+    white too.
 
-    Colour tells the congestion control; where all have the same, or more than two of few pools, it tells the pools apart.
+    Colour tells the congestion control; where all have the same, or more than two of few pools, it tells the pools
+    apart.
     """
     algorithms = [_algorithm(pool.pool) for pool in pools]
     alike = len(pools) > 1 and len(set(algorithms) - {""}) < 2

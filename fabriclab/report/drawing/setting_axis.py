@@ -1,4 +1,5 @@
-"""A setting as the horizontal axis of a figure: numbers stand at their value, anything else as categories in the order of the matrix."""
+"""A setting as the horizontal axis of a figure: numbers stand at their value,
+anything else as categories in the order of the matrix."""
 
 from __future__ import annotations
 
@@ -53,7 +54,8 @@ class SettingAxis:
         return float(self.categories.index(str(value))) if self.categories else setting_number(value)
 
     def dodge(self, number: int, count: int) -> float:
-        """Return how far to the right of its category the mark of one line of `count` stands, so that none hides another."""
+        """Return how far to the right of its category the mark of one line of `count` stands,
+        so that none hides another."""
         return (number - (count - 1) / 2) * min(_MOST_DODGE, 0.7 / count) if self.categories else 0.0
 
     def crowds(self, places: Sequence[float]) -> bool:
@@ -61,7 +63,8 @@ class SettingAxis:
         return not self.categories and len(set(places)) > 2 and 0 < _WIDE * min(places) <= max(places)
 
     def shape(self, axes: Axes, places: Sequence[float], *, log_x: bool, columns: int) -> None:
-        """Put a title and ticks at the places, base units in any order, as many as labels fit in so many columns of panels."""
+        """Put a title and ticks at the places, base units in any order, as many as labels fit in so
+        many columns of panels."""
         axes.set_xlabel(self.title)
         axes.xaxis.set_minor_locator(NullLocator())
         if self.categories:

@@ -1,14 +1,15 @@
 """Published results beside ours: facts as data in `studies/<id>.json`, and the same numbers from the runs at hand.
 
-A study's file has `id`, `title`, `source`, `references` (the columns of published figures, the study's own first) and `parts`, each an
-experiment of the study: `title`, `setup`, `must_show` (the orderings that a reproduction has to have), `compare`, and optionally
-`bands` (areas of a metric figure, with `where` only of runs with these settings), `labs` (the labs that reproduce it; without it all),
-`varied` (it is shown where one of these parameters varies, in place of the parts that have no `varied`) and `references` (columns of
-its own).
+A study's file has `id`, `title`, `source`, `references` (the columns of published figures, the study's own first) and
+`parts`, each an experiment of the study: `title`, `setup`, `must_show` (the orderings that a reproduction has to have),
+`compare`, and optionally `bands` (areas of a metric figure, with `where` only of runs with these settings), `labs` (the
+labs that reproduce it; without it all), `varied` (it is shown where one of these parameters varies, in place of the
+parts that have no `varied`) and `references` (columns of its own).
 
-A row of `compare` has `text`, `metric`, `reference` (a text, or one for each column) and `where`: parameter and value, where a pair is the
-least and the greatest number, or a list of words any of them; `congestion_control` is known of every run. With `against`, settings
-too, the number is a change in per cent, from the point that has these settings and is the same otherwise.
+A row of `compare` has `text`, `metric`, `reference` (a text, or one for each column) and `where`: parameter and value,
+where a pair is the least and the greatest number, or a list of words any of them; `congestion_control` is known of
+every run. With `against`, settings too, the number is a change in per cent, from the point that has these settings and
+is the same otherwise.
 """
 
 from __future__ import annotations
@@ -181,7 +182,8 @@ def _change(row: Mapping[str, Any], pool: PooledRuns, pools: Sequence[PooledRuns
 
 
 def _base(row: Mapping[str, Any], pool: PooledRuns, pools: Sequence[PooledRuns]) -> PooledRuns | None:
-    """Return the point that differs from the pool in the settings of `against` alone, or the only one that has these."""
+    """Return the point that differs from the pool in the settings of `against` alone,
+    or the only one that has these."""
 
     def others(each: PooledRuns) -> dict[str, Any]:
         return {name: value for name, value in each.pool.settings.items() if name not in row["against"]}

@@ -1,7 +1,9 @@
-"""How pictures look: colours with a name, the same for each congestion control everywhere, and figures as SVG text for a page.
+"""How pictures look: colours with a name, the same for each congestion control everywhere, and figures as SVG text for
+a page.
 
-Colours are from Okabe and Ito's palette, made for all kinds of colour vision. In the SVG each is a CSS variable, so that the page can
-show the same picture on a light and on a dark ground; lines differ in dash and marker too, not in colour alone.
+Colours are from Okabe and Ito's palette, made for all kinds of colour vision. In the SVG each is a CSS variable, so
+that the page can show the same picture on a light and on a dark ground; lines differ in dash and marker too, not in
+colour alone.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from matplotlib.figure import Figure
 WIDTH_IN = 7.6
 """Width of every figure in inches (72 points each); the page scales it."""
 LABEL_CHARACTERS_PER_IN = 14
-"""Of the name of an axis or of a tick."""
+"""How many characters of the name of an axis or a tick fit an inch."""
 _PATH = re.compile(r'(?<= d=")[^"]+')
 _SURPLUS_DIGITS = re.compile(r"(?<=\.\d\d)\d+")
 """Beyond a hundredth of a point, which nobody sees; they would be half of a page."""
@@ -143,7 +145,8 @@ def new_figure(height_in: float) -> Figure:
 
 
 def place_legend(place: Axes | Figure) -> None:
-    """Put the legend above the axes (of a figure: above all of them), in as many columns as its longest label leaves room for."""
+    """Put the legend above the axes (of a figure: above all of them), in as many columns as its longest
+    label leaves room for."""
     axes = place if isinstance(place, Axes) else place.axes[0]
     handles, labels = axes.get_legend_handles_labels()
     columns = max(1, _LEGEND_CHARACTERS // (max(map(len, labels), default=0) + 7))
@@ -163,7 +166,8 @@ def label_y(axes: Axes, text: str, height_in: float) -> None:
 
 
 def label_rows(figure: Figure, grid: npt.NDArray[Any], text: str) -> None:
-    """Name the vertical axis that all panels of a grid, shape (rows, columns), have: of several rows once, in the middle."""
+    """Name the vertical axis that all panels of a grid, shape (rows, columns), have:
+    of several rows once, in the middle."""
     height_in = figure.get_figheight()
     if len(grid) == 1:
         label_y(grid[0, 0], text, height_in - _BESIDES_PANEL_IN)
@@ -172,7 +176,8 @@ def label_rows(figure: Figure, grid: npt.NDArray[Any], text: str) -> None:
 
 
 def figure_svg(figure: Figure, name: str, description: str) -> str:
-    """Return a figure as an SVG element; `name` keeps its inner identifiers apart from those of the page's other figures.
+    """Return a figure as an SVG element; `name` keeps its inner identifiers apart from those of the page's other
+    figures.
 
     The same figure gives the same text: no date, no random identifier.
     """
@@ -193,7 +198,10 @@ def figure_svg(figure: Figure, name: str, description: str) -> str:
 
 
 def _lay_out(figure: Figure) -> None:
-    """Give everything its place. To save a figure whose layout is not made yet would be to draw it twice: the first time for that."""
+    """Give everything its place.
+
+    To save a figure whose layout is not made yet would be to draw it twice: the first time for that.
+    """
     engine = figure.get_layout_engine()
     if engine is not None:
         FigureCanvasSVG(figure)  # texts are as wide as in the SVG

@@ -16,7 +16,8 @@ _OPEN_LOOP = {"arrivals", "query"}
 
 
 def sized_classes(pools: Sequence[PooledRuns]) -> list[str]:
-    """Return the classes that have sized flows, in the order of the experiment's traffic; those of a trace of the user's come last."""
+    """Return the classes that have sized flows, in the order of the experiment's traffic;
+    those of a trace of the user's come last."""
     found: set[str] = set()
     for pool in pools:
         if pool.runs:
@@ -27,7 +28,8 @@ def sized_classes(pools: Sequence[PooledRuns]) -> list[str]:
 
 
 def timed_classes(runs: Sequence[Results]) -> list[str]:
-    """Return the classes of which the runs' summaries have completion times, in the order of the experiment's traffic."""
+    """Return the classes of which the runs' summaries have completion times,
+    in the order of the experiment's traffic."""
     found = dict.fromkeys(name for run in runs for metric in run.summary if (name := _class_of(metric)))
     named = dict.fromkeys(traffic.name for run in runs[:1] for traffic in run.plan.traffic)
     return [name for name in named if name in found] + [name for name in found if name not in named]
@@ -38,7 +40,8 @@ def _class_of(metric: str) -> str:
 
 
 def cap_notes(runs: Iterable[Results]) -> list[str]:
-    """Return a sentence for each size distribution that was cut: the numbers are not those of the distribution that it is named after."""
+    """Return a sentence for each size distribution that was cut: the numbers are not those of the distribution
+    that it is named after."""
     notes: dict[str, None] = {}
     for run in runs:
         for traffic in run.plan.traffic:
@@ -65,7 +68,8 @@ def _cap_note(traffic: str, size: Size | None) -> str:
 
 
 def headline_metric(runs: Sequence[Results]) -> str:
-    """Return the metric that tells most of runs: the mean completion time where flows come by themselves, else the goodput."""
+    """Return the metric that tells most of runs: the mean completion time where flows come by
+    themselves, else the goodput."""
     kinds = {traffic.kind for run in runs[:1] for traffic in run.plan.traffic}
     if not kinds & _OPEN_LOOP:
         return "goodput_bps"

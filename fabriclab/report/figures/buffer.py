@@ -66,7 +66,8 @@ class Layer:
 
 
 def buffer_picture(curve: Curve, name: str, switch: str | None = None) -> Picture | None:
-    """Return the memory of a switch, by default of the one that was fullest, over time; None where none was sampled or used."""
+    """Return the memory of a switch, by default of the one that was fullest, over time;
+    None where none was sampled or used."""
     pools = _used_pools(curve.results, switch)
     if not pools:
         return None
@@ -167,7 +168,8 @@ def _draw_used(axes: Axes, used: Steps, axis: Axis, time: Axis) -> None:
 
 
 def _draw_thresholds(axes: Axes, pool: Memory, edges: Array, axis: Axis, time: Axis, top: float) -> None:
-    """Draw the dynamic limit, alpha x free, of the accounts with the smallest alphas, those that meet it first, where it is below `top`."""
+    """Draw the dynamic limit, alpha x free, of the accounts with the smallest alphas, those that meet it first,
+    where it is below `top`."""
     alphas = sorted(
         {factor for member in members(pool.node, pool.name) if (factor := alpha(member.account)) is not None}
     )

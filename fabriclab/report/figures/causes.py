@@ -1,4 +1,5 @@
-"""What the drops of switches with a shared buffer were for: over time at one port, and of many ports or points side by side."""
+"""What the drops of switches with a shared buffer were for: over time at one port,
+and of many ports or points side by side."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _COLUMNS = {
     "pause storm": "dropped_storm",
     "port down": "dropped_reset",
 }
-"""Of the table of queues, by cause."""
+"""The columns of the table of queues, by cause."""
 _EXPLAINED = {
     "queue limit": "the queue was at its limit",
     "pool full": "nothing was left of the pool",
@@ -53,7 +54,7 @@ class Bar:
 
     @property
     def total(self) -> float:
-        """Of all causes."""
+        """Return the drops of all causes together."""
         return sum(self.drops.values())
 
 
@@ -76,7 +77,8 @@ def dropped(results: Results) -> dict[str, dict[str, float]]:
 
 
 def drops_of_ports(results: Results, name: str) -> Picture | None:
-    """Return a bar for each port that dropped something, those with the most where there are many; None where none did."""
+    """Return a bar for each port that dropped something, those with the most where there are
+    many; None where none did."""
     bars = [Bar(port, drops) for port, drops in dropped(results).items()]
     dropping = [bar for bar in bars if bar.total > 0]
     if not dropping:
@@ -89,7 +91,8 @@ def drops_of_ports(results: Results, name: str) -> Picture | None:
 
 
 def drops_of_points(pools: Sequence[PooledRuns], name: str, port: str | None = None) -> Picture | None:
-    """Return a bar for each pool: the drops of all its switches' ports, or of one; None where nobody sampled or nothing was dropped."""
+    """Return a bar for each pool: the drops of all its switches' ports, or of one;
+    None where nobody sampled or nothing was dropped."""
     bars = [bar for pool in pools if (bar := _bar_of_pool(pool, port)) is not None]
     if not any(bar.total for bar in bars):
         return None
@@ -167,7 +170,8 @@ def drops_over_time(curve: Curve, name: str, port: str) -> Picture | None:
 
 
 def _counts(results: Results, port: str, edges: Array) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Return the drops by cause and the marks of all queues of a port between the edges; what there was none of is left out."""
+    """Return the drops by cause and the marks of all queues of a port between the edges;
+    what there was none of is left out."""
     queues = results.switches.queues
     rows = queues.filter(pl.col("port") == port).collect(engine="streaming") if queues is not None else pl.DataFrame()
     each = [queue.lazy() for queue in rows.partition_by("queue", maintain_order=True)] if not rows.is_empty() else []

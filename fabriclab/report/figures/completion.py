@@ -21,7 +21,7 @@ from fabriclab.report.measured.quantities import axis_for, axis_label, format_sh
 from fabriclab.results.completion import completion_cdf
 
 MOST_STEPS = 400
-"""Of a curve: the page holds many, and a figure is no wider than that."""
+"""The most steps of a curve: the page holds many, and a figure is no wider than that."""
 LEAST_OF_A_TAIL = 100
 """With fewer flows in a curve there is no tail to look at."""
 MOST_BANDS = 3
@@ -47,10 +47,12 @@ class Distribution:
 
 
 def fct_cdf(pools: Sequence[PooledRuns], name: str, traffic: Sequence[str] = ()) -> Picture | None:
-    """Return the share of sized flows that were complete after each time, and beside it the share that was not; a row for each class.
+    """Return the share of sized flows that were complete after each time, and beside it the share that was not; a row
+    for each class.
 
-    A single pool has one row with a curve a class. Incomplete flows count in the share: a curve that ends below 100 % is one in which flows
-    are missing. Where several runs are pooled a band is the 95 % interval. None where no two flows are complete.
+    A single pool has one row with a curve a class. Incomplete flows count in the share: a curve that ends below 100 %
+    is one in which flows are missing. Where several runs are pooled a band is the 95 % interval. None where no two
+    flows are complete.
     """
     panels = [(title, curves) for title, curves in _panels(pools, traffic) if curves]
     if not panels:

@@ -29,7 +29,7 @@ class Missed:
 
     @property
     def share(self) -> float:
-        """Of those that have a deadline, the ones that missed it; incomplete ones did."""
+        """Return the share that missed its deadline, from 0 to 1, of those that have one; incomplete ones missed it."""
         return self.misses / self.total
 
 
@@ -56,7 +56,8 @@ def deadlines_picture(pools: Sequence[PooledRuns], name: str, traffic: Sequence[
 
 
 def missed_deadlines(pool: PooledRuns, traffic: Sequence[str] = ()) -> Iterator[Missed]:
-    """Yield the deadlines of each class: of coflows where a deadline is that of a whole group, else of the single flows."""
+    """Yield the deadlines of each class: of coflows where a deadline is that of a whole group,
+    else of the single flows."""
     coflows = coflow_table(pool.flows).filter(pl.col("deadline_ns").is_not_null() & (pl.col("flows") > 1))
     of_groups = set(coflows["class"].drop_nulls())
     sized = (

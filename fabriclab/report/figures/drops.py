@@ -17,7 +17,8 @@ _COUNTERS = {"Dropped": "drops", "Marked": "marks"}
 
 
 def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture | None:
-    """Return drops and ECN marks over time of a port, or of all sampled ports together; None when there were neither."""
+    """Return drops and ECN marks over time of a port, or of all sampled ports together;
+    None when there were neither."""
     ports = [port] if port is not None else curve.results.plan.probes.queue_ports
     found = [samples for each in ports if (samples := queue_samples(curve.results, each)) is not None]
     if not found:

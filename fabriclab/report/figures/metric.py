@@ -1,4 +1,5 @@
-"""A summary metric against a parameter, a line for each value of the others; runs that differ only in their seed are one point."""
+"""A summary metric against a parameter, a line for each value of the others;
+runs that differ only in their seed are one point."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ class Line:
 
 
 def metric_lines(pools: Sequence[PooledRuns], metric: str, x: SettingAxis, series: Sequence[str]) -> list[Line]:
-    """Return one line for each combination of the `series` settings; pools without the metric have no place in a line."""
+    """Return one line for each combination of the `series` settings; pools without the metric
+    have no place in a line."""
     groups: dict[tuple[str, ...], list[PooledRuns]] = {}
     for pool in pools:
         if pool.runs and x.place(pool) is not None and pool.measure(metric).value is not None:
@@ -100,8 +102,8 @@ def metric_picture(
 ) -> Picture | None:
     """Return the figure of metric_lines; None when there is no line of two points. `note` ends the caption.
 
-    More than MOST_LINES lines that fall into groups by the last of their settings get a panel a group. Categories have no order of their
-    own: their marks are not joined.
+    More than MOST_LINES lines that fall into groups by the last of their settings get a panel a group. Categories have
+    no order of their own: their marks are not joined.
     """
     if not any(len(line.x) > 1 for line in lines):
         return None
@@ -163,7 +165,8 @@ def left_out(pools: Sequence[PooledRuns], lines: Sequence[Line], metric: str, x:
 
 
 def collapse_of(line: Line) -> tuple[PooledRuns, PooledRuns] | None:
-    """Return the last pool before a line's collapse and the first one in it; None when it never falls below COLLAPSED of its best."""
+    """Return the last pool before a line's collapse and the first one in it;
+    None when it never falls below COLLAPSED of its best."""
     best = int(np.argmax(line.y))
     for index in range(best + 1, len(line.y)):
         if line.y[index] < COLLAPSED * line.y[best]:
@@ -202,7 +205,8 @@ def _told_apart(lines: Sequence[Line]) -> list[Line]:
 
 
 def _line_colors(groups: dict[tuple[str, ...], list[PooledRuns]]) -> list[str]:
-    """Return a colour a line: the congestion control's, or one each where all lines have the same congestion control."""
+    """Return a colour a line: the congestion control's, or one each where all lines have the
+    same congestion control."""
     algorithms = [pools[0].runs[0].congestion_control for pools in groups.values()]
     if len(set(algorithms)) == 1 and len(algorithms) > 1:
         return ramp(len(algorithms))
@@ -294,13 +298,16 @@ def _describe(line: Line, metric: str, x: SettingAxis, limit: float | None, *, b
         before, first = fall
         index = line.pools.index(first)
         if not brief and index - 1 != best:
-            text += f", {format_metric(metric, line.y[index - 1])} with {setting_label(x.name, before.parameters.get(x.name))}"
+            text += (
+                f", {format_metric(metric, line.y[index - 1])} with "
+                f"{setting_label(x.name, before.parameters.get(x.name))}"
+            )
         return (
-            text
-            + f", then {format_metric(metric, line.y[index])} with {setting_label(x.name, first.parameters.get(x.name))}."
+            text + f", then {format_metric(metric, line.y[index])} with "
+            f"{setting_label(x.name, first.parameters.get(x.name))}."
         )
     lowest = int(np.argmin(line.y))
     return (
-        text
-        + f", lowest {format_metric(metric, line.y[lowest])} with {setting_label(x.name, line.pools[lowest].parameters.get(x.name))}."
+        text + f", lowest {format_metric(metric, line.y[lowest])} with "
+        f"{setting_label(x.name, line.pools[lowest].parameters.get(x.name))}."
     )

@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 MOST_ROWS = 14
 _MOST_BINS = 250
 _ROW_HEIGHT = 0.84
-"""Of a row's place, where all of the time is paused."""
+"""The height of a bar as a share of its row, where all of the time is paused."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Pauses:
 
     label: str
     number: int
-    """Of the queue or the group."""
+    """The number of the queue or the priority group."""
     share: Array
     total_ns: int
 
@@ -75,7 +75,8 @@ def pauses_picture(curve: Curve, name: str) -> Picture | None:
 
 
 def paused(results: Results, edges: Array) -> Iterator[Pauses]:
-    """Yield what was paused: as the paused port counts it, or, where nobody sampled that one, as the port does that sent the pauses."""
+    """Yield what was paused: as the paused port counts it, or, where nobody sampled that one,
+    as the port does that sent the pauses."""
     ports = {f"{node.name}:{port.interface}": (node, port) for node in results.plan.nodes for port in node.ports}
     ends = {name: _end(node, port) for name, (node, port) in ports.items()}
     peers = {name: f"{port.peer_node}:{port.peer_interface}" for name, (_, port) in ports.items()}
@@ -128,6 +129,9 @@ def _label_rows(axes: Axes, rows: Sequence[Pauses]) -> None:
 
 
 def _caption(curve: Curve, rows: Sequence[Pauses], hidden: int) -> str:
-    text = f"{curve.label}: the height of a row is the share of the time in which its queue had to wait; full height is all of the time."
+    text = (
+        f"{curve.label}: the height of a row is the share of the time in which its queue had to wait; "
+        "full height is all of the time."
+    )
     text += " Beside it: the time in all."
     return text + (f" Of {format_count(hidden, 'queue')} more, paused for less, nothing is drawn." if hidden else "")

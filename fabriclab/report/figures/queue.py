@@ -38,7 +38,7 @@ class Panel:
 
     @property
     def facts(self) -> PortFacts:
-        """Of its port, or of its queue."""
+        """Return what the plan says of its port, or of its queue."""
         return self.samples.facts
 
 
@@ -147,7 +147,8 @@ def _draw_queue(
 def queue_scale(
     steps: Sequence[Steps], facts: Sequence[PortFacts], others: Sequence[float | int | None] = ()
 ) -> tuple[Axis, float]:
-    """Return the unit and the top of a queue axis: room for the data, and for the buffer's limit where the data comes near it."""
+    """Return the unit and the top of a queue axis: room for the data, and for the buffer's limit where
+    the data comes near it."""
     highest = max(
         [float(step.high.max()) for step in steps if len(step.high)] + [float(other or 0) for other in others],
         default=0.0,
@@ -159,7 +160,10 @@ def queue_scale(
 
 
 def _zoom_interval(samples: QueueSamples, begin: int, end: int) -> tuple[int, int] | None:
-    """Return the part to look at, where something happens or in the middle of the run. None when the run is short enough to see."""
+    """Return the part to look at, where something happens or in the middle of the run.
+
+    None when the run is short enough to see.
+    """
     fewest, most = (count * samples.interval_ns for count in ZOOM_SAMPLES)
     length = min(max(int((end - begin) * ZOOM_SHARE), fewest), most)
     if length * 2 >= end - begin:

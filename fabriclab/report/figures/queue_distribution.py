@@ -47,7 +47,8 @@ def queue_distribution(
 
 
 def _last_of_each(lengths: np.ndarray, width: float) -> np.ndarray:
-    """Return which ascending lengths are the last within their bin of that width, or the very first: no eye tells the others."""
+    """Return which ascending lengths are the last within their bin of that width, or the very first:
+    no eye tells the others."""
     bins = np.floor(lengths / width)
     seen: np.ndarray = np.append(np.diff(bins) > 0, True)
     seen[0] = True

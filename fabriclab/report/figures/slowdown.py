@@ -22,9 +22,12 @@ from fabriclab.results.completion import DEFAULT_BINS, completion_table, size_bi
 
 STATISTICS = {"median": "median", "p99": "99th percentile"}
 IDEAL_FORMULA = (
-    "Slowdown is the completion time over that on an idle path: set-up (a base round trip, nothing on a kept connection) "
-    "+ request (a pull's: a one-way delay) + one-way delay + 8 x (bytes on the wire - those of the first frame) / slowest rate of the path "
-    "+ store and forward (on ports of switches with a shared buffer and of hosts that face them: a frame's own time at every hop)."
+    "Slowdown is the completion time over that on an idle path: set-up (a base round trip, "
+    "nothing on a kept connection) "
+    "+ request (a pull's: a one-way delay) + one-way delay + 8 x (bytes on the wire - those of the first frame) / "
+    "slowest rate of the path "
+    "+ store and forward (on ports of switches with a shared buffer and of hosts that face them: "
+    "a frame's own time at every hop)."
 )
 """In words what `fabriclab.results.idle_path` computes."""
 MOST_POOLS = 6
@@ -86,7 +89,8 @@ def slowdown_by_size(
 def slowdown_against(
     slowdowns: Sequence[BinnedSlowdown], x: SettingAxis, name: str, bins: Sequence[int] = DEFAULT_BINS
 ) -> Picture | None:
-    """Return median and 99th percentile against a parameter, a row of panels for each size bin; None where no line has two points.
+    """Return median and 99th percentile against a parameter, a row of panels for each size bin; None where no line has
+    two points.
 
     Pools of one label are one line.
     """
@@ -184,7 +188,8 @@ def _place(each: BinnedSlowdown, x: SettingAxis) -> float:
 
 def _describe(each: BinnedSlowdown) -> str:
     parts = [
-        f"{name} {format_measure('slowdown', measures['median'], 3)} and {format_measure('slowdown', measures['p99'], 3)}"
+        f"{name} {format_measure('slowdown', measures['median'], 3)} and "
+        f"{format_measure('slowdown', measures['p99'], 3)}"
         for name, measures in each.bins.items()
     ]
     missing = f"; {each.incomplete:,} flows never completed" if each.incomplete else ""

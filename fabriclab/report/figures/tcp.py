@@ -136,6 +136,7 @@ def _long_interval(curve: Curve, rows: pl.LazyFrame) -> tuple[int, int]:
 
 
 def _bin_edges(begin_ns: int, end_ns: int, interval_ns: int) -> np.ndarray:
-    """Return edges that are whole sampling intervals apart, so that all bins have as many samples; a last, shorter one is left out."""
+    """Return edges that are whole sampling intervals apart, so that all bins have as many samples; a last,
+    shorter one is left out."""
     width = max(1, -(-(end_ns - begin_ns) // (_BINS * interval_ns))) * interval_ns
     return np.arange(begin_ns, max(end_ns, begin_ns + width) + 1, width, dtype=np.float64)

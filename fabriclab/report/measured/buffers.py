@@ -1,4 +1,5 @@
-"""What a plan says of a switch's shared buffer: its pools, which queues and priority groups they belong to, what each may take."""
+"""What a plan says of a switch's shared buffer: its pools, which queues and priority groups they belong
+to, what each may take."""
 
 from __future__ import annotations
 
@@ -59,9 +60,11 @@ def alpha(account: Account) -> float | None:
 
 
 def queue_limit(node: Node, account: Account) -> Limit | None:
-    """Return what an account can get while no other one takes anything of its pool, the reserved bytes included; None: nothing bounds it.
+    """Return what an account can get while no other one takes anything of its pool, the reserved bytes included; None:
+    nothing bounds it.
 
-    Of a dynamic limit that is alpha B / (1 + alpha) of the B shared bytes (Choudhury and Hahne 1998), for the threshold falls as it grows.
+    Of a dynamic limit that is alpha B / (1 + alpha) of the B shared bytes (Choudhury and Hahne 1998), for the threshold
+    falls as it grows.
     """
     reserved, static, pool = account.reserved_bytes, account.limit_bytes, account.pool
     if pool is None:

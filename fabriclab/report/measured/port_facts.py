@@ -1,4 +1,5 @@
-"""What a plan says of the place that is measured: the sampled port's buffer, thresholds and rate, and the goodput that its link allows."""
+"""What a plan says of the place that is measured: the sampled port's buffer, thresholds and rate,
+and the goodput that its link allows."""
 
 from __future__ import annotations
 
@@ -49,15 +50,17 @@ class PortFacts:
 
     @property
     def goodput_limit_bps(self) -> float:
-        """Return the most application data per second that full segments carry: rate x 1448/1538 with an MTU of 1500."""
+        """Return the most application data per second that full segments carry:
+        rate x 1448/1538 with an MTU of 1500."""
         return self.rate_bps * (self.mtu - SEGMENT_HEADER_BYTES) / (self.mtu + AROUND_MTU_BYTES)
 
 
 def port_facts(results: Results, name: str | None = None, queue: int | None = None) -> PortFacts | None:
-    """Return the facts of a port `node:interface`, by default of the first sampled one; None when the plan has no such port.
+    """Return the facts of a port `node:interface`, by default of the first sampled one; None when the plan has no such
+    port.
 
-    With `queue` they are those of that queue. A port of a switch with a shared buffer has several: its limit is then the largest one's,
-    and its thresholds are those that all queues which have any have.
+    With `queue` they are those of that queue. A port of a switch with a shared buffer has several: its limit is then
+    the largest one's, and its thresholds are those that all queues which have any have.
     """
     sampled = results.plan.probes.queue_ports
     wanted = name if name is not None else (sampled[0] if sampled else None)
@@ -77,7 +80,8 @@ def _levels(results: Results, node: Node, port: Port, queue: int | None) -> list
     assert port.switch_port is not None, "a port has one of the two"
     if results.clock == "virtual":
         return _switch_levels(node, port.switch_port, queue)
-    # Stock qdiscs stood for the shared buffer: what counts is what they were given, not what the plan's switch would have had.
+    # Stock qdiscs stood for the shared buffer: what counts is what they were given, not what the plan's switch would
+    # have had.
     limit = queue_limit_bytes(results.directory, f"{node.name}:{port.interface}")
     return [
         *([] if limit is None else [Level(limit, "limit", is_limit=True)]),
@@ -110,7 +114,8 @@ def _wred_levels(queues: Sequence[SwitchQueue]) -> list[Level]:
 
 
 def receiver_port(results: Results) -> PortFacts | None:
-    """Return the switch port that leads to the traffic's receiver, where the streams meet; None with several receivers."""
+    """Return the switch port that leads to the traffic's receiver, where the streams meet;
+    None with several receivers."""
     receivers = {each.receiver if isinstance(each, Sent) else None for each in results.plan.traffic}
     if len(receivers) != 1:
         return None

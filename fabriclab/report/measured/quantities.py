@@ -96,7 +96,8 @@ class Axis:
 
 
 def metric_title(metric: str) -> str:
-    """Return what a metric is called in a table or on an axis: `queue_max_bytes[s1:eth3]` is `Queue, longest (s1:eth3)`."""
+    """Return what a metric is called in a table or on an axis:
+    `queue_max_bytes[s1:eth3]` is `Queue, longest (s1:eth3)`."""
     name, _, place = metric.partition("[")
     title = _TITLES.get(name, {"throughput_bps": "Goodput"}.get(name, name.replace("_", " ")))
     return f"{title} ({place[:-1]})" if place else title
@@ -133,7 +134,8 @@ def metric_axis(metric: str, values: Iterable[float]) -> Axis:
 
 
 def axis_for(dimension: str, values: Iterable[float]) -> Axis:
-    """Return the unit (of `bps`, `bytes`, `ns`) that fits the largest value; 1 Gbps is still 1000 Mbps, 4 MB 4000 KB."""
+    """Return the unit (of `bps`, `bytes`, `ns`) that fits the largest value;
+    1 Gbps is still 1000 Mbps, 4 MB 4000 KB."""
     largest = max((abs(value) for value in values), default=0.0)
     for scale, unit in _SCALES.get(dimension, ()):
         if largest >= scale * {"Gbps": 2, "MB": 10, "GB": 10}.get(unit, 1):

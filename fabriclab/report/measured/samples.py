@@ -23,7 +23,8 @@ from fabriclab.results.switch_metrics import DROP_CAUSES
 
 @dataclass(frozen=True)
 class QueueSamples:
-    """Rows have time_ns (ascending), bytes, drops and marks, both counted since the port was made; there is at least one."""
+    """Rows have time_ns (ascending), bytes, drops and marks, both counted since the port was made;
+    there is at least one."""
 
     rows: pl.LazyFrame
     facts: PortFacts
@@ -32,7 +33,8 @@ class QueueSamples:
 
     @cached_property
     def distribution(self) -> pl.DataFrame:
-        """How much of the busy time the queue was how long (`fabriclab.results.statistics.time_weighted_distribution`)."""
+        """How much of the busy time the queue was how long
+        (`fabriclab.results.statistics.time_weighted_distribution`)."""
         return time_weighted_distribution(hold_until_next(self.rows, "bytes", *self.busy))
 
     @cached_property
@@ -65,7 +67,8 @@ class QueueSamples:
 
     @cached_property
     def telling(self) -> tuple[int | None, str]:
-        """The time, ns after the epoch, at which to look closer, and what is there: the first drop; of a switch's queue, its longest.
+        """The time, ns after the epoch, at which to look closer, and what is there: the first drop; of a switch's
+        queue, its longest.
 
         None is the middle of the run.
         """
@@ -81,7 +84,8 @@ class QueueSamples:
 
 
 def queue_samples(results: Results, port: str | None = None, queue: int | None = None) -> QueueSamples | None:
-    """Return the samples of a port's qdisc, by default the first sampled one's, or of one queue of a port; None when there are none."""
+    """Return the samples of a port's qdisc, by default the first sampled one's, or of one queue of a port;
+    None when there are none."""
     facts = port_facts(results, port, queue)
     rows = results.measured.queues if queue is None else _queue_rows(results, queue)
     if facts is None or rows is None:
@@ -106,7 +110,8 @@ def default_place(results: Results) -> tuple[str | None, int | None]:
 
 
 def longest_queue(results: Results, port: str | None = None, queue: int | None = None) -> tuple[str, int] | None:
-    """Return port and number of the switch's queue that grew longest, of those named if they were sampled; None without samples."""
+    """Return port and number of the switch's queue that grew longest, of those named if they were sampled;
+    None without samples."""
     if results.switches.queues is None:
         return None
     hosts = results.plan.host_names

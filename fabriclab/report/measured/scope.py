@@ -1,4 +1,5 @@
-"""What a number without brackets covers: of how many ports it is, which of them has most of it, which flows are in it and which are not."""
+"""What a number without brackets covers: of how many ports it is, which of them has most of it,
+which flows are in it and which are not."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ _OF_COMPLETE_FLOWS = ("fct_", "slowdown_")
 
 
 def measured_ports(results: Results, metric: str) -> tuple[str, ...]:
-    """Return the ports whose own values the metric without a port is made of; empty for a metric that is not of ports."""
+    """Return the ports whose own values the metric without a port is made of;
+    empty for a metric that is not of ports."""
     probes = results.plan.probes
     if metric in (*PORT_COUNTS, *PORT_LENGTHS):
         return probes.queue_ports
@@ -29,7 +31,8 @@ def most_of(results: Results, metric: str) -> PortShare | None:
 
 
 def scope_text(results: Results, metric: str) -> str:
-    """Return what the metric covers, where that is not plain: which of several ports, jobs or changes, and what is left out."""
+    """Return what the metric covers, where that is not plain: which of several ports, jobs or changes,
+    and what is left out."""
     if measured_ports(results, metric):
         return _of_ports(metric, most_of(results, metric))
     if metric.startswith(_OF_COMPLETE_FLOWS):

@@ -30,7 +30,8 @@ class Steps:
 def read_steps(rows: pl.LazyFrame, value: str, begin_ns: float, end_ns: float, most: int = MOST_STEPS) -> Steps:
     """Return `value` of rows with ascending `time_ns` over an interval; a row holds until the next one.
 
-    The value that holds at begin_ns comes from the last row before it. More than `most` rows are reduced to an envelope of bins.
+    The value that holds at begin_ns comes from the last row before it. More than `most` rows are reduced to an envelope
+    of bins.
     """
     wanted = rows.select("time_ns", pl.col(value).cast(pl.Float64).alias("value")).drop_nulls()
     before = wanted.filter(pl.col("time_ns") < begin_ns).last().collect(engine="streaming")
@@ -79,9 +80,11 @@ def counter_at(rows: pl.LazyFrame, counter: str, edges: Array) -> Array:
 
 
 def sampled_bins(interval_ns: int, begin_ns: int, end_ns: int, most: int) -> Array:
-    """Return the edges of at most about `most` bins, all of them times at which a sample was due; they cover the interval.
+    """Return the edges of at most about `most` bins, all of them times at which a sample was due; they cover the
+    interval.
 
-    A counter that was sampled grew at some time since the sample before: bins of other widths would have one sample more or less by turns.
+    A counter that was sampled grew at some time since the sample before: bins of other widths would have one sample
+    more or less by turns.
     """
     width = interval_ns * max(1, -(-(end_ns - begin_ns) // (interval_ns * most)))
     first, last = begin_ns // width, -(-end_ns // width)

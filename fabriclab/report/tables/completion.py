@@ -27,7 +27,10 @@ _HOW_RECOVERED = {
 def completion_tables(
     pools: Sequence[PooledRuns], traffic: Sequence[str] = (), bins: Sequence[int] = DEFAULT_BINS
 ) -> list[DataTable]:
-    """Return the tables that have rows: of flows, of how they recovered from losses, of coflows. `traffic` names classes; empty: all."""
+    """Return the tables that have rows: of flows, of how they recovered from losses, of coflows.
+
+    `traffic` names classes; empty: all.
+    """
     present = [pool for pool in pools if pool.runs]
     classes = [name for name in sized_classes(present) if not traffic or name in traffic]
     tables = [_flow_table(present, classes, bins), _recovery_table(present, classes), _coflow_table(present, traffic)]
@@ -71,7 +74,8 @@ def _recovery_table(pools: Sequence[PooledRuns], classes: Sequence[str]) -> Data
         lossy = lossy or any(row["recovery"] in RECOVERIES[1:] for row in rows)
     headings = ["Traffic", "Recovered by", "Flows", "Share", "Incomplete", *STATISTICS.values()]
     caption = (
-        "Completion times by what the sender did about losses: nothing was sent again; segments were, without waiting for a timer; "
+        "Completion times by what the sender did about losses: nothing was sent again; segments were, "
+        "without waiting for a timer; "
         "the retransmission timer ran out once, or more often. The groups of completion times come from there."
     )
     numbers = [False, False, *[True] * 8]
@@ -147,4 +151,7 @@ def _explain_intervals(pools: Sequence[PooledRuns]) -> str:
         if any(len(pool.runs) > 1 for pool in pools)
         else "flows of the one run, and say nothing of other seeds"
     )
-    return f"Small: 95 % bootstrap intervals, which resample the {what}. ≥ is a lower bound: incomplete flows could raise it."
+    return (
+        f"Small: 95 % bootstrap intervals, which resample the {what}. ≥ is a lower bound: "
+        "incomplete flows could raise it."
+    )

@@ -52,7 +52,8 @@ _COMPLETION_TIMES = ("fct_median_ns", "fct_p99_ns")
 
 @dataclass(frozen=True)
 class PointTable:
-    """A table of points, one row for those that differ only in their seed; `numbers` tells which columns are numbers, aligned right."""
+    """A table of points, one row for those that differ only in their seed; `numbers` tells which columns are
+    numbers, aligned right."""
 
     headings: list[str]
     numbers: list[bool]
@@ -61,7 +62,7 @@ class PointTable:
     """Whether the row's points are complete."""
     caption: str
     scope: str
-    """Of how many ports its columns are; empty where that is plain."""
+    """How many ports its columns cover, in words; empty where that is plain."""
 
 
 def point_table(
@@ -74,9 +75,9 @@ def point_table(
 ) -> PointTable:
     """Return one row for every pool, those without results included.
 
-    Columns that nobody measured are left out, those of `leave_out`, and the status where all points are complete. Where several classes
-    have completion times, these are by class, or not there at all. A pool of several seeds
-    has the mean over its runs, of completion times the statistic of all flows together, and the interval as the cell's detail.
+    Columns that nobody measured are left out, those of `leave_out`, and the status where all points are complete. Where
+    several classes have completion times, these are by class, or not there at all. A pool of several seeds has the mean
+    over its runs, of completion times the statistic of all flows together, and the interval as the cell's detail.
     """
     columns = _columns(pools, leave_out, by_class=by_class)
     named = varied or tuple(dict.fromkeys(name for pool in pools for name in pool.pool.settings))
@@ -100,7 +101,8 @@ def point_table(
 
 
 def metric_rows(results: Results) -> list[tuple[str, str]]:
-    """Return every measured metric of a run as title and text; a port's own are left out where only one port is sampled.
+    """Return every measured metric of a run as title and text; a port's own are left out where only one port is
+    sampled.
 
     So are those of a shared buffer's ports and queues: they have a table, and there are many.
     """
@@ -167,7 +169,8 @@ def _compared(results: Results, name: str, value: float) -> str:
 
 
 def _accuracy(results: Results, name: str) -> str:
-    """Return by how much a time of routing may be too long, where the engine can't look at all routes at once; else nothing."""
+    """Return by how much a time of routing may be too long, where the engine can't look at all routes
+    at once; else nothing."""
     metric, bracket, event = name.partition("[")
     within = results.summary.get(f"{metric.removesuffix('_ns')}{_ACCURACY_UNIT}{bracket}{event}")
     return "" if within is None else f"or up to {format_metric('_ns', within, 2)} sooner"

@@ -1,4 +1,5 @@
-"""Tables of switches with a shared buffer: drops by cause, marks and pauses of each port or of each point, and congestion events."""
+"""Tables of switches with a shared buffer: drops by cause, marks and pauses of each port or of each point,
+and congestion events."""
 
 from __future__ import annotations
 
@@ -37,14 +38,17 @@ _OF_POINTS = _OF_PORTS | {
     "headroom_max_bytes": "Headroom",
 }
 _EXPLAINED = (
-    "Queue drops: at the queue's own limit, its pool's end, or the limit of its virtual output queue. Ingress discards: at the limit of "
-    "the priority group that a packet came in by, counted at that port. Paused: the time that queues were stopped, summed over them. "
+    "Queue drops: at the queue's own limit, its pool's end, or the limit of its virtual output queue. "
+    "Ingress discards: at the limit of "
+    "the priority group that a packet came in by, counted at that port. Paused: the time that queues were stopped, "
+    "summed over them. "
     "Events: times that a queue reached its event length."
 )
 
 
 def switch_port_table(results: Results) -> DataTable:
-    """Return a row for each sampled switch port, and for a host's that was paused or sent pauses; without rows where nobody sampled."""
+    """Return a row for each sampled switch port, and for a host's that was paused or sent pauses;
+    without rows where nobody sampled."""
     sampled = results.plan.probes.switch_ports
     peers = _peers(results)
     hosts = results.plan.host_names
@@ -137,7 +141,10 @@ def congestion_event_table(results: Results) -> DataTable:
     shown = rows.sort("peak_bytes", *order, descending=[True, False, False, False]).head(MOST_EVENTS).sort(order)
     peers = _peers(results)
     cells = [_event_row(row, peers) for row in shown.iter_rows(named=True)]
-    caption = "An event begins when a queue is as long as event says, and ends at half of that; its bytes by the port that they came in by."
+    caption = (
+        "An event begins when a queue is as long as event says, and ends at half of that; "
+        "its bytes by the port that they came in by."
+    )
     if rows.height > MOST_EVENTS:
         caption += f" The {MOST_EVENTS} largest of {rows.height:,} events."
     return DataTable("Congestion events", caption, headings, numbers, [RowGroup("", cells)])

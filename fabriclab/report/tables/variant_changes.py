@@ -28,7 +28,8 @@ FEW_PAIRS = 10
 def change_table(pools: Sequence[PooledRuns], varied: Sequence[str]) -> DataTable | None:
     """Return the changes from the first alternative to the others, in groups of what else varies.
 
-    The alternatives are variants, else congestion controls, else the first setting that is no number; None where there are none.
+    The alternatives are variants, else congestion controls, else the first setting that is no number; None where there
+    are none.
     """
     present = [pool for pool in pools if pool.runs]
     name = _alternatives(present, varied)
@@ -95,13 +96,19 @@ def _caption(pairs: set[int]) -> str:
 
 def _sentences(pairs: set[int]) -> Iterator[str]:
     if pairs == {1}:
-        yield "One run each, both of the same seed: there is no interval, and no telling how much of a change is the seed's."
+        yield (
+            "One run each, both of the same seed: there is no interval, and no telling how much of a change is the "
+            "seed's."
+        )
         return
     yield "Changes in per cent of the mean over the runs; completion times are each run's own median and percentile."
     paired = sorted(count for count in pairs if count)
     if paired:
         seeds = str(paired[0]) if len(paired) == 1 else f"{paired[0]} to {paired[-1]}"
-        yield f"Runs of the same seed are compared with each other: {seeds} seeds. Small: 95 % intervals, which resample these pairs."
+        yield (
+            f"Runs of the same seed are compared with each other: {seeds} seeds. Small: 95 % intervals, "
+            "which resample these pairs."
+        )
     if paired and paired[0] < FEW_PAIRS:
         yield f"Of fewer than {FEW_PAIRS} seeds they are rather too narrow."
     if 0 in pairs:

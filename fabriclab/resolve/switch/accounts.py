@@ -17,7 +17,7 @@ class AccountResolver:
     """Resolves what a queue or a group may take."""
 
     def __init__(self, scale: Scale, cell_bytes: int, switch: WrittenSwitch, problems: Problems) -> None:
-        """Of one switch."""
+        """Take the scale and the cells of one switch; what is wrong with it is recorded in `problems`."""
         self._scale = scale
         self._cell_bytes = cell_bytes
         self._switch = switch

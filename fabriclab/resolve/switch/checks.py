@@ -1,4 +1,5 @@
-"""Checks of a switch whose figures are resolved: memory, ECN thresholds, schedulers. PFC has its own file, `pfc_checks`.
+"""Checks of a switch whose figures are resolved: memory, ECN thresholds, schedulers. PFC has its own file,
+`pfc_checks`.
 
 Each rule is a function of a switch and its ports and yields findings; `check_switch` has all of them.
 """
@@ -34,7 +35,8 @@ def check_switch(switch: Switch, ports: Sequence[CheckedPort]) -> tuple[SwitchFi
 
 
 def reserved_above_pool(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
-    """What queues and priority groups of all ports reserve fits into their pool; the kernel refuses the port that is too much."""
+    """What queues and priority groups of all ports reserve fits into their pool;
+    the kernel refuses the port that is too much."""
     memory = Memory(switch, ports)
     for pool in switch.pools:
         reserved = memory.reserved_bytes(pool.name)
@@ -68,14 +70,18 @@ def account_below_frame(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
 
 
 def _below_frame(path: tuple[str, ...], size_bytes: int, port: CheckedPort) -> SwitchFinding:
-    bound = f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}, in whole cells and beside what is reserved"
+    bound = (
+        f"too small for a frame, {port.line.frame_bytes} B at MTU {port.line.mtu}, in whole cells and beside what is "
+        "reserved"
+    )
     return SwitchFinding(
         "account-below-frame", "error", path, size(size_bytes), bound, "no such frame would pass", ports=(port.name,)
     )
 
 
 def pool_below_frames(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
-    """Every pool holds a frame for each port that takes from it: a scaled one may be no more than a frame for all of them."""
+    """Every pool holds a frame for each port that takes from it: a scaled one may be no more than a
+    frame for all of them."""
     memory = Memory(switch, ports)
     for pool in switch.pools:
         frames = [
@@ -182,7 +188,8 @@ def guarantees_above_line(switch: Switch, ports: Sequence[CheckedPort]) -> Itera
 
 
 def unmarked(switch: Switch, ports: Sequence[CheckedPort], codepoints: Iterable[int]) -> Iterator[SwitchFinding]:
-    """DCTCP with these DSCPs crosses a switch whose queues mark nothing (not part of `check_switch`: it needs to know the traffic)."""
+    """DCTCP with these DSCPs crosses a switch whose queues mark nothing (not part of `check_switch`:
+    it needs to know the traffic)."""
     del switch
     for port in ports:
         queues = {

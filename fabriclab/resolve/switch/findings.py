@@ -1,7 +1,8 @@
-"""What is looked at when a switch is checked, and what is found: a rule, a field, its value, the bound and the consequence.
+"""What is looked at when a switch is checked, and what is found: a rule, a field, its value, the bound and the
+consequence.
 
-The rules are pure functions of a switch and its ports (`checks.py`, `pfc_checks.py`): a plan's switch is checked with them, and so is a
-SONiC configuration without a lab around.
+The rules are pure functions of a switch and its ports (`checks.py`, `pfc_checks.py`): a plan's switch is checked with
+them, and so is a SONiC configuration without a lab around.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Headroom: what a lossless priority group must be able to take after it has told its neighbour to pause, so that nothing is lost.
+"""Headroom: what a lossless priority group must be able to take after it has told its neighbour to pause, so that
+nothing is lost.
 
-The group pauses when a frame does not fit below its limit (`images/machine/kernel/switch/pfc.h`); that frame is the first in headroom.
-Then, with out = from us to the neighbour, in = from the neighbour to us:
+The group pauses when a frame does not fit below its limit (`images/machine/kernel/switch/pfc.h`); that frame is the
+first in headroom. Then, with out = from us to the neighbour, in = from the neighbour to us:
 
     1. the frame that we are sending is finished first              one full frame out
     2. pauses of our other priorities may be ahead of this one      84 B out each
@@ -10,23 +11,27 @@ Then, with out = from us to the neighbour, in = from the neighbour to us:
     5. the neighbour reacts                                         reaction
     6. what it sent until then is still to come                     delay in
 
-In that time, T, the neighbour sends without a gap, and it finishes the frame that it has begun when the pause takes effect:
+In that time, T, the neighbour sends without a gap, and it finishes the frame that it has begun when the pause takes
+effect:
 
     headroom = frame that did not fit + T x rate in x worst + frame begun last
 
-`worst` is memory in whole cells over bytes on the wire, for the worst size of frame: 1514 / 1538 with cells of one byte, 256 / 84 with
-cells of 256 bytes, where a frame of 64 bytes takes a cell. Frames of any sizes together take no more.
+`worst` is memory in whole cells over bytes on the wire, for the worst size of frame: 1514 / 1538 with cells of one
+byte, 256 / 84 with cells of 256 bytes, where a frame of 64 bytes takes a cell. Frames of any sizes together take no
+more.
 
-IEEE 802.1Qbb (annex O, "Buffer requirements for PFC") has the same terms: a frame at each end, the pause, cable and interface delay both
-ways, reaction; interfaces here have no delay of their own. SONiC (sonic-swss, cfgmgr/buffer_headroom_mellanox.lua) computes
+IEEE 802.1Qbb (annex O, "Buffer requirements for PFC") has the same terms: a frame at each end, the pause, cable and
+interface delay both ways, reaction; interfaces here have no delay of their own. SONiC (sonic-swss,
+cfgmgr/buffer_headroom_mellanox.lua) computes
 
-    xoff = lossless_mtu + (port_mtu + bytes_on_cable + 2 bytes_on_gearbox + mac_phy_delay + peer_response) x cell_occupancy
+    xoff = lossless_mtu
+         + (port_mtu + bytes_on_cable + 2 bytes_on_gearbox + mac_phy_delay + peer_response) x cell_occupancy
 
-lossless_mtu is the first frame, port_mtu 1, bytes_on_cable 4 and 6, peer_response 5 with the frame begun last, cell_occupancy `worst`
-(by default it too takes all frames for small: small_packet_percentage 100).
+lossless_mtu is the first frame, port_mtu 1, bytes_on_cable 4 and 6, peer_response 5 with the frame begun last,
+cell_occupancy `worst` (by default it too takes all frames for small: small_packet_percentage 100).
 
-With frames of one size, nothing sent against them, and a single priority, 1 + ceil((84 B + 2 delay x rate) / frame) frames are enough,
-as the kernel's README derives: `full_frames_headroom`. Fewer lose with full frames.
+With frames of one size, nothing sent against them, and a single priority, 1 + ceil((84 B + 2 delay x rate) / frame)
+frames are enough, as the kernel's README derives: `full_frames_headroom`. Fewer lose with full frames.
 """
 
 from __future__ import annotations
@@ -83,9 +88,11 @@ def headroom_bytes(line: Line, cell_bytes: int, priorities: int) -> int:
 
 
 def full_frames_headroom(line: Line, cell_bytes: int) -> int:
-    """Return what a group needs where all frames have full size and nothing is sent against them: with less, a busy sender loses.
+    """Return what a group needs where all frames have full size and nothing is sent against them: with less, a busy
+    sender loses.
 
-    A frame that would start at the very time at which the pause takes effect still goes (`switch_chip_lock` serves first), hence floor + 1.
+    A frame that would start at the very time at which the pause takes effect still goes (`switch_chip_lock` serves
+    first), hence floor + 1.
     """
     exposed = Fraction(LEAST_ON_LINE_BYTES * line.in_rate_bps, line.out_rate_bps) + _in_flight_bytes(line)
     frames = 1 + int(exposed / wire_bytes(line.frame_bytes)) + 1
@@ -99,7 +106,8 @@ def _in_flight_bytes(line: Line) -> Fraction:
 
 @lru_cache
 def _worst_occupancy(frame_bytes: int, cell_bytes: int) -> Fraction:
-    """Return the most cells that a byte on the wire can take: of the frames of n cells the shortest is the worst, and the full frame."""
+    """Return the most cells that a byte on the wire can take: of the frames of n cells the shortest is the
+    worst, and the full frame."""
     most = cells(frame_bytes, cell_bytes)
     shortest = (Fraction(count, wire_bytes((count - 1) * cell_bytes + 1)) for count in range(1, most + 1))
     return max(shortest)

@@ -1,11 +1,13 @@
 """How long queues and priority groups can get in a switch's memory.
 
-A dynamic limit admits a frame while the account is below alpha x (free cells of the pool); with N accounts that are always full each holds
+A dynamic limit admits a frame while the account is below alpha x (free cells of the pool); with N accounts that are
+always full each holds
 
     alpha B / (1 + alpha N)
 
-of the B cells that nobody has reserved (A. K. Choudhury and E. L. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
-Switches", IEEE/ACM ToN 6(2), 1998). Everything is computed in cells, as the kernel does, and told in bytes of full frames.
+of the B cells that nobody has reserved (A. K. Choudhury and E. L. Hahne, "Dynamic Queue Length Thresholds for
+Shared-Memory Packet Switches", IEEE/ACM ToN 6(2), 1998). Everything is computed in cells, as the kernel does, and told
+in bytes of full frames.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ class Memory:
         return max(0, self.pools[pool].size_bytes // self.cell_bytes - self._reserved[pool])
 
     def headroom_bytes(self, account: Account, lossless: Lossless, groups: int) -> int:
-        """Return the headroom that so many groups alike can fill together: their own, or what their pool has for them."""
+        """Return the headroom that so many groups alike can fill together: their own,
+        or what their pool has for them."""
         own = groups * lossless.headroom_bytes
         shared = 0 if account.pool is None else self.pools[account.pool].headroom_bytes
         return min(own, shared) if shared else own

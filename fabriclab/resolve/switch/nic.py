@@ -9,9 +9,9 @@ from fabriclab.resolve.switch.checks import queues_in_use
 def nic_port(facing: SwitchPort, queue_bytes: int) -> SwitchPort:
     """Return the host's end of a link whose other end is `facing`.
 
-    It has the switch's maps and PFC, without the watchdog, which is a switch's. Each class has a queue of `queue_bytes` to itself, and
-    all are served in turn (DWRR of equal weights), so that a class that is paused holds up no other. Without priority groups it pauses
-    nobody.
+    It has the switch's maps and PFC, without the watchdog, which is a switch's. Each class has a queue of `queue_bytes`
+    to itself, and all are served in turn (DWRR of equal weights), so that a class that is paused holds up no other.
+    Without priority groups it pauses nobody.
     """
     account, scheduler = Account(limit_bytes=queue_bytes), Scheduler(kind="dwrr")
     queues = tuple(

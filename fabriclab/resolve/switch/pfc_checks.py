@@ -65,7 +65,10 @@ def headroom_below_need(switch: Switch, ports: Sequence[CheckedPort]) -> Iterato
                 fate = f"the group is never lossless; this link needs {size(safe)}"
                 yield SwitchFinding("headroom-below-frame", "error", path, value, bound, fate, _COMPUTED, (port.name,))
             elif whole < min(full, safe):
-                bound = f"below {size(min(full, safe))}, which a sender of full frames at the line's rate fills after the pause"
+                bound = (
+                    f"below {size(min(full, safe))}, which a sender of full frames at the line's rate fills after the "
+                    "pause"
+                )
                 fate = f"the class loses frames; {size(safe)} are enough for whatever comes"
                 yield SwitchFinding("headroom-below-need", "warning", path, value, bound, fate, _COMPUTED, (port.name,))
             elif whole < safe:
@@ -95,7 +98,10 @@ def shared_headroom(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Sw
         elif total > pool.headroom_bytes:
             ratio = Fraction(total, pool.headroom_bytes)
             at_once = pool.headroom_bytes // max(headroom for _, headroom in each)
-            bound = f"over-subscribed {float(ratio):.3g} times: the {len(each)} lossless groups have {size(total)} of headroom"
+            bound = (
+                f"over-subscribed {float(ratio):.3g} times: the {len(each)} lossless groups have {size(total)} of "
+                "headroom"
+            )
             fate = f"when more than {at_once} of them fill theirs at once, frames are lost"
             yield SwitchFinding("headroom-oversubscribed", "warning", path, value, bound, fate)
 
@@ -127,7 +133,8 @@ def xon_above_limit(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[Sw
 
 
 def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[SwitchFinding]:
-    """The pause of a lossless group stops the queue that its frames wait in, taking the neighbour's maps for the same."""
+    """The pause of a lossless group stops the queue that its frames wait in,
+    taking the neighbour's maps for the same."""
     del switch
     for port in ports:
         maps = port.port.maps
@@ -135,7 +142,10 @@ def wrong_queue_paused(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator
             stopped = {maps.priority_to_queue[priority] for priority in _priorities_of(group, port)}
             filled = {maps.tc_to_queue[tc] for tc in _classes(group, port)}
             if stopped and filled - stopped:
-                bound = f"what stops queue {number_ranges(stopped)}, while frames of group {group.index} leave by queue {number_ranges(filled)}"
+                bound = (
+                    f"what stops queue {number_ranges(stopped)}, while frames of group {group.index} leave by queue "
+                    f"{number_ranges(filled)}"
+                )
                 fate, remedy = (
                     "what fills the group is not stopped, and frames are lost",
                     "mend priority_to_queue, tc_to_queue or tc_to_group",
@@ -178,7 +188,8 @@ def lossless_class_dropped(switch: Switch, ports: Sequence[CheckedPort]) -> Iter
 def _overflows_at(
     queue: SwitchQueue, group: PriorityGroup, lossless: Lossless, memory: Memory, most: int
 ) -> int | None:
-    """Return the least number of ports whose groups, full with their headroom, hold more than the queue may; None: no number does."""
+    """Return the least number of ports whose groups, full with their headroom, hold more than the queue may;
+    None: no number does."""
     room = Fraction(cells(queue.account.reserved_bytes, memory.cell_bytes))
     for senders in range(1, most + 1):
         # In one pool each frame counts twice, so that as many accounts again are full.

@@ -17,7 +17,8 @@ from fabriclab.resolve.switch.scale import Scale
 _PPM = 1_000_000
 _NS_BITS = 8 * 10**9
 PHANTOM_PPM = 950_000
-"""HULL's gamma (M. Alizadeh et al., "Less is More: Trading a little Bandwidth for Ultra-Low Latency in the Data Center", NSDI 2012)."""
+"""HULL's gamma (M. Alizadeh et al., "Less is More: Trading a little Bandwidth for Ultra-Low Latency in the
+Data Center", NSDI 2012)."""
 
 
 class QueueResolver:
@@ -93,7 +94,8 @@ class QueueResolver:
         )
 
     def _threshold(self, index: int, field: str, written: Written[Threshold], line: Line) -> int:
-        """Return a threshold; a length of a profile is scaled, not below a frame, where every queue of one frame would be above."""
+        """Return a threshold; a length of a profile is scaled, not below a frame,
+        where every queue of one frame would be above."""
         if written.value.unit == "ns":
             return written.value.value
         value = Written(written.value.value, written.key, written.text, written.place)

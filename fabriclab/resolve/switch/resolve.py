@@ -1,12 +1,15 @@
-"""From what is written of a switch with a shared buffer to `Switch` and its ports' `SwitchPort`, every default explicit.
+"""From what is written of a switch with a shared buffer to `Switch` and its ports' `SwitchPort`, every default
+explicit.
 
 What holds where nothing is written:
 
-- A queue takes from the first pool with alpha 1 (so every queue is bounded), and is served by DWRR of weight 1 (by WRR on a switch
-  that has it).
-- The queue of a lossless class has memory of its own, as much as the whole switch: only the ingress side decides, as with SONiC's
-  egress_lossless_pool. Otherwise each of its frames would count twice in one pool, and be lost at the egress before anybody pauses.
-- A priority group that is not written has no limit; the queues alone decide. One that is written takes from the first pool with alpha 1.
+- A queue takes from the first pool with alpha 1 (so every queue is bounded), and is served by DWRR of weight 1 (by WRR
+  on a switch that has it).
+- The queue of a lossless class has memory of its own, as much as the whole switch: only the ingress side decides, as
+  with SONiC's egress_lossless_pool. Otherwise each of its frames would count twice in one pool, and be lost at the
+  egress before anybody pauses.
+- A priority group that is not written has no limit; the queues alone decide. One that is written takes from the first
+  pool with alpha 1.
 - A lossless group lets its neighbour go on at its limit less three full frames.
 """
 
@@ -181,7 +184,8 @@ def _pools(written: WrittenSwitch, scale: Scale, cell_bytes: int, ports: _PortGr
 def _shared_headroom(
     written: WrittenSwitch, pool: str, shared: Written[int], scale: Scale, cell_bytes: int, ports: _PortGroups
 ) -> int:
-    """Return a pool's headroom; `raised` is what its groups have over what the profile's figures come to at the lab's rates."""
+    """Return a pool's headroom; `raised` is what its groups have over what the profile's figures come
+    to at the lab's rates."""
     own = [
         (one, group.index, group.lossless.headroom_bytes)
         for one, groups in ports

@@ -1,8 +1,8 @@
 """A profile's figures at the rates of the lab.
 
-A buffer is about time: at half the rate, half the bytes last as long as on the real switch. What is written in the profile's file is
-scaled; what the experiment says is meant. Cells, weights, alpha and times stay. Frames stay as large as they are, too, so that what must
-hold one does, however small the factor.
+A buffer is about time: at half the rate, half the bytes last as long as on the real switch. What is written in the
+profile's file is scaled; what the experiment says is meant. Cells, weights, alpha and times stay. Frames stay as large
+as they are, too, so that what must hold one does, however small the factor.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Scale:
     ) -> int:
         """Return the headroom that a pool's groups share, whole cells.
 
-        Where it is scaled it is one group's (`least`) at least, and raised as the groups' own were, which hang on cable and frames: so it
-        is oversubscribed as on the real switch.
+        Where it is scaled it is one group's (`least`) at least, and raised as the groups' own were, which hang on cable
+        and frames: so it is oversubscribed as on the real switch.
         """
         factor, words = self._pool_factor(written)
         if not words:
@@ -71,7 +71,8 @@ class Scale:
         )
 
     def reserved_bytes(self, noun: str, number: int, written: Written[int], rate_bps: int, cell_bytes: int) -> int:
-        """Return reserved bytes; those that are scaled in whole cells, so that their sum fits the pool that is scaled likewise."""
+        """Return reserved bytes; those that are scaled in whole cells, so that their sum fits the pool
+        that is scaled likewise."""
         factor, words = self._port_factor(written, rate_bps)
         if not words:
             return written.value

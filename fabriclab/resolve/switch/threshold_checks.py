@@ -1,7 +1,7 @@
 """Whether a queue can become as long as its WRED thresholds ask: with one busy port, and with all of them.
 
-A frame must pass both sides: the queue's limit at the egress, and the limit of the priority group that it came in by. A lossless group
-pauses its neighbour at its limit; DCTCP wants its marks before that (K < xoff).
+A frame must pass both sides: the queue's limit at the egress, and the limit of the priority group that it came in by. A
+lossless group pauses its neighbour at its limit; DCTCP wants its marks before that (K < xoff).
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def _egress(queue: SwitchQueue, wred: Wred, port: CheckedPort, memory: Memory, p
         return
     if stops is not None:
         least = memory.holds_bytes(queue.account, stops, port.line.frame_bytes)
-        bound = f"not below {size(least)}, what the queue holds with {stops} of {ports} ports busy ({_limit(queue.account, memory)})"
+        bound = (
+            f"not below {size(least)}, what the queue holds with {stops} of {ports} ports busy "
+            f"({_limit(queue.account, memory)})"
+        )
         fate = f"from then on nothing is {_act(wred)}, frames are dropped first"
         yield SwitchFinding(
             "wred-unreachable-when-busy", "warning", (*path, "min"), value, bound, fate, ports=(port.name,)

@@ -22,7 +22,10 @@ class PortClass:
 
 
 def common_and_own(settings: Mapping[str, PortSettings]) -> tuple[PortSettings, tuple[PortClass, ...]]:
-    """Return what holds for all ports (one at least), and each class with what does not: queues, groups, maps, PFC. No class if alike."""
+    """Return what holds for all ports (one at least), and each class with what does not: queues, groups, maps, PFC.
+
+    No class if alike.
+    """
     alike = _alike(settings)
     every = [one for one, _ in alike]
     common = PortSettings(

@@ -17,11 +17,12 @@ class Profile:
     title: str
     source: str
     bandwidth_bps: int | None
-    """Of all its ports; None, with port_rate_bps, where ports have different speeds: then it is not scaled by bandwidth."""
+    """The rates of all its ports together; None, with port_rate_bps, where ports have different speeds:
+    then it is not scaled by bandwidth."""
     port_rate_bps: int | None
     pools: dict[str, Block]
     settings: PortSettings
-    """Of all ports."""
+    """What all ports have in common."""
     ports: tuple[tuple[str, PortSettings], ...] = ()
     """What holds for some of them only, by key."""
     cell: str | None = None

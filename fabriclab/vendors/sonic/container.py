@@ -1,8 +1,9 @@
-"""docker-sonic-vs in a lab: whether its databases and its kernel have what its config_db.json says, and its ports made ready for qdiscs.
+"""docker-sonic-vs in a lab: whether its databases and its kernel have what its config_db.json says, and its ports made
+ready for qdiscs.
 
-SONiC configures itself: the engine waits until CONFIG_DB and APPL_DB hold the file, compares the kernel's addresses with it, and puts
-traffic control where packets leave, on the TAP devices `EthernetN` that syncd connects with Containerlab's `ethM`
-(sonic-sairedis, vslib/HostInterfaceInfo.cpp; sonic-swss-common, doc/swss-schema.md).
+SONiC configures itself: the engine waits until CONFIG_DB and APPL_DB hold the file, compares the kernel's addresses
+with it, and puts traffic control where packets leave, on the TAP devices `EthernetN` that syncd connects with
+Containerlab's `ethM` (sonic-sairedis, vslib/HostInterfaceInfo.cpp; sonic-swss-common, doc/swss-schema.md).
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ class SonicError(EngineError):
 
 
 def prepare(container: Container, config: Path, job: Job, directory: Path, tools: Path, interrupt: Interrupt) -> None:
-    """Wait until SONiC is what its configuration says, and put traffic control on its ports. Raises NodeError, SonicError."""
+    """Wait until SONiC is what its configuration says, and put traffic control on its ports.
+
+    Raises NodeError, SonicError.
+    """
     node = container.node
     interfaces = job.interfaces[node]
     tables = read_config(config)
@@ -88,7 +92,10 @@ def read_config(path: Path) -> dict[str, Any]:
 def await_databases(
     container: Container, tables: Mapping[str, Any], ports: Sequence[str], interrupt: Interrupt
 ) -> None:
-    """Wait until the node's CONFIG_DB and APPL_DB hold what the file says. Raises SonicError after a while, with what is missing."""
+    """Wait until the node's CONFIG_DB and APPL_DB hold what the file says.
+
+    Raises SonicError after a while, with what is missing.
+    """
     began = time.monotonic()
     while not interrupt.requested:
         missing = _missing(container, tables, ports)
@@ -123,7 +130,10 @@ def read_database(container: Container, number: int) -> Database:
 
 
 def missing_in_config_db(tables: Mapping[str, Any], database: Database) -> list[str]:
-    """Return what the file says and CONFIG_DB does not, in words. A leaf-list is a field `NAME@` there, an empty entry has `NULL`."""
+    """Return what the file says and CONFIG_DB does not, in words.
+
+    A leaf-list is a field `NAME@` there, an empty entry has `NULL`.
+    """
     missing = []
     for table, entries in tables.items():
         for key, fields in entries.items() if isinstance(entries, dict) else ():
@@ -207,6 +217,7 @@ def links_batch(interfaces: Sequence[Interface]) -> str:
 
 
 def devices(interfaces: Sequence[Interface]) -> list[str]:
-    """Return all devices that frames pass: neither the TAP nor Containerlab's interface behind it may join or cut them."""
+    """Return all devices that frames pass: neither the TAP nor Containerlab's interface behind it
+    may join or cut them."""
     links = [link for interface in interfaces if (link := link_of_port(interface.name)) is not None]
     return [*(interface.name for interface in interfaces), *links]

@@ -12,7 +12,10 @@ class WheelContents(BuildHookInterface[Any]):
     """Adds the packed root file system."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Say where it lies, and for which machines it is. Raises KeyError where FABRICLAB_MACHINE does not name it: `make wheel` does."""
+        """Say where it lies, and for which machines it is.
+
+        Raises KeyError where FABRICLAB_MACHINE does not name it: `make wheel` does.
+        """
         build_data["force_include"][os.environ["FABRICLAB_MACHINE"]] = "fabriclab_frr/machine"
         build_data["pure_python"] = False
         build_data["tag"] = "py3-none-manylinux_2_17_x86_64"

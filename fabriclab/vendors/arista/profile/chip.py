@@ -1,4 +1,5 @@
-"""The switch chip that an EOS configuration runs on: memory, limits and headroom of a profile, without its scheduling and PFC."""
+"""The switch chip that an EOS configuration runs on: memory, limits and headroom of a profile,
+without its scheduling and PFC."""
 
 from __future__ import annotations
 
@@ -26,11 +27,11 @@ class Chip:
     sources: tuple[str, ...]
     pools: Mapping[str, Block]
     queue: Block
-    """Of a queue."""
+    """What a queue has, in the words of the lab language."""
     lossless_queue: Block
     """What a queue of a lossless class has instead."""
     group: Block | None
-    """Of a priority group; None: the profile limits queues alone."""
+    """What a priority group has, likewise; None: the profile limits queues alone."""
     lossless_group: Block | None
     """What a lossless group has instead."""
 
@@ -40,7 +41,8 @@ def read_chip(name: str) -> Chip:
     if name not in profile_names():
         near = nearest(name, profile_names())
         raise ChipError(
-            f"{shown(name)} is no switch profile; {f'did you mean {near!r}? ' if near else ''}valid here: {listed(profile_names())}"
+            f"{shown(name)} is no switch profile; {f'did you mean {near!r}? ' if near else ''}valid here: "
+            f"{listed(profile_names())}"
         )
     path = DIRECTORY / f"{name}.yml"
     problems = Problems()

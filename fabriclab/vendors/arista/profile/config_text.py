@@ -41,14 +41,18 @@ class ConfigText:
     problems: Problems = field(default_factory=Problems)
 
     def complain(self, command: Command, message: str, value: str = "") -> None:
-        """Record what is wrong with a command. Raises LabError when a file has so many mistakes that reading on is of no use."""
+        """Record what is wrong with a command.
+
+        Raises LabError when a file has so many mistakes that reading on is of no use.
+        """
         self.problems.add(Place(self.file, command.line), command.text[:80], message, value)
         if len(self.problems) >= _MOST_PROBLEMS:
             self.problems.raise_if_any()
 
 
 def is_eos(config: ConfigText) -> bool:
-    """Return whether a text has any of the commands that every switch's configuration has; other texts are lines, too."""
+    """Return whether a text has any of the commands that every switch's configuration has;
+    other texts are lines, too."""
     return any(command.words[0] in _EVERY_SWITCH_HAS for command in config.commands)
 
 
@@ -63,7 +67,8 @@ def parse_config_text(data: bytes, file: str) -> ConfigText:
 
 
 def _tree(lines: Sequence[tuple[int, int, tuple[str, ...]]]) -> tuple[Command, ...]:
-    """Return the commands of lines (number, indentation, words): a line belongs to the one above it that is indented less."""
+    """Return the commands of lines (number, indentation, words): a line belongs to the one above it
+    that is indented less."""
     levels: list[tuple[int, list[Command]]] = [(-1, [])]
     for number, indent, words in reversed(lines):
         # From the end: what is indented more and was met already is below this line. Each level is in reverse order.

@@ -1,4 +1,5 @@
-"""From the QoS part of an EOS configuration to a switch profile: the memory of a chip, with what the configuration says over it."""
+"""From the QoS part of an EOS configuration to a switch profile: the memory of a chip,
+with what the configuration says over it."""
 
 from __future__ import annotations
 
@@ -36,7 +37,10 @@ class ImportedQos:
 
 
 def import_qos(config: ConfigText, chip: Chip, name: str | None = None) -> ImportedQos:
-    """Return the profile of a configuration on a chip. Raises LabError with all that is wrong. `name`: by default the hostname."""
+    """Return the profile of a configuration on a chip.
+
+    Raises LabError with all that is wrong. `name`: by default the hostname.
+    """
     qos = QosReader(config).read()
     notes: dict[str, None] = {}
     maps = _maps(qos)
@@ -81,15 +85,18 @@ def _note_ports(qos: EosQos, chip: Chip, differ: bool, notes: dict[str, None]) -
         notes["no interface says anything of QoS: strict priority everywhere, no ECN, no PFC"] = None
     elif qos.silent:
         notes[
-            f"Ethernet interfaces that say nothing of QoS: {qos.silent}; the profile is that of the {len(qos.ports)} that do"
+            f"Ethernet interfaces that say nothing of QoS: {qos.silent}; the profile is that of the {len(qos.ports)} "
+            "that do"
         ] = None
     if "port_rate" in chip.head:
         notes[
-            f"thresholds and rates are taken as of a port of {chip.head['port_rate']}: so `scale: bandwidth` makes them fit slower links"
+            f"thresholds and rates are taken as of a port of {chip.head['port_rate']}: so `scale: "
+            "bandwidth` makes them fit slower links"
         ] = None
     if differ:
         notes[
-            "interfaces differ: those of the profile's `ports` are named as Containerlab's cEOS names them (Ethernet1 is eth1)"
+            "interfaces differ: those of the profile's `ports` are named as Containerlab's cEOS names them (Ethernet1 "
+            "is eth1)"
         ] = None
 
 
@@ -99,7 +106,10 @@ def _lab_interface(name: str) -> str:
 
 
 def _head(name: str, config: ConfigText, chip: Chip) -> Iterator[str]:
-    yield f"# QoS of {_one_line(PurePath(config.file).name)} (Arista EOS) on the memory of {chip.name}. Comments say whence a figure is."
+    yield (
+        f"# QoS of {_one_line(PurePath(config.file).name)} (Arista EOS) on the memory of {chip.name}. "
+        "Comments say whence a figure is."
+    )
     yield f"format: {PROFILE_FORMAT}"
     yield f"title: {_quoted(f'{name}, imported from Arista EOS, on {chip.name}')}"
     yield "source:"

@@ -73,7 +73,8 @@ class PortBlocks:
         return block
 
     def _scheduler(self, index: int, queues: Mapping[int, TxQueue]) -> dict[str, Figure]:
-        """Return strict, or DWRR for `no priority`; what is below a round-robin queue is one, too (manual, `priority (Trident)`)."""
+        """Return strict, or DWRR for `no priority`; what is below a round-robin queue is one, too (manual,
+        `priority (Trident)`)."""
         above = [number for number, queue in queues.items() if number >= index and queue.round_robin is not None]
         if not above:
             queue = queues.get(index, TxQueue())

@@ -1,4 +1,7 @@
-"""The QoS part of an EOS configuration, typed. Words are those of the "Quality of Service" chapter of Arista's EOS User Manual."""
+"""The QoS part of an EOS configuration, typed.
+
+Words are those of the "Quality of Service" chapter of Arista's EOS User Manual.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,15 @@ from fabriclab.formats.classes import QUEUES
 from fabriclab.vendors.arista.profile.config_text import Command
 
 DSCP_TO_TC = tuple({0: 1, 1: 0}.get(dscp // 8, dscp // 8) for dscp in range(64))
-"""Of all platforms: DSCP 0 to 7 are of traffic class 1, 8 to 15 of class 0."""
+"""The map that all platforms have by default: DSCP 0 to 7 are of traffic class 1, 8 to 15 of class 0."""
 TC_TO_GROUP = (1, 0, *range(2, QUEUES))
-"""A priority group has the number of its PFC priority, which is the CoS value of the traffic class: 0 of class 1, 1 of class 0."""
+"""A priority group has the number of its PFC priority, which is the CoS value of the traffic class:
+0 of class 1, 1 of class 0."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """Of `shape rate` and `bandwidth guaranteed`: kbit/s, or per cent of the port's rate."""
+    """What `shape rate` and `bandwidth guaranteed` say: kbit/s, or per cent of the port's rate."""
 
     value: int
     unit: Literal["kbps", "percent"]

@@ -218,7 +218,8 @@ class QosReader:
         return found
 
     def _watchdog_command(self, command: Command) -> None:
-        """Read `priority-flow-control pause watchdog default timeout 0.2 [recovery-time 0.4] [polling-interval 0.1]`."""
+        """Read `priority-flow-control pause watchdog default timeout 0.2 [recovery-time 0.4]
+        [polling-interval 0.1]`."""
         words = command.words[3:]
         if words[:1] != ("default",):
             if words != ("action", "drop"):

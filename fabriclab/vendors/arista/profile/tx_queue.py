@@ -75,7 +75,8 @@ def _rate(config: ConfigText, command: Command, words: Sequence[str]) -> Rate | 
 
 
 def _random_detect(config: ConfigText, command: Command) -> RandomDetect | None:
-    """Return `random-detect ecn minimum-threshold 128 kbytes maximum-threshold 1280 kbytes max-mark-probability 100 [weight 0]`."""
+    """Return `random-detect ecn minimum-threshold 128 kbytes maximum-threshold 1280 kbytes
+    max-mark-probability 100 [weight 0]`."""
     kind = cast(Literal["ecn", "drop"], command.words[1])
     values = _named(config, command, kind)
     if values is None:

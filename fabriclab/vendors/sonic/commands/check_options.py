@@ -44,7 +44,7 @@ def check(
     ] = None,
     list_rules: Annotated[bool, typer.Option("--list-rules", help="Say what is asked, and leave.")] = False,
 ) -> None:
-    """Find what YANG models cannot see in a config_db.json: marks that never come, headroom that is too small, queues that starve.
+    """Find what YANG models cannot see in a config_db.json: marks that never come, scarce headroom, starving queues.
 
     Exit status: 0 nothing found (or nothing as bad as --fail-on), 1 something was, 2 a file cannot be read.
 

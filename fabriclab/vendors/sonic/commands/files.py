@@ -1,4 +1,5 @@
-"""What `fabriclab sonic import` and `fabriclab sonic export` do: files in, files out, and a word on what did not fit."""
+"""What `fabriclab sonic import` and `fabriclab sonic export` do: files in, files out,
+and a word on what did not fit."""
 
 from __future__ import annotations
 
@@ -56,7 +57,10 @@ def parse_cell(text: str | None) -> str | None:
 
 def _summary(lab: ImportedLab, directory: Path) -> Iterator[str]:
     sessions = {link.session.key for link in lab.links if link.session is not None}
-    yield f"{directory}: switch {lab.name} with {len(lab.links)} ports, {len(sessions)} BGP sessions; {', '.join(lab.files)}"
+    yield (
+        f"{directory}: switch {lab.name} with {len(lab.links)} ports, {len(sessions)} BGP sessions; "
+        f"{', '.join(lab.files)}"
+    )
     yield from findings(lab.notes, lab.left_out)
 
 
@@ -79,7 +83,10 @@ def export(
     yang_directory: Path | None,
     force: bool,
 ) -> int:
-    """Write the config_db.json of each switch; say what it cannot say. Return the exit status: FAILED where YANG finds a mistake."""
+    """Write the config_db.json of each switch; say what it cannot say.
+
+    Return the exit status: FAILED where YANG finds a mistake.
+    """
     check_yang_directory(yang_directory)
     plan = resolve_plan(parse_lab(find_lab(lab_directory), every_point=False), parse_settings(settings))
     directory = out or Path("sonic") / plan.lab

@@ -24,7 +24,8 @@ DEFAULT_NAME = "fabric"
 def import_lab(
     files: Sequence[Path], name: str | None, out: Path | None, cell: str | None, missing: Missing, force: bool
 ) -> None:
-    """Write the lab of several config_db.json; say what is in it, and what `fabriclab check` finds wrong or doubtful."""
+    """Write the lab of several config_db.json; say what is in it, and what `fabriclab check`
+    finds wrong or doubtful."""
     directory = out or Path(name or DEFAULT_NAME)
     fabric = import_fabric(files, _lab_name(name, directory), parse_cell(cell), missing)
     warnings = _tried(fabric, directory)
@@ -66,7 +67,10 @@ def _summary(fabric: ImportedFabric, directory: Path) -> Iterator[str]:
     yield f"{directory}: {len(fabric.switches)} switches, {len(fabric.links)} links between them, {hosts} hosts"
     ways = Counter(link.found_by.partition(" ")[0] for link in fabric.links)
     if ways:
-        yield f"  links found by {', '.join(f'{way} ({count})' for way, count in ways.items())}; {topology.FILE_NAME} says it of each"
+        yield (
+            f"  links found by {', '.join(f'{way} ({count})' for way, count in ways.items())}; "
+            f"{topology.FILE_NAME} says it of each"
+        )
     for stub in switches:
         yield f"  {stub.name}: an FRR switch{' with a host' if stub.has_host else ''}, as no file describes it"
     yield from findings(fabric.notes, fabric.left_out)

@@ -27,7 +27,7 @@ _LARGEST_CELL = 65_536
 
 @dataclass(frozen=True)
 class Options:
-    """Of the command."""
+    """The options of `fabriclab sonic check`."""
 
     fail_on: Literal["error", "warning"]
     output: Literal["text", "json", "junit"]

@@ -46,14 +46,15 @@ def import_(
     missing: Annotated[
         Missing | None,
         typer.Option(
-            help="Of several files: what stands for a switch that no file describes. hosts: an FRR switch (with a host), as for one file; "
+            help="Of several files: what stands for a switch that no file describes. hosts: "
+            "an FRR switch (with a host), as for one file; "
             "left-out: nothing, it is told; error: its file must be given. Servers are hosts in any case.",
             show_default="hosts",
         ),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Make a lab of a switch's configuration: its profile, its ports and neighbours; say what was taken, what was not, and why.
+    """Make a lab of a switch's configuration: its profile, ports and neighbours; say what was taken, what not, and why.
 
     Of several files, a fabric: each switch is of kind sonic-vs and bound to its file; the links between them are found
     by DEVICE_NEIGHBOR, addresses and BGP_NEIGHBOR, and what contradicts itself is an error that names both files.

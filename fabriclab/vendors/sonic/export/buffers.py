@@ -1,4 +1,5 @@
-"""BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG, BUFFER_QUEUE: the reverse of `read/accounts.py`, where the counting is explained."""
+"""BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG, BUFFER_QUEUE: the reverse of `read/accounts.py`,
+where the counting is explained."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class _Binding:
 def write_buffers(switch: Switch, ports: Mapping[str, SwitchPort], cables: Mapping[str, str], tables: Tables) -> None:
     """Write the four tables.
 
-    `ports` have SONiC's names; `cables` is each one's speed and cable as the names of lossless profiles have them: `40000_5m`.
+    `ports` have SONiC's names; `cables` is each one's speed and cable as the names of lossless profiles have them:
+    `40000_5m`.
     """
     bindings = [binding for name, port in ports.items() for binding in _bindings(name, port, cables[name])]
     if switch.cell_bytes != 1:
@@ -82,14 +84,18 @@ def _write_pools(pools: Sequence[Pool], bindings: Sequence[_Binding], tables: Ta
         memory_bytes += 0 if kind == "egress" else size_bytes
         _write_pool(pool.name, kind, users, size_bytes, pool.headroom_bytes, tables)
         if kind == "both":
-            message = "queues and groups take from it, so the lab counts a frame at both; SONiC counts it once in a pool of type both"
+            message = (
+                "queues and groups take from it, so the lab counts a frame at both; SONiC counts it once in a pool of "
+                "type both"
+            )
             tables.leave_unsaid(f"pool {pool.name}", message)
         if kind == "egress" and pool.headroom_bytes:
             tables.leave_unsaid(f"pool {pool.name}", "headroom of a pool that no priority group takes from")
     for name in UNSHARED.values():
         users = [binding.profile for binding in bindings if binding.profile.pool == name]
         if users:
-            # As much as all of them take; where that is more than what frames come in to, no more than the largest needs.
+            # As much as all of them take; where that is more than what frames come in to, no more than the largest
+            # needs.
             needed, largest = sum(map(_most_bytes, users)), max(map(_most_bytes, users))
             _write_pool(name, users[0].side, users, max(largest, min(needed, memory_bytes or needed)), 0, tables)
 

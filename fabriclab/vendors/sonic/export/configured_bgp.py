@@ -1,7 +1,8 @@
-"""BGP of a switch that has it from a config_db.json of its own: the sessions, timers and networks of that file, not those of the topology.
+"""BGP of a switch that has it from a config_db.json of its own: the sessions, timers and networks of that file, not
+those of the topology.
 
-bgpcfgd's tables where they can say it: it announces the loopback and the networks of VLANs by itself, has no maximum of paths, no BFD,
-and sessions over addresses only. Else frrcfgd's.
+bgpcfgd's tables where they can say it: it announces the loopback and the networks of VLANs by itself, has no maximum of
+paths, no BFD, and sessions over addresses only. Else frrcfgd's.
 """
 
 from __future__ import annotations

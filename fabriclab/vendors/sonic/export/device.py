@@ -53,7 +53,8 @@ def _write_port(port: Port, name: str, index: int, tables: Tables) -> None:
     if speed_mbps(port) * _BITS_A_MBIT != port.rate_bps:
         tables.leave_unsaid(
             name,
-            f"{format_rate(port.rate_bps)}: SONiC has whole Mbit/s up to {_LARGEST_SPEED_MBPS}, {fields['speed']} written",
+            f"{format_rate(port.rate_bps)}: SONiC has whole Mbit/s up to {_LARGEST_SPEED_MBPS}, "
+            f"{fields['speed']} written",
         )
     if port.mtu <= _LARGEST_MTU:
         fields["mtu"] = str(port.mtu)

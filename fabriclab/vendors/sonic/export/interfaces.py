@@ -1,7 +1,8 @@
 """Names of interfaces: Linux's in a lab, SONiC's in its file.
 
-`EthernetN` stays. `ethN` is Ethernet4(N-1), four lanes apart, as docker-sonic-vs numbers its ports (platform/vs/docker-sonic-vs/start.sh):
-eth1 is Ethernet0, eth2 Ethernet4. Any other name gets the lowest multiple of four that is free, in the order of the ports.
+`EthernetN` stays. `ethN` is Ethernet4(N-1), four lanes apart, as docker-sonic-vs numbers its ports
+(platform/vs/docker-sonic-vs/start.sh): eth1 is Ethernet0, eth2 Ethernet4. Any other name gets the lowest multiple of
+four that is free, in the order of the ports.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _FIRST_LANES = (
     *(25, 29, 33, 37, 45, 41, 1, 5, 13, 9, 17, 21, 53, 49, 57, 61),
     *(69, 65, 73, 77, 109, 105, 113, 117, 125, 121, 81, 85, 93, 89, 101, 97),
 )
-"""Of Force10-S6000's ports, which docker-sonic-vs has by default (port_config.ini)."""
+"""The first lanes of Force10-S6000's ports, which docker-sonic-vs has by default (port_config.ini)."""
 
 
 def sonic_names(interfaces: Sequence[str]) -> dict[str, str]:

@@ -63,7 +63,8 @@ def _scheduler_fields(scheduler: Scheduler, subject: str, tables: Tables) -> dic
 
 
 def _wred_name(queue: SwitchQueue, names: Names[Wred], tables: Tables) -> str | None:
-    """Return the name of a queue's WRED profile, written if it is new; None without one, or where CONFIG_DB has no words for it."""
+    """Return the name of a queue's WRED profile, written if it is new; None without one,
+    or where CONFIG_DB has no words for it."""
     wred = queue.wred
     if wred is None:
         return None

@@ -1,4 +1,5 @@
-"""STATIC_ROUTE: of a lab without BGP the routes of each switch, and always those that a switch's own config_db.json had."""
+"""STATIC_ROUTE: of a lab without BGP the routes of each switch, and always those that a switch's
+own config_db.json had."""
 
 from __future__ import annotations
 

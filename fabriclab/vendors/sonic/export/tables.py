@@ -1,4 +1,5 @@
-"""A config_db.json in the making: tables, names for what is alike, and sentences about what CONFIG_DB has no word for."""
+"""A config_db.json in the making: tables, names for what is alike, and sentences about what
+CONFIG_DB has no word for."""
 
 from __future__ import annotations
 

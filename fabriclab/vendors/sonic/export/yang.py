@@ -1,7 +1,8 @@
 """A config_db.json as the data that SONiC's YANG models describe (RFC 7950), as XML.
 
-SONiC does the same translation with `sonic-yang-mgmt`: table T lies in a container T of a module's container, an entry in the list T_LIST,
-the words of its key in the list's keys. XML rather than JSON, because there every value is a text, as in CONFIG_DB.
+SONiC does the same translation with `sonic-yang-mgmt`: table T lies in a container T of a module's container, an entry
+in the list T_LIST, the words of its key in the list's keys. XML rather than JSON, because there every value is a text,
+as in CONFIG_DB.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class _Table:
     module: str
     lists: tuple[_List, ...] = ()
     pairs: tuple[str, str] | None = None
-    """Of a table whose entries are maps: the leaves of a field's name and value, in a list named like the table."""
+    """For a table whose entries are maps: the leaves of a field's name and value, in a list named like the table."""
 
 
 def _plain(module: str, table: str, *keys: str) -> _Table:
@@ -91,7 +92,8 @@ _TABLES = {
 }
 """The tables that the export writes."""
 _ASKED_BY = {"sonic-vlan": ("sonic-mirror-session", "sonic-portchannel", "sonic-interface")}
-"""Modules that another one's conditions (`must`) look at: they have to be there, whether they describe anything or not."""
+"""Modules that another one's conditions (`must`) look at: they have to be there,
+whether they describe anything or not."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,10 @@ class YangData:
 
 
 def yang_data(tables: ConfigTables) -> YangData:
-    """Return a configuration as YANG data. Raises ValueError for a table that the export does not write, and for a key of no list."""
+    """Return a configuration as YANG data.
+
+    Raises ValueError for a table that the export does not write, and for a key of no list.
+    """
     by_module: dict[str, dict[str, Mapping[str, Mapping[str, FieldValue]]]] = {}
     for name, entries in tables.items():
         if name not in _TABLES:

@@ -1,4 +1,5 @@
-"""The tables of a user's config_db.json that `yang_data` can put to SONiC's YANG models: those of QoS, and what they refer to."""
+"""The tables of a user's config_db.json that `yang_data` can put to SONiC's YANG models: those of QoS,
+and what they refer to."""
 
 from __future__ import annotations
 

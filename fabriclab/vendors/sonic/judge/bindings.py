@@ -1,4 +1,7 @@
-"""What a config_db.json binds to each port: queues, priority groups, maps, by number. The first of two that overlap holds."""
+"""What a config_db.json binds to each port: queues, priority groups, maps, by number.
+
+The first of two that overlap holds.
+"""
 
 from __future__ import annotations
 

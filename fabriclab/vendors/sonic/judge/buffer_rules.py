@@ -1,7 +1,7 @@
 """Rules of BUFFER_POOL and BUFFER_PROFILE.
 
-A profile with static_th on a dynamic pool is none of them: shipped templates have it (Arista 7050CX3, ingress_lossy_profile: static_th as
-large as its pool), and it means that nothing but the pool bounds it.
+A profile with static_th on a dynamic pool is none of them: shipped templates have it (Arista 7050CX3,
+ingress_lossy_profile: static_th as large as its pool), and it means that nothing but the pool bounds it.
 """
 
 from __future__ import annotations

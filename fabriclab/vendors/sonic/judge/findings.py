@@ -19,7 +19,7 @@ class SonicFinding:
     """One thing that is wrong (error), probably not meant (warning), or worth knowing (note)."""
 
     rule: str
-    """Of `rules.RULES`."""
+    """The rule's name, one of `rules.RULES`."""
     severity: Severity
     path: tuple[str, ...]
     """Table, key and field; shorter where it is about more than a field."""
@@ -54,7 +54,8 @@ def ports_text(ports: tuple[str, ...]) -> str:
 
 
 def merged(findings: Iterable[SonicFinding]) -> list[SonicFinding]:
-    """Return the findings; those that differ in ports, and in a key that names the port, as one at the first of them."""
+    """Return the findings; those that differ in ports, and in a key that names the port,
+    as one at the first of them."""
     found: dict[tuple[object, ...], SonicFinding] = {}
     ports: dict[tuple[object, ...], dict[str, None]] = {}
     for finding in findings:

@@ -1,4 +1,5 @@
-"""From a field in the words of the lab language (`queues.3.wred.min`) to the table, key and field of CONFIG_DB that it is from."""
+"""From a field in the words of the lab language (`queues.3.wred.min`) to the table,
+key and field of CONFIG_DB that it is from."""
 
 from __future__ import annotations
 

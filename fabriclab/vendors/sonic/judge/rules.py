@@ -1,4 +1,7 @@
-"""The rules by which a config_db.json is judged. Each is named in kebab-case, for `--rules`, `--ignore`, and whoever reads a report."""
+"""The rules by which a config_db.json is judged.
+
+Each is named in kebab-case, for `--rules`, `--ignore`, and whoever reads a report.
+"""
 
 from __future__ import annotations
 

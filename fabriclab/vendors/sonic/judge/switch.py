@@ -1,7 +1,9 @@
-"""The switch that a config_db.json describes, as the checks of `resolve/switch/checks.py` take it: no lab, no scaling, all ports.
+"""The switch that a config_db.json describes, as the checks of `resolve/switch/checks.py` take it: no lab, no scaling,
+all ports.
 
-It is the switch that `fabriclab sonic import` makes (`read/accounts.py` says how CONFIG_DB counts), but what a lab refuses or mends
-is kept here: a lossless group without PFC stays one. Neighbours are taken to stop for the priorities that this switch stops for.
+It is the switch that `fabriclab sonic import` makes (`read/accounts.py` says how CONFIG_DB counts), but what a lab
+refuses or mends is kept here: a lossless group without PFC stays one. Neighbours are taken to stop for the priorities
+that this switch stops for.
 """
 
 from __future__ import annotations
@@ -53,10 +55,11 @@ class ConfiguredSwitch:
 
 
 class SwitchBuilder:
-    """Makes the switch of a file whose tables are sound: every reference resolved, no value missing that is mandatory."""
+    """Makes the switch of a file whose tables are sound: every reference resolved,
+    no value missing that is mandatory."""
 
     def __init__(self, bindings: Bindings, cell_bytes: int) -> None:
-        """Of one file."""
+        """Take what one file binds to its ports, and the size of its switch's cells in bytes."""
         self._bindings = bindings
         self._config = bindings.config
         self._cell_bytes = cell_bytes

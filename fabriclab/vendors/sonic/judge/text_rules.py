@@ -30,7 +30,8 @@ def malformed(problems: Iterable[Mistake], config: ConfigDb | None) -> Iterator[
 
 
 def _split(text: str, config: ConfigDb | None) -> tuple[str, ...]:
-    """Return table, key and field of a text in which bars part them; a key may hold bars, too, as Ethernet0|3-4 does."""
+    """Return table, key and field of a text in which bars part them; a key may hold bars, too,
+    as Ethernet0|3-4 does."""
     table, *words = text.split(SEPARATOR)
     known = {} if config is None else entries(config, table)
     for count in range(len(words), 0, -1):

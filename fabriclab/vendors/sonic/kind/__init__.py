@@ -16,7 +16,8 @@ Bound = tuple[tuple[LabNode, ...], tuple[Link, ...]]
 def bind(
     written: Sequence[WrittenNode], nodes: Sequence[LabNode], links: Sequence[Link], directory: Path, problems: Problems
 ) -> Bound:
-    """Return nodes and links with what the files of `written`, the switches of this kind, say of them; mistakes are recorded."""
+    """Return nodes and links with what the files of `written`, the switches of this kind, say of them;
+    mistakes are recorded."""
     configs = read_configs(written, directory, problems)
     bound = bind_links(links, configs, problems)
     return bind_nodes(nodes, bound, configs, problems), bound

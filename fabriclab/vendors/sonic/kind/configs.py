@@ -1,6 +1,8 @@
-"""Switches of kind sonic-vs: what their config_db.json says becomes the lab's, and where the lab says something else, both are named.
+"""Switches of kind sonic-vs: what their config_db.json says becomes the lab's, and where the lab says something else,
+both are named.
 
-Containerlab gives such a node interfaces `ethN`; SONiC calls them `EthernetN` (`interface_names`), and so does the lab from here on.
+Containerlab gives such a node interfaces `ethN`; SONiC calls them `EthernetN` (`interface_names`), and so does the lab
+from here on.
 """
 
 from __future__ import annotations
@@ -85,12 +87,18 @@ class _LinkBinder:
             return end
         name = port_of_link(end.interface)
         if name is None:
-            message = f"{shown(end.port)}: Containerlab names the interfaces of sonic-vs eth1, eth2 and so on; SONiC has Ethernet0, Ethernet4"
+            message = (
+                f"{shown(end.port)}: Containerlab names the interfaces of sonic-vs eth1, eth2 and so on; "
+                "SONiC has Ethernet0, Ethernet4"
+            )
             self._problems.add(end.place, end.key, message, end.port)
             return end
         port = config.ports.get(name)
         if port is None:
-            message = f"{shown(end.port)} is {name} in SONiC, and PORT of {config.file} has none of that name ({config.place('PORT')})"
+            message = (
+                f"{shown(end.port)} is {name} in SONiC, and PORT of {config.file} has none of that name "
+                f"({config.place('PORT')})"
+            )
             self._problems.add(end.place, end.key, message, end.port)
             return replace(end, interface=name)
         metres = config.cable_metres.get(name, 0)

@@ -1,4 +1,5 @@
-"""VLANs and port channels of a switch of kind sonic-vs, as its lab's language would write them: each name says where it is from."""
+"""VLANs and port channels of a switch of kind sonic-vs, as its lab's language would write them:
+each name says where it is from."""
 
 from __future__ import annotations
 

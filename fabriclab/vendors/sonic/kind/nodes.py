@@ -1,4 +1,5 @@
-"""What the config_db.json of a switch of kind sonic-vs says of it: AS number, loopback, sessions, networks, groups of ports, profile."""
+"""What the config_db.json of a switch of kind sonic-vs says of it: AS number, loopback, sessions, networks,
+groups of ports, profile."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from fabriclab.vendors.sonic.read.port_groups import PortGroups, port_groups
 
 T = TypeVar("T")
 _KEEPALIVE_S, _HOLD_S = 60, 180
-"""Where BGP_NEIGHBOR says nothing: SONiC's template of bgpd.conf (dockers/docker-fpm-frr/frr/bgpd), and FRR's own defaults."""
+"""Where BGP_NEIGHBOR says nothing: SONiC's template of bgpd.conf (dockers/docker-fpm-frr/frr/bgpd),
+and FRR's own defaults."""
 
 
 def bind_nodes(
@@ -133,7 +135,10 @@ class _NodeBinder:
         return Written(value, "|".join(path), said, place)
 
     def _session(self, neighbour: BgpNeighbour) -> OwnSession | None:
-        """Return a session over one of the lab's links; those that lead nowhere in the lab are left out. Its other end must be there."""
+        """Return a session over one of the lab's links; those that lead nowhere in the lab are left out.
+
+        Its other end must be there.
+        """
         if not neighbour.up:
             return None
         for near, far in self.links_here:

@@ -1,4 +1,5 @@
-"""From the config_db.json of several switches to a lab: each switch is its file, and the links are found in what the files say."""
+"""From the config_db.json of several switches to a lab: each switch is its file,
+and the links are found in what the files say."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def import_fabric(
 ) -> ImportedFabric:
     """Return the lab of several config_db.json. Raises LabError with all that is wrong in them, and between them.
 
-    `cell` is the size of a memory cell (`256 B`), of which CONFIG_DB says nothing; `missing` what becomes of a switch without a file.
+    `cell` is the size of a memory cell (`256 B`), of which CONFIG_DB says nothing; `missing` what becomes of a switch
+    without a file.
     """
     problems, notes = Problems(), dict[str, None]()
     fabric = read_fabric(paths, problems)
@@ -76,7 +78,8 @@ def _nameable(stubs: Iterable[Stub], notes: dict[str, None]) -> tuple[Stub, ...]
     def keep(link: StubLink) -> bool:
         if link_name(link.end.port) is None:
             notes[
-                f"{link.end}: left out, as a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, four lanes apart"
+                f"{link.end}: left out, as a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, "
+                "four lanes apart"
             ] = None
             return False
         return True
@@ -88,7 +91,10 @@ def _nameable(stubs: Iterable[Stub], notes: dict[str, None]) -> tuple[Stub, ...]
 def _check_names(link: FabricLink, fabric: Fabric, problems: Problems) -> None:
     for end in link.ends:
         if link_name(end.port) is None:
-            message = "leads to another switch, but a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, four lanes apart"
+            message = (
+                "leads to another switch, but a sonic-vs of Containerlab has Ethernet0, Ethernet4 and so on, "
+                "four lanes apart"
+            )
             fabric.switches[end.switch].config.complain(problems, ("PORT", end.port), message, end.port)
 
 
@@ -105,7 +111,10 @@ def _check_whole(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[St
     hosts = hosts_of(stubs)
     if len(hosts) < 2 and not problems:
         first = next(iter(fabric.switches.values())).config.file
-        message = f"{len(hosts)} host(s) behind the ports of all files; traffic needs two (DEVICE_NEIGHBOR, VLAN_MEMBER, INTERFACE)"
+        message = (
+            f"{len(hosts)} host(s) behind the ports of all files; traffic needs two (DEVICE_NEIGHBOR, VLAN_MEMBER, "
+            "INTERFACE)"
+        )
         problems.add(Place(first), "", message)
 
 
@@ -129,7 +138,8 @@ def _reached(fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub])
 def _note_switches(
     fabric: Fabric, links: Sequence[FabricLink], stubs: Sequence[Stub], notes: dict[str, None], problems: Problems
 ) -> None:
-    """Note what is worth a sentence in each file, once for the switches of which it is true; record what their memory cannot be."""
+    """Note what is worth a sentence in each file, once for the switches of which it is true;
+    record what their memory cannot be."""
     ends = [*(end for link in links for end in link.ends), *(link.end for stub in stubs for link in stub.links)]
     switches_of: dict[str, list[str]] = {}
     for switch in fabric.switches.values():
@@ -159,7 +169,8 @@ def _note_networks(switch: FabricSwitch, stubs: Sequence[Stub], notes: dict[str,
     ]
     if any(switch.interface_of(port) is not None for port in behind):
         notes[
-            "bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind routed ports"
+            "bgpcfgd announces Loopback0 and the networks of VLANs only: other switches do not reach hosts behind "
+            "routed ports"
         ] = None
 
 

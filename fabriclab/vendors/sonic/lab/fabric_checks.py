@@ -212,5 +212,6 @@ class FabricChecks:
             switch.config.complain(self._problems, ("BGP_NEIGHBOR", session.key, "asn"), message, str(session.asn))
         elif session.asn is not None and session.asn == switch.config.asn:
             self._notes[
-                f"{switch.name}: its session with {other.name} is internal (AS {session.asn}); a lab's are external (RFC 7938)"
+                f"{switch.name}: its session with {other.name} is internal (AS {session.asn}); "
+                "a lab's are external (RFC 7938)"
             ] = None

@@ -28,7 +28,8 @@ def _bind(switch: str) -> str:
 
 
 def link_name(port: str) -> str | None:
-    """Return Containerlab's name of a port, eth1 of Ethernet0, eth2 of Ethernet4; None for a port between these, which has none."""
+    """Return Containerlab's name of a port, eth1 of Ethernet0, eth2 of Ethernet4;
+    None for a port between these, which has none."""
     match = _PORT.fullmatch(port)
     if match is None or int(match[1]) % LANES:
         return None
@@ -117,7 +118,10 @@ def _link_behind(stub: Stub, fabric: Fabric) -> str:
     first = stub.links[0].end
     mtu = fabric.switches[first.switch].mtu(first.port)
     ends = f"'{_host_behind(stub)}:eth1', '{stub.name}:eth{number}'"
-    return f"    - {{endpoints: [{ends}], mtu: {mtu}, vars: {_variables(first, fabric)}}}  # made up, like the link to {first}"
+    return (
+        f"    - {{endpoints: [{ends}], mtu: {mtu}, vars: {_variables(first, fabric)}}}  # made up, "
+        f"like the link to {first}"
+    )
 
 
 def _variables(end: End, fabric: Fabric) -> str:

@@ -1,7 +1,8 @@
 """The links between the switches of a fabric, by what their files say of one another.
 
-In this order: DEVICE_NEIGHBOR; two ports (or port channels) with addresses of one /30 or /31; a BGP_NEIGHBOR that is the address of another
-switch's port. Each is found once, by the first of these; what contradicts it is an error that names both files.
+In this order: DEVICE_NEIGHBOR; two ports (or port channels) with addresses of one /30 or /31; a BGP_NEIGHBOR that is
+the address of another switch's port. Each is found once, by the first of these; what contradicts it is an error that
+names both files.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class LinkFinder:
         self._far: dict[End, End] = {}
 
     def links(self) -> tuple[FabricLink, ...]:
-        """Return the links in the order of the files and their ports; those with a port that is down are noted and left out."""
+        """Return the links in the order of the files and their ports; those with a port that is down
+        are noted and left out."""
         claims = self._claims()
         self._link_by_ports(claims)
         self._link_by_names(claims)
@@ -115,7 +117,8 @@ class LinkFinder:
         if other is not None and other != near:
             self._complain(
                 near,
-                f"leads to {far}, and so does {other} ({self._fabric.neighbour_place(other)}); a port has one neighbour",
+                f"leads to {far}, and so does {other} ({self._fabric.neighbour_place(other)}); "
+                "a port has one neighbour",
             )
         return other is None or other == near
 
@@ -161,7 +164,10 @@ class LinkFinder:
             return  # found already; one port with another neighbour has an address that contradicts it
         if len(ours) != len(theirs) or near.is_channel != far.is_channel:
             place = self._fabric.switches[far.switch].address_place(far.name, far.address)
-            message = f"of the link to {far} ({place}) {len(ours)} of our ports are left for {len(theirs)} of theirs; write DEVICE_NEIGHBOR"
+            message = (
+                f"of the link to {far} ({place}) {len(ours)} of our ports are left for {len(theirs)} of theirs; "
+                "write DEVICE_NEIGHBOR"
+            )
             switch = self._fabric.switches[near.switch]
             self._problems.add(switch.address_place(near.name, near.address), f"{near.name}|{near.address}", message)
             return
@@ -190,7 +196,10 @@ class LinkFinder:
     def _complain_of_unresolved(self, claims: dict[End, _Claim]) -> None:
         for claim in claims.values():
             if claim.far is None and claim.near not in self._far:
-                message = f"leads to {claim.neighbour}, and neither a port of it nor an address says to which port; write port"
+                message = (
+                    f"leads to {claim.neighbour}, and neither a port of it nor an address says to which port; "
+                    "write port"
+                )
                 self._complain(claim.near, message, "port")
 
     def _complain(self, end: End, message: str, field: str = "") -> None:

@@ -1,4 +1,5 @@
-"""What stands behind the ports that no other file of the fabric explains: hosts, and switches that speak BGP and have no file."""
+"""What stands behind the ports that no other file of the fabric explains: hosts,
+and switches that speak BGP and have no file."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
 from fabriclab.vendors.sonic.read.neighbours import node_name
 
 Missing = Literal["hosts", "left-out", "error"]
-"""What becomes of a neighbour that no file describes and that is no host: a switch (with a host behind it), nothing, an error."""
+"""What becomes of a neighbour that no file describes and that is no host: a switch (with a host behind
+it), nothing, an error."""
 _ETH = re.compile(r"eth[1-9][0-9]{0,3}")
 
 
@@ -29,7 +31,7 @@ class StubLink:
     node: str
     interface: str
     address: IPv4Interface | None
-    """Of the node; None: it follows from the switch's, or the lab assigns it."""
+    """The node's address; None: it follows from the switch's, or the lab assigns it."""
     found_by: str
 
 
@@ -42,7 +44,8 @@ class Stub:
     asn: int | None = None
     links: tuple[StubLink, ...] = ()
     has_host: bool = False
-    """Of a switch: whether a host is behind it. Routers refuse paths with their own AS number: none where several switches share it."""
+    """Whether a host is behind a switch. Routers refuse paths with their own AS number:
+    none where several switches share it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class _Found:
     end: End
     role: Role
     name: str
-    """Of the neighbour; empty where nobody says it."""
+    """The neighbour's name; empty where nobody says it."""
     port: str
     """The neighbour's, as DEVICE_NEIGHBOR has it."""
     found_by: str
@@ -100,7 +103,8 @@ class StubFinder:
                 yield found
         if nothing:
             self._notes[
-                f"{switch.name}: up, but without neighbour, address, VLAN or port channel, and left out: {listed(nothing)}"
+                f"{switch.name}: up, but without neighbour, address, VLAN or port channel, and left out: "
+                f"{listed(nothing)}"
             ] = None
 
     def _is_down_elsewhere(self, switch: FabricSwitch, port: str) -> bool:
@@ -143,7 +147,8 @@ class StubFinder:
         return self._missing == "hosts" and found.session is not None
 
     def _identity(self, found: _Found, groups: dict[tuple[Role, str], list[_Found]]) -> str:
-        """Return what is the same for the ports that lead to one node: its name, or the port channel they are members of."""
+        """Return what is the same for the ports that lead to one node: its name,
+        or the port channel they are members of."""
         channel = self._fabric.switches[found.end.switch].channel_of.get(found.end.port)
         if not found.name:
             return f"{found.end.switch}:{channel or found.end.port}"

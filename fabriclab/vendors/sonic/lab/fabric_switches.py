@@ -53,7 +53,7 @@ class FabricSwitch:
     """A switch and its file."""
 
     name: str
-    """Of the node."""
+    """The node's name."""
     config: ConfigDb
     data: bytes
     """The file, byte for byte."""
@@ -89,7 +89,8 @@ class FabricSwitch:
         return self.interfaces.get(self.channel_of.get(port, port))
 
     def port_named(self, word: str) -> str | None:
-        """Return the port that a neighbour's file calls so: by SONiC's name, by its alias, or by Containerlab's `ethN`."""
+        """Return the port that a neighbour's file calls so: by SONiC's name, by its alias,
+        or by Containerlab's `ethN`."""
         if word in self.config.ports:
             return word
         by_alias = [port.name for port in self.config.ports.values() if port.alias == word]
@@ -181,5 +182,8 @@ def _name_of_file(path: Path) -> str:
 def _complain_alike(switch: FabricSwitch, other: FabricSwitch, problems: Problems) -> None:
     key = ("DEVICE_METADATA", "localhost", "hostname")
     name = switch.config.hostname or switch.name
-    message = f"{shown(name)} is the name of the switch in {other.config.place(*key)} too ({shown(other.config.hostname or other.name)}); "
+    message = (
+        f"{shown(name)} is the name of the switch in {other.config.place(*key)} too "
+        f"({shown(other.config.hostname or other.name)}); "
+    )
     switch.config.complain(problems, key, message + "give each its own hostname", name)

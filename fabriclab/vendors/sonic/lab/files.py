@@ -16,7 +16,8 @@ LOOPBACK = "Loopback0"
 
 
 def topology_text(name: str, config: ConfigDb, links: tuple[LabLink, ...], notes: dict[str, None]) -> str:
-    """Return topology.clab.yml: the switch, a host behind each port, a switch with a host of its own where BGP speaks."""
+    """Return topology.clab.yml: the switch, a host behind each port, a switch with a host of its
+    own where BGP speaks."""
     lines = [
         f"name: {name}",
         "topology:",
@@ -41,7 +42,8 @@ def experiment_text(
     has_profile: bool,
     notes: dict[str, None],
 ) -> str:
-    """Return experiment.yml: the profile, as large as it is, VLANs and port channels, routing, and traffic to begin with."""
+    """Return experiment.yml: the profile, as large as it is, VLANs and port channels, routing,
+    and traffic to begin with."""
     receiver = _hosts(links)[0]
     lines = [
         f"title: {name}, as its config_db.json has it",

@@ -31,7 +31,8 @@ class ImportedLab:
 def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = None) -> ImportedLab:
     """Return the lab of a switch. Raises LabError for what a lab cannot say: nothing is bent.
 
-    `name` is the switch's in the lab, by default its hostname; `cell` the size of a memory cell (`256 B`), of which CONFIG_DB says nothing.
+    `name` is the switch's in the lab, by default its hostname; `cell` the size of a memory cell (`256 B`), of which
+    CONFIG_DB says nothing.
     """
     problems, notes = Problems(), dict.fromkeys((*config.notes, *config.static_route_notes))
     switch = node_name(config, name)
@@ -40,7 +41,10 @@ def import_lab(config: ConfigDb, name: str | None = None, cell: str | None = Non
     rates = {link.interface: link.rate_bps for link in links}
     if config.static_routes:
         left_out = f"{config.static_routes[0].place}: STATIC_ROUTE: {len(config.static_routes)} route(s) left out"
-        why = "of one file the lab's routes follow from its topology; a node of kind sonic-vs that is bound to the file has them"
+        why = (
+            "of one file the lab's routes follow from its topology; a node of kind sonic-vs that is bound to the file "
+            "has them"
+        )
         notes[f"{left_out}: {why}"] = None
     has_memory = says_memory(config, notes)
     profile = switch_profile(switch, config, rates, cell, notes, problems) if has_memory else None

@@ -28,7 +28,7 @@ LANGUAGE_MAPS = {
 _BITS = 8
 _MS_NS = 10**6
 _SLOWEST_BPS = 8_000
-"""Of a shaped queue, in the lab language."""
+"""The slowest rate of a shaped queue in the lab language."""
 _GLOBAL = "global"
 
 
@@ -71,7 +71,8 @@ class PortResolver:
         above = sorted(index for index in {*buffers, *queues} if index >= QUEUES)
         if above:
             self._note(
-                f"queues {above[0]} to {above[-1]} (multicast or CPU) were left out; a lab's port has queues 0 to {QUEUES - 1}"
+                f"queues {above[0]} to {above[-1]} (multicast or CPU) were left out; "
+                f"a lab's port has queues 0 to {QUEUES - 1}"
             )
         reached = {maps["tc_to_queue"].values[tc] for tc in maps["dscp_to_tc"].values}
         wanted = sorted(index for index in {*buffers, *queues, *reached} if index < QUEUES)
@@ -127,7 +128,10 @@ class PortResolver:
             if rate:
                 rate_bps = rate * unit_bytes * _BITS
                 if rate_bps < _SLOWEST_BPS:
-                    message = f"{rate} {unit} are {format_rate(rate_bps)}; a lab's queue is shaped to {format_rate(_SLOWEST_BPS)} at least"
+                    message = (
+                        f"{rate} {unit} are {format_rate(rate_bps)}; "
+                        f"a lab's queue is shaped to {format_rate(_SLOWEST_BPS)} at least"
+                    )
                     self._complain(("SCHEDULER", scheduler.name, name), message)
                 figures[name] = Figure(format_rate(rate_bps), f"{origin}|{name} {rate} {unit}")
         for name, rate, burst in (("cbs", scheduler.cir, scheduler.cbs), ("pbs", scheduler.pir, scheduler.pbs)):
@@ -146,7 +150,8 @@ class PortResolver:
         path = ("SCHEDULER", scheduler.name, "meter_type")
         mtu = port_mtu(self._config, self._config.ports[port])
         self._note(
-            f"{self._config.place(*path)}: {'|'.join(path)}: packets: the lab's shaper counts bytes, so a packet is taken as a full frame "
+            f"{self._config.place(*path)}: {'|'.join(path)}: packets: the lab's shaper counts bytes, "
+            "so a packet is taken as a full frame "
             f"of MTU {mtu}, {frame_bytes} B on the line; of smaller frames more a second pass than the switch would let"
         )
 
@@ -155,7 +160,8 @@ class PortResolver:
         if not wred.enabled:
             if wred.marks:
                 self._note(
-                    f"WRED_PROFILE|{wred.name}: ecn without wred_green_enable: nothing is marked or dropped early (sonic-buildimage#4545)"
+                    f"WRED_PROFILE|{wred.name}: ecn without wred_green_enable: nothing is marked or dropped early "
+                    "(sonic-buildimage#4545)"
                 )
             return {"wred": Figure("none", f"WRED_PROFILE|{wred.name}|wred_green_enable is not true")}
         for name, value in (("green_min_threshold", wred.min_threshold), ("green_max_threshold", wred.max_threshold)):
@@ -192,7 +198,8 @@ class PortResolver:
         return block
 
     def _computed_group(self, binding: BufferBinding) -> Block:
-        """Return a lossless group whose profile SONiC makes of speed, cable and MTU: the lab computes its headroom likewise."""
+        """Return a lossless group whose profile SONiC makes of speed, cable and MTU:
+        the lab computes its headroom likewise."""
         pools = [pool for pool in self._config.pools.values() if pool.kind in ("ingress", "both")]
         lossless = next(
             (pool for pool in pools if pool.name == "ingress_lossless_pool"), pools[0] if len(pools) == 1 else None
@@ -224,7 +231,10 @@ class PortResolver:
         return {LANGUAGE_MAPS[name]: self._map(port, name) for name in MAP_OF_FIELD}
 
     def _map(self, port: str, name: str) -> Map:
-        """Return a map of a port. Without one everything is of class, queue and group 0 (SAI, saiport.h); priorities keep their numbers."""
+        """Return a map of a port.
+
+        Without one everything is of class, queue and group 0 (SAI, saiport.h); priorities keep their numbers.
+        """
         table = MAP_OF_FIELD[name]
         size = MAP_TABLES[table][0]
         bound = next(

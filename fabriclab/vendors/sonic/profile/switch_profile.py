@@ -28,14 +28,16 @@ _OF_A_PROFILE = (
 
 
 def says_memory(config: ConfigDb, notes: dict[str, None]) -> bool:
-    """Return whether a file says how large the switch's memory is; a virtual switch's default one does not, and has no profile then."""
+    """Return whether a file says how large the switch's memory is; a virtual switch's default one does not,
+    and has no profile then."""
     if config.pools:
         return True
     tables = config.json.value if config.json is not None and isinstance(config.json.value, dict) else {}
     idle = [table for table in _OF_A_PROFILE if tables.get(table)]
     also = f"; {joined(idle)} left out with it" if idle else ""
     notes[
-        f"BUFFER_POOL: missing, or empty: the switch has no profile, but a queue with a buffer of its own at each port{also}"
+        "BUFFER_POOL: missing, or empty: the switch has no profile, but a queue with a buffer of its own at each "
+        f"port{also}"
     ] = None
     return False
 

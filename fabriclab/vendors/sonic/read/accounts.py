@@ -2,13 +2,13 @@
 
 SAI (saibuffer.h) and the lab language count differently, so:
 
-- A pool's size in the file holds all of it: reserved bytes and headroom, too. The lab language counts headroom apart. Memory that ports
-  outside the lab reserve is taken off.
-- Where the pool shares headroom (xoff of BUFFER_POOL), a profile's `size` is reserved and its `xoff` what one group may take of that. Else
-  `size` holds the group's own headroom, its last xoff bytes.
+- A pool's size in the file holds all of it: reserved bytes and headroom, too. The lab language counts headroom apart.
+  Memory that ports outside the lab reserve is taken off.
+- Where the pool shares headroom (xoff of BUFFER_POOL), a profile's `size` is reserved and its `xoff` what one group may
+  take of that. Else `size` holds the group's own headroom, its last xoff bytes.
 - static_th 0 means no limit.
-- Frames in a pool of type `both` count once. The machine's switch port counts a frame at both sides, so there are two pools of that size,
-  NAME for the groups and NAME_egress for the queues, which always hold the same frames.
+- Frames in a pool of type `both` count once. The machine's switch port counts a frame at both sides, so there are two
+  pools of that size, NAME for the groups and NAME_egress for the queues, which always hold the same frames.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reading BGP in either style.
 
-bgpcfgd reads DEVICE_METADATA.bgp_asn and BGP_NEIGHBOR, whose keys may do without the VRF; frrcfgd reads BGP_GLOBALS|vrf,
-BGP_NEIGHBOR|vrf|neighbour and BGP_PEER_GROUP|vrf|name.
+bgpcfgd reads DEVICE_METADATA.bgp_asn and BGP_NEIGHBOR, whose keys may do without the VRF; frrcfgd reads
+BGP_GLOBALS|vrf, BGP_NEIGHBOR|vrf|neighbour and BGP_PEER_GROUP|vrf|name.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def _neighbours(tables: Tables, ports: Collection[str], by_tables: bool) -> tupl
             tables.note("BGP_NEIGHBOR: sessions over IPv6 were left out; a lab has IPv4 only")
         elif vrf == "" and by_tables:
             tables.note(
-                "BGP_NEIGHBOR: keys without a VRF were left out: frr_mgmt_framework_config is true, and frrcfgd reads vrf|neighbour"
+                "BGP_NEIGHBOR: keys without a VRF were left out: frr_mgmt_framework_config is true, "
+                "and frrcfgd reads vrf|neighbour"
             )
         elif (neighbour := _neighbour(tables, entry, peer, groups, ports)) is not None:
             found.append(neighbour)

@@ -1,8 +1,8 @@
 """A switch's `config_db.json` as typed tables: what fabriclab emulates of SONiC's CONFIG_DB.
 
-Words and units are those of the YANG models (sonic-buildimage, src/sonic-yang-models); a None was not written. References are resolved:
-a name in here is a key of the table that it refers to. Bytes, Mbit/s, ms, metres as in the file;
-cir and pir are bytes (or packets) a second.
+Words and units are those of the YANG models (sonic-buildimage, src/sonic-yang-models); a None was not written.
+References are resolved: a name in here is a key of the table that it refers to. Bytes, Mbit/s, ms, metres as in the
+file; cir and pir are bytes (or packets) a second.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class BufferPool:
     mode: str | None
     size: int | None
     xoff: int
-    """Of the headroom that its lossless groups share; 0: each has its own."""
+    """The size of the headroom that its lossless groups share, in bytes; 0: each has its own."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class ConfigDb:
     """What of that table a lab cannot have."""
     ports: Mapping[str, Port] = field(default_factory=dict)
     addresses: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
-    """Of INTERFACE, VLAN_INTERFACE, PORTCHANNEL_INTERFACE by the interface's name."""
+    """The addresses of INTERFACE, VLAN_INTERFACE and PORTCHANNEL_INTERFACE, by the interface's name."""
     loopbacks: Mapping[str, tuple[IPv4Interface, ...]] = field(default_factory=dict)
     port_channels: tuple[PortChannel, ...] = ()
     vlans: tuple[Vlan, ...] = ()

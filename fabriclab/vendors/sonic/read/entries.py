@@ -12,7 +12,8 @@ from fabriclab.vendors.sonic.read.json_text import Json, JsonText, RepeatedKeys,
 
 SEPARATOR = "|"
 MOST_ENTRIES = 50_000
-"""Of a table that is read, and fields of an entry: ten times those of a large chassis. It bounds the time that reading takes."""
+"""The most entries of a table that is read, and the most fields of an entry:
+ten times those of a large chassis. It bounds the time that reading takes."""
 _MOST_COMPARED = 1000
 """Names among which a mistyped one is looked for: comparing takes long."""
 MOST_PROBLEMS = 50
@@ -99,7 +100,8 @@ class Tables:
         self._asked.update((table, name) for name in names)
 
     def unasked(self) -> dict[tuple[str, str], int]:
-        """Return the fields of the tables that were read which nobody looked at, by table and field, with the number of entries."""
+        """Return the fields of the tables that were read which nobody looked at, by table and field,
+        with the number of entries."""
         return {where: len(keys) for where, keys in self._seen.items() if where not in self._asked}
 
     def note(self, sentence: str) -> None:
@@ -117,7 +119,10 @@ class Tables:
         return self.json.value if isinstance(self.json.value, dict) else {}
 
     def check_shape(self, read: Collection[str]) -> None:
-        """Record what is no table, what stands twice, and what is too large among the tables to `read`. Raises TooManyProblemsError."""
+        """Record what is no table, what stands twice, and what is too large among the tables to `read`.
+
+        Raises TooManyProblemsError.
+        """
         if not isinstance(self.json.value, dict):
             self.complain((), f"the file holds {describe(self.json.value)}; a config_db.json is an object of tables")
         self._refuse_repeated(self._root, ())
@@ -224,14 +229,16 @@ class Fields:
         return None if word is None else word.lower() == "true"
 
     def reference(self, name: str, table: str, valid: Collection[str]) -> str | None:
-        """Return the name of an entry of another table; `[TABLE|name]`, as older versions of SONiC write it, means the same."""
+        """Return the name of an entry of another table; `[TABLE|name]`, as older versions of SONiC
+        write it, means the same."""
         text = self.text(name)
         if text is None:
             return None
         old = _OLD_REFERENCE.fullmatch(text)
         if old is not None and old[1] == table:
             self.tables.note(
-                f"{self.entry.table}: references of the old form [{table}|...] were taken; SONiC writes the name alone today"
+                f"{self.entry.table}: references of the old form [{table}|...] were taken; "
+                "SONiC writes the name alone today"
             )
             text = old[2]
         if text not in valid:

@@ -1,7 +1,9 @@
-"""JSON as it is written: every scalar as text, repeated keys seen, and the line of a value found when an error asks for it.
+"""JSON as it is written: every scalar as text, repeated keys seen, and the line of a value found when an error asks for
+it.
 
-The standard reader knows no positions, and readers that keep them are far slower. So the text is read by the standard one, in C, and a
-line is looked up only when something is wrong there, by reading past the members of the objects on the way to it.
+The standard reader knows no positions, and readers that keep them are far slower. So the text is read by the standard
+one, in C, and a line is looked up only when something is wrong there, by reading past the members of the objects on the
+way to it.
 """
 
 from __future__ import annotations
@@ -69,7 +71,10 @@ class _Members:
         self._ahead = self._scan(start)
 
     def find(self, key: str, last: bool) -> tuple[int, int] | None:
-        """Return the positions of a key and its value; None without. Of a key that stands twice the first, or the last one's."""
+        """Return the positions of a key and its value; None without.
+
+        Of a key that stands twice the first, or the last one's.
+        """
         while (last or key not in self._found) and (member := next(self._ahead, None)) is not None:
             self._found[member[0]] = member[1:]
         return self._found.get(key)
@@ -93,10 +98,13 @@ class JsonText:
     text: str
     value: Json
     _members: dict[tuple[str, ...], _Members] = field(default_factory=dict)
-    """Of the objects that were looked into, by their path."""
+    """The members of the objects that were looked into, by their path."""
 
     def place(self, path: Sequence[str]) -> Place:
-        """Return where the key at `path` stands, or the nearest thing above it that is there. Of a key that stands twice: the last one."""
+        """Return where the key at `path` stands, or the nearest thing above it that is there.
+
+        Of a key that stands twice: the last one.
+        """
         space = _SPACE.match(self.text)
         position, start = 0, 0 if space is None else space.end()
         value: Json = self.value
@@ -126,7 +134,8 @@ _SKIP = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
 
 def parse_json(data: bytes, file: str, problems: Problems) -> JsonText | None:
-    """Return the text with its value; None after recording the one mistake that leaves none: no JSON, cut off, too large, not UTF-8."""
+    """Return the text with its value; None after recording the one mistake that leaves none: no JSON, cut off,
+    too large, not UTF-8."""
     text = _decode(data, file, problems)
     if text is None:
         return None

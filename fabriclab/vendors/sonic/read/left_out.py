@@ -122,7 +122,8 @@ _FIELDS_OF = {
 
 
 def left_out(tables: Tables) -> tuple[LeftOut, ...]:
-    """Return what was not read: whole tables, and fields, those of a table that are left out for one reason together."""
+    """Return what was not read: whole tables, and fields, those of a table that are left out
+    for one reason together."""
     whole = [
         LeftOut(printable(table), tables.count(table), _why(table)) for table in tables.names() if table not in READ
     ]

@@ -1,4 +1,5 @@
-"""The links of an imported switch: which of its ports are in the lab, what stands behind each, and their VLANs and port channels."""
+"""The links of an imported switch: which of its ports are in the lab, what stands behind each,
+and their VLANs and port channels."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class LabLink:
     session: BgpNeighbour | None
     """None: a host; else a switch, with a host of its own behind."""
     addresses: tuple[IPv4Interface, IPv4Interface] | None
-    """Of the switch and of its neighbour; None: the lab assigns them, or a VLAN or port channel has them."""
+    """The addresses of the switch and of its neighbour; None: the lab assigns them,
+    or a VLAN or port channel has them."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class LabChannel:
     name: str
     links: tuple[LabLink, ...]
     addresses: tuple[IPv4Interface, IPv4Interface] | None
-    """Of the switch and of its neighbour; None: the lab assigns them, or a VLAN has one."""
+    """The addresses of the switch and of its neighbour; None: the lab assigns them, or a VLAN has one."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ class LinkResolver:
         return LabGroups(channels, vlans)
 
     def _used_ports(self) -> tuple[str, ...]:
-        """Return the ports that are in the lab: front-panel ports that are up and have an address, a VLAN, a port channel or a neighbour.
+        """Return the ports that are in the lab: front-panel ports that are up and have an address, a VLAN, a port
+        channel or a neighbour.
 
         All that are up, if nothing is said of any of them; all there are, if none is up.
         """
@@ -114,7 +117,8 @@ class LinkResolver:
         absent = len(self._config.ports) - len(used)
         if absent:
             self._note(
-                f"{absent} of {len(self._config.ports)} ports are not in the lab (down, or without address and neighbour)"
+                f"{absent} of {len(self._config.ports)} ports are not in the lab (down, "
+                "or without address and neighbour)"
             )
         return tuple(port.name for port in used)
 
@@ -123,7 +127,10 @@ class LinkResolver:
         first = channel.members[0]
         for port in channel.members:
             if speeds[port] != speeds[first]:
-                message = f"{port} has {speeds[port]} Mbit/s, {first} has {speeds[first]}; the links of a lab's port channel are alike"
+                message = (
+                    f"{port} has {speeds[port]} Mbit/s, {first} has {speeds[first]}; "
+                    "the links of a lab's port channel are alike"
+                )
                 self._complain(("PORTCHANNEL_MEMBER", f"{channel.name}|{port}"), message, port)
 
     def _link(self, port: Port) -> LabLink:
@@ -166,7 +173,8 @@ class LinkResolver:
             return LabChannel(channel.name, links, None)
         if session is None and channel.address.network.prefixlen != _PAIR_PREFIX:
             self._note(
-                f"{channel.name}: {channel.address}; a host's end of a port channel has the other address of a /31, the lab assigns one"
+                f"{channel.name}: {channel.address}; a host's end of a port channel has the other address of a /31, "
+                "the lab assigns one"
             )
             return LabChannel(channel.name, links, None)
         return LabChannel(channel.name, links, self._link_addresses(channel.name, session))
@@ -177,7 +185,8 @@ class LinkResolver:
             return None
         if vlan.address.network.num_addresses < len(vlan.members) + _NOT_HOSTS:
             self._note(
-                f"{vlan.name}: {vlan.address.network} has no room for {len(vlan.members)} hosts; the lab assigns another network"
+                f"{vlan.name}: {vlan.address.network} has no room for {len(vlan.members)} hosts; "
+                "the lab assigns another network"
             )
             return None
         return vlan.address if self._takes(vlan.name, vlan.address) else None
@@ -209,7 +218,8 @@ class LinkResolver:
         return candidate
 
     def _find_sessions(self) -> dict[str, BgpNeighbour]:
-        """Return the BGP session over each port or port channel; sessions that are down, or behind neither, are noted."""
+        """Return the BGP session over each port or port channel; sessions that are down,
+        or behind neither, are noted."""
         in_vlans = {member for vlan in self._config.vlans for member in vlan.members}
         names = [*self._config.ports, *(channel.name for channel in self._config.port_channels)]
         addresses = {
@@ -230,7 +240,8 @@ class LinkResolver:
                 )
             elif session.asn is not None and session.asn == self._config.asn:
                 self._note(
-                    f"BGP_NEIGHBOR|{session.key}: of our own AS; a lab's sessions are external (RFC 7938), so a host stands there"
+                    f"BGP_NEIGHBOR|{session.key}: of our own AS; a lab's sessions are external (RFC 7938), "
+                    "so a host stands there"
                 )
             else:
                 sessions[interface] = session

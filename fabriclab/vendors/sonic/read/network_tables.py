@@ -55,14 +55,16 @@ def read_cables(tables: Tables, ports: Collection[str]) -> tuple[dict[str, int],
 def read_addresses(
     tables: Tables, table: str, names: Collection[str] | None
 ) -> tuple[dict[str, tuple[IPv4Interface, ...]], int]:
-    """Read the IPv4 addresses of a table such as INTERFACE, whose keys are `name` and `name|address`; also count the IPv6 ones.
+    """Read the IPv4 addresses of a table such as INTERFACE, whose keys are `name` and `name|address`; also count the
+    IPv6 ones.
 
     `names` are the interfaces that there are; None: any.
     """
     addresses: dict[str, tuple[IPv4Interface, ...]] = {}
     others = 0
     for entry in tables.entries(table):
-        # What the address says by itself, or its place among others; a placeholder of redis for an entry without fields.
+        # What the address says by itself, or its place among others; a placeholder of redis for an entry without
+        # fields.
         tables.ask(table, "scope", "family", "secondary", "NULL")
         key = entry.key
         name, bar, text = key.partition("|")
@@ -115,7 +117,10 @@ def _port_channel(fields: Fields, members: tuple[str, ...]) -> PortChannel:
 
 
 def read_vlans(tables: Tables, ports: Collection[str]) -> tuple[Vlan, ...]:
-    """Read VLAN and VLAN_MEMBER, whose members may be port channels too. A port is untagged in one VLAN at most (sonic-vlan.yang)."""
+    """Read VLAN and VLAN_MEMBER, whose members may be port channels too.
+
+    A port is untagged in one VLAN at most (sonic-vlan.yang).
+    """
     untagged: dict[str, list[str]] = {}
     tagged: dict[str, list[str]] = {}
     owner = {port: channel for channel, port in (_words(key) for key in tables.keys("PORTCHANNEL_MEMBER"))}
@@ -126,7 +131,10 @@ def read_vlans(tables: Tables, ports: Collection[str]) -> tuple[Vlan, ...]:
         elif owner.setdefault(port, name) == name:
             untagged.setdefault(name, []).append(port)
         else:
-            message = f"{shown(port)} is a member of {owner[port]} too; a port is in one port channel, or untagged in one VLAN"
+            message = (
+                f"{shown(port)} is a member of {owner[port]} too; a port is in one port channel, "
+                "or untagged in one VLAN"
+            )
             tables.complain((entry.table, entry.key), message, port)
     return tuple(
         _vlan(Fields(tables, entry), tuple(untagged.get(entry.key, ())), tuple(tagged.get(entry.key, ())))

@@ -1,4 +1,5 @@
-"""The VLANs and port channels of a switch as far as its lab has them: groups of ports in the lab, each with one address."""
+"""The VLANs and port channels of a switch as far as its lab has them: groups of ports in the lab,
+each with one address."""
 
 from __future__ import annotations
 
@@ -23,13 +24,14 @@ class PortGroup:
 
 @dataclass(frozen=True)
 class PortGroups:
-    """Of one switch."""
+    """The VLANs and port channels of one switch, as its lab has them."""
 
     channels: tuple[PortGroup, ...] = ()
     vlans: tuple[PortGroup, ...] = ()
 
     def interface_of(self, port: str) -> str:
-        """Return the port channel that a port is a member of, else the port: a neighbour is behind it, and a session goes over it."""
+        """Return the port channel that a port is a member of, else the port: a neighbour is behind it,
+        and a session goes over it."""
         return next((channel.name for channel in self.channels if port in channel.members), port)
 
     def vlan_of(self, interface: str) -> PortGroup | None:
@@ -38,7 +40,10 @@ class PortGroups:
 
 
 def port_groups(config: ConfigDb, ports: Collection[str], notes: dict[str, None]) -> PortGroups:
-    """Return the groups of `ports`, those in the lab. Groups without one of them are left out; what they lose is noted."""
+    """Return the groups of `ports`, those in the lab.
+
+    Groups without one of them are left out; what they lose is noted.
+    """
     channels = [channel for channel in config.port_channels if channel.up]
     present = [
         (channel.name, kept)

@@ -1,4 +1,5 @@
-"""Reading a `config_db.json`: all its mistakes at once, each with line, table|key|field, value and what would be right."""
+"""Reading a `config_db.json`: all its mistakes at once, each with line, table|key|field,
+value and what would be right."""
 
 from __future__ import annotations
 
@@ -48,7 +49,10 @@ def parse_config_db(data: bytes, file: str) -> ConfigDb:
 
 
 def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems]:
-    """Return the typed tables without what is wrong in them, and that; no tables where nearly all is. Raises LabError if it is no JSON."""
+    """Return the typed tables without what is wrong in them, and that; no tables where nearly all is.
+
+    Raises LabError if it is no JSON.
+    """
     problems = Problems()
     json = parse_json(data, file, problems)
     problems.raise_if_any()

@@ -1,7 +1,7 @@
 """Reading STATIC_ROUTE: `vrf|prefix`, or `prefix` alone, with lists of what each next hop is.
 
-The lists are separated by commas and of one length, as bgpcfgd wants them (sonic-bgpcfgd, managers_static_rt.py). A next hop of which
-nothing is written, or 0.0.0.0, has an interface only. distance 0, SONiC's default, is that of FRR: 1.
+The lists are separated by commas and of one length, as bgpcfgd wants them (sonic-bgpcfgd, managers_static_rt.py). A
+next hop of which nothing is written, or 0.0.0.0, has an interface only. distance 0, SONiC's default, is that of FRR: 1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _ROUTES_OF_STATIC = f"{DEFAULT_VRF}|static|bgp|ipv4"
 
 
 def read_static_routes(tables: Tables) -> tuple[tuple[WrittenStaticRoute, ...], tuple[str, ...]]:
-    """Return the IPv4 routes of the default VRF, and what a lab cannot have of the table, a sentence each with its line."""
+    """Return the IPv4 routes of the default VRF, and what a lab cannot have of the table,
+    a sentence each with its line."""
     tables.ask(TABLE, *_LISTS)
     redistributed = _ROUTES_OF_STATIC in tables.keys("ROUTE_REDISTRIBUTE")
     notes: dict[str, None] = {}

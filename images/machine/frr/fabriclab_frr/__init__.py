@@ -1,1 +1,2 @@
-"""The virtual machine's root file system with FRR, for labs whose switches run routing daemons: fabriclab finds it below `machine`."""
+"""The virtual machine's root file system with FRR, for labs whose switches run routing daemons:
+fabriclab finds it below `machine`."""
