@@ -1,4 +1,4 @@
-"""What `probes/sampler` logs of switches with a shared buffer: counters since the port was made (`probes/README.md`)."""
+"""What `probes/sampler` logs of switches with a shared buffer (`probes/README.md`): counters since the port was made."""
 
 from __future__ import annotations
 

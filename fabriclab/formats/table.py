@@ -1,4 +1,4 @@
-"""What the CSV files that several languages write and read have in common: a line with the version, then named columns."""
+"""The CSV files that programs of several languages write and read: a line with the version, then named columns."""
 
 from __future__ import annotations
 
