@@ -38,7 +38,7 @@ class Artefacts:
     tools: Path
 
     def hashes(self) -> dict[str, str]:
-        """Return each artefact's hash."""
+        """Return the hash of what each artefact was made from, by its name."""
         return {"kernel": self.kernel.parent.name, "rootfs": self.rootfs.parent.name, "tools": self.tools.name}
 
     def packages(self) -> list[str]:

@@ -33,7 +33,7 @@ class AppliedSettings:
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab as written."""
+    """A lab as written: its topology, its experiment, and what a study asks of it."""
 
     directory: Path
     topology: Topology
@@ -49,12 +49,12 @@ class Lab:
 
     @property
     def parameters(self) -> Mapping[str, tuple[str, ...]]:
-        """Each parameter's keys."""
+        """Return the keys of `experiment.yml` that each parameter sets, by its name."""
         return self.study.parameters
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """Names of the variants."""
+        """Return the names of the lab's variants."""
         return tuple(self.study.variants)
 
     @property

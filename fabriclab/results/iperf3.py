@@ -47,7 +47,7 @@ class _Log:
 
     @property
     def status(self) -> str:
-        """As in the flow log."""
+        """Return the flow's status, in the words of the flow log."""
         if self.power_lost and self.ran:
             return "failed: EHOSTDOWN"
         if self.error and not self.error.endswith(_FAREWELL):

@@ -61,7 +61,7 @@ class Sweep:
 
     @property
     def runs(self) -> tuple[Results, ...]:
-        """The points that have results."""
+        """Return the results of the points that have any."""
         return tuple(point.results for point in self.points if point.results is not None)
 
     @property
@@ -82,12 +82,12 @@ class Pool(FlowTables):
 
     @property
     def runs(self) -> tuple[Results, ...]:
-        """The points that have results."""
+        """Return the results of the points that have any."""
         return tuple(point.results for point in self.points if point.results is not None)
 
     @property
     def parameters(self) -> dict[str, Scalar]:
-        """Every parameter's value, without `seed`."""
+        """Return the value of every parameter, without `seed`."""
         return {name: value for point in self.points[:1] for name, value in point.parameters.items() if name != SEED}
 
     @property

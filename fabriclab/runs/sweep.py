@@ -77,7 +77,7 @@ class Sweep:
                     raise
 
     def write(self) -> None:
-        """Write sweep.json."""
+        """Write sweep.json, whole or not at all."""
         write_json(self.directory / SWEEP_MARK, {**self._head, "points": [self._entry(point) for point in self.points]})
 
     def _entry(self, point: PointState) -> dict[str, Any]:

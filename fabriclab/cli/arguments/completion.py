@@ -46,12 +46,12 @@ def complete_setting(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def complete_matrix(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the matrices."""
+    """Return the names of the lab's matrices that begin with what is typed."""
     return _of_lab(ctx, incomplete, lambda lab: lab.matrices)
 
 
 def complete_node(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return the nodes."""
+    """Return the names of the lab's nodes that begin with what is typed."""
     return _of_lab(ctx, incomplete, lambda lab: [node.name for node in lab.topology.nodes])
 
 

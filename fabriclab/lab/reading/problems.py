@@ -65,7 +65,7 @@ class Problems:
         self._found[Mistake(place.file, place.line, key, value, message)] = None
 
     def add_all(self, others: Problems) -> None:
-        """Record what `others` hold."""
+        """Record what `others` hold, after what is recorded already."""
         for problem in others.found():
             self.add(Place(problem.file, problem.line), problem.key, problem.message, problem.value)
 

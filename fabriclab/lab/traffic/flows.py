@@ -42,7 +42,7 @@ class WrittenFlows:
 
     @property
     def flows(self) -> int:
-        """How many flows it is."""
+        """Return how many flows this traffic has."""
         return len(self.senders) * self.count
 
 

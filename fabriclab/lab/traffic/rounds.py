@@ -37,7 +37,7 @@ class WrittenRounds:
 
     @property
     def flows(self) -> int:
-        """How many flows it is."""
+        """Return how many flows this traffic has."""
         return len(self.senders) * self.rounds
 
 

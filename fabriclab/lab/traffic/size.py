@@ -33,7 +33,7 @@ class WrittenFixedSize:
 
     @property
     def mean(self) -> Fraction:
-        """Bytes."""
+        """Return the mean of the sizes that are drawn, in bytes."""
         return Fraction(self.size_bytes)
 
 
@@ -47,7 +47,7 @@ class WrittenUniformSize:
 
     @property
     def mean(self) -> Fraction:
-        """Bytes."""
+        """Return the mean of the sizes that are drawn, in bytes."""
         return Fraction(self.smallest_bytes + self.largest_bytes, 2)
 
 
@@ -64,7 +64,7 @@ class WrittenDistributedSize:
 
     @property
     def mean(self) -> Fraction:
-        """Bytes, cap included."""
+        """Return the mean of the sizes that are drawn, cap included, in bytes."""
         return Fraction(self.mean_bytes)
 
 

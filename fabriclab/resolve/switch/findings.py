@@ -55,7 +55,7 @@ class SwitchFinding:
 
     @property
     def field(self) -> str:
-        """The path with dots."""
+        """Return the path of the field, its words with dots between them."""
         return ".".join(self.path)
 
     @property

@@ -17,7 +17,7 @@ _SCHEDULING = ("scheduler", "weight", "cir", "cbs", "pir", "pbs", "wred", "phant
 
 @dataclass(frozen=True)
 class Chip:
-    """A profile's memory."""
+    """The memory of a switch chip, as its profile's file says it."""
 
     name: str
     head: Mapping[str, str]

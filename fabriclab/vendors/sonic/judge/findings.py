@@ -35,7 +35,7 @@ class SonicFinding:
 
     @property
     def where(self) -> str:
-        """`TABLE|key|field`."""
+        """Return the place as `TABLE|key|field`."""
         return "|".join(self.path)
 
     @property
