@@ -1,4 +1,4 @@
-"""What `probes/sampler` logs of switches with a shared buffer (`probes/README.md`): counters since the port was made."""
+"""What `probes/sampler` logs of switches with a shared buffer (`probes/README.md`): counters since a port was made."""
 
 from __future__ import annotations
 
