@@ -9,9 +9,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-REPLAY, SAMPLER, INIT = (
-    ROOT / path for path in ("traffic/replay/src", "probes/sampler/src", "images/machine/init/src")
-)
+REPLAY, SAMPLER = (ROOT / path for path in ("traffic/replay/src", "probes/sampler/src"))
 
 
 def only(pattern: str, text: str) -> re.Match[str]:
