@@ -14,6 +14,7 @@ from typing import BinaryIO
 import polars as pl
 from polars.datatypes import DataTypeClass
 
+from fabriclab.errors import FabriclabError
 from fabriclab.files import check_regular, naming, reason
 from fabriclab.formats.table import Kind, Table
 
@@ -30,7 +31,7 @@ _TYPES: dict[Kind, DataTypeClass] = {
 }
 
 
-class ResultsError(Exception):
+class ResultsError(FabriclabError):
     """A file of a run directory is missing or is not what its format says; the message names file, line and value."""
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fabriclab.cli.commands import validate as validating
+import fabriclab.api.validation as validating
 from fabriclab.cli.text.junit import JunitCase, junit_xml
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.generate import leaf_spine, star, topology_text
@@ -164,7 +164,7 @@ class Runs:
         self.stages: list[str] = []
         self._status = status
         monkeypatch.setattr(validating, "run_point", self._run)
-        monkeypatch.setattr(validating, "read_if_possible", lambda directory: SimpleNamespace(directory=directory))
+        monkeypatch.setattr(validating, "results_if_possible", lambda directory: SimpleNamespace(directory=directory))
         monkeypatch.setattr(validating, "_has_epoch", lambda directory: True)
 
     def _run(self, plan: object, directory: Path, context: object, on_event: object) -> RunResult:
@@ -184,7 +184,7 @@ def findings_of(
     found = [finding(verdict, f"{number}") for number, verdict in enumerate(verdicts)]
     monkeypatch.setattr(validating, "reach_stage", lambda _: Stage(stage.name, stage.plan, lambda results: found))
     context = RunContext(Path(), cast(Any, made_from), (), lambda directory: None)
-    return list(validating.Validation(Path("out"), context, lambda *_: None).carry_out(bench, only))
+    return list(validating.Stages(Path("out"), context, lambda *_: None).carry_out(bench, only))
 
 
 MACHINE = object()
