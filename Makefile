@@ -2,19 +2,20 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help deps venv machine wheel images demo test test-kernel fuzz check bench clean
 
 PYTHON ?= python3
 CASES ?= 20000
 SEED ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
-# The environment is made anew when what it is made from changes.
-VENV_KEY = { cat pyproject.toml; $(PYTHON) --version; pwd; } 2>/dev/null | sha256sum | cut -c1-16
+PARTS := kernel rootfs small-rootfs tools
+# The environment is made anew when what it is made from changes: settings of ruff and what follows them in pyproject.toml are no part of that.
+VENV_KEY = { sed '/^\[tool\.ruff\]/,$$d' pyproject.toml; $(PYTHON) --version; pwd; } 2>/dev/null | sha256sum | cut -c1-16
 VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
+.PHONY: help deps venv machine wheel images demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -49,9 +50,18 @@ images: machine ## build the Docker images: host, switch, lab, notebook (for --e
 demo: ## run the in-cast lab, write its report (builds what is missing, and says what and for how long)
 	@.ci/demo $(VENV_STAMP)
 
-test: deps venv machine ## all tests: Python, the machine, Rust (builds what is missing)
-	@cargo test --quiet --workspace
+# A kernel's build leaves a core idle while it downloads, unpacks and links; the other builds, and Rust's tests, wait much, too. So all of
+# them go side by side. Through a pipe, what each is at comes as lines, not as one line that all of them would write.
+test: deps ## all tests: Python, the machine, Rust (builds what is missing)
+	@$(MAKE) --no-print-directory -j5 $(VENV_STAMP) $(PARTS:%=part-%) test-rust 2> >(cat >&2)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup
+
+# Without MAKEFLAGS: what they start counts its own jobs.
+$(PARTS:%=part-%): part-%:
+	@env -u MAKEFLAGS images/machine/build $*
+
+test-rust:
+	@env -u MAKEFLAGS cargo test --quiet --workspace
 
 test-kernel: deps venv machine ## the switch's kernel code on a kernel that checks memory and locks (builds one: 10 minutes the first time)
 	@KERNEL_DEBUG=1 images/machine/build kernel

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
+from fabriclab.errors import FabriclabError
 from fabriclab.shipped import is_installed, shipped
 
 BUILD = shipped("images/machine/build")
@@ -22,7 +23,7 @@ PROCESSOR = "x86_64"
 """What `uname -m` says where the machine runs: its kernel is built for that alone."""
 
 
-class EngineError(Exception):
+class EngineError(FabriclabError):
     """A run can't start; the text says why and what mends it."""
 
 
@@ -38,7 +39,7 @@ class Artefacts:
     tools: Path
 
     def hashes(self) -> dict[str, str]:
-        """Return each artefact's hash."""
+        """Return the hash of what each artefact was made from, by its name."""
         return {"kernel": self.kernel.parent.name, "rootfs": self.rootfs.parent.name, "tools": self.tools.name}
 
     def packages(self) -> list[str]:

@@ -57,7 +57,7 @@ class Packed:
         if not place.exists():
             try:
                 self._unpack(_cache_root() / self.kind / self.key)
-            except (OSError, lzma.LZMAError, tarfile.TarError) as error:
+            except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as error:
                 raise UnusableError(
                     f"{self.archive} can't be unpacked into {_cache_root()}: {error} (XDG_CACHE_HOME names another "
                     "place)"
@@ -73,9 +73,8 @@ class Packed:
                 shutil.rmtree(left, ignore_errors=True)  # by one that was killed: who has the lock is the only one
             partial = Path(tempfile.mkdtemp(prefix=f"{final.name}.partial.", dir=final.parent))
             try:
-                with tarfile.open(self.archive) as archive:
-                    # Modes, and links to what lies outside, are the root file system's own. Python has filters from
-                    # 3.11.4.
+                with tarfile.open(self.archive, "r:xz") as archive:
+                    # Modes, and links to what lies outside, are the root file system's own. Filters: Python 3.11.4 on.
                     if hasattr(tarfile, "fully_trusted_filter"):
                         archive.extractall(partial, filter="fully_trusted")
                     else:

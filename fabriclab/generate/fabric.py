@@ -91,7 +91,7 @@ class Fabric:
 
     @property
     def hosts(self) -> tuple[FabricNode, ...]:
-        """The hosts."""
+        """Return the fabric's hosts in the order in which they were added."""
         return tuple(node for node in self.nodes if node.is_host)
 
 

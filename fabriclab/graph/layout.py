@@ -3,6 +3,10 @@
 A fabric without its top tier falls apart into pods, a pod without its top tier into leaves with their hosts, and so on:
 blocks within blocks, side by side. Hosts stand in one row where that fits on a screen, else in racks: columns of names
 below their switch.
+
+Widths are known from the leaves up, places from the top down: `_block` builds the tree, each block works out its width
+from those within it, and `place` then hands every block its left edge. Nothing is tried and moved afterwards, so that
+the same network always gives the same drawing.
 """
 
 from __future__ import annotations
@@ -58,12 +62,12 @@ class Box:
 
     @property
     def top(self) -> float:
-        """The upper edge."""
+        """Return the y of the upper edge."""
         return self.y - self.height / 2
 
     @property
     def bottom(self) -> float:
-        """The lower edge."""
+        """Return the y of the lower edge."""
         return self.y + self.height / 2
 
 
@@ -101,9 +105,11 @@ def lay_out(network: Network, top: float) -> Layout:
     block = _fitting_block(network, sizes)
     width = max(block.width + 2 * MARGIN, _NARROWEST)
     layout = Layout(width, sizes)
+    # Rows stand further apart in a wide drawing, or its long links would lie nearly flat.
     step = min(150.0, max(84.0, width * 0.085))
     tiers = sorted(set(network.tiers.values()))
     heights = {tier: top + sizes.switch_height / 2 + index * step for index, tier in enumerate(tiers)}
+    # A rack hangs below its switch: no fan of links needs the room that other tiers have between them.
     if block.has_racks and len(tiers) > 1:
         heights[tiers[-1]] = heights[tiers[-2]] + _RACK_DEPTH
     block.place(layout, (width - block.width) / 2, heights)
@@ -118,6 +124,8 @@ def _fitting_block(network: Network, sizes: Sizes) -> _Block:
     row = _block(network, names, sizes, 0)
     if row.width <= WIDEST_ROW:
         return row
+    # All depths of racks are laid out, a dozen, and compared: how wide a fabric becomes with each follows from its
+    # names and pods in no simple way. What is too wide even so gets the deepest racks.
     racks = {rows: _block(network, names, sizes, rows) for rows in _RACK_ROWS}
     fitting = {rows: block for rows, block in racks.items() if block.width <= _WIDEST_RACKS} or {
         _RACK_ROWS[-1]: racks[_RACK_ROWS[-1]]
@@ -152,6 +160,7 @@ class _Hosts(_Block):
         self._columns = len(self.names) if self.rows == 0 else -(-len(self.names) // self.rows)
         self._pitch = self._cell + (4 if self.rows == 0 else RACK_TRUNK + 5)
         self.width = self._columns * self._pitch
+        # Columns of even height: 13 hosts in racks of 6 are 5, 5, 3, not 6, 6, 1.
         self._per_column = -(-len(self.names) // self._columns)
         self.empty_places = self._columns * self._per_column - len(self.names)
         self.has_racks = self.rows > 0
@@ -188,6 +197,8 @@ class _Tier(_Block):
 
     def place(self, layout: Layout, left: float, heights: dict[int, float]) -> None:
         if self.is_pod:
+            # The panel takes its place before those of pods within it, for SVG paints in order; its height is known
+            # when they stand.
             panel = len(layout.panels)
             layout.panels.append(Panel(left, 0, self.width, 0))
         centres = self._place_children(layout, left, heights)
@@ -214,6 +225,8 @@ class _Tier(_Block):
             for name in self.names
         ]
         known = [x for x in wished if x is not None]
+        # Either all nodes of a tier stand above what is theirs or none does: a mixture would look like an order that
+        # the network does not have.
         if len(known) == len(self.names) and all(
             right - left_one >= (a + b) / 2 + 8
             for left_one, right, a, b in zip(known, known[1:], self._widths, self._widths[1:], strict=False)
@@ -231,6 +244,7 @@ def _block(network: Network, names: list[str], sizes: Sizes, rows: int, is_pod: 
         return _Hosts(names, tier, sizes, rows)
     rest = [name for name in names if network.tiers[name] != tier]
     index = {name: number for number, name in enumerate(top)}
+    # Parts stand in the order of the switches above them, whatever the order of the file, so that fewer links cross.
     parts = sorted(
         _parts(network, rest),
         key=lambda part: min(index[other] for name in part for other in _uplinks(network, name, index)),

@@ -11,7 +11,7 @@ from fabriclab.formats.plan import Plan
 
 @dataclass(frozen=True)
 class Vertex:
-    """A node."""
+    """A node of the drawing."""
 
     name: str
     is_host: bool
@@ -57,7 +57,7 @@ class Network:
 
     @cached_property
     def hosts(self) -> frozenset[str]:
-        """Names of the hosts."""
+        """The names of the nodes that are hosts."""
         return frozenset(vertex.name for vertex in self.vertices if vertex.is_host)
 
     @cached_property

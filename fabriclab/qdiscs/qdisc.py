@@ -64,7 +64,7 @@ class Said(Protocol):
 
     @property
     def value(self) -> Any:
-        """What it means."""
+        """What the key means, in words."""
 
     @property
     def text(self) -> str:

@@ -47,7 +47,7 @@ MOST_WARNINGS = 3
 
 @dataclass(frozen=True)
 class Page:
-    """All that the template shows."""
+    """All that the template of the report shows."""
 
     title: str
     kind: str

@@ -27,7 +27,7 @@ class Interface(NamedTuple):
 
     @property
     def ip(self) -> str:
-        """The address without prefix length."""
+        """Return the address without its prefix length."""
         return self.address.partition("/")[0]
 
 

@@ -45,7 +45,7 @@ class SwitchTables:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether there is any table."""
+        """Return whether the run sampled any switch with a shared buffer."""
         return any(getattr(self, field) is not None for field in _FIELDS)
 
 

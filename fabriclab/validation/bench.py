@@ -35,7 +35,7 @@ class Collector(NamedTuple):
 
 @dataclass(frozen=True)
 class Bench:
-    """What is validated."""
+    """What is validated: the plan that runs, and the one that is intended."""
 
     plan: Plan
     """What runs. Its routes may be those that routing really finds (`observed`)."""

@@ -23,7 +23,7 @@ class InCast:
 
     @property
     def name(self) -> str:
-        """The congested port."""
+        """Return the name of the congested port, `node:interface`."""
         return f"{self.switch}:{self.port.interface}"
 
     @property

@@ -16,7 +16,7 @@ class TraceProblems:
 
     @property
     def count(self) -> int:
-        """How many have been recorded."""
+        """Return how many problems have been recorded."""
         return len(self._found)
 
     @property

@@ -30,7 +30,7 @@ duration() {
 
 # about SECONDS: as precisely as an estimate is.
 about() {
-  if [ "$1" -le 75 ]; then echo 'about a minute'; else echo "about $((($1 + 30) / 60)) min"; fi
+  if [ "$1" -le 45 ]; then echo 'less than a minute'; elif [ "$1" -le 90 ]; then echo 'about a minute'; else echo "about $((($1 + 30) / 60)) min"; fi
 }
 
 # _tick TITLE STEP BEGAN OWNER: until it is killed, or its owner is gone.

@@ -95,3 +95,40 @@ def test_steps_are_read_off_what_lies_there(tmp_path: Path) -> None:
     for number in range(860):
         (kernel / "objects" / f"{number}.o").touch()
     assert step("kernel") == "compiling, 861 files"
+
+
+def test_what_is_left_is_told_where_it_can_be_known() -> None:
+    said = shell(
+        "at() { printf 'compiling\\t%s\\n' $((400 - $1)); }\nwork() { sleep 0.5; }\nprogress kernel at work"
+    ).stderr
+    assert "kernel: compiling, 0 s, about 7 min to go\n" in said
+    assert shell("for s in 20 60 100; do about $s; done").stdout.splitlines() == [
+        "less than a minute",
+        "about a minute",
+        "about 2 min",
+    ]
+
+
+def test_the_demo_names_its_steps_and_counts_through_all_programs(tmp_path: Path) -> None:
+    copy = tmp_path / "checkout"
+    for name in (".ci/demo", "images/machine/build"):
+        (copy / name).parent.mkdir(parents=True)
+    (copy / ".ci" / "demo").write_bytes((ROOT / ".ci" / "demo").read_bytes())
+    (copy / "images" / "machine" / "build").write_text("#!/bin/sh\nprintf 'kernel=\\nrootfs=/r\\ntools=\\n'\n")
+    (copy / ".venv" / "bin").mkdir(parents=True)
+    (copy / "bin").mkdir()
+    for program, body in {
+        "bin/make": 'echo "$* $STEPS_BEFORE/$STEPS"',
+        ".venv/bin/fabriclab": 'echo "$* $STEPS"',
+    }.items():
+        (copy / program).write_text(f"#!/bin/sh\n{body}\n")
+    for script in (copy / "images/machine/build", copy / "bin/make", copy / ".venv/bin/fabriclab"):
+        script.chmod(0o755)
+    path = f"{copy}/bin:{os.environ['PATH']}"
+    said = shell(f"bash '{copy}/.ci/demo' .venv/.made-1", PATH=path).stdout.splitlines()
+    assert [line[:6] for line in said[1:5]] == ["  [1] ", "  [2] ", "  [3] ", "  [4] "]
+    assert said[5:] == [
+        "--no-print-directory --silent venv machine 1/4",
+        "[4/4] the in-cast lab",
+        "sweep labs/incast ",
+    ]

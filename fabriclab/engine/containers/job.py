@@ -76,7 +76,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Job:
-    """What is to run."""
+    """What is to run in the containers, as the run directory's job says it."""
 
     limit_ns: int
     files: dict[str, str]

@@ -51,7 +51,7 @@ class Process:
 
     @property
     def output(self) -> int:
-        """The descriptor of its output."""
+        """Return the descriptor of the process's output."""
         assert self._client.stdout is not None
         return self._client.stdout.fileno()
 

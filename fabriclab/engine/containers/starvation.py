@@ -148,7 +148,7 @@ class StarvationMeter:
         self._timer = _Timer(max(TIMER_RESOLUTION_NS, stall_ns or 0))
 
     def begin(self, processes: Mapping[int, str]) -> None:
-        """Begin to measure."""
+        """Begin to measure: what is read from now on is of the run."""
         self._names = dict(processes) | _kernel_packet_threads(self._proc)
         self._begun_ns = time.monotonic_ns()
         self._pressure = read_pressure_us(self._proc)

@@ -94,7 +94,7 @@ class Timeline:
         return processes.start(task, self._containers[daemon.node or ""])
 
     def begin(self, epoch_ns: int) -> None:
-        """Let the time run."""
+        """Begin: the times of events count from now on."""
         self._epoch_ns = epoch_ns
         self._thread.start()
 

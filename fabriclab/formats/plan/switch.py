@@ -84,7 +84,7 @@ class Phantom(Frozen):
 
 
 class SwitchQueue(Frozen):
-    """An egress queue."""
+    """An egress queue of a port: its account, scheduler and marks."""
 
     index: int
     account: Account = Account()

@@ -38,7 +38,7 @@ class WrittenVlan:
 
     @property
     def vlan_id(self) -> int:
-        """The VLAN's number."""
+        """Return the VLAN's number, which is in its name."""
         return int(self.name.removeprefix("Vlan"))
 
 

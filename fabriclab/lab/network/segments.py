@@ -32,7 +32,7 @@ class End:
 
     @property
     def port(self) -> str:
-        """Its name, `node:interface`."""
+        """Return the name of the port, `node:interface`."""
         return f"{self.node}:{self.interface}"
 
     @property

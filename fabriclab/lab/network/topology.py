@@ -45,7 +45,7 @@ class Endpoint:
 
     @property
     def port(self) -> str:
-        """The port's name, `node:interface`."""
+        """Return the port's name, `node:interface`."""
         return f"{self.node}:{self.interface}"
 
 
@@ -146,7 +146,7 @@ class Topology:
 
 
 def parse_name(root: Section) -> str:
-    """Return the lab's name."""
+    """Return the lab's name, the key `name` of the topology; what is wrong with it is recorded."""
     root.require("name", example="name: my-lab")
     name = root.scalar("name", "the lab's name")
     if name is None:

@@ -46,7 +46,7 @@ class ScalarValue:
 
 @dataclass(frozen=True)
 class SequenceValue:
-    """A list."""
+    """A list as written, its items with their places."""
 
     items: tuple[Value, ...]
     place: Place

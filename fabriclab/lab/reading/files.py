@@ -37,7 +37,7 @@ class UnreadableError(Exception):
 
 
 class MissingError(UnreadableError):
-    """There is no such file."""
+    """The file that was named does not exist."""
 
 
 class OutsideError(UnreadableError):

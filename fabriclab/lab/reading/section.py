@@ -118,15 +118,15 @@ class Section:
             return None
 
     def size(self, name: str, minimum: int = 0, maximum: int | None = None, why: str = "") -> Written[int] | None:
-        """Return bytes."""
+        """Return the size below `name` in bytes; None when it is absent or wrong, which is recorded."""
         return self.quantity(name, SIZE, minimum, maximum, why)
 
     def rate(self, name: str, minimum: int = 0, maximum: int | None = None, why: str = "") -> Written[int] | None:
-        """Return bits per second."""
+        """Return the rate below `name` in bit/s; None when it is absent or wrong, which is recorded."""
         return self.quantity(name, RATE, minimum, maximum, why)
 
     def duration(self, name: str, minimum: int = 0, maximum: int | None = None, why: str = "") -> Written[int] | None:
-        """Return nanoseconds."""
+        """Return the time below `name` in nanoseconds; None when it is absent or wrong, which is recorded."""
         return self.quantity(name, DURATION, minimum, maximum, why)
 
     def quantity(
@@ -174,7 +174,8 @@ class Section:
         return self.read(name, "a percentage such as '40 %'", convert)
 
     def choice(self, name: str, words: Sequence[str], aliases: dict[str, str] | None = None) -> Written[str] | None:
-        """Return one of `words`."""
+        """Return the one of `words` that stands below `name`, or that its alias stands for; None when it is absent or
+        none of them, which is recorded."""
 
         def convert(text: str) -> str:
             word = (aliases or {}).get(text, text)
@@ -187,7 +188,7 @@ class Section:
         return self.read(name, f"one of {listed(words)}", convert)
 
     def flag(self, name: str) -> Written[bool] | None:
-        """Return true or false."""
+        """Return the truth value below `name`; None when it is absent or no such, which is recorded."""
 
         def convert(text: str) -> bool:
             if text.lower() not in TRUE_WORDS + FALSE_WORDS:

@@ -30,7 +30,7 @@ class Threshold(NamedTuple):
 
 @dataclass(frozen=True)
 class WrittenPool:
-    """`pools.NAME`."""
+    """What `pools.NAME` of a switch says; None: nothing."""
 
     size: Written[int] | None = None
     headroom: Written[int] | None = None
@@ -61,7 +61,7 @@ class WrittenWred:
 
 @dataclass(frozen=True)
 class WrittenPhantom:
-    """`phantom` of a queue."""
+    """What `phantom` of a queue says; None: nothing."""
 
     is_none: bool = False
     rate_ppm: Written[int] | None = None
@@ -89,7 +89,7 @@ class WrittenQueue:
 
 @dataclass(frozen=True)
 class WrittenGroup:
-    """A priority group likewise."""
+    """A priority group: what stands at a key, or what holds for a number."""
 
     account: WrittenAccount = WrittenAccount()
     lossless: Written[bool] | None = None
@@ -112,7 +112,7 @@ class WrittenMaps:
 
 @dataclass(frozen=True)
 class WrittenWatchdog:
-    """`pfc.watchdog`."""
+    """What `pfc.watchdog` of a switch says; None: nothing."""
 
     is_none: bool = False
     detection: Written[int] | None = None
@@ -122,7 +122,7 @@ class WrittenWatchdog:
 
 @dataclass(frozen=True)
 class WrittenPfc:
-    """`pfc`."""
+    """What `pfc` of a switch says; None: nothing."""
 
     is_none: bool = False
     priorities: Written[tuple[int, ...]] | None = None
@@ -170,7 +170,7 @@ class WrittenBuffer:
 
 @dataclass(frozen=True)
 class WrittenProfile:
-    """A profile's file."""
+    """What a profile's file says of a switch, with the place of every value."""
 
     name: str
     file: str

@@ -40,7 +40,7 @@ class WrittenLong:
 
     @property
     def flows(self) -> int:
-        """How many flows it is."""
+        """Return how many flows this traffic has."""
         return _flows(self.senders, self.pairs)
 
 
@@ -62,7 +62,7 @@ class WrittenIperf3:
 
     @property
     def flows(self) -> int:
-        """How many flows it is."""
+        """Return how many flows this traffic has."""
         return len(self.senders)
 
 

@@ -43,7 +43,7 @@ class DataTable:
 
     @property
     def row_count(self) -> int:
-        """Rows of all groups."""
+        """Return how many rows all groups have together."""
         return sum(len(group.rows) for group in self.groups)
 
     def markdown(self) -> str:

@@ -64,7 +64,7 @@ class PooledRuns:
 
     @cached_property
     def runs(self) -> tuple[Results, ...]:
-        """The runs that have results."""
+        """Return the results of the runs that have any."""
         return self.pool.runs
 
     @property

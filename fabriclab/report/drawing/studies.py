@@ -81,7 +81,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Study:
-    """A published result."""
+    """A published result: its source, and the experiments that ours are compared with."""
 
     name: str
     title: str

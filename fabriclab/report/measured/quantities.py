@@ -145,7 +145,7 @@ def axis_for(dimension: str, values: Iterable[float]) -> Axis:
 
 
 def axis_label(title: str, axis: Axis) -> str:
-    """Return `title (unit)`."""
+    """Return what an axis is called, `title (unit)`."""
     return f"{title} ({axis.unit})" if axis.unit else title
 
 

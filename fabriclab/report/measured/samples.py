@@ -39,13 +39,13 @@ class QueueSamples:
 
     @cached_property
     def longest_bytes(self) -> int | None:
-        """The largest sample."""
+        """Return the longest queue that was sampled, in bytes."""
         longest: int | None = only_value(self.rows, pl.col("bytes").max())
         return longest
 
     @property
     def mean_bytes(self) -> float | None:
-        """Mean over the busy time."""
+        """Return the mean length over the busy time, in bytes."""
         return time_weighted_mean(self.distribution)
 
     def percentile_bytes(self, percent: float) -> int | None:

@@ -1,4 +1,9 @@
 //! What is due when: a pure data structure; the clock is passed in.
+//!
+//! Two things hold flows back: the clock (a heap by time) and groups of other flows that have to be received first
+//! (`waiting`). A flow that waits for a group is not in the heap at all; it gets there, with its time, when the group
+//! is complete. Every host knows of a group what it receives itself, and is told the rest: how many hosts that are is
+//! in the trace, so nobody has to be asked.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +16,8 @@ use crate::trace::{Extent, Flow, GroupId, KeptId, Side, Trace};
 /// A flow's place in [`Trace::flows`].
 pub type RowId = u32;
 
-/// Something to do at a time. What is due at the same instant is done in this order, then in trace order.
+/// Something to do at a time. What is due at the same instant is done in this order, then in trace order: the order of
+/// the variants is part of what a run means, and a heap, which keeps no order among equals, never gets to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
     /// Open a kept connection (again, when its peer was not listening yet).
@@ -69,6 +75,7 @@ impl Schedule {
             let waiting = schedule.waiting.entry(group).or_default();
             waiting.others_to_come = barrier.remote_parts;
             waiting.tell.clone_from(&barrier.waiters);
+            // iperf3 tells nobody how far it is: its flows of a group are one part, over when the trace says so.
             if let Some(until_ns) = barrier.until_ns {
                 waiting.others_to_come += 1;
                 due.push(Reverse((until_ns, Action::Elapse(group))));
@@ -83,10 +90,12 @@ impl Schedule {
                 .after
                 .and_then(|group| schedule.waiting.get_mut(&group))
             {
+                // Its other end starts it; here it is only received, or stopped.
                 _ if !flow.starts_here() => {}
                 None => due.push(Reverse((flow.start_ns, Action::Start(row)))),
                 Some(waiting) => waiting.rows.push(row),
             }
+            // Who receives counts: that all has been sent says nothing of what has arrived.
             if flow.side == Side::Dst {
                 for group in trace.groups_of(flow) {
                     if let Some(waiting) = schedule.waiting.get_mut(&group) {
@@ -116,7 +125,8 @@ impl Schedule {
         self.due.pop().map(|Reverse((_, action))| action)
     }
 
-    /// A flow is received: the parts of groups that are complete with it are told to those who wait, and what waits here gets its time.
+    /// A flow is received: the parts of groups that are complete with it are told to those who wait, and what waits
+    /// here gets its time.
     pub fn received(&mut self, trace: &Trace, flow: &Flow, now_ns: i64) {
         for group in trace.groups_of(flow) {
             let Some(waiting) = self.waiting.get_mut(&group) else {
@@ -150,15 +160,18 @@ impl Schedule {
         }
         let rows = self.waiting.remove(&group).unwrap_or_default().rows;
         for row in rows {
+            // The start of a flow that waits counts from now, not from the epoch.
             let start_ns = now_ns.saturating_add(trace.flows[row as usize].start_ns);
             self.at(start_ns, Action::Start(row));
         }
     }
 
-    /// A flow will never be complete, and so none of its groups: returns the flows that waited here for one, in trace order.
+    /// A flow will never be complete, and so none of its groups: returns the flows that waited here for one, in trace
+    /// order. They are not started late instead: what they would measure is no part of the experiment.
     pub fn abandon(&mut self, trace: &Trace, flow: &Flow) -> Vec<RowId> {
         let groups = trace.groups_of(flow);
         let mut rows: Vec<_> = groups.flat_map(|group| self.abandon_group(group)).collect();
+        // By group until here: the log has them in trace order, like everything else.
         rows.sort_unstable();
         rows
     }

@@ -24,7 +24,7 @@ class Command:
 
     @property
     def text(self) -> str:
-        """The line without its indentation."""
+        """Return the command without its indentation."""
         return " ".join(self.words)
 
     def rest(self, *head: str) -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ from fabriclab.vendors.arista.profile.qos import LeftOut
 
 
 class Ledger:
-    """Counts commands."""
+    """Counts the commands that are not taken, by reason."""
 
     def __init__(self) -> None:
         """Start with nothing."""

@@ -68,7 +68,7 @@ class PortQos:
 
 @dataclass(frozen=True)
 class Watchdog:
-    """`priority-flow-control pause watchdog`."""
+    """What `priority-flow-control pause watchdog` says."""
 
     timeout_ns: int
     recovery_ns: int | None
@@ -86,7 +86,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class EosQos:
-    """All of it."""
+    """The QoS part of a configuration: global maps, QoS profiles, interfaces."""
 
     hostname: str
     dscp_to_tc: Mapping[int, tuple[int, Command]]

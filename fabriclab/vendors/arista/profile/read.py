@@ -34,7 +34,7 @@ _OF_PORTS = (
 
 
 class QosReader:
-    """Reads one file."""
+    """Reads the QoS part of one configuration; what is wrong is recorded with its line."""
 
     def __init__(self, config: ConfigText) -> None:
         """Start with nothing read."""

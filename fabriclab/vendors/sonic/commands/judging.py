@@ -39,7 +39,7 @@ class Options:
 
 
 def list_rules() -> None:
-    """Print the rules."""
+    """Print the rules of `fabriclab sonic check`, each with its severity and source."""
     sys.stdout.write(rules_text(tuple(RULES.values())))
 
 

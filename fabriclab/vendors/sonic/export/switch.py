@@ -19,7 +19,7 @@ from fabriclab.vendors.sonic.export.tables import ConfigTables, Tables, config_t
 
 @dataclass(frozen=True)
 class Exported:
-    """A switch's configuration."""
+    """A switch's config_db.json, and what it has no word for."""
 
     tables: ConfigTables
     unsaid: tuple[str, ...]
@@ -27,7 +27,7 @@ class Exported:
 
     @property
     def text(self) -> str:
-        """The text of config_db.json."""
+        """Return the text of config_db.json."""
         return config_text(self.tables)
 
 

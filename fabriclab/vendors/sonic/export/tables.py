@@ -16,14 +16,14 @@ ConfigTables = dict[str, dict[str, dict[str, FieldValue]]]
 
 @dataclass
 class Tables:
-    """The tables of one switch."""
+    """The tables of one switch's config_db.json in the making."""
 
     tables: ConfigTables = field(default_factory=dict)
     unsaid: dict[str, list[str]] = field(default_factory=dict)
     """What the file cannot say, each sentence with the ports, queues or groups that it is of."""
 
     def put(self, table: str, key: str, fields: Mapping[str, FieldValue] | None = None) -> None:
-        """Add an entry."""
+        """Add an entry to a table, with its fields as texts."""
         self.tables.setdefault(table, {})[key] = dict(fields or {})
 
     def leave_unsaid(self, subject: str, sentence: str) -> None:

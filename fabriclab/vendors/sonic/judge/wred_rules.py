@@ -18,7 +18,7 @@ _COLOURS = ("green", "yellow", "red")
 
 
 def wred_profiles(bindings: Bindings) -> Iterator[SonicFinding]:
-    """Each profile by itself."""
+    """Yield what is wrong with each WRED profile by itself."""
     written = entries(bindings.config, "WRED_PROFILE")
     for profile in bindings.config.wred_profiles.values():
         yield from _enabled(profile)

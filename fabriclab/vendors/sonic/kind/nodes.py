@@ -53,7 +53,7 @@ class _NodeBinder:
 
     @cached_property
     def config(self) -> ConfigDb:
-        """The switch's own file."""
+        """The switch's own config_db.json."""
         return self.configs[self.node.name]
 
     @cached_property
@@ -72,7 +72,7 @@ class _NodeBinder:
         return port_groups(self.config, [near.interface for near, _ in self.links_here], self.notes)
 
     def bind(self) -> LabNode:
-        """Return the node."""
+        """Return the node with what its config_db.json says of it."""
         config = self.config
         rates = {
             near.interface: near.rate.value

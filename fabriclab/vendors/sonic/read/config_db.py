@@ -19,7 +19,7 @@ from fabriclab.vendors.sonic.read.json_text import JsonText
 
 @dataclass(frozen=True)
 class Port:
-    """PORT."""
+    """An entry of PORT."""
 
     name: str
     speed_mbps: int | None
@@ -33,7 +33,7 @@ class Port:
 
 @dataclass(frozen=True)
 class BufferPool:
-    """BUFFER_POOL."""
+    """An entry of BUFFER_POOL."""
 
     name: str
     kind: str | None
@@ -46,7 +46,7 @@ class BufferPool:
 
 @dataclass(frozen=True)
 class BufferProfile:
-    """BUFFER_PROFILE."""
+    """An entry of BUFFER_PROFILE."""
 
     name: str
     pool: str | None
@@ -83,7 +83,7 @@ class QueueBinding:
 
 @dataclass(frozen=True)
 class Scheduler:
-    """SCHEDULER."""
+    """An entry of SCHEDULER."""
 
     name: str
     kind: Literal["DWRR", "WRR", "STRICT"]
@@ -127,7 +127,7 @@ class PortQosMap:
 
 @dataclass(frozen=True)
 class PfcWatchdog:
-    """PFC_WD of a port."""
+    """A port's entry of PFC_WD."""
 
     port: str
     action: str | None
@@ -173,7 +173,7 @@ class DeviceNeighbour:
 
 @dataclass(frozen=True)
 class PortChannel:
-    """PORTCHANNEL with its members."""
+    """An entry of PORTCHANNEL with its members."""
 
     name: str
     members: tuple[str, ...]
@@ -184,7 +184,7 @@ class PortChannel:
 
 @dataclass(frozen=True)
 class Vlan:
-    """VLAN with its members."""
+    """An entry of VLAN with its members."""
 
     name: str
     members: tuple[str, ...]

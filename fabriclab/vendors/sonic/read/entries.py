@@ -212,11 +212,11 @@ class Fields:
         return int(text)
 
     def size(self, name: str) -> int | None:
-        """Return bytes."""
+        """Return the field in bytes; None when it is absent or wrong, which is recorded."""
         return self.number(name, 0, 2**63 - 1, "bytes")
 
     def choice(self, name: str, words: Sequence[str]) -> str | None:
-        """Return one of `words`."""
+        """Return the one of `words` that the field has; None when it is absent or none of them, which is recorded."""
         text = self.text(name)
         if text is not None and text not in words:
             self.complain(name, f"{shown(text)} is unknown; {did_you_mean(text, words)}", text)
@@ -224,7 +224,7 @@ class Fields:
         return text
 
     def flag(self, name: str) -> bool | None:
-        """Return true or false."""
+        """Return the field's truth value; None when it is absent or no such, which is recorded."""
         word = self.choice(name, ("true", "false", "True", "False"))
         return None if word is None else word.lower() == "true"
 

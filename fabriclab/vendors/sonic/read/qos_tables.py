@@ -173,7 +173,7 @@ class QosReader:
         )
 
     def maps(self) -> dict[str, dict[str, dict[int, int]]]:
-        """Read the maps."""
+        """Read the tables of maps; an entry that is wrong is recorded."""
         return {
             table: self.named(table, partial(self._map, keys=keys, values=values))
             for table, (keys, values) in MAP_TABLES.items()
