@@ -39,14 +39,16 @@ def examples(page: str) -> str:
 
 
 @pytest.mark.vm
+@pytest.mark.usefixtures("desk")
 @pytest.mark.parametrize("page", ["docs/python.md", "labs/incast/README.md"])
-def test_the_examples_of_a_page_run(page: str, desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_examples_of_a_page_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(examples(page), str(ROOT / page), "exec"), {"__name__": "page"})
     assert "complete" in capsys.readouterr().out
 
 
 @pytest.mark.vm
-def test_two_runs_at_once_in_threads_are_the_same_run(desk: Path) -> None:
+@pytest.mark.usefixtures("desk")
+def test_two_runs_at_once_in_threads_are_the_same_run() -> None:
     runs: list[fabriclab.Run] = []
 
     def one() -> None:
