@@ -11,12 +11,12 @@ from typing import Any
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.routes import Expectation, read_expectation
 from fabriclab.formats import job as form
+from fabriclab.formats.run_directory import JOB_FILE, SAMPLER_FILE
 
 _UNABLE = {"disturbances"}
 """Parts of a job that take the machine's own kernel."""
 _NAMESPACE = "/run/netns/"
 # The machine's own settings concern a kernel of its own; the host's is not ours to change.
-_SAMPLER_CONFIG = "machine/sampler.json"
 _REAL_TIME = "machine/real_time.json"
 _PROBED = (("queues", "ports"), ("tcp", "nodes"))
 """Parts of the sampler's configuration that name what somebody asked for."""
@@ -85,7 +85,7 @@ class Job:
 
 def read_job(directory: Path) -> Job:
     """Read a run directory's job. Raises EngineError for one that this engine can't carry out."""
-    path = directory / "machine" / "job.json"
+    path = directory / JOB_FILE
     record = json.loads(path.read_text())
     unknown = sorted(set(record) - (form.Job.__annotations__.keys() - _UNABLE))
     if record.get("format") != form.JOB_FORMAT or any(record[key] for key in unknown):
@@ -97,7 +97,7 @@ def read_job(directory: Path) -> Job:
         raise EngineError(f"{path}: the containerlab engine can't carry out this job: {what}; --engine vm can")
     job: form.Job = record
     sampled = any("/tools/sampler" in entry["argv"] for entry in job["probes"])
-    sampler = json.loads((directory / _SAMPLER_CONFIG).read_text()) if sampled else {}
+    sampler = json.loads((directory / SAMPLER_FILE).read_text()) if sampled else {}
     deployed = taking_part(job, sampler)
     return Job(
         limit_ns=job["limit_ns"],

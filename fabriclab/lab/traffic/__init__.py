@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fabriclab.lab.reading.document import MappingValue, Value
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic import arrivals, flows, long, query, rounds, shuffle, trace
 from fabriclab.lab.traffic.arrivals import WrittenArrivalsTraffic
 from fabriclab.lab.traffic.bounds import LONGEST_NS, MOST_FLOWS
@@ -14,7 +14,7 @@ from fabriclab.lab.traffic.flows import WrittenFlows
 from fabriclab.lab.traffic.long import WrittenIperf3, WrittenLong
 from fabriclab.lab.traffic.query import WrittenQuery
 from fabriclab.lab.traffic.rounds import WrittenRounds
-from fabriclab.lab.traffic.scope import Scope, value_or
+from fabriclab.lab.traffic.scope import Scope
 from fabriclab.lab.traffic.shuffle import WrittenShuffle
 from fabriclab.lab.traffic.trace import WrittenTrace
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.dscp import parse_dscp
-from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.scope import value_of, value_or
+from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.scope import value_of
 
 CARRIER_KEYS = ("transport", "congestion_control", "dscp")
 TRANSPORTS = ("tcp", "mptcp")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.bounds import (
     LARGEST_FLOW_BYTES,
     LONGEST_NS,
@@ -15,7 +15,7 @@ from fabriclab.lab.traffic.bounds import (
 )
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
 from fabriclab.lab.traffic.fan_in import read_fan_in
-from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start, value_or
+from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start
 
 KEYS = ("kind", "senders", "receiver", "size", "count", "start", "interval", "jitter", "mode", *CARRIER_KEYS)
 

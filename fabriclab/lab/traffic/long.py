@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
 from fabriclab.lab.traffic.fan_in import SENDERS, read_fan_in
 from fabriclab.lab.traffic.pairs import PAIRS_KEYS, WrittenPairs, read_pairs
-from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop, value_or
+from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop
 
 KEYS = ("kind", "senders", "receiver", *PAIRS_KEYS, "start", "stop", "stagger", "jitter", *CARRIER_KEYS)
 IPERF3_KEYS = ("kind", "senders", "receiver", "start", "stop", *CARRIER_KEYS)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.scope import Scope, value_or
+from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.scope import Scope
 
 PATTERNS = ("permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot")
 PAIRS_KEYS = ("receivers", "pairs", "hot_spots", "hot_share")

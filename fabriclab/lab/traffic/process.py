@@ -9,9 +9,9 @@ from fractions import Fraction
 
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section, Written, mistyped
+from fabriclab.lab.reading.section import Section, Written, mistyped, value_or
 from fabriclab.lab.traffic.bounds import LONGEST_NS, MOST_REPEATS
-from fabriclab.lab.traffic.scope import Scope, value_of, value_or
+from fabriclab.lab.traffic.scope import Scope, value_of
 from fabriclab.lab.traffic.size import WrittenSize
 from fabriclab.units import format_rate
 

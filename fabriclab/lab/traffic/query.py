@@ -10,11 +10,11 @@ from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier, read_connection
 from fabriclab.lab.traffic.process import PROCESS_KEYS, WrittenArrivals, read_query_arrivals
-from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop, value_or
+from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop
 from fabriclab.lab.traffic.size import WrittenSize, read_size
 
 KEYS = (

@@ -9,10 +9,10 @@ from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.reading.section import Section, Written, value_or
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
-from fabriclab.lab.traffic.scope import Scope, read_start, value_or
+from fabriclab.lab.traffic.scope import Scope, read_start
 from fabriclab.units import format_size
 
 KEYS = ("kind", "sources", "mappers", "reducers", "size", "parallel_copies", "replicas", "start", *CARRIER_KEYS)
