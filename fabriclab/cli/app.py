@@ -11,9 +11,9 @@ import typer
 from fabriclab.cli.arguments.completion import complete_matrix, complete_node, complete_origin, complete_stage
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import Engine, Lab, Seed, Set, Stall
-from fabriclab.cli.arguments.stages import STAGES
 from fabriclab.cli.commands import generate_options as generate
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.formats.stages import STAGES
 from fabriclab.vendors import VENDORS
 
 app = typer.Typer(

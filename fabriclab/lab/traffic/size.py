@@ -11,11 +11,12 @@ from pathlib import Path
 from fabriclab import distributions
 from fabriclab.distributions import Distribution, DistributionError
 from fabriclab.formats.plan.traffic import DistributedSize, FixedSize, Size, UniformSize
+from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading.document import MappingValue
 from fabriclab.lab.reading.files import LARGEST_TABLE_BYTES, UnreadableError, read_lab_file, text_of
 from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, SMALLEST_FLOW_BYTES, WHY_FOUR_BYTES
+from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, WHY_FOUR_BYTES
 from fabriclab.lab.traffic.scope import complain_unreadable
 from fabriclab.units import format_size, parse_size
 
@@ -34,7 +35,7 @@ def read_size(section: Section, key: str, directory: Path) -> Size | None:
         return None if written is None else written.value
     if text.value[:1].isalpha():
         return _distributed(text, None, section, directory)
-    size = section.size(key, SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
+    size = section.size(key, SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
     return None if size is None else FixedSize(size_bytes=size.value)
 
 
@@ -42,8 +43,8 @@ def _uniform(text: str) -> UniformSize:
     smallest, largest = (parse_size(end) for end in text.split("..", 1))
     if largest < smallest:
         raise ValueError(f"{shown(text)} runs backwards; write the smaller size first")
-    if smallest < SMALLEST_FLOW_BYTES or largest > LARGEST_FLOW_BYTES:
-        bounds = f"{format_size(SMALLEST_FLOW_BYTES)} to {format_size(LARGEST_FLOW_BYTES)}"
+    if smallest < SMALLEST_BYTES or largest > LARGEST_FLOW_BYTES:
+        bounds = f"{format_size(SMALLEST_BYTES)} to {format_size(LARGEST_FLOW_BYTES)}"
         raise ValueError(f"{shown(text)} is out of range; write sizes from {bounds} ({WHY_FOUR_BYTES})")
     return UniformSize(smallest_bytes=smallest, largest_bytes=largest)
 
@@ -53,7 +54,7 @@ def _read_mapping(section: Section, key: str, directory: Path) -> Size | None:
     if size is None:
         return None
     size.require("distribution", example=f"distribution: one of {', '.join(distributions.names())}, or a file")
-    cap = size.size("cap", SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
+    cap = size.size("cap", SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
     name = size.scalar("distribution", "a distribution's name")
     if name is None or ("cap" in size and cap is None):
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fabriclab.cli.host.failure import BadInputError
+from fabriclab.errors import ArgumentError
+from fabriclab.formats.run_directory import MANIFEST, SWEEP
 from fabriclab.lab import experiment
 from fabriclab.lab.lab_list import is_lab, labs_in
 from fabriclab.lab.network import topology
@@ -16,7 +17,7 @@ LABS = "labs"
 """Where labs lie: here, and in the project's directory or the installed package."""
 STARTERS = ("star", "dumbbell", "fat-tree")
 """Topologies of `fabriclab generate` with which a new lab can be begun; where a lab has the name, that is meant."""
-_RUN_MARKS = ("manifest.json", "sweep.json")
+_RUN_MARKS = (MANIFEST, SWEEP)
 _MOST_NAMED = 8
 _HELP = "`fabriclab labs` lists those there are"
 
@@ -41,7 +42,7 @@ def short(path: Path) -> Path:
 def find_lab(written: Path) -> Path:
     """Return the directory of the lab that was named: a path, or the name of a lab in `labs`.
 
-    Raises BadInputError with what was meant.
+    Raises ArgumentError with what was meant.
     """
     if _is_there(written) and (written / experiment.FILE_NAME).is_file():
         return written
@@ -50,7 +51,7 @@ def find_lab(written: Path) -> Path:
     by_name = [lab for lab in known_labs() if len(written.parts) == 1 and lab.name == written.name]
     if by_name:
         return by_name[0]
-    raise BadInputError(f"{written}: {_why_not(written)}")
+    raise ArgumentError("{0}: {1}", written, _why_not(written))
 
 
 def find_lab_or_file(written: Path) -> Path:
