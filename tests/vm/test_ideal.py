@@ -30,9 +30,15 @@ def lone_flows(name: str, size_bytes: int, start_ns: int, mode: Mode = "push") -
 
 
 def kept_connection(size_bytes: int, rounds: int, start_ns: int) -> RoundsTraffic:
-    return RoundsTraffic.model_validate(
-        {"name": "kept", "senders": ("h1",), "receiver": "h2", "size_bytes": size_bytes, "rounds": rounds}
-        | {"start_ns": start_ns, "connection": "kept", "mode": "pull"}
+    return RoundsTraffic(
+        name="kept",
+        senders=("h1",),
+        receiver="h2",
+        size_bytes=size_bytes,
+        rounds=rounds,
+        start_ns=start_ns,
+        connection="kept",
+        mode="pull",
     )
 
 
