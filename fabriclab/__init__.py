@@ -1,3 +1,82 @@
-"""fabriclab: a testbed for congestion in data-centre networks, with real Linux TCP in virtual time."""
+"""fabriclab: a testbed for congestion in data-centre networks, with real Linux TCP in virtual time.
+
+`import fabriclab; run = fabriclab.run("labs/incast", set={"senders": 16})`: docs/python.md has every name. Each is
+loaded when it is first asked for, so that importing the package takes no time.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fabriclab.api.cancel import Cancel as Cancel
+    from fabriclab.api.failures import RunFailed as RunFailed
+    from fabriclab.api.lab import Lab as Lab
+    from fabriclab.api.lab import Setting as Setting
+    from fabriclab.api.lab import load_lab as load_lab
+    from fabriclab.api.listing import labs as labs
+    from fabriclab.api.look import CheckedLab as CheckedLab
+    from fabriclab.api.look import CheckedTopology as CheckedTopology
+    from fabriclab.api.look import FlowTrace as FlowTrace
+    from fabriclab.api.look import check as check
+    from fabriclab.api.look import node_files as node_files
+    from fabriclab.api.look import plan as plan
+    from fabriclab.api.look import trace as trace
+    from fabriclab.api.measured import Run as Run
+    from fabriclab.api.measured import Sweep as Sweep
+    from fabriclab.api.measured import open_run as open_run
+    from fabriclab.api.measured import open_sweep as open_sweep
+    from fabriclab.api.measured import write_report as write_report
+    from fabriclab.api.progress import Begun as Begun
+    from fabriclab.api.progress import Ended as Ended
+    from fabriclab.api.progress import Progress as Progress
+    from fabriclab.api.progress import ProgressEvent as ProgressEvent
+    from fabriclab.api.run import run as run
+    from fabriclab.api.sweep import sweep as sweep
+    from fabriclab.api.validation import Validation as Validation
+    from fabriclab.api.validation import validate as validate
+    from fabriclab.engine.artefacts import EngineError as EngineError
+    from fabriclab.errors import ArgumentError as ArgumentError
+    from fabriclab.errors import FabriclabError as FabriclabError
+    from fabriclab.formats.plan.model import Plan as Plan
+    from fabriclab.lab.reading.problems import LabError as LabError
+    from fabriclab.lab.reading.problems import Mistake as Mistake
+    from fabriclab.results.formats import ResultsError as ResultsError
+    from fabriclab.workload.site import TraceError as TraceError
 
 __version__ = "0.2.0"
+
+_NAMES = {
+    "api.cancel": ("Cancel",),
+    "api.failures": ("RunFailed",),
+    "api.lab": ("Lab", "Setting", "load_lab"),
+    "api.listing": ("labs",),
+    "api.look": ("CheckedLab", "CheckedTopology", "FlowTrace", "check", "node_files", "plan", "trace"),
+    "api.measured": ("Run", "Sweep", "open_run", "open_sweep", "write_report"),
+    "api.progress": ("Begun", "Ended", "Progress", "ProgressEvent"),
+    "api.run": ("run",),
+    "api.sweep": ("sweep",),
+    "api.validation": ("Validation", "validate"),
+    "engine.artefacts": ("EngineError",),
+    "errors": ("ArgumentError", "FabriclabError"),
+    "formats.plan.model": ("Plan",),
+    "lab.reading.problems": ("LabError", "Mistake"),
+    "results.formats": ("ResultsError",),
+    "workload.site": ("TraceError",),
+}
+"""The public names of each module; the imports above are the same for who reads types."""
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name of the package, loading what it needs (PEP 562)."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULE_OF})

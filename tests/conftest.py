@@ -32,8 +32,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def is_long(item: pytest.Item) -> bool:
-    """Return whether a test boots the machine, starts kernels, builds wheels, or draws its examples by the hundred; a few others
-    carry the mark themselves."""
+    """Return whether a test boots the machine, starts kernels, builds wheels, or draws its examples by the hundred.
+
+    A few others carry the mark no_cover themselves.
+    """
     folder = item.path.relative_to(TESTS).parts[0]
     drawn = is_hypothesis_test(getattr(item, "function", None))
     return item.get_closest_marker("vm") is not None or folder in LONG_FOLDERS or drawn

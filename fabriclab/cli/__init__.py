@@ -14,8 +14,8 @@ def main() -> None:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 10, 10)
 
     from fabriclab.cli.host import streams
-    from fabriclab.cli.host.characters import refuse_other_bytes
-    from fabriclab.engine.characters import start_again_in_utf8
+    from fabriclab.cli.host.undecodable_names import refuse_other_bytes
+    from fabriclab.engine.utf8_names import start_again_in_utf8
 
     streams.prepare()
     start_again_in_utf8()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
+from fabriclab.errors import FabriclabError
 from fabriclab.shipped import is_installed, shipped
 
 BUILD = shipped("images/machine/build")
@@ -22,7 +23,7 @@ PROCESSOR = "x86_64"
 """What `uname -m` says where the machine runs: its kernel is built for that alone."""
 
 
-class EngineError(Exception):
+class EngineError(FabriclabError):
     """A run can't start; the text says why and what mends it."""
 
 

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabriclab.engine.private import make_private
+from fabriclab.engine.private_directory import make_private
 
 # Reads the group's number. When the pipe breaks before a second line we have died, even of SIGKILL: the group goes, and
 # its directory.

@@ -11,7 +11,7 @@ from pathlib import Path
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
-from fabriclab.engine.private import boot_path, clear_abandoned, memory_directory, memory_places
+from fabriclab.engine.private_directory import boot_path, clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.watch import Outcome, Watch
 

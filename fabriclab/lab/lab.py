@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from fabriclab.lab import experiment as experiment_file
 from fabriclab.lab.axes import Axis
 from fabriclab.lab.experiment import Experiment, is_seed, parse_experiment
 from fabriclab.lab.figures import Figure
 from fabriclab.lab.network import topology as topology_file
-from fabriclab.lab.network.read import read_topology
+from fabriclab.lab.network.read import parse_topology
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value, read_document
 from fabriclab.lab.reading.names import Names
@@ -41,6 +42,8 @@ class Lab:
     study: Study
     document: MappingValue
     """The text of experiment.yml, into which settings are put."""
+    topology_document: MappingValue
+    """The text of topology.clab.yml."""
 
     @property
     def name(self) -> str:
@@ -98,15 +101,17 @@ class Lab:
             problems.raise_if_any()
         return self.study.matrices[name]
 
-    def apply(self, settings: Mapping[str, str], seed: int | None = None) -> AppliedSettings:
-        """Return the experiment with settings (`name` to text, as on the command line) in place; `seed` wins over any
-        other.
+    def apply(self, settings: Mapping[str, str | ScalarValue], seed: int | None = None) -> AppliedSettings:
+        """Return the experiment with settings in place; `seed` wins over any other.
+
+        A setting is a text, as on the command line, or one with the place that an error is to name.
 
         Raises LabError.
         """
         problems = Problems()
         values = {
-            name: ScalarValue(text, Place(f"--set {name}={text}"), quoted=True) for name, text in settings.items()
+            name: value if isinstance(value, ScalarValue) else _on_command_line(name, value)
+            for name, value in settings.items()
         }
         document = _Applier(self.document, self.study, self.names, problems).apply(values)
         if seed is not None:
@@ -114,7 +119,7 @@ class Lab:
         problems.raise_if_any()
         experiment = parse_experiment(document, self.topology, self.names, self.directory, problems)
         _name_seed(problems, document, experiment.seed).raise_if_any()
-        return self.applied(document, experiment, settings)
+        return self.applied(document, experiment, {name: value.text for name, value in values.items()})
 
     def applied(self, document: MappingValue, experiment: Experiment, settings: Mapping[str, str]) -> AppliedSettings:
         """Return an experiment that was read with these settings in place."""
@@ -175,21 +180,52 @@ def parse_lab(path: Path, *, every_point: bool = True) -> Lab:
             Place(str(path)), "", "no such directory; a lab is a directory with topology.clab.yml and experiment.yml"
         )
         problems.raise_if_any()
-    topology = read_topology(path / topology_file.FILE_NAME, problems)
-    topology_is_good = topology is not None and not problems
+    written = read_document(path / topology_file.FILE_NAME, problems)
+    topology = None if written is None else parse_topology(written, problems, path)
+    is_good = not problems
     document = read_document(path / experiment_file.FILE_NAME, problems)
-    if document is None or topology is None:
+    if document is None or topology is None or written is None:
         problems.raise_if_any()
         raise AssertionError("a file that cannot be read leaves a problem")
-    names = names_of(topology, topology_is_good)
-    checked = topology if topology_is_good else None
-    experiment = parse_experiment(document, checked, names, path, problems)
-    study = parse_study(document, names, problems)
-    problems.raise_if_any()
-    lab = Lab(path, topology, experiment, study, document)
+    lab = _read_lab(_Documents(path, written, document), topology, is_good, problems)
     for _ in lab.checked_points(lab.matrices) if every_point else ():
         pass
     return lab
+
+
+def parse_documents(directory: Path, topology: MappingValue, experiment: MappingValue) -> Lab:
+    """Return the lab of two documents, whose files, if they name any, lie in `directory`.
+
+    Raises LabError as `parse_lab` does.
+    """
+    problems = Problems()
+    read = parse_topology(topology, problems, directory)
+    return _read_lab(_Documents(directory, topology, experiment), read, not problems, problems)
+
+
+class _Documents(NamedTuple):
+    """What a lab is read from."""
+
+    directory: Path
+    topology: MappingValue
+    experiment: MappingValue
+
+
+def _read_lab(documents: _Documents, topology: Topology, is_good: bool, problems: Problems) -> Lab:
+    """Return the lab; `is_good`: nothing is wrong with its topology.
+
+    Raises LabError with what is wrong, and was recorded before.
+    """
+    directory, written, document = documents
+    names = names_of(topology, is_good)
+    experiment = parse_experiment(document, topology if is_good else None, names, directory, problems)
+    study = parse_study(document, names, problems)
+    problems.raise_if_any()
+    return Lab(directory, topology, experiment, study, document, written)
+
+
+def _on_command_line(name: str, text: str) -> ScalarValue:
+    return ScalarValue(text, Place(f"--set {name}={text}"), quoted=True)
 
 
 def names_of(topology: Topology, complete: bool) -> Names:

@@ -15,7 +15,7 @@ from fabriclab.lab.network.links import read_mtu
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
 from fabriclab.lab.reading.section import Section, Written, as_words
-from fabriclab.lab.switch.numbered import read_map
+from fabriclab.lab.switch.numbered_sections import read_map
 
 T = TypeVar("T")
 VALIDATION_KEYS = ("queues", "lossless", "thresholds", "mtu", "failure")

@@ -21,6 +21,7 @@ from fabriclab.lab.network.segments import Layer2, Segment
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
 from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import Mistake
 from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.routing import WrittenRouting
@@ -41,6 +42,8 @@ from fabriclab.resolve.warnings import file_warnings, plan_warnings
 
 _NS_PER_US = 1000
 _NS_PER_S = 10**9
+Settings = Mapping[str, str | ScalarValue]
+"""Parameters, `variant` or keys, each with a text; a text with a place is named by that in errors."""
 _MOST_REMEMBERED = 16
 """Variants of the nodes that a matrix alternates between."""
 
@@ -65,7 +68,7 @@ class _Network(NamedTuple):
     """What of the switches' own static routes cannot be, a sentence each."""
 
 
-def resolve_plan(lab: Lab, settings: Mapping[str, str], seed: int | None = None) -> Plan:
+def resolve_plan(lab: Lab, settings: Settings, seed: int | None = None) -> Plan:
     """Return the plan of one run.
 
     `settings` are texts by parameter name, `variant` or dotted key, as on the command line. Without `seed` it is the
@@ -85,7 +88,7 @@ class Resolver:
         self._lab = lab
         self._computed: list[tuple[_NodeInputs, _Network]] = []
 
-    def resolve(self, settings: Mapping[str, str], seed: int | None = None) -> Plan:
+    def resolve(self, settings: Settings, seed: int | None = None) -> Plan:
         """Return the plan of one run, as `resolve_plan` does."""
         return self.resolve_applied(self._lab.apply(settings, seed))
 

@@ -14,6 +14,7 @@ from typing import BinaryIO
 import polars as pl
 from polars.datatypes import DataTypeClass
 
+from fabriclab.errors import FabriclabError
 from fabriclab.files import check_regular, naming, reason
 
 WHOLE_SUFFIX = ".whole"
@@ -21,7 +22,7 @@ WHOLE_SUFFIX = ".whole"
 _READ_BLOCK = 1 << 16
 
 
-class ResultsError(Exception):
+class ResultsError(FabriclabError):
     """A file of a run directory is missing or is not what its format says; the message names file, line and value."""
 
 

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from fabriclab.errors import ArgumentError
+
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EBADF)
 """What flock(2) says on file systems that cannot lock a directory, NFS among them."""
 
 
-class InUseError(Exception):
+class InUseError(ArgumentError):
     """Another command writes to the directory; the text says so."""
 
 
@@ -64,7 +66,7 @@ def _lock(handle: int, directory: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise InUseError(
-            f"{directory}: another fabriclab writes there; wait until it ends, or choose another directory (--out)"
+            "{0}: another fabriclab writes there; wait until it ends, or choose another directory ({out})", directory
         ) from None
     except OSError as error:
         if error.errno not in _NO_LOCKS_HERE:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from fabriclab.errors import FabriclabError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.workload.randomness import Integers, Stream
 
 
-class TraceError(ValueError):
-    """A flow trace that can't be made or used; the text names what is wrong (of a file: file, line,
-    value) and what would be right."""
+class TraceError(FabriclabError, ValueError):
+    """A flow trace that can't be made or used; the text names what is wrong (of a file: file, line, value) and what
+    would be right."""
 
 
 @dataclass(frozen=True)

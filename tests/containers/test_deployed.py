@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fabriclab.cli.arguments.engine import find_engine, fit_engine
+from fabriclab.api.engine import find_engine, fit_engine
 from fabriclab.compile import machine_memory_bytes
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, run_containers

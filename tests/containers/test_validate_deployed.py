@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fabriclab.cli.arguments.engine import fit_engine
+from fabriclab.api.engine import fit_engine
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab

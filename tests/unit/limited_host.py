@@ -19,7 +19,7 @@ import os, sys
 from pathlib import Path
 sys.path.insert(0, os.environ["FAKE_TESTS"])
 import fake_machine
-import fabriclab.cli.arguments.engine as engines
+import fabriclab.api.engine as engines
 engines.find_artefacts = lambda: fake_machine.artefacts(Path(os.environ["FAKE_PLACE"]), os.environ["FAKE_BODY"])
 from fabriclab.cli import main
 words = sys.argv[1:]

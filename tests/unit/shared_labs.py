@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sample_fabrics import sample_leaf_spine
+
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.switch import Switch, SwitchPort, SwitchQueue
-from fabriclab.generate import leaf_spine, topology_text
+from fabriclab.generate import topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 
@@ -38,17 +40,7 @@ def star(hosts: int = 4, *, rate: str = "1 Gbps", delay: str = "5 us") -> str:
 
 def two_tiers() -> str:
     """Return the topology of two spines, two leaves, h1 to h4: 1 Gbps at the hosts, 10 Gbps between switches."""
-    fabric = leaf_spine(
-        "two-tiers",
-        spines=2,
-        leaves=2,
-        hosts_per_leaf=2,
-        host_rate_bps=10**9,
-        uplink_rate_bps=10**10,
-        oversubscription=None,
-        delay_ns=5_000,
-        mtu_bytes=1500,
-    )
+    fabric = sample_leaf_spine("two-tiers", hosts=2, uplink_bps=10**10, delay_ns=5_000)
     return topology_text(fabric)
 
 

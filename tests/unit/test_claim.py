@@ -36,7 +36,7 @@ def test_a_command_leaves_a_directory_alone_that_another_one_writes_to(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
+        "fabriclab.api.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
     )
     out = tmp_path / "out"
     with claimed(out):
@@ -56,7 +56,7 @@ def test_a_path_that_cannot_be_made_is_bad_input(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
+        "fabriclab.api.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
     )
     Path("taken").write_text("")
     result = CliRunner().invoke(app, ["run", INCAST, "--set", "senders=1", "--out", out])

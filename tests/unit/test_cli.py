@@ -55,7 +55,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 
     def use(body: str) -> Artefacts:
         found = fake_machine.artefacts(tmp_path, body)
-        monkeypatch.setattr("fabriclab.cli.arguments.engine.find_artefacts", lambda: found)
+        monkeypatch.setattr("fabriclab.api.engine.find_artefacts", lambda: found)
         return found
 
     return use
@@ -245,7 +245,8 @@ def test_doctor_says_where_the_machines_memory_goes(
 
 
 def test_settings_are_key_and_value() -> None:
-    assert parse_settings(["senders=4", "buffer = 64 KB", "a.b=x=y"]) == {
+    settings = parse_settings(["senders=4", "buffer = 64 KB", "a.b=x=y"])
+    assert {key: value.text for key, value in settings.items()} == {
         "senders": "4",
         "buffer": "64 KB",
         "a.b": "x=y",

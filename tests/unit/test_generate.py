@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from sample_fabrics import sample_leaf_spine
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
@@ -32,17 +33,8 @@ GBPS = 10**9
 def make_leaf_spine(
     spines: int = 2, leaves: int = 3, hosts: int = 2, uplink_bps: int | None = None, ratio: Fraction | None = None
 ) -> Fabric:
-    return leaf_spine(
-        "leaf-spine",
-        spines=spines,
-        leaves=leaves,
-        hosts_per_leaf=hosts,
-        host_rate_bps=GBPS,
-        uplink_rate_bps=uplink_bps,
-        oversubscription=ratio,
-        delay_ns=25_000,
-        mtu_bytes=1500,
-    )
+    sizes = {"spines": spines, "leaves": leaves, "hosts": hosts}
+    return sample_leaf_spine("leaf-spine", **sizes, uplink_bps=uplink_bps, ratio=ratio, delay_ns=25_000)
 
 
 def make_fat_tree(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.cli.app import app
-from fabriclab.cli.text.warnings import lines_before_runs
 from fabriclab.lab import parse_lab
 from fabriclab.lab.network import containerlab, not_applied
 from fabriclab.lab.network.not_applied import unapplied_sentences
@@ -178,7 +178,6 @@ def test_check_lists_run_says_it_shortly_and_the_plan_carries_the_list(tmp_path:
     warnings = resolve_plan(lab, {}).warnings
     assert set(listed) <= set(warnings), "the plan lies in the run's directory; its report shows what it warns of"
     short = (
-        "warning: topology.clab.yml: not applied in the virtual machine: exec, binds, env; "
-        "fabriclab check names nodes and lines"
+        "topology.clab.yml: not applied in the virtual machine: exec, binds, env; fabriclab check names nodes and lines"
     )
-    assert lines_before_runs(lab.topology, [warnings]) == [short]
+    assert sentences_before_runs(lab.topology, [warnings]) == [short]

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sample_fabrics import sample_leaf_spine
 
 from fabriclab.compile import compile_node
 from fabriclab.formats.plan import Plan
-from fabriclab.generate import leaf_spine, topology_text
+from fabriclab.generate import topology_text
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.export import export_switch
@@ -29,17 +30,7 @@ Tables = dict[str, Any]
 
 
 def stock_plan(directory: Path, protocol: str) -> Plan:
-    fabric = leaf_spine(
-        "fabric",
-        spines=1,
-        leaves=2,
-        hosts_per_leaf=1,
-        host_rate_bps=10**9,
-        uplink_rate_bps=None,
-        oversubscription=None,
-        delay_ns=500,
-        mtu_bytes=1500,
-    )
+    fabric = sample_leaf_spine(spines=1)
     (directory / "topology.clab.yml").write_text(topology_text(fabric))
     (directory / "experiment.yml").write_text(STOCK.replace("PROTOCOL", protocol))
     return resolve_plan(parse_lab(directory), {})

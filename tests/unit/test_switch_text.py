@@ -8,9 +8,9 @@ import pytest
 from shared_labs import TRAFFIC, plan_of, two_tiers
 from typer.testing import CliRunner
 
+from fabriclab.api.warnings import counted_sentences
 from fabriclab.cli.app import app
 from fabriclab.cli.text.switch import switch_lines
-from fabriclab.cli.text.warnings import warning_lines
 
 SWITCHES = """
   default:
@@ -68,8 +68,8 @@ def test_a_plan_without_such_a_switch_has_no_word_of_it(tmp_path: Path) -> None:
 
 
 def test_each_warning_once_with_the_points_that_have_it() -> None:
-    assert warning_lines([]) == []
-    assert warning_lines([("a", "b", "a"), ("b",)]) == ["warning: a (1 of 2 points)", "warning: b"]
+    assert counted_sentences([]) == []
+    assert counted_sentences([("a", "b", "a"), ("b",)]) == ["a (1 of 2 points)", "b"]
 
 
 @pytest.mark.parametrize("command", ["plan", "check"])

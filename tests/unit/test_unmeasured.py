@@ -128,7 +128,7 @@ def test_shipped_labs_show_all_that_they_ask_for(name: str) -> None:
 def test_runs_say_so_before_they_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "fabriclab.cli.arguments.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
+        "fabriclab.api.engine.find_artefacts", lambda: fake_machine.artefacts(tmp_path, fake_machine.END)
     )
     more = (
         "variants: {one: {limit: 5 s}, two: {traffic.ask.enabled: true}}\nmatrix: {m: {variant: [one]}, n: {variant: "

@@ -11,11 +11,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sample_fabrics import sample_leaf_spine
 
-from fabriclab.cli.commands import validate as validating
+import fabriclab.api.validation as validating
 from fabriclab.cli.text.junit import JunitCase, junit_xml
 from fabriclab.engine.containers import ContainerLab
-from fabriclab.generate import leaf_spine, star, topology_text
+from fabriclab.generate import star, topology_text
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.validation import WrittenValidation
 from fabriclab.resolve import resolve_plan
@@ -164,7 +165,7 @@ class Runs:
         self.stages: list[str] = []
         self._status = status
         monkeypatch.setattr(validating, "run_point", self._run)
-        monkeypatch.setattr(validating, "read_if_possible", lambda directory: SimpleNamespace(directory=directory))
+        monkeypatch.setattr(validating, "results_if_possible", lambda directory: SimpleNamespace(directory=directory))
         monkeypatch.setattr(validating, "_has_epoch", lambda directory: True)
 
     def _run(self, plan: object, directory: Path, context: object, on_event: object) -> RunResult:
@@ -184,7 +185,7 @@ def findings_of(
     found = [finding(verdict, f"{number}") for number, verdict in enumerate(verdicts)]
     monkeypatch.setattr(validating, "reach_stage", lambda _: Stage(stage.name, stage.plan, lambda results: found))
     context = RunContext(Path(), cast(Any, made_from), (), lambda directory: None)
-    return list(validating.Validation(Path("out"), context, lambda *_: None).carry_out(bench, only))
+    return list(validating.Stages(Path("out"), context, lambda *_: None).carry_out(bench, only))
 
 
 MACHINE = object()
@@ -215,17 +216,7 @@ def test_a_run_that_fails_is_a_failure(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_fabric_that_still_lacks_the_link_before_is_told(tmp_path: Path) -> None:
-    fabric = leaf_spine(
-        "fabric",
-        spines=2,
-        leaves=2,
-        hosts_per_leaf=1,
-        host_rate_bps=10**9,
-        uplink_rate_bps=None,
-        oversubscription=None,
-        delay_ns=500,
-        mtu_bytes=1500,
-    )
+    fabric = sample_leaf_spine()
     (tmp_path / "topology.clab.yml").write_text(topology_text(fabric))
     traffic = "traffic: {a: {kind: long, senders: [h1], receiver: h2, stop: 1 s}}\n"
     (tmp_path / "experiment.yml").write_text("title: T\nrouting: {protocol: bgp-unnumbered}\n" + STOCK + traffic)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sample_fabrics import sample_leaf_spine
 from switch_by_hand import GBPS
 
 from fabriclab.formats.plan.traffic import LongTraffic
-from fabriclab.generate import Fabric, leaf_spine, star, topology_text
+from fabriclab.generate import Fabric, star, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.validation import Bench
@@ -33,17 +34,7 @@ def bench_of(directory: Path, topology: Fabric) -> Bench:
 
 def racks(uplinks: int) -> Fabric:
     """Return three racks of one host each, with as many links of the host's rate to spines."""
-    return leaf_spine(
-        "lab",
-        spines=uplinks,
-        leaves=3,
-        hosts_per_leaf=1,
-        host_rate_bps=GBPS,
-        uplink_rate_bps=GBPS,
-        oversubscription=None,
-        delay_ns=5_000,
-        mtu_bytes=1500,
-    )
+    return sample_leaf_spine("lab", spines=uplinks, leaves=3, uplink_bps=GBPS, delay_ns=5_000)
 
 
 @pytest.mark.parametrize(("uplinks", "ports"), [(1, 0), (2, 3)])

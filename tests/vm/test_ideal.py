@@ -23,6 +23,13 @@ def lone_flows(name: str, size_bytes: int, start_ns: int, mode: str = "push") ->
     )
 
 
+def kept_connection(size_bytes: int, rounds: int, start_ns: int) -> RoundsTraffic:
+    return RoundsTraffic.model_validate(
+        {"name": "kept", "senders": ("h1",), "receiver": "h2", "size_bytes": size_bytes, "rounds": rounds}
+        | {"start_ns": start_ns, "connection": "kept", "mode": "pull"}
+    )
+
+
 def with_line(plan: Plan, host: str, rate_bps: int, delay_ns: int) -> Plan:
     """Return the plan with one host's link, both ends, of another rate and delay."""
     changed = {"rate_bps": rate_bps, "delay_ns": delay_ns}
@@ -48,16 +55,7 @@ def test_lone_flows_take_their_ideal(vm: Vm, receiver_bps: int) -> None:
         lone_flows("window", 10 * PAYLOAD_BYTES, 30_000_000),
         lone_flows("odd", 9 * PAYLOAD_BYTES + 200, 40_000_000),
         lone_flows("pull", 10 * PAYLOAD_BYTES, 50_000_000, mode="pull"),
-        RoundsTraffic(
-            name="kept",
-            senders=("h1",),
-            receiver="h2",
-            size_bytes=10_000,
-            rounds=2,
-            start_ns=60_000_000,
-            connection="kept",
-            mode="pull",
-        ),
+        kept_connection(10_000, rounds=2, start_ns=60_000_000),
     )
     plan = star(2, delay_ns=50_000, transport=CUBIC, traffic=traffic, queue=Queue(limit_bytes=10_000_000))
     assert vm.run(with_line(plan, "h2", receiver_bps, 20_000)).status == "complete"
@@ -78,16 +76,7 @@ def test_lone_flows_through_switch_ports_take_their_ideal_to_some_acknowledgemen
         lone_flows("odd", 9 * PAYLOAD_BYTES + 200, 30_000_000),
         lone_flows("larger", 100_000, 40_000_000),
         lone_flows("pull", 100_000, 60_000_000, mode="pull"),
-        RoundsTraffic(
-            name="kept",
-            senders=("h1",),
-            receiver="h2",
-            size_bytes=100_000,
-            rounds=1,
-            start_ns=80_000_000,
-            connection="kept",
-            mode="pull",
-        ),
+        kept_connection(100_000, rounds=1, start_ns=80_000_000),
     )
     at_once = CUBIC.model_copy(update={"initial_window_segments": 80})
     plan = shared_star(2, delay_ns=50_000, transport=at_once, traffic=traffic)

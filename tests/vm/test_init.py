@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from fabriclab.engine.artefacts import Artefacts
-from fabriclab.engine.private import memory_directory, memory_places
+from fabriclab.engine.private_directory import memory_directory, memory_places
 from fabriclab.engine.virtual import Machine, machine_argv
 
 pytestmark = pytest.mark.vm

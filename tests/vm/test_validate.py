@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from vm import Vm, called, fabriclab, ignore
 
-from fabriclab.cli.commands.validate import Validation, validate
+from fabriclab.api.validation import Stages
+from fabriclab.cli.commands.validate import validate
 from fabriclab.engine.events import EventCallback
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Route
@@ -160,8 +161,8 @@ def test_routing_that_never_gets_there_is_measured_as_it_is(vm: Vm, tmp_path: Pa
     )
     plan = bench.plan.model_copy(update={"nodes": nodes})
     context = RunContext(vm.directory, vm.artefacts, ("test",), ingest_run)
-    validation = Validation(tmp_path / "out", context, lambda *_: None)
-    findings = list(validation.carry_out(replace(bench, plan=plan, intended=plan), ["reach"]))
+    stages = Stages(tmp_path / "out", context, lambda *_: None)
+    findings = list(stages.carry_out(replace(bench, plan=plan, intended=plan), ["reach"]))
     (failed,) = failures(findings, "paths")
     assert (failed.where, failed.expected, failed.measured) == ("leaf2 to 10.99.0.0/24", "1 next hop: eth4", "no route")
     assert next(finding for finding in findings if finding.check == "reach").verdict == "pass"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fabriclab.cli.arguments.stages import STAGES
+from fabriclab.formats.stages import STAGES
 
 if TYPE_CHECKING:
     from fabriclab.lab import Lab
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def complete_lab(incomplete: str) -> list[str]:
     """Return the labs by name, or by path where one was begun."""
     with suppress(Exception):
-        from fabriclab.cli.arguments.lab_names import known_labs
+        from fabriclab.api.lab_names import known_labs
         from fabriclab.lab.lab_list import labs_in
 
         if "/" in incomplete:
@@ -34,7 +34,7 @@ def complete_lab(incomplete: str) -> list[str]:
 def complete_origin(incomplete: str) -> list[str]:
     """Return what a new lab can be begun with: labs, and the topologies that `generate` makes."""
     with suppress(Exception):
-        from fabriclab.cli.arguments.lab_names import STARTERS
+        from fabriclab.api.lab_names import STARTERS
 
         return list(dict.fromkeys((*complete_lab(incomplete), *_begun(STARTERS, incomplete))))
     return []
@@ -62,7 +62,7 @@ def complete_stage(incomplete: str) -> list[str]:
 
 def _of_lab(ctx: typer.Context, incomplete: str, words: Callable[[Lab], Iterable[str]]) -> list[str]:
     with suppress(Exception):
-        from fabriclab.cli.arguments.lab_names import find_lab
+        from fabriclab.api.lab_names import find_lab
         from fabriclab.lab import parse_lab
 
         # An option whose value is still missing keeps the parser from giving the lab its name.

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from fabriclab.cli.arguments.completion import complete_lab, complete_matrix, complete_setting, complete_stage
-from fabriclab.cli.arguments.stages import STAGES
+from fabriclab.formats.stages import STAGES
 
 EngineName = Literal["vm", "containerlab"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from fabriclab.cli.arguments.lab_names import known_labs
+from fabriclab.api.lab_names import known_labs
 from fabriclab.cli.host.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.engine.artefacts import (
@@ -32,9 +32,7 @@ from fabriclab.engine.containers.preflight import general_problems
 from fabriclab.engine.cpu import usable_cpus
 from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
-from fabriclab.engine.private import memory_directory, memory_places, why_not
-from fabriclab.lab import LabError, parse_lab
-from fabriclab.resolve import resolve_plan
+from fabriclab.engine.private_directory import memory_directory, memory_places, why_not
 from fabriclab.shipped import INSTALLED, PROJECT, is_installed, shipped
 from fabriclab.vendors import VENDORS, NodeKind
 
@@ -262,8 +260,12 @@ def _routing() -> Iterator[HostFinding]:
 
 
 def _runs_daemons(lab: Path) -> bool:
-    with suppress(LabError):
-        return resolve_plan(parse_lab(lab, every_point=False), {}, None).bgp is not None
+    # Where nobody asks for it, nothing of a lab is loaded.
+    from fabriclab.api.look import plan
+    from fabriclab.errors import FabriclabError
+
+    with suppress(FabriclabError):
+        return plan(lab).bgp is not None
     return False
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fabriclab.cli.arguments.lab_names import find_lab_or_file
+from fabriclab.api.lab_names import find_lab_or_file
 from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.cli.host.output import write_output
 from fabriclab.graph import Edge, Network, Vertex, network_svg

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from fabriclab.cli.arguments.lab_names import LABS, known_labs
+from fabriclab.api.lab_names import LABS
+from fabriclab.api.listing import labs as list_labs
 from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.lab.lab_list import ListedLab, list_lab
+from fabriclab.lab.lab_list import ListedLab
 from fabriclab.shipped import shipped
 
 _NOTE = "CPU min: minutes of one CPU that the first matrix took where it was measured; - means that nobody has"
@@ -22,7 +23,7 @@ _NOTE = "CPU min: minutes of one CPU that the first matrix took where it was mea
 def labs(as_json: bool) -> None:
     """Print the labs below `labs` here and in the project's directory. Raises BadInputError where there are none."""
     with waiting("reading the labs"):
-        listed = [list_lab(directory) for directory in known_labs()]
+        listed = list_labs()
     if as_json:
         sys.stdout.write(json.dumps([_record(lab) for lab in listed], indent=2, ensure_ascii=False) + "\n")
         return

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from fabriclab.cli.arguments.lab_names import STARTERS, find_lab, known_labs
+from fabriclab.api.lab_names import STARTERS, find_lab, known_labs
 from fabriclab.cli.commands import generate_options, labs
 from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.cli.host.output import write_files

@@ -7,28 +7,24 @@ from pathlib import Path
 
 from rich.console import Console
 
+from fabriclab.api.measured import read_any, write_report
 from fabriclab.cli.commands.outcome import show_summary
 from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.lab.lab_list import is_lab
-from fabriclab.report import write_pictures, write_report
-from fabriclab.results import ResultsError, is_sweep, read_run, read_sweep
+from fabriclab.report import write_pictures
 
 
 def report(paths: Sequence[Path], out: Path | None, pictures: Path | None) -> None:
     """Write the page, print the table and where the page is."""
     for path in paths:
         _refuse(path)
-    page = out or paths[0] / "report.html"
     console = Console()
-    try:
-        with waiting("reading the results") as tell:
-            subjects = [read_sweep(path) if is_sweep(path) else read_run(path) for path in paths]
-            tell("writing the report")
-            write_report(list(paths), page)
-            drawn = write_pictures(paths, pictures) if pictures is not None else []
-    except ResultsError as error:
-        raise BadInputError(str(error)) from error
+    with waiting("reading the results") as tell:
+        subjects = [read_any(path) for path in paths]
+        tell("writing the report")
+        page = write_report(paths, out)
+        drawn = write_pictures(paths, pictures) if pictures is not None else []
     for subject in subjects:
         show_summary(console, subject)
     console.print(f"report: {page}", highlight=False, soft_wrap=True)

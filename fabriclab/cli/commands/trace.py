@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabriclab.cli.arguments.lab_names import find_lab
+from fabriclab.api.look import trace as trace_lab
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.cli.host.output import write_output
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.compile import compiled_flows, trace_text
-from fabriclab.lab import parse_lab
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
 from fabriclab.lab.reading.names import expand_range
-from fabriclab.resolve import resolve_plan
-from fabriclab.workload import convert_flows, trace_summary
+from fabriclab.workload import convert_flows, trace_text
 
 
-def trace(lab_directory: Path, seed: int | None, settings: Sequence[str], out: Path | None, summary: bool) -> None:
+def trace(lab: Path, seed: int | None, settings: Sequence[str], out: Path | None, summary: bool) -> None:
     """Write the trace of one point of a lab, or what it comes to."""
-    lab_directory = find_lab(lab_directory)
-    with waiting(f"reading {lab_directory}") as tell:
-        lab = parse_lab(lab_directory, every_point=False)
-        plan = resolve_plan(lab, parse_settings(settings), seed)
-        tell("drawing the flows")
-        flows = compiled_flows(plan, lab.directory)
-    write_output([trace_summary(plan, flows)] if summary else trace_text(flows), out)
+    chosen = parse_settings(settings)
+    with waiting(f"reading {lab}") as tell:
+        flows = trace_lab(lab, set=chosen, seed=seed, tell=tell)
+    write_output([flows.summary] if summary else flows.lines(), out)
 
 
 def convert(file: Path, source: str, hosts: str | None, out: Path | None) -> None:

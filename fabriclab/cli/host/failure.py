@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 import typer
 
 from fabriclab.cli.host.unwritable import cure
+from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import explain, is_mistake, no_room
 
 OK = 0
@@ -21,7 +22,7 @@ _NO_MEMORY = "not enough memory: free some, or raise this shell's limit (`ulimit
 _NO_THREADS = "no thread can be started here: raise this shell's limits (`ulimit -u`, `ulimit -v`)"
 
 
-class BadInputError(Exception):
+class BadInputError(FabriclabError):
     """What the user wrote can't be; the text says what would be right."""
 
 
@@ -34,19 +35,16 @@ def say(message: str) -> None:
 @contextmanager
 def reported() -> Iterator[None]:
     """Turn the errors that are not ours into a message and an exit status."""
-    from fabriclab.compile import TraceError
     from fabriclab.engine.artefacts import EngineError
-    from fabriclab.lab import LabError
-    from fabriclab.runs.claim import InUseError
 
     try:
         yield
-    except (LabError, TraceError, BadInputError, InUseError) as error:
-        say(str(error))
+    except ArgumentError as error:
+        say(error.spelled("--{}".format))
         raise typer.Exit(BAD_INPUT) from error
-    except EngineError as error:
+    except FabriclabError as error:
         say(str(error))
-        raise typer.Exit(FAILED) from error
+        raise typer.Exit(FAILED if isinstance(error, EngineError) else BAD_INPUT) from error
     except KeyboardInterrupt as error:
         say("interrupted")
         raise typer.Exit(INTERRUPTED) from error
@@ -78,8 +76,6 @@ def _of_results(error: Exception) -> tuple[int, str] | None:
 
     The modules are not imported: an error of a module that nobody has imported it can't be.
     """
-    if isinstance(error, _class_of("fabriclab.results.formats", "ResultsError")):
-        return BAD_INPUT, str(error)
     if isinstance(error, _class_of("polars.exceptions", "PolarsError")):
         return FAILED, f"the tables of the results can't be read: {error}"
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):

@@ -20,21 +20,9 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from fabriclab.engine.events import Event
+from fabriclab.api.progress import TRAFFIC
+from fabriclab.api.progress import Progress as RunningProgress
 from fabriclab.formats.clock import Clock
-from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import ArrivalsTraffic, Iperf3Traffic, LongTraffic, QueryTraffic
-
-_STOPPING = (LongTraffic, Iperf3Traffic, ArrivalsTraffic, QueryTraffic)
-
-
-def known_end_ns(plan: Plan) -> int | None:
-    """Return when the traffic will end, None when it ends when it is done.
-
-    What arrives until then takes a little longer.
-    """
-    stops = [traffic.stop_ns for traffic in plan.traffic if isinstance(traffic, _STOPPING)]
-    return max(stops) if len(stops) == len(plan.traffic) and stops else None
 
 
 class _EngineClock(ProgressColumn):
@@ -81,16 +69,16 @@ class RunProgress:
         """Show a bar of runs done as well."""
         self._overall = self._progress.add_task("sweep", total=total, phase=f"0 of {total} runs")
 
-    def show(self, name: str, plan: Plan, event: Event) -> None:
-        """Show a run's event."""
+    def show(self, event: RunningProgress) -> None:
+        """Show how a run gets on."""
         with self._lock:
-            if name not in self._runs:
-                self._runs[name] = self._progress.add_task(name, total=known_end_ns(plan), phase="boot")
-            task = self._runs[name]
-        if event.name == "phase" and event.text("phase") != "traffic":
-            self._progress.update(task, phase=event.text("phase"))
-        elif event.name in ("epoch", "progress"):
-            self._progress.update(task, phase="", completed=max(0, event.t_ns) if event.name == "progress" else 0)
+            if event.run not in self._runs:
+                self._runs[event.run] = self._progress.add_task(event.run, total=event.end_ns, phase="boot")
+            task = self._runs[event.run]
+        if event.stage == TRAFFIC:
+            self._progress.update(task, phase="", completed=event.time_ns)
+        else:
+            self._progress.update(task, phase=event.stage)
 
     def done(self, name: str) -> None:
         """Take a run's bar away, and count it."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from fabriclab.api.warnings import counted_sentences
 from fabriclab.cli.text.layer2 import layer2_lines
 from fabriclab.cli.text.switch import switch_lines
-from fabriclab.cli.text.warnings import warning_lines
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Queue
 from fabriclab.formats.plan.traffic import (
@@ -56,7 +56,10 @@ def plan_text(plan: Plan) -> str:
         lines += [f"  {traffic.name} ({traffic.kind}): {first}", *(f"    {line}" for line in more)]
     switches = switch_lines(plan)
     lines += ["switches with a shared buffer:", *(f"  {line}" for line in switches)] if switches else []
-    lines += [*warning_lines([plan.warnings]), *(f"note: {note}" for note in _notes(plan))]
+    lines += [
+        *(f"warning: {sentence}" for sentence in counted_sentences([plan.warnings])),
+        *(f"note: {note}" for note in _notes(plan)),
+    ]
     return "\n".join([*lines, "All of it: --json; what one node is told: --node NAME."]) + "\n"
 
 

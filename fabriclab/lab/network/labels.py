@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import Literal, cast
 
+from fabriclab.lab.network.addresses import is_unicast
 from fabriclab.lab.reading.problems import listed, nearest, shown
 from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written
 
@@ -88,12 +89,6 @@ def parse_loopback(text: str) -> IPv4Address:
         address = IPv4Address(bare)
     except ValueError:
         raise ValueError(f"{shown(text)} is no IPv4 address; {example}") from None
-    if (
-        address.is_multicast
-        or address.is_loopback
-        or address.is_reserved
-        or address.is_link_local
-        or int(address) >> 24 == 0
-    ):
+    if not is_unicast(address):
         raise ValueError(f"{shown(text)} cannot be reached from other nodes; {example}")
     return address

@@ -9,6 +9,7 @@ from dataclasses import replace
 from ipaddress import IPv4Interface
 
 from fabriclab.lab.network import containerlab
+from fabriclab.lab.network.addresses import is_unicast
 from fabriclab.lab.network.topology import Endpoint, Link
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, describe
 from fabriclab.lab.reading.problems import Problems, did_you_mean, nearest, shown
@@ -254,13 +255,7 @@ def parse_ipv4(text: str) -> IPv4Interface:
     network = address.network
     if network.prefixlen > 31 or network.prefixlen < 8:
         raise ValueError(f"{shown(text)}: a link's prefix length is 8 to 31")
-    if (
-        address.is_multicast
-        or address.is_loopback
-        or address.is_reserved
-        or address.is_link_local
-        or int(address) >> 24 == 0
-    ):
+    if not is_unicast(address):
         raise ValueError(f"{shown(text)} cannot be a port's address; take one of 10.0.0.0/8")
     if network.prefixlen < 31 and address.ip in (network.network_address, network.broadcast_address):
         raise ValueError(f"{shown(text)} is the network's own or its broadcast address; take one between them")

@@ -7,6 +7,8 @@ import difflib
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
+from fabriclab.errors import FabriclabError
+
 _MOST_LISTED = 20
 """Longer lists of valid words are cut: a message is one line."""
 
@@ -24,21 +26,30 @@ class Place:
 
 @dataclass(frozen=True)
 class Mistake:
-    """One thing that is wrong. `value` is what was written, as text; empty where there is none (a missing key)."""
+    """One thing that is wrong. `value` is what was written, as text; empty where there is none (a missing key).
+
+    `file` may be the place of an argument, such as `--set senders=x`; then, and of a whole file, `line` is None.
+    """
 
     file: str
     line: int | None
     key: str
     value: str
     message: str
+    """What is wrong, and behind the semicolon what would be right."""
+
+    @property
+    def remedy(self) -> str:
+        """What would be right; empty where the message does not say."""
+        return self.message.partition("; ")[2]
 
     def __str__(self) -> str:
         where = str(Place(self.file, self.line))
         return f"{where}: {self.key}: {self.message}" if self.key else f"{where}: {self.message}"
 
 
-class LabError(Exception):
-    """All problems of a lab, in the order of files and lines; str() has one line for each."""
+class LabError(FabriclabError):
+    """All mistakes of a lab, in the order of files and lines; str() has one line for each."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes = tuple(mistakes)

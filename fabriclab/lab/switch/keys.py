@@ -10,7 +10,7 @@ from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.reading.canonical import Meaning
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
 from fabriclab.lab.switch.layer import is_pool_name
-from fabriclab.lab.switch.numbered import DEFAULT, parse_numbers
+from fabriclab.lab.switch.numbered_sections import DEFAULT, parse_numbers
 from fabriclab.qdiscs import AQM_WORDS
 
 

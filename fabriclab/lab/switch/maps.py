@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
 from fabriclab.lab.reading.section import Section, Written
-from fabriclab.lab.switch.numbered import read_map
+from fabriclab.lab.switch.numbered_sections import read_map
 from fabriclab.lab.switch.written import WrittenMaps
 
 MAP_KEYS = ("dscp_to_tc", "tc_to_queue", "tc_to_group", "priority_to_queue", "priority_to_group")

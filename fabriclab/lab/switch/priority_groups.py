@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.switch.account import ACCOUNT_KEYS, LARGEST_BYTES, read_account
-from fabriclab.lab.switch.numbered import read_numbered
+from fabriclab.lab.switch.numbered_sections import read_numbered
 from fabriclab.lab.switch.written import Numbered, WrittenGroup
 from fabriclab.units import parse_size
 

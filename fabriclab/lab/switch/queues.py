@@ -7,7 +7,7 @@ from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.switch.account import ACCOUNT_KEYS, read_account, read_optional_size
-from fabriclab.lab.switch.numbered import read_numbered
+from fabriclab.lab.switch.numbered_sections import read_numbered
 from fabriclab.lab.switch.written import Numbered, Threshold, WrittenPhantom, WrittenQueue, WrittenWred
 from fabriclab.units import DURATION, SIZE, UnitError, parse_duration, parse_size
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from fabriclab.formats.finding import Finding
 from fabriclab.formats.plan.switch import PriorityGroup, SwitchPort, SwitchQueue
 from fabriclab.resolve.switch.headroom import Line
-
-Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True)
@@ -35,23 +33,9 @@ class CheckedPort:
 
 
 @dataclass(frozen=True)
-class SwitchFinding:
-    """One thing that is wrong (error) or probably not meant (warning)."""
-
-    rule: str
-    """In kebab-case, e.g. `ecn-unreachable`."""
-    severity: Severity
-    path: tuple[str, ...]
-    """The field in the words of the lab language: `("queues", "3", "wred", "min")`."""
-    value: str
-    """What it is, with its unit."""
-    bound: str
-    """What the value is compared with, in words that go on from the value: `not below 24 KB, the most that ...`."""
-    consequence: str
-    remedy: str = ""
-    """What to write instead, in the words of the lab language."""
-    ports: tuple[str, ...] = ()
-    """At which ports; empty: of the whole switch."""
+class SwitchFinding(Finding):
+    """What is found in a switch: an error or a warning, never a note. Its path is in the words of the lab language:
+    `("queues", "3", "wred", "min")`."""
 
     @property
     def field(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fabriclab.vendors.common.port_settings import PortSettings
-from fabriclab.vendors.common.sourced import Block, texts
+from fabriclab.vendors.common.sourced_values import Block, texts
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fabriclab.vendors.common.sourced import Block, texts
+from fabriclab.vendors.common.sourced_values import Block, texts
 
 
 @dataclass(frozen=True)

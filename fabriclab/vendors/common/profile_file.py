@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fabriclab.units import format_rate
 from fabriclab.vendors.common.port_settings import PortSettings
-from fabriclab.vendors.common.sourced import Block, block_lines, map_text, numbered_lines
+from fabriclab.vendors.common.sourced_values import Block, block_lines, map_text, numbered_lines
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fabriclab.lab.reading.document import MappingValue, SequenceValue, Value, read_document
 from fabriclab.lab.reading.problems import LabError, Problems, listed, nearest, shown
 from fabriclab.lab.switch.profile import DIRECTORY, parse_profile, profile_names
-from fabriclab.vendors.common.sourced import Block, Figure
+from fabriclab.vendors.common.sourced_values import Block, Figure
 
 _SCHEDULING = ("scheduler", "weight", "cir", "cbs", "pir", "pbs", "wred", "phantom")
 """What EOS says of a queue itself."""

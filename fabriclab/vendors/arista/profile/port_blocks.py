@@ -11,7 +11,7 @@ from fabriclab.vendors.arista.profile.chip import Chip
 from fabriclab.vendors.arista.profile.config_text import Command, ConfigText
 from fabriclab.vendors.arista.profile.qos import EosQos, PortQos, RandomDetect, Rate, TxQueue, Watchdog
 from fabriclab.vendors.common.port_settings import PortSettings
-from fabriclab.vendors.common.sourced import Block, Figure
+from fabriclab.vendors.common.sourced_values import Block, Figure
 
 _BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1000**2}
 _NS = {"microseconds": 1000, "milliseconds": 1000**2}

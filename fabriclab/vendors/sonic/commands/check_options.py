@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.vendors.sonic.commands.cell import Cell
 
 Rules = Annotated[
     list[str] | None, typer.Option(metavar="RULE,...", help="Ask these rules only. Repeatable.", show_default="all")
@@ -32,12 +33,7 @@ def check(
         list[str] | None,
         typer.Option(metavar="RULE,...", help="Leave these rules out. Repeatable.", show_default="none"),
     ] = None,
-    cell: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B"
-        ),
-    ] = None,
+    cell: Cell = None,
     yang_dir: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="SONiC's YANG models: ask them first (needs yanglint).", show_default=False),

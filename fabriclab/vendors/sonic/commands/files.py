@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fabriclab.cli.arguments.lab_names import find_lab
+from fabriclab.api.look import plan as plan_lab
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
 from fabriclab.cli.host.output import write_files
@@ -88,7 +88,7 @@ def export(
     Return the exit status: FAILED where YANG finds a mistake.
     """
     check_yang_directory(yang_directory)
-    plan = resolve_plan(parse_lab(find_lab(lab_directory), every_point=False), parse_settings(settings))
+    plan = plan_lab(lab_directory, set=parse_settings(settings))
     directory = out or Path("sonic") / plan.lab
     exported = {node.name: _export_one(node, plan) for node in _switches(plan, nodes)}
     write_files({directory / name / FILE_NAME: one.text for name, one in exported.items()}, force)

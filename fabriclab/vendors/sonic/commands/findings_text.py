@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
 from fabriclab.cli.text.junit import JunitCase
+from fabriclab.formats.finding import SEVERITIES
 from fabriclab.vendors.sonic.judge import Judgement, Rule, SonicFinding
-from fabriclab.vendors.sonic.judge.findings import SEVERITIES
 from fabriclab.vendors.sonic.judge.rules import SWITCH_RULES
 
 FORMAT = "fabriclab-sonic-check-1"

@@ -10,6 +10,7 @@ import typer
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.options import Lab, Set
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.vendors.sonic.commands.cell import Cell
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one."
@@ -37,12 +38,7 @@ def import_(
         Path | None,
         typer.Option("--out", "-o", metavar="DIR", help="The lab's directory.", show_default="NAME, or fabric"),
     ] = None,
-    cell: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B"
-        ),
-    ] = None,
+    cell: Cell = None,
     missing: Annotated[
         Missing | None,
         typer.Option(

@@ -8,7 +8,7 @@ from fabriclab.formats.plan.model import Bgp, Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.resolve.bgp import originated_prefixes
 from fabriclab.resolve.interfaces import fabric_neighbours
-from fabriclab.vendors.sonic.export.configured_bgp import write_own_bgp
+from fabriclab.vendors.sonic.export.configured_bgp import write_globals, write_own_bgp
 from fabriclab.vendors.sonic.export.tables import Tables
 
 _VRF = "default"
@@ -50,15 +50,7 @@ def _write_for_bgpcfgd(node: Node, plan: Plan, bgp: Bgp, tables: Tables) -> None
 
 
 def _write_for_frrcfgd(node: Node, plan: Plan, bgp: Bgp, names: Mapping[str, str], tables: Tables) -> None:
-    tables.tables["DEVICE_METADATA"]["localhost"] |= {
-        "frr_mgmt_framework_config": "true",
-        "docker_routing_config_mode": "unified",
-    }
-    tables.put(
-        "BGP_GLOBALS",
-        _VRF,
-        {"local_asn": str(node.asn), "router_id": str(node.loopback), "load_balance_mp_relax": "true"},
-    )
+    write_globals(node, tables)
     if bgp.max_paths > _MOST_PATHS:
         tables.leave_unsaid("BGP", f"max_paths {bgp.max_paths}; SONiC has {_MOST_PATHS} at most")
     tables.put("BGP_GLOBALS_AF", f"{_VRF}|{_FAMILY}", {"max_ebgp_paths": str(min(bgp.max_paths, _MOST_PATHS))})

@@ -31,15 +31,7 @@ def write_own_bgp(node: Node, bgp: OwnBgp, names: Mapping[str, str], tables: Tab
             fields = {**_fields(node, neighbour), **local, "nhopself": "0", "rrclient": "0"}
             tables.put("BGP_NEIGHBOR", str(neighbour.address), fields)
         return
-    tables.tables["DEVICE_METADATA"]["localhost"] |= {
-        "frr_mgmt_framework_config": "true",
-        "docker_routing_config_mode": "unified",
-    }
-    tables.put(
-        "BGP_GLOBALS",
-        _VRF,
-        {"local_asn": str(node.asn), "router_id": str(node.loopback), "load_balance_mp_relax": "true"},
-    )
+    write_globals(node, tables)
     if bgp.max_paths is not None:
         tables.put("BGP_GLOBALS_AF", f"{_VRF}|{_FAMILY}", {"max_ebgp_paths": str(bgp.max_paths)})
     for prefix in bgp.networks:
@@ -75,3 +67,16 @@ def _write_for_frrcfgd(node: Node, neighbour: BgpNeighbour, names: Mapping[str, 
         tables.put(table, peer, {"ipv6_use_link_local_only": "enable"})
     tables.put("BGP_NEIGHBOR", f"{_VRF}|{peer}", fields)
     tables.put("BGP_NEIGHBOR_AF", f"{_VRF}|{peer}|{_FAMILY}", {"admin_status": "up"})
+
+
+def write_globals(node: Node, tables: Tables) -> None:
+    """Say that frrcfgd reads the tables (`unified`), and what BGP is told of the whole switch."""
+    tables.tables["DEVICE_METADATA"]["localhost"] |= {
+        "frr_mgmt_framework_config": "true",
+        "docker_routing_config_mode": "unified",
+    }
+    tables.put(
+        "BGP_GLOBALS",
+        _VRF,
+        {"local_asn": str(node.asn), "router_id": str(node.loopback), "load_balance_mp_relax": "true"},
+    )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from fabriclab.formats.finding import SEVERITIES
 from fabriclab.lab.reading.problems import LabError, listed
 from fabriclab.vendors.sonic.judge import buffer_rules, pfc_rules, scheduler_rules, text_rules, wred_rules
 from fabriclab.vendors.sonic.judge.bindings import Bindings
-from fabriclab.vendors.sonic.judge.findings import SEVERITIES, SonicFinding, merged
+from fabriclab.vendors.sonic.judge.findings import SonicFinding, merged
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch, SwitchBuilder
 from fabriclab.vendors.sonic.judge.switch_rules import switch_findings
 from fabriclab.vendors.sonic.read import ConfigDb, examine_config_db

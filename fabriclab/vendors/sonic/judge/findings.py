@@ -4,33 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
 
+from fabriclab.formats.finding import Finding
 from fabriclab.lab.reading.problems import listed
 
-Severity = Literal["error", "warning", "note"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-"""The worst first. A note is worth knowing, and fails nothing."""
 _MOST_PORTS = 4
 
 
 @dataclass(frozen=True)
-class SonicFinding:
-    """One thing that is wrong (error), probably not meant (warning), or worth knowing (note)."""
+class SonicFinding(Finding):
+    """What is found in a config_db.json. Its rule is one of `rules.RULES`, its path table, key and field; the path is
+    shorter where a finding is about more than a field."""
 
-    rule: str
-    """The rule's name, one of `rules.RULES`."""
-    severity: Severity
-    path: tuple[str, ...]
-    """Table, key and field; shorter where it is about more than a field."""
-    value: str
-    """As the file has it; empty where nothing is written."""
-    bound: str
-    """What the value is compared with, in words that go on from the value: `not below 24 KB, the most that ...`."""
-    consequence: str
-    remedy: str = ""
-    ports: tuple[str, ...] = ()
-    """At which ports; empty: of the whole switch, or as the key says."""
     line: int | None = None
 
     @property

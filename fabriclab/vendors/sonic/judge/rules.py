@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fabriclab.vendors.sonic.judge.findings import Severity, SonicFinding
+from fabriclab.formats.finding import Severity
+from fabriclab.vendors.sonic.judge.findings import SonicFinding
 
 _YANG = "sonic-yang-models"
 _SAI = "SAI, saiwred.h"

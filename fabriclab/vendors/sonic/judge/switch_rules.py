@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriclab.formats.finding import Severity
 from fabriclab.resolve.switch.checks import check_switch
 from fabriclab.resolve.switch.findings import SwitchFinding
 from fabriclab.vendors.sonic.judge.bindings import Bindings
-from fabriclab.vendors.sonic.judge.findings import Severity, SonicFinding
+from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.places import config_path
 from fabriclab.vendors.sonic.judge.rules import RULES
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch

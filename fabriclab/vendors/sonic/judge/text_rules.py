@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from fabriclab.formats.finding import Severity
 from fabriclab.lab.reading.problems import Mistake
 from fabriclab.vendors.sonic.judge.bindings import Bindings
-from fabriclab.vendors.sonic.judge.findings import Severity, SonicFinding
+from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, ConfigDb, QueueBinding
 from fabriclab.vendors.sonic.read.entries import SEPARATOR, FieldValue

@@ -10,7 +10,7 @@ from fabriclab.formats.framing import AROUND_MTU_BYTES
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_duration, format_rate, format_size
 from fabriclab.vendors.common.port_settings import Map, PortSettings
-from fabriclab.vendors.common.sourced import Block, Figure, joined
+from fabriclab.vendors.common.sourced_values import Block, Figure, joined
 from fabriclab.vendors.sonic.read.accounts import Accounts, alpha_text
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, ConfigDb, QueueBinding, Scheduler, WredProfile
 from fabriclab.vendors.sonic.read.neighbours import port_mtu

@@ -18,7 +18,7 @@ from typing import Literal
 
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_size
-from fabriclab.vendors.common.sourced import Block, Figure
+from fabriclab.vendors.common.sourced_values import Block, Figure
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, BufferPool, BufferProfile, ConfigDb
 
 Side = Literal["ingress", "egress"]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Interface
 
-from fabriclab.vendors.common.sourced import joined
+from fabriclab.vendors.common.sourced_values import joined
 from fabriclab.vendors.sonic.read.config_db import ConfigDb, PortChannel, Vlan
 
 

@@ -41,7 +41,7 @@ class _Wish:
 
 
 def unseen_lines(lab: Lab, flows: pl.DataFrame, base: Plan, points: Sequence[Plan]) -> list[str]:
-    """Return `warning: FILE:LINE: ...` for each figure and check that stays empty, whichever matrix is run.
+    """Return `FILE:LINE: ...` for each figure and check that stays empty, whichever matrix is run.
 
     `points` are those of all matrices; `flows` are the base plan's (`fabriclab.compile.compiled_flows`), for the
     classes of a user's trace.
@@ -51,7 +51,7 @@ def unseen_lines(lab: Lab, flows: pl.DataFrame, base: Plan, points: Sequence[Pla
     return [_line(lab, wish, why) for wish, why in reasons if why]
 
 
-def unseen_before_runs(lab: Lab, plans: Sequence[Plan], planned: Callable[[dict[str, str]], Plan]) -> list[str]:
+def unseen_before_runs(lab: Lab, plans: Sequence[Plan], planned: Callable[[Mapping[str, str]], Plan]) -> list[str]:
     """Return the same of the points that are about to be run, but for what a variant or another matrix is there to
     show.
 
@@ -77,9 +77,9 @@ def _wishes(lab: Lab) -> Iterator[_Wish]:
         yield _Wish(f"checks[{index}]", f"{check.metric} cannot be measured", {"where": check.where}, lacks)
 
 
-def _others(lab: Lab, planned: Callable[[dict[str, str]], Plan]) -> list[Sights]:
-    """Return what is seen in each variant and in the first point of each matrix;
-    a point that is no good is for `check` to tell."""
+def _others(lab: Lab, planned: Callable[[Mapping[str, str]], Plan]) -> list[Sights]:
+    """Return what is seen in each variant and in the first point of each matrix; a point that is no good is for `check`
+    to tell."""
     sights = []
     for settings in (
         *({"variant": name} for name in lab.variants),
@@ -118,4 +118,4 @@ def _fixed(figure: Mapping[str, Any], points: Sequence[Plan]) -> str:
 
 def _line(lab: Lab, wish: _Wish, why: str) -> str:
     place = lab.study.places[wish.key]
-    return f"warning: {Path(place.file).name}:{place.line}: {wish.key}: {wish.what}: {why}"
+    return f"{Path(place.file).name}:{place.line}: {wish.key}: {wish.what}: {why}"

@@ -14,7 +14,7 @@ import pytest
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.cpu import claim_cpu, usable_cpus
-from fabriclab.engine.private import PREFIX, clear_abandoned, make_private, memory_directory, memory_places
+from fabriclab.engine.private_directory import PREFIX, clear_abandoned, make_private, memory_directory, memory_places
 
 MIB = 1 << 20
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fabriclab.cli.host.failure import BadInputError
+from fabriclab.errors import ArgumentError
 from fabriclab.lab import experiment
 from fabriclab.lab.lab_list import is_lab, labs_in
 from fabriclab.lab.network import topology
@@ -41,7 +41,7 @@ def short(path: Path) -> Path:
 def find_lab(written: Path) -> Path:
     """Return the directory of the lab that was named: a path, or the name of a lab in `labs`.
 
-    Raises BadInputError with what was meant.
+    Raises ArgumentError with what was meant.
     """
     if _is_there(written) and (written / experiment.FILE_NAME).is_file():
         return written
@@ -50,7 +50,7 @@ def find_lab(written: Path) -> Path:
     by_name = [lab for lab in known_labs() if len(written.parts) == 1 and lab.name == written.name]
     if by_name:
         return by_name[0]
-    raise BadInputError(f"{written}: {_why_not(written)}")
+    raise ArgumentError("{0}: {1}", written, _why_not(written))
 
 
 def find_lab_or_file(written: Path) -> Path:

@@ -1,4 +1,4 @@
-"""`--engine`: what a run is made from."""
+"""What a run is made from, by the name of its engine; it is asked for before anything is started."""
 
 from __future__ import annotations
 

@@ -1,0 +1,204 @@
+"""A lab as a script has it: read from its two files, or made of text or plain data; changed, written, and checked as
+files are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fabriclab.api.lab_names import find_lab
+from fabriclab.errors import ArgumentError
+from fabriclab.lab import Lab as WrittenLab
+from fabriclab.lab import experiment, parse_documents, parse_lab
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, parse_document
+from fabriclab.lab.reading.plain_data import Key, document_of, scalar_text, with_value, without
+from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.lab.settings import split_key
+
+PathLike = str | os.PathLike[str]
+Setting = str | int | float | bool | ScalarValue
+"""A setting's value: what `--set` takes as text (`"256 KB"`), a number, or True and False for on and off."""
+Settings = Mapping[str, Setting]
+
+_TOPOLOGY_KEYS = ("name", "topology", "prefix", "mgmt", "settings", "debug")
+_NOWHERE = Path("(a lab without a directory)")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab that was read and found right. It does not change: what changes it returns another one."""
+
+    written: WrittenLab
+    """The lab as the layers below have it."""
+    settings: Settings = field(default_factory=dict)
+    """What `with_settings` gave: every run begins with these."""
+
+    @property
+    def name(self) -> str:
+        """The lab's name, from its topology."""
+        return self.written.name
+
+    @property
+    def directory(self) -> Path:
+        """Where the lab was read from; the files that it names, such as a trace, lie there."""
+        return self.written.directory
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """What can be set by name, beside `variant`, `seed` and any key of the experiment."""
+        return tuple(self.written.parameters)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names of the variants."""
+        return self.written.variants
+
+    @property
+    def matrices(self) -> tuple[str, ...]:
+        """The names of the matrices; the first one is the default of `sweep`."""
+        return self.written.matrices
+
+    @classmethod
+    def from_yaml(cls, topology: str, experiment: str, directory: PathLike | None = None) -> Lab:
+        """Return the lab of two texts, which are what the two files would hold.
+
+        `directory`: where the files lie that it names.
+
+        Raises LabError; a mistake's `file` is `topology` or `experiment`, its `line` counts in that text.
+        """
+        problems = Problems()
+        documents = [
+            parse_document(text, name, problems) for name, text in (("topology", topology), ("experiment", experiment))
+        ]
+        problems.raise_if_any()
+        return cls._of([document for document in documents if document is not None], directory)
+
+    @classmethod
+    def from_data(
+        cls, topology: Mapping[str, Any], experiment: Mapping[str, Any], directory: PathLike | None = None
+    ) -> Lab:
+        """Return the lab of what the two files would hold as mappings, lists, texts, numbers, True and False.
+
+        Raises LabError; a mistake's `file` is where the value stands, such as
+        `experiment['switches']['default']['buffer']`.
+        """
+        problems = Problems()
+        documents = [
+            document_of(data, name, problems) for name, data in (("topology", topology), ("experiment", experiment))
+        ]
+        problems.raise_if_any()
+        return cls._of(documents, directory)
+
+    @classmethod
+    def _of(cls, documents: Sequence[MappingValue], directory: PathLike | None) -> Lab:
+        first, second = documents
+        return cls(parse_documents(_NOWHERE if directory is None else Path(directory), first, second))
+
+    def with_settings(self, settings: Settings) -> Lab:
+        """Return the lab with settings that all its runs have, over those it has already; `set=` of a call goes over
+        them.
+
+        Nothing is checked before the lab is planned or run.
+        """
+        return replace(self, settings={**self.settings, **settings})
+
+    def replace(self, key: str | Sequence[str | int], value: Any) -> Lab:
+        """Return the lab with another value at a key of either file: `switches.default.buffer`,
+        `topology.links.0.vars.rate`.
+
+        The key may be a sequence of its words instead, where one of them has a dot. The value is a text, a number, True
+        or False, or a mapping or list of such. Missing sections on the way are made. Raises LabError where the lab is
+        wrong with it; the mistake's `file` is `replace('switches.default.buffer')`.
+        """
+        words = _words(key)
+        problems = Problems()
+        place = f"replace({'.'.join(map(str, words))!r})"
+        changed = with_value(self._document_of(words), words, value, place, problems)
+        problems.raise_if_any()
+        return self._with_document(words, changed)
+
+    def remove(self, key: str | Sequence[str | int]) -> Lab:
+        """Return the lab without a key of either file, named as for `replace`.
+
+        Raises KeyError where there is none, LabError.
+        """
+        words = _words(key)
+        return self._with_document(words, without(self._document_of(words), words))
+
+    def texts(self) -> dict[str, str]:
+        """Return what the lab's two files hold, by their names. Comments of files that were read are not kept."""
+        from fabriclab.lab.reading.plain_data import yaml_text
+
+        return {
+            topology.FILE_NAME: yaml_text(self.written.topology_document),
+            experiment.FILE_NAME: yaml_text(self.written.document),
+        }
+
+    def write(self, directory: PathLike, *, force: bool = False) -> Path:
+        """Write the lab's two files into a directory, which is made, and return it.
+
+        Other files that the lab names are not copied.
+
+        Raises ArgumentError where one of them is there already, unless `force`; OSError.
+        """
+        from fabriclab.files import write_all
+
+        files = {Path(directory) / name: text for name, text in self.texts().items()}
+        for file in files:
+            if file.exists() and not force:
+                raise ArgumentError("{0} is there already; {force} replaces it", file)
+        write_all(files)
+        return Path(directory)
+
+    def _document_of(self, words: Sequence[Key]) -> MappingValue:
+        return self.written.topology_document if words[0] in _TOPOLOGY_KEYS else self.written.document
+
+    def _with_document(self, words: Sequence[Key], changed: MappingValue) -> Lab:
+        of_topology = words[0] in _TOPOLOGY_KEYS
+        first = changed if of_topology else self.written.topology_document
+        second = self.written.document if of_topology else changed
+        return replace(self, written=parse_documents(self.directory, first, second))
+
+
+def load_lab(lab: PathLike) -> Lab:
+    """Return the lab in a directory, or the one of that name in `labs` here or among those that fabriclab brings along.
+
+    Raises LabError with every mistake in its two files, ArgumentError where there is no lab.
+    """
+    return Lab(parse_lab(find_lab(Path(lab)), every_point=False))
+
+
+def loaded(lab: Lab | PathLike) -> Lab:
+    """Return the lab that an argument means."""
+    return lab if isinstance(lab, Lab) else load_lab(lab)
+
+
+def written_settings(lab: Lab, settings: Settings | None) -> dict[str, str | ScalarValue]:
+    """Return the settings of a lab and of a call as the lab reads them; a mistake's place is that of the argument."""
+    return {name: _written(name, value) for name, value in {**lab.settings, **(settings or {})}.items()}
+
+
+def _written(name: str, value: Setting) -> ScalarValue:
+    if isinstance(value, ScalarValue):
+        return value
+    text = scalar_text(value)
+    if text is None:
+        raise ArgumentError("set={{{0!r}: {1!r}}}: a text, a number, True or False is wanted", name, value)
+    return ScalarValue(text, Place(f"set={{{name!r}: {value!r}}}"), quoted=True)
+
+
+def check_seed(seed: int | None) -> None:
+    """Raise ArgumentError for a seed that is none."""
+    if seed is not None and not 0 <= seed <= experiment.LARGEST_SEED:
+        raise ArgumentError("{seed} {0}: a whole number from 0 to {1} is wanted", seed, experiment.LARGEST_SEED)
+
+
+def _words(key: str | Sequence[str | int]) -> list[Key]:
+    words: list[Key] = list(split_key(key)) if isinstance(key, str) else list(key)
+    if not words or words == [""]:
+        raise ArgumentError("the key is empty; name one of the lab's files, such as switches.default.buffer")
+    return words

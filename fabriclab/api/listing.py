@@ -1,0 +1,14 @@
+"""Which labs there are, and what each asks."""
+
+from __future__ import annotations
+
+from fabriclab.api.lab_names import known_labs
+from fabriclab.lab.lab_list import ListedLab, list_lab
+
+
+def labs() -> list[ListedLab]:
+    """Return the labs in `labs` here and those that fabriclab brings along, each with what it asks and what it takes.
+
+    A lab whose file cannot be read has a `problem`; nothing is raised for it.
+    """
+    return [list_lab(directory) for directory in known_labs()]

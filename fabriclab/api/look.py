@@ -1,0 +1,178 @@
+"""Looking at a lab without running anything: its plan, its nodes' files, its flow trace, what is wrong with it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
+from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.unmeasured import unseen_lines
+from fabriclab.api.warnings import counted_sentences
+from fabriclab.compile import compile_node, compiled_flows
+from fabriclab.errors import ArgumentError
+from fabriclab.formats.plan import Plan
+from fabriclab.lab import Lab as WrittenLab
+from fabriclab.lab import LabError
+from fabriclab.lab.network.not_applied import unapplied_sentences
+from fabriclab.lab.network.read import read_one_topology
+from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.resolve import Resolver, resolve_plan
+from fabriclab.runs.engines import EngineName, has_stock_qdiscs_only, plan_for
+from fabriclab.workload import trace_summary, trace_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Tell = Callable[[str], None]
+
+
+def plan(
+    lab: Lab | PathLike, *, set: Settings | None = None, seed: int | None = None, engine: EngineName = "vm"
+) -> Plan:
+    """Return the plan of one point of a lab, every default explicit, as an engine will run it; nothing is run.
+
+    It is plain data with units in its names; `model_dump_json()` is its JSON. Raises LabError for mistakes in the lab
+    or in `set`, ArgumentError for other arguments.
+    """
+    check_seed(seed)
+    chosen = loaded(lab)
+    return plan_for(resolve_plan(chosen.written, written_settings(chosen, set), seed), engine)
+
+
+def node_files(plan: Plan, node: str, *, engine: EngineName = "vm") -> Mapping[str, str]:
+    """Return the text of each file that a node of a plan will be configured by.
+
+    Raises ArgumentError for an unknown node.
+    """
+    names = [each.name for each in plan.nodes]
+    if node not in names:
+        raise ArgumentError("{node} {0!r}: the lab has no such node; {1}", node, did_you_mean(node, names))
+    return compile_node(plan.node(node), plan, stock=has_stock_qdiscs_only(engine)).by_name()
+
+
+@dataclass(frozen=True)
+class FlowTrace:
+    """Who sends how much to whom, and when, in one run of a lab."""
+
+    plan: Plan
+    frame: pl.DataFrame
+    """One row a flow: the columns of the trace (`traffic/README.md`), and `traffic`, the name of the traffic that it
+    belongs to."""
+
+    @property
+    def flows(self) -> pl.LazyFrame:
+        """The same rows, lazily."""
+        return self.frame.lazy()
+
+    @cached_property
+    def summary(self) -> str:
+        """What each traffic comes to, in words: flows, bytes, sizes, the load that was asked and that comes of it."""
+        return trace_summary(self.plan, self.frame)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the text of the trace file, whole lines at a time."""
+        return trace_text(self.frame)
+
+
+def trace(
+    lab: Lab | PathLike, *, set: Settings | None = None, seed: int | None = None, tell: Tell = lambda _: None
+) -> FlowTrace:
+    """Return the flow trace of one point of a lab.
+
+    Raises LabError, ArgumentError, and TraceError for a user's own trace that can't be.
+    """
+    check_seed(seed)
+    chosen = loaded(lab)
+    resolved = resolve_plan(chosen.written, written_settings(chosen, set), seed)
+    tell("drawing the flows")
+    return FlowTrace(resolved, compiled_flows(resolved, chosen.directory))
+
+
+@dataclass(frozen=True)
+class CheckedTopology:
+    """What a topology has that is right."""
+
+    name: str
+    hosts: int
+    switches: int
+    links: int
+    warnings: tuple[str, ...]
+    """What is probably not meant, a sentence each."""
+
+
+@dataclass(frozen=True)
+class CheckedLab(CheckedTopology):
+    """What a lab has that is right, at every point of every matrix."""
+
+    traffic: Mapping[str, str]
+    """The kind of each traffic, by its name."""
+    parameters: tuple[str, ...]
+    variants: tuple[str, ...]
+    matrices: Mapping[str, int]
+    """The number of points of each matrix."""
+    checks: int
+
+
+def check(lab: Lab | PathLike, *, tell: Tell = lambda _: None) -> CheckedLab | CheckedTopology:
+    """Check a lab at every point of every matrix, or a Containerlab file alone, and return what it has; nothing is run.
+
+    Raises LabError with every mistake, each with its file, line, key and what would be right; ArgumentError where there
+    is no lab; TraceError for a user's flow trace that can't be used. `tell` is called with what is being done.
+    """
+    if not isinstance(lab, Lab):
+        path = find_lab_or_file(Path(lab))
+        if not path.is_dir():
+            topology = read_one_topology(path)
+            return CheckedTopology(
+                *_size(topology), tuple(counted_sentences([unapplied_sentences(topology.not_applied)]))
+            )
+    return _checked(loaded(lab).written, tell)
+
+
+def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
+    resolver = Resolver(lab)
+    points = list(_plans_of_points(lab, resolver, tell))
+    base = resolver.resolve({})
+    tell("drawing the flows")
+    flows = compiled_flows(base, lab.directory)
+    for _ in trace_text(flows):
+        pass
+    unseen = unseen_lines(lab, flows, base, [point for point, _ in points])
+    warnings = [base.warnings, *itertools.chain(*(itertools.repeat(point.warnings, alike) for point, alike in points))]
+    return CheckedLab(
+        *_size(lab.topology),
+        warnings=(*counted_sentences(warnings), *unseen),
+        traffic={traffic.name: traffic.kind for traffic in base.traffic},
+        parameters=tuple(lab.parameters),
+        variants=lab.variants,
+        matrices={matrix: len(lab.points(matrix)) for matrix in lab.matrices},
+        checks=len(base.checks),
+    )
+
+
+def _plans_of_points(lab: WrittenLab, resolver: Resolver, tell: Tell) -> Iterator[tuple[Plan, int]]:
+    """Yield the plan of each point of every matrix, and how many points differ from it in their seed alone.
+
+    What is wrong in the file is raised before what cannot be planned of it.
+    """
+    unplannable: LabError | None = None
+    total, done = sum(len(lab.points(matrix)) for matrix in lab.matrices), 0
+    for applied, alike in lab.checked_points(lab.matrices):
+        done += alike
+        tell(f"checking point {done} of {total}")
+        try:
+            yield resolver.resolve_applied(applied), alike
+        except LabError as error:
+            unplannable = unplannable or error
+    if unplannable is not None:
+        raise unplannable
+
+
+def _size(topology: Topology) -> tuple[str, int, int, int]:
+    return topology.name, len(topology.hosts), len(topology.switches), len(topology.links)

@@ -1,0 +1,276 @@
+"""Runs and sweeps that have ended, as a script or a notebook looks at them. Tables are lazy Polars frames."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fabriclab.files import read_text, reason
+from fabriclab.formats.figures import FIGURE_KINDS
+from fabriclab.report.notebook import Figures, figures_of
+from fabriclab.report.page import write_report as write_page
+from fabriclab.results import (
+    CheckResult,
+    Pool,
+    Results,
+    ResultsError,
+    evaluate_checks,
+    is_sweep,
+    pooled,
+    read_run,
+    read_sweep,
+)
+from fabriclab.results import Sweep as SweepResults
+from fabriclab.results.summary import Metrics
+from fabriclab.results.switch_tables import SwitchTables
+from fabriclab.results.tables import FlowTables
+
+PathLike = str | os.PathLike[str]
+_LARGEST_EVENTS_BYTES = 1 << 30
+
+
+class Run(FlowTables):
+    """One run, by its directory.
+
+    What it measured is read when it is first asked for, and raises ResultsError where it can't be.
+
+    Times are nanoseconds after the traffic's beginning, sizes bytes, rates bits per second.
+    """
+
+    def __init__(self, directory: PathLike) -> None:
+        """Name the directory; nothing is read yet."""
+        self.directory = Path(directory)
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.directory)!r})"
+
+    @cached_property
+    def results(self) -> Results:
+        """All that is known of the run, as the layers below have it.
+
+        Raises ResultsError for a broken file, which it names.
+        """
+        return read_run(self.directory)
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """What ran, from what, on what, how it ended: `manifest.json` without its copy of the plan."""
+        return self.results.manifest
+
+    @property
+    def status(self) -> str:
+        """How the run ended: `complete`, `limit`, `starved` (real time, and no CPU for it: invalid), `stopped`,
+        `interrupted` ..."""
+        return self.results.status
+
+    @property
+    def settings(self) -> Mapping[str, str | int | float | bool]:
+        """What this run changed in its lab, by parameter."""
+        return self.results.settings
+
+    @property
+    def summary(self) -> Metrics:
+        """Every metric of the run by its name (`fabriclab.results.summary` defines each); None where it was not
+        measured."""
+        return self.results.summary
+
+    @property
+    def flows(self) -> pl.LazyFrame:
+        """One row a flow (`traffic/README.md`, and what is computed of it)."""
+        return self.results.flows
+
+    @property
+    def queues(self) -> pl.LazyFrame:
+        """One row a sample of a port's queue (`probes/README.md`).
+
+        Raises ResultsError where the lab does not sample queues.
+        """
+        return self._sampled(self.results.measured.queues, "queues")
+
+    @property
+    def tcp(self) -> pl.LazyFrame:
+        """One row a sample of a TCP connection (`probes/README.md`).
+
+        Raises ResultsError where the lab does not sample them.
+        """
+        return self._sampled(self.results.measured.tcp, "tcp")
+
+    @property
+    def interfaces(self) -> pl.LazyFrame:
+        """One row a sample of an interface's counters (`probes/README.md`).
+
+        Raises ResultsError where the lab does not sample them.
+        """
+        return self._sampled(self.results.measured.interfaces, "interfaces")
+
+    @property
+    def switches(self) -> SwitchTables:
+        """What was sampled of switches with a shared buffer."""
+        return self.results.switches
+
+    @cached_property
+    def events(self) -> pl.LazyFrame:
+        """One row an event of the engine, with a column for each field that any of them has
+        (`images/machine/README.md`)."""
+        file = self.directory / "events.jsonl"
+        try:
+            text = read_text(file, _LARGEST_EVENTS_BYTES)
+        except OSError as error:
+            raise ResultsError(f"{file}: {reason(error)}") from error
+        # A killed machine's last line may be cut.
+        lines = [line for line in text.splitlines() if line.endswith("}")]
+        if not lines:
+            return pl.LazyFrame(schema={"event": pl.String, "t_ns": pl.Int64})
+        return pl.read_ndjson(io.StringIO("\n".join(lines)), infer_schema_length=None).lazy()
+
+    @property
+    def checks(self) -> Sequence[CheckResult]:
+        """The experiment's checks that concern this run, each with what was measured and its outcome."""
+        return evaluate_checks(self.results)
+
+    def figures(self, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
+        """Return the figures and tables of the report, of these kinds alone; a notebook shows them as the value of a
+        cell."""
+        return figures_of(self.directory, kinds)
+
+    def write_report(self, out: PathLike | None = None) -> Path:
+        """Write the report, one HTML page that needs nothing else, and return its path: `report.html` in the run
+        directory unless `out`.
+
+        Raises ResultsError for what can't be read, OSError for what can't be written.
+        """
+        return _written([self.directory], out)
+
+    def _sampled(self, table: pl.LazyFrame | None, probe: str) -> pl.LazyFrame:
+        if table is None:
+            raise ResultsError(
+                f"{self.directory}: {probe} were not sampled; `probes: {{{probe}: ...}}` in experiment.yml asks for it"
+            )
+        return table
+
+
+class Sweep:
+    """The points of a matrix, by their directory, each a run; those that are missing or failed included."""
+
+    def __init__(self, directory: PathLike, statuses: Sequence[str] | None = None) -> None:
+        """Name the directory; nothing is read yet.
+
+        `statuses`: how the points stand, where the caller knows it better.
+        """
+        self.directory = Path(directory)
+        self._statuses = statuses
+
+    def __repr__(self) -> str:
+        return f"Sweep({str(self.directory)!r})"
+
+    @cached_property
+    def results(self) -> SweepResults:
+        """All that is known of the sweep, as the layers below have it.
+
+        Raises ResultsError for a broken file, which it names.
+        """
+        return read_sweep(self.directory)
+
+    @property
+    def statuses(self) -> Sequence[str]:
+        """How each point stands, in the matrix's order: how its run ended, or `missing`."""
+        return [point.status for point in self.results.points] if self._statuses is None else self._statuses
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The points that have results, in the matrix's order."""
+        return tuple(Run(run.directory) for run in self.results.runs)
+
+    @property
+    def pools(self) -> tuple[Pool, ...]:
+        """The points in pools that differ only in their seed; a pool has the tables of all its runs, and means with
+        intervals."""
+        return pooled(self.results)
+
+    @property
+    def summary(self) -> pl.LazyFrame:
+        """One row a point: its settings, `seed`, `status`, and every metric of the summary; empty where it was not
+        measured."""
+        points = self.results.points
+        rows = [
+            {
+                **point.settings,
+                "seed": point.seed,
+                "status": status,
+                **(point.results.summary if point.results is not None else {}),
+            }
+            for point, status in zip(points, self.statuses, strict=True)
+        ]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return pl.LazyFrame([_column(name, [row.get(name) for row in rows]) for name in names])
+
+    @property
+    def flows(self) -> pl.LazyFrame:
+        """One row a flow of any run, with the columns of a run's `flows`, the point's settings and its `seed`."""
+        frames = [run.flows.with_columns(**_literals(run)) for run in self.results.runs]
+        return pl.concat(frames, how="diagonal_relaxed") if frames else pl.LazyFrame()
+
+    def figures(self, kinds: Sequence[str] = FIGURE_KINDS) -> Figures:
+        """Return the figures and tables of the report, of these kinds alone; a notebook shows them as the value of a
+        cell."""
+        return figures_of(self.directory, kinds)
+
+    def write_report(self, out: PathLike | None = None) -> Path:
+        """Write the report and return its path, as `Run.write_report` does."""
+        return _written([self.directory], out)
+
+
+def open_run(directory: PathLike) -> Run:
+    """Return the run in a directory that `run` or the command wrote.
+
+    Raises ResultsError where there is none, or where it is broken.
+    """
+    run = Run(directory)
+    _ = run.results
+    return run
+
+
+def open_sweep(directory: PathLike) -> Sweep:
+    """Return the sweep in a directory that `sweep` or the command wrote. Raises ResultsError where there is none."""
+    sweep = Sweep(directory)
+    _ = sweep.results
+    return sweep
+
+
+def write_report(runs: Sequence[Run | Sweep | PathLike], out: PathLike | None = None) -> Path:
+    """Write the report of runs and sweeps side by side, one HTML page, and return its path: `out`, or in the first
+    one's directory.
+
+    Raises ResultsError for what is no run or sweep, OSError for what can't be written.
+    """
+    return _written([run.directory if isinstance(run, Run | Sweep) else Path(run) for run in runs], out)
+
+
+def read_any(directory: Path) -> Results | SweepResults:
+    """Return the results in the directory of a run or of a sweep. Raises ResultsError where it is neither."""
+    return read_sweep(directory) if is_sweep(directory) else read_run(directory)
+
+
+def _written(directories: Sequence[Path], out: PathLike | None) -> Path:
+    page = directories[0] / "report.html" if out is None else Path(out)
+    write_page(directories, page)
+    return page
+
+
+def _literals(run: Results) -> dict[str, pl.Expr]:
+    known = set(run.flows.collect_schema().names())
+    settings = {"seed": run.plan.seed, **run.settings}
+    return {f"{name}_set" if name in known else name: pl.lit(value) for name, value in settings.items()}
+
+
+def _column(name: str, values: Sequence[Any]) -> pl.Series:
+    """Return a column of numbers, or of text where one value is text (`window_limit` may be 7, and `none`)."""
+    if any(isinstance(value, str) for value in values):
+        values = [None if value is None else str(value) for value in values]
+    return pl.Series(name, values, strict=False)

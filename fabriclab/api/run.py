@@ -1,0 +1,112 @@
+"""One run of one point of a lab."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabriclab.api.cancel import HasIsSet, carried_out
+from fabriclab.api.engine import fit_engine
+from fabriclab.api.failures import FAILED, RunFailed
+from fabriclab.api.ingest import ingest_run_logs
+from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
+from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
+from fabriclab.api.unmeasured import unseen_before_runs
+from fabriclab.api.warnings import sentences_before_runs
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.errors import ArgumentError
+from fabriclab.formats.plan import Plan
+from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs import RunContext, RunResult, run_point
+from fabriclab.runs.claim import claimed, new_directory
+from fabriclab.runs.engines import EngineName, plan_for
+from fabriclab.runs.point import empty_run
+from fabriclab.runs.sweep import slug
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fabriclab.api.measured import Run
+
+
+def run(
+    lab: Lab | PathLike,
+    *,
+    set: Settings | None = None,
+    seed: int | None = None,
+    out: PathLike | None = None,
+    force: bool = False,
+    engine: EngineName = "vm",
+    stall_s: float = 120.0,
+    progress: ProgressCallback | None = None,
+    cancel: Interrupt | HasIsSet | None = None,
+) -> Run:
+    """Run one point of a lab, wait until it has ended, and return it.
+
+    `lab` is a Lab, a directory, or the name of a lab; `set` changes parameters, `variant`, or any key of the
+    experiment; `seed` is that of everything random: the same one gives the same run, bit by bit. Everything goes into
+    the directory `out`, by default a new one below `runs/`; `force` replaces a run that is there. `stall_s` is the wall
+    time in seconds without a sign of life after which a machine counts as hung. `progress` is called with what goes on
+    (`Begun`, `Progress`, `Ended`), `cancel` stops the run: a `Cancel`, or an event of `threading`; the run that is
+    returned then has the status `interrupted`. Without it Ctrl-C stops the run in order and raises KeyboardInterrupt
+    after that.
+
+    Raises LabError for mistakes in the lab or in `set`, ArgumentError for other arguments, TraceError for a user's flow
+    trace that can't be used, EngineError where this host can't run it, RunFailed where the run fails, OSError. Nothing
+    is printed.
+    """
+    tell = progress or ignored
+    check_seed(seed)
+    chosen = loaded(lab)
+    written = chosen.written
+
+    def planned(wanted: Mapping[str, str | ScalarValue]) -> Plan:
+        return plan_for(resolve_plan(written, wanted, seed), engine)
+
+    plan = planned(written_settings(chosen, set))
+    made_from = fit_engine(engine, written.directory, [plan])
+    warnings = [
+        *sentences_before_runs(written.topology, [plan.warnings]),
+        *unseen_before_runs(written, [plan], planned),
+    ]
+    directory = Path(out) if out is not None else new_run_directory(plan.lab, f"{{time}}-{slug(plan.settings)}")
+
+    def work(interrupt: Interrupt) -> RunResult:
+        teller = RunTeller(plan.lab, plan, tell)
+        command, ingest = tuple(sys.argv), teller.around(ingest_run_logs)
+        context = RunContext(
+            written.directory, made_from, command, ingest, written.report, interrupt=interrupt, stall_s=stall_s
+        )
+        return run_point(plan, directory, context, teller.event)
+
+    with claimed(directory, ours=out is None):
+        _make_room(directory, force)
+        tell(Begun(directory, engine, tuple(warnings), 1, 0))
+        result = carried_out(work, cancel)
+        tell(Ended(plan.lab, result, 1, 1))
+    if result.status in FAILED:
+        raise RunFailed(result)
+    from fabriclab.api.measured import Run
+
+    return Run(result.directory)
+
+
+def new_run_directory(lab: str, name: str) -> Path:
+    """Make a directory for a run, or for several, below `runs/`; its name begins with the time, and nobody else gets
+    it."""
+    return new_directory(Path("runs") / lab / name.format(time=datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")))
+
+
+def _make_room(directory: Path, force: bool) -> None:
+    if not any(directory.iterdir()):
+        return
+    if not force:
+        raise ArgumentError("{out} {0}: is there already; choose another one, or replace it with {force}", directory)
+    try:
+        empty_run(directory)
+    except FileExistsError:
+        text = "{out} {0}: is no run directory, so {force} does not replace it; choose another one"
+        raise ArgumentError(text, directory) from None

@@ -1,0 +1,191 @@
+"""The points of a lab's matrix, several at a time."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabriclab.api.cancel import HasIsSet, carried_out
+from fabriclab.api.engine import fit_engine
+from fabriclab.api.ingest import ingest_run_logs
+from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
+from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
+from fabriclab.api.unmeasured import unseen_before_runs
+from fabriclab.api.warnings import sentences_before_runs
+from fabriclab.engine.cpu import usable_cpus
+from fabriclab.engine.events import Event
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.errors import ArgumentError
+from fabriclab.formats.plan import Plan
+from fabriclab.lab import Lab as WrittenLab
+from fabriclab.lab.axes import MOST_POINTS
+from fabriclab.lab.experiment import LARGEST_SEED
+from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.problems import nearest
+from fabriclab.lab.study import SEED
+from fabriclab.resolve import Resolver, resolve_plan
+from fabriclab.runs import PointState, RunContext, RunResult, run_sweep
+from fabriclab.runs import Sweep as SweepDirectory
+from fabriclab.runs.claim import claimed
+from fabriclab.runs.engines import EngineName, plan_for
+
+if TYPE_CHECKING:
+    from fabriclab.api.measured import Sweep
+
+SEEDS = "seeds"
+"""The name of the sweep of a lab without a matrix over several seeds."""
+
+
+def sweep(
+    lab: Lab | PathLike,
+    matrix: str | None = None,
+    *,
+    set: Settings | None = None,
+    seed: int | None = None,
+    seeds: int | Sequence[int] | None = None,
+    jobs: int | None = None,
+    out: PathLike | None = None,
+    engine: EngineName = "vm",
+    stall_s: float = 120.0,
+    progress: ProgressCallback | None = None,
+    cancel: Interrupt | HasIsSet | None = None,
+) -> Sweep:
+    """Run what is not done of a lab's matrix, by default its first one, wait until that has ended, and return all of
+    it.
+
+    `seeds` repeats every point: with seeds 1 to that number, or with those of a sequence. `jobs` runs are made at a
+    time, by default one a CPU (in real time one). `out` is the sweep's directory, `runs/LAB/MATRIX` by default: what is
+    done there already is not run again. All other arguments are those of `run`; so is what Ctrl-C does. A point that
+    fails does not stop the others, and raises nothing: its status is among the sweep's `statuses`.
+
+    Raises LabError for mistakes in the lab, in its points or in `set`, ArgumentError for other arguments, EngineError
+    where this host can't run the points, ResultsError where the directory holds what can't be read, OSError. Nothing is
+    printed.
+    """
+    numbers = _seeds(seed, seeds)
+    chosen, tell = loaded(lab), progress or ignored
+    written = chosen.written
+    name = _matrix_name(written, matrix, bool(numbers))
+    points = written.points(None if not written.matrices else name, numbers)
+    for _ in written.checked_points([name] if written.matrices else []):
+        pass  # raises LabError with the line of each mistake in the matrix as it stands in the file
+    settings = written_settings(chosen, set)
+    plans = [plan_for(plan, engine) for plan in _plans(written, points, settings, seed)]
+    made_from = fit_engine(engine, written.directory, plans)
+
+    def planned(others: Mapping[str, str | ScalarValue]) -> Plan:
+        return plan_for(resolve_plan(written, others, seed), engine)
+
+    warnings = sentences_before_runs(written.topology, [plan.warnings for plan in plans])
+    warnings += unseen_before_runs(written, plans, planned)
+    directory = Path(out) if out is not None else Path("runs") / written.name / name
+    with claimed(directory):
+        _refuse_other_directories(directory)
+        runs = SweepDirectory(directory, written.name, name, plans[0].title, plans, made_from)
+        runs.recall()
+        done = sum(point.reused for point in runs.points)
+        tell(Begun(directory, engine, tuple(warnings), len(runs.points), done))
+        teller = _SweepTeller(tell, len(runs.points), done)
+
+        def work(interrupt: Interrupt) -> None:
+            command = tuple(sys.argv)
+            context = RunContext(
+                *(written.directory, made_from, command, teller.ingest, written.report),
+                interrupt=interrupt,
+                stall_s=stall_s,
+            )
+            at_a_time = jobs or (len(usable_cpus()) if engine == "vm" else 1)
+            run_sweep(runs, context, at_a_time, teller.event, teller.ended)
+
+        carried_out(work, cancel)
+    left_out = "failed" if runs.full else "interrupted"
+    statuses = [left_out if point.status == "waiting" else point.status for point in runs.points]
+    from fabriclab.api.measured import Sweep
+
+    return Sweep(directory, statuses)
+
+
+class _SweepTeller:
+    """Tells a callback how the runs of a sweep get on. Its methods are called from several threads."""
+
+    def __init__(self, tell: ProgressCallback, points: int, done: int) -> None:
+        self._tell = tell
+        self._points = points
+        self._done = done
+        self._runs: dict[Path, RunTeller] = {}
+        self._lock = threading.Lock()
+
+    def event(self, point: PointState, event: Event) -> None:
+        with self._lock:
+            if point.directory not in self._runs:
+                self._runs[point.directory] = RunTeller(point_in_words(point.plan), point.plan, self._tell)
+        self._runs[point.directory].event(event)
+
+    def ingest(self, directory: Path) -> None:
+        teller = self._runs.get(directory)
+        (ingest_run_logs if teller is None else teller.around(ingest_run_logs))(directory)
+
+    def ended(self, point: PointState, result: RunResult) -> None:
+        with self._lock:
+            self._done += 1
+            done = self._done
+        self._tell(Ended(point_in_words(point.plan), result, done, self._points))
+
+
+def point_in_words(plan: Plan) -> str:
+    """Return what a point of a matrix sets, in words; the lab's name where it sets nothing."""
+    return ", ".join(f"{key} {value}" for key, value in plan.settings.items()) or plan.lab
+
+
+def _seeds(seed: int | None, seeds: int | Sequence[int] | None) -> Sequence[int]:
+    check_seed(seed)
+    if seeds is None:
+        return ()
+    if seed is not None:
+        raise ArgumentError("{seed} and {seeds}: write one of the two, one seed for all points or several for each")
+    numbers = range(1, seeds + 1) if isinstance(seeds, int) else seeds
+    if not numbers or min(numbers) < 0 or max(numbers) > LARGEST_SEED:
+        text = "{seeds} {0!r}: write how many, such as 200, or a range such as 1..1000 (to {1} at most)"
+        raise ArgumentError(text, seeds, LARGEST_SEED)
+    return numbers
+
+
+def _matrix_name(lab: WrittenLab, matrix: str | None, with_seeds: bool) -> str:
+    names = list(lab.matrices)
+    if not names and with_seeds and matrix is None:
+        return SEEDS
+    if not names:
+        text = "{0}: the experiment has no matrix; `fabriclab run` runs a single point, {seeds} 20 repeats it"
+        raise ArgumentError(text, os.fspath(lab.directory))
+    if matrix is None:
+        return names[0]
+    if matrix not in names:
+        near = nearest(matrix, names)
+        meant = "" if near is None else f"; did you mean {near!r}?"
+        raise ArgumentError("{matrix} {0!r}: the experiment has {1}{2}", matrix, ", ".join(names), meant)
+    return matrix
+
+
+def _plans(
+    lab: WrittenLab, points: Sequence[dict[str, str]], settings: Mapping[str, str | ScalarValue], seed: int | None
+) -> list[Plan]:
+    if len(points) > MOST_POINTS:
+        raise ArgumentError("{seeds}: {0} points with these seeds; a sweep has at most {1}", len(points), MOST_POINTS)
+    # What the caller says of something that the matrix varies fixes it: points that become equal run once.
+    resolver = Resolver(lab)
+    plans = [resolver.resolve({**point, **settings, **_fixed_seed(point, seed)}, seed) for point in points]
+    return list({plan.model_dump_json(): plan for plan in plans}.values())
+
+
+def _fixed_seed(point: dict[str, str], seed: int | None) -> dict[str, str]:
+    """Return what one seed for all changes of a point that has a seed among its settings."""
+    return {} if seed is None or SEED not in point else {SEED: str(seed)}
+
+
+def _refuse_other_directories(directory: Path) -> None:
+    if any(directory.iterdir()) and not (directory / "sweep.json").is_file():
+        raise ArgumentError("{out} {0}: is there already and is no sweep directory; choose another one", directory)

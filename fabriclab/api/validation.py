@@ -1,0 +1,204 @@
+"""The stages of a validation, one run after the other, and what they found."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabriclab.api.cancel import HasIsSet, carried_out
+from fabriclab.api.engine import fit_engine
+from fabriclab.api.ingest import ingest_run_logs
+from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
+from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
+from fabriclab.api.run import new_run_directory
+from fabriclab.api.warnings import sentences_before_runs
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.errors import ArgumentError
+from fabriclab.formats.stages import STAGES
+from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs import RunContext, RunResult, run_point
+from fabriclab.runs.claim import claimed
+from fabriclab.runs.engines import EngineName, engine_name, has_stock_qdiscs_only, plan_for
+from fabriclab.runs.point import remove_run
+from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, not_here, observed, reach_stage
+
+if TYPE_CHECKING:
+    from fabriclab.results import Results
+
+_RUN = "run"
+"""The check that a stage's run ends by itself."""
+_STARVED = "starved"
+_MEASURED = ("complete", "limit", _STARVED)
+"""Ways for a run to end after which what it measured counts: flows that never end are findings, not accidents."""
+_AS_IT_IS = "reach-as-it-is"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What the stages of a validation found."""
+
+    lab: str
+    directory: Path
+    """Holds a run directory for each stage."""
+    findings: tuple[Finding, ...]
+    """Each with what was checked, where, what was expected, what was measured, and the verdict."""
+    interrupted: bool
+    """Whether it was stopped before its end: then there is no verdict."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it went to its end, and nothing failed."""
+        return not self.interrupted and all_pass(self.findings)
+
+
+def validate(
+    lab: Lab | PathLike,
+    *,
+    only: Sequence[str] = (),
+    set: Settings | None = None,
+    seed: int | None = None,
+    out: PathLike | None = None,
+    force: bool = False,
+    engine: EngineName = "vm",
+    stall_s: float = 120.0,
+    progress: ProgressCallback | None = None,
+    cancel: Interrupt | HasIsSet | None = None,
+) -> Validation:
+    """Deploy a lab and check what an operator would: sessions, routes, pairs of hosts, MTU, queues, marks, losses,
+    failures.
+
+    `only` names the stages that count, by default all; the other arguments are those of `run`, and so is what Ctrl-C
+    does. Nothing is raised for what fails: it is among the findings. Raises LabError, ArgumentError, EngineError and
+    OSError as `run` does.
+    """
+    for name in only:
+        if name not in STAGES:
+            raise ArgumentError("{only} {0!r}: no such stage; {1}", name, did_you_mean(name, STAGES))
+    check_seed(seed)
+    chosen, tell = loaded(lab), progress or ignored
+    settings = written_settings(chosen, set)
+    plan = plan_for(resolve_plan(chosen.written, settings, seed), engine)
+    wanted = chosen.written.apply(settings, seed).experiment.validation
+    made_from = fit_engine(engine, chosen.directory, [plan])
+    directory = Path(out) if out is not None else new_run_directory(chosen.name, "validate-{time}")
+    with claimed(directory, ours=out is None):
+        _make_room(directory, force)
+        warnings = sentences_before_runs(chosen.written.topology, [plan.warnings])
+        tell(Begun(directory, engine, tuple(warnings), len(only or STAGES), 0))
+
+        def work(interrupt: Interrupt) -> Validation:
+            context = RunContext(
+                chosen.directory, made_from, tuple(sys.argv), ingest_run_logs, interrupt=interrupt, stall_s=stall_s
+            )
+            stages = Stages(directory, context, tell)
+            findings = tuple(stages.carry_out(Bench(plan, plan, wanted), only))
+            if not interrupt.requested:
+                return Validation(chosen.name, directory, findings, interrupted=False)
+            # That the last one did not end is no finding.
+            ended = tuple(finding for finding in findings if finding.check != _RUN)
+            return Validation(chosen.name, directory, ended, interrupted=True)
+
+        return carried_out(work, cancel)
+
+
+class Stages:
+    """Runs stages, each in a directory of its own below one."""
+
+    def __init__(self, directory: Path, context: RunContext, tell: ProgressCallback) -> None:
+        self._directory = directory
+        self._context = context
+        self._tell = tell
+        self._done = 0
+        self._has_stock_qdiscs_only = has_stock_qdiscs_only(engine_name(context.artefacts))
+
+    def carry_out(self, bench: Bench, only: Sequence[str]) -> Iterator[Finding]:
+        """Yield what every stage finds.
+
+        The first also finds how far routing gets, where it does not get to where it should.
+        """
+        result = self._run(reach_stage(bench))
+        results = results_if_possible(result.directory)
+        if results is not None and not _has_epoch(result.directory) and result.status == "failed":
+            bench = replace(bench, plan=observed(bench.plan, results))
+            result = self._run(replace(reach_stage(bench), name=_AS_IT_IS))
+            results = results_if_possible(result.directory)
+        if not only or "reach" in only:
+            yield from _judged(reach_stage(bench), result, results)
+        for stage in later_stages(bench):
+            if self._context.interrupt.requested:
+                return
+            if only and stage.name not in only:
+                continue
+            if stage.check and self._has_stock_qdiscs_only:
+                yield not_here(stage)
+            else:
+                result = self._run(stage)
+                yield from _judged(stage, result, results_if_possible(result.directory))
+
+    def _run(self, stage: Stage) -> RunResult:
+        teller = RunTeller(stage.name, stage.plan, self._tell)
+        ingest = teller.around(self._context.ingest)
+        context = replace(self._context, collect=stage.collectors, ingest=ingest)
+        result = run_point(stage.plan, self._directory / stage.name, context, teller.event)
+        self._done += 1
+        self._tell(Ended(stage.name, result, self._done, len(STAGES)))
+        return result
+
+
+def results_if_possible(directory: Path) -> Results | None:
+    """Return a run's results, None when it left none, or none can be made of its logs."""
+    from polars.exceptions import PolarsError
+
+    from fabriclab.results import ResultsError, read_run
+
+    try:
+        return read_run(directory)
+    except (ResultsError, PolarsError, OSError, MemoryError):
+        return None
+
+
+def _judged(stage: Stage, result: RunResult, results: Results | None) -> list[Finding]:
+    if results is None or result.status not in _MEASURED:
+        message = result.message.splitlines()[0] if result.message else result.status
+        return [Finding(_RUN, stage.name, "ends by itself", message, "fail")]
+    found = stage.judge(results)
+    return found if result.status != _STARVED else [_if_passed(finding) for finding in found]
+
+
+def _if_passed(finding: Finding) -> Finding:
+    """Return a finding of a run that had too little CPU: what arrived has arrived, what did not may be late."""
+    if finding.verdict == "pass":
+        return finding
+    return replace(
+        finding, verdict="not measured", measured=f"{finding.measured} (the host was too busy for real time)"
+    )
+
+
+def _has_epoch(directory: Path) -> bool:
+    """Return whether the traffic began: it does not where routing never becomes what it should be."""
+    events = directory / "events.jsonl"
+    lines = events.read_text(encoding="utf-8", errors="replace").splitlines() if events.exists() else []
+    return any(json.loads(line).get("event") == "epoch" for line in lines if line.endswith("}"))
+
+
+def _make_room(directory: Path, force: bool) -> None:
+    """Make room for the stages' runs.
+
+    Raises ArgumentError where something else is, or where it must not be replaced.
+    """
+    if any(directory.iterdir()) and not force:
+        raise ArgumentError("{out} {0}: is there already; choose another one, or replace it with {force}", directory)
+    for entry in directory.iterdir():
+        if entry.name not in (*STAGES, _AS_IT_IS):
+            text = "{out} {0}: holds {1}, which is no run of a validation; choose another one"
+            raise ArgumentError(text, directory, entry.name)
+    for entry in directory.iterdir():
+        try:
+            remove_run(entry)
+        except FileExistsError as error:
+            raise ArgumentError("{0}", error) from error
