@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan as Plan
     from fabriclab.lab.reading.problems import LabError as LabError
     from fabriclab.lab.reading.problems import Mistake as Mistake
-    from fabriclab.results.formats import ResultsError as ResultsError
+    from fabriclab.results.csv_logs import ResultsError as ResultsError
     from fabriclab.workload.site import TraceError as TraceError
 
 __version__ = "0.2.0"
@@ -62,7 +62,7 @@ _NAMES = {
     "errors": ("ArgumentError", "FabriclabError"),
     "formats.plan.model": ("Plan",),
     "lab.reading.problems": ("LabError", "Mistake"),
-    "results.formats": ("ResultsError",),
+    "results.csv_logs": ("ResultsError",),
     "workload.site": ("TraceError",),
 }
 """The public names of each module; the imports above are the same for who reads types."""

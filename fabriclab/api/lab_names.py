@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from fabriclab.errors import ArgumentError
+from fabriclab.formats.run_directory import MANIFEST, SWEEP
 from fabriclab.lab import experiment
 from fabriclab.lab.lab_list import is_lab, labs_in
 from fabriclab.lab.network import topology
@@ -16,7 +17,7 @@ LABS = "labs"
 """Where labs lie: here, and in the project's directory or the installed package."""
 STARTERS = ("star", "dumbbell", "fat-tree")
 """Topologies of `fabriclab generate` with which a new lab can be begun; where a lab has the name, that is meant."""
-_RUN_MARKS = ("manifest.json", "sweep.json")
+_RUN_MARKS = (MANIFEST, SWEEP)
 _MOST_NAMED = 8
 _HELP = "`fabriclab labs` lists those there are"
 

@@ -10,9 +10,8 @@ import polars as pl
 from fabriclab.compile.port import marking_handles, queue_handle
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Port
+from fabriclab.formats.run_directory import SAMPLER_FORMAT
 from fabriclab.qdiscs import STOCK, SWITCH_PORT_MARKS
-
-SAMPLER_FORMAT = "fabriclab-sampler-1"
 
 _SWITCH_OUTPUTS = {
     "ports": "switch_ports",

@@ -9,18 +9,17 @@ import polars as pl
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic
+from fabriclab.formats.trace import HOSTS
 from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, read_lab_file
 from fabriclab.resolve.interfaces import first_address
 from fabriclab.workload import TraceError, UserTrace, generate_flows, read_traces, site_of
 
-HOSTS_VERSION = "# fabriclab-hosts-1"
-
 
 def compile_hosts(plan: Plan) -> str:
     """Return the CSV of hosts and the addresses that their flows use: that of the first interface."""
     rows = [f"{node.name},{first_address(node)}\n" for node in plan.nodes if node.role == "host"]
-    return f"{HOSTS_VERSION}\nhost,address\n" + "".join(rows)
+    return HOSTS.head + "".join(rows)
 
 
 def compiled_flows(plan: Plan, lab_directory: Path) -> pl.DataFrame:

@@ -1,11 +1,10 @@
 """Distributions of flow sizes: those of `traffic/workloads`, and those that users bring as text files."""
 
 from fabriclab.distributions.builtin import builtin, names
-from fabriclab.distributions.distribution import SMALLEST_BYTES, Distribution, Interpolation, Points, mean_bytes
+from fabriclab.distributions.distribution import Distribution, Interpolation, Points, mean_bytes
 from fabriclab.distributions.formats import DistributionError, read
 
 __all__ = [
-    "SMALLEST_BYTES",
     "Distribution",
     "DistributionError",
     "Interpolation",

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-SMALLEST_BYTES = 4
-"""Smaller flows are raised to this size: the first four bytes carry the flow's number (`traffic/README.md`)."""
+from fabriclab.formats.trace import SMALLEST_BYTES
 
 Interpolation = Literal["linear", "step"]
 Points = tuple[tuple[int, float], ...]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from fabriclab.results.checks import CheckResult, evaluate_checks
 from fabriclab.results.coflows import coflow_completion_table, coflow_table
 from fabriclab.results.completion import completion_cdf, completion_table
-from fabriclab.results.formats import ResultsError
+from fabriclab.results.csv_logs import ResultsError
 from fabriclab.results.ingest import ingest_run
 from fabriclab.results.mptcp_fallbacks import fallback_causes
 from fabriclab.results.run import Results, read_run

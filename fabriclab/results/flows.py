@@ -31,8 +31,11 @@ from pathlib import Path
 
 import polars as pl
 
+from fabriclab.formats.logs import FLOW_LOG
 from fabriclab.formats.plan import Plan
-from fabriclab.results.formats import FLOW_LOG, TRACE, ResultsError, Scan, scan_csv
+from fabriclab.formats.run_directory import FLOW_LOGS, TRACE_FILE
+from fabriclab.formats.trace import TRACE
+from fabriclab.results.csv_logs import ResultsError, Scan, scan_csv
 from fabriclab.results.idle_path import ideal_columns, path_table
 from fabriclab.results.iperf3 import scan_iperf3
 
@@ -82,7 +85,7 @@ def scan_flow_logs(run_dir: Path) -> Scan:
     """Return the rows of every host's flow log, lazily, and of iperf3's flows (`raw/`),
     and notes on files that are not whole."""
     scans = [
-        scan_csv(path, FLOW_LOG, f"raw/flows/{path.name}") for path in sorted((run_dir / "raw" / "flows").glob("*.csv"))
+        scan_csv(path, FLOW_LOG, f"{FLOW_LOGS}/{path.name}") for path in sorted((run_dir / FLOW_LOGS).glob("*.csv"))
     ]
     scans.append(scan_iperf3(run_dir))
     return Scan(pl.concat([scan.rows for scan in scans]), tuple(note for scan in scans for note in scan.notes))
@@ -231,7 +234,7 @@ def read_trace(run_dir: Path) -> Scan:
 
     Raises ResultsError when it is missing: without it nobody knows which flows are lost.
     """
-    path = run_dir / "traffic" / "trace.csv"
+    path = run_dir / TRACE_FILE
     if not path.exists():
         raise ResultsError(f"{path}: missing; a run directory has its flow trace there")
-    return scan_csv(path, TRACE, "traffic/trace.csv")
+    return scan_csv(path, TRACE, TRACE_FILE)

@@ -37,11 +37,10 @@ import polars as pl
 from fabriclab.formats.framing import AROUND_MTU_BYTES, IP_AND_TCP_BYTES, SEGMENT_HEADER_BYTES
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Port
+from fabriclab.formats.trace import SMALLEST_BYTES
 
 SYN_WIRE_BYTES = IP_AND_TCP_BYTES + 20 + AROUND_MTU_BYTES
 """With 20 bytes of options: largest segment, SACK, timestamps, window scale."""
-LEAST_REQUEST_BYTES = 4
-"""The size of the request of a pull whose trace says nothing (`traffic/README.md`)."""
 _BITS_NS = 8e9
 """Nanoseconds of a byte at 1 bit/s."""
 
@@ -130,7 +129,7 @@ def ideal_columns() -> Iterator[pl.Expr]:
     syns = SYN_WIRE_BYTES * (pl.col("head_ns") + pl.col("tail_ns") + pl.col("return_stored_ns"))
     set_up = pl.when(pl.col("connection").is_null()).then(base_rtt + syns).otherwise(0)
     request_bytes = (
-        pl.min_horizontal(pl.col("request_bytes").fill_null(LEAST_REQUEST_BYTES), _payload())
+        pl.min_horizontal(pl.col("request_bytes").fill_null(SMALLEST_BYTES), _payload())
         + SEGMENT_HEADER_BYTES
         + AROUND_MTU_BYTES
     )

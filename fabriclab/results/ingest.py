@@ -13,31 +13,32 @@ import polars as pl
 from pydantic import ValidationError
 
 from fabriclab.files import read_text, reason, write_text
+from fabriclab.formats.logs import FLOW_LOG, INTERFACES, QUEUES, TCP
 from fabriclab.formats.plan import PLAN_FORMAT, Plan, parse_plan_json
-from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
-from fabriclab.results.formats import (
-    FLOW_LOG,
-    INTERFACES,
-    QUEUES,
-    TCP,
-    TRACE,
-    WHOLE_SUFFIX,
-    Format,
-    ResultsError,
-    first_bad_row,
-    scan_csv,
+from fabriclab.formats.run_directory import (
+    FLOW_LOGS,
+    MANIFEST,
+    PLAN,
+    RAW,
+    RUN_FORMAT,
+    SUMMARY,
+    SUMMARY_FORMAT,
+    TRACE_FILE,
 )
+from fabriclab.formats.switch_logs import SWITCH_TABLES
+from fabriclab.formats.table import Table
+from fabriclab.formats.trace import TRACE
+from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
+from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
 from fabriclab.results.parquet import write_frame, write_rows
 from fabriclab.results.routing import routing_metrics
 from fabriclab.results.summary import Measured, summarize
-from fabriclab.results.switch_formats import SWITCH_TABLES
 
 Outcome = TypeVar("Outcome")
 
-SUMMARY_FORMAT = "fabriclab-summary-1"
 _LARGEST_JSON_BYTES = 1 << 30
 """The plan of a fabric of a thousand hosts has 20 MB."""
-_SERIES: dict[str, Format] = {"queues": QUEUES, "tcp": TCP, "interfaces": INTERFACES, **SWITCH_TABLES}
+_SERIES: dict[str, Table] = {"queues": QUEUES, "tcp": TCP, "interfaces": INTERFACES, **SWITCH_TABLES}
 _INTERVALS = {
     "queues": "queue_interval_ns",
     "tcp": "tcp_interval_ns",
@@ -56,16 +57,16 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
     """
     manifest = read_manifest(run_dir, required=False)
     plan = read_plan(run_dir, manifest)
-    raw = run_dir / "raw"
+    raw = run_dir / RAW
     with _without_copies(raw), _all_or_none(run_dir):
         notes = list(_old_notes(run_dir))
         if raw.is_dir() or not (run_dir / "flows.parquet").exists():
             notes = _write_flows(run_dir, plan)
-            for name, file_format in _SERIES.items():
-                notes += _write_series(run_dir, name, file_format, expected=_is_sampled(plan, name))
+            for name, table in _SERIES.items():
+                notes += _write_series(run_dir, name, table, expected=_is_sampled(plan, name))
         metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
         text = json.dumps({"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics}, indent=2)
-        write_text(run_dir / "summary.json", text + "\n")
+        write_text(run_dir / SUMMARY, text + "\n")
     if raw.is_dir() and not keep_raw:
         shutil.rmtree(raw)
 
@@ -83,11 +84,11 @@ def _without_copies(raw: Path) -> Iterator[None]:
 @contextmanager
 def _all_or_none(run_dir: Path) -> Iterator[None]:
     """Remove the tables when not all of them could be made: the raw logs hold the same, and the disk may be full."""
-    raw = run_dir / "raw"
+    raw = run_dir / RAW
     try:
         yield
     except BaseException:
-        if raw.is_dir() and not (run_dir / "summary.json").exists():
+        if raw.is_dir() and not (run_dir / SUMMARY).exists():
             for name in ("flows", *_SERIES):
                 with suppress(OSError):
                     (run_dir / f"{name}.parquet").unlink(missing_ok=True)
@@ -96,20 +97,20 @@ def _all_or_none(run_dir: Path) -> Iterator[None]:
 
 def read_manifest(run_dir: Path, *, required: bool = True) -> dict[str, Any]:
     """Return manifest.json; without it an empty one, or ResultsError when it is required."""
-    path = run_dir / "manifest.json"
+    path = run_dir / MANIFEST
     if not path.exists() and not required:
         return {}
-    return read_json(path, "fabriclab-run-1")
+    return read_json(path, RUN_FORMAT)
 
 
 def read_plan(run_dir: Path, manifest: dict[str, Any]) -> Plan:
     """Return the plan of a run: plan.json, or its manifest's copy. Raises ResultsError that names the file and the
     first key in it that is not as this version's plans have it; what older versions' plans lack has its default."""
-    path = run_dir / "plan.json"
+    path = run_dir / PLAN
     if not path.exists():
         if not isinstance(manifest.get("plan"), dict):
-            raise ResultsError(f"{run_dir / 'manifest.json'}: plan: missing; a manifest holds the whole plan")
-        return _valid(lambda: Plan.model_validate(manifest["plan"]), f"{run_dir / 'manifest.json'}: plan")
+            raise ResultsError(f"{run_dir / MANIFEST}: plan: missing; a manifest holds the whole plan")
+        return _valid(lambda: Plan.model_validate(manifest["plan"]), f"{run_dir / MANIFEST}: plan")
     try:
         return parse_plan_json(_text(path))
     except ValidationError:
@@ -163,12 +164,12 @@ def _write_flows(run_dir: Path, plan: Plan) -> list[str]:
     return [*trace.notes, *log.notes]
 
 
-def _write_series(run_dir: Path, name: str, file_format: Format, *, expected: bool) -> list[str]:
+def _write_series(run_dir: Path, name: str, table: Table, *, expected: bool) -> list[str]:
     """Turn one probe's CSV into Parquet; returns notes. A probe that the plan does not have leaves no file."""
-    source = run_dir / "raw" / f"{name}.csv"
+    source = run_dir / RAW / f"{name}.csv"
     if not expected and not source.exists():
         return []
-    scan = scan_csv(source, file_format, f"raw/{name}.csv")
+    scan = scan_csv(source, table, f"raw/{name}.csv")
     _reading(lambda: write_frame(scan.rows, run_dir / f"{name}.parquet"), run_dir)
     return list(scan.notes)
 
@@ -183,11 +184,11 @@ def _reading(action: Callable[[], Outcome], run_dir: Path) -> Outcome:
 
 def _explain(run_dir: Path) -> str | None:
     """Return the first thing that is wrong in the raw files."""
-    candidates = [(run_dir / "traffic" / "trace.csv", TRACE)]
-    candidates += [(path, FLOW_LOG) for path in sorted((run_dir / "raw" / "flows").glob("*.csv"))]
-    candidates += [(run_dir / "raw" / f"{name}.csv", file_format) for name, file_format in _SERIES.items()]
-    for path, file_format in candidates:
-        message = first_bad_row(path, file_format, str(path.relative_to(run_dir))) if path.exists() else None
+    candidates = [(run_dir / TRACE_FILE, TRACE)]
+    candidates += [(path, FLOW_LOG) for path in sorted((run_dir / FLOW_LOGS).glob("*.csv"))]
+    candidates += [(run_dir / RAW / f"{name}.csv", table) for name, table in _SERIES.items()]
+    for path, table in candidates:
+        message = first_bad_row(path, table, str(path.relative_to(run_dir))) if path.exists() else None
         if message:
             return message
     return None
@@ -198,5 +199,5 @@ def _is_sampled(plan: Plan, name: str) -> bool:
 
 
 def _old_notes(run_dir: Path) -> list[str]:
-    path = run_dir / "summary.json"
+    path = run_dir / SUMMARY
     return list(read_json(path, SUMMARY_FORMAT)["notes"]) if path.exists() else []

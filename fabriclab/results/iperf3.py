@@ -17,10 +17,10 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.results.formats import FLOW_LOG, ResultsError, Scan
+from fabriclab.formats.logs import EXEC_LOG, FLOW_LOG
+from fabriclab.formats.run_directory import IPERF3_LOGS
+from fabriclab.results.csv_logs import ResultsError, Scan, schema_of
 
-VERSION = "# fabriclab-exec-1"
-COLUMNS = "start_ns,end_ns,ended_by,status"
 _NAME = re.compile(r"(\d+)-(src|dst)\.log")
 _RECORD = re.compile(r"(-?\d+),(-?\d+),(itself|until|signal|power),((?:exit|signal) \d+)|,,signal,")
 _INTERRUPTED = "interrupt - "
@@ -77,15 +77,15 @@ def scan_iperf3(run_dir: Path) -> Scan:
     """
     logs: list[_Log] = []
     notes: list[str] = []
-    for path in sorted((run_dir / "raw" / "iperf3").glob("*.log")):
-        read = _read(path, f"raw/iperf3/{path.name}")
+    for path in sorted((run_dir / IPERF3_LOGS).glob("*.log")):
+        read = _read(path, f"{IPERF3_LOGS}/{path.name}")
         if isinstance(read, _Log):
             logs.append(read)
         else:
             notes.append(read)
     begun = {log.flow: log.first_byte_ns for log in logs if log.side == "src"}
     rows = [_row(log, begun.get(log.flow)) for log in sorted(logs, key=lambda log: (log.flow, log.side))]
-    return Scan(pl.LazyFrame(rows, schema=FLOW_LOG.columns), tuple(notes))
+    return Scan(pl.LazyFrame(rows, schema=schema_of(FLOW_LOG)), tuple(notes))
 
 
 def _row(log: _Log, begun_ns: int | None) -> dict[str, Any]:
@@ -114,13 +114,13 @@ def _read(path: Path, name: str) -> _Log | str:
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n", 3)
     if len(lines) < 4:
         return f"{name}: cut off, and left out"
-    for number, (line, right) in enumerate(zip(lines, (VERSION, COLUMNS), strict=False), start=1):
+    for number, (line, right) in enumerate(zip(lines, (EXEC_LOG.first_line, EXEC_LOG.header), strict=False), start=1):
         if line != right:
             raise ResultsError(f"{name}:{number}: '{line}': must be '{right}'")
     record = _RECORD.fullmatch(lines[2])
     if record is None:
         raise ResultsError(
-            f"{name}:3: '{lines[2]}': must be the values of {COLUMNS}, such as '0,1000000000,until,exit 1'"
+            f"{name}:3: '{lines[2]}': must be the values of {EXEC_LOG.header}, such as '0,1000000000,until,exit 1'"
         )
     ran = (int(record[1]), int(record[2])) if record[1] else None
     report = _report(lines[3]) if ran else {}

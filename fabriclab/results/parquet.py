@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from fabriclab.files import check_regular, naming, reason, replacing
-from fabriclab.results.formats import ResultsError
+from fabriclab.results.csv_logs import ResultsError
 
 # Fixed, so that the same rows give the same bytes.
 _COMPRESSION_LEVEL = 3

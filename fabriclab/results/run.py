@@ -11,8 +11,9 @@ import polars as pl
 from fabriclab.formats.clock import Clock, clock_of
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Sent
+from fabriclab.formats.run_directory import RAW, SUMMARY, SUMMARY_FORMAT
 from fabriclab.formats.where_clause import Scalar
-from fabriclab.results.ingest import SUMMARY_FORMAT, ingest_run, read_json, read_manifest, read_plan
+from fabriclab.results.ingest import ingest_run, read_json, read_manifest, read_plan
 from fabriclab.results.queue_metrics import over_all_ports
 from fabriclab.results.summary import Measured, Metrics
 from fabriclab.results.switch_tables import SwitchTables
@@ -100,9 +101,9 @@ def read_run(run_dir: Path) -> Results:
     plan = read_plan(run_dir, manifest)
     # One copy is enough: it is the larger part of a manifest, and a sweep has a thousand.
     manifest.pop("plan", None)
-    if not (run_dir / "summary.json").exists() or (run_dir / "raw").is_dir():
+    if not (run_dir / SUMMARY).exists() or (run_dir / RAW).is_dir():
         ingest_run(run_dir, keep_raw=manifest.get("ended") is None)
-    summary = read_json(run_dir / "summary.json", SUMMARY_FORMAT)
+    summary = read_json(run_dir / SUMMARY, SUMMARY_FORMAT)
     # Older versions wrote the first port's numbers under the names of all ports.
     metrics = dict(summary["metrics"]) | over_all_ports(summary["metrics"], plan.probes.queue_ports)
     return Results(run_dir, manifest, plan, metrics, tuple(summary["notes"]), Measured.open(run_dir))

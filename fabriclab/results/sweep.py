@@ -10,16 +10,16 @@ from typing import Any
 import polars as pl
 
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.run_directory import MANIFEST, SWEEP, SWEEP_FORMAT
 from fabriclab.formats.where_clause import Scalar
 from fabriclab.results.bootstrap import Estimate, Sample, mean_estimate, standard_deviation
+from fabriclab.results.csv_logs import ResultsError
 from fabriclab.results.flows import FLOW_SCHEMA, scan_flows
-from fabriclab.results.formats import ResultsError
 from fabriclab.results.ingest import read_json
 from fabriclab.results.run import Results, read_run
 from fabriclab.results.switch_tables import SwitchTables, joined
 from fabriclab.results.tables import FlowTables
 
-SWEEP_FORMAT = "fabriclab-sweep-1"
 SEED = "seed"
 """The axis of a matrix that repeats its points."""
 _FILE = "file"
@@ -171,7 +171,7 @@ def _without_seed(settings: dict[str, Scalar]) -> dict[str, Scalar]:
 
 def is_sweep(directory: Path) -> bool:
     """Return whether a directory is a sweep's."""
-    return (directory / "sweep.json").exists()
+    return (directory / SWEEP).exists()
 
 
 def read_sweep(directory: Path) -> Sweep:
@@ -179,7 +179,7 @@ def read_sweep(directory: Path) -> Sweep:
 
     A broken point is kept, with its message.
     """
-    data = read_json(directory / "sweep.json", SWEEP_FORMAT)
+    data = read_json(directory / SWEEP, SWEEP_FORMAT)
     plans: dict[_Key, Plan] = {}
     points = tuple(_with_shared_plan(_read_point(directory, entry), plans) for entry in data.get("points", []))
     return Sweep(
@@ -213,7 +213,7 @@ def _read_point(directory: Path, entry: dict[str, Any]) -> SweepPoint:
     settings, seed = dict(entry.get("settings", {})), int(entry.get("seed", 0))
     status = str(entry.get("status", "missing"))
     run_dir = directory / str(entry.get("run", ""))
-    if not (run_dir / "manifest.json").exists():
+    if not (run_dir / MANIFEST).exists():
         return SweepPoint(settings, seed, status if status != "complete" else "missing", None, "not run")
     try:
         results = read_run(run_dir)

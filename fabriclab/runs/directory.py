@@ -18,10 +18,9 @@ from fabriclab.compile import (
     trace_text,
 )
 from fabriclab.files import read_text, replacing, write_text
-from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan import Plan, plan_json
+from fabriclab.formats.run_directory import HOSTS_FILE, JOB_FILE, PLAN, SAMPLER_FILE, TRACE_FILE
 
-RUN_MARK = "manifest.json"
-"""The file that makes a directory a run directory."""
 _LARGEST_BYTES = 1 << 30
 
 
@@ -41,15 +40,15 @@ def write_inputs(
     """
     for name in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows"):
         (directory / name).mkdir(parents=True, exist_ok=True)
-    write_text(directory / "plan.json", plan.model_dump_json(indent=2) + "\n")
+    write_text(directory / PLAN, plan_json(plan))
     flows = compiled_flows(plan, lab_directory)
-    with replacing(directory / "traffic" / "trace.csv") as part, part.open("w", encoding="utf-8") as trace:
+    with replacing(directory / TRACE_FILE) as part, part.open("w", encoding="utf-8") as trace:
         trace.writelines(trace_text(flows))
-    write_text(directory / "traffic" / "hosts.csv", compile_hosts(plan))
+    write_text(directory / HOSTS_FILE, compile_hosts(plan))
     job = compile_job(plan, flows, stock=stock)
     job["collect"] += [{"name": f"{name}@{node}", "node": node, "argv": list(argv)} for name, node, argv in collect]
-    write_json(directory / "machine" / "job.json", job)
-    write_json(directory / "machine" / "sampler.json", compile_sampler(plan, flows, stock=stock))
+    write_json(directory / JOB_FILE, job)
+    write_json(directory / SAMPLER_FILE, compile_sampler(plan, flows, stock=stock))
     if stock:
         write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})
     write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan))

@@ -10,12 +10,11 @@ from typing import Any
 
 from fabriclab.engine.host import describe_host, fabriclab_version, git_revision
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.run_directory import MANIFEST, RUN_FORMAT
 from fabriclab.runs.engines import MadeFrom, engine_name
 
-RUN_FORMAT = "fabriclab-run-1"
-
 # Not hashed: it holds the hashes; it can be written anew from the rest.
-_NOT_HASHED = ("manifest.json", "report.html")
+_NOT_HASHED = (MANIFEST, "report.html")
 
 
 def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
 from fabriclab.files import explain, no_room
 from fabriclab.formats.plan.model import Plan
-from fabriclab.runs.directory import RUN_MARK, write_inputs
+from fabriclab.formats.run_directory import MANIFEST
+from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only
 from fabriclab.runs.manifest import hash_files, kernel_release, new_manifest, utc_now
 from fabriclab.runs.record import Record
@@ -157,7 +158,7 @@ def empty_run(directory: Path) -> None:
 
     Raises FileExistsError likewise.
     """
-    if any(directory.iterdir()) and not (directory / RUN_MARK).is_file():
+    if any(directory.iterdir()) and not (directory / MANIFEST).is_file():
         raise FileExistsError(f"{directory} exists and is no run directory: choose another one (--out)")
     for entry in directory.iterdir():
         if entry.is_dir() and not entry.is_symlink():

@@ -10,7 +10,8 @@ from typing import IO, Any
 
 from fabriclab.engine.watch import Status
 from fabriclab.files import naming, no_room
-from fabriclab.runs.directory import RUN_MARK, json_text, write_json
+from fabriclab.formats.run_directory import MANIFEST
+from fabriclab.runs.directory import json_text, write_json
 
 _GROWS_BYTES = 64 << 10
 """What it gains to the end: the hashes of some five hundred files."""
@@ -22,7 +23,7 @@ class Record:
     def __init__(self, directory: Path, manifest: dict[str, Any]) -> None:
         """Write the manifest, and keep room for a second one. Raises OSError that names it, and leaves nothing then."""
         self.manifest = manifest
-        self._path = directory / RUN_MARK
+        self._path = directory / MANIFEST
         self._room: IO[bytes] | None = None
         try:
             write_json(self._path, manifest)

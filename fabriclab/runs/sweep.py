@@ -17,13 +17,13 @@ from fabriclab.compile import TraceError
 from fabriclab.engine.events import Event
 from fabriclab.files import explain, no_room
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.run_directory import MANIFEST, SWEEP, SWEEP_FORMAT
 from fabriclab.formats.where_clause import Scalar
-from fabriclab.runs.directory import RUN_MARK, read_json, write_json
+from fabriclab.runs.directory import read_json, write_json
 from fabriclab.runs.engines import MadeFrom
 from fabriclab.runs.point import RunContext, RunResult, remove_run, run_point
 
-SWEEP_FORMAT = "fabriclab-sweep-1"
-SWEEP_MARK = "sweep.json"
+SWEEP_MARK = SWEEP
 
 DONE = ("complete", "limit")
 """A run that ended so ends so again: it is not repeated."""
@@ -61,7 +61,7 @@ class Sweep:
     def recall(self) -> None:
         """Mark the points that an earlier sweep has done."""
         for point in self.points:
-            manifest = read_json(point.directory / RUN_MARK)
+            manifest = read_json(point.directory / MANIFEST)
             if manifest is not None and manifest.get("status") in DONE and (point.directory / "summary.json").is_file():
                 point.status, point.message, point.reused = manifest["status"], manifest.get("message", ""), True
 

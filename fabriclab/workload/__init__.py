@@ -2,7 +2,7 @@
 (`traffic/README.md`)."""
 
 from fabriclab.workload.convert import READERS, convert_flows
-from fabriclab.workload.flows import COLUMNS, TRACE_VERSION, trace_text
+from fabriclab.workload.flows import COLUMNS, trace_text
 from fabriclab.workload.generate import generate_flows
 from fabriclab.workload.site import Site, TraceError, site_of
 from fabriclab.workload.summary import size_lines, trace_summary
@@ -12,7 +12,6 @@ from fabriclab.workload.user_trace import read_traces
 __all__ = [
     "COLUMNS",
     "READERS",
-    "TRACE_VERSION",
     "Site",
     "TraceError",
     "UserTrace",

@@ -11,15 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from fabriclab.distributions import SMALLEST_BYTES
 from fabriclab.formats.plan.traffic import Carrier
+from fabriclab.formats.trace import LARGEST_NS, SMALLEST_BYTES
 from fabriclab.workload.flows import by_start, flow_table, numbered
 from fabriclab.workload.foreign import ForeignFlow
 from fabriclab.workload.hpcc import read_hpcc
 from fabriclab.workload.htsim import read_htsim
 from fabriclab.workload.site import Site
 from fabriclab.workload.trace_problems import TraceProblems
-from fabriclab.workload.trace_rules import LARGEST_NS
 
 READERS: Mapping[str, Callable[[str, str, TraceProblems], list[ForeignFlow]]] = {"hpcc": read_hpcc, "htsim": read_htsim}
 """The formats by name."""

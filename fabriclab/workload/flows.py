@@ -10,34 +10,28 @@ import numpy as np
 import polars as pl
 
 from fabriclab.formats.plan.traffic import Carrier
+from fabriclab.formats.trace import MODES, TRACE, TRANSPORTS
 from fabriclab.workload.randomness import Integers
 from fabriclab.workload.site import Site
 
-TRACE_VERSION = "# fabriclab-trace-1"
-COLUMNS: Mapping[str, pl.DataType] = {
+_TYPES: Mapping[str, pl.DataType] = {
     "flow": pl.UInt32(),
-    "start_ns": pl.Int64(),
-    "src": pl.String(),
-    "dst": pl.String(),
-    "size_bytes": pl.Int64(),
-    "stop_ns": pl.Int64(),
-    "mode": pl.Enum(("push", "pull", "iperf3")),
-    "request_bytes": pl.Int64(),
+    "mode": pl.Enum(MODES),
     "connection": pl.Categorical(),
-    "group": pl.String(),
-    "after": pl.String(),
     "class": pl.Categorical(),
-    "transport": pl.Enum(("tcp", "mptcp")),
+    "transport": pl.Enum(TRANSPORTS),
     "congestion_control": pl.Categorical(),
     "dscp": pl.UInt8(),
-    "deadline_ns": pl.Int64(),
+}
+"""Columns of few values, or of small ones: a table of ten million flows has to fit into memory."""
+COLUMNS: Mapping[str, pl.DataType] = {
+    name: _TYPES.get(name, pl.String() if kind == "text" else pl.Int64()) for name, kind in TRACE.columns.items()
 }
 """The columns of the trace in order with their types; `src` and `dst` of a table are an Enum of the lab's
 hosts. Null is empty."""
-REQUIRED = ("flow", "start_ns", "src", "dst", "size_bytes")
+REQUIRED = tuple(name for name in TRACE.columns if name not in TRACE.optional)
 WRITTEN_WHERE_USED = ("request_bytes", "transport", "congestion_control", "dscp", "deadline_ns")
 """Columns that a trace is written without when no flow has a value there."""
-LARGEST_FLOW = 2**32 - 2
 _WRITTEN_AT_A_TIME = 1 << 16
 
 
@@ -93,7 +87,7 @@ def trace_text(flows: pl.DataFrame) -> Iterator[str]:
     """Yield the text of a flow trace piece by piece, whole lines each, header first."""
     unused = [name for name in WRITTEN_WHERE_USED if flows[name].null_count() == flows.height]
     columns = [name for name in COLUMNS if name not in unused]
-    yield f"{TRACE_VERSION}\n"
+    yield f"{TRACE.first_line}\n"
     yield ",".join(columns) + "\n"
     for piece in flows.select(columns).iter_slices(_WRITTEN_AT_A_TIME):
         yield piece.write_csv(include_header=False)

@@ -16,7 +16,8 @@ from fabriclab.formats.plan.traffic import (
     TraceTraffic,
     Traffic,
 )
-from fabriclab.workload.flows import LARGEST_FLOW, numbered
+from fabriclab.formats.trace import LARGEST_FLOW
+from fabriclab.workload.flows import numbered
 from fabriclab.workload.open_loop import arrivals_table
 from fabriclab.workload.queries import query_table
 from fabriclab.workload.scheduled import flows_table, iperf3_table, long_table, rounds_table

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from fabriclab.distributions import SMALLEST_BYTES
 from fabriclab.formats.plan.traffic import ShuffleTraffic
+from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.workload.flows import flow_table
 from fabriclab.workload.pairs import permutation
 from fabriclab.workload.site import Site, TraceError

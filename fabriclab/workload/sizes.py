@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fabriclab.distributions import SMALLEST_BYTES
 from fabriclab.formats.plan.traffic import DistributedSize, FixedSize, Size
+from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.workload.randomness import Floats, Integers, Stream, rounded
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from fabriclab.distributions import SMALLEST_BYTES, Distribution
+from fabriclab.distributions import Distribution
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import ArrivalsTraffic, DistributedSize, QueryTraffic, ShuffleTraffic, Size, Traffic
+from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.units import format_count, format_duration, format_rate, format_size
 from fabriclab.workload.site import Site, site_of
 from fabriclab.workload.sizes import mean_size

@@ -10,7 +10,8 @@ from itertools import islice
 
 import polars as pl
 
-from fabriclab.workload.flows import COLUMNS, REQUIRED, TRACE_VERSION
+from fabriclab.formats.trace import TRACE
+from fabriclab.workload.flows import COLUMNS, REQUIRED
 from fabriclab.workload.trace_problems import TraceProblems, shown
 
 _NEVER_IN_TEXT = "\x1f"
@@ -36,8 +37,8 @@ def read_rows(trace: UserTrace, problems: TraceProblems) -> pl.DataFrame | None:
     if not _is_text(trace, problems):
         return None
     version, header = _first_lines(trace.content)
-    if version != TRACE_VERSION:
-        problems.add(trace.path, 1, f"{shown(version)}: the first line must be {TRACE_VERSION!r}")
+    if version != TRACE.first_line:
+        problems.add(trace.path, 1, f"{shown(version)}: the first line must be {TRACE.first_line!r}")
         return None
     columns = _columns(trace, header, problems)
     if columns is None:

@@ -8,12 +8,17 @@ from typing import Any
 
 import polars as pl
 
-from fabriclab.distributions import SMALLEST_BYTES
-from fabriclab.workload.flows import LARGEST_FLOW
+from fabriclab.formats.trace import (
+    LARGEST_BYTES,
+    LARGEST_DSCP,
+    LARGEST_FLOW,
+    LARGEST_NS,
+    LARGEST_REQUEST_BYTES,
+    MODES,
+    SMALLEST_BYTES,
+    TRANSPORTS,
+)
 
-LARGEST_NS = 2**62 - 1
-"""Times end here (146 years), so that a sum of two is still one."""
-_LARGEST_DSCP = 63
 _MOST_LISTED = 20
 
 
@@ -51,16 +56,16 @@ def _number_rules() -> list[Rule]:
         _bounded("start_ns", 0, LARGEST_NS, needed=True),
         Rule(
             "size_bytes",
-            _no_number("size_bytes", SMALLEST_BYTES, 2**62),
+            _no_number("size_bytes", SMALLEST_BYTES, LARGEST_BYTES),
             f"must be at least {SMALLEST_BYTES}, a whole number of bytes",
         ),
         _bounded("stop_ns", 1, LARGEST_NS),
         Rule(
             "request_bytes",
-            _no_number("request_bytes", SMALLEST_BYTES, 2**32 - 1),
-            f"must be a whole number of bytes from {SMALLEST_BYTES} to {2**32 - 1}",
+            _no_number("request_bytes", SMALLEST_BYTES, LARGEST_REQUEST_BYTES),
+            f"must be a whole number of bytes from {SMALLEST_BYTES} to {LARGEST_REQUEST_BYTES}",
         ),
-        _bounded("dscp", 0, _LARGEST_DSCP),
+        _bounded("dscp", 0, LARGEST_DSCP),
         _bounded("deadline_ns", 1, LARGEST_NS),
     ]
 
@@ -70,8 +75,8 @@ def _name_rules(hosts: Sequence[str], congestion_controls: Sequence[str]) -> lis
     return [
         *named,
         Rule("dst", pl.col("dst") == pl.col("src"), "is src, too; it must be another host"),
-        _one_of("mode", ("push", "pull", "iperf3"), "must be one of "),
-        _one_of("transport", ("tcp", "mptcp"), "must be one of "),
+        _one_of("mode", MODES, "must be one of "),
+        _one_of("transport", TRANSPORTS, "must be one of "),
         _one_of("congestion_control", congestion_controls, "must be one of "),
     ]
 

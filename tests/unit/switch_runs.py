@@ -10,7 +10,7 @@ from typing import Any
 
 from synthetic_run import FLOW_HEADER, MS, TRACE_HEADER, write_run
 
-from fabriclab.results.switch_formats import SWITCH_TABLES
+from fabriclab.formats.switch_logs import SWITCH_TABLES
 
 SERVERS = 5
 CLIENT = f"s1:eth{SERVERS + 1}"
@@ -62,7 +62,7 @@ class Log:
 
     def files(self) -> dict[str, str]:
         """The files by their paths in a run directory."""
-        heads = {table: f"{kind.version}\n{','.join(kind.columns)}\n" for table, kind in SWITCH_TABLES.items()}
+        heads = {table: kind.head for table, kind in SWITCH_TABLES.items()}
         return {f"raw/{table}.csv": heads[table] + "".join(rows) for table, rows in self.rows.items()}
 
 

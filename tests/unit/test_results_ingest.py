@@ -9,10 +9,11 @@ import pytest
 from small_runs import row, small_run
 from synthetic_run import QUEUE_HEADER, TCP_HEADER, incast_run, long_run
 
+from fabriclab.formats.logs import TCP
 from fabriclab.formats.plan.model import Check
 from fabriclab.results import evaluate_checks, ingest_run, read_run
+from fabriclab.results.csv_logs import schema_of
 from fabriclab.results.flows import FLOW_COLUMNS
-from fabriclab.results.formats import TCP
 from fabriclab.results.mptcp_fallbacks import LOST_MP_CAPABLE, LOST_SYNS, fallback_causes
 
 
@@ -300,7 +301,7 @@ def test_tcp_extremes_are_read(tmp_path: Path) -> None:
     results = read_run(long_run(tmp_path / "run", "dctcp"))
     assert results.measured.tcp is not None
     table = results.measured.tcp.collect()
-    assert dict(table.schema) == TCP.columns
+    assert dict(table.schema) == schema_of(TCP)
     assert table["pacing_bps"].max() == 2**64 - 1
     assert results.summary["srtt_mean_us"] == pytest.approx(342, abs=1)
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from fabriclab.results.formats import FLOW_LOG, ResultsError
-from fabriclab.results.iperf3 import COLUMNS, VERSION, scan_iperf3
+from fabriclab.formats.logs import EXEC_LOG, FLOW_LOG
+from fabriclab.results.csv_logs import ResultsError, schema_of
+from fabriclab.results.iperf3 import scan_iperf3
 
 CLIENT_ENDED = "interrupt - the client has terminated"
 SERVER_ENDED = "interrupt - the server has terminated"
@@ -32,7 +33,7 @@ def write(run_dir: Path, name: str, record: str, report: dict[str, Any] | str = 
     text = report if isinstance(report, str) else json.dumps(report, indent="\t") + "\n"
     path = run_dir / "raw" / "iperf3" / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{VERSION}\n{COLUMNS}\n{record}\n{text}")
+    path.write_text(f"{EXEC_LOG.head}{record}\n{text}")
 
 
 def rows_of(run_dir: Path) -> dict[str, dict[str, Any]]:
@@ -105,11 +106,11 @@ def test_rows_have_the_flow_logs_columns_and_order(tmp_path: Path) -> None:
     for flow in (10, 9, 2):
         write(tmp_path, f"{flow}-src.log", "256,1000000256,until,exit 1", {"end": sender(), "error": CLIENT_ENDED})
     rows = scan_iperf3(tmp_path).rows.collect()
-    assert dict(rows.schema) == FLOW_LOG.columns
+    assert dict(rows.schema) == schema_of(FLOW_LOG)
     assert rows["flow"].to_list() == [2, 9, 10]
 
 
-@pytest.mark.parametrize("kept", [0, 5, len(VERSION) + 1, len(VERSION) + len(COLUMNS) + 2, 100, 300])
+@pytest.mark.parametrize("kept", [0, 5, len(EXEC_LOG.first_line) + 1, len(EXEC_LOG.head), 100, 300])
 def test_a_file_that_is_cut_off_is_noted(tmp_path: Path, kept: int) -> None:
     write(tmp_path, "0-src.log", "256,1000000256,until,exit 1", {"end": sender(), "error": CLIENT_ENDED})
     path = tmp_path / "raw" / "iperf3" / "0-src.log"

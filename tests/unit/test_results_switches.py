@@ -9,8 +9,8 @@ import pytest
 from switch_runs import BURSTS, CLIENT, PERIOD, QUEUE, SERVERS, Log, switch_plan, switch_run, switch_sweep
 from synthetic_run import FLOW_HEADER, MS, TRACE_HEADER, incast_run, write_run
 
+from fabriclab.formats.switch_logs import SWITCH_TABLES
 from fabriclab.results import Results, ResultsError, pooled, read_run, read_sweep
-from fabriclab.results.switch_formats import SWITCH_TABLES
 from fabriclab.results.switch_metrics import POOL_METRICS, PORT_METRICS, QUEUE_METRICS
 from fabriclab.results.switch_tables import SwitchTables
 

@@ -10,8 +10,9 @@ from test_plan import link, plan_of, star
 from vm import Job, Vm
 
 from fabriclab.compile import compile_job, compiled_flows, trace_text
+from fabriclab.formats.logs import TCP
 from fabriclab.formats.plan.model import Plan
-from fabriclab.results.formats import TCP, scan_csv
+from fabriclab.results.csv_logs import scan_csv
 
 pytestmark = pytest.mark.vm
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-SMALLEST_FLOW_BYTES = 4
-"""The first four bytes carry the flow's number (traffic/README.md)."""
 WHY_FOUR_BYTES = "the first four bytes carry the flow's number"
 LARGEST_FLOW_BYTES = 2**40
 MOST_REPEATS = 10**6

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.bounds import (
     LARGEST_FLOW_BYTES,
     LONGEST_NS,
     MOST_REPEATS,
-    SMALLEST_FLOW_BYTES,
     WHY_FOUR_BYTES,
 )
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
@@ -50,7 +50,7 @@ def read_flows(section: Section, name: str, scope: Scope) -> WrittenFlows | None
     """Return the flows; None after recording what is wrong."""
     section.require("size", example="size: bytes of a flow, such as 100 KB")
     hosts = read_fan_in(section, scope)
-    size = section.size("size", SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
+    size = section.size("size", SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
     count = section.count("count", 1, MOST_REPEATS)
     interval = section.duration("interval", 0, LONGEST_NS)
     if count is not None and count.value > 1:

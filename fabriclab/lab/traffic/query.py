@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, SMALLEST_FLOW_BYTES
+from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier, read_connection
 from fabriclab.lab.traffic.process import PROCESS_KEYS, WrittenArrivals, read_query_arrivals
 from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop, value_or
@@ -62,7 +63,7 @@ def read_query(section: Section, name: str, scope: Scope) -> WrittenQuery | None
     aggregators = reader.hosts("aggregators")
     workers = reader.hosts("workers") if "workers" in section else scope.names.hosts
     fan_out = _fan_out(section, aggregators, workers)
-    request = section.size("request", SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES, "it carries the flow's number")
+    request = section.size("request", SMALLEST_BYTES, LARGEST_FLOW_BYTES, "it carries the flow's number")
     response = read_size(section, "response", scope.directory)
     arrivals = read_query_arrivals(section)
     start_ns, jitter_ns, deadline_ns = read_start(section), read_jitter(section), read_deadline(section)

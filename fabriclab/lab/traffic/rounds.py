@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS, SMALLEST_FLOW_BYTES, WHY_FOUR_BYTES
+from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS, WHY_FOUR_BYTES
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier, read_connection
 from fabriclab.lab.traffic.fan_in import read_fan_in
 from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start
@@ -45,7 +46,7 @@ def read_rounds(section: Section, name: str, scope: Scope) -> WrittenRounds | No
     section.require("size", example="size: bytes that each sender sends in a round, such as 256 KB")
     section.require("rounds", example="rounds: how many")
     hosts = read_fan_in(section, scope)
-    size = section.size("size", SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
+    size = section.size("size", SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
     rounds = section.count("rounds", 1, MOST_REPEATS)
     mode = section.choice("mode", ("pull", "push"))
     if mode is not None and mode.value == "push" and rounds is not None and rounds.value > 1:

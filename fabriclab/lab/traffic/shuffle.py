@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section, Written
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS, SMALLEST_FLOW_BYTES
+from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
 from fabriclab.lab.traffic.scope import Scope, read_start, value_or
 from fabriclab.units import format_size
@@ -51,7 +52,7 @@ def read_shuffle(section: Section, name: str, scope: Scope) -> WrittenShuffle | 
     reader = HostReader(section, scope.names)
     sources = reader.hosts("sources") if "sources" in section else ()
     mappers, reducers = reader.hosts("mappers"), reader.hosts("reducers")
-    size = section.size("size", SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES)
+    size = section.size("size", SMALLEST_BYTES, LARGEST_FLOW_BYTES)
     copies = section.count("parallel_copies", 1, MOST_REPEATS)
     members = len({*(sources or ()), *(mappers or ()), *(reducers or ())})
     replicas = section.count(
@@ -85,9 +86,9 @@ def read_shuffle(section: Section, name: str, scope: Scope) -> WrittenShuffle | 
 
 def _check_partitions(size: Written[int], mappers: Sequence[str], reducers: Sequence[str], section: Section) -> None:
     """The smallest flow, one mapper's part for one reducer, can carry its number."""
-    least = SMALLEST_FLOW_BYTES * len(mappers) * len(reducers)
+    least = SMALLEST_BYTES * len(mappers) * len(reducers)
     if size.value < least:
-        parts = f"{len(mappers)} x {len(reducers)} parts of at least {SMALLEST_FLOW_BYTES} B"
+        parts = f"{len(mappers)} x {len(reducers)} parts of at least {SMALLEST_BYTES} B"
         size.complain(
             section.problems, f"{shown(size.text)} is too small for {parts}; write at least {format_size(least)}"
         )

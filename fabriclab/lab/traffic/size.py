@@ -12,11 +12,12 @@ from pathlib import Path
 
 from fabriclab import distributions
 from fabriclab.distributions import Distribution, DistributionError
+from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading.document import MappingValue
 from fabriclab.lab.reading.files import LARGEST_TABLE_BYTES, UnreadableError, read_lab_file, text_of
 from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written
-from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, SMALLEST_FLOW_BYTES, WHY_FOUR_BYTES
+from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, WHY_FOUR_BYTES
 from fabriclab.lab.traffic.scope import complain_unreadable
 from fabriclab.units import format_size, parse_size
 
@@ -82,7 +83,7 @@ def read_size(section: Section, key: str, directory: Path) -> WrittenSize | None
         return None if written is None else written.value
     if text.value[:1].isalpha():
         return _distributed(text, None, section, directory)
-    size = section.size(key, SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
+    size = section.size(key, SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
     return None if size is None else WrittenFixedSize(size.value)
 
 
@@ -90,8 +91,8 @@ def _uniform(text: str) -> WrittenUniformSize:
     smallest, largest = (parse_size(end) for end in text.split("..", 1))
     if largest < smallest:
         raise ValueError(f"{shown(text)} runs backwards; write the smaller size first")
-    if smallest < SMALLEST_FLOW_BYTES or largest > LARGEST_FLOW_BYTES:
-        bounds = f"{format_size(SMALLEST_FLOW_BYTES)} to {format_size(LARGEST_FLOW_BYTES)}"
+    if smallest < SMALLEST_BYTES or largest > LARGEST_FLOW_BYTES:
+        bounds = f"{format_size(SMALLEST_BYTES)} to {format_size(LARGEST_FLOW_BYTES)}"
         raise ValueError(f"{shown(text)} is out of range; write sizes from {bounds} ({WHY_FOUR_BYTES})")
     return WrittenUniformSize(smallest, largest)
 
@@ -101,7 +102,7 @@ def _read_mapping(section: Section, key: str, directory: Path) -> WrittenSize | 
     if size is None:
         return None
     size.require("distribution", example=f"distribution: one of {', '.join(distributions.names())}, or a file")
-    cap = size.size("cap", SMALLEST_FLOW_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
+    cap = size.size("cap", SMALLEST_BYTES, LARGEST_FLOW_BYTES, WHY_FOUR_BYTES)
     name = size.scalar("distribution", "a distribution's name")
     if name is None or ("cap" in size and cap is None):
         return None

@@ -44,7 +44,7 @@ pub const CONGESTION_CONTROL: usize = 13;
 pub const DSCP: usize = 14;
 const DEADLINE_NS: usize = 15;
 
-/// Times end here (292 years): what CLOCK_MONOTONIC and timerfd hold.
+/// Times end here (146 years), so that a sum of two is still one.
 const MAX_NS: u64 = i64::MAX as u64 / 2;
 /// The kernel's TCP_CA_NAME_MAX, without the zero at the end.
 const CONGESTION_CONTROL_LENGTH: usize = 15;

@@ -1,0 +1,30 @@
+"""A run directory and a sweep's: what their files are called, and the versions of those that are JSON.
+
+`runs` writes them, the engines fill `raw/`, `logs/` and `collect/`, `results` reads them (`images/machine/README.md`).
+"""
+
+from __future__ import annotations
+
+MANIFEST = "manifest.json"
+"""What ran, from what, and how it ended: the file that makes a directory a run directory."""
+RUN_FORMAT = "fabriclab-run-1"
+PLAN = "plan.json"
+"""The plan (`fabriclab.formats.plan`)."""
+SUMMARY = "summary.json"
+"""The metrics of the run, and what was missing in its logs."""
+SUMMARY_FORMAT = "fabriclab-summary-1"
+SWEEP = "sweep.json"
+"""The points of a matrix: the file that makes a directory a sweep's."""
+SWEEP_FORMAT = "fabriclab-sweep-1"
+
+TRACE_FILE = "traffic/trace.csv"
+"""The flow trace (`fabriclab.formats.trace`)."""
+HOSTS_FILE = "traffic/hosts.csv"
+JOB_FILE = "machine/job.json"
+"""What an engine carries out (`fabriclab.formats.job`)."""
+SAMPLER_FILE = "machine/sampler.json"
+SAMPLER_FORMAT = "fabriclab-sampler-1"
+RAW = "raw"
+"""Logs as they were written (`fabriclab.formats.logs`); gone when they have become Parquet."""
+FLOW_LOGS = "raw/flows"
+IPERF3_LOGS = "raw/iperf3"

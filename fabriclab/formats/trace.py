@@ -1,0 +1,47 @@
+"""The flow trace and the addresses of its hosts: what a run's traffic is, one flow a row (`traffic/README.md`).
+
+`workload` draws and judges it, `traffic/replay` sends it, `results` joins it with what was measured.
+"""
+
+from __future__ import annotations
+
+from fabriclab.formats.table import Table, integers, texts
+
+TRACE = Table(
+    "trace",
+    1,
+    {
+        **integers("flow", "start_ns"),
+        **texts("src", "dst"),
+        **integers("size_bytes", "stop_ns"),
+        **texts("mode"),
+        **integers("request_bytes"),
+        **texts("connection", "group", "after", "class", "transport", "congestion_control"),
+        **integers("dscp", "deadline_ns"),
+    },
+    frozenset(
+        (
+            *("stop_ns", "mode", "request_bytes", "connection", "group", "after", "class"),
+            *("transport", "congestion_control", "dscp", "deadline_ns"),
+        )
+    ),
+)
+HOSTS = Table("hosts", 1, texts("host", "address"))
+"""Which address the flows of a host use."""
+MODES = ("push", "pull", "iperf3")
+"""Who connects: the sender, the receiver, or iperf3 in place of the replay. Empty is the first."""
+TRANSPORTS = ("tcp", "mptcp")
+"""What a flow asks for. Empty is the first."""
+
+LARGEST_FLOW = 2**32 - 2
+"""Largest number of a flow: a packet's mark is the number plus one, and has 32 bits."""
+LARGEST_NS = 2**62 - 1
+"""Times end here (146 years), so that a sum of two is still one in 64 bits."""
+SMALLEST_BYTES = 4
+"""Least size of a flow, and of a pull's request: the first bytes carry the flow's number."""
+LARGEST_BYTES = 2**62
+"""Largest size of a flow."""
+LARGEST_REQUEST_BYTES = 2**32 - 1
+"""Largest request of a pull."""
+LARGEST_DSCP = 63
+"""Largest differentiated services code point (RFC 2474)."""

@@ -1,0 +1,122 @@
+"""The formats of `fabriclab/formats` and what Rust and C say of them: the same names, order, versions and bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rust_text import REPLAY, ROOT, SAMPLER, constant, defined, names, series, string_constant, words
+
+from fabriclab.formats import trace
+from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.logs import EXEC_LOG, FLOW_LOG, INTERFACES, TCP
+from fabriclab.formats.logs import QUEUES as QUEUE_LOG
+from fabriclab.formats.run_directory import SAMPLER_FORMAT
+from fabriclab.formats.switch_logs import CONGESTION_EVENTS, SWITCH_TABLES
+from fabriclab.formats.table import Table
+
+ROW, TRACE, HOSTS, LOG, EXEC = (
+    REPLAY / name for name in ("trace/row.rs", "trace/mod.rs", "hosts.rs", "log.rs", "exec.rs")
+)
+UAPI = next(ROOT.glob("images/machine/kernel/**/uapi/**/switch_port.h"))
+LARGEST = {"i64::MAX as u64 / 2": 2**63 // 2 - 1, "u32::MAX": 2**32 - 1}
+"""What Rust calls by a name."""
+
+
+def input_is(table: Table, columns: str, version: str) -> None:
+    assert string_constant("VERSION", version) == table.first_line
+    found, required = names(columns)
+    assert found == list(table.columns)
+    assert set(found[required:]) == table.optional
+
+
+def trace_columns(row: str) -> None:
+    input_is(trace.TRACE, row, TRACE.read_text())
+    for place, name in enumerate(trace.TRACE.columns):
+        if name not in ("class",):
+            assert int(constant(name.upper(), row)) == place
+
+
+def trace_words(row: str) -> None:
+    assert words("parse_mode", row) == list(trace.MODES)
+    assert words("parse_transport", row) == list(trace.TRANSPORTS)
+
+
+def trace_bounds(row: str) -> None:
+    assert LARGEST[constant("MAX_NS", row)] == trace.LARGEST_NS
+    assert int(constant("MAX_DSCP", row)) == trace.LARGEST_DSCP
+    # The flow's number is below this, the request's length at most.
+    assert "number < u32::MAX" in row and LARGEST["u32::MAX"] - 1 == trace.LARGEST_FLOW
+    assert "filter(|&bytes: &u32|" in row and LARGEST["u32::MAX"] == trace.LARGEST_REQUEST_BYTES
+
+
+def smallest_flow(text: str) -> None:
+    assert int(constant("HEAD_BYTES", text)) == trace.SMALLEST_BYTES
+
+
+def hosts(text: str) -> None:
+    input_is(trace.HOSTS, text, text)
+
+
+def flow_log(text: str) -> None:
+    assert string_constant("HEADER", text) == FLOW_LOG.head
+
+
+def exec_log(text: str) -> None:
+    assert string_constant("LOG_HEAD", text) == EXEC_LOG.head
+
+
+def sampler_config(text: str) -> None:
+    assert f'#[serde(rename = "{SAMPLER_FORMAT}")]' in text
+
+
+def tables(*expected: Table) -> Callable[[str], None]:
+    def check(text: str) -> None:
+        assert series(text) == {table.format: table.header for table in expected}
+
+    return check
+
+
+def queues_of_a_port(header: str) -> None:
+    assert defined("TC_SWITCH_QUEUES", header) == QUEUES
+
+
+SWITCHES = [table for table in SWITCH_TABLES.values() if table is not CONGESTION_EVENTS]
+CONTRACTS: list[tuple[Path, Callable[[str], None], str, str]] = [
+    (ROW, trace_columns, '"src",\n        "dst"', '"dst",\n        "src"'),
+    (ROW, trace_columns, "required: 5", "required: 6"),
+    (ROW, trace_columns, "const DSCP: usize = 14", "const DSCP: usize = 15"),
+    (ROW, trace_words, '"pull" =>', '"fetch" =>'),
+    (ROW, trace_words, '"mptcp" =>', '"quic" =>'),
+    (ROW, trace_bounds, "i64::MAX as u64 / 2", "i64::MAX as u64"),
+    (ROW, trace_bounds, "MAX_DSCP: u8 = 63", "MAX_DSCP: u8 = 64"),
+    (ROW, trace_bounds, "number < u32::MAX", "number <= u32::MAX"),
+    (TRACE, smallest_flow, "HEAD_BYTES: u64 = 4", "HEAD_BYTES: u64 = 8"),
+    (HOSTS, hosts, 'fabriclab-hosts-1";', 'fabriclab-hosts-2";'),
+    (LOG, flow_log, "marks,delivered", "delivered,marks"),
+    (EXEC, exec_log, "ended_by", "ended"),
+    (SAMPLER / "config.rs", sampler_config, "sampler-1", "sampler-2"),
+    (SAMPLER / "queue.rs", tables(QUEUE_LOG), "drops,marks", "marks,drops"),
+    (SAMPLER / "tcp.rs", tables(TCP), "fabriclab-tcp-2", "fabriclab-tcp-3"),
+    (SAMPLER / "interface.rs", tables(INTERFACES), ",tx_dropped", ""),
+    (SAMPLER / "switch/mod.rs", tables(*SWITCHES), "paused_ns,storms", "storms,paused_ns"),
+    (SAMPLER / "switch/mod.rs", tables(*SWITCHES), "dropped_wred,", "dropped_red,"),
+    (SAMPLER / "switch/journal.rs", tables(CONGESTION_EVENTS), "peak_bytes", "peak"),
+    (UAPI, queues_of_a_port, "TC_SWITCH_QUEUES 8", "TC_SWITCH_QUEUES 16"),
+]
+"""A file, what is compared, and a change of the file that has to be noticed."""
+
+
+@pytest.mark.parametrize(
+    ("path", "check", "before", "after"), CONTRACTS, ids=lambda value: getattr(value, "name", None)
+)
+def test_the_source_says_what_the_format_says_and_a_change_is_noticed(
+    path: Path, check: Callable[[str], None], before: str, after: str
+) -> None:
+    text = path.read_text(encoding="utf-8")
+    check(text)
+    changed = text.replace(before, after)
+    assert changed != text
+    with pytest.raises((AssertionError, KeyError)):
+        check(changed)
