@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from fabriclab.formats.plan.traffic import Mode
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.files import MissingError, UnreadableError
 from fabriclab.lab.reading.names import Names
@@ -16,6 +17,7 @@ from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.units import format_duration
 
 T = TypeVar("T")
+MODES: tuple[Mode, ...] = ("push", "pull")
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,9 @@ def read_deadline(section: Section) -> int | None:
     return value_of(section.duration("deadline", 1, LONGEST_NS))
 
 
-def read_mode(section: Section, default: str) -> str:
+def read_mode(section: Section, default: Mode) -> Mode:
     """Return who asks: `push` the sender, `pull` the receiver."""
-    return value_or(section.choice("mode", ("push", "pull")), default)
+    return value_or(section.choice("mode", MODES), default)
 
 
 def read_stop(section: Section, last_start_ns: int, what: str, meaning: str) -> int | None:
