@@ -54,7 +54,7 @@ demo: ## run the in-cast lab, write its report (builds what is missing, and says
 # them go side by side. Through a pipe, what each is at comes as lines, not as one line that all of them would write.
 test: deps ## all tests: Python, the machine, Rust (builds what is missing)
 	@$(MAKE) --no-print-directory -j5 $(VENV_STAMP) $(PARTS:%=part-%) test-rust 2> >(cat >&2)
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=
 
 # Without MAKEFLAGS: what they start counts its own jobs.
 $(PARTS:%=part-%): part-%:
@@ -85,5 +85,5 @@ bench: venv machine ## how fast the machine is
 	@for bench in tests/bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
 
 clean: ## remove what was built here (not the artefact cache, ~/.cache/fabriclab)
-	@rm -rf $(VENV) target runs dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) target runs dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts
 
 if TYPE_CHECKING:
     from vm import Vm
+
+TESTS = Path(__file__).parent
+LONG_FOLDERS = ("fuzz", "kernel", "notebooks", "vm", "wheel")
 
 # No test depends on how busy the host is: an example may take as long as it takes, and so may drawing it.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -20,8 +23,22 @@ settings.load_profile("unhurried")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests that boot the machine come first: they are the long ones, and the short ones at the end
-    leave no worker idle."""
+    leave no worker idle. Coverage is of what is quick: it would double the time of those that run much code many times
+    over, and of their code the others leave little out."""
     items.sort(key=lambda item: item.get_closest_marker("vm") is None)
+    for item in items:
+        if is_long(item):
+            item.add_marker("no_cover")
+
+
+def is_long(item: pytest.Item) -> bool:
+    """Return whether a test boots the machine, starts kernels, builds wheels, or draws its examples by the hundred.
+
+    A few others carry the mark no_cover themselves.
+    """
+    folder = item.path.relative_to(TESTS).parts[0]
+    drawn = is_hypothesis_test(getattr(item, "function", None))
+    return item.get_closest_marker("vm") is not None or folder in LONG_FOLDERS or drawn
 
 
 @pytest.fixture(scope="session")

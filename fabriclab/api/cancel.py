@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from fabriclab.engine.interrupt import Interrupt
 
 Outcome = TypeVar("Outcome")
+_WAIT_S = 0.2
 
 
 class HasIsSet(Protocol):
@@ -66,7 +67,10 @@ def _interruptible(work: Callable[[Interrupt], Outcome], interrupt: Interrupt) -
     pressed: KeyboardInterrupt | None = None
     while not future.done():
         try:
-            future.exception()
+            # Short waits: a signal that another thread was given is handled between two of them.
+            future.exception(timeout=_WAIT_S)
+        except TimeoutError:
+            continue
         except KeyboardInterrupt as error:
             interrupt.request()
             pressed = error

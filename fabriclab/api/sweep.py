@@ -21,6 +21,7 @@ from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
+from fabriclab.formats.run_directory import SWEEP
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab.axes import MOST_POINTS
 from fabriclab.lab.experiment import LARGEST_SEED
@@ -187,5 +188,5 @@ def _fixed_seed(point: dict[str, str], seed: int | None) -> dict[str, str]:
 
 
 def _refuse_other_directories(directory: Path) -> None:
-    if any(directory.iterdir()) and not (directory / "sweep.json").is_file():
+    if any(directory.iterdir()) and not (directory / SWEEP).is_file():
         raise ArgumentError("{out} {0}: is there already and is no sweep directory; choose another one", directory)

@@ -8,12 +8,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from fabriclab.cli.arguments.completion import complete_matrix, complete_node, complete_origin, complete_stage
+from fabriclab.cli.arguments.completion import complete_node, complete_origin
 from fabriclab.cli.arguments.mistakes import Command, Group
-from fabriclab.cli.arguments.options import Engine, Lab, Seed, Set, Stall
+from fabriclab.cli.arguments.options import Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
 from fabriclab.cli.commands import generate_options as generate
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.formats.stages import STAGES
 from fabriclab.vendors import VENDORS
 
 app = typer.Typer(
@@ -96,19 +95,9 @@ def run(
 @app.command()
 def sweep(
     lab: Lab,
-    matrix: Annotated[
-        str | None,
-        typer.Option(help="Which matrix of the experiment.", show_default="the first", autocompletion=complete_matrix),
-    ] = None,
+    matrix: Matrix = None,
     seed: Seed = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Run every point with seeds 1 to N, or with a range such as 1..1000.",
-            show_default="the matrix's",
-        ),
-    ] = None,
+    seeds: Seeds = None,
     settings: Set = None,
     jobs: Annotated[
         int | None,
@@ -179,12 +168,7 @@ def trace(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="The file to write.", show_default="the output")
     ] = None,
-    summary: Annotated[
-        bool,
-        typer.Option(
-            "--summary", help="Say instead what each traffic comes to: flows, bytes, sizes, load asked and got."
-        ),
-    ] = False,
+    summary: Summary = False,
 ) -> None:
     """Write a lab's flow trace: who sends how much to whom, and when (traffic/README.md).
 
@@ -330,15 +314,7 @@ def validate(
         Path | None,
         typer.Option(metavar="FILE", help="Write the findings as JUnit XML, for a pipeline.", show_default="none"),
     ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="STAGE",
-            help=f"Only this stage ({', '.join(STAGES)}). Repeatable.",
-            show_default="all",
-            autocompletion=complete_stage,
-        ),
-    ] = None,
+    only: Only = None,
     seed: Seed = None,
     settings: Set = None,
     out: Annotated[

@@ -8,8 +8,8 @@ there, and how many do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from fabriclab.formats.job import Expectation, ExpectedNode, ExpectedRoute, Ready
 from fabriclab.formats.plan.model import Bgp, Plan
 from fabriclab.formats.plan.node import Route
 from fabriclab.resolve.bgp import bgp_routes
@@ -21,7 +21,7 @@ RECONVERGENCE_INTERVAL_NS = 1_000_000
 Routes = Mapping[str, Sequence[Route]]
 
 
-def compile_ready(plan: Plan) -> dict[str, Any] | None:
+def compile_ready(plan: Plan) -> Ready | None:
     """Return the job's `ready`; None for static routes, which are there from the start."""
     if plan.bgp is None:
         return None
@@ -35,7 +35,7 @@ def compile_ready(plan: Plan) -> dict[str, Any] | None:
     }
 
 
-def compile_reconvergence(plan: Plan, before: Routes, after: Routes) -> dict[str, Any] | None:
+def compile_reconvergence(plan: Plan, before: Routes, after: Routes) -> Expectation | None:
     """Return what must become of the routes that a change of links changes; None when nothing does,
     or nobody learns of it."""
     if plan.bgp is None:
@@ -53,18 +53,20 @@ def routes_without(plan: Plan, dead: Sequence[str]) -> Routes:
     return {} if plan.bgp is None else bgp_routes(plan.nodes, unnumbered=plan.bgp.unnumbered, dead=frozenset(dead))
 
 
-def _node(name: str, routes: list[dict[str, Any]]) -> dict[str, Any]:
+def _node(name: str, routes: list[ExpectedRoute]) -> ExpectedNode:
     return {"node": name, "routes": routes}
 
 
-def _changed(before: Sequence[Route], after: Sequence[Route], bgp: Bgp) -> list[dict[str, Any]]:
+def _changed(before: Sequence[Route], after: Sequence[Route], bgp: Bgp) -> list[ExpectedRoute]:
     old = {route.destination: route for route in before}
     new = {route.destination: route for route in after}
     changed = [_expected(route, bgp) for route in after if old.get(route.destination) != route]
-    gone = [{"prefix": prefix, "interfaces": [], "paths": 0} for prefix in old if prefix not in new]
+    gone: list[ExpectedRoute] = [
+        {"prefix": prefix, "interfaces": [], "paths": 0} for prefix in old if prefix not in new
+    ]
     return changed + gone
 
 
-def _expected(route: Route, bgp: Bgp) -> dict[str, Any]:
+def _expected(route: Route, bgp: Bgp) -> ExpectedRoute:
     interfaces = [interface for _, interface in route.next_hops]
     return {"prefix": route.destination, "interfaces": interfaces, "paths": min(len(interfaces), bgp.max_paths)}

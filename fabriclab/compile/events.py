@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
 from fabriclab.compile.convergence import compile_reconvergence, routes_without
 from fabriclab.compile.frr import speaks_bgp
 from fabriclab.compile.port import Line, compile_line_change
 from fabriclab.compile.routing import compile_neighbours, compile_own_routes, compile_route, static_route_line
+from fabriclab.formats.job import Change, Step
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.node import Port
 from fabriclab.resolve.interfaces import Interface, interface_of_port, interfaces
@@ -58,7 +59,7 @@ def impaired_ports(plan: Plan) -> frozenset[str]:
     )
 
 
-def compile_events(plan: Plan, *, stock: bool = False) -> list[dict[str, Any]]:
+def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
     """Return the job's `events`; `stock`: for a kernel without the machine's own qdisc."""
     links = dict.fromkeys((link for event in plan.events for link in event.links), _Link())
     routes = routes_without(plan, ())
@@ -68,12 +69,16 @@ def compile_events(plan: Plan, *, stock: bool = False) -> list[dict[str, Any]]:
         before = dict(links)
         links |= {link: _after(links[link], event) for link in event.links}
         following = routes_without(plan, _dead(links))
-        entry: dict[str, Any] = {
+        entry: Change = {
             "name": event.name,
             "at_ns": event.at_ns,
             "steps": _steps(plan, event, before, links, stock),
         }
-        entry |= _power(event, dead)
+        match _power(event, dead):
+            case "down", node:
+                entry["down"] = [node]
+            case "up", node:
+                entry["up"] = [node]
         reconvergence = compile_reconvergence(plan, routes, following)
         if reconvergence is not None:
             entry["reconvergence"] = reconvergence
@@ -82,13 +87,13 @@ def compile_events(plan: Plan, *, stock: bool = False) -> list[dict[str, Any]]:
     return compiled
 
 
-def _power(event: Event, dead: set[str]) -> dict[str, list[str]]:
+def _power(event: Event, dead: set[str]) -> tuple[str, str] | None:
     """Return which node loses its processes, or has its daemons again, at an event;
     `dead` are those that are down, and are afterwards."""
     if event.node is None or event.action not in ("down", "up") or (event.action == "down") == (event.node in dead):
-        return {}
+        return None
     dead.symmetric_difference_update({event.node})
-    return {event.action: [event.node]}
+    return event.action, event.node
 
 
 def _after(link: _Link, event: Event) -> _Link:
@@ -111,7 +116,7 @@ def _dead(links: Links) -> list[str]:
     return [port for link, state in links.items() if state.is_dead for port in link]
 
 
-def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -> list[dict[str, Any]]:
+def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -> list[Step]:
     """Return what the nodes do: first the qdiscs, so that a link comes up as it is to be,
     then the links, then what they need."""
     ports = [(name, link) for link in event.links for name in link]
@@ -131,7 +136,7 @@ def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -
     return [*_by_node("tc", qdiscs), *_by_node("ip", links), *_by_node("ip", restored)]
 
 
-def _by_node(tool: str, lines: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+def _by_node(tool: Literal["ip", "tc"], lines: Iterable[tuple[str, str]]) -> list[Step]:
     """Return one step for each node, in the order in which they come."""
     of_node: dict[str, list[str]] = {}
     for port, line in lines:

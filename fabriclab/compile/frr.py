@@ -9,8 +9,8 @@ itself complains about all that is another's.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from fabriclab.formats.job import Program
 from fabriclab.formats.plan.model import Bgp, Plan
 from fabriclab.formats.plan.node import Node, OwnBgp
 from fabriclab.resolve.bgp import originated_prefixes
@@ -128,7 +128,7 @@ def own_router(node: Node, own: OwnBgp, bgp: Bgp) -> Iterator[str]:
     yield "exit"
 
 
-def compile_daemons(node: Node, plan: Plan) -> list[dict[str, Any]]:
+def compile_daemons(node: Node, plan: Plan) -> list[Program]:
     """Return the job's entries for the node's FRR daemons, in the order in which they are started."""
     names = ["zebra", *(["bfdd"] if _has_bfd(node, plan) else []), "bgpd"]
     # No terminal over TCP: vtysh comes through a socket in the file system.

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.job import Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Iperf3Traffic
 from fabriclab.resolve.interfaces import first_address
@@ -35,7 +36,7 @@ _DSCP_SHIFT = 2
 _COLUMNS = ("flow", "start_ns", "stop_ns", "src", "dst", "transport", "congestion_control", "dscp")
 
 
-def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[dict[str, Any]]:
+def compile_iperf3(plan: Plan, flows: pl.DataFrame) -> list[Program]:
     """Return the job's processes of the flows of mode `iperf3`, servers first; other rows of the table
     (`compiled_flows`) are passed over.
 
@@ -64,12 +65,12 @@ def iperf3_memory_bytes(plan: Plan) -> int:
     )
 
 
-def _server(flow: dict[str, Any], address: str, port: int) -> dict[str, Any]:
+def _server(flow: dict[str, Any], address: str, port: int) -> Program:
     times = ["--until-ns", str(flow["stop_ns"] + _SERVER_GRACE_NS)]
     return _process(flow, "dst", times, ["-s", "-1", "-B", address, "-p", str(port)])
 
 
-def _client(flow: dict[str, Any], addresses: dict[str, str], port: int) -> dict[str, Any]:
+def _client(flow: dict[str, Any], addresses: dict[str, str], port: int) -> Program:
     times = ["--at-ns", str(flow["start_ns"]), "--until-ns", str(flow["stop_ns"])]
     argv = ["-c", addresses[flow["dst"]], "-p", str(port), "-B", addresses[flow["src"]], "-t", "0", "-l", _BLOCK]
     if flow["congestion_control"]:
@@ -79,7 +80,7 @@ def _client(flow: dict[str, Any], addresses: dict[str, str], port: int) -> dict[
     return _process(flow, "src", times, argv)
 
 
-def _process(flow: dict[str, Any], side: str, times: list[str], options: list[str]) -> dict[str, Any]:
+def _process(flow: dict[str, Any], side: str, times: list[str], options: list[str]) -> Program:
     """Return a process of the job. `-i 0`: no reports on the way, each would wake the process."""
     # iperf3 before 3.19 has no --mptcp; mptcpize puts a library in front that makes every TCP socket an MPTCP one.
     wrapper = ["mptcpize", "run"] if flow["transport"] == "mptcp" else []

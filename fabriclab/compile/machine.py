@@ -13,6 +13,7 @@ from fabriclab.compile.events import compile_events
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.pause_storm import compile_pause_storms
+from fabriclab.formats.job import JOB_FORMAT, Job, Link, OptionalParts, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import lossless_queues
@@ -22,8 +23,6 @@ from fabriclab.resolve.traffic_nodes import participants
 from fabriclab.workload.sizes import mean_size
 
 MIB = 1 << 20
-
-JOB_FORMAT = "fabriclab-job-1"
 
 _BASE_MEMORY_BYTES = 256 * MIB
 _NODE_MEMORY_BYTES = 6 * MIB
@@ -83,7 +82,7 @@ def _carriers_algorithms(plan: Plan) -> set[str]:
     return algorithms
 
 
-def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = False) -> dict[str, Any]:
+def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = False) -> Job:
     """Return the machine's job (`machine/job.json`). `flows` is the table of the plan's flows; iperf3's have processes
     of their own.
 
@@ -107,18 +106,20 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
     }
 
 
-def _optional_parts(plan: Plan, stock: bool) -> dict[str, Any]:
+def _optional_parts(plan: Plan, stock: bool) -> OptionalParts:
     """Return the job's parts about routes, changes of links and pause storms,
     each only where there is something to say."""
-    parts = {
-        "ready": compile_ready(plan),
-        "events": compile_events(plan, stock=stock),
-        "disturbances": [] if stock else compile_pause_storms(plan),
-    }
-    return {name: part for name, part in parts.items() if part}
+    parts: OptionalParts = {}
+    if ready := compile_ready(plan):
+        parts["ready"] = ready
+    if events := compile_events(plan, stock=stock):
+        parts["events"] = events
+    if not stock and (disturbances := compile_pause_storms(plan)):
+        parts["disturbances"] = disturbances
+    return parts
 
 
-def _links(plan: Plan) -> list[dict[str, Any]]:
+def _links(plan: Plan) -> list[Link]:
     links: dict[frozenset[tuple[str, str]], dict[str, Any]] = {}
     for node in plan.nodes:
         for port in node.ports:
@@ -130,7 +131,7 @@ def _links(plan: Plan) -> list[dict[str, Any]]:
     return [{"a": link["a"], "b": link["b"], "mtu": link["mtu"]} for link in links.values()]
 
 
-def _probes(plan: Plan) -> list[dict[str, Any]]:
+def _probes(plan: Plan) -> list[Program]:
     probes = plan.probes
     intervals = (
         probes.queue_interval_ns,
@@ -157,7 +158,7 @@ def _ends_of(flows: pl.DataFrame) -> set[str]:
     return {str(name) for column in ("src", "dst") for name in flows[column].cast(pl.String).unique()}
 
 
-def _replay(node: Node) -> dict[str, Any]:
+def _replay(node: Node) -> Program:
     files = [
         "--trace",
         "/job/traffic/trace.csv",
@@ -176,8 +177,8 @@ def _show_qdiscs(node: Node, stock: bool) -> list[str]:
     return ["tc", "-s", *(["-j"] if is_known else []), "qdisc", "show"]
 
 
-def _collect(plan: Plan, playing: set[str], stock: bool) -> list[dict[str, Any]]:
-    collect: list[dict[str, Any]] = [{"name": "kernel", "node": None, "argv": ["uname", "-r"]}]
+def _collect(plan: Plan, playing: set[str], stock: bool) -> list[Program]:
+    collect: list[Program] = [{"name": "kernel", "node": None, "argv": ["uname", "-r"]}]
     collect += [
         {"name": f"qdisc@{node.name}", "node": node.name, "argv": _show_qdiscs(node, stock)}
         for node in plan.nodes

@@ -3,8 +3,7 @@ played by `replay pause-storm` (`traffic/README.md`)."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from fabriclab.formats.job import Program
 from fabriclab.formats.plan.model import PauseStorm, Plan
 
 _QUANTA = 65_535
@@ -13,12 +12,12 @@ _QUANTUM_BITS = 512
 """A quantum is that many bit times (IEEE 802.3, annex 31B)."""
 
 
-def compile_pause_storms(plan: Plan) -> list[dict[str, Any]]:
+def compile_pause_storms(plan: Plan) -> list[Program]:
     """Return the job's processes, one for each storm."""
     return [_process(plan, storm) for storm in plan.pause_storms]
 
 
-def _process(plan: Plan, storm: PauseStorm) -> dict[str, Any]:
+def _process(plan: Plan, storm: PauseStorm) -> Program:
     what = ["--interface", storm.interface, "--priorities", ",".join(map(str, storm.priorities))]
     times = [
         "--at-ns",

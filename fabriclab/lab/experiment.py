@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabriclab.formats.framing import HEADER_BYTES
+from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
 from fabriclab.lab.hosts.mptcp_checks import check_mptcp
@@ -31,7 +32,7 @@ from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.read import SHARED_KEYS, SWITCH_KEYS, read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.lab.traffic import LONGEST_NS, Scope, WrittenTraffic, read_traffic
+from fabriclab.lab.traffic import LONGEST_NS, Scope, read_traffic
 from fabriclab.lab.validation import WrittenValidation, read_validation
 from fabriclab.units import format_duration
 
@@ -71,7 +72,7 @@ class Experiment:
     """The hosts of each group, those drawn by the seed among them."""
     hosts: Mapping[str, WrittenTransport]
     routing: WrittenRouting
-    traffic: tuple[WrittenTraffic, ...]
+    traffic: tuple[Traffic, ...]
     events: tuple[WrittenEvent, ...]
     pause_storms: tuple[WrittenPauseStorm, ...]
     probes: WrittenProbes
@@ -170,7 +171,7 @@ def _line_rates(links: LinkOverrides, topology: Topology | None) -> dict[str, in
     return rates
 
 
-def _read_limit(root: Section, traffic: tuple[WrittenTraffic, ...]) -> int:
+def _read_limit(root: Section, traffic: tuple[Traffic, ...]) -> int:
     last = max(traffic, key=lambda one: one.last_time_ns, default=None)
     last_ns = last.last_time_ns if last else 0
     limit = root.duration("limit", 1, LONGEST_NS)

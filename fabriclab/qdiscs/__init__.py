@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fabriclab.qdiscs.codel import Codel
+from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
 from fabriclab.qdiscs.fq_pie import FqPie
 from fabriclab.qdiscs.keys import Key
@@ -21,6 +22,7 @@ QDISCS: tuple[type[Qdisc], ...] = (
     FqCodel,
     Pie,
     FqPie,
+    Fq,
 )
 
 KINDS: Mapping[str, type[Qdisc]] = {qdisc.kind: qdisc for qdisc in QDISCS}

@@ -37,7 +37,6 @@ from fabriclab.resolve.parameters import parameter_values
 from fabriclab.resolve.probes import resolve_probes
 from fabriclab.resolve.routing import compute_routes
 from fabriclab.resolve.static_routes import beside_static, resolve_static_routes
-from fabriclab.resolve.traffic import resolve_traffic
 from fabriclab.resolve.warnings import file_warnings, plan_warnings
 
 _NS_PER_US = 1000
@@ -97,7 +96,7 @@ class Resolver:
         lab, experiment = self._lab, applied.experiment
         bgp = _resolve_bgp(experiment.routing, lab.topology)
         nodes, buffers, route_notes = self._network(experiment, bgp)
-        traffic = tuple(resolve_traffic(each) for each in experiment.traffic)
+        traffic = experiment.traffic
         return Plan(
             lab=lab.name,
             title=experiment.title,

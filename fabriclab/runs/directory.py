@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +60,12 @@ def write_inputs(
             write_text(files / name, text)
 
 
-def write_json(path: Path, data: dict[str, Any]) -> None:
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
     """Write a JSON file; whoever reads it meanwhile finds the old one or the new one. Raises OSError that names it."""
     write_text(path, json_text(data))
 
 
-def json_text(data: dict[str, Any]) -> str:
+def json_text(data: Mapping[str, Any]) -> str:
     """Return data as the text of a JSON file."""
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 

@@ -17,6 +17,7 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.run_directory import TRACE_FILE
 
 EngineName = Literal["vm", "containerlab"]
 
@@ -66,6 +67,6 @@ def execute(
     """Run the job of a run directory in its engine. Raises EngineError when it can't start."""
     if isinstance(made_from, ContainerLab):
         return run_containers(made_from, directory, on_event, interrupt)
-    memory_bytes = machine_memory_bytes(plan, (directory / "traffic" / "trace.csv").stat().st_size)
+    memory_bytes = machine_memory_bytes(plan, (directory / TRACE_FILE).stat().st_size)
     with claim_cpu() as cpu:
         return run_machine(Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s), on_event, interrupt)

@@ -17,7 +17,7 @@ from fabriclab.compile import TraceError
 from fabriclab.engine.events import Event
 from fabriclab.files import explain, no_room
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.run_directory import MANIFEST, SWEEP, SWEEP_FORMAT
+from fabriclab.formats.run_directory import MANIFEST, SUMMARY, SWEEP, SWEEP_FORMAT
 from fabriclab.formats.where_clause import Scalar
 from fabriclab.runs.directory import read_json, write_json
 from fabriclab.runs.engines import MadeFrom
@@ -62,7 +62,7 @@ class Sweep:
         """Mark the points that an earlier sweep has done."""
         for point in self.points:
             manifest = read_json(point.directory / MANIFEST)
-            if manifest is not None and manifest.get("status") in DONE and (point.directory / "summary.json").is_file():
+            if manifest is not None and manifest.get("status") in DONE and (point.directory / SUMMARY).is_file():
                 point.status, point.message, point.reused = manifest["status"], manifest.get("message", ""), True
 
     def note(self, point: PointState, status: str, message: str = "") -> None:

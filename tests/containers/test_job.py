@@ -14,6 +14,7 @@ from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.job import read_job, split_sampler, taking_part
 from fabriclab.engine.containers.node import links_batch
 from fabriclab.engine.containers.topology import deployable
+from fabriclab.formats.job import JOB_FORMAT, Job
 from fabriclab.formats.plan.traffic import RoundsTraffic
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
@@ -111,7 +112,17 @@ def test_counters_of_interfaces_alone_deploy_no_host() -> None:
         "output": "/job/raw/interfaces.csv",
         "ports": [{"name": "h9:eth1", "netns": "/run/netns/h9"}],
     }
-    empty: dict[str, Any] = {"daemons": [], "traffic": [], "collect": []}
+    empty = Job(
+        format=JOB_FORMAT,
+        limit_ns=1,
+        sysctl="machine/sysctl.conf",
+        nodes=[],
+        links=[],
+        daemons=[],
+        probes=[],
+        traffic=[],
+        collect=[],
+    )
     assert taking_part(empty, SAMPLER | {"interfaces": interfaces}) == {"h1", "s1", "s2"}
 
 

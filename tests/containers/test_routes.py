@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fabriclab.engine.containers.routes import ExpectedRoute, read_expectation, wrong_routes
+from fabriclab.formats.job import Ready
 
 TABLE: list[dict[str, Any]] = [
     {"dst": "10.0.0.0/31", "dev": "eth1", "flags": []},
@@ -48,7 +49,7 @@ def test_routes_that_are_not(route: ExpectedRoute, words: str) -> None:
 
 
 def test_an_expectation_is_read_from_the_job() -> None:
-    record = {
+    record: Ready = {
         "limit_ns": 5,
         "interval_ns": 1,
         "nodes": [{"node": "s1", "routes": [{"prefix": "p", "interfaces": ["eth1"], "paths": 1}]}],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from fabriclab.formats.plan import Plan
@@ -46,4 +47,4 @@ def plan_of(
 def traffic_of(directory: Path, keys: str, settings: Mapping[str, str] | None = None) -> dict[str, object]:
     """Return the plan's traffic `one` of these keys, as plain data."""
     (traffic,) = plan_of(directory, f"traffic: {{one: {{{keys}}}}}\n", settings=settings).traffic
-    return traffic.model_dump()
+    return asdict(traffic)

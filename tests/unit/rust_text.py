@@ -9,7 +9,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-REPLAY, SAMPLER = (ROOT / path for path in ("traffic/replay/src", "probes/sampler/src"))
+REPLAY, SAMPLER, INIT = (
+    ROOT / path for path in ("traffic/replay/src", "probes/sampler/src", "images/machine/init/src")
+)
 
 
 def only(pattern: str, text: str) -> re.Match[str]:
@@ -53,6 +55,13 @@ def words(function: str, text: str) -> list[str]:
     arms = re.findall(r'^\s*((?:"\w*"(?: \| )?)+) =>', body, re.MULTILINE)
     assert arms, f"{function} matches no words"
     return [word for arm in arms for word in re.findall(r'"(\w+)"', arm)]
+
+
+def fields(struct: str, text: str) -> dict[str, bool]:
+    """Return the fields of a struct that serde reads; with each, whether the JSON must have it."""
+    body = only(rf"pub struct {struct} \{{(?P<body>.*?)\n\}}", text)["body"]
+    found = re.findall(r"(#\[serde\(default\)\]\s*)?(?:pub )?(\w+): ([^\n]+),\n", body + "\n")
+    return {name: not default and not kind.startswith("Option<") for default, name, kind in found}
 
 
 def defined(name: str, header: str) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar, cast
 
 from fabriclab.formats.plan.model import Plan, Probes
 from fabriclab.formats.plan.node import Node, Port, Queue, Route, Transport
 from fabriclab.formats.plan.traffic import LongTraffic, RoundsTraffic, Traffic
 
 GBPS = 10**9
+T = TypeVar("T")
 
 CUBIC = Transport(
     congestion_control="cubic",
@@ -35,6 +37,11 @@ ROUNDS = RoundsTraffic(
 LONG = LongTraffic(
     name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=500_000_000, stagger_ns=1_000_000
 )
+
+
+def changed(traffic: T, **changes: Any) -> T:
+    """Return a piece of traffic with other values."""
+    return cast(T, replace(cast(Any, traffic), **changes))
 
 
 def star(

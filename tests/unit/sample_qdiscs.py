@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from fabriclab.qdiscs import KINDS, Qdisc
 from fabriclab.qdiscs.codel import Codel
+from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
 from fabriclab.qdiscs.fq_pie import FqPie
 from fabriclab.qdiscs.pie import Pie
@@ -52,6 +53,15 @@ KNOWN = (
         FqPie(target_ns=50_000, interval_ns=MS, ecn=True),
         "fq_pie limit 66 memory_limit 400000 target 50us tupdate 1000us ecn",
         FqPie(target_ns=TARGET_NS, interval_ns=MS),
+        drops=True,
+    ),
+    # Each flow's queue is full: 100 frames.
+    KnownQdisc(
+        Fq(flow_limit_packets=50, pacing=False),
+        "fq limit 66 flow_limit 50 quantum 3028 nopacing",
+        Fq(),
+        stands_at_bytes=4 * 100 * 1514,
+        marks=False,
         drops=True,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sample_plans import LONG, star
+from sample_plans import LONG, changed, star
 
 from fabriclab.compile import TraceError, compile_job, compiled_flows, machine_memory_bytes
 from fabriclab.compile.iperf3 import FIRST_PORT, compile_iperf3
@@ -20,7 +20,7 @@ ELEPHANTS = Iperf3Traffic(
     name="elephants", senders=("h1", "h2"), receiver="h3", start_ns=1_000_000, stop_ns=1_500_000_000
 )
 
-ONE = star(3, traffic=(ELEPHANTS.model_copy(update={"senders": ("h1",)}),))
+ONE = star(3, traffic=(changed(ELEPHANTS, senders=("h1",)),))
 
 
 def processes_of(plan: Plan) -> dict[str, list[str]]:
@@ -45,7 +45,7 @@ def test_each_flow_has_a_server_and_a_client_with_their_times() -> None:
 
 def test_a_carrier_is_told_to_the_client_and_mptcp_to_both() -> None:
     carrier = Carrier(transport="mptcp", congestion_control="dctcp", dscp=10)
-    traffic = ELEPHANTS.model_copy(update={"senders": ("h1",), "carrier": carrier})
+    traffic = changed(ELEPHANTS, senders=("h1",), carrier=carrier)
     processes = processes_of(star(3, traffic=(traffic,)))
     client, server = processes["iperf3-0-src@h1"], processes["iperf3-0-dst@h3"]
     assert client[client.index("-C") : client.index("-S") + 2] == ["-C", "dctcp", "-S", "40"]
@@ -93,14 +93,14 @@ def test_containers_hand_over_what_iperf3_measured(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_machine_has_room_for_the_processes() -> None:
-    many = tuple(ELEPHANTS.model_copy(update={"name": f"e{number}"}) for number in range(100))
+    many = tuple(changed(ELEPHANTS, **{"name": f"e{number}"}) for number in range(100))
     room = machine_memory_bytes(star(3, traffic=many)) - machine_memory_bytes(star(3, traffic=(ELEPHANTS,)))
     assert room >= 198 * 2_400_000
 
 
 def test_more_flows_than_ports_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fabriclab.compile.iperf3.PORT_LIMIT", FIRST_PORT + 2)
-    again = ELEPHANTS.model_copy(update={"name": "again", "senders": ("h1",)})
+    again = changed(ELEPHANTS, name="again", senders=("h1",))
     flows = compiled_flows(star(3, traffic=(ELEPHANTS, again)), NOWHERE)
     assert len(compile_iperf3(star(3), flows.head(2))) == 4
     with pytest.raises(TraceError, match="flow 2: dst: h3 receives 2 flows of iperf3 already"):

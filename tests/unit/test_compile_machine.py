@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sample_plans import DCTCP, LONG, ROUNDS, star
+from sample_plans import DCTCP, LONG, ROUNDS, changed, star
 
 from fabriclab.compile import compile_job, compile_machine_sysctl, compile_sampler, compiled_flows, machine_memory_bytes
 from fabriclab.formats.plan.model import Probes
@@ -89,7 +89,7 @@ def test_memory_grows_with_the_trace_and_with_the_groups_of_a_shuffle() -> None:
     job = ShuffleTraffic(
         name="job", mappers=hosts, reducers=hosts, size_bytes=10**9, parallel_copies=5, replicas=1, start_ns=0
     )
-    jobs = tuple(job.model_copy(update={"name": f"job{number}"}) for number in range(100))
+    jobs = tuple(changed(job, name=f"job{number}") for number in range(100))
     assert machine_memory_bytes(star(16, traffic=jobs)) > machine_memory_bytes(star(16, traffic=(job,)))
 
 
@@ -114,7 +114,7 @@ def test_memory_has_room_for_what_an_open_loop_leaves_unsent() -> None:
 
 
 def test_machine_allows_the_congestion_control_of_traffic() -> None:
-    dctcp = LONG.model_copy(update={"carrier": Carrier(congestion_control="dctcp")})
+    dctcp = changed(LONG, carrier=Carrier(congestion_control="dctcp"))
     assert "net.ipv4.tcp_allowed_congestion_control = cubic dctcp reno\n" in compile_machine_sysctl(
         star(traffic=(ROUNDS, dctcp))
     )

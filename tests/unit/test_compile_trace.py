@@ -7,7 +7,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from sample_plans import LONG, ROUNDS, star
+from sample_plans import LONG, ROUNDS, changed, star
 
 from fabriclab.compile import TraceError, compile_hosts, compiled_flows, trace_text
 from fabriclab.formats.plan.traffic import FlowsTraffic, RoundsTraffic, TraceTraffic, Traffic
@@ -33,7 +33,7 @@ def sources(rounds: RoundsTraffic, seed: int) -> list[str]:
 
 
 def test_the_seed_decides_who_is_asked_first_in_every_round_alike() -> None:
-    many = ROUNDS.model_copy(update={"senders": tuple(f"h{number}" for number in range(1, 21))})
+    many = changed(ROUNDS, **{"senders": tuple(f"h{number}" for number in range(1, 21))})
     one, other = sources(many, 1), sources(many, 2)
     assert one == sources(many, 1)
     assert one != other
@@ -57,10 +57,7 @@ def test_rounds_wait_for_the_round_before_and_keep_their_connections() -> None:
 
 @pytest.mark.usefixtures("in_written_order")
 def test_new_connections_have_no_name() -> None:
-    assert (
-        rows(ROUNDS.model_copy(update={"connection": "new", "rounds": 1}))[0]
-        == "0,1000000,h1,h3,256000,,pull,,sru.r0,,sru"
-    )
+    assert rows(changed(ROUNDS, connection="new", rounds=1))[0] == "0,1000000,h1,h3,256000,,pull,,sru.r0,,sru"
 
 
 @pytest.mark.usefixtures("in_written_order")
@@ -83,7 +80,7 @@ def test_hosts_have_their_first_ports_address() -> None:
 def user_trace(directory: Path, text: str, **changes: str) -> list[str]:
     (directory / "mine.csv").write_text(text)
     trace = TraceTraffic(name="mine", file="mine.csv", sha256=hashlib.sha256(text.encode()).hexdigest())
-    plan = star(traffic=(LONG, trace.model_copy(update=changes)))
+    plan = star(traffic=(LONG, changed(trace, **changes)))
     return "".join(trace_text(compiled_flows(plan, directory))).splitlines()[2:]
 
 

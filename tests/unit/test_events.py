@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sample_plans import CUBIC, star
@@ -11,6 +10,7 @@ from test_bgp import TWO_LEAVES
 from test_plan import EXPERIMENT, plan_of
 
 from fabriclab.compile import compile_job, compile_node
+from fabriclab.formats.job import Change
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.model import Event
 from fabriclab.lab.failures import parse_loss
@@ -21,7 +21,7 @@ def with_events(directory: Path, *events: str, routing: str = "static") -> Plan:
     return plan_of(directory, TWO_LEAVES, f"{EXPERIMENT}routing: {{protocol: {routing}}}\nevents:\n{lines}")
 
 
-def lines_of(event: dict[str, Any]) -> list[str]:
+def lines_of(event: Change) -> list[str]:
     return [f"{step['node']} {step['tool']} {line}" for step in event["steps"] for line in step["lines"]]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from rust_text import REPLAY, ROOT, SAMPLER, constant, defined, names, series, string_constant, words
+from rust_text import INIT, REPLAY, ROOT, SAMPLER, constant, defined, fields, names, series, string_constant, words
 
-from fabriclab.formats import trace
+from fabriclab.formats import job, trace
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.logs import EXEC_LOG, FLOW_LOG, INTERFACES, TCP
 from fabriclab.formats.logs import QUEUES as QUEUE_LOG
@@ -78,10 +79,25 @@ def tables(*expected: Table) -> Callable[[str], None]:
     return check
 
 
+def job_form(text: str) -> None:
+    assert constant("FORMAT", text) == f'"{job.JOB_FORMAT}"'
+    for name, ours in JOB_OBJECTS.items():
+        wanted = fields(name, text)
+        keys = set(ours.__annotations__)
+        assert keys == set(wanted), name
+        assert {key for key, needed in wanted.items() if needed} <= ours.__required_keys__, name
+
+
 def queues_of_a_port(header: str) -> None:
     assert defined("TC_SWITCH_QUEUES", header) == QUEUES
 
 
+JOB_OBJECTS: dict[str, Any] = {
+    **{"Job": job.Job, "Node": job.JobNode, "Link": job.Link, "Endpoint": job.Endpoint, "Program": job.Program},
+    **{"Ready": job.Ready, "Change": job.Change, "Step": job.Step, "Expectation": job.Expectation},
+    **{"ExpectedNode": job.ExpectedNode, "ExpectedRoute": job.ExpectedRoute},
+}
+"""What `job.rs` calls the objects of the job."""
 SWITCHES = [table for table in SWITCH_TABLES.values() if table is not CONGESTION_EVENTS]
 CONTRACTS: list[tuple[Path, Callable[[str], None], str, str]] = [
     (ROW, trace_columns, '"src",\n        "dst"', '"dst",\n        "src"'),
@@ -103,6 +119,9 @@ CONTRACTS: list[tuple[Path, Callable[[str], None], str, str]] = [
     (SAMPLER / "switch/mod.rs", tables(*SWITCHES), "paused_ns,storms", "storms,paused_ns"),
     (SAMPLER / "switch/mod.rs", tables(*SWITCHES), "dropped_wred,", "dropped_red,"),
     (SAMPLER / "switch/journal.rs", tables(CONGESTION_EVENTS), "peak_bytes", "peak"),
+    (INIT / "job.rs", job_form, "fabriclab-job-1", "fabriclab-job-2"),
+    (INIT / "job.rs", job_form, "pub argv: Vec<String>", "pub command: Vec<String>"),
+    (INIT / "job.rs", job_form, "pub reconvergence: Option<Expectation>", "pub reconvergence: Expectation"),
     (UAPI, queues_of_a_port, "TC_SWITCH_QUEUES 8", "TC_SWITCH_QUEUES 16"),
 ]
 """A file, what is compared, and a change of the file that has to be noticed."""

@@ -255,6 +255,7 @@ def test_a_trace_is_part_of_the_lab(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("directory", LABS, ids=lambda path: path.name)
+@pytest.mark.no_cover
 def test_our_labs_are_good(directory: Path) -> None:
     assert parse_lab(directory).name == directory.name
 

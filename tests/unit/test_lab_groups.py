@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ traffic:
   c: {kind: query, aggregators: some, workers: others, response: 1 KB, interval: 1 ms, stop: 1 s}
 """
     plan = plan_of(tmp_path, text)
-    flows, arrivals, query = (traffic.model_dump() for traffic in plan.traffic)
+    flows, arrivals, query = (asdict(traffic) for traffic in plan.traffic)
     assert flows["senders"] == ("h1", "h3", "h4")  # the receiver is left out of a group
     assert (arrivals["pairs"]["senders"], arrivals["pairs"]["receivers"]) == (
         ("h1", "h3", "h4", "h2"),

@@ -185,6 +185,7 @@ def test_what_a_traffic_says_itself_holds_for_both_ends(tmp_path: Path) -> None:
     assert "hosts.default.congestion_control is cubic: flows of traffic.bulk between h3 and h1 have no marks" in warning
 
 
+@pytest.mark.no_cover
 def test_no_shipped_lab_follows(tmp_path: Path) -> None:
     """Their hosts' congestion control is written wherever DCTCP runs: their flows are what they were
     before hosts followed."""

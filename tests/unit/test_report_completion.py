@@ -84,6 +84,7 @@ def test_seeds_are_pooled(study_dir: Path, tmp_path: Path) -> None:
     assert "resample the runs of all seeds" in text
 
 
+@pytest.mark.no_cover
 def test_a_sweep_of_many_seeds_is_a_small_page(tmp_path: Path) -> None:
     directory = mixed_sweep(tmp_path / "sweep", seeds=30, flows=10, classes=("short",))
     out = tmp_path / "report.html"

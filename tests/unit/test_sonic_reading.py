@@ -239,6 +239,7 @@ def test_a_file_full_of_mistakes_is_given_up_on() -> None:
     assert len(complaints({"SCHEDULER": {str(number): {"weight": "0"} for number in range(10_000)}})) == 50
 
 
+@pytest.mark.no_cover
 def test_a_large_file_is_read_and_its_mistake_found() -> None:
     entries = b",\n".join(
         b'"rule%d": {"PRIORITY": "%d", "SRC_IP": "10.0.0.0/8"}' % (number, number) for number in range(400_000)

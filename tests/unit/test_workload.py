@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sample_plans import changed
 from sample_traffic import EVERYONE, HOSTS, KINDS, MS, distributed, two_racks
 
 from fabriclab.formats.plan.traffic import (
@@ -20,6 +22,8 @@ from fabriclab.formats.plan.traffic import (
     FlowsTraffic,
     LongTraffic,
     Pairs,
+    Pattern,
+    Process,
     QueryTraffic,
     RoundsTraffic,
     ShuffleTraffic,
@@ -60,7 +64,7 @@ def test_nobody_sends_to_itself_and_every_group_that_is_waited_for_exists(kind: 
 def test_another_traffic_or_host_changes_no_draw() -> None:
     alone, beside = flows_of(KINDS["arrivals"]), flows_of(KINDS["query"], KINDS["arrivals"])
     assert alone.drop("flow").equals(beside.filter(pl.col("class").cast(pl.String) == "web").drop("flow"))
-    fewer = KINDS["query"].model_copy(update={"aggregators": ("h4",)})
+    fewer = changed(KINDS["query"], aggregators=("h4",))
     columns = ["start_ns", "src", "dst", "size_bytes"]
     of_h4 = flows_of(KINDS["query"]).filter(pl.col("dst") == "h4")
     assert of_h4.select(columns).equals(flows_of(fewer).select(columns))
@@ -72,9 +76,7 @@ def test_the_seed_changes_the_draws() -> None:
 
 def arrivals(process: str, **changes: object) -> ArrivalsTraffic:
     jitter_ns = 5000 if process == "jittered" else 0
-    of_process = Arrivals.model_validate(
-        {"process": process, "interval_ns": MS, "jitter_ns": jitter_ns, "burst_flows": 4}
-    )
+    of_process = Arrivals(process=cast(Process, process), interval_ns=MS, jitter_ns=jitter_ns, burst_flows=4)
     traffic = ArrivalsTraffic(
         name="a",
         pairs=EVERYONE,
@@ -83,7 +85,7 @@ def arrivals(process: str, **changes: object) -> ArrivalsTraffic:
         start_ns=2 * MS,
         stop_ns=4000 * MS,
     )
-    return traffic.model_copy(update=changes)
+    return changed(traffic, **changes)
 
 
 @pytest.mark.parametrize("process", ["fixed", "jittered", "poisson", "bursty"])
@@ -117,15 +119,16 @@ def test_the_load_asked_is_got_over_a_long_run(name: str) -> None:
     interval_ns = round(8 * size.mean_bytes / 0.4)
     flows = 1_500_000
     stop_ns = interval_ns * flows // len(HOSTS)
-    traffic = arrivals("poisson", size=size, start_ns=0, stop_ns=stop_ns).model_copy(
-        update={"arrivals": Arrivals(process="poisson", interval_ns=interval_ns, load_ppm=400_000)}
+    traffic = changed(
+        arrivals("poisson", size=size, start_ns=0, stop_ns=stop_ns),
+        **{"arrivals": Arrivals(process="poisson", interval_ns=interval_ns, load_ppm=400_000)},
     )
     got = 8 * int(flows_of(traffic)["size_bytes"].sum()) / (len(HOSTS) * stop_ns)
     assert abs(got / 0.4 - 1) < 0.01
 
 
 def receivers(pattern: str, sender: str, **changes: object) -> Counter[str]:
-    pairs = Pairs.model_validate({"pattern": pattern, "senders": HOSTS, "receivers": HOSTS, **changes})
+    pairs = changed(Pairs(pattern=cast(Pattern, pattern), senders=HOSTS, receivers=HOSTS), **changes)
     flows = flows_of(arrivals("fixed", pairs=pairs))
     return Counter(flows.filter(pl.col("src") == sender)["dst"])
 
@@ -209,7 +212,7 @@ def test_long_flows_from_all_to_all_are_one_to_each() -> None:
 
 
 def test_a_querys_workers_are_different_and_answer_one_aggregator() -> None:
-    traffic = KINDS["query"].model_copy(update={"stop_ns": 2000 * MS, "fan_out": 5, "jitter_ns": 0})
+    traffic = changed(KINDS["query"], stop_ns=2000 * MS, fan_out=5, jitter_ns=0)
     assert isinstance(traffic, QueryTraffic)
     queries = flows_of(traffic).group_by("group", maintain_order=True).agg("src", "dst", pl.col("start_ns").min())
     assert all(len(set(workers)) == 5 for workers in queries["src"])
@@ -220,7 +223,7 @@ def test_a_querys_workers_are_different_and_answer_one_aggregator() -> None:
 
 def test_more_workers_than_there_are_is_an_error() -> None:
     with pytest.raises(TraceError, match=r"traffic\.query: fan_out: 6 workers of the 5 that h\d can ask"):
-        flows_of(KINDS["query"].model_copy(update={"fan_out": 6}))
+        flows_of(changed(KINDS["query"], fan_out=6))
 
 
 def test_a_shuffles_bytes_are_the_jobs_but_for_what_stays_on_its_host() -> None:
@@ -263,13 +266,13 @@ def test_replicas_lie_as_hdfs_puts_them() -> None:
 def test_a_shuffle_that_cannot_be_is_an_error() -> None:
     job = KINDS["shuffle"]
     with pytest.raises(TraceError, match=r"traffic\.job: size: 40 bytes in 12 shares; a share must be 4 bytes or more"):
-        flows_of(job.model_copy(update={"size_bytes": 40, "sources": ()}))
+        flows_of(changed(job, size_bytes=40, sources=()))
     with pytest.raises(TraceError, match=r"traffic\.job: replicas: 7 copies need as many hosts; the job has 6"):
-        flows_of(job.model_copy(update={"replicas": 7}))
+        flows_of(changed(job, replicas=7))
 
 
 def test_a_shuffle_without_sources_starts_at_its_time() -> None:
-    flows = flows_of(KINDS["shuffle"].model_copy(update={"sources": ()}))
+    flows = flows_of(changed(KINDS["shuffle"], sources=()))
     assert set(flows.filter(pl.col("after").is_null())["start_ns"]) == {7}
     assert flows.filter(pl.col("after").is_null())["group"].str.ends_with("/0").all()
 
@@ -293,7 +296,7 @@ def test_columns_that_nobody_uses_are_not_written() -> None:
 
 
 def test_rounds_without_jitter_ask_in_one_order() -> None:
-    rounds = KINDS["rounds"].model_copy(update={"jitter_ns": 0})
+    rounds = changed(KINDS["rounds"], jitter_ns=0)
     assert isinstance(rounds, RoundsTraffic)
     asked = flows_of(rounds)["src"].to_list()
     assert asked[:3] == asked[3:6] == asked[6:]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from sample_plans import CUBIC, ROUNDS, star
+from sample_plans import CUBIC, ROUNDS, changed, star
 from vm import Vm
 
 from fabriclab.formats.plan.model import Plan
@@ -32,8 +32,8 @@ def busy_host() -> Iterator[None]:
 
 def incast(seed: int) -> Plan:
     """Eight senders through a small buffer: losses, timeouts, and everything random that TCP has."""
-    traffic = ROUNDS.model_copy(
-        update={"senders": tuple(f"h{number}" for number in range(1, 9)), "receiver": "h9", "rounds": 3}
+    traffic = changed(
+        ROUNDS, **{"senders": tuple(f"h{number}" for number in range(1, 9)), "receiver": "h9", "rounds": 3}
     )
     return star(9, transport=CUBIC, queue=Queue(limit_bytes=48_000), traffic=(traffic,), seed=seed)
 

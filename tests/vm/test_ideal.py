@@ -9,24 +9,36 @@ from vm import Vm
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Queue
-from fabriclab.formats.plan.traffic import FlowsTraffic, RoundsTraffic
+from fabriclab.formats.plan.traffic import FlowsTraffic, Mode, RoundsTraffic
 
 pytestmark = pytest.mark.vm
 
 PAYLOAD_BYTES = 1448
 
 
-def lone_flows(name: str, size_bytes: int, start_ns: int, mode: str = "push") -> FlowsTraffic:
-    return FlowsTraffic.model_validate(
-        {"name": name, "senders": ("h1",), "receiver": "h2", "size_bytes": size_bytes, "count": 2, "mode": mode}
-        | {"start_ns": start_ns, "interval_ns": 100_000_000}
+def lone_flows(name: str, size_bytes: int, start_ns: int, mode: Mode = "push") -> FlowsTraffic:
+    return FlowsTraffic(
+        name=name,
+        senders=("h1",),
+        receiver="h2",
+        size_bytes=size_bytes,
+        count=2,
+        mode=mode,
+        start_ns=start_ns,
+        interval_ns=100_000_000,
     )
 
 
 def kept_connection(size_bytes: int, rounds: int, start_ns: int) -> RoundsTraffic:
-    return RoundsTraffic.model_validate(
-        {"name": "kept", "senders": ("h1",), "receiver": "h2", "size_bytes": size_bytes, "rounds": rounds}
-        | {"start_ns": start_ns, "connection": "kept", "mode": "pull"}
+    return RoundsTraffic(
+        name="kept",
+        senders=("h1",),
+        receiver="h2",
+        size_bytes=size_bytes,
+        rounds=rounds,
+        start_ns=start_ns,
+        connection="kept",
+        mode="pull",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sample_plans import CUBIC, DCTCP, GBPS, star
+from sample_plans import CUBIC, DCTCP, GBPS, changed, star
 from test_known_answers import PAYLOAD_BYTES, WIRE_BYTES, with_slow_receiver
 from vm import Vm
 
@@ -87,7 +87,7 @@ def test_a_deep_queue_delays_no_end(vm: Vm) -> None:
 
 
 def test_flows_side_by_side_share_the_line(vm: Vm) -> None:
-    both = elephant().model_copy(update={"senders": ("h1", "h3")})
+    both = changed(elephant(), senders=("h1", "h3"))
     plan = star(3, rate_bps=10 * GBPS, transport=DCTCP, queue=PATHS["dctcp"][1], traffic=(both,))
     assert vm.run(with_slow_receiver(plan, "h2", GBPS)).status == "complete"
     flows = vm.flows()

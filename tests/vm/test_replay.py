@@ -17,6 +17,7 @@ from sample_plans import star
 from vm import Vm
 
 from fabriclab.compile import compile_job
+from fabriclab.formats.job import Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Mptcp, Node, Queue, Route
 from fabriclab.formats.plan.traffic import TraceTraffic
@@ -51,7 +52,7 @@ def with_trace(plan: Plan, flows: Iterable[Row], directory: Path) -> Plan:
     return plan.model_copy(update={"traffic": (trace,)})
 
 
-def play(vm: Vm, plan: Plan, flows: Iterable[Row], others: Sequence[dict[str, Any]] = ()) -> Log:
+def play(vm: Vm, plan: Plan, flows: Iterable[Row], others: Sequence[Program] = ()) -> Log:
     """Play a trace, perhaps with other programs beside it, and return what the hosts logged."""
     plan = with_trace(plan, flows, vm.directory)
     assert vm.boot(plan, [*compile_job(plan)["traffic"], *others]).status == "complete"
@@ -63,7 +64,7 @@ def play(vm: Vm, plan: Plan, flows: Iterable[Row], others: Sequence[dict[str, An
     return log
 
 
-def program(node: str, command: str) -> dict[str, Any]:
+def program(node: str, command: str) -> Program:
     return {"name": f"program@{node}", "node": node, "argv": ["sh", "-c", command]}
 
 

@@ -6,7 +6,7 @@ import hashlib
 
 import polars as pl
 import pytest
-from sample_plans import CUBIC, DCTCP, ROUNDS
+from sample_plans import CUBIC, DCTCP, ROUNDS, changed
 from sample_switch_plans import SHARED, sampled, shared_star
 from vm import Vm
 
@@ -53,8 +53,8 @@ LOSSLESS = SwitchPort(
 
 def incast(buffer: SwitchPort, transport: Transport, pool_bytes: int = SHARED.size_bytes) -> Plan:
     """Eight senders, three rounds."""
-    traffic = ROUNDS.model_copy(
-        update={"senders": tuple(f"h{number}" for number in range(1, 9)), "receiver": "h9", "rounds": 3}
+    traffic = changed(
+        ROUNDS, **{"senders": tuple(f"h{number}" for number in range(1, 9)), "receiver": "h9", "rounds": 3}
     )
     return shared_star(
         9, buffer=buffer, pools=(Pool(name="shared", size_bytes=pool_bytes),), transport=transport, traffic=(traffic,)

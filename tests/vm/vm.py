@@ -6,6 +6,7 @@ import contextlib
 import json
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from fabriclab.results import ingest_run
 from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.directory import write_inputs
 
-Job = dict[str, Any]
+Job = Mapping[str, Any]
 
 
 def ignore(_: Event) -> None:
@@ -48,7 +49,7 @@ class Vm:
         return run_point(plan, self.directory / name, context, on_event)
 
     def boot(
-        self, plan: Plan, traffic: list[Job], name: str = "run", stall_s: float = 120, *, sampled: bool = False
+        self, plan: Plan, traffic: Sequence[Job], name: str = "run", stall_s: float = 120, *, sampled: bool = False
     ) -> Outcome:
         """Boot a plan's network with other programs in place of its traffic; without the plan's probes,
         unless it is to be sampled."""

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from fabriclab.cli.arguments.completion import complete_lab, complete_setting
+from fabriclab.cli.arguments.completion import complete_lab, complete_matrix, complete_setting, complete_stage
+from fabriclab.formats.stages import STAGES
 
 EngineName = Literal["vm", "containerlab"]
 
@@ -51,4 +52,29 @@ Stall = Annotated[
     typer.Option(
         min=1, metavar="SECONDS", help="Wall time without a sign of life after which a machine counts as hung."
     ),
+]
+Matrix = Annotated[
+    str | None,
+    typer.Option(help="Which matrix of the experiment.", show_default="the first", autocompletion=complete_matrix),
+]
+Seeds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Run every point with seeds 1 to N, or with a range such as 1..1000.",
+        show_default="the matrix's",
+    ),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="STAGE",
+        help=f"Only this stage ({', '.join(STAGES)}). Repeatable.",
+        show_default="all",
+        autocompletion=complete_stage,
+    ),
+]
+Summary = Annotated[
+    bool,
+    typer.Option("--summary", help="Say instead what each traffic comes to: flows, bytes, sizes, load asked and got."),
 ]

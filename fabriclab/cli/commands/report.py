@@ -11,6 +11,7 @@ from fabriclab.api.measured import read_any, write_report
 from fabriclab.cli.commands.outcome import show_summary
 from fabriclab.cli.host.failure import BadInputError
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.formats.run_directory import MANIFEST
 from fabriclab.lab.lab_list import is_lab
 from fabriclab.report import write_pictures
 
@@ -40,5 +41,5 @@ def _refuse(path: Path) -> None:
         )
     if not path.is_dir():
         raise BadInputError(f"{path}: is a file; give the directory of a run or sweep")
-    if is_lab(path) and not (path / "manifest.json").exists():
+    if is_lab(path) and not (path / MANIFEST).exists():
         raise BadInputError(f"{path}: is a lab, not a run; `fabriclab run {path}` makes one, and its report")

@@ -10,24 +10,13 @@ from typing import Any
 
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.routes import Expectation, read_expectation
+from fabriclab.formats import job as form
+from fabriclab.formats.run_directory import JOB_FILE, SAMPLER_FILE
 
-JOB_FORMAT = "fabriclab-job-1"
-_KNOWN = {
-    "format",
-    "limit_ns",
-    "sysctl",
-    "nodes",
-    "links",
-    "daemons",
-    "probes",
-    "traffic",
-    "collect",
-    "ready",
-    "events",
-}
+_UNABLE = {"disturbances"}
+"""Parts of a job that take the machine's own kernel."""
 _NAMESPACE = "/run/netns/"
 # The machine's own settings concern a kernel of its own; the host's is not ours to change.
-_SAMPLER_CONFIG = "machine/sampler.json"
 _REAL_TIME = "machine/real_time.json"
 _PROBED = (("queues", "ports"), ("tcp", "nodes"))
 """Parts of the sampler's configuration that name what somebody asked for."""
@@ -96,18 +85,19 @@ class Job:
 
 def read_job(directory: Path) -> Job:
     """Read a run directory's job. Raises EngineError for one that this engine can't carry out."""
-    path = directory / "machine" / "job.json"
-    job = json.loads(path.read_text())
-    unknown = sorted(set(job) - _KNOWN)
-    if job.get("format") != JOB_FORMAT or any(job[key] for key in unknown):
+    path = directory / JOB_FILE
+    record = json.loads(path.read_text())
+    unknown = sorted(set(record) - (form.Job.__annotations__.keys() - _UNABLE))
+    if record.get("format") != form.JOB_FORMAT or any(record[key] for key in unknown):
         what = (
             f"it has {', '.join(unknown)}"
             if unknown
-            else f"its format is {job.get('format')!r}, right is {JOB_FORMAT!r}"
+            else f"its format is {record.get('format')!r}, right is {form.JOB_FORMAT!r}"
         )
         raise EngineError(f"{path}: the containerlab engine can't carry out this job: {what}; --engine vm can")
+    job: form.Job = record
     sampled = any("/tools/sampler" in entry["argv"] for entry in job["probes"])
-    sampler = json.loads((directory / _SAMPLER_CONFIG).read_text()) if sampled else {}
+    sampler = json.loads((directory / SAMPLER_FILE).read_text()) if sampled else {}
     deployed = taking_part(job, sampler)
     return Job(
         limit_ns=job["limit_ns"],
@@ -117,7 +107,7 @@ def read_job(directory: Path) -> Job:
         traffic=_tasks(job["traffic"]),
         collect=_tasks(job["collect"]),
         samplers={node: config for node, config in split_sampler(sampler).items() if node in deployed},
-        ready=read_expectation(job["ready"]) if job.get("ready") else None,
+        ready=read_expectation(job["ready"]) if "ready" in job else None,
         changes=tuple(_change(event) for event in job.get("events") or ()),
         stall_ns=_read_stall_ns(directory / _REAL_TIME),
     )
@@ -128,7 +118,7 @@ def _read_stall_ns(path: Path) -> int | None:
     return found
 
 
-def taking_part(job: Mapping[str, Any], sampler: Mapping[str, Any]) -> frozenset[str]:
+def taking_part(job: form.Job, sampler: Mapping[str, Any]) -> frozenset[str]:
     """Return the nodes that a job wants anything of: hosts with traffic, all switches, whatever an event changes or a
     probe names.
 
@@ -148,7 +138,7 @@ def taking_part(job: Mapping[str, Any], sampler: Mapping[str, Any]) -> frozenset
     }
 
 
-def _change(event: Mapping[str, Any]) -> Change:
+def _change(event: form.Change) -> Change:
     steps = tuple(Step(step["node"], step["tool"], tuple(step["lines"])) for step in event["steps"])
     expected = event.get("reconvergence")
     reconvergence = read_expectation(expected) if expected else None
@@ -157,11 +147,11 @@ def _change(event: Mapping[str, Any]) -> Change:
     )
 
 
-def _tasks(entries: list[dict[str, Any]]) -> tuple[Task, ...]:
+def _tasks(entries: list[form.Program]) -> tuple[Task, ...]:
     return tuple(Task(entry["name"], entry["node"], tuple(entry["argv"])) for entry in entries)
 
 
-def _interfaces(links: list[dict[str, Any]], nodes: list[str]) -> dict[str, list[Interface]]:
+def _interfaces(links: list[form.Link], nodes: list[str]) -> dict[str, list[Interface]]:
     found: dict[str, list[Interface]] = {node: [] for node in nodes}
     for link in links:
         for end in (link["a"], link["b"]):

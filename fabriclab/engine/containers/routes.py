@@ -7,9 +7,10 @@ import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from fabriclab.engine.containers.docker import Container, run_in
+from fabriclab.formats import job
 
 _AT_ONCE = 4
 _NOT_LIVE = {"dead", "linkdown"}
@@ -32,7 +33,7 @@ class Expectation:
     nodes: Mapping[str, tuple[ExpectedRoute, ...]]
 
 
-def read_expectation(record: Mapping[str, Any]) -> Expectation:
+def read_expectation(record: job.Ready | job.Expectation) -> Expectation:
     """Read a job's `ready` or an event's `reconvergence`."""
     nodes = {
         node["node"]: tuple(
@@ -40,7 +41,8 @@ def read_expectation(record: Mapping[str, Any]) -> Expectation:
         )
         for node in record["nodes"]
     }
-    return Expectation(record.get("limit_ns"), nodes)
+    limit_ns = cast("int | None", record.get("limit_ns"))
+    return Expectation(limit_ns, nodes)
 
 
 def missing_routes(expectation: Expectation, containers: Mapping[str, Container]) -> list[str]:

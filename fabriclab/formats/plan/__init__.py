@@ -3,12 +3,26 @@
 `fabriclab.resolve` makes it, all below read it.
 """
 
-from fabriclab.formats.plan.model import Plan
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fabriclab.formats.plan.model import Plan
 
 __all__ = ["PLAN_FORMAT", "Plan", "parse_plan_json", "plan_json"]
 
 PLAN_FORMAT = "fabriclab-plan-1"
 """The version of the plan's JSON, its key `format`."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return Plan, whose pydantic is read when it is first asked for: who reads a lab alone does not wait for it."""
+    if name == "Plan":
+        from fabriclab.formats.plan.model import Plan
+
+        return Plan
+    raise AttributeError(name)
 
 
 def plan_json(plan: Plan) -> str:
@@ -18,4 +32,6 @@ def plan_json(plan: Plan) -> str:
 
 def parse_plan_json(text: str) -> Plan:
     """Return the plan of `plan_json`'s text. Raises pydantic.ValidationError."""
+    from fabriclab.formats.plan.model import Plan
+
     return Plan.model_validate_json(text)

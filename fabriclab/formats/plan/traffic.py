@@ -2,37 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
 
-from fabriclab.formats.record import Frozen
+Carried = Literal["tcp", "mptcp"]
+Process = Literal["poisson", "fixed", "jittered", "bursty"]
+Pattern = Literal["permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot"]
+Connection = Literal["kept", "new"]
+"""One connection of each pair carries all its flows, or each flow has its own."""
+Mode = Literal["push", "pull"]
+"""Who asks: the sender, or the receiver."""
 
 
-class Carrier(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A record of the plan that the lab's readers make, so that it is the standard library's: who reads a lab alone
+    does not wait for pydantic. Of JSON it refuses unknown keys."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carrier(Record):
     """What carries the flows of a traffic."""
 
-    transport: Literal["tcp", "mptcp"] = "tcp"
+    transport: Carried = "tcp"
     congestion_control: str | None = None
     """None: the host's."""
     dscp: int = 0
     """Differentiated services code point of every packet, 0 to 63 (RFC 2474)."""
 
 
-class FixedSize(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class FixedSize(Record):
     """Every flow has as many bytes."""
 
     kind: Literal["fixed"] = "fixed"
     size_bytes: int
 
+    @property
+    def mean(self) -> Fraction:
+        """The mean in bytes."""
+        return Fraction(self.size_bytes)
 
-class UniformSize(Frozen):
+
+@dataclass(frozen=True, kw_only=True)
+class UniformSize(Record):
     """Whole numbers of bytes, all equally likely, both ends included."""
 
     kind: Literal["uniform"] = "uniform"
     smallest_bytes: int
     largest_bytes: int
 
+    @property
+    def mean(self) -> Fraction:
+        """The mean in bytes."""
+        return Fraction(self.smallest_bytes + self.largest_bytes, 2)
 
-class DistributedSize(Frozen):
+
+@dataclass(frozen=True, kw_only=True)
+class DistributedSize(Record):
     """A distribution of flow sizes given by points of its cumulative distribution function."""
 
     kind: Literal["distribution"] = "distribution"
@@ -47,11 +78,17 @@ class DistributedSize(Frozen):
     mean_bytes: float
     """The mean of the sizes that are drawn, cap included, in bytes: what a load is computed with."""
 
+    @property
+    def mean(self) -> Fraction:
+        """The mean in bytes, cap included."""
+        return Fraction(self.mean_bytes)
+
 
 Size = FixedSize | UniformSize | DistributedSize
 
 
-class Arrivals(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Arrivals(Record):
     """When the flows (or queries) of one sender start.
 
     `fixed`: every interval_ns. `jittered`: so too, each moved by a uniform draw of [0, jitter_ns). `poisson`:
@@ -59,7 +96,7 @@ class Arrivals(Frozen):
     between them.
     """
 
-    process: Literal["fixed", "jittered", "poisson", "bursty"]
+    process: Process
     interval_ns: int
     """Mean time from one start of a sender to its next."""
     jitter_ns: int = 0
@@ -69,7 +106,8 @@ class Arrivals(Frozen):
     interval = 8 x mean size / (load x rate)."""
 
 
-class Pairs(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Record):
     """Who sends to whom. A host never sends to itself.
 
     `permutation`: each sender has one receiver, each receiver at most one sender more than any other. `random`: drawn
@@ -78,14 +116,15 @@ class Pairs(Frozen):
     to the hot spots, the others at random to the rest.
     """
 
-    pattern: Literal["permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot"]
+    pattern: Pattern
     senders: tuple[str, ...]
     receivers: tuple[str, ...]
     hot_spots: tuple[str, ...] = ()
     hot_share_ppm: int = 0
 
 
-class RoundsTraffic(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class RoundsTraffic(Record):
     """Synchronised rounds: every sender sends `size_bytes` to the receiver;
     a round starts when the one before is complete (in-cast)."""
 
@@ -98,12 +137,23 @@ class RoundsTraffic(Frozen):
     start_ns: int
     jitter_ns: int = 0
     """Each flow of a round starts a uniform draw of [0, jitter_ns) after the round."""
-    connection: Literal["kept", "new"]
-    mode: Literal["pull", "push"]
+    connection: Connection
+    mode: Mode
     carrier: Carrier = Carrier()
 
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, in nanoseconds after the epoch, that the experiment names."""
+        return self.start_ns
 
-class LongTraffic(Frozen):
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders) * self.rounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongTraffic(Record):
     """Long flows, one from each sender (all-to-all: one to each of its receivers), that start `stagger_ns` apart, each
     a draw of [0, jitter_ns) later, and stop together."""
 
@@ -119,8 +169,21 @@ class LongTraffic(Frozen):
     jitter_ns: int = 0
     carrier: Carrier = Carrier()
 
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, in nanoseconds after the epoch, that the experiment names."""
+        return self.stop_ns
 
-class FlowsTraffic(Frozen):
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        if self.pairs is None or self.pairs.pattern != "all-to-all":
+            return len(self.senders)
+        return sum(receiver != sender for sender in self.senders for receiver in self.pairs.receivers)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowsTraffic(Record):
     """Single flows of a given size, one from each sender to the receiver, `interval_ns` apart."""
 
     kind: Literal["flows"] = "flows"
@@ -134,11 +197,22 @@ class FlowsTraffic(Frozen):
     interval_ns: int
     jitter_ns: int = 0
     """Each flow starts a uniform draw of [0, jitter_ns) later."""
-    mode: Literal["pull", "push"]
+    mode: Mode
     carrier: Carrier = Carrier()
 
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, in nanoseconds after the epoch, that the experiment names."""
+        return self.start_ns + (self.count - 1) * self.interval_ns + self.jitter_ns
 
-class ArrivalsTraffic(Frozen):
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders) * self.count
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrivalsTraffic(Record):
     """Open-loop flows: each sender starts flows by an arrival process, whatever becomes of those before."""
 
     kind: Literal["arrivals"] = "arrivals"
@@ -151,11 +225,22 @@ class ArrivalsTraffic(Frozen):
     """No flow starts at this time or later."""
     deadline_ns: int | None = None
     """The deadline of each flow in nanoseconds, counted from its start; None: there is none."""
-    mode: Literal["pull", "push"] = "push"
+    mode: Mode = "push"
     carrier: Carrier = Carrier()
 
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, in nanoseconds after the epoch, that the experiment names."""
+        return self.stop_ns
 
-class QueryTraffic(Frozen):
+    @property
+    def flows(self) -> int:
+        """How many flows it is, about."""
+        return len(self.pairs.senders) * (1 + (self.stop_ns - self.start_ns) // self.arrivals.interval_ns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryTraffic(Record):
     """Partition/aggregate: an aggregator asks `fan_out` workers; complete when all have answered (DCTCP,
     SIGCOMM'10, section 2)."""
 
@@ -176,11 +261,22 @@ class QueryTraffic(Frozen):
     """Each request leaves a uniform draw of [0, jitter_ns) after its query's start."""
     deadline_ns: int | None = None
     """The deadline of the whole query in nanoseconds, counted from its start; None: there is none."""
-    connection: Literal["kept", "new"]
+    connection: Connection
     carrier: Carrier = Carrier()
 
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, in nanoseconds after the epoch, that the experiment names."""
+        return self.stop_ns + self.jitter_ns
 
-class ShuffleTraffic(Frozen):
+    @property
+    def flows(self) -> int:
+        """How many flows it is, about."""
+        return len(self.aggregators) * self.fan_out * (1 + (self.stop_ns - self.start_ns) // self.arrivals.interval_ns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffleTraffic(Record):
     """A MapReduce job's network phases as dependent flows: input, shuffle, output. Data that stay on their host are no
     flow.
 
@@ -202,8 +298,20 @@ class ShuffleTraffic(Frozen):
     start_ns: int
     carrier: Carrier = Carrier()
 
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, in nanoseconds after the epoch, that the experiment names."""
+        return self.start_ns
 
-class Iperf3Traffic(Frozen):
+    @property
+    def flows(self) -> int:
+        """How many flows it is at most: data that stay on their host are none."""
+        inputs = len(self.mappers) if self.sources else 0
+        return inputs + len(self.reducers) * (len(self.mappers) + self.replicas - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iperf3Traffic(Record):
     """Long flows that iperf3 sends instead of our replay, one from each sender to the receiver."""
 
     kind: Literal["iperf3"] = "iperf3"
@@ -214,8 +322,19 @@ class Iperf3Traffic(Frozen):
     stop_ns: int
     carrier: Carrier = Carrier()
 
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, in nanoseconds after the epoch, that the experiment names."""
+        return self.stop_ns
 
-class TraceTraffic(Frozen):
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceTraffic(Record):
     """A flow trace that the user brings (`traffic/README.md`); its text is part of the run directory,
     its hash part of the plan."""
 
@@ -223,6 +342,16 @@ class TraceTraffic(Frozen):
     name: str
     file: str
     sha256: str
+
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, in nanoseconds after the epoch, that the experiment names."""
+        return 0
+
+    @property
+    def flows(self) -> int:
+        """Its flows are counted when the run's own trace is made."""
+        return 0
 
 
 Traffic = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 DELAY_NS = 0
 MTU_BYTES = 1500
 """Ethernet's (RFC 894). Containerlab's own default is 9500: write `mtu` in the topology to have the
@@ -53,15 +55,15 @@ where no restoration time is given."""
 START_NS = 0
 STAGGER_NS = 0
 FLOW_COUNT = 1
-CONNECTION = "kept"
-ROUNDS_MODE = "pull"
-FLOWS_MODE = "push"
+CONNECTION: Final = "kept"
+ROUNDS_MODE: Final = "pull"
+FLOWS_MODE: Final = "push"
 JITTER_NS = 0
-TRANSPORT = "tcp"
+TRANSPORT: Final = "tcp"
 DSCP = 0
-ARRIVAL = "poisson"
-ARRIVAL_PAIRS = "random"
-LONG_PAIRS = "permutation"
+ARRIVAL: Final = "poisson"
+ARRIVAL_PAIRS: Final = "random"
+LONG_PAIRS: Final = "permutation"
 REQUEST_BYTES = 1600
 """The size of a query's request: DCTCP (SIGCOMM 2010), section 2.2."""
 PARALLEL_COPIES = 5

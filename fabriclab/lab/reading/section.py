@@ -4,7 +4,7 @@ and what would be right."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -14,6 +14,7 @@ from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, listed
 from fabriclab.units import DURATION, RATE, SIZE, Dimension, UnitError, format_quantity, parse_quantity
 
 T = TypeVar("T")
+W = TypeVar("W", bound=str)
 WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
 TRUE_WORDS = ("true", "on", "yes")
 FALSE_WORDS = ("false", "off", "no")
@@ -173,17 +174,17 @@ class Section:
 
         return self.read(name, "a percentage such as '40 %'", convert)
 
-    def choice(self, name: str, words: Sequence[str], aliases: dict[str, str] | None = None) -> Written[str] | None:
+    def choice(self, name: str, words: Sequence[W], aliases: Mapping[str, W] | None = None) -> Written[W] | None:
         """Return the one of `words` that stands below `name`, or that its alias stands for; None when it is absent or
         none of them, which is recorded."""
+        valid: dict[str, W] = {**dict(zip(words, words, strict=True)), **(aliases or {})}
 
-        def convert(text: str) -> str:
-            word = (aliases or {}).get(text, text)
-            if word not in words:
+        def convert(text: str) -> W:
+            if text not in valid:
                 near = nearest(text, words)
                 hint = f"did you mean {near!r}? " if near else ""
                 raise ValueError(f"{shown(text)} is unknown; {hint}valid here: {listed(words)}")
-            return word
+            return valid[text]
 
         return self.read(name, f"one of {listed(words)}", convert)
 

@@ -4,48 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.reading.document import MappingValue, Value
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic import arrivals, flows, long, query, rounds, shuffle, trace
-from fabriclab.lab.traffic.arrivals import WrittenArrivalsTraffic
 from fabriclab.lab.traffic.bounds import LONGEST_NS, MOST_FLOWS
-from fabriclab.lab.traffic.flows import WrittenFlows
-from fabriclab.lab.traffic.long import WrittenIperf3, WrittenLong
-from fabriclab.lab.traffic.query import WrittenQuery
-from fabriclab.lab.traffic.rounds import WrittenRounds
-from fabriclab.lab.traffic.scope import Scope, value_or
-from fabriclab.lab.traffic.shuffle import WrittenShuffle
-from fabriclab.lab.traffic.trace import WrittenTrace
+from fabriclab.lab.traffic.scope import Scope
 
-__all__ = [
-    "KEYS_OF_KIND",
-    "LONGEST_NS",
-    "MOST_FLOWS",
-    "Scope",
-    "WrittenArrivalsTraffic",
-    "WrittenFlows",
-    "WrittenIperf3",
-    "WrittenLong",
-    "WrittenQuery",
-    "WrittenRounds",
-    "WrittenShuffle",
-    "WrittenTrace",
-    "WrittenTraffic",
-    "read_traffic",
-]
+__all__ = ["KEYS_OF_KIND", "LONGEST_NS", "MOST_FLOWS", "Scope", "read_traffic"]
 
-WrittenTraffic = (
-    WrittenRounds
-    | WrittenLong
-    | WrittenFlows
-    | WrittenArrivalsTraffic
-    | WrittenQuery
-    | WrittenShuffle
-    | WrittenIperf3
-    | WrittenTrace
-)
-_Reader = Callable[[Section, str, Scope], "WrittenTraffic | None"]
+_Reader = Callable[[Section, str, Scope], "Traffic | None"]
 
 _KINDS: Mapping[str, tuple[tuple[str, ...], _Reader]] = {
     "rounds": (rounds.KEYS, rounds.read_rounds),
@@ -62,7 +31,7 @@ KEYS_OF_KIND = {kind: (*keys, "enabled") for kind, (keys, _) in _KINDS.items()}
 choose among several."""
 
 
-def read_traffic(root: Section, scope: Scope) -> tuple[WrittenTraffic, ...]:
+def read_traffic(root: Section, scope: Scope) -> tuple[Traffic, ...]:
     """Return the `traffic` section without what is not enabled; what is wrong is recorded, and left out."""
     before = len(root.problems)
     root.require("traffic", example=f"traffic: with a name and a kind ({', '.join(KEYS_OF_KIND)}) for each")
@@ -91,7 +60,7 @@ def read_traffic(root: Section, scope: Scope) -> tuple[WrittenTraffic, ...]:
     return tuple(every)
 
 
-def _read_one(value: Value, key: str, name: str, scope: Scope, root: Section) -> WrittenTraffic | None:
+def _read_one(value: Value, key: str, name: str, scope: Scope, root: Section) -> Traffic | None:
     """Return one piece of traffic; None when it is not enabled, or after recording what is wrong with it."""
     before = len(root.problems)
     section = Section(value, key, root.problems, None)
@@ -106,7 +75,7 @@ def _read_one(value: Value, key: str, name: str, scope: Scope, root: Section) ->
     return traffic if len(root.problems) == before and value_or(enabled, True) else None
 
 
-def _check_number(every: Sequence[WrittenTraffic], section: Section) -> None:
+def _check_number(every: Sequence[Traffic], section: Section) -> None:
     flows = sum(traffic.flows for traffic in every)
     if flows > MOST_FLOWS:
         largest = max(every, key=lambda traffic: traffic.flows)

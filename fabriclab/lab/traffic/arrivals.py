@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from fabriclab.formats.plan.traffic import ArrivalsTraffic
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
 from fabriclab.lab.traffic.fan_in import SENDERS
-from fabriclab.lab.traffic.pairs import PAIRS_KEYS, WrittenPairs, read_pairs
-from fabriclab.lab.traffic.process import PROCESS_KEYS, WrittenArrivals, read_arrivals
+from fabriclab.lab.traffic.pairs import PAIRS_KEYS, read_pairs
+from fabriclab.lab.traffic.process import PROCESS_KEYS, read_arrivals
 from fabriclab.lab.traffic.scope import Scope, read_deadline, read_mode, read_start, read_stop
-from fabriclab.lab.traffic.size import WrittenSize, read_size
+from fabriclab.lab.traffic.size import read_size
 
 KEYS = (
     *("kind", "senders", *PAIRS_KEYS, "size", *PROCESS_KEYS, "load", "jitter"),
@@ -20,32 +19,7 @@ KEYS = (
 )
 
 
-@dataclass(frozen=True)
-class WrittenArrivalsTraffic:
-    """Flows that arrive."""
-
-    name: str
-    pairs: WrittenPairs
-    size: WrittenSize
-    arrivals: WrittenArrivals
-    start_ns: int
-    stop_ns: int
-    deadline_ns: int | None
-    mode: str
-    carrier: WrittenCarrier
-
-    @property
-    def last_time_ns(self) -> int:
-        """The last instant, after the epoch, that the experiment names."""
-        return self.stop_ns
-
-    @property
-    def flows(self) -> int:
-        """How many flows it is, about."""
-        return len(self.pairs.senders) * (1 + (self.stop_ns - self.start_ns) // self.arrivals.interval_ns)
-
-
-def read_arrivals_traffic(section: Section, name: str, scope: Scope) -> WrittenArrivalsTraffic | None:
+def read_arrivals_traffic(section: Section, name: str, scope: Scope) -> ArrivalsTraffic | None:
     """Return the flows that arrive; None after recording what is wrong."""
     section.require("senders", example=SENDERS)
     section.require("size", example="size: 70 KB, or 2 KB .. 16 KB, or a distribution such as web-search")
@@ -58,4 +32,14 @@ def read_arrivals_traffic(section: Section, name: str, scope: Scope) -> WrittenA
     deadline_ns, mode, carrier = read_deadline(section), read_mode(section, defaults.FLOWS_MODE), read_carrier(section)
     if pairs is None or size is None or arrivals is None or stop_ns is None:
         return None
-    return WrittenArrivalsTraffic(name, pairs, size, arrivals, start_ns, stop_ns, deadline_ns, mode, carrier)
+    return ArrivalsTraffic(
+        name=name,
+        pairs=pairs,
+        size=size,
+        arrivals=arrivals,
+        start_ns=start_ns,
+        stop_ns=stop_ns,
+        deadline_ns=deadline_ns,
+        mode=mode,
+        carrier=carrier,
+    )

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from fabriclab.formats.plan.traffic import Carried, Carrier, Connection
 from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.dscp import parse_dscp
-from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.scope import value_of, value_or
+from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.scope import value_of
 
 CARRIER_KEYS = ("transport", "congestion_control", "dscp")
-TRANSPORTS = ("tcp", "mptcp")
-CONNECTIONS = ("kept", "new")
+TRANSPORTS: tuple[Carried, ...] = ("tcp", "mptcp")
+CONNECTIONS: tuple[Connection, ...] = ("kept", "new")
 
 
-@dataclass(frozen=True)
-class WrittenCarrier:
-    """The transport of every flow, its congestion control (None: the host's), and the DSCP of its packets."""
-
-    transport: str = defaults.TRANSPORT
-    congestion_control: str | None = None
-    dscp: int = defaults.DSCP
-
-
-def read_carrier(section: Section) -> WrittenCarrier:
+def read_carrier(section: Section) -> Carrier:
     """Return what carries the flows."""
-    return WrittenCarrier(
+    return Carrier(
         transport=value_or(section.choice("transport", TRANSPORTS), defaults.TRANSPORT),
         congestion_control=value_of(section.choice("congestion_control", CONGESTION_CONTROLS)),
         dscp=value_or(section.read("dscp", "a DSCP such as 46 or ef", parse_dscp), defaults.DSCP),
     )
 
 
-def read_connection(section: Section, carrier: WrittenCarrier) -> str:
+def read_connection(section: Section, carrier: Carrier) -> Connection:
     """Return `kept` (one connection of each pair carries all its flows) or `new`; over MPTCP each flow has its own."""
     connection = section.choice("connection", CONNECTIONS)
     if carrier.transport != "mptcp":

@@ -2,51 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from fabriclab.formats.plan.traffic import FlowsTraffic
 from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.bounds import (
     LARGEST_FLOW_BYTES,
     LONGEST_NS,
     MOST_REPEATS,
     WHY_FOUR_BYTES,
 )
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
 from fabriclab.lab.traffic.fan_in import read_fan_in
-from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start, value_or
+from fabriclab.lab.traffic.scope import Scope, read_jitter, read_mode, read_start
 
 KEYS = ("kind", "senders", "receiver", "size", "count", "start", "interval", "jitter", "mode", *CARRIER_KEYS)
 
 
-@dataclass(frozen=True)
-class WrittenFlows:
-    """Single flows of one size."""
-
-    name: str
-    senders: tuple[str, ...]
-    receiver: str
-    size_bytes: int
-    count: int
-    start_ns: int
-    interval_ns: int
-    jitter_ns: int
-    mode: str
-    carrier: WrittenCarrier
-
-    @property
-    def last_time_ns(self) -> int:
-        """The last instant, after the epoch, that the experiment names."""
-        return self.start_ns + (self.count - 1) * self.interval_ns + self.jitter_ns
-
-    @property
-    def flows(self) -> int:
-        """Return how many flows this traffic has."""
-        return len(self.senders) * self.count
-
-
-def read_flows(section: Section, name: str, scope: Scope) -> WrittenFlows | None:
+def read_flows(section: Section, name: str, scope: Scope) -> FlowsTraffic | None:
     """Return the flows; None after recording what is wrong."""
     section.require("size", example="size: bytes of a flow, such as 100 KB")
     hosts = read_fan_in(section, scope)
@@ -59,9 +32,11 @@ def read_flows(section: Section, name: str, scope: Scope) -> WrittenFlows | None
     carrier = read_carrier(section)
     if hosts is None or size is None:
         return None
-    return WrittenFlows(
-        name,
-        *hosts,
+    senders, receiver = hosts
+    return FlowsTraffic(
+        name=name,
+        senders=senders,
+        receiver=receiver,
         size_bytes=size.value,
         count=value_or(count, defaults.FLOW_COUNT),
         start_ns=start_ns,

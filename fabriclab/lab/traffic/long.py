@@ -3,70 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from fabriclab.formats.plan.traffic import Iperf3Traffic, LongTraffic, Pairs
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.bounds import LONGEST_NS
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
 from fabriclab.lab.traffic.fan_in import SENDERS, read_fan_in
-from fabriclab.lab.traffic.pairs import PAIRS_KEYS, WrittenPairs, read_pairs
-from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop, value_or
+from fabriclab.lab.traffic.pairs import PAIRS_KEYS, read_pairs
+from fabriclab.lab.traffic.scope import Scope, read_jitter, read_start, read_stop
 
 KEYS = ("kind", "senders", "receiver", *PAIRS_KEYS, "start", "stop", "stagger", "jitter", *CARRIER_KEYS)
 IPERF3_KEYS = ("kind", "senders", "receiver", "start", "stop", *CARRIER_KEYS)
 
 
-@dataclass(frozen=True)
-class WrittenLong:
-    """Long flows that start one after the other and stop together, to one receiver or in pairs
-    (then receiver is None)."""
-
-    name: str
-    senders: tuple[str, ...]
-    receiver: str | None
-    pairs: WrittenPairs | None
-    start_ns: int
-    stop_ns: int
-    stagger_ns: int
-    jitter_ns: int
-    carrier: WrittenCarrier
-
-    @property
-    def last_time_ns(self) -> int:
-        """The last instant, after the epoch, that the experiment names."""
-        return self.stop_ns
-
-    @property
-    def flows(self) -> int:
-        """Return how many flows this traffic has."""
-        return _flows(self.senders, self.pairs)
-
-
-@dataclass(frozen=True)
-class WrittenIperf3:
-    """Long flows that iperf3 sends."""
-
-    name: str
-    senders: tuple[str, ...]
-    receiver: str
-    start_ns: int
-    stop_ns: int
-    carrier: WrittenCarrier
-
-    @property
-    def last_time_ns(self) -> int:
-        """The last instant, after the epoch, that the experiment names."""
-        return self.stop_ns
-
-    @property
-    def flows(self) -> int:
-        """Return how many flows this traffic has."""
-        return len(self.senders)
-
-
-def read_long(section: Section, name: str, scope: Scope) -> WrittenLong | None:
+def read_long(section: Section, name: str, scope: Scope) -> LongTraffic | None:
     """Return the long flows; None after recording what is wrong."""
     targets = _targets(section, scope)
     start_ns, jitter_ns = read_start(section), read_jitter(section)
@@ -77,16 +29,27 @@ def read_long(section: Section, name: str, scope: Scope) -> WrittenLong | None:
     carrier = read_carrier(section)
     if targets is None or stop_ns is None:
         return None
-    return WrittenLong(name, *targets, start_ns, stop_ns, stagger_ns, jitter_ns, carrier)
+    senders, receiver, pairs = targets
+    return LongTraffic(
+        name=name,
+        senders=senders,
+        receiver=receiver,
+        pairs=pairs,
+        start_ns=start_ns,
+        stop_ns=stop_ns,
+        stagger_ns=stagger_ns,
+        jitter_ns=jitter_ns,
+        carrier=carrier,
+    )
 
 
-def _flows(senders: Sequence[str], pairs: WrittenPairs | None) -> int:
+def _flows(senders: Sequence[str], pairs: Pairs | None) -> int:
     if pairs is None or pairs.pattern != "all-to-all":
         return len(senders)
     return sum(receiver != sender for sender in senders for receiver in pairs.receivers)
 
 
-def _targets(section: Section, scope: Scope) -> tuple[tuple[str, ...], str | None, WrittenPairs | None] | None:
+def _targets(section: Section, scope: Scope) -> tuple[tuple[str, ...], str | None, Pairs | None] | None:
     """Return the senders with their one receiver, or with their pairs."""
     paired = [key for key in ("receivers", "pairs") if key in section]
     if not paired:
@@ -100,10 +63,15 @@ def _targets(section: Section, scope: Scope) -> tuple[tuple[str, ...], str | Non
     return None if senders is None or pairs is None else (senders, None, pairs)
 
 
-def read_iperf3(section: Section, name: str, scope: Scope) -> WrittenIperf3 | None:
+def read_iperf3(section: Section, name: str, scope: Scope) -> Iperf3Traffic | None:
     """Return iperf3's flows; None after recording what is wrong."""
     hosts = read_fan_in(section, scope)
     start_ns = read_start(section)
     stop_ns = read_stop(section, start_ns, "the start", "all its flows end")
     carrier = read_carrier(section)
-    return None if hosts is None or stop_ns is None else WrittenIperf3(name, *hosts, start_ns, stop_ns, carrier)
+    if hosts is None or stop_ns is None:
+        return None
+    senders, receiver = hosts
+    return Iperf3Traffic(
+        name=name, senders=senders, receiver=receiver, start_ns=start_ns, stop_ns=stop_ns, carrier=carrier
+    )

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from fabriclab.formats.plan.traffic import Pairs, Pattern
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section
-from fabriclab.lab.traffic.scope import Scope, value_or
+from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.scope import Scope
 
-PATTERNS = ("permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot")
+PATTERNS: tuple[Pattern, ...] = ("permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot")
 PAIRS_KEYS = ("receivers", "pairs", "hot_spots", "hot_share")
 
 
-@dataclass(frozen=True)
-class WrittenPairs:
-    """Senders, receivers, and the pattern between them."""
-
-    pattern: str
-    senders: tuple[str, ...]
-    receivers: tuple[str, ...]
-    hot_spots: tuple[str, ...]
-    hot_share_ppm: int
-
-
-def read_pairs(section: Section, scope: Scope, senders: tuple[str, ...] | None, default: str) -> WrittenPairs | None:
+def read_pairs(section: Section, scope: Scope, senders: tuple[str, ...] | None, default: Pattern) -> Pairs | None:
     """Return the pairs, by default with all hosts as receivers; None after recording what is wrong with them."""
     pattern = value_or(section.choice("pairs", PATTERNS), default)
     receivers = HostReader(section, scope.names).hosts("receivers") if "receivers" in section else scope.names.hosts
     hot_spots, hot_share_ppm = _hot_spots(section, scope, pattern, receivers)
     if senders is None or receivers is None or hot_spots is None:
         return None
-    pairs = WrittenPairs(pattern, senders, receivers, hot_spots, hot_share_ppm)
+    pairs = Pairs(
+        pattern=pattern,
+        senders=senders,
+        receivers=receivers,
+        hot_spots=hot_spots,
+        hot_share_ppm=hot_share_ppm,
+    )
     _check_partners(pairs, section, scope)
     return pairs
 
@@ -63,7 +58,7 @@ def _hot_spots(
     return hot_spots, share.value
 
 
-def _check_partners(pairs: WrittenPairs, section: Section, scope: Scope) -> None:
+def _check_partners(pairs: Pairs, section: Section, scope: Scope) -> None:
     """Record the first sender that has nobody to send to."""
     key = "receivers" if "receivers" in section else "senders"
     for sender in pairs.senders:

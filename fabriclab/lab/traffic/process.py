@@ -4,33 +4,21 @@ or with a load that the interval is computed of."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from fabriclab.formats.plan.traffic import Arrivals, Process, Size
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section, Written, mistyped
+from fabriclab.lab.reading.section import Section, Written, mistyped, value_or
 from fabriclab.lab.traffic.bounds import LONGEST_NS, MOST_REPEATS
-from fabriclab.lab.traffic.scope import Scope, value_of, value_or
-from fabriclab.lab.traffic.size import WrittenSize
+from fabriclab.lab.traffic.scope import Scope, value_of
 from fabriclab.units import format_rate
 
-PROCESSES = ("poisson", "fixed", "jittered", "bursty")
+PROCESSES: tuple[Process, ...] = ("poisson", "fixed", "jittered", "bursty")
 PROCESS_KEYS = ("arrival", "interval", "burst")
 SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM = 100, 2_000_000
 """0.01 % to 200 % of a line: an open loop may ask for more than it can get."""
 _NS_PER_S = 10**9
-
-
-@dataclass(frozen=True)
-class WrittenArrivals:
-    """An arrival process of one sender; `interval_ns` is the mean time from one start to the next."""
-
-    process: str
-    interval_ns: int
-    jitter_ns: int
-    burst_flows: int
-    load_ppm: int | None
 
 
 def interval_of_load(load_ppm: int, mean_bytes: Fraction, rate_bps: int) -> int:
@@ -38,9 +26,7 @@ def interval_of_load(load_ppm: int, mean_bytes: Fraction, rate_bps: int) -> int:
     return round(8 * mean_bytes * _NS_PER_S * 10**6 / (load_ppm * rate_bps))
 
 
-def read_arrivals(
-    section: Section, scope: Scope, senders: Sequence[str] | None, size: WrittenSize | None
-) -> WrittenArrivals | None:
+def read_arrivals(section: Section, scope: Scope, senders: Sequence[str] | None, size: Size | None) -> Arrivals | None:
     """Return the arrivals of flows, of exactly one of `interval` and `load`;
     the jitter of `arrival: jittered` is the section's."""
     load = section.percent("load", SMALLEST_LOAD_PPM, LARGEST_LOAD_PPM)
@@ -61,17 +47,24 @@ def read_arrivals(
     if "jitter" in section and process != "jittered":
         section.complain("jitter", f"belongs to arrival: jittered, not to {process}")
     jitter_ns = value_or(jitter, interval_ns) if process == "jittered" else 0
-    return WrittenArrivals(process, interval_ns, jitter_ns, burst, value_of(load))
+    return Arrivals(
+        process=process,
+        interval_ns=interval_ns,
+        jitter_ns=jitter_ns,
+        burst_flows=burst,
+        load_ppm=value_of(load),
+    )
 
 
-def read_query_arrivals(section: Section) -> WrittenArrivals | None:
+def read_query_arrivals(section: Section) -> Arrivals | None:
     """Return the arrivals of one aggregator's queries. With `arrival: jittered` each moves within one interval."""
     section.require("interval", example="interval: from one query of an aggregator to its next, such as 10 ms")
     interval = _interval(section)
     process, burst = _process(section)
     if interval is None:
         return None
-    return WrittenArrivals(process, interval.value, interval.value if process == "jittered" else 0, burst, None)
+    jitter_ns = interval.value if process == "jittered" else 0
+    return Arrivals(process=process, interval_ns=interval.value, jitter_ns=jitter_ns, burst_flows=burst)
 
 
 def _interval(section: Section) -> Written[int] | None:
@@ -85,7 +78,7 @@ def _require_one(section: Section, keys: Sequence[str], examples: str) -> None:
         )
 
 
-def _process(section: Section) -> tuple[str, int]:
+def _process(section: Section) -> tuple[Process, int]:
     """Return the process and how many flows a burst has."""
     arrival = section.choice("arrival", PROCESSES)
     process = value_or(arrival, defaults.ARRIVAL)
@@ -98,7 +91,7 @@ def _process(section: Section) -> tuple[str, int]:
 
 
 def _loaded(
-    load: Written[int], section: Section, scope: Scope, senders: Sequence[str] | None, size: WrittenSize | None
+    load: Written[int], section: Section, scope: Scope, senders: Sequence[str] | None, size: Size | None
 ) -> int | None:
     """Return the interval that a load comes to; it has to be the same for all senders."""
     rates = sorted({scope.line_rates_bps[sender] for sender in senders or () if sender in scope.line_rates_bps})

@@ -4,18 +4,18 @@ SIGCOMM 2010, section 2)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from fabriclab.formats.plan.traffic import QueryTraffic
 from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier, read_connection
-from fabriclab.lab.traffic.process import PROCESS_KEYS, WrittenArrivals, read_query_arrivals
-from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop, value_or
-from fabriclab.lab.traffic.size import WrittenSize, read_size
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier, read_connection
+from fabriclab.lab.traffic.process import PROCESS_KEYS, read_query_arrivals
+from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop
+from fabriclab.lab.traffic.size import read_size
 
 KEYS = (
     *("kind", "aggregators", "workers", "fan_out", "request", "response", *PROCESS_KEYS),
@@ -23,36 +23,7 @@ KEYS = (
 )
 
 
-@dataclass(frozen=True)
-class WrittenQuery:
-    """Queries, each with a response of `fan_out` workers."""
-
-    name: str
-    aggregators: tuple[str, ...]
-    workers: tuple[str, ...]
-    fan_out: int
-    request_bytes: int
-    response: WrittenSize
-    arrivals: WrittenArrivals
-    start_ns: int
-    stop_ns: int
-    jitter_ns: int
-    deadline_ns: int | None
-    connection: str
-    carrier: WrittenCarrier
-
-    @property
-    def last_time_ns(self) -> int:
-        """The last instant, after the epoch, that the experiment names."""
-        return self.stop_ns + self.jitter_ns
-
-    @property
-    def flows(self) -> int:
-        """How many flows it is, about."""
-        return len(self.aggregators) * self.fan_out * (1 + (self.stop_ns - self.start_ns) // self.arrivals.interval_ns)
-
-
-def read_query(section: Section, name: str, scope: Scope) -> WrittenQuery | None:
+def read_query(section: Section, name: str, scope: Scope) -> QueryTraffic | None:
     """Return the queries; None after recording what is wrong."""
     section.require(
         "aggregators",
@@ -79,11 +50,11 @@ def read_query(section: Section, name: str, scope: Scope) -> WrittenQuery | None
         or stop_ns is None
     ):
         return None
-    return WrittenQuery(
-        name,
-        aggregators,
-        workers,
-        fan_out,
+    return QueryTraffic(
+        name=name,
+        aggregators=aggregators,
+        workers=workers,
+        fan_out=fan_out,
         request_bytes=value_or(request, defaults.REQUEST_BYTES),
         response=response,
         arrivals=arrivals,

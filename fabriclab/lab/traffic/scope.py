@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from fabriclab.formats.plan.traffic import Mode
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.files import MissingError, UnreadableError
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import did_you_mean, shown
-from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.reading.section import Section, Written, value_or
 from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.units import format_duration
 
 T = TypeVar("T")
+MODES: tuple[Mode, ...] = ("push", "pull")
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,6 @@ class Scope:
     """The rate of each host's first link; without the hosts whose link has none (the topology is wrong then)."""
     directory: Path
     """The lab's, in which its files lie."""
-
-
-def value_or(written: Written[T] | None, default: T) -> T:
-    """Return what was written, else the default."""
-    return default if written is None else written.value
 
 
 def value_of(written: Written[T] | None) -> T | None:
@@ -54,9 +51,9 @@ def read_deadline(section: Section) -> int | None:
     return value_of(section.duration("deadline", 1, LONGEST_NS))
 
 
-def read_mode(section: Section, default: str) -> str:
+def read_mode(section: Section, default: Mode) -> Mode:
     """Return who asks: `push` the sender, `pull` the receiver."""
-    return value_or(section.choice("mode", ("push", "pull")), default)
+    return value_or(section.choice("mode", MODES), default)
 
 
 def read_stop(section: Section, last_start_ns: int, what: str, meaning: str) -> int | None:

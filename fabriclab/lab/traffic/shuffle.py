@@ -3,48 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from fabriclab.formats.plan.traffic import ShuffleTraffic
 from fabriclab.formats.trace import SMALLEST_BYTES
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.names import HostReader
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section, Written
+from fabriclab.lab.reading.section import Section, Written, value_or
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, MOST_REPEATS
-from fabriclab.lab.traffic.carrier import CARRIER_KEYS, WrittenCarrier, read_carrier
-from fabriclab.lab.traffic.scope import Scope, read_start, value_or
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier
+from fabriclab.lab.traffic.scope import Scope, read_start
 from fabriclab.units import format_size
 
 KEYS = ("kind", "sources", "mappers", "reducers", "size", "parallel_copies", "replicas", "start", *CARRIER_KEYS)
 
 
-@dataclass(frozen=True)
-class WrittenShuffle:
-    """A job; without sources the mappers read their own disks."""
-
-    name: str
-    sources: tuple[str, ...]
-    mappers: tuple[str, ...]
-    reducers: tuple[str, ...]
-    size_bytes: int
-    parallel_copies: int
-    replicas: int
-    start_ns: int
-    carrier: WrittenCarrier
-
-    @property
-    def last_time_ns(self) -> int:
-        """The last instant, after the epoch, that the experiment names."""
-        return self.start_ns
-
-    @property
-    def flows(self) -> int:
-        """How many flows it is at most: data that stay on their host are none."""
-        inputs = len(self.mappers) if self.sources else 0
-        return inputs + len(self.reducers) * (len(self.mappers) + self.replicas - 1)
-
-
-def read_shuffle(section: Section, name: str, scope: Scope) -> WrittenShuffle | None:
+def read_shuffle(section: Section, name: str, scope: Scope) -> ShuffleTraffic | None:
     """Return the job; None after recording what is wrong."""
     section.require("mappers", example="mappers: a count, a range such as h1..h4, a group, a list, or all")
     section.require("reducers", example="reducers: a count, a range such as h1..h4, a group, a list, or all")
@@ -71,11 +45,11 @@ def read_shuffle(section: Section, name: str, scope: Scope) -> WrittenShuffle | 
         )
     if set(mappers) == set(reducers) and len(mappers) == 1 and not sources and value_or(replicas, 1) == 1:
         section.complain("reducers", f"{shown(reducers[0])} is the only mapper too; nothing would cross the network")
-    return WrittenShuffle(
-        name,
-        sources,
-        mappers,
-        reducers,
+    return ShuffleTraffic(
+        name=name,
+        sources=sources,
+        mappers=mappers,
+        reducers=reducers,
         size_bytes=size.value,
         parallel_copies=value_or(copies, defaults.PARALLEL_COPIES),
         replicas=value_or(replicas, defaults.REPLICAS),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, open_lab_file
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.traffic.scope import Scope, complain_unreadable
@@ -13,26 +13,7 @@ from fabriclab.lab.traffic.scope import Scope, complain_unreadable
 KEYS = ("kind", "file")
 
 
-@dataclass(frozen=True)
-class WrittenTrace:
-    """A flow trace in the lab's directory."""
-
-    name: str
-    file: str
-    sha256: str
-
-    @property
-    def last_time_ns(self) -> int:
-        """Its instants stand in the trace, which is read when the run's own trace is made."""
-        return 0
-
-    @property
-    def flows(self) -> int:
-        """Its flows are counted when the run's own trace is made."""
-        return 0
-
-
-def read_trace(section: Section, name: str, scope: Scope) -> WrittenTrace | None:
+def read_trace(section: Section, name: str, scope: Scope) -> TraceTraffic | None:
     """Return the trace's name and hash; None after recording what is wrong."""
     section.require("file", example="file: a flow trace in the lab's directory (traffic/README.md)")
     file = section.scalar("file", "a file's name")
@@ -44,4 +25,4 @@ def read_trace(section: Section, name: str, scope: Scope) -> WrittenTrace | None
     except UnreadableError as error:
         complain_unreadable(file, section, scope.directory, error, "*.csv")
         return None
-    return WrittenTrace(name, str(PurePosixPath(file.value)), digest)
+    return TraceTraffic(name=name, file=str(PurePosixPath(file.value)), sha256=digest)

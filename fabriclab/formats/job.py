@@ -1,0 +1,121 @@
+"""The job, `machine/job.json`: what an engine carries out (`images/machine/README.md`).
+
+`compile` writes it, the virtual machine's PID 1 (`images/machine/init/src/job.rs`) and the container engine read it.
+These are the JSON's objects as they stand; what may be missing is in a class of its own (`total=False`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+JOB_FORMAT = "fabriclab-job-1"
+
+
+class JobNode(TypedDict):
+    """A node, and the directory of its files, relative to the run directory."""
+
+    name: str
+    files: str
+
+
+class Endpoint(TypedDict):
+    """One end of a link."""
+
+    node: str
+    interface: str
+    mac: str
+
+
+class Link(TypedDict):
+    """A link between two nodes; `mtu` is in bytes."""
+
+    a: Endpoint
+    b: Endpoint
+    mtu: int
+
+
+class Program(TypedDict):
+    """A process. A `node` of None is the machine itself."""
+
+    name: str
+    node: str | None
+    argv: list[str]
+
+
+class ExpectedRoute(TypedDict):
+    """A route that must be: `paths` next hops, all through these interfaces; 0: no such route."""
+
+    prefix: str
+    interfaces: list[str]
+    paths: int
+
+
+class ExpectedNode(TypedDict):
+    """The routes that a node must have."""
+
+    node: str
+    routes: list[ExpectedRoute]
+
+
+class Expectation(TypedDict):
+    """What routing must come to, and how long it is from one look to the next."""
+
+    interval_ns: int
+    nodes: list[ExpectedNode]
+
+
+class Ready(Expectation):
+    """What must be before the traffic starts; the run fails after `limit_ns`."""
+
+    limit_ns: int
+
+
+class Step(TypedDict):
+    """Lines for `ip -batch` or `tc -batch` in a node."""
+
+    node: str
+    tool: Literal["ip", "tc"]
+    lines: list[str]
+
+
+class Consequences(TypedDict, total=False):
+    """What else becomes of a change of links, where it is so."""
+
+    down: list[str]
+    """Nodes that lose all their processes, after the steps."""
+    up: list[str]
+    """Nodes whose daemons start again, after the steps."""
+    reconvergence: Expectation
+
+
+class Change(Consequences):
+    """A change of links at a time after the epoch."""
+
+    name: str
+    at_ns: int
+    steps: list[Step]
+
+
+class OptionalParts(TypedDict, total=False):
+    """What is written only where there is something to say."""
+
+    ready: Ready
+    events: list[Change]
+    disturbances: list[Program]
+    """What runs beside the traffic; nobody waits for it."""
+
+
+class Job(OptionalParts):
+    """The whole job. Times are nanoseconds after the epoch, or durations."""
+
+    format: str
+    limit_ns: int
+    sysctl: str
+    """The file of the machine's own sysctls, relative to the run directory."""
+    nodes: list[JobNode]
+    links: list[Link]
+    daemons: list[Program]
+    probes: list[Program]
+    traffic: list[Program]
+    collect: list[Program]
+    """What is asked at the end; its output goes to `collect/NAME`."""

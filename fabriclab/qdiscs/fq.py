@@ -1,0 +1,42 @@
+"""fq: a queue for each flow, served in turn, that keeps each packet until its sender wants it to leave (pacing).
+
+Source: Linux net/sched/sch_fq.c; tc-fq(8). As a host's own queue it paces TCP in TCP's place, as with
+`net.core.default_qdisc = fq`. On a switch, whose packets' time is past, it is a fair queue. It drops at its limits
+alone and marks nothing. A packet's DSCP puts it in one of three bands with weights of 9, 3 and 1, as ever in Linux; the
+limit of the queue is each band's.
+
+The delay of a link stands before its port's queue: of a host with a delay, packets that come to fq later than they may
+leave go at once, so bursts shorter than that delay are not spread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from fabriclab.qdiscs.keys import Key
+from fabriclab.qdiscs.qdisc import Counter, Qdisc, Room
+
+_QUANTUM_FRAMES = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fq(Qdisc):
+    """fq, whose limit of packets is the port's buffer."""
+
+    kind: Literal["fq"] = "fq"
+    flow_limit_packets: Annotated[int, Key("flow_limit", "count", 1)] = 100
+    """Most packets of a flow (tc-fq(8))."""
+    quantum_bytes: Annotated[int | None, Key("quantum", "size", 1, 2**20)] = None
+    """What a flow may send in its turn; None: two full frames (tc-fq(8))."""
+    pacing: Annotated[bool, Key("pacing", "flag")] = True
+    """Whether a socket's flows are paced (tc-fq(8))."""
+
+    name: ClassVar[str] = "fq"
+    counts_marks: ClassVar[tuple[Counter, ...]] = ()
+
+    def tc(self, room: Room) -> str:
+        """Return its words for tc."""
+        quantum = self.quantum_bytes or _QUANTUM_FRAMES * room.largest_frame_bytes
+        pacing = "pacing" if self.pacing else "nopacing"
+        return f"fq limit {room.packets} flow_limit {self.flow_limit_packets} quantum {quantum} {pacing}"
