@@ -122,7 +122,7 @@ def test_what_was_found_before_an_interrupt_is_told(
         context.interrupt.request()
         return RunResult(directory, "interrupted", "interrupted: what was measured until then is kept")
 
-    monkeypatch.setattr("fabriclab.cli.commands.validate.run_point", interrupted_in_classes)
+    monkeypatch.setattr("fabriclab.api.validation.run_point", interrupted_in_classes)
     status = validate(tmp_path, None, [], tmp_path / "out", False, "vm", 120.0, tmp_path / "out.xml", [])
     told = capsys.readouterr()
     assert status == 130 and not (tmp_path / "out.xml").exists()
