@@ -29,6 +29,7 @@ FORMAT = "fabriclab-machine-1"
 INDEX = "machine.json"
 ROUTING_PACKAGE = "fabriclab_frr"
 """The package whose wheel has the root file system with FRR."""
+_CHUNK_BYTES = 2**20
 
 
 class UnusableError(Exception):
@@ -73,12 +74,15 @@ class Packed:
                 shutil.rmtree(left, ignore_errors=True)  # by one that was killed: who has the lock is the only one
             partial = Path(tempfile.mkdtemp(prefix=f"{final.name}.partial.", dir=final.parent))
             try:
-                with tarfile.open(self.archive, "r:xz") as archive:
+                with lzma.open(self.archive) as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
                     # Modes, and links to what lies outside, are the root file system's own. Filters: Python 3.11.4 on.
                     if hasattr(tarfile, "fully_trusted_filter"):
                         archive.extractall(partial, filter="fully_trusted")
                     else:
                         archive.extractall(partial)
+                    # tar stops at its own end: what xz has behind it says whether the archive is whole (CRC64).
+                    while stream.read(_CHUNK_BYTES):
+                        pass
                 partial.chmod(0o755)
                 partial.rename(final)
             except BaseException:

@@ -5,8 +5,8 @@ Source: Linux net/sched/sch_fq.c; tc-fq(8). As a host's own queue it paces TCP i
 alone and marks nothing. A packet's DSCP puts it in one of three bands with weights of 9, 3 and 1, as ever in Linux; the
 limit of the queue is each band's.
 
-The delay of a link stands before its port's queue: of a host with a delay, packets that come to fq later than they may
-leave go at once, so bursts shorter than that delay are not spread.
+Its pacing is partial as yet: of 40 segments that a host of 10 Gbps sends into a line of 1 Gbps within a round trip of
+1.6 ms, 13 stood in the switch's queue at the peak, 28 without fq; paced evenly it would be fewer than 10. Why is open.
 """
 
 from __future__ import annotations

@@ -62,8 +62,10 @@ def test_those_who_want_it_at_once_get_the_same(packed: Packed, cache: Path) -> 
     assert [path.name for path in (cache / "rootfs").iterdir()] == ["00ff"]
 
 
-def test_what_cannot_be_unpacked_leaves_nothing(packed: Packed, cache: Path) -> None:
-    packed.archive.write_bytes(packed.archive.read_bytes()[:-60])
+@pytest.mark.parametrize("lacks", [1, 30, 60, 100, 200])
+def test_what_cannot_be_unpacked_leaves_nothing(packed: Packed, cache: Path, lacks: int) -> None:
+    """Also where all files are whole, and only what xz checks them by is cut."""
+    packed.archive.write_bytes(packed.archive.read_bytes()[:-lacks])
     with pytest.raises(UnusableError, match=r"rootfs\.tar\.xz can't be unpacked into .*XDG_CACHE_HOME names another"):
         packed.unpacked()
     assert [path for path in (cache / "rootfs").iterdir() if path.is_dir()] == []
