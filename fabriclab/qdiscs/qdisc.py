@@ -94,7 +94,7 @@ class Qdisc:
 
     def tc(self, room: Room) -> str:
         """Return its words for tc."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{self.kind}: its file has no tc()")  # every kind has its own words
 
     @classmethod
     def contradictions(cls, written: Mapping[str, Said]) -> Iterable[tuple[str, str]]:
