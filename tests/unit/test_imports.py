@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "resolve.switch": {"lab"},
     "resolve": {"resolve.switch", "lab"},
     "workload": {"distributions"},
+    "importers": {"workload"},
     "compile": {"workload", "resolve", "lab"},
     "engine": set(),
     "engine.containers": {"engine", "vendors"},
@@ -59,7 +60,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "api": {"validation", "report", "results", "runs", "engine", "compile", "workload", "resolve", "lab"},
     "cli.host": {"api", "runs", "engine"},
-    "cli.arguments": {"api", "cli.host", "lab"},
+    "cli.arguments": {"api", "cli.host", "importers", "lab"},
     "cli.text": {"api", "workload", "resolve", "lab"},
     "cli.commands": {
         *(
@@ -74,7 +75,7 @@ ALLOWED: dict[str, set[str]] = {
             "runs",
             "engine",
         ),
-        *("workload", "lab", "generate", "graph"),
+        *("importers", "workload", "lab", "generate", "graph"),
     },
     "cli": {"cli.commands", "cli.arguments", "cli.host", "vendors", "engine"},
     "__main__": {"cli"},

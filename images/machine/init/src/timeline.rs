@@ -15,8 +15,9 @@ use crate::lab::Lab;
 use crate::routes::Convergence;
 use crate::supervisor::{Ended, Role, Supervisor};
 
-/// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in fs/select.c), on a
-/// kernel without our patch that takes all slack from timers. So it ends that much before a change, and the rest is slept exactly.
+/// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in
+/// fs/select.c), on a kernel without our patch that takes all slack from timers. So it ends that much before a change,
+/// and the rest is slept exactly.
 const APPROACH_NS: i64 = MILLISECOND_NS;
 
 /// The changes still to come, and the one that routing has not followed yet.
@@ -103,7 +104,8 @@ impl<'a> Timeline<'a> {
         Ok(ended)
     }
 
-    /// Takes nodes their processes, or boots them. Their links are down already, or up again: nothing that a dying process sends leaves.
+    /// Takes nodes their processes, or boots them. Their links are down already, or up again: nothing that a dying
+    /// process sends leaves.
     fn power(&self, lab: &Lab, supervisor: &mut Supervisor, change: &Change) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
         for node in &change.down {
