@@ -1,17 +1,20 @@
-"""Flow traces out of simulators' flow files."""
+"""Flow traces out of other programs' flow files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from fabriclab.api.lab import PathLike
 from fabriclab.errors import ArgumentError
+from fabriclab.importers import NAMES
+from fabriclab.importers.convert import convert_flows
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
 from fabriclab.lab.reading.names import expand_range
-from fabriclab.workload import convert_flows, trace_text
+from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.workload import trace_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,15 +41,16 @@ class ConvertedTrace:
         return trace_text(self.frame)
 
 
-def convert(
-    file: PathLike, source: Literal["hpcc", "htsim"], *, hosts: str | Sequence[str] | None = None
-) -> ConvertedTrace:
-    """Return the flow trace of a simulator's file: `hpcc`, a flow file of HPCC's ns-3, or `htsim`, a connection matrix.
+def convert(file: PathLike, source: str, *, hosts: str | Sequence[str] | None = None) -> ConvertedTrace:
+    """Return the flow trace of another program's file. `source` is its format: `hpcc`, a flow file of HPCC's ns-3,
+    `htsim`, a connection matrix, `coflow`, a trace of Coflow-Benchmark.
 
     `hosts` are the hosts that nodes 0, 1 and so on become, as names or as text such as `h1..h16`; h1, h2 and so on
-    where nothing is said. Nothing is written. Raises ArgumentError for hosts that can't be and for a file that can't be
-    read, TraceError with every mistake in the file.
+    where nothing is said. Nothing is written. Raises ArgumentError for a format or hosts that can't be and for a file
+    that can't be read, TraceError with every mistake in the file.
     """
+    if source not in NAMES:
+        raise ArgumentError("source {0!r}: no such format; {1}", source, did_you_mean(source, NAMES))
     path = Path(file)
     try:
         text = read_named_file(path, LARGEST_TRACE_BYTES).decode()

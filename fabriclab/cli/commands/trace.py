@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 from fabriclab.api.conversion import convert as convert_file
 from fabriclab.api.look import trace as trace_lab
@@ -22,7 +21,7 @@ def trace(lab: Path, seed: int | None, settings: Sequence[str], out: Path | None
     write_output([flows.summary] if summary else flows.lines(), out)
 
 
-def convert(file: Path, source: Literal["hpcc", "htsim"], hosts: str | None, out: Path | None) -> None:
+def convert(file: Path, source: str, hosts: str | None, out: Path | None) -> None:
     """Write the trace that a simulator's flow file comes to."""
     converted = convert_file(file, source, hosts=hosts)
     write_output(converted.lines(), out)

@@ -104,7 +104,11 @@ fn values_are_judged() {
     assert_wrong("0,0,h1,h1,4,,push,,,,\n", ":3: dst is \"h1\": is also src");
     assert_wrong(
         "0,0,h1,h3,3,,push,,,,\n",
-        ":3: size_bytes is \"3\": must be an integer of at least 4",
+        ":3: size_bytes is \"3\": must be an integer from 4 to 4611686018427387904",
+    );
+    assert_wrong(
+        "0,0,h1,h3,4611686018427387905,,push,,,,\n",
+        ":3: size_bytes is \"4611686018427387905\": must be an integer from 4",
     );
     assert_wrong(
         "0,0,h1,h3,,,push,,,,\n",
