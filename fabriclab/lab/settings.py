@@ -21,7 +21,7 @@ from fabriclab.lab.reading.names import Names, expand_range
 from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.routing import ROUTING_KEYS
 from fabriclab.lab.switch import keys as switch_keys
-from fabriclab.lab.traffic import KEYS_OF_KIND
+from fabriclab.lab.traffic.read import KEYS_OF_KIND
 from fabriclab.lab.traffic.size import SIZE_KEYS
 from fabriclab.qdiscs import AQM_WORDS
 

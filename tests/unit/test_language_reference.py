@@ -14,8 +14,8 @@ import fabriclab.lab
 from fabriclab.lab.figures import FIGURE_KEYS
 from fabriclab.lab.hosts.transport import HOST_KEYS
 from fabriclab.lab.reading import defaults
-from fabriclab.lab.traffic import KEYS_OF_KIND
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS
+from fabriclab.lab.traffic.read import KEYS_OF_KIND
 from fabriclab.units import format_duration, format_size
 
 REFERENCE = (Path(__file__).parents[2] / "labs" / "README.md").read_text(encoding="utf-8")
