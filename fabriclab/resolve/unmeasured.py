@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fabriclab.formats.figures import BY_NAME
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.lab.metrics import POOL_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
@@ -20,8 +21,6 @@ _OF_SAMPLED_QUEUES = (
     *("drops", "queue_marks", "stalls", "stalled_ns"),
 )
 _OF_SIZED_FLOWS = ("fct_", "slowdown_", "deadline_")
-_OF_SWITCHES = ("buffer", "pauses", "switch-ports", "congestion-events")
-_OF_COMPLETION = ("fct-cdf", "fct-table", "slowdown", "deadlines")
 _PHASES = ("jain_phase_mean", "jain_phase_min", "fair_after_mean_ns")
 _NO_QUEUES = "no queue is sampled; write probes: {queues: {ports: [...]}}"
 _NO_SWITCHES = "no switch with a shared buffer is sampled (probes.switches)"
@@ -39,19 +38,20 @@ class Sights:
     def figure_lacks(self, figure: Mapping[str, Any]) -> str:
         """Return why a figure of the report would be empty; an empty text where nothing is known against it."""
         kind, port = str(figure["kind"]), figure.get("port")
+        needs = BY_NAME[kind].needs
         if kind == "metric":
             return self.metric_lacks(str(figure["metric"]))
         if kind in ("queue", "queue-distribution") and figure.get("queue") is not None:
             return self._switch_lacks(port)
-        if kind in ("queue", "queue-distribution", "drops"):
+        if needs == "queues":
             return self._queues_lack(port) and self._any_lacks(port)
-        if kind in _OF_SWITCHES:
+        if needs == "switches":
             return self._switch_lacks(None, figure.get("switch"))
-        if kind in ("cwnd", "throughput"):
+        if needs == "tcp":
             return self._tcp_lacks(long_only=kind == "throughput")
         traffic = figure.get("traffic") or ()
         names = (traffic,) if isinstance(traffic, str) else tuple(traffic)
-        return self._completion_lacks(names, with_deadline=kind == "deadlines") if kind in _OF_COMPLETION else ""
+        return self._completion_lacks(names, with_deadline=kind == "deadlines") if needs == "completion" else ""
 
     def metric_lacks(self, metric: str) -> str:
         """Return why a number of the summary would be unknown; an empty text where nothing is known against it."""
