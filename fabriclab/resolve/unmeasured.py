@@ -11,15 +11,13 @@ from functools import cached_property
 from typing import Any
 
 from fabriclab.formats.figures import BY_NAME
+from fabriclab.formats.metrics import QUEUES, names
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.lab.metrics import POOL_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
 from fabriclab.lab.reading.problems import listed
 
-_OF_SAMPLED_QUEUES = (
-    *("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),
-    *("drops", "queue_marks", "stalls", "stalled_ns"),
-)
+_OF_SAMPLED_QUEUES = names(QUEUES, "port")
 _OF_SIZED_FLOWS = ("fct_", "slowdown_", "deadline_")
 _PHASES = ("jain_phase_mean", "jain_phase_min", "fair_after_mean_ns")
 _NO_QUEUES = "no queue is sampled; write probes: {queues: {ports: [...]}}"

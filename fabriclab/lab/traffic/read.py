@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.reading.document import MappingValue, Value
@@ -14,15 +15,18 @@ from fabriclab.traffic import KINDS, load
 
 _Reader = Callable[[Section, str, Scope], "Traffic | None"]
 
-KEYS_OF_KIND: Mapping[str, tuple[str, ...]] = {kind: (*load(kind).keys, "enabled") for kind in KINDS}
-"""The keys of each kind; `enabled: false` leaves traffic out of a run, so that a variant or a matrix can
-choose among several."""
+
+@cache
+def keys_of_kinds() -> Mapping[str, tuple[str, ...]]:
+    """Return the keys of each kind; `enabled: false` leaves traffic out of a run, so that a variant or a matrix can
+    choose among several."""
+    return {kind: (*load(kind).keys, "enabled") for kind in KINDS}
 
 
 def read_traffic(root: Section, scope: Scope) -> tuple[Traffic, ...]:
     """Return the `traffic` section without what is not enabled; what is wrong is recorded, and left out."""
     before = len(root.problems)
-    root.require("traffic", example=f"traffic: with a name and a kind ({', '.join(KEYS_OF_KIND)}) for each")
+    root.require("traffic", example=f"traffic: with a name and a kind ({', '.join(KINDS)}) for each")
     section = root.section("traffic", None)
     if section is None:
         return ()
@@ -52,12 +56,12 @@ def _read_one(value: Value, key: str, name: str, scope: Scope, root: Section) ->
     """Return one piece of traffic; None when it is not enabled, or after recording what is wrong with it."""
     before = len(root.problems)
     section = Section(value, key, root.problems, None)
-    section.require("kind", example=f"kind: one of {', '.join(KEYS_OF_KIND)}")
-    kind = section.choice("kind", tuple(KEYS_OF_KIND))
+    section.require("kind", example=f"kind: one of {', '.join(KINDS)}")
+    kind = section.choice("kind", tuple(KINDS))
     if kind is None:
         return None
     read: _Reader = load(kind.value).read
-    section = Section(value, key, root.problems, KEYS_OF_KIND[kind.value])
+    section = Section(value, key, root.problems, keys_of_kinds()[kind.value])
     enabled = section.flag("enabled")
     traffic = read(section, name, scope)
     return traffic if len(root.problems) == before and value_or(enabled, True) else None
