@@ -14,7 +14,7 @@ ALLOWED: dict[str, set[str]] = {
     "files": set(),
     "shipped": set(),
     "formats": set(),
-    "formats.plan": set(),
+    "formats.plan": {"formats.plan.traffic"},
     "formats.plan.traffic": set(),
     "qdiscs": set(),
     "traffic": set(),
