@@ -1,9 +1,0 @@
-"""The drawing of a topology: tiers from top to bottom, hosts at the bottom, as SVG text.
-
-Knows nodes and links, no lab and no plan.
-"""
-
-from fabriclab.graph.network import Edge, Network, Vertex
-from fabriclab.graph.svg import network_svg
-
-__all__ = ["Edge", "Network", "Vertex", "network_svg"]
