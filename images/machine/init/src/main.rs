@@ -4,6 +4,7 @@
 mod batch;
 mod clock;
 mod configure;
+mod descriptor;
 mod events;
 mod failure;
 mod fib;
@@ -11,6 +12,7 @@ mod iproute;
 mod job;
 mod lab;
 mod link;
+mod live;
 mod machine;
 mod mounts;
 mod namespace;
