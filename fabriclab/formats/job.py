@@ -96,6 +96,13 @@ class Change(Consequences):
     steps: list[Step]
 
 
+class Live(TypedDict):
+    """The lab stays up: its host paces time, and says what is done inside (`fabriclab.formats.live`)."""
+
+    idle: bool
+    """Whether its own traffic is left out."""
+
+
 class OptionalParts(TypedDict, total=False):
     """What is written only where there is something to say."""
 
@@ -103,6 +110,7 @@ class OptionalParts(TypedDict, total=False):
     events: list[Change]
     disturbances: list[Program]
     """What runs beside the traffic; nobody waits for it."""
+    live: Live
 
 
 class Job(OptionalParts):

@@ -1,0 +1,153 @@
+"""A process in a node on this terminal: streams, signals and the window's size are passed on, its status is returned."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from fabriclab.formats.live import Output
+from fabriclab.live.client import Connection, Session, exit_status
+from fabriclab.live.wire import DATA_MAX, window
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+    from typing import Any
+
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+_FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_PASSED_ON = ("TERM", "LANG", "LC_ALL", "LC_CTYPE", "COLORTERM")
+_BROKEN_PIPE = 128 + signal.SIGPIPE
+
+
+def run_in_node(lab: str | None, node: str | None, argv: Sequence[str], *, terminal: bool = False) -> int:
+    """Run a program in a node with this process's streams; returns its exit status. Raises LiveError, RegistryError.
+
+    `terminal`: on a terminal of its own, which this one shows; needs standard input and output to be one.
+    """
+    with Connection(lab) as connection:
+        session = Session(connection, {"open": {"exec": execution(node, argv, terminal=terminal)}})
+        with _Signals(session, terminal), _Raw(terminal):
+            return _relay(session)
+
+
+def execution(
+    node: str | None, argv: Sequence[str], *, terminal: bool = False, watches: bool = False
+) -> dict[str, Any]:
+    """Return what PID 1 is asked for: a program in a node, or in the machine itself."""
+    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    size: dict[str, int] | None = None
+    if terminal:
+        columns, rows = _size()
+        size = {"rows": rows, "columns": columns}
+    else:
+        environment.pop("TERM", None)
+    return {"node": node, "argv": list(argv), "environment": environment, "watches": watches, "terminal": size}
+
+
+def _relay(session: Session) -> int:
+    """Pass input and output on until the process has ended."""
+    wanted, descriptor = True, session.connection.socket.fileno()
+    while session.status is None:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        if session.started and wanted and session.room > 0:
+            poll.register(_STDIN, select.POLLIN)
+        ready = dict(poll.poll())
+        if _STDIN in ready:
+            wanted = _read_input(session)
+        if descriptor in ready:
+            for kind, data in session.receive():
+                if not _write_all(_STDOUT if kind == Output.STDOUT else _STDERR, data):
+                    session.signal(signal.SIGPIPE)
+                    return _BROKEN_PIPE
+                session.consumed(len(data))
+    return exit_status(session.status)
+
+
+def _read_input(session: Session) -> bool:
+    """Send what there is of the input; returns whether there may be more."""
+    try:
+        data = os.read(_STDIN, min(session.room, DATA_MAX))
+    except OSError:
+        data = b""
+    if data:
+        session.send(data)
+    else:
+        session.finish()
+    return bool(data)
+
+
+def _write_all(descriptor: int, data: bytes) -> bool:
+    """Write bytes; returns whether somebody takes them."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BlockingIOError:
+            select.select([], [descriptor], [])
+        except OSError:
+            return False
+    return True
+
+
+class _Signals:
+    """Passes signals on to the process, and the window's size."""
+
+    def __init__(self, session: Session, terminal: bool) -> None:
+        self._session = session
+        self._terminal = terminal
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> None:
+        numbers = (*_FORWARDED, signal.SIGWINCH) if self._terminal else _FORWARDED
+        for number in numbers:
+            self._before[number] = signal.signal(number, self._handle)
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGWINCH:
+            columns, rows = _size()
+            self._session.resize(window(rows, columns))
+        elif self._session.status is None:
+            self._session.signal(number)
+            if number in (signal.SIGTERM, signal.SIGHUP):
+                # Whoever sends these wants this process to end, whatever becomes of the other.
+                sys.exit(128 + number)
+
+
+class _Raw:
+    """Lets each key reach the process as it is typed; the terminal is as it was when this ends, however it ends."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._wanted = wanted
+        self._before: Any = None
+
+    def __enter__(self) -> None:
+        if not self._wanted:
+            return
+        import termios
+        import tty
+
+        self._before = termios.tcgetattr(_STDIN)
+        tty.setraw(_STDIN, termios.TCSADRAIN)
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            import termios
+
+            termios.tcsetattr(_STDIN, termios.TCSADRAIN, self._before)
+
+
+def _size() -> tuple[int, int]:
+    try:
+        columns, rows = os.get_terminal_size(_STDIN)
+    except OSError:
+        return 80, 24
+    return columns or 80, rows or 24
