@@ -5,6 +5,7 @@ Anything that is not a plain call of one of them is left to the commands themsel
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = ("exec", "shell", "vtysh")
+FAILED = 125
+"""The exit status where the command did not start: as env(1) and docker have it, apart from the command's own."""
 
 
 def plain(arguments: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Return node and argv of a call without options: `exec NODE [--] CMD...`, `shell NODE`, `vtysh NODE`; else None."""
+    """Return node and argv of a call without options, None for any other.
+
+    Those are `exec NODE [--] CMD...`, `shell NODE`, `vtysh NODE`.
+    """
     if len(arguments) < 2 or arguments[0] not in COMMANDS or arguments[1].startswith("-"):
         return None
     command, node, rest = arguments[0], arguments[1], list(arguments[2:])
@@ -30,6 +36,7 @@ def run(arguments: Sequence[str]) -> int | None:
     call = plain(arguments)
     if call is None:
         return None
+    _open_closed()
     from fabriclab.errors import FabriclabError
     from fabriclab.live.node import exec_in_node, shell_in_node, vtysh_in_node
 
@@ -43,5 +50,11 @@ def run(arguments: Sequence[str]) -> int | None:
         return FAILED
 
 
-FAILED = 125
-"""The exit status where the command did not start: as env(1) and docker have it, apart from the command's own."""
+def _open_closed() -> None:
+    """Put something into the place of a closed stream, else the lab's socket would be it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # For reading: whoever writes an answer there learns that nobody gets it.
+            os.open(os.devnull, os.O_RDONLY)

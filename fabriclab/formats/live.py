@@ -1,4 +1,4 @@
-"""What a live lab's machine, its PID 1, its server and its clients say to each other, and how a session is written down.
+"""What a live lab's machine, PID 1, server and clients say to each other, and what a session is written down in.
 
 The kernel's messages are those of `include/uapi/linux/fabriclab_live.h`, those of PID 1 of `images/machine/README.md`
 ("A live lab"). Nothing heavy is imported here: `fabriclab exec` is to be quick.
@@ -18,7 +18,7 @@ LIVE_FILES = "live"
 HEADER = "=IIQQ"
 """A message of the kernel's: kind, length of what follows, two numbers (`struct live_header`)."""
 FRAME = "<IB"
-"""What an input or output begins with: the session's number and the kind. Between client and server: length and kind."""
+"""What an input or output begins with: the session's number, the kind. Between client and server: length, kind."""
 PAYLOAD_MAX = 65536
 """The longest input, and the longest output, in bytes."""
 REAL_TIME = 1 << 32

@@ -32,7 +32,7 @@ class LiveError(FabriclabError):
     """A live lab refuses what was asked; the text says why. The lab goes on."""
 
 
-class Gone(LiveError):
+class Gone(LiveError):  # noqa: N818 - it says what happened
     """The lab went down, or was killed, while it was asked."""
 
 

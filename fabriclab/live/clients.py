@@ -21,7 +21,7 @@ _SIGHUP, _SIGKILL = 1, 9
 _CREDIT_STEP = 1 << 17
 
 
-class Refused(FabriclabError):
+class Refused(FabriclabError):  # noqa: N818 - it says what happened
     """What a client asks can't be done; the text says why."""
 
 
@@ -65,6 +65,7 @@ class Task(Session):
         """The same when it has ended."""
 
     def heard(self, kind: int, data: bytes) -> None:
+        """Take note of its beginning and its end."""
         if kind == Output.STARTED and not self.started.done():
             self.started.set_result(decode(data))
         elif kind == Output.ENDED:
@@ -135,6 +136,7 @@ class ClientSession(Session):
         return
 
     def heard(self, kind: int, data: bytes) -> None:
+        """Pass an output on to the client, or drop it where that has gone."""
         if not self._left:
             self._client.say(kind, data)
         elif kind in (Output.STDOUT, Output.STDERR):

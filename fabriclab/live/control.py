@@ -15,7 +15,6 @@ from fabriclab.live.pace import format_speed, parse_speed
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
 from fabriclab.live.traffic import compile_start, names_of, one_flow, traffic_named
-from fabriclab.live.wire import encode
 from fabriclab.resolve.interfaces import first_address
 
 _LONGEST_STEP_NS = 10**18
@@ -47,6 +46,7 @@ class Control:
             "lab": self._plan.lab,
             "directory": str(self._running.directory.absolute()),
             "nodes": [node.name for node in self._plan.nodes],
+            "ports": {node.name: [port.interface for port in node.ports] for node in self._plan.nodes},
             "addresses": {node.name: first_address(node) for node in self._plan.nodes if node.role == "host"},
             "traffic": [traffic.name for traffic in self._plan.traffic],
             "idle": self._running.wanted.idle,
@@ -61,8 +61,6 @@ class Control:
         if node is None and "exec" in body and isinstance(asked, dict):
             return
         check_node(self._plan, node)
-        if isinstance(port := asked.pop("interface", None), str):
-            check_port(self._plan, str(node), port)
 
     async def _state(self, _: dict[str, Any]) -> dict[str, Any]:
         machine = self._running.machine
@@ -177,10 +175,3 @@ def check_node(plan: Plan, node: object) -> None:
     names = [each.name for each in plan.nodes]
     if node not in names:
         raise ArgumentError("{0!r}: the lab has no such node; {1}", node, did_you_mean(str(node), names))
-
-
-def check_port(plan: Plan, node: str, port: str) -> None:
-    """Raise ArgumentError for an interface that a node has not."""
-    names = [each.interface for each in plan.node(node).ports]
-    if port not in (*names, "lo", "any"):
-        raise ArgumentError("{0!r}: {1} has no such port; {2}", f"{node}:{port}", node, did_you_mean(port, names))

@@ -9,6 +9,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from fabriclab.files import replacing
 from fabriclab.formats.logs import FLOW_LOG
@@ -78,9 +79,9 @@ def _shift(row: Row, names: Iterable[str], started: Started) -> None:
             row[name] = str(int(row[name]) + (started.epoch_ns or 0))
 
 
-def _writer(file: Iterable[str], table: Table) -> csv.DictWriter[str]:
-    writer = csv.DictWriter(file, list(table.columns), lineterminator="\n")  # type: ignore[type-var]
-    file.write(f"{table.first_line}\n")  # type: ignore[attr-defined]
+def _writer(file: TextIO, table: Table) -> csv.DictWriter[str]:
+    writer = csv.DictWriter(file, list(table.columns), lineterminator="\n")
+    file.write(f"{table.first_line}\n")
     writer.writeheader()
     return writer
 

@@ -23,7 +23,7 @@ _LONGEST_SOCKET = 107
 """Bytes of a socket's path (unix(7))."""
 _GUARD = ".lock"
 _MOST_LABS = 100
-_LONGEST_FILE = 1 << 16
+_LONGEST_FILE = 1 << 22
 
 
 class RegistryError(FabriclabError):
@@ -31,7 +31,7 @@ class RegistryError(FabriclabError):
 
 
 def directory() -> str:
-    """Return the directory of the labs that are up, which is made. Raises RegistryError where others could write there."""
+    """Return the directory of the labs that are up; it is made. Raises RegistryError where others could write there."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     path = f"{runtime}/fabriclab" if runtime.startswith("/") else f"/tmp/fabriclab-{os.getuid()}"
     try:
@@ -97,7 +97,7 @@ class Entry:
 
 
 def labs() -> dict[str, dict[str, Any]]:
-    """Return what each lab that is up says of itself, by name; those that still boot say nothing yet, and are left out."""
+    """Return what each lab that is up says of itself, by name. Those that still boot say nothing, and are left out."""
     place = directory()
     with _Guard(place):
         _remove_stale(place)

@@ -12,6 +12,7 @@ import socket
 import struct
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from fabriclab.api.progress import Progress
@@ -126,7 +127,7 @@ class Server:
         """Begin to take clients. Raises OSError."""
         end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         end.bind(self.entry.socket)
-        os.chmod(self.entry.socket, 0o600)
+        Path(self.entry.socket).chmod(0o600)
         return await asyncio.start_unix_server(self._accepted, sock=end, backlog=_LISTEN, limit=1 << 17)
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""A process in a node on this terminal: streams, signals and the window's size are passed on, its status is returned."""
+"""A process in a node on this terminal: streams, signals and the window's size are passed on, as is its status."""
 
 from __future__ import annotations
 
@@ -13,25 +13,51 @@ from fabriclab.live.client import Connection, Session, exit_status
 from fabriclab.live.wire import DATA_MAX, window
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from types import FrameType
     from typing import Any
 
-_STDIN, _STDOUT, _STDERR = 0, 1, 2
+_STDIN = 0
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _PASSED_ON = ("TERM", "LANG", "LC_ALL", "LC_CTYPE", "COLORTERM")
 _BROKEN_PIPE = 128 + signal.SIGPIPE
 
 
-def run_in_node(lab: str | None, node: str | None, argv: Sequence[str], *, terminal: bool = False) -> int:
+class Streams:
+    """Where input comes from and output goes to, by their descriptors; an input of None is none."""
+
+    def __init__(
+        self,
+        stdin: int | None = 0,
+        stdout: int = 1,
+        stderr: int = 2,
+        convert: Callable[[bytes], bytes] = bytes,
+    ) -> None:
+        """Take the descriptors, and what standard output becomes on its way."""
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.convert = convert
+
+
+def run_in_node(
+    lab: str | None,
+    node: str | None,
+    argv: Sequence[str],
+    *,
+    terminal: bool = False,
+    watches: bool = False,
+    streams: Streams | None = None,
+) -> int:
     """Run a program in a node with this process's streams; returns its exit status. Raises LiveError, RegistryError.
 
-    `terminal`: on a terminal of its own, which this one shows; needs standard input and output to be one.
+    `terminal`: on a terminal of its own, which this one shows; needs standard input and output to be one. `watches`: it
+    only looks, and moves nobody's random numbers.
     """
     with Connection(lab) as connection:
-        session = Session(connection, {"open": {"exec": execution(node, argv, terminal=terminal)}})
+        session = Session(connection, {"open": {"exec": execution(node, argv, terminal=terminal, watches=watches)}})
         with _Signals(session, terminal), _Raw(terminal):
-            return _relay(session)
+            return relay(session, streams or Streams())
 
 
 def execution(
@@ -48,30 +74,33 @@ def execution(
     return {"node": node, "argv": list(argv), "environment": environment, "watches": watches, "terminal": size}
 
 
-def _relay(session: Session) -> int:
-    """Pass input and output on until the process has ended."""
-    wanted, descriptor = True, session.connection.socket.fileno()
+def relay(session: Session, streams: Streams) -> int:
+    """Pass input and output on until the process has ended; returns its exit status. Raises LiveError."""
+    stdin, descriptor = streams.stdin, session.connection.socket.fileno()
+    if stdin is None:
+        session.finish()
     while session.status is None:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
-        if session.started and wanted and session.room > 0:
-            poll.register(_STDIN, select.POLLIN)
-        ready = dict(poll.poll())
-        if _STDIN in ready:
-            wanted = _read_input(session)
+        if session.started and stdin is not None and session.room > 0:
+            poll.register(stdin, select.POLLIN)
+        ready = {number for number, _ in poll.poll()}
+        if stdin in ready and stdin is not None and not _read_input(session, stdin):
+            stdin = None
         if descriptor in ready:
             for kind, data in session.receive():
-                if not _write_all(_STDOUT if kind == Output.STDOUT else _STDERR, data):
+                target = streams.stdout if kind == Output.STDOUT else streams.stderr
+                if not _write_all(target, streams.convert(data) if kind == Output.STDOUT else data):
                     session.signal(signal.SIGPIPE)
                     return _BROKEN_PIPE
                 session.consumed(len(data))
     return exit_status(session.status)
 
 
-def _read_input(session: Session) -> bool:
+def _read_input(session: Session, stdin: int) -> bool:
     """Send what there is of the input; returns whether there may be more."""
     try:
-        data = os.read(_STDIN, min(session.room, DATA_MAX))
+        data = os.read(stdin, min(session.room, DATA_MAX))
     except OSError:
         data = b""
     if data:

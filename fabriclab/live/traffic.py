@@ -36,7 +36,7 @@ class Start:
 
     traffic: str
     parts: tuple[dict[str, dict[str, str]], ...]
-    """The trace, a piece an input: `files` with the first, `append` with the others, by the path in the run directory."""
+    """The trace, a piece an input by its path in the run directory: `files` has the first, `append` the others."""
     programs: tuple[Program, ...]
     flows: int
     next_flow: int

@@ -7,7 +7,7 @@ import struct
 from collections import namedtuple
 from typing import TYPE_CHECKING
 
-from fabriclab.formats.live import FRAME, HEADER, PAYLOAD_MAX, Input, Request
+from fabriclab.formats.live import FRAME, HEADER, PAYLOAD_MAX, Request
 
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
@@ -59,7 +59,7 @@ def parse_head(data: bytes) -> Head:
     return head
 
 
-def frame(session: int, kind: Input, data: bytes = b"") -> bytes:
+def frame(session: int, kind: int, data: bytes = b"") -> bytes:
     """Return an input for PID 1."""
     return struct.pack(FRAME, session, kind) + data
 
