@@ -19,8 +19,8 @@ key() { cache_key "rootfs-1 $suite $size" "$here/packages.txt" "$here/rootfs.sh"
 # packages: what is asked for, of this size.
 packages() {
   local leave_out='^$'
-  if [ "$size" = small ]; then leave_out='^frr$'; fi
-  sed -E 's/#.*//' "$here/packages.txt" | xargs printf '%s\n' | grep -v -- "$leave_out" | paste -sd,
+  if [ "$size" = small ]; then leave_out='^(frr|python3-minimal)$'; fi
+  sed -E 's/#.*//' "$here/packages.txt" | xargs printf '%s\n' | grep -Ev -- "$leave_out" | paste -sd,
 }
 
 # unpack DIR: every package and its dependencies below DIR/root.

@@ -5,12 +5,13 @@ use std::io::{Read, Seek};
 use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::fcntl::{fcntl, FcntlArg, OFlag};
+use nix::fcntl::OFlag;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use nix::sys::memfd::{memfd_create, MFdFlags};
 use nix::sys::wait::{waitpid, WaitStatus};
 use nix::unistd::{pipe2, read, write, Pid};
 
+use crate::descriptor::set_nonblocking;
 use crate::failure::{Context, Failure, Result};
 use crate::namespace::{Machine, Node};
 use crate::process::{self, Part, Streams};
@@ -41,6 +42,7 @@ pub fn run(machine: &Machine, node: &Node, tool: &str, text: &str) -> Result<()>
             .try_clone()
             .context(|| "copy a descriptor".to_owned())?
             .into(),
+        is_terminal: false,
     };
     let argv = [tool, "-batch", "-"].map(str::to_owned);
     let pid = process::start(machine, Some(node), &argv, &[], Part::Plays, &streams)?;
@@ -130,15 +132,6 @@ fn read_words(output: &mut File) -> Option<String> {
 
 fn memfd() -> nix::Result<File> {
     memfd_create(c"output", MFdFlags::MFD_CLOEXEC).map(File::from)
-}
-
-fn set_nonblocking(descriptor: &OwnedFd) -> Result<()> {
-    let flags =
-        fcntl(descriptor, FcntlArg::F_GETFL).context(|| "read a descriptor's flags".to_owned())?;
-    let flags = OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK;
-    fcntl(descriptor, FcntlArg::F_SETFL(flags))
-        .context(|| "set a descriptor's flags".to_owned())?;
-    Ok(())
 }
 
 #[cfg(test)]

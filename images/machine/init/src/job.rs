@@ -2,6 +2,8 @@
 
 mod check;
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 use crate::failure::{Failure, Result};
@@ -36,6 +38,16 @@ pub struct Job {
     pub disturbances: Vec<Program>,
     #[serde(default)]
     pub collect: Vec<Program>,
+    /// The lab stays, and listens to the host.
+    pub live: Option<Live>,
+}
+
+/// A lab that stays until the host takes it down.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Live {
+    /// The job's traffic and disturbances do not start by themselves.
+    pub idle: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -179,6 +191,11 @@ pub fn parse(text: &str) -> Result<Job> {
     job.check()
         .map_err(|message| Failure::new(message).in_file(JOB_FILE))?;
     Ok(job)
+}
+
+/// Checks programs that are to be started beside those of a job, with its nodes.
+pub fn check_programs(nodes: HashSet<&str>, programs: &[Program]) -> Result<()> {
+    check::check_programs(programs.iter(), &nodes).map_err(Failure::new)
 }
 
 fn locate(text: &str, error: &serde_json::Error) -> Failure {

@@ -1,6 +1,6 @@
 //! The lab of a job: its nodes and links, made and configured.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 
 use netlink::Protocol;
@@ -26,6 +26,10 @@ impl Lab {
             .get(name)
             .map(|index| &self.nodes[*index])
             .ok_or_else(|| Failure::new(format!("there is no node \"{name}\"")))
+    }
+
+    pub fn names(&self) -> HashSet<&str> {
+        self.nodes.iter().map(|node| node.name.as_str()).collect()
     }
 
     pub fn nodes(&self) -> &[Node] {

@@ -3,6 +3,7 @@
 mod batch;
 mod clock;
 mod configure;
+mod descriptor;
 mod events;
 mod failure;
 mod fib;
@@ -10,6 +11,7 @@ mod iproute;
 mod job;
 mod lab;
 mod link;
+mod live;
 mod machine;
 mod mounts;
 mod namespace;

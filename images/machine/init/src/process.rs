@@ -28,6 +28,8 @@ pub struct Streams {
     pub input: OwnedFd,
     pub output: OwnedFd,
     pub errors: OwnedFd,
+    /// They are one terminal, which is to control the program's session.
+    pub is_terminal: bool,
 }
 
 impl Streams {
@@ -55,6 +57,7 @@ impl Streams {
             input: input.into(),
             output: output.into(),
             errors: errors.into(),
+            is_terminal: false,
         })
     }
 }
@@ -177,6 +180,9 @@ fn prepare(node: Option<&Node>, part: Part, streams: &Streams) -> nix::Result<()
     }
     let _ = sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
     let _ = sys::set_ignored(Signal::SIGPIPE, false);
+    if streams.is_terminal {
+        sys::take_terminal(&streams.input)?;
+    }
     dup2_stdin(&streams.input)?;
     dup2_stdout(&streams.output)?;
     dup2_stderr(&streams.errors)
@@ -195,4 +201,37 @@ pub fn kill_all(machine: &Machine, node: &Node) -> Result<()> {
         .and_then(|pid| waitpid(pid, None))
         .map(drop)
         .context(|| format!("kill the processes of {}", node.name))
+}
+
+/// Kills all processes of a session (setsid(2)), by the number of the process that leads it, dead or alive.
+pub fn kill_session(leader: Pid) {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return;
+    };
+    let numbers = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    for number in numbers.collect::<Vec<i32>>() {
+        let status = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+        if session_in(&status) == Some(leader.as_raw()) {
+            let _ = kill(Pid::from_raw(number), Signal::SIGKILL);
+        }
+    }
+}
+
+/// The session of /proc/PID/stat (proc(5)). The program's name, in brackets, may hold anything.
+fn session_in(status: &str) -> Option<i32> {
+    let (_, fields) = status.rsplit_once(')')?;
+    fields.split_whitespace().nth(3)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_the_fourth_field_after_the_name() {
+        assert_eq!(session_in("12 (a ) b) S 1 12 7 0 -1 4194560"), Some(7));
+        assert_eq!(session_in(""), None);
+    }
 }

@@ -9,20 +9,31 @@ use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
 use crate::job::{self, Job, Program, Ready};
 use crate::lab::{self, Lab};
+use crate::live::Live;
 use crate::machine;
 use crate::mounts;
 use crate::routes::Convergence;
 use crate::supervisor::{Ended, Role, Supervisor};
-use crate::timeline::Timeline;
+use crate::timeline::{Approach, Timeline};
 
 /// From the choice of the epoch to the epoch: programs start and open kept connections meanwhile, virtual time.
 const LEAD_NS: i64 = 10 * clock::MILLISECOND_NS;
 /// Between two looks for the `stop` file, and two progress events, virtual time.
-const TICK_NS: i64 = 100 * clock::MILLISECOND_NS;
+pub const TICK_NS: i64 = 100 * clock::MILLISECOND_NS;
 /// How many nodes without their routes are named.
 const DIFFERENCES_TOLD: usize = 8;
 /// A file of this name in the run directory ends the traffic.
 const STOP_FILE: &str = "stop";
+
+/// When programs begin that start now.
+pub fn epoch_after(now_ns: i64) -> i64 {
+    clock::whole_millisecond_after(now_ns, LEAD_NS)
+}
+
+/// The host wants the traffic to end.
+pub fn is_stop_asked() -> bool {
+    Path::new(JOB).join(STOP_FILE).exists()
+}
 
 type PhaseResult<T> = std::result::Result<T, (Phase, Failure)>;
 
@@ -86,19 +97,36 @@ impl Run<'_> {
     fn start_and_watch(&mut self, job: &Job) -> PhaseResult<()> {
         self.start_all(Phase::Daemons, &job.daemons, Role::Daemon, None)?;
         self.converge(job)?;
-        let epoch_ns = clock::whole_millisecond_after(clock::monotonic_ns(), LEAD_NS);
+        let epoch_ns = epoch_after(clock::monotonic_ns());
+        let open = |_| Live::open(self.lab, &job.daemons, epoch_ns);
+        let live = job.live.as_ref().map(open).transpose();
+        let live = live.map_err(|failure| (Phase::Probes, failure))?;
         self.start_all(Phase::Probes, &job.probes, Role::Probe, Some(epoch_ns))?;
         events::phase(Phase::Traffic);
-        for (programs, role) in [
-            (&job.traffic, Role::Traffic),
-            (&job.disturbances, Role::Disturbance),
-        ] {
-            self.start_each(Phase::Traffic, programs, role, Some(epoch_ns))?;
+        if !job.live.as_ref().is_some_and(|live| live.idle) {
+            for (programs, role) in [
+                (&job.traffic, Role::Traffic),
+                (&job.disturbances, Role::Disturbance),
+            ] {
+                self.start_each(Phase::Traffic, programs, role, Some(epoch_ns))?;
+            }
         }
         events::epoch(epoch_ns);
-        let timeline = Timeline::new(&job.events, &job.daemons, epoch_ns);
-        self.watch_traffic(epoch_ns, job.limit_ns, timeline)
-            .map_err(|failure| (Phase::Traffic, failure))
+        let approach = match live {
+            Some(_) => Approach::Listens,
+            None => Approach::Sleeps,
+        };
+        let timeline = Timeline::new(&job.events, &job.daemons, epoch_ns, approach);
+        match live {
+            Some(live) => self.stay(live, timeline),
+            None => self.watch_traffic(epoch_ns, job.limit_ns, timeline),
+        }
+        .map_err(|failure| (Phase::Traffic, failure))
+    }
+
+    fn stay(&mut self, mut live: Live, timeline: Timeline) -> Result<()> {
+        self.status = live.stay(&mut self.supervisor, timeline)?;
+        Ok(())
     }
 
     /// Until the daemons have found the routes that the job expects, which must not take longer than it says.
@@ -189,7 +217,7 @@ impl Run<'_> {
             if now_ns >= tick_ns {
                 tick_ns += TICK_NS;
                 events::progress();
-                if Path::new(JOB).join(STOP_FILE).exists() {
+                if is_stop_asked() {
                     self.status = Status::Stopped;
                     return Ok(());
                 }

@@ -9,7 +9,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
 use nix::unistd::Pid;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::clock;
 use crate::configure::JOB;
@@ -20,7 +20,7 @@ use crate::lab::Lab;
 use crate::process::{self, Part, Streams};
 
 /// How long a process may take after SIGTERM before it is killed, virtual time.
-const GRACE_NS: i64 = 2_000_000_000;
+pub const GRACE_NS: i64 = 2_000_000_000;
 
 /// How long traffic of a node that loses its power may take to write down what became of its flows. Work takes no virtual time.
 const DYING_NS: i64 = 1_000_000;
@@ -42,18 +42,21 @@ pub enum Role {
     Power,
     /// A node's first process.
     Node,
+    /// Somebody's, in a live lab: how it ends is nobody else's concern.
+    Session,
 }
 
 struct Process {
     name: String,
     node: Option<String>,
     role: Role,
-    /// Its node loses its power: it ends as it must.
+    /// Its node loses its power, or somebody asked for its end: it ends as it must.
     is_halted: bool,
 }
 
 /// A process that has ended.
 pub struct Ended {
+    pub pid: Pid,
     pub name: String,
     pub node: Option<String>,
     pub role: Role,
@@ -120,26 +123,29 @@ impl Supervisor {
 
     pub fn watch_nodes(&mut self, lab: &Lab) {
         for node in lab.nodes() {
-            self.children.insert(
-                node.pid,
-                Process {
-                    name: node.name.clone(),
-                    node: Some(node.name.clone()),
-                    role: Role::Node,
-                    is_halted: false,
-                },
-            );
+            self.adopt(node.pid, &node.name, Some(&node.name), Role::Node);
         }
     }
 
-    /// Starts a program of the job with its log; a collector's output goes to `collect/<name>`.
+    /// Watches a process that somebody else has started.
+    pub fn adopt(&mut self, pid: Pid, name: &str, node: Option<&str>, role: Role) {
+        let process = Process {
+            name: name.to_owned(),
+            node: node.map(str::to_owned),
+            role,
+            is_halted: false,
+        };
+        self.children.insert(pid, process);
+    }
+
+    /// Starts a program of the job with its log; a collector's output goes to `collect/<name>`. Returns its number.
     pub fn start(
         &mut self,
         lab: &Lab,
         program: &Program,
         role: Role,
         epoch_ns: Option<i64>,
-    ) -> Result<()> {
+    ) -> Result<Pid> {
         let in_node = |failure: Failure| Failure {
             node: program.node.clone(),
             ..failure
@@ -164,16 +170,8 @@ impl Supervisor {
             &streams,
         )
         .map_err(in_node)?;
-        self.children.insert(
-            pid,
-            Process {
-                name: program.name.clone(),
-                node: program.node.clone(),
-                role,
-                is_halted: false,
-            },
-        );
-        Ok(())
+        self.adopt(pid, &program.name, program.node.as_deref(), role);
+        Ok(pid)
     }
 
     pub fn any(&self, role: Role) -> bool {
@@ -188,6 +186,39 @@ impl Supervisor {
             ended = self.reap();
         }
         Ok(ended)
+    }
+
+    /// Readable when a process has ended: then `reap` returns it.
+    pub fn signals(&self) -> BorrowedFd<'_> {
+        self.signals.as_fd()
+    }
+
+    /// The process of a name and one of these roles.
+    pub fn find(&self, name: &str, roles: &[Role]) -> Option<Pid> {
+        let found =
+            |(_, process): &(&Pid, &Process)| process.name == name && roles.contains(&process.role);
+        self.children.iter().find(found).map(|(pid, _)| *pid)
+    }
+
+    /// The names of all processes of these roles.
+    pub fn names(&self, roles: &[Role]) -> Vec<&str> {
+        let mut names: Vec<&str> = self
+            .children
+            .values()
+            .filter(|process| roles.contains(&process.role))
+            .map(|process| process.name.as_str())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Sends a process a signal that ends it: how it ends then is no failure.
+    pub fn end(&mut self, pid: Pid, signal: Signal) {
+        if let Some(process) = self.children.get_mut(&pid) {
+            process.is_halted = true;
+            // One that has just ended is reaped next.
+            let _ = kill(pid, signal);
+        }
     }
 
     /// Ends all processes of a role: SIGTERM, after two virtual seconds SIGKILL. Returns what has ended meanwhile, of any role.
@@ -242,15 +273,7 @@ impl Supervisor {
             Part::Plays,
             &Streams::none()?,
         )?;
-        self.children.insert(
-            pid,
-            Process {
-                name: format!("ss@{name}"),
-                node: Some(name.to_owned()),
-                role: Role::Power,
-                is_halted: false,
-            },
-        );
+        self.adopt(pid, &format!("ss@{name}"), Some(name), Role::Power);
         ended.append(&mut self.wait_until_gone(&[pid], None)?);
         Ok(ended)
     }
@@ -277,19 +300,14 @@ impl Supervisor {
     }
 
     fn sleep(&self, deadline_ns: Option<i64>) -> Result<()> {
-        let timeout = deadline_ns.map(|deadline| {
-            let left = (deadline - clock::monotonic_ns()).max(0);
-            TimeSpec::new(left / 1_000_000_000, left % 1_000_000_000)
-        });
-        let mut events = [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)];
-        match ppoll(&mut events, timeout, None) {
-            Ok(_) | Err(Errno::EINTR) => Ok(()),
-            Err(errno) => Err(errno).context(|| "wait for a process".to_owned()),
-        }
+        wait_for_events(
+            &mut [PollFd::new(self.signals.as_fd(), PollFlags::POLLIN)],
+            deadline_ns,
+        )
     }
 
     /// Collects what has ended. Signals merge, so one of them may stand for many processes.
-    fn reap(&mut self) -> Vec<Ended> {
+    pub fn reap(&mut self) -> Vec<Ended> {
         while let Ok(Some(_)) = self.signals.read_signal() {}
         let mut ended = Vec::new();
         loop {
@@ -305,10 +323,11 @@ impl Supervisor {
             let Some(process) = self.children.remove(&pid) else {
                 continue;
             };
-            if !matches!(process.role, Role::Node | Role::Power) {
+            if !matches!(process.role, Role::Node | Role::Power | Role::Session) {
                 events::process(&process.name, status.clone());
             }
             ended.push(Ended {
+                pid,
                 name: process.name,
                 node: process.node,
                 role: process.role,
@@ -316,5 +335,17 @@ impl Supervisor {
                 is_halted: process.is_halted,
             });
         }
+    }
+}
+
+/// Waits until one of the events happens, or until `deadline_ns` on the machine's clock.
+pub fn wait_for_events(events: &mut [PollFd], deadline_ns: Option<i64>) -> Result<()> {
+    let timeout = deadline_ns.map(|deadline| {
+        let left = (deadline - clock::monotonic_ns()).max(0);
+        TimeSpec::new(left / 1_000_000_000, left % 1_000_000_000)
+    });
+    match ppoll(events, timeout, None) {
+        Ok(_) | Err(Errno::EINTR) => Ok(()),
+        Err(errno) => Err(errno).context(|| "wait for a process".to_owned()),
     }
 }

@@ -173,6 +173,34 @@ pub fn open_pidfd(pid: Pid) -> nix::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) })
 }
 
+/// Makes a terminal the one that controls this process's session, which it leads and which has none yet.
+pub fn take_terminal(terminal: &OwnedFd) -> nix::Result<()> {
+    // SAFETY: the request's argument is a number.
+    let result = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSCTTY, 0) };
+    Errno::result(result).map(drop)
+}
+
+/// Tells a terminal how large it is; whoever is in its foreground gets SIGWINCH.
+pub fn set_window_size(terminal: &OwnedFd, rows: u16, columns: u16) -> nix::Result<()> {
+    let size = libc::winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: the request's argument points to a size that outlives the call.
+    let result = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCSWINSZ, &raw const size) };
+    Errno::result(result).map(drop)
+}
+
+/// Makes virtual time stand still until the host lets it go on: include/uapi/linux/fabriclab_live.h, LIVE_IOC_STOP.
+pub fn stop_time(device: &File) -> nix::Result<()> {
+    let request = nix::request_code_none!(b'f', 1);
+    // SAFETY: the request has no argument.
+    let result = unsafe { libc::ioctl(device.as_raw_fd(), request) };
+    Errno::result(result).map(drop)
+}
+
 /// Linux, include/uapi/linux/ethtool.h: `struct ethtool_value`.
 #[repr(C)]
 struct EthtoolValue {

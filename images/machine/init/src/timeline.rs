@@ -10,7 +10,7 @@ use crate::clock::{self, MILLISECOND_NS};
 use crate::configure;
 use crate::events;
 use crate::failure::{Context, Failure, Result};
-use crate::job::{Change, Expectation, Program};
+use crate::job::{Change, Expectation, Program, Step};
 use crate::lab::Lab;
 use crate::routes::Convergence;
 use crate::supervisor::{Ended, Role, Supervisor};
@@ -26,6 +26,16 @@ pub struct Timeline<'a> {
     daemons: &'a [Program],
     epoch_ns: i64,
     pending: Option<Pending<'a>>,
+    approach: Approach,
+}
+
+/// How the last millisecond before a change passes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Approach {
+    /// Asleep.
+    Sleeps,
+    /// Listening to the host, who may stop time in it. Only where no timer has slack.
+    Listens,
 }
 
 struct Pending<'a> {
@@ -37,7 +47,12 @@ struct Pending<'a> {
 
 impl<'a> Timeline<'a> {
     /// `changes` in any order.
-    pub fn new(changes: &'a [Change], daemons: &'a [Program], epoch_ns: i64) -> Self {
+    pub fn new(
+        changes: &'a [Change],
+        daemons: &'a [Program],
+        epoch_ns: i64,
+        approach: Approach,
+    ) -> Self {
         let mut changes: Vec<&Change> = changes.iter().collect();
         changes.sort_by_key(|change| change.at_ns);
         Self {
@@ -45,15 +60,20 @@ impl<'a> Timeline<'a> {
             daemons,
             epoch_ns,
             pending: None,
+            approach,
         }
     }
 
     /// When `advance` wants to be called next, on the machine's clock.
     pub fn next_ns(&self) -> Option<i64> {
-        let change = self
-            .changes
-            .front()
-            .map(|change| self.epoch_ns + change.at_ns - APPROACH_NS);
+        let change = self.changes.front().map(|change| {
+            let at_ns = self.epoch_ns + change.at_ns;
+            let approach_ns = at_ns - APPROACH_NS;
+            match self.approach {
+                Approach::Listens if clock::monotonic_ns() >= approach_ns => at_ns,
+                _ => approach_ns,
+            }
+        });
         let look = self.pending.as_ref().map(|pending| pending.next_look_ns);
         [change, look].into_iter().flatten().min()
     }
@@ -64,11 +84,17 @@ impl<'a> Timeline<'a> {
         let mut ended = Vec::new();
         while let Some(change) = self.changes.front().copied() {
             let at_ns = self.epoch_ns + change.at_ns;
-            if at_ns - APPROACH_NS > clock::monotonic_ns() {
+            let approach_ns = match self.approach {
+                Approach::Sleeps => APPROACH_NS,
+                Approach::Listens => 0,
+            };
+            if at_ns - approach_ns > clock::monotonic_ns() {
                 break;
             }
             self.changes.pop_front();
-            sleep_until(at_ns)?;
+            if self.approach == Approach::Sleeps {
+                sleep_until(at_ns)?;
+            }
             ended.append(&mut self.execute(lab, supervisor, change, at_ns)?);
         }
         Ok(ended)
@@ -81,15 +107,7 @@ impl<'a> Timeline<'a> {
         change: &'a Change,
         at_ns: i64,
     ) -> Result<Vec<Ended>> {
-        // Prepared beforehand would be later for the lab: the order of a change's own steps is what counts.
-        events::change(&change.name);
-        for step in &change.steps {
-            configure::lines(lab, &step.node, step.tool, &step.lines)
-                .map_err(|failure| in_change(failure, change))?;
-        }
-        let ended = self
-            .power(lab, supervisor, change)
-            .map_err(|failure| in_change(failure, change))?;
+        let ended = Alteration::of(change).execute(lab, supervisor, self.daemons)?;
         // What an earlier change led to can't be told from this one any more.
         self.pending = match &change.reconvergence {
             Some(Expectation { interval_ns, nodes }) => Some(Pending {
@@ -103,49 +121,86 @@ impl<'a> Timeline<'a> {
         Ok(ended)
     }
 
+    fn look(&mut self) -> Result<()> {
+        if self.pending.is_none() {
+            return Ok(());
+        }
+        let now_ns = clock::monotonic_ns();
+        let is_due = |pending: &mut Pending| now_ns >= pending.next_look_ns;
+        let Some(mut pending) = self.pending.take_if(is_due) else {
+            return Ok(());
+        };
+        if pending.convergence.is_reached()? {
+            let since_ns = now_ns - self.epoch_ns - pending.change.at_ns;
+            events::reconverged(&pending.change.name, since_ns);
+        } else {
+            pending.next_look_ns = now_ns + pending.interval_ns;
+            self.pending = Some(pending);
+        }
+        Ok(())
+    }
+}
+
+/// What a change does, whenever it happens.
+pub struct Alteration<'a> {
+    pub name: &'a str,
+    pub steps: &'a [Step],
+    /// Nodes that lose their power, after the steps.
+    pub down: &'a [String],
+    /// Nodes that boot, after the steps.
+    pub up: &'a [String],
+}
+
+impl<'a> Alteration<'a> {
+    fn of(change: &'a Change) -> Self {
+        Self {
+            name: &change.name,
+            steps: &change.steps,
+            down: &change.down,
+            up: &change.up,
+        }
+    }
+
+    /// Does it now. `daemons` are the whole job's: those of a node that boots start again. Returns the processes that have ended.
+    pub fn execute(
+        &self,
+        lab: &Lab,
+        supervisor: &mut Supervisor,
+        daemons: &[Program],
+    ) -> Result<Vec<Ended>> {
+        // Prepared beforehand would be later for the lab: the order of a change's own steps is what counts.
+        events::change(self.name);
+        let in_change = |failure: Failure| Failure {
+            message: format!("event {}: {}", self.name, failure.message),
+            ..failure
+        };
+        for step in self.steps {
+            configure::lines(lab, &step.node, step.tool, &step.lines).map_err(in_change)?;
+        }
+        self.power(lab, supervisor, daemons).map_err(in_change)
+    }
+
     /// Takes nodes their processes, or boots them. Their links are down already, or up again: nothing that a dying process sends leaves.
-    fn power(&self, lab: &Lab, supervisor: &mut Supervisor, change: &Change) -> Result<Vec<Ended>> {
+    fn power(
+        &self,
+        lab: &Lab,
+        supervisor: &mut Supervisor,
+        daemons: &[Program],
+    ) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
-        for node in &change.down {
+        for node in self.down {
             ended.append(&mut supervisor.halt(lab, node)?);
         }
         let booting = |daemon: &&Program| {
             daemon
                 .node
                 .as_ref()
-                .is_some_and(|node| change.up.contains(node))
+                .is_some_and(|node| self.up.contains(node))
         };
-        for daemon in self.daemons.iter().filter(booting) {
+        for daemon in daemons.iter().filter(booting) {
             supervisor.start(lab, daemon, Role::Daemon, None)?;
         }
         Ok(ended)
-    }
-
-    fn look(&mut self) -> Result<()> {
-        let Some(pending) = &mut self.pending else {
-            return Ok(());
-        };
-        let now_ns = clock::monotonic_ns();
-        if now_ns < pending.next_look_ns {
-            return Ok(());
-        }
-        if pending.convergence.is_reached()? {
-            events::reconverged(
-                &pending.change.name,
-                now_ns - self.epoch_ns - pending.change.at_ns,
-            );
-            self.pending = None;
-        } else {
-            pending.next_look_ns = now_ns + pending.interval_ns;
-        }
-        Ok(())
-    }
-}
-
-fn in_change(failure: Failure, change: &Change) -> Failure {
-    Failure {
-        message: format!("event {}: {}", change.name, failure.message),
-        ..failure
     }
 }
 

@@ -26,7 +26,7 @@ impl Job {
         }
         let nodes = self.check_nodes()?;
         self.check_links(&nodes)?;
-        self.check_programs(&nodes)?;
+        check_programs(self.programs(), &nodes)?;
         self.check_routes(&nodes)?;
         self.check_events(&nodes)
     }
@@ -115,32 +115,6 @@ impl Job {
         .into_iter()
         .flatten()
     }
-
-    fn check_programs(&self, nodes: &HashSet<&str>) -> Checked {
-        let mut names = HashSet::new();
-        for program in self.programs() {
-            check_file_name("name", &program.name)?;
-            if !names.insert(program.name.as_str()) {
-                return Err(format!("two programs are called \"{}\"", program.name));
-            }
-            if let Some(node) = program.node.as_deref().filter(|node| !nodes.contains(node)) {
-                return Err(dangling(
-                    &format!("program \"{}\"", program.name),
-                    node,
-                    nodes,
-                ));
-            }
-            if program.argv.first().is_none_or(String::is_empty)
-                || program.argv.iter().any(|argument| argument.contains('\0'))
-            {
-                return Err(format!(
-                    "argv of \"{}\" must name a program and hold no NUL",
-                    program.name
-                ));
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Endpoint {
@@ -171,6 +145,36 @@ impl Endpoint {
         }
         Ok(())
     }
+}
+
+/// Names must differ and be file names, nodes must be there.
+pub(super) fn check_programs<'a>(
+    programs: impl Iterator<Item = &'a Program>,
+    nodes: &HashSet<&str>,
+) -> Checked {
+    let mut names = HashSet::new();
+    for program in programs {
+        check_file_name("name", &program.name)?;
+        if !names.insert(program.name.as_str()) {
+            return Err(format!("two programs are called \"{}\"", program.name));
+        }
+        if let Some(node) = program.node.as_deref().filter(|node| !nodes.contains(node)) {
+            return Err(dangling(
+                &format!("program \"{}\"", program.name),
+                node,
+                nodes,
+            ));
+        }
+        if program.argv.first().is_none_or(String::is_empty)
+            || program.argv.iter().any(|argument| argument.contains('\0'))
+        {
+            return Err(format!(
+                "argv of \"{}\" must name a program and hold no NUL",
+                program.name
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn dangling(what: &str, node: &str, nodes: &HashSet<&str>) -> String {
