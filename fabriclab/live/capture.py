@@ -48,5 +48,3 @@ def find_port(written: str) -> tuple[str, str, str]:
         text = "{0!r}: {1} has no such port; {2}"
         raise ArgumentError(text, written, node, did_you_mean(port, (*ports[node], *_EVERY)))
     return lab, node, port
-
-

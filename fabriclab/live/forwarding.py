@@ -46,7 +46,9 @@ def parse_forward(written: str) -> tuple[str, int, str, int]:
     if port > _LARGEST_PORT or not 0 < target <= _LARGEST_PORT:
         raise ArgumentError("{0!r}: ports end at {1}", written, _LARGEST_PORT)
     if not _is_loopback(address):
-        raise ArgumentError("{0!r}: {1} is not on loopback (127.0.0.1, ::1, localhost): others could come in", written, address)
+        raise ArgumentError(
+            "{0!r}: {1} is not on loopback (127.0.0.1, ::1, localhost): others could come in", written, address
+        )
     return _LOOPBACK if address == "localhost" else address, port, node, target
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from fabriclab.formats.live import FOR_EVER, Answer, Input, Request, Stop
+from fabriclab.formats.live import FOR_EVER, Answer, Request, Stop
 from fabriclab.live.pace import Ratio, Speed, kernel_speed
 from fabriclab.live.recording import Outputs, Taken
 from fabriclab.live.wire import DATA_MAX, HEADER_BYTES, Frame, Head, WireError, frame, parse_frame, parse_head, request
@@ -45,8 +45,21 @@ class _Waiting(NamedTuple):
 class LiveMachine:
     """Speaks with the kernel of one machine. All of it belongs to one event loop."""
 
-    def __init__(self, end: socket.socket, on_output: OnOutput, on_taken: OnTaken, speed: Speed = Fraction(1)) -> None:
-        """Take our end of the machine's socket, and whom to tell of outputs and of inputs that were taken."""
+    def __init__(
+        self,
+        end: socket.socket,
+        on_output: OnOutput,
+        on_taken: OnTaken,
+        speed: Speed = Fraction(1),
+        *,
+        replays: bool = False,
+    ) -> None:
+        """Take our end of the machine's socket, and whom to tell of outputs and of inputs that were taken.
+
+        `replays`: no event happens before it is said which input comes next (`replaying`).
+        """
+        if replays:  # The machine finds it there when it begins.
+            end.sendall(request(Request.REPLAY, 1))
         self._end = end
         self._on_output = on_output
         self._on_taken = on_taken
@@ -164,7 +177,7 @@ class LiveMachine:
             raise MachineGone("the machine has not begun")
         self._writer.write(message)
 
-    async def submit(self, session: int, kind: Input, data: bytes = b"", place: Place = None) -> Taken:
+    async def submit(self, session: int, kind: int, data: bytes = b"", place: Place = None) -> Taken:
         """Give PID 1 an input, wait until the machine has taken it, and return where it did. Raises MachineGone.
 
         `place`: of a recording, so many timer events and the instant, at which it is to be taken. Whoever asked may

@@ -46,9 +46,7 @@ class Pcapng:
             end = _PACKET_HEAD.size + length
             if len(self._buffer) < end:
                 break
-            blocks += _packet(
-                seconds * 10**9 + nanoseconds, bytes(self._buffer[_PACKET_HEAD.size : end]), original
-            )
+            blocks += _packet(seconds * 10**9 + nanoseconds, bytes(self._buffer[_PACKET_HEAD.size : end]), original)
             del self._buffer[:end]
         return bytes(blocks)
 

@@ -39,8 +39,13 @@ class Running:
         on_output: Callable[[Frame], None],
         on_progress: Callable[[Progress], None],
         speed: Speed,
+        *,
+        replays: bool = False,
     ) -> None:
-        """Prepare it; nothing runs yet. `on_progress` is called in another thread."""
+        """Prepare it; nothing runs yet. `on_progress` is called in another thread.
+
+        `replays`: no event of the machine happens before it is said which input comes next.
+        """
         self.wanted = wanted
         self.directory = directory
         self.interrupt = Interrupt()
@@ -49,7 +54,7 @@ class Running:
         self.epoch_ns = 0
         """When the lab's time begins, in nanoseconds since the machine was switched on."""
         ours, self._theirs = socket.socketpair()
-        self.machine = LiveMachine(ours, self._heard, self._took, speed)
+        self.machine = LiveMachine(ours, self._heard, self._took, speed, replays=replays)
         self._on_output = on_output
         self._teller = RunTeller(wanted.plan.lab, wanted.plan, self._told)
         self._on_progress = on_progress
