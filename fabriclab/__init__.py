@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan as Plan
     from fabriclab.lab.reading.problems import LabError as LabError
     from fabriclab.lab.reading.problems import Mistake as Mistake
+    from fabriclab.live.client import LiveError as LiveError
+    from fabriclab.live.lab import CommandFailed as CommandFailed
+    from fabriclab.live.lab import Executed as Executed
+    from fabriclab.live.lab import Live as Live
+    from fabriclab.live.lab import up as up
+    from fabriclab.live.launch import UpFailed as UpFailed
     from fabriclab.results.csv_logs import ResultsError as ResultsError
     from fabriclab.workload.site import TraceError as TraceError
 
@@ -62,6 +68,9 @@ _NAMES = {
     "errors": ("ArgumentError", "FabriclabError"),
     "formats.plan.model": ("Plan",),
     "lab.reading.problems": ("LabError", "Mistake"),
+    "live.client": ("LiveError",),
+    "live.lab": ("CommandFailed", "Executed", "Live", "up"),
+    "live.launch": ("UpFailed",),
     "results.csv_logs": ("ResultsError",),
     "workload.site": ("TraceError",),
 }

@@ -77,8 +77,7 @@ def bring_up(request: UpRequest, on_stage: Callable[[str], None], on_warning: Ca
         except BaseException:
             # It learns from the end of the channel that nobody wants it any more.
             ours.shutdown(socket.SHUT_RDWR)
-            with suppress(ChildProcessError):
-                os.waitpid(pid, 0)
+            wait_for(pid)
             raise
     return Up(
         name=found["name"],

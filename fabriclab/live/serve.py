@@ -68,26 +68,18 @@ class Front:
 
 
 def main() -> None:
-    """Bring a lab up, and serve it until it goes down."""
+    """Bring a lab up, and serve it until it goes down: the whole of a process."""
     os.set_inheritable(CHANNEL, False)
-    front = Front(socket.socket(fileno=CHANNEL))
+    raise SystemExit(serve(Front(socket.socket(fileno=CHANNEL)), alone=True))
+
+
+def serve(front: Front, *, alone: bool) -> int:
+    """Bring up what `front` wants, and serve it until it goes down; returns the exit status.
+
+    `alone`: signals take the lab down, and what is said goes to the run directory.
+    """
     try:
-        question = front.question()
-        wanted = wanted_lab(question)
-        for warning in wanted.warnings:
-            front.say(warning=warning)
-        out = question["out"]
-        directory = (
-            Path(out) if out else new_run_directory(wanted.plan.lab, f"{{time}}-up-{slug(wanted.plan.settings)}")
-        )
-        with ExitStack() as stack:
-            stack.enter_context(claimed(directory, ours=not out))
-            if any(directory.iterdir()):
-                raise ArgumentError("{out} {0}: is there already; choose another one", directory)
-            entry = Entry(question["name"] or wanted.plan.lab)
-            stack.callback(entry.close)
-            _log_to(directory)
-            asyncio.run(_serve(wanted, directory.absolute(), entry, front))
+        _bring_up(front, alone=alone)
     except ArgumentError as error:
         front.say(failed=error.spelled("--{}".format), status=2)
     except FabriclabError as error:
@@ -97,10 +89,31 @@ def main() -> None:
     except Exception as error:
         traceback.print_exc()
         front.say(failed=f"the server failed: {type(error).__name__}: {error}", status=1)
-        raise SystemExit(1) from error
+        return 1
+    finally:
+        front.close()
+    return 0
 
 
-async def _serve(wanted: Wanted, directory: Path, entry: Entry, front: Front) -> None:
+def _bring_up(front: Front, *, alone: bool) -> None:
+    question = front.question()
+    wanted = wanted_lab(question)
+    for warning in wanted.warnings:
+        front.say(warning=warning)
+    out, plan = question["out"], wanted.plan
+    directory = Path(out) if out else new_run_directory(plan.lab, f"{{time}}-up-{slug(plan.settings)}")
+    with ExitStack() as stack:
+        stack.enter_context(claimed(directory, ours=not out))
+        if any(directory.iterdir()):
+            raise ArgumentError("{out} {0}: is there already; choose another one", directory)
+        entry = Entry(question["name"] or plan.lab)
+        stack.callback(entry.close)
+        if alone:
+            _log_to(directory)
+        asyncio.run(_serve(wanted, directory.absolute(), entry, front, alone=alone))
+
+
+async def _serve(wanted: Wanted, directory: Path, entry: Entry, front: Front, *, alone: bool) -> None:
     server = Server(entry)
 
     def progressed(event: Progress) -> None:
@@ -110,7 +123,7 @@ async def _serve(wanted: Wanted, directory: Path, entry: Entry, front: Front) ->
     loop = asyncio.get_running_loop()
     running = Running(wanted, directory, server.heard, progressed, wanted.speed)
     server.running, server.result = running, running.begin()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if alone else ():
         loop.add_signal_handler(number, server.go_down)
     left = asyncio.create_task(front.left())
     is_up = await _boot(running, server.result, left)
