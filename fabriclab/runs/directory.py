@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.compile import (
+    NAMES_FILE,
     compile_hosts,
     compile_job,
     compile_machine_sysctl,
+    compile_names,
     compile_node,
     compile_sampler,
     compiled_flows,
@@ -57,10 +59,11 @@ def write_inputs(
     if stock:
         write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})
     write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan))
+    names = {} if live is None else {NAMES_FILE: compile_names(plan)}
     for node in plan.nodes:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
-        for name, text in compile_node(node, plan, stock=stock).by_name().items():
+        for name, text in {**names, **compile_node(node, plan, stock=stock).by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)
 
