@@ -72,4 +72,4 @@ def defined(name: str, header: str) -> int:
 def enumerated(name: str, header: str) -> dict[str, int]:
     """Return the constants of a C header's enum."""
     body = only(rf"enum {name} \{{(?P<body>.*?)\n\}};", header)["body"]
-    return {constant: int(value) for constant, value in re.findall(r"(\w+) = (\d+)", body)}
+    return {constant: int(value) for constant, value in re.findall(r"^\t(\w+) = (\d+),", body, re.MULTILINE)}

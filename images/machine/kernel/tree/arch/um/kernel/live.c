@@ -39,9 +39,8 @@
 /* The socket's descriptor in the host; -1: an ordinary machine. */
 static int live_fd = -1;
 
-/* The machine's clock; it is the idle loop's, which lends it. Before that it shows 0. */
-static unsigned long long power_on;
-static unsigned long long *clock = &power_on;
+/* The machine's clock; it is the idle loop's, which lends it. */
+static unsigned long long *clock;
 
 /* How many timer events have happened in the idle loop. */
 static u64 live_events;
