@@ -61,7 +61,7 @@ class Run(FlowTables):
     @property
     def manifest(self) -> Mapping[str, Any]:
         """What ran, from what, on what, how it ended: `manifest.json` without its copy of the plan."""
-        return self.results.manifest
+        return self.results.manifest.without_plan()
 
     @property
     def status(self) -> str:

@@ -25,7 +25,16 @@ from fabriclab.runs import RunContext, RunResult, run_point
 from fabriclab.runs.claim import claimed
 from fabriclab.runs.engines import EngineName, engine_name, has_stock_qdiscs_only, plan_for
 from fabriclab.runs.point import remove_run
-from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, not_here, observed, reach_stage
+from fabriclab.validation import (
+    Bench,
+    Stage,
+    ValidationFinding,
+    all_pass,
+    later_stages,
+    not_here,
+    observed,
+    reach_stage,
+)
 
 if TYPE_CHECKING:
     from fabriclab.results import Results
@@ -45,7 +54,7 @@ class Validation:
     lab: str
     directory: Path
     """Holds a run directory for each stage."""
-    findings: tuple[Finding, ...]
+    findings: tuple[ValidationFinding, ...]
     """Each with what was checked, where, what was expected, what was measured, and the verdict."""
     interrupted: bool
     """Whether it was stopped before its end: then there is no verdict."""
@@ -116,7 +125,7 @@ class Stages:
         self._done = 0
         self._has_stock_qdiscs_only = has_stock_qdiscs_only(engine_name(context.artefacts))
 
-    def carry_out(self, bench: Bench, only: Sequence[str]) -> Iterator[Finding]:
+    def carry_out(self, bench: Bench, only: Sequence[str]) -> Iterator[ValidationFinding]:
         """Yield what every stage finds.
 
         The first also finds how far routing gets, where it does not get to where it should.
@@ -162,15 +171,15 @@ def results_if_possible(directory: Path) -> Results | None:
         return None
 
 
-def _judged(stage: Stage, result: RunResult, results: Results | None) -> list[Finding]:
+def _judged(stage: Stage, result: RunResult, results: Results | None) -> list[ValidationFinding]:
     if results is None or result.status not in _MEASURED:
         message = result.message.splitlines()[0] if result.message else result.status
-        return [Finding(_RUN, stage.name, "ends by itself", message, "fail")]
+        return [ValidationFinding(_RUN, stage.name, "ends by itself", message, "fail")]
     found = stage.judge(results)
     return found if result.status != _STARVED else [_if_passed(finding) for finding in found]
 
 
-def _if_passed(finding: Finding) -> Finding:
+def _if_passed(finding: ValidationFinding) -> ValidationFinding:
     """Return a finding of a run that had too little CPU: what arrived has arrived, what did not may be late."""
     if finding.verdict == "pass":
         return finding

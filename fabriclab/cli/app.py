@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from fabriclab.cli.arguments.completion import complete_node, complete_origin
+from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
 from fabriclab.cli.commands import generate_options as generate
@@ -188,10 +189,8 @@ def trace(
 
 @app.command()
 def convert(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A flow file of HPCC's ns-3, a connection matrix of htsim.")
-    ],
-    source: Annotated[Literal["hpcc", "htsim"], typer.Option("--from", help="The file's format.", show_default=False)],
+    file: FlowFile,
+    source: FlowFormat,
     hosts: Annotated[
         str | None,
         typer.Option(metavar="h1..h16", help="The hosts that nodes 0, 1 and so on become.", show_default="h1, h2, ..."),

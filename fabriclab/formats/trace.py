@@ -40,7 +40,7 @@ LARGEST_NS = 2**62 - 1
 SMALLEST_BYTES = 4
 """Least size of a flow, and of a pull's request: the first bytes carry the flow's number."""
 LARGEST_BYTES = 2**62
-"""Largest size of a flow."""
+"""Largest size of a flow, so that a sum of two is still one in 64 bits with a sign."""
 LARGEST_REQUEST_BYTES = 2**32 - 1
 """Largest request of a pull."""
 LARGEST_DSCP = 63

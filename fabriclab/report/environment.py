@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 from fabriclab.formats.clock import Clock
+from fabriclab.formats.manifest import Manifest
 from fabriclab.results import Results
 
 
@@ -13,29 +14,28 @@ def environment_rows(results: Results) -> list[tuple[str, str]]:
     """Return name and text of all that the manifest says."""
     manifest = results.manifest
     rows = [
-        ("Command", shlex.join(str(word) for word in manifest.get("command") or [])),
-        ("Seed", str(manifest.get("seed", ""))),
-        ("Engine", str(manifest.get("engine", ""))),
-        ("Started", str(manifest.get("started", ""))),
+        ("Command", shlex.join(manifest.command)),
+        ("Seed", _flat(manifest.seed)),
+        ("Engine", manifest.engine),
+        ("Started", manifest.started),
         ("Time", _times(manifest, results.clock)),
-        ("Host", _flat(manifest.get("host"))),
+        ("Host", _flat(manifest.host)),
     ]
-    versions = manifest.get("versions") or {}
-    rows += [(str(name), _flat(value)) for name, value in versions.items() if not isinstance(value, list)]
-    rows += [(f"{name} (hash)", _flat(value)) for name, value in (manifest.get("artefacts") or {}).items()]
+    rows += [(str(name), _flat(value)) for name, value in manifest.versions.items() if not isinstance(value, list)]
+    rows += [(f"{name} (hash)", _flat(value)) for name, value in manifest.artefacts.items()]
     return [(name, value) for name, value in rows if value]
 
 
 def package_names(results: Results) -> list[str]:
     """Return the packages of the machine's root file system."""
-    return [str(package) for package in (results.manifest.get("versions") or {}).get("packages") or []]
+    return results.manifest.packages
 
 
-def _times(manifest: dict[str, Any], clock: Clock) -> str:
-    wall, ran = manifest.get("wall_s"), manifest.get("virtual_s")
+def _times(manifest: Manifest, clock: Clock) -> str:
+    wall, ran = manifest.wall_s, manifest.virtual_s
     if wall is None or ran is None:
         return ""
-    return f"{float(ran):.3g} s of {clock} time in {float(wall):.3g} s"
+    return f"{ran:.3g} s of {clock} time in {wall:.3g} s"
 
 
 def _flat(value: Any) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabriclab.formats.figures import FIGURE_KINDS
+from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.where_clause import concerns
 from fabriclab.report.chosen_points import numeric_parameter, telling_points
 from fabriclab.report.drawing.curves import Curve
@@ -111,7 +112,7 @@ def left_out_notes(sweep: Sweep, pools: Sequence[PooledRuns]) -> list[str]:
     return []
 
 
-def _with_origin(manifest: dict[str, Any], default: Sequence[str], kinds: Sequence[str]) -> list[tuple[Figure, bool]]:
+def _with_origin(manifest: Manifest, default: Sequence[str], kinds: Sequence[str]) -> list[tuple[Figure, bool]]:
     """Return the figures of `wanted_figures`, each with whether the experiment asks for it."""
     asked = len(wanted_figures(manifest, (), kinds))
     return [(figure, index < asked) for index, figure in enumerate(wanted_figures(manifest, default, kinds))]
@@ -142,14 +143,12 @@ def _point_exhibits(
     return of_points or _detail_exhibits(telling, figure, name)
 
 
-def wanted_figures(
-    manifest: dict[str, Any], default: Sequence[str], kinds: Sequence[str] = FIGURE_KINDS
-) -> list[Figure]:
+def wanted_figures(manifest: Manifest, default: Sequence[str], kinds: Sequence[str] = FIGURE_KINDS) -> list[Figure]:
     """Return the experiment's figures, followed by the default kinds that it does not name; of all these only `kinds`.
 
     Raises ResultsError for an unknown kind.
     """
-    asked = list((manifest.get("report") or {}).get("figures") or [])
+    asked = manifest.figures
     for figure in asked:
         if figure.get("kind") not in FIGURE_KINDS:
             raise ResultsError(

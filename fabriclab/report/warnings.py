@@ -96,8 +96,7 @@ def _missed_events(results: Results) -> list[str]:
     """Return a sentence on each event that the run, which ended with its traffic, ended before."""
     if results.status != "complete":
         return []
-    ended_ns = float(results.manifest.get("virtual_s") or 0) * 1e9
-    missed = [event for event in results.plan.changes if event.at_ns >= ended_ns]
+    missed = [event for event in results.plan.changes if event.at_ns >= results.manifest.ended_ns]
     return [
         f"events.{event.name}, at {format_metric('_ns', event.at_ns)}, never came: all traffic had ended"
         for event in missed

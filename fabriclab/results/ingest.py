@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from fabriclab.files import read_text, reason, write_text
 from fabriclab.formats.logs import FLOW_LOG, INTERFACES, QUEUES, TCP
+from fabriclab.formats.manifest import Manifest, parse_manifest
 from fabriclab.formats.plan import PLAN_FORMAT, Plan, parse_plan_json
 from fabriclab.formats.run_directory import (
     FLOW_LOGS,
@@ -36,6 +37,7 @@ from fabriclab.results.summary import Measured, summarize
 
 Outcome = TypeVar("Outcome")
 
+_A_PLAN = f"a plan of this version of fabriclab, {PLAN_FORMAT}"
 _LARGEST_JSON_BYTES = 1 << 30
 """The plan of a fabric of a thousand hosts has 20 MB."""
 _SERIES: dict[str, Table] = {"queues": QUEUES, "tcp": TCP, "interfaces": INTERFACES, **SWITCH_TABLES}
@@ -95,31 +97,32 @@ def _all_or_none(run_dir: Path) -> Iterator[None]:
         raise
 
 
-def read_manifest(run_dir: Path, *, required: bool = True) -> dict[str, Any]:
-    """Return manifest.json; without it an empty one, or ResultsError when it is required."""
+def read_manifest(run_dir: Path, *, required: bool = True) -> Manifest:
+    """Return manifest.json; without it one of defaults, or ResultsError when it is required."""
     path = run_dir / MANIFEST
     if not path.exists() and not required:
-        return {}
-    return read_json(path, RUN_FORMAT)
+        return Manifest()
+    data = read_json(path, RUN_FORMAT)
+    return _valid(lambda: parse_manifest(data), str(path), f"a manifest of this version of fabriclab, {RUN_FORMAT}")
 
 
-def read_plan(run_dir: Path, manifest: dict[str, Any]) -> Plan:
+def read_plan(run_dir: Path, manifest: Manifest) -> Plan:
     """Return the plan of a run: plan.json, or its manifest's copy. Raises ResultsError that names the file and the
     first key in it that is not as this version's plans have it; what older versions' plans lack has its default."""
     path = run_dir / PLAN
     if not path.exists():
-        if not isinstance(manifest.get("plan"), dict):
+        if manifest.plan is None:
             raise ResultsError(f"{run_dir / MANIFEST}: plan: missing; a manifest holds the whole plan")
-        return _valid(lambda: Plan.model_validate(manifest["plan"]), f"{run_dir / MANIFEST}: plan")
+        return _valid(lambda: Plan.model_validate(manifest.plan), f"{run_dir / MANIFEST}: plan", _A_PLAN)
     try:
         return parse_plan_json(_text(path))
     except ValidationError:
         # What is wrong with the file as a whole comes first.
         plan = read_json(path, PLAN_FORMAT)
-        return _valid(lambda: Plan.model_validate(plan), str(path))
+        return _valid(lambda: Plan.model_validate(plan), str(path), _A_PLAN)
 
 
-def _valid(parse: Callable[[], Plan], place: str) -> Plan:
+def _valid(parse: Callable[[], Outcome], place: str, right: str) -> Outcome:
     try:
         return parse()
     except ValidationError as error:
@@ -127,9 +130,7 @@ def _valid(parse: Callable[[], Plan], place: str) -> Plan:
         key = ".".join(map(str, first["loc"]))
         more = error.error_count() - 1
         others = f" ({more} more such keys)" if more else ""
-        raise ResultsError(
-            f"{place}: {key}: {first['msg']}{others}; right is a plan of this version of fabriclab, {PLAN_FORMAT}"
-        ) from error
+        raise ResultsError(f"{place}: {key}: {first['msg']}{others}; right is {right}") from error
 
 
 def read_json(path: Path, version: str) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from fabriclab.formats.clock import Clock, clock_of
+from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import Sent
 from fabriclab.formats.run_directory import RAW, SUMMARY, SUMMARY_FORMAT
@@ -28,7 +28,7 @@ class Results(FlowTables):
     """
 
     directory: Path
-    manifest: dict[str, Any]
+    manifest: Manifest
     """Without its copy of the plan."""
     plan: Plan
     summary: Metrics
@@ -50,12 +50,12 @@ class Results(FlowTables):
     def status(self) -> str:
         """How the run ended: complete, limit, starved (invalid: real time, and no CPU for it), stopped, failed,
         crashed or interrupted."""
-        return str(self.manifest.get("status", "interrupted"))
+        return self.manifest.status
 
     @property
     def clock(self) -> Clock:
         """The clock that the run's times are of."""
-        return clock_of(self.manifest.get("engine"))
+        return clock_of(self.manifest.engine)
 
     @property
     def is_whole(self) -> bool:
@@ -100,9 +100,9 @@ def read_run(run_dir: Path) -> Results:
     manifest = read_manifest(run_dir)
     plan = read_plan(run_dir, manifest)
     # One copy is enough: it is the larger part of a manifest, and a sweep has a thousand.
-    manifest.pop("plan", None)
+    manifest.plan = None
     if not (run_dir / SUMMARY).exists() or (run_dir / RAW).is_dir():
-        ingest_run(run_dir, keep_raw=manifest.get("ended") is None)
+        ingest_run(run_dir, keep_raw=manifest.ended is None)
     summary = read_json(run_dir / SUMMARY, SUMMARY_FORMAT)
     # Older versions wrote the first port's numbers under the names of all ports.
     metrics = dict(summary["metrics"]) | over_all_ports(summary["metrics"], plan.probes.queue_ports)

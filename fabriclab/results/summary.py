@@ -74,10 +74,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan import Plan
 from fabriclab.results.fairness import fairness_metrics
 from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics
@@ -112,7 +112,7 @@ class Measured:
         return cls(scan_flows([run_dir]), queues, tcp, interfaces, SwitchTables.open(run_dir))
 
 
-def summarize(measured: Measured, plan: Plan, manifest: dict[str, Any]) -> Metrics:
+def summarize(measured: Measured, plan: Plan, manifest: Manifest) -> Metrics:
     """Return every metric of a run."""
     flows = measured.flows.with_columns(is_finished(manifest).alias("finished"))
     metrics = flow_metrics(flows) | job_metrics(flows, plan)
@@ -123,15 +123,15 @@ def summarize(measured: Measured, plan: Plan, manifest: dict[str, Any]) -> Metri
     return metrics | switch_metrics(measured.switches, plan)
 
 
-def is_finished(manifest: dict[str, Any]) -> pl.Expr:
+def is_finished(manifest: Manifest) -> pl.Expr:
     """Return whether a flow did all that it was meant to do.
 
     A long flow is `stopped` at its stop time and also when the run was cut; it finished when the run did, or lived past
     the stop time.
     """
-    if manifest.get("status") == "complete":
+    if manifest.status == "complete":
         return is_done()
-    reached_ns = int(float(manifest.get("virtual_s") or 0) * 1e9)
+    reached_ns = int(manifest.ended_ns)
     return is_done() & (pl.col("stop_ns").is_null() | (pl.col("stop_ns") <= reached_ns))
 
 

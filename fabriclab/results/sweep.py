@@ -219,4 +219,4 @@ def _read_point(directory: Path, entry: dict[str, Any]) -> SweepPoint:
         results = read_run(run_dir)
     except ResultsError as error:
         return SweepPoint(settings, seed, "unreadable", None, str(error))
-    return SweepPoint(settings, seed, results.status, results, str(results.manifest.get("message") or ""))
+    return SweepPoint(settings, seed, results.status, results, results.manifest.message)

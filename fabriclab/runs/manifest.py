@@ -9,42 +9,37 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.engine.host import describe_host, fabriclab_version, git_revision
+from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.run_directory import MANIFEST, RUN_FORMAT
+from fabriclab.formats.run_directory import MANIFEST
 from fabriclab.runs.engines import MadeFrom, engine_name
 
 # Not hashed: it holds the hashes; it can be written anew from the rest.
 _NOT_HASHED = (MANIFEST, "report.html")
 
 
-def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report: Mapping[str, Any]) -> dict[str, Any]:
+def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report: Mapping[str, Any]) -> Manifest:
     """Return the manifest of a run that begins. Should nothing finish it, it tells the truth."""
-    return {
-        "format": RUN_FORMAT,
-        "status": "interrupted",
-        "message": "the run was not finished: fabriclab was killed",
-        "lab": plan.lab,
-        "title": plan.title,
-        "settings": dict(plan.settings),
-        "seed": plan.seed,
-        "engine": engine_name(artefacts),
-        "versions": {
+    return Manifest(
+        message="the run was not finished: fabriclab was killed",
+        lab=plan.lab,
+        title=plan.title,
+        settings=dict(plan.settings),
+        seed=plan.seed,
+        engine=engine_name(artefacts),
+        versions={
             "fabriclab": fabriclab_version(),
             "git": git_revision(),
             "kernel": None,
             "packages": artefacts.packages(),
         },
-        "artefacts": artefacts.hashes(),
-        "command": list(command),
-        "started": utc_now(),
-        "ended": None,
-        "wall_s": None,
-        "virtual_s": None,
-        "host": describe_host(),
-        "files": {},
-        "report": dict(report),
-        "plan": plan.model_dump(mode="json"),
-    }
+        artefacts=artefacts.hashes(),
+        command=list(command),
+        started=utc_now(),
+        host=describe_host(),
+        report=dict(report),
+        plan=plan.model_dump(mode="json"),
+    )
 
 
 def utc_now() -> str:

@@ -6,7 +6,7 @@ import shutil
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +81,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
     then.
     """
     directory.mkdir(parents=True, exist_ok=True)
+    engine = engine_name(context.artefacts)
     manifest = new_manifest(plan, context.artefacts, context.command, context.report)
     try:
         record = Record(directory, manifest)
@@ -88,7 +89,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
         return _refused(directory, error)
     with record:
         try:
-            stock = has_stock_qdiscs_only(engine_name(context.artefacts))
+            stock = has_stock_qdiscs_only(engine)
             live: Live | None = None if context.live is None else {"idle": context.live.idle}
             write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect, live=live)
         except TraceError as error:
@@ -110,8 +111,8 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
             if not (directory / "events.jsonl").exists():  # it never began
                 record.note(outcome.status, outcome.message)
                 full = isinstance(error, OSError) and no_room(error)
-                return RunResult(directory, outcome.status, outcome.message, full=full, engine=manifest["engine"])
-        return _finish(directory, record, outcome, context.ingest)
+                return RunResult(directory, outcome.status, outcome.message, full=full, engine=engine)
+        return replace(_finish(directory, record, outcome, context.ingest), engine=engine)
 
 
 def _refused(directory: Path, error: OSError) -> RunResult:
@@ -124,11 +125,11 @@ def _refused(directory: Path, error: OSError) -> RunResult:
 def _finish(directory: Path, record: Record, outcome: Outcome, ingest: Callable[[Path], None]) -> RunResult:
     status, message, full = outcome.status, outcome.message, outcome.full
     manifest = record.manifest
-    manifest["ended"] = utc_now()
-    manifest["wall_s"] = round(outcome.wall_s, 3)
-    manifest["virtual_s"] = outcome.virtual_ns / 1e9
-    manifest["versions"]["kernel"] = kernel_release(directory)
-    manifest.update(outcome.figures)
+    manifest.ended = utc_now()
+    manifest.wall_s = round(outcome.wall_s, 3)
+    manifest.virtual_s = outcome.virtual_ns / 1e9
+    manifest.versions["kernel"] = kernel_release(directory)
+    manifest.add(outcome.figures)
     try:
         # The results depend on how the run ended, so the manifest is first; their hashes come after.
         record.note(status, message)
@@ -137,16 +138,16 @@ def _finish(directory: Path, record: Record, outcome: Outcome, ingest: Callable[
                 ingest(directory)
             except IngestError as error:
                 status, message = _worse(status), _join(message, f"the logs can't be turned into results: {error}")
-        manifest["files"] = hash_files(directory)
+        manifest.files = hash_files(directory)
         record.note(status, message)
     except (OSError, MemoryError) as error:
         status, message = _worse(status), _join(message, _kept(directory, error))
         full = full or (isinstance(error, OSError) and no_room(error))
-        manifest["files"] = {}
+        manifest.files = {}
         # Should even this fail, the manifest says how the machine ended.
         with suppress(OSError):
             record.note(status, message)
-    return RunResult(directory, status, message, outcome.wall_s, outcome.virtual_ns, full, manifest["engine"])
+    return RunResult(directory, status, message, outcome.wall_s, outcome.virtual_ns, full)
 
 
 def _kept(directory: Path, error: OSError | MemoryError) -> str:

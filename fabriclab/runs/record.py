@@ -6,12 +6,15 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
+
+from pydantic import ValidationError
 
 from fabriclab.engine.watch import Status
-from fabriclab.files import naming, no_room
+from fabriclab.files import naming, no_room, write_text
+from fabriclab.formats.manifest import Manifest, manifest_json, parse_manifest
 from fabriclab.formats.run_directory import MANIFEST
-from fabriclab.runs.directory import json_text, write_json
+from fabriclab.runs.directory import read_json
 
 _GROWS_BYTES = 64 << 10
 """What it gains to the end: the hashes of some five hundred files."""
@@ -20,15 +23,15 @@ _GROWS_BYTES = 64 << 10
 class Record:
     """The manifest, on disk from the beginning. Use as a context manager: on leaving it no room is kept any more."""
 
-    def __init__(self, directory: Path, manifest: dict[str, Any]) -> None:
+    def __init__(self, directory: Path, manifest: Manifest) -> None:
         """Write the manifest, and keep room for a second one. Raises OSError that names it, and leaves nothing then."""
         self.manifest = manifest
         self._path = directory / MANIFEST
         self._room: IO[bytes] | None = None
         try:
-            write_json(self._path, manifest)
+            write_text(self._path, manifest_json(manifest))
             with naming(self._path):
-                self._room = _room_in(directory, len(json_text(manifest)) + _GROWS_BYTES)
+                self._room = _room_in(directory, len(manifest_json(manifest)) + _GROWS_BYTES)
         except OSError:
             self._path.unlink(missing_ok=True)
             raise
@@ -41,19 +44,27 @@ class Record:
 
     def note(self, status: Status, message: str) -> None:
         """Write down how the run stands; where the disk is full, in the room that was kept. Raises OSError."""
-        self.manifest["status"], self.manifest["message"] = status, message
+        self.manifest.status, self.manifest.message = status, message
         try:
-            write_json(self._path, self.manifest)
+            write_text(self._path, manifest_json(self.manifest))
         except OSError as error:
             if not no_room(error):
                 raise
             self._free()
-            write_json(self._path, self.manifest)
+            write_text(self._path, manifest_json(self.manifest))
 
     def _free(self) -> None:
         if self._room is not None:
             self._room.close()
             self._room = None
+
+
+def recorded(directory: Path) -> Manifest:
+    """Return the manifest of a run directory; one that says nothing where there is none that can be read."""
+    try:
+        return parse_manifest(read_json(directory / MANIFEST) or {})
+    except ValidationError:
+        return Manifest()
 
 
 def _room_in(directory: Path, size: int) -> IO[bytes]:

@@ -17,11 +17,12 @@ from fabriclab.compile import TraceError
 from fabriclab.engine.events import Event
 from fabriclab.files import explain, no_room
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.run_directory import MANIFEST, SUMMARY, SWEEP, SWEEP_FORMAT
+from fabriclab.formats.run_directory import SUMMARY, SWEEP, SWEEP_FORMAT
 from fabriclab.formats.where_clause import Scalar
-from fabriclab.runs.directory import read_json, write_json
+from fabriclab.runs.directory import write_json
 from fabriclab.runs.engines import MadeFrom
 from fabriclab.runs.point import RunContext, RunResult, remove_run, run_point
+from fabriclab.runs.record import recorded
 
 SWEEP_MARK = SWEEP
 
@@ -61,9 +62,9 @@ class Sweep:
     def recall(self) -> None:
         """Mark the points that an earlier sweep has done."""
         for point in self.points:
-            manifest = read_json(point.directory / MANIFEST)
-            if manifest is not None and manifest.get("status") in DONE and (point.directory / SUMMARY).is_file():
-                point.status, point.message, point.reused = manifest["status"], manifest.get("message", ""), True
+            manifest = recorded(point.directory)
+            if manifest.status in DONE and (point.directory / SUMMARY).is_file():
+                point.status, point.message, point.reused = manifest.status, manifest.message, True
 
     def note(self, point: PointState, status: str, message: str = "") -> None:
         """Note how a point stands, and write it down where there is room: an older sweep.json says that

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fabriclab.validation.bench import Bench, Collector, Stage
 from fabriclab.validation.classes import classes_stage
 from fabriclab.validation.failures import failures_stage
-from fabriclab.validation.finding import Finding, all_pass, unmeasured
+from fabriclab.validation.finding import ValidationFinding, all_pass, unmeasured
 from fabriclab.validation.lossless import lossless_stage
 from fabriclab.validation.marks import marks_stage
 from fabriclab.validation.reachability import reach_stage
@@ -17,8 +17,8 @@ from fabriclab.validation.routing import judge_routing, observed
 __all__ = [
     "Bench",
     "Collector",
-    "Finding",
     "Stage",
+    "ValidationFinding",
     "all_pass",
     "judge_routing",
     "later_stages",
@@ -36,7 +36,7 @@ def later_stages(bench: Bench) -> Iterator[Stage]:
             yield stage
 
 
-def not_here(stage: Stage) -> Finding:
+def not_here(stage: Stage) -> ValidationFinding:
     """Return what is said of a stage whose measurements an engine with stock qdiscs only can't make."""
     return unmeasured(
         stage.check,

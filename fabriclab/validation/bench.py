@@ -16,7 +16,7 @@ from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import FlowsTraffic, Traffic
 from fabriclab.lab.validation import WrittenValidation
 from fabriclab.results import Results
-from fabriclab.validation.finding import Finding
+from fabriclab.validation.finding import ValidationFinding
 
 MS = 10**6
 S = 10**9
@@ -77,7 +77,7 @@ class Stage:
 
     name: str
     plan: Plan
-    judge: Callable[[Results], list[Finding]]
+    judge: Callable[[Results], list[ValidationFinding]]
     collectors: tuple[Collector, ...] = ()
     check: str = ""
     """What it looks for, where only the machine's own qdisc can tell; empty: any engine can."""

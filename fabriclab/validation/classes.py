@@ -15,7 +15,7 @@ from fabriclab.formats.plan.switch import CODEPOINTS
 from fabriclab.formats.plan.traffic import Carrier, FlowsTraffic
 from fabriclab.results import Results
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up, single_flows
-from fabriclab.validation.finding import Finding, judged, numbers_text, shortened, unmeasured
+from fabriclab.validation.finding import ValidationFinding, judged, numbers_text, shortened, unmeasured
 
 _FLOWS = 4
 """Between two racks in a slot: some for each of a few equal paths."""
@@ -73,7 +73,7 @@ def _neighbours(bench: Bench) -> list[tuple[str, str]]:
     return [(rack[0], racks[(number + 1) % len(racks)][-1]) for number, rack in enumerate(racks)]
 
 
-def _judge(bench: Bench, results: Results, slot_ns: int) -> list[Finding]:
+def _judge(bench: Bench, results: Results, slot_ns: int) -> list[ValidationFinding]:
     landed = _landed(results, slot_ns)
     if landed is None:
         return [unmeasured("class", "all ports", "each DSCP in its queue", "this engine has no queues to count in")]
@@ -112,7 +112,7 @@ def _names(names: list[str]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + more
 
 
-def _unseen(bench: Bench, seen: set[int]) -> Iterator[Finding]:
+def _unseen(bench: Bench, seen: set[int]) -> Iterator[ValidationFinding]:
     missing = [dscp for dscp in bench.wanted.queues if dscp not in seen]
     if missing:
         yield judged(

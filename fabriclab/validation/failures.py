@@ -20,7 +20,7 @@ from fabriclab.formats.plan.traffic import FlowsTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_duration
 from fabriclab.validation.bench import MS, Bench, S, Setting, Stage, set_up, single_flows
-from fabriclab.validation.finding import Finding, judged
+from fabriclab.validation.finding import ValidationFinding, judged
 
 _MOST_LINKS = 16
 _FLOW_BYTES = 100
@@ -122,7 +122,7 @@ def _is_connected(plan: Plan, links: list[_Link]) -> bool:
     return len(reached) == len(names)
 
 
-def _judge(bench: Bench, slot: _Slot, results: Results, skipped: int) -> Finding:
+def _judge(bench: Bench, slot: _Slot, results: Results, skipped: int) -> ValidationFinding:
     flows = (
         results.flows.filter(pl.col("class").str.starts_with(f"probe-{slot.number}-"))
         .select("src", "dst", "status", "end_ns")

@@ -13,7 +13,7 @@ MOST_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Finding:
+class ValidationFinding:
     """One thing that was looked at."""
 
     check: str
@@ -24,26 +24,28 @@ class Finding:
     verdict: Verdict
 
 
-def judged(check: str, where: str, expected: str, measured: str, holds: bool) -> Finding:
+def judged(check: str, where: str, expected: str, measured: str, holds: bool) -> ValidationFinding:
     """Return a finding that passes or fails."""
-    return Finding(check, where, expected, measured, "pass" if holds else "fail")
+    return ValidationFinding(check, where, expected, measured, "pass" if holds else "fail")
 
 
-def unmeasured(check: str, where: str, expected: str, why: str) -> Finding:
+def unmeasured(check: str, where: str, expected: str, why: str) -> ValidationFinding:
     """Return a finding of what could not be looked at here."""
-    return Finding(check, where, expected, why, "not measured")
+    return ValidationFinding(check, where, expected, why, "not measured")
 
 
-def shortened(failures: Sequence[Finding]) -> list[Finding]:
+def shortened(failures: Sequence[ValidationFinding]) -> list[ValidationFinding]:
     """Return the first failures of one kind, and a line for how many more there are."""
     if len(failures) <= MOST_SHOWN:
         return list(failures)
     left = len(failures) - MOST_SHOWN
-    rest = Finding(failures[0].check, f"{left} more", failures[0].expected, "failures of the same kind", "fail")
+    rest = ValidationFinding(
+        failures[0].check, f"{left} more", failures[0].expected, "failures of the same kind", "fail"
+    )
     return [*failures[:MOST_SHOWN], rest]
 
 
-def all_pass(findings: Sequence[Finding]) -> bool:
+def all_pass(findings: Sequence[ValidationFinding]) -> bool:
     """Return whether nothing failed.
 
     What could not be measured did not fail; a validation without a pass has shown nothing.

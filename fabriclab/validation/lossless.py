@@ -18,7 +18,7 @@ from fabriclab.formats.plan.traffic import Carrier, RoundsTraffic
 from fabriclab.results import Results
 from fabriclab.units import format_count
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up
-from fabriclab.validation.finding import Finding, judged, unmeasured
+from fabriclab.validation.finding import ValidationFinding, judged, unmeasured
 from fabriclab.validation.in_cast import InCast, in_casts
 
 _LINES, _MOST_LINES = 2.0, 4.0
@@ -120,7 +120,7 @@ def _burst(number: int, slot: _Slot) -> Iterator[RoundsTraffic]:
         )
 
 
-def _judge(bench: Bench, slot: _Slot, results: Results) -> Finding:
+def _judge(bench: Bench, slot: _Slot, results: Results) -> ValidationFinding:
     where, expected = (
         f"{slot.in_cast.name} DSCP {slot.dscp}",
         f"{len(slot.in_cast.senders)} senders at once: nothing lost",

@@ -19,7 +19,7 @@ from fabriclab.results import Results
 from fabriclab.results.idle_path import SYN_WIRE_BYTES, path_table
 from fabriclab.units import format_count, format_size
 from fabriclab.validation.bench import MS, NO_PROBES, Bench, Setting, Stage, set_up
-from fabriclab.validation.finding import Finding, judged, numbers_text, unmeasured
+from fabriclab.validation.finding import ValidationFinding, judged, numbers_text, unmeasured
 from fabriclab.validation.in_cast import InCast, in_casts
 
 _LINES = 2.0
@@ -179,7 +179,7 @@ def _bytes(wred: Wred, length: int, rate_bps: int) -> int:
     return length if wred.unit == "bytes" else length * rate_bps // (8 * 10**9)
 
 
-def _judge(slots: Sequence[_Slot], results: Results) -> list[Finding]:
+def _judge(slots: Sequence[_Slot], results: Results) -> list[ValidationFinding]:
     """Return a line for each queue that does not mark as it should, and one for those of a port that do, alike."""
     queues = results.switches.queues
     if queues is None:
@@ -221,7 +221,7 @@ def _is_right(slot: _Slot, begin: _Begin) -> bool:
     return lags or begin.unmarked_bytes <= slot.full_bytes + slot.in_cast.port.mtu + HEADER_BYTES
 
 
-def _fault(slot: _Slot, begin: _Begin) -> Finding:
+def _fault(slot: _Slot, begin: _Begin) -> ValidationFinding:
     if begin.with_mark_bytes is not None:
         return judged(
             "marks", slot.where, slot.expected, _between(begin.unmarked_bytes, begin.with_mark_bytes), holds=False
@@ -230,7 +230,7 @@ def _fault(slot: _Slot, begin: _Begin) -> Finding:
     return judged("marks", slot.where, slot.expected, f"none up to {_size(begin.unmarked_bytes)}{dropped}", holds=False)
 
 
-def _right(name: str, expected: str, those: Sequence[tuple[_Slot, _Begin]]) -> Finding:
+def _right(name: str, expected: str, those: Sequence[tuple[_Slot, _Begin]]) -> ValidationFinding:
     queues = [slot.queue.index for slot, _ in those]
     least = min(begin.unmarked_bytes for _, begin in those)
     most = max(begin.with_mark_bytes or 0 for _, begin in those)

@@ -31,7 +31,7 @@ from fabriclab.validation.bench import (
     set_up,
     single_flows,
 )
-from fabriclab.validation.finding import Finding, judged, shortened, unmeasured
+from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
 from fabriclab.validation.routing import collectors as routing_collectors
 from fabriclab.validation.routing import judge_routing
 
@@ -81,7 +81,7 @@ def _lines(switch: Node, route: Route) -> int:
     return sum(len(member_ports(switch, interface)) for _, interface in route.next_hops)
 
 
-def _judge(bench: Bench, results: Results) -> list[Finding]:
+def _judge(bench: Bench, results: Results) -> list[ValidationFinding]:
     flows = results.flows.select("class", "src", "dst", "status").collect()
     return [
         *judge_routing(bench, results),
@@ -91,7 +91,7 @@ def _judge(bench: Bench, results: Results) -> list[Finding]:
     ]
 
 
-def _judge_pairs(flows: pl.DataFrame) -> list[Finding]:
+def _judge_pairs(flows: pl.DataFrame) -> list[ValidationFinding]:
     pairs = flows.group_by("src", "dst", maintain_order=True).agg(
         pl.len().alias("flows"), (pl.col("status") == "complete").sum().alias("done")
     )
@@ -111,7 +111,7 @@ def _judge_pairs(flows: pl.DataFrame) -> list[Finding]:
     return shortened(wrong) or [judged("reach", where, text, text, holds=pairs.height > 0)]
 
 
-def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame) -> list[Finding]:
+def _judge_mtu(bench: Bench, results: Results, flows: pl.DataFrame) -> list[ValidationFinding]:
     """Return the pairs whose path is narrower than it should be; one line where none is."""
     done = {(flow["src"], flow["dst"]): flow["status"] == "complete" for flow in flows.iter_rows(named=True)}
     pairs = [(one, other) for one, other in done if one < other]
@@ -169,7 +169,7 @@ def _route_mtu(route: dict[str, Any]) -> int | None:
     return min(mtus, default=None)
 
 
-def _judge_balance(bench: Bench, results: Results) -> Iterator[Finding]:
+def _judge_balance(bench: Bench, results: Results) -> Iterator[ValidationFinding]:
     """Yield, for each switch with equal paths or a port channel to another switch,
     whether all of them carry traffic."""
     carried = _sent_packets(results)

@@ -15,7 +15,7 @@ from fabriclab.resolve.interfaces import fabric_neighbours
 from fabriclab.results import Results
 from fabriclab.units import format_count
 from fabriclab.validation.bench import Bench, Collector, collected
-from fabriclab.validation.finding import Finding, judged, shortened, unmeasured
+from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
 
 _SUMMARY = ("vtysh", "-c", "show bgp ipv4 unicast summary json")
 _ROUTES = ("ip", "-j", "route", "show")
@@ -30,9 +30,9 @@ def collectors(bench: Bench) -> tuple[Collector, ...]:
     return (*routes, *sessions)
 
 
-def judge_routing(bench: Bench, results: Results) -> list[Finding]:
+def judge_routing(bench: Bench, results: Results) -> list[ValidationFinding]:
     """Return what was found of sessions and routes, a line for each switch where all is well."""
-    found: list[Finding] = []
+    found: list[ValidationFinding] = []
     for switch in bench.switches:
         if bench.intended.bgp is not None:
             found += _judge_sessions(bench, switch, collected(results, "sessions", switch.name))
@@ -60,7 +60,7 @@ def _with_hops(route: Route, interfaces: Sequence[str]) -> Route:
     return route.model_copy(update={"next_hops": tuple(hop for hop in route.next_hops if hop[1] in interfaces)})
 
 
-def _judge_sessions(bench: Bench, switch: Node, output: str | None) -> list[Finding]:
+def _judge_sessions(bench: Bench, switch: Node, output: str | None) -> list[ValidationFinding]:
     intended = bench.intended.node(switch.name)
     neighbours = fabric_neighbours(intended, bench.intended.by_name())
     expected = f"{len(neighbours)} {_ESTABLISHED}"
@@ -83,7 +83,7 @@ def _state(peers: Mapping[str, Any], names: Sequence[str]) -> str:
     return "no such neighbour" if peer is None else str(peer.get("state", "unknown"))
 
 
-def _judge_paths(switch: Node, output: str | None) -> list[Finding]:
+def _judge_paths(switch: Node, output: str | None) -> list[ValidationFinding]:
     widths = sorted({len(route.next_hops) for route in switch.routes}, reverse=True)
     if output is None:
         return [
@@ -104,7 +104,7 @@ def _judge_paths(switch: Node, output: str | None) -> list[Finding]:
     return shortened(wrong) or list(_widths(switch, widths))
 
 
-def _widths(switch: Node, widths: Sequence[int]) -> Iterator[Finding]:
+def _widths(switch: Node, widths: Sequence[int]) -> Iterator[ValidationFinding]:
     for width in widths:
         networks = sum(len(route.next_hops) == width for route in switch.routes)
         text = f"{format_count(width, 'next hop')} to {format_count(networks, 'network')}"

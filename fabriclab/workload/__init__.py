@@ -1,7 +1,6 @@
 """Workloads: from the traffic of a plan, or a user's file, to a table of flows and the text of a flow trace
 (`traffic/README.md`)."""
 
-from fabriclab.workload.convert import READERS, convert_flows
 from fabriclab.workload.flows import COLUMNS, trace_text
 from fabriclab.workload.generate import generate_flows
 from fabriclab.workload.site import Site, TraceError, site_of
@@ -11,11 +10,9 @@ from fabriclab.workload.user_trace import read_traces
 
 __all__ = [
     "COLUMNS",
-    "READERS",
     "Site",
     "TraceError",
     "UserTrace",
-    "convert_flows",
     "generate_flows",
     "read_traces",
     "site_of",

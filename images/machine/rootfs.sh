@@ -77,6 +77,8 @@ pam() {
 # alternatives ROOT: the links that update-alternatives would have made.
 alternatives() {
   ln -sfn mawk "$1/usr/bin/awk"
+  ln -sfn traceroute.db "$1/usr/bin/traceroute"
+  ln -sfn traceroute.db "$1/usr/bin/traceroute6"
 }
 
 # mount_points ROOT: where PID 1 mounts, and what must exist in a read-only root.

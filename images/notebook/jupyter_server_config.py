@@ -3,7 +3,7 @@
 The token is JUPYTER_TOKEN, or a new one at each start, which the log shows; there is always one.
 """
 
-c = get_config()  # type: ignore[name-defined]  # noqa: F821
+c = get_config()  # noqa: F821 - Jupyter defines it before it runs this file
 
 # Of the container: docker-compose.yml publishes it on the host's loopback only.
 c.ServerApp.ip = "0.0.0.0"

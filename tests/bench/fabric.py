@@ -20,6 +20,7 @@ import csv
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,7 +126,7 @@ def main() -> None:
     repeat = parser.parse_args().repeat
     packet_hops_us = {}
     for k, protocol in ((4, "static"), (4, "bgp-unnumbered"), (8, "static")):
-        best = least(repeat, lambda k=k, protocol=protocol: measure(k, protocol), lambda cost: cost.traffic.cpu)  # type: ignore[misc]
+        best = least(repeat, partial(measure, k, protocol), lambda cost: cost.traffic.cpu)
         packet_hops_us[k, protocol] = best.traffic.cpu / best.packets * 1e6
         print(f"k={k} {protocol}")
         print(

@@ -171,12 +171,27 @@ def run_machine(paths: Mapping[str, Path], run: Path, job: Job, cpu: int) -> Cos
     tools, rootfs = paths["tools"], paths["rootfs"]
     with tempfile.TemporaryDirectory() as scratch:
         command = [
-            "taskset", "-c", str(cpu), str(paths["kernel"]), "mem=1G", "root=/dev/root",
-            "rootfstype=hostfs", f"rootflags={tools}", "ro",
-            "init=/init", "time-travel=inf-cpu", "time-travel-start=1700000000", "fabriclab.seed=1",
-            f"hostfs.allow=ro:{tools},ro:{rootfs},rw:{run}", f"fabriclab_rootfs={rootfs}", f"fabriclab_job={run}",
-            "con=null", "con0=null,fd:1", f"uml_dir={scratch}/", "quiet",
-        ]  # fmt: skip
+            "taskset",
+            "-c",
+            str(cpu),
+            str(paths["kernel"]),
+            "mem=1G",
+            "root=/dev/root",
+            "rootfstype=hostfs",
+            f"rootflags={tools}",
+            "ro",
+            "init=/init",
+            "time-travel=inf-cpu",
+            "time-travel-start=1700000000",
+            "fabriclab.seed=1",
+            f"hostfs.allow=ro:{tools},ro:{rootfs},rw:{run}",
+            f"fabriclab_rootfs={rootfs}",
+            f"fabriclab_job={run}",
+            "con=null",
+            "con0=null,fd:1",
+            f"uml_dir={scratch}/",
+            "quiet",
+        ]
         environment = os.environ | ({"TMPDIR": "/dev/shm"} if os.access("/dev/shm", os.W_OK) else {})
         start, start_cpu = time.monotonic(), children_cpu()
         done = subprocess.run(

@@ -9,11 +9,13 @@ import random
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import get_args
 
 from mutations import VALUES, mutated_json, mutated_lines
+from sample_flow_files import SAMPLES
 from yaml_mutations import mutated_yaml
 
 from fabriclab.cli.text.plan import plan_text
@@ -30,6 +32,7 @@ from fabriclab.compile import (
 )
 from fabriclab.formats.plan import plan_json
 from fabriclab.formats.plan.model import Plan
+from fabriclab.importers.convert import convert_flows
 from fabriclab.lab import Lab, LabError, parse_lab
 from fabriclab.resolve import Resolver
 from fabriclab.runs.engines import plan_for
@@ -38,7 +41,6 @@ from fabriclab.vendors.sonic.judge import judge_config_db
 from fabriclab.vendors.sonic.lab import import_fabric, import_lab
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
 from fabriclab.vendors.sonic.read import parse_config_db
-from fabriclab.workload import convert_flows
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
@@ -181,8 +183,10 @@ def subjects() -> list[Subject]:
             arista,
             lambda data, file: import_qos(parse_config_text(data, file), read_chip("trident-3"), None),
         ),
-        FileSubject("convert hpcc", {"flow.txt": HPCC}, lambda data, file: _convert(data, file, "hpcc")),
-        FileSubject("convert htsim", {"perm.cm": HTSIM}, lambda data, file: _convert(data, file, "htsim")),
+        *(
+            FileSubject(f"convert {source}", {sample.name: sample.text}, partial(_convert, source))
+            for source, sample in SAMPLES.items()
+        ),
     ]
 
 
@@ -218,14 +222,6 @@ def _written_labs() -> Iterator[Subject]:
     yield LabSubject("layers", {"topology.clab.yml": LAYERED, "experiment.yml": EVERY_TRAFFIC})
 
 
-HPCC = (
-    "4\n2 1 3 100 200000000 2.000000000\n3 1 3 100 3 2.0000000015\n1 0 3 100 20 1.5\n0 3 3 100 2000 1\n\nFirst line: "
-    "# of flows\n"
-)
-HTSIM = (
-    "# a comment\nNodes 16\nConnections 3\n7->5 id 1 start 1500 size 2000000\n\n15->1 id 2 start 0 size 100 prio "
-    "3\n1->2 id 3 size 9\n"
-)
 TRACE = """# fabriclab-trace-1
 \
 flow,start_ns,src,dst,size_bytes,stop_ns,mode,request_bytes,connection,group,after,class,transport,congestion_control,dscp,deadline_ns
@@ -340,7 +336,7 @@ validation: {queues: {ef: 5}, mtu: 1500, failure: {action: blackhole, recovery: 
 """
 
 
-def _convert(data: bytes, file: str, source: str) -> object:
+def _convert(source: str, data: bytes, file: str) -> object:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

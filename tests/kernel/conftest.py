@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from pathlib import Path
 
 import pytest
 from machine import Boot, build_port_tool
+from user_space import compiled
 
 from fabriclab.engine.artefacts import Artefacts
 
@@ -18,20 +18,7 @@ HEADERS = HERE.parents[1] / "images/machine/kernel/tree/net/sched/switch_port"
 @pytest.fixture(scope="session")
 def algorithms(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The algorithm headers, compiled for the host with every check that the compiler has."""
-    library = tmp_path_factory.mktemp("algorithms") / "algorithms.so"
-    flags = [
-        "-std=gnu11",
-        "-O1",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-shared",
-        "-fPIC",
-        "-fsanitize=undefined",
-        "-fno-sanitize-recover=all",
-    ]
-    subprocess.run(["cc", *flags, f"-I{HEADERS}", "-o", str(library), str(HERE / "algorithms.c")], check=True)
-    loaded = ctypes.CDLL(str(library))
+    loaded = compiled(HERE / "algorithms.c", tmp_path_factory.mktemp("algorithms"), f"-I{HEADERS}")
     for name in ("line_time", "wred_probability", "buffer_used", "buffer_headroom", "cells", "pause_ns"):
         getattr(loaded, name).restype = ctypes.c_uint64
     for name in ("buffer_pool_shared", "buffer_pool_headroom", "buffer_pool_free"):

@@ -4,7 +4,6 @@ exact numbers."""
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from user_space import compiled
 
 HEADER = Path(__file__).parents[2] / "images/machine/kernel/tree/net/mptcp/lia.h"
 LINUX = """
@@ -51,19 +51,7 @@ def interval(tmp_path_factory: pytest.TempPathFactory) -> Interval:
     lines = HEADER.read_text().splitlines()
     without_includes = "\n".join(line for line in lines if not line.startswith("#include"))
     (directory / "lia.c").write_text(LINUX + without_includes + CALL)
-    flags = [
-        "-std=gnu11",
-        "-O1",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-shared",
-        "-fPIC",
-        "-fsanitize=undefined",
-        "-fno-sanitize-recover=all",
-    ]
-    subprocess.run(["cc", *flags, "-o", str(directory / "lia.so"), str(directory / "lia.c")], check=True)
-    library = ctypes.CDLL(str(directory / "lia.so"))
+    library = compiled(directory / "lia.c", directory)
     library.interval.restype = ctypes.c_uint32
 
     def call(subflows: Sequence[tuple[int, int]], subflow: int) -> int:

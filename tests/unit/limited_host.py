@@ -92,7 +92,7 @@ def on_disk(
 ) -> Ended:
     """Run a command in a directory of a small disk on which `before` lies, full but for `fill` where that is given."""
     if not _can_mount():
-        pytest.skip("a file system can't be mounted here: that needs root, or user namespaces")
+        pytest.skip("a file system can't be mounted here: run the tests as root, or allow user namespaces")
     prepared = place / "before"
     if before is None:
         prepared.mkdir()

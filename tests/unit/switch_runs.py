@@ -3,12 +3,11 @@ five servers answer one client, a burst every 20 ms."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from synthetic_run import FLOW_HEADER, MS, TRACE_HEADER, write_run
+from synthetic_run import FLOW_HEADER, MS, TRACE_HEADER, write_run, write_sweep
 
 from fabriclab.formats.switch_logs import SWITCH_TABLES
 
@@ -134,15 +133,7 @@ def switch_sweep(directory: Path, names: tuple[str, ...] = tuple(VARIANTS)) -> P
             switch_run(directory / run, name, seed=seed)
             settings = {"variant": name, "background": False, "seed": seed}
             points.append({"settings": settings, "seed": seed, "run": run, "status": "complete"})
-    data = {
-        "format": "fabriclab-sweep-1",
-        "lab": "buffers",
-        "matrix": "study",
-        "title": "Deep or shallow buffers",
-        "points": points,
-    }
-    (directory / "sweep.json").write_text(json.dumps(data))
-    return directory
+    return write_sweep(directory, "buffers", "study", "Deep or shallow buffers", points)
 
 
 def _account(pool: str | None, **values: Any) -> dict[str, Any]:

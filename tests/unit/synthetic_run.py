@@ -233,13 +233,12 @@ def incast_sweep(
             points.append(
                 {"settings": {"variant": variant, "senders": count}, "seed": 1, "run": run, "status": "complete"}
             )
-    data = {
-        "format": "fabriclab-sweep-1",
-        "lab": "incast",
-        "matrix": "demo",
-        "title": "TCP in-cast collapse",
-        "points": points,
-    }
+    return write_sweep(directory, "incast", "demo", "TCP in-cast collapse", points)
+
+
+def write_sweep(directory: Path, lab: str, matrix: str, title: str, points: list[dict[str, Any]]) -> Path:
+    """Write the file that makes a directory of runs a sweep; return the directory."""
+    data = {"format": "fabriclab-sweep-1", "lab": lab, "matrix": matrix, "title": title, "points": points}
     (directory / "sweep.json").write_text(json.dumps(data))
     return directory
 

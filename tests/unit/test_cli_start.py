@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pair_lab
 import pytest
 from typer.testing import CliRunner
 
@@ -22,30 +23,18 @@ from fabriclab.lab import LabError, parse_lab
 INCAST = Path(__file__).parents[2] / "labs" / "incast"
 FABRICLAB = (sys.executable, "-m", "fabriclab")
 
-LAB = """
-title: three points
-switches: {default: {buffer: 64 KB}}
-traffic: {one: {kind: rounds, senders: 1, receiver: h2, size: 10 KB, rounds: 1}}
-parameters: {rounds: traffic.one.rounds}
+LAB = (
+    pair_lab.EXPERIMENT
+    + """
 variants: {cubic: {hosts.default.congestion_control: cubic}}
 matrix: {demo: {rounds: [1, 2, 3], seed: 1..20}}
 """
-TOPOLOGY = """
-name: tiny
-topology:
-  nodes:
-    s1: {kind: linux, labels: {fabriclab.role: switch}}
-    h1: {kind: linux}
-    h2: {kind: linux}
-  links:
-    - {endpoints: ['h1:eth1', 's1:eth1'], vars: {rate: 1 Gbps}}
-    - {endpoints: ['h2:eth1', 's1:eth2'], vars: {rate: 1 Gbps}}
-"""
+)
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Path:
-    (tmp_path / "topology.clab.yml").write_text(TOPOLOGY)
+    (tmp_path / "topology.clab.yml").write_text(pair_lab.TOPOLOGY)
     (tmp_path / "experiment.yml").write_text(LAB)
     return tmp_path
 
@@ -165,4 +154,4 @@ def test_a_terminal_shows_what_is_going_on(lab: Path) -> None:
 def test_a_pipe_shows_nothing_but_the_answer(lab: Path) -> None:
     done = subprocess.run([*FABRICLAB, "check", str(lab)], capture_output=True, text=True, check=True)
     assert done.stderr == ""
-    assert done.stdout.startswith("tiny: OK\n")
+    assert done.stdout.startswith("pair: OK\n")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+import jsonschema
 import pytest
+from outside_files import containerlab_schema
 from ruamel.yaml import YAML
 
 from fabriclab.lab.network import containerlab
@@ -16,27 +17,14 @@ ROOT = Path(__file__).parents[2]
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
 
 
-SCHEMA = ROOT.parent / "shared" / "data" / "clab.schema.json"
-
-
-def _schema() -> dict[str, object]:
-    if not SCHEMA.is_file():
-        pytest.skip(f"Containerlab's schema is not beside the repository: {SCHEMA.relative_to(ROOT.parent)}")
-    # Its patterns name Unicode classes that Python's regular expressions do not have.
-    loaded = json.loads(SCHEMA.read_text(encoding="utf-8").replace(r"\\p{N}\\p{L}", r"\\w"))
-    assert isinstance(loaded, dict)
-    return loaded
-
-
 @pytest.mark.parametrize("directory", LABS, ids=lambda path: path.name)
 def test_our_topologies_are_valid_containerlab_files(directory: Path) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     document = YAML(typ="safe", pure=True).load((directory / "topology.clab.yml").read_text(encoding="utf-8"))
-    jsonschema.validate(document, _schema())
+    jsonschema.validate(document, containerlab_schema())
 
 
 def test_our_lists_of_containerlabs_words_are_the_schemas() -> None:
-    schema = json.loads(json.dumps(_schema()))
+    schema = containerlab_schema()
     definitions = schema["definitions"]
     node = definitions["node-config"]["properties"]
     assert set(containerlab.FILE_KEYS) == set(schema["properties"])

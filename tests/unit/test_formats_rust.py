@@ -38,7 +38,7 @@ ROW, TRACE, HOSTS, LOG, EXEC = (
 )
 LIVE_UAPI = next(ROOT.glob("images/machine/kernel/**/uapi/**/fabriclab_live.h"))
 UAPI = next(ROOT.glob("images/machine/kernel/**/uapi/**/switch_port.h"))
-LARGEST = {"i64::MAX as u64 / 2": 2**63 // 2 - 1, "u32::MAX": 2**32 - 1}
+LARGEST = {"i64::MAX as u64 / 2": 2**63 // 2 - 1, "u32::MAX": 2**32 - 1, "1 << 62": 2**62}
 """What Rust calls by a name."""
 
 
@@ -63,6 +63,8 @@ def trace_words(row: str) -> None:
 
 def trace_bounds(row: str) -> None:
     assert LARGEST[constant("MAX_NS", row)] == trace.LARGEST_NS
+    assert LARGEST[constant("MAX_BYTES", row)] == trace.LARGEST_BYTES
+    assert "(HEAD_BYTES..=MAX_BYTES).contains(&bytes)" in row
     assert int(constant("MAX_DSCP", row)) == trace.LARGEST_DSCP
     # The flow's number is below this, the request's length at most.
     assert "number < u32::MAX" in row and LARGEST["u32::MAX"] - 1 == trace.LARGEST_FLOW
@@ -156,6 +158,8 @@ CONTRACTS: list[tuple[Path, Callable[[str], None], str, str]] = [
     (ROW, trace_words, '"mptcp" =>', '"quic" =>'),
     (ROW, trace_bounds, "i64::MAX as u64 / 2", "i64::MAX as u64"),
     (ROW, trace_bounds, "MAX_DSCP: u8 = 63", "MAX_DSCP: u8 = 64"),
+    (ROW, trace_bounds, "MAX_BYTES: u64 = 1 << 62", "MAX_BYTES: u64 = 1 << 63"),
+    (ROW, trace_bounds, "HEAD_BYTES..=MAX_BYTES", "HEAD_BYTES.."),
     (ROW, trace_bounds, "number < u32::MAX", "number <= u32::MAX"),
     (TRACE, smallest_flow, "HEAD_BYTES: u64 = 4", "HEAD_BYTES: u64 = 8"),
     (HOSTS, hosts, 'fabriclab-hosts-1";', 'fabriclab-hosts-2";'),

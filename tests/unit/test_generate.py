@@ -3,16 +3,17 @@ what holds for all of them."""
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections import Counter, defaultdict
 from fractions import Fraction
 from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outside_files import containerlab_schema
 from ruamel.yaml import YAML
 from sample_fabrics import sample_leaf_spine
 from typer.testing import CliRunner
@@ -26,7 +27,6 @@ from fabriclab.lab.reading.document import parse_document
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "topologies"
-SCHEMA = ROOT.parent / "shared" / "data" / "clab.schema.json"
 GBPS = 10**9
 
 
@@ -108,12 +108,8 @@ def test_every_golden_file_has_its_fabric() -> None:
 
 @pytest.mark.parametrize("name", FABRICS)
 def test_containerlabs_schema_takes_the_file(name: str) -> None:
-    if not SCHEMA.exists():
-        pytest.skip(f"Containerlab's schema is not beside the repository: {SCHEMA.relative_to(ROOT.parent)}")
-    jsonschema = pytest.importorskip("jsonschema")
     document = YAML(typ="safe").load(topology_text(FABRICS[name]))
-    # Its patterns name Unicode classes that Python's regular expressions do not have.
-    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8").replace(r"\\p{N}\\p{L}", r"\\w")))
+    jsonschema.validate(document, containerlab_schema())
 
 
 @pytest.mark.parametrize("name", FABRICS)

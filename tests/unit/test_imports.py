@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "resolve.switch": {"lab"},
     "resolve": {"resolve.switch", "lab"},
     "workload": {"distributions"},
+    "importers": {"workload"},
     "compile": {"workload", "resolve", "lab"},
     "engine": set(),
     "engine.containers": {"engine", "vendors"},
@@ -60,7 +61,7 @@ ALLOWED: dict[str, set[str]] = {
     "api": {"validation", "report", "results", "runs", "engine", "compile", "workload", "resolve", "lab"},
     "live": {"api", "runs", "engine", "compile", "resolve", "lab"},
     "cli.host": {"api", "runs", "engine"},
-    "cli.arguments": {"api", "cli.host", "lab"},
+    "cli.arguments": {"api", "cli.host", "importers", "lab"},
     "cli.text": {"api", "workload", "resolve", "lab"},
     "cli.commands": {
         *(
@@ -75,7 +76,7 @@ ALLOWED: dict[str, set[str]] = {
             "runs",
             "engine",
         ),
-        *("workload", "lab", "generate", "graph"),
+        *("importers", "workload", "lab", "generate", "graph"),
     },
     "cli.commands.live": {"live", "api", "runs", "cli.arguments", "cli.host"},
     "cli": {"cli.commands", "cli.commands.live", "cli.arguments", "cli.host", "live", "vendors", "engine"},

@@ -132,7 +132,8 @@ def test_who_opens_a_connection_asks_for_ecn(tmp_path: Path) -> None:
     (warning,) = plan_with(tmp_path, "h1..h2: {ecn: on}", PULL).warnings
     assert warning.endswith(
         "between h1, h2 and h3 have no marks, only losses: the other end opens them and does not ask for ECN; "
-                            "write ecn: on for it too")  # fmt: skip
+        "write ecn: on for it too"
+    )
 
 
 def test_a_shuffle_pulls_and_its_output_is_pushed(tmp_path: Path) -> None:

@@ -3,10 +3,10 @@ the plan has the list."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from outside_files import containerlab_schema
 from typer.testing import CliRunner
 
 from fabriclab.api.warnings import sentences_before_runs
@@ -20,7 +20,6 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.resolve import resolve_plan
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = ROOT.parent / "shared" / "data" / "clab.schema.json"
 LABS = sorted(path.parent for path in ROOT.glob("labs/*/experiment.yml"))
 ENGINES_DIFFER = "is not applied in the virtual machine; Containerlab applies it, so the engines differ"
 TOPOLOGY = """
@@ -68,9 +67,7 @@ def write_lab(directory: Path, **parts: str) -> Path:
 
 
 def test_every_key_of_the_schema_is_sorted() -> None:
-    if not SCHEMA.is_file():
-        pytest.skip(f"Containerlab's schema is not beside the repository: {SCHEMA.relative_to(ROOT.parent)}")
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    schema = containerlab_schema()
     sorts = (not_applied.APPLIED, not_applied.OF_CONTAINERS, not_applied.DIFFERS, not_applied.MAY_DIFFER)
     keys = [key for sort in sorts for key in sort]
     assert sorted(keys) == sorted(schema["definitions"]["node-config"]["properties"])

@@ -51,7 +51,7 @@ def mount(place: Path, options: str) -> Path:
         ).returncode
         != 0
     ):
-        pytest.skip("a file system can't be mounted here: that needs root")
+        pytest.skip("a file system can't be mounted here: run the tests as root, in no container")
     return place
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import fake_machine
+import pair_lab
 import pytest
 
 import fabriclab
@@ -19,29 +20,12 @@ from fabriclab.engine.interrupt import Interrupt
 
 ROOT = Path(__file__).parents[2]
 COMPLETE = fake_machine.EPOCH + "echo 6.12.43 > $job/collect/kernel\n" + fake_machine.END
-TOPOLOGY = """\
-name: pair
-topology:
-  nodes:
-    s1: {kind: linux, labels: {fabriclab.role: switch}}
-    h1: {kind: linux}
-    h2: {kind: linux}
-  links:
-    - {endpoints: ['h1:eth1', 's1:eth1'], vars: {rate: 1 Gbps}}
-    - {endpoints: ['h2:eth1', 's1:eth2'], vars: {rate: 1 Gbps}}
-"""
-EXPERIMENT = """\
-title: a pair
-switches: {default: {buffer: 64 KB}}
-traffic: {one: {kind: rounds, senders: 1, receiver: h2, size: 10 KB, rounds: 1}}
-parameters: {rounds: traffic.one.rounds}
-matrix: {demo: {rounds: [1, 2]}}
-"""
+LAB = pair_lab.EXPERIMENT + "matrix: {demo: {rounds: [1, 2]}}\n"
 
 
 @pytest.fixture
 def lab() -> fabriclab.Lab:
-    return fabriclab.Lab.from_yaml(TOPOLOGY, EXPERIMENT)
+    return fabriclab.Lab.from_yaml(pair_lab.TOPOLOGY, LAB)
 
 
 @pytest.fixture
@@ -112,9 +96,9 @@ def test_mistakes_name_the_place_in_python(lab: fabriclab.Lab) -> None:
         (mistake,) = caught.value.mistakes
         return mistake.file, mistake.line, mistake.remedy
 
-    wrong = EXPERIMENT.replace("64 KB", "64")
+    wrong = LAB.replace("64 KB", "64")
     unit = "write one of B, KB, MB, GB, KiB, MiB, GiB, such as '64 KB'"
-    assert mistake_of(lambda: fabriclab.Lab.from_yaml(TOPOLOGY, wrong)) == ("experiment", 2, unit)
+    assert mistake_of(lambda: fabriclab.Lab.from_yaml(pair_lab.TOPOLOGY, wrong)) == ("experiment", 2, unit)
     place = "replace('switches.default.buffer')"
     assert mistake_of(lambda: lab.replace("switches.default.buffer", 64)) == (place, None, unit)
     assert mistake_of(lambda: fabriclab.plan(lab, set={"rounds": 0}))[:2] == ("set={'rounds': 0}", None)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from synthetic_run import incast_run
 
+from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan import Plan
 from fabriclab.results import ResultsError, read_run
 from fabriclab.results.ingest import read_plan
@@ -30,11 +31,11 @@ def test_the_plan_is_that_of_the_file_or_of_the_manifest(run: Path) -> None:
     plan = read_run(run).plan
     assert plan == Plan.model_validate_json((run / "plan.json").read_text())
     (run / "plan.json").unlink()
-    assert read_plan(run, manifest) == plan
+    assert read_plan(run, Manifest(**manifest)) == plan
     with pytest.raises(ResultsError, match=r"manifest\.json: plan: missing"):
-        read_plan(run, {})
+        read_plan(run, Manifest())
     with pytest.raises(ResultsError, match=r"manifest\.json: plan: title: Field required \(7 more such keys\)"):
-        read_plan(run, {"plan": {"lab": "incast"}})
+        read_plan(run, Manifest(plan={"lab": "incast"}))
 
 
 def test_what_an_older_version_did_not_write_has_its_default(run: Path) -> None:

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from synthetic_run import QUEUE_HEADER, incast_run, incast_sweep, long_run
 
+from fabriclab.formats.manifest import Manifest
 from fabriclab.report import write_report
 from fabriclab.report.chosen_points import telling_points
 from fabriclab.report.drawing.curves import point_label, setting_label
@@ -221,7 +222,7 @@ def test_nothing_to_report_is_an_error(tmp_path: Path) -> None:
 
 def test_figure_of_unknown_kind_is_an_error() -> None:
     with pytest.raises(ResultsError, match="kind: 'pie'; right is one of metric"):
-        wanted_figures({"report": {"figures": [{"kind": "pie"}]}}, ())
+        wanted_figures(Manifest(report={"figures": [{"kind": "pie"}]}), ())
 
 
 def test_telling_points_are_those_around_the_collapse_and_their_like(sweep_dir: Path) -> None:

@@ -89,7 +89,9 @@ def test_the_name_of_a_vertical_axis_is_no_longer_than_the_axis(sweep_dir: Path)
 def test_a_figure_shows_the_points_that_it_names(sweep_dir: Path) -> None:
     sweep = read_sweep(sweep_dir)
     figure = {"kind": "queue", "where": {"senders": [4, 16], "variant": ["dctcp"]}}
-    runs = [replace(run, manifest={**run.manifest, "report": {"figures": [figure]}}) for run in sweep.runs]
+    runs = [
+        replace(run, manifest=run.manifest.model_copy(update={"report": {"figures": [figure]}})) for run in sweep.runs
+    ]
     points = tuple(replace(point, results=run) for point, run in zip(sweep.points, runs, strict=True))
     (queues,) = sweep_exhibits(replace(sweep, points=points), "page", None, kinds=("queue",))
     assert isinstance(queues, Picture)

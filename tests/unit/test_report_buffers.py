@@ -10,6 +10,7 @@ import pytest
 from switch_runs import CLIENT, QUEUE, SERVERS, switch_plan
 from whole_plans import whole
 
+from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import Account
@@ -85,7 +86,12 @@ def test_a_step_is_called_k() -> None:
 def _planned(plan: dict[str, Any]) -> Results:
     """A run of which only the plan is known."""
     return Results(
-        Path(), {}, Plan.model_validate(whole(plan)), {}, (), Measured(pl.LazyFrame(), None, None, None, SwitchTables())
+        Path(),
+        Manifest(),
+        Plan.model_validate(whole(plan)),
+        {},
+        (),
+        Measured(pl.LazyFrame(), None, None, None, SwitchTables()),
     )
 
 

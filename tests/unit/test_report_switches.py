@@ -14,6 +14,7 @@ from synthetic_run import MS, incast_run
 from whole_plans import with_plan
 
 from fabriclab.formats.figures import FIGURE_KINDS
+from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan.model import PauseStorm
 from fabriclab.report import write_report
 from fabriclab.report.drawing.curves import Curve
@@ -57,13 +58,13 @@ def texts(table: DataTable) -> list[list[str]]:
 
 
 def test_figures_that_nobody_sampled_for_are_named(runs: dict[str, Results]) -> None:
-    asked = {"report": {"figures": [{"kind": "pauses"}, {"kind": "queue"}, {"kind": "buffer", "switch": "s1"}]}}
+    asked = Manifest(report={"figures": [{"kind": "pauses"}, {"kind": "queue"}, {"kind": "buffer", "switch": "s1"}]})
     sampled = replace(runs["deep"], manifest=asked)
     blind = replace(sampled, measured=replace(sampled.measured, switches=SwitchTables()))
     found = [each for each in run_exhibits(blind, "page") if isinstance(each, Absent)]
     assert found[0] == Absent("Pauses; Buffer (s1)", "no switch with a shared buffer was sampled (probes.switches)")
     assert [each.title for each in found[1:]] == ["Queue over time"]
-    assert not any(isinstance(each, Absent) for each in run_exhibits(replace(blind, manifest={}), "page"))
+    assert not any(isinstance(each, Absent) for each in run_exhibits(replace(blind, manifest=Manifest()), "page"))
 
 
 def test_the_page_has_every_warning_of_a_plan_for_containers(runs: dict[str, Results]) -> None:
@@ -77,7 +78,7 @@ def test_events_that_a_run_ended_before_are_named(runs: dict[str, Results]) -> N
     def told(status: str) -> list[str]:
         late = PauseStorm(name="late", at_ns=5 * 10**9, until_ns=6 * 10**9, host="h1", interface="eth1", priorities=())
         storms = [late.model_copy(update={"name": "early", "at_ns": 10**6}), late]
-        manifest = runs["deep"].manifest | {"status": status, "virtual_s": 2.5}
+        manifest = runs["deep"].manifest.model_copy(update={"status": status, "virtual_s": 2.5})
         run = replace(with_plan(runs["deep"], pause_storms=tuple(storms)), manifest=manifest)
         return [warning for warning in warnings_of(pool_of_run(run).points) if "events." in warning]
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from outside_files import MODELS, needs_yang
 from sonic_traps import SOUND, TRAPS, fine, sound, text_of, trap
 from typer.testing import CliRunner, Result
 
 from fabriclab.cli.app import app
 from fabriclab.vendors.sonic.judge import RULES
-
-MODELS = Path(__file__).parents[3] / "shared" / "data" / "sonic-yang-models"
 
 
 def check(*arguments: str | Path) -> Result:
@@ -139,9 +137,6 @@ def test_a_cell() -> None:
     assert check(SOUND, "--cell", "256 B").exit_code == 0
 
 
-yang = pytest.mark.skipif(
-    not MODELS.is_dir() or shutil.which("yanglint") is None, reason="SONiC's YANG models or yanglint are not here"
-)
 SEEN_BY_YANG = {
     "malformed",
     "old-reference",
@@ -154,7 +149,7 @@ SEEN_BY_YANG = {
 """Traps that the models themselves find."""
 
 
-@yang
+@needs_yang
 @pytest.mark.parametrize("name", TRAPS)
 def test_what_the_models_find(name: str, tmp_path: Path) -> None:
     path = written(tmp_path, name)
@@ -163,7 +158,7 @@ def test_what_the_models_find(name: str, tmp_path: Path) -> None:
     assert ("yang" in found) == (name in SEEN_BY_YANG | {"watchdog-faster-than-poll"})
 
 
-@yang
+@needs_yang
 def test_the_models_take_what_is_sound() -> None:
     assert check(SOUND, "--yang-dir", MODELS).exit_code == 0
 

@@ -103,8 +103,13 @@ def test_lanes_are_apart() -> None:
 def test_a_port() -> None:
     tables, _ = tables_of(sample_plans.star(2, rate_bps=10**10, delay_ns=1500))
     assert tables["PORT"]["Ethernet4"] == {
-        "alias": "eth2", "lanes": "29,30,31,32", "speed": "10000", "index": "2", "admin_status": "up", "mtu": "1500"
-    }  # fmt: skip
+        "alias": "eth2",
+        "lanes": "29,30,31,32",
+        "speed": "10000",
+        "index": "2",
+        "admin_status": "up",
+        "mtu": "1500",
+    }
     assert tables["CABLE_LENGTH"] == {"AZURE": {"Ethernet0": "300m", "Ethernet4": "300m"}}
     assert tables["INTERFACE"] == {
         "Ethernet0": {},

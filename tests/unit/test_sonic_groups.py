@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from outside_files import MODELS, needs_yang
 
-from fabriclab.engine.yanglint import PROGRAM, validate
+from fabriclab.engine.yanglint import validate
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import PortChannel, Vlan
 from fabriclab.lab import LabError, parse_lab
@@ -20,7 +20,6 @@ from fabriclab.vendors.sonic.read import parse_config_db
 
 ROOT = Path(__file__).parents[2]
 T0 = ROOT / "tests" / "golden" / "sonic" / "t0.json"
-MODELS = ROOT.parent / "shared" / "data" / "sonic-yang-models"
 SERVERS = ("Ethernet0", "Ethernet4", "Ethernet8", "Ethernet12")
 Tables = dict[str, Any]
 
@@ -210,9 +209,7 @@ def test_a_bound_file_without_memory_is_a_switch_without_profile(tmp_path: Path)
     )
 
 
-@pytest.mark.skipif(
-    not MODELS.is_dir() or shutil.which(PROGRAM) is None, reason="SONiC's YANG models or yanglint are not there"
-)
+@needs_yang
 @pytest.mark.parametrize("protocol", ["bgp-numbered", "bgp-unnumbered"])
 def test_the_export_is_valid(protocol: str, tmp_path: Path) -> None:
     plan_of(imported(t0()), tmp_path)

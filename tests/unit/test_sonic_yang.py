@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
-import shutil
 from pathlib import Path
 from typing import Any
 
 import language
 import pytest
+from outside_files import MODELS, needs_yang_models, needs_yanglint
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.engine.artefacts import EngineError
-from fabriclab.engine.yanglint import PROGRAM, validate
+from fabriclab.engine.yanglint import validate
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import parse_lab
 from fabriclab.lab.switch.profile import profile_names
@@ -23,15 +23,8 @@ from fabriclab.vendors.sonic.export.tables import ConfigTables
 
 ROOT = Path(__file__).parents[2]
 LABS = ROOT / "labs"
-MODELS = ROOT.parent / "shared" / "data" / "sonic-yang-models"
 
-pytestmark = [
-    pytest.mark.skipif(
-        not MODELS.is_dir(),
-        reason=f"SONiC's YANG models are not beside the repository: {MODELS.relative_to(ROOT.parent)}",
-    ),
-    pytest.mark.skipif(shutil.which(PROGRAM) is None, reason=f"{PROGRAM} is not installed (Debian: libyang-tools)"),
-]
+pytestmark = [needs_yang_models, needs_yanglint]
 
 
 def complaints(tables: ConfigTables) -> str:

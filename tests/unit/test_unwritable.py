@@ -36,7 +36,7 @@ def without_rights() -> list[str]:
     if os.geteuid() != 0:
         return []
     if shutil.which("setpriv") is None:
-        pytest.skip("root writes everywhere, and there is no setpriv to take that away")
+        pytest.skip("root writes everywhere: run the tests as another user, or install setpriv (make deps)")
     return ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
 
 

@@ -21,7 +21,7 @@ from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.validation import WrittenValidation
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs import RunContext, RunResult
-from fabriclab.validation import Bench, Finding, Stage, all_pass, later_stages, reach_stage
+from fabriclab.validation import Bench, Stage, ValidationFinding, all_pass, later_stages, reach_stage
 from fabriclab.validation.finding import MOST_SHOWN, numbers_text, shortened
 
 STOCK = "switches: {default: {buffer: 64 KB}}\n"
@@ -123,8 +123,8 @@ def test_every_pair_of_hosts_and_every_dscp_is_tried(tmp_path: Path) -> None:
     assert [traffic.carrier.dscp for traffic in classes.plan.traffic if traffic.kind == "flows"] == list(range(64))
 
 
-def finding(verdict: str, where: str = "x") -> Finding:
-    return Finding("reach", where, "all", "some", cast(Any, verdict))
+def finding(verdict: str, where: str = "x") -> ValidationFinding:
+    return ValidationFinding("reach", where, "all", "some", cast(Any, verdict))
 
 
 def test_only_what_passed_passes() -> None:
@@ -179,7 +179,7 @@ def findings_of(
     made_from: object,
     verdicts: tuple[str, ...] = ("pass", "fail"),
     only: tuple[str, ...] = (),
-) -> list[Finding]:
+) -> list[ValidationFinding]:
     """Return what a validation says whose reach stage finds these verdicts."""
     stage = reach_stage(bench)
     found = [finding(verdict, f"{number}") for number, verdict in enumerate(verdicts)]

@@ -96,7 +96,7 @@ def test_a_host_with_hardly_any_shared_memory_and_a_directory_with_blanks(place:
     ]
     result = subprocess.run(command, cwd=labs, capture_output=True, text=True, check=False)
     if result.returncode == 77 or "unshare" in result.stderr:
-        pytest.skip("a file system can't be mounted here: that needs root")
+        pytest.skip("a file system can't be mounted here: run the tests as root, in no container")
     assert result.returncode == 0, result.stdout + result.stderr
     (run,) = (labs / "runs" / "small").iterdir()
     manifest = manifest_of(run)

@@ -117,7 +117,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "small"
     place.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], capture_output=True).returncode != 0:
-        pytest.skip("a small file system can't be mounted here: that needs root")
+        pytest.skip("a file system can't be mounted here: run the tests as root, in no container")
     yield place
     subprocess.run(["umount", place], check=True)
 

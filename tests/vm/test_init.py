@@ -310,8 +310,14 @@ def test_the_same_job_tells_the_same_events(artefacts: Artefacts, run_directory:
     second = boot(artefacts, run_directory / "run", job(), files=files)
     assert first == second
     assert [event["phase"] for event in first if event["event"] == "phase"] == [
-        "nodes", "links", "configure", "daemons", "probes", "traffic", "collect",
-    ]  # fmt: skip
+        "nodes",
+        "links",
+        "configure",
+        "daemons",
+        "probes",
+        "traffic",
+        "collect",
+    ]
 
 
 def test_a_missing_root_file_system_is_told(artefacts: Artefacts, run_directory: Path) -> None:

@@ -22,7 +22,7 @@ from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.results import ingest_run, read_run
 from fabriclab.runs import RunContext, RunResult, run_point
-from fabriclab.validation import Bench, Finding, Stage, later_stages, reach_stage
+from fabriclab.validation import Bench, Stage, ValidationFinding, later_stages, reach_stage
 
 pytestmark = pytest.mark.vm
 
@@ -71,19 +71,19 @@ def statically(text: str) -> str:
     return text.replace("protocol: bgp-unnumbered", "protocol: static")
 
 
-def found_by(vm: Vm, stage: Stage) -> list[Finding]:
+def found_by(vm: Vm, stage: Stage) -> list[ValidationFinding]:
     context = RunContext(vm.directory, vm.artefacts, ("test",), ingest_run, collect=stage.collectors)
     result = run_point(stage.plan, vm.directory / stage.name, context, ignore)
     assert result.status in ("complete", "limit"), result.message
     return stage.judge(read_run(result.directory))
 
 
-def found(vm: Vm, bench: Bench, name: str) -> list[Finding]:
+def found(vm: Vm, bench: Bench, name: str) -> list[ValidationFinding]:
     stages = [reach_stage(bench), *later_stages(bench)]
     return found_by(vm, next(stage for stage in stages if stage.name == name))
 
 
-def failures(findings: list[Finding], check: str) -> list[Finding]:
+def failures(findings: list[ValidationFinding], check: str) -> list[ValidationFinding]:
     """Return what failed, after making sure that nothing else did."""
     failed = [finding for finding in findings if finding.verdict == "fail"]
     assert {finding.check for finding in failed} == {check}

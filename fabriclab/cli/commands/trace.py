@@ -10,9 +10,10 @@ from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.failure import BadInputError, say
 from fabriclab.cli.host.output import write_output
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.importers.convert import convert_flows
 from fabriclab.lab.reading.files import LARGEST_TRACE_BYTES, UnreadableError, read_named_file
 from fabriclab.lab.reading.names import expand_range
-from fabriclab.workload import convert_flows, trace_text
+from fabriclab.workload import trace_text
 
 
 def trace(lab: Path, seed: int | None, settings: Sequence[str], out: Path | None, summary: bool) -> None:

@@ -15,7 +15,7 @@ from fabriclab.cli.host.failure import FAILED, INTERRUPTED, OK, say
 from fabriclab.cli.host.followed import FollowedRuns
 from fabriclab.cli.text.junit import JunitCase, write_junit
 from fabriclab.runs.engines import EngineName
-from fabriclab.validation import Finding, all_pass
+from fabriclab.validation import ValidationFinding, all_pass
 
 _STYLES = {"pass": "green", "fail": "red", "not measured": "yellow"}
 _LOG_WIDTH = 180
@@ -63,7 +63,7 @@ def _console() -> Console:
     return Console() if sys.stdout.isatty() else Console(width=_LOG_WIDTH)
 
 
-def _show(console: Console, findings: Sequence[Finding]) -> None:
+def _show(console: Console, findings: Sequence[ValidationFinding]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("check", "where", "expected", "measured", "verdict"):
         table.add_column(heading, overflow="fold")
@@ -76,7 +76,7 @@ def _show(console: Console, findings: Sequence[Finding]) -> None:
     console.print(text, style="green" if all_pass(findings) else "red", highlight=False)
 
 
-def _case(finding: Finding) -> JunitCase:
+def _case(finding: ValidationFinding) -> JunitCase:
     told = f"expected {finding.expected}; measured {finding.measured}"
     return JunitCase(
         group=f"validate.{finding.check}",

@@ -16,7 +16,7 @@ Role = Literal["host", "switch"]
 if TYPE_CHECKING:
     AnyQdisc = Qdisc
 else:
-    AnyQdisc = Annotated[Union[QDISCS], Field(discriminator="kind")]  # noqa: UP007  of a tuple that is known when it runs
+    AnyQdisc = Annotated[Union[QDISCS], Field(discriminator="kind")]  # noqa: UP007 - of a tuple, which | does not take
 
 
 class Queue(Frozen):

@@ -148,7 +148,7 @@ def with_looks(pools: Sequence[PooledRuns]) -> list[PooledRuns]:
 def pool_of_run(results: Results) -> PooledRuns:
     """Return a single run as a pool of one."""
     seed = results.plan.seed
-    point = SweepPoint(results.settings, seed, results.status, results, str(results.manifest.get("message") or ""))
+    point = SweepPoint(results.settings, seed, results.status, results, results.manifest.message)
     algorithm = results.congestion_control
     return PooledRuns(Pool(results.settings, (point,)), algorithm_name(algorithm), algorithm_color(algorithm))
 

@@ -36,13 +36,18 @@ def _subject(noun: str, numbers: list[int]) -> str:
 
 def number_ranges(numbers: Iterable[int]) -> str:
     """Return numbers in the way the lab language writes them: `0..2, 5`."""
+    return ", ".join(joined_runs(numbers, ".."))
+
+
+def joined_runs(numbers: Iterable[int], to: str) -> list[str]:
+    """Return numbers in order as texts, those in a row as one: its first, `to`, its last."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][-1] == number - 1:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs)
+    return [str(run[0]) if len(run) == 1 else f"{run[0]}{to}{run[-1]}" for run in runs]
 
 
 def size(size_bytes: int) -> str:

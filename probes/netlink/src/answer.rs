@@ -1,5 +1,5 @@
-//! What the kernel sends: messages and attributes, `struct nlmsghdr` and `struct nlattr` of `include/uapi/linux/netlink.h`, all in host
-//! byte order.
+//! What the kernel sends: messages and attributes, `struct nlmsghdr` and `struct nlattr` of
+//! `include/uapi/linux/netlink.h`, all in host byte order.
 
 use std::io;
 

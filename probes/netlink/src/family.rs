@@ -19,7 +19,8 @@ impl Family {
         [command, version, 0, 0]
     }
 
-    /// Asks for a family by its name; `flags` are `NLM_F_` bits beside `NLM_F_REQUEST`. Without NLM_F_ACK one datagram answers.
+    /// Asks for a family by its name; `flags` are `NLM_F_` bits beside `NLM_F_REQUEST`. Without NLM_F_ACK one datagram
+    /// answers.
     pub fn request(name: &str, flags: libc::c_int) -> Request {
         let header = Self::header(libc::CTRL_CMD_GETFAMILY as u8, 1);
         let mut request = Request::new(libc::GENL_ID_CTRL as u16, flags, &header);

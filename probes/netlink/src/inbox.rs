@@ -34,8 +34,9 @@ impl Inbox {
         }
     }
 
-    /// Takes what is there, without waiting: the kernel queues its answers before `send` returns. At most `want` datagrams; how many
-    /// came is `len`. A datagram larger than a slot is an error, as are answers that the kernel had to drop (`ENOBUFS`).
+    /// Takes what is there, without waiting: the kernel queues its answers before `send` returns. At most `want`
+    /// datagrams; how many came is `len`. A datagram larger than a slot is an error, as are answers that the kernel had
+    /// to drop (`ENOBUFS`).
     pub fn receive(&mut self, socket: &Socket, want: usize) -> io::Result<()> {
         self.lengths.clear();
         let mut slots: Vec<[IoSliceMut; 1]> = self

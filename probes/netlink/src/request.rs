@@ -12,8 +12,8 @@ const SEQUENCE: std::ops::Range<usize> = 8..12;
 pub struct Request(Vec<u8>);
 
 impl Request {
-    /// Starts a request for data. `kind` is an `RTM_` number or a family of generic netlink, `flags` are `NLM_F_` bits beside
-    /// `NLM_F_REQUEST`, `fixed` is what stands before the attributes.
+    /// Starts a request for data. `kind` is an `RTM_` number or a family of generic netlink, `flags` are `NLM_F_` bits
+    /// beside `NLM_F_REQUEST`, `fixed` is what stands before the attributes.
     pub fn new(kind: u16, flags: libc::c_int, fixed: &[u8]) -> Self {
         let mut request = Self(vec![0; HEADER_BYTES]);
         request.0[FLAGS].copy_from_slice(&((libc::NLM_F_REQUEST | flags) as u16).to_ne_bytes());

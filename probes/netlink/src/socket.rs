@@ -46,7 +46,8 @@ impl Socket {
         })
     }
 
-    /// Asks for the kernel's own words beside its error numbers. A kernel that does not know the option still answers, without them.
+    /// Asks for the kernel's own words beside its error numbers. A kernel that does not know the option still answers,
+    /// without them.
     pub fn with_reasons(self) -> Self {
         let _ = setsockopt(&self.socket, ExtendedAcknowledgements, &1);
         self
@@ -106,7 +107,8 @@ impl Socket {
         self.set(NoEnobufs, 1)
     }
 
-    /// Bytes of kernel memory that may wait in the socket, beyond what the system allows unprivileged users (CAP_NET_ADMIN).
+    /// Bytes of kernel memory that may wait in the socket, beyond what the system allows unprivileged users
+    /// (CAP_NET_ADMIN).
     pub fn set_receive_buffer(&self, bytes: u32) -> io::Result<()> {
         self.set(ReceiveBufferForce, bytes)
     }

@@ -1,12 +1,16 @@
 //! The sampler's configuration: `fabriclab-sampler-1`, a JSON file, described in `probes/README.md`.
 //!
-//! Every rule that concerns a single value is checked where the value is read, so that its error names the line and the column too.
+//! Every rule that concerns a single value is checked where the value is read, so that its error names the line and the
+//! column too.
+
+mod whole;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use whole::check_whole;
 
 /// The shortest and the longest interval between two samples, in nanoseconds.
 const INTERVAL_NS: std::ops::RangeInclusive<u64> = 10_000..=1_000_000_000;
@@ -212,7 +216,10 @@ impl TryFrom<String> for Handle {
             .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
         match major.and_then(|digits| u16::from_str_radix(digits, 16).ok()) {
             Some(major) if major != 0 => Ok(Self(u32::from(major) << 16)),
-            _ => Err(format!("`{text}` is no qdisc handle: write 1: to ffff: (hexadecimal, with the colon), as `tc qdisc show` prints it")),
+            _ => Err(format!(
+                "`{text}` is no qdisc handle: write 1: to ffff: (hexadecimal, with the colon), as `tc qdisc show` \
+                 prints it"
+            )),
         }
     }
 }
@@ -239,7 +246,9 @@ impl TryFrom<String> for InterfaceName {
         if valid {
             return Ok(Self(name));
         }
-        Err(format!("`{name}` is no interface name: write 1 to {INTERFACE_NAME_BYTES} bytes without a slash or a space"))
+        Err(format!(
+            "`{name}` is no interface name: write 1 to {INTERFACE_NAME_BYTES} bytes without a slash or a space"
+        ))
     }
 }
 
@@ -259,11 +268,15 @@ impl TryFrom<String> for Label {
         {
             return Ok(Self(label));
         }
-        Err(format!("{label:?} is no name for a CSV column: write at least one character, and no comma, quote or control character"))
+        Err(format!(
+            "{label:?} is no name for a CSV column: write at least one character, and no comma, quote or control \
+             character"
+        ))
     }
 }
 
-/// Reads and checks the configuration in `path`. The error is one line that names the file, the key, the value and what would be right.
+/// Reads and checks the configuration in `path`. The error is one line that names the file, the key, the value and what
+/// would be right.
 pub fn read_config(path: &Path) -> Result<Config, String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -284,102 +297,6 @@ fn describe(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
         "." => error.inner().to_string(),
         key => format!("{key}: {}", error.inner()),
     }
-}
-
-/// The rules that concern several values at once.
-fn check_whole(config: &Config) -> Result<(), String> {
-    let mut outputs: Vec<(&str, &PathBuf)> = Vec::new();
-    if let Some(queues) = &config.queues {
-        outputs.push(("queues.output", &queues.output));
-        check_names(
-            "queues.ports",
-            "port",
-            queues.ports.iter().map(|port| &port.name),
-        )?;
-    }
-    if let Some(tcp) = &config.tcp {
-        outputs.push(("tcp.output", &tcp.output));
-        check_names("tcp.nodes", "node", tcp.nodes.iter().map(|node| &node.name))?;
-        check_flows(tcp.flows.as_deref())?;
-    }
-    if let Some(interfaces) = &config.interfaces {
-        outputs.push(("interfaces.output", &interfaces.output));
-        check_names(
-            "interfaces.ports",
-            "port",
-            interfaces.ports.iter().map(|port| &port.name),
-        )?;
-    }
-    if let Some(switches) = &config.switches {
-        outputs.extend(switches.outputs.all());
-        check_names(
-            "switches.ports",
-            "port",
-            switches.ports.iter().map(|port| &port.name),
-        )?;
-        check_switches(&switches.ports)?;
-    }
-    check_outputs(&outputs)
-}
-
-fn check_names<'a>(
-    key: &str,
-    what: &str,
-    names: impl Iterator<Item = &'a Label>,
-) -> Result<(), String> {
-    let mut seen = HashMap::new();
-    for (index, Label(name)) in names.enumerate() {
-        if let Some(first) = seen.insert(name, index) {
-            return Err(format!("{key}[{index}].name: `{name}` is the name of {key}[{first}] already: give each {what} a name of its own"));
-        }
-    }
-    match seen.is_empty() {
-        true => Err(format!(
-            "{key}: [] names nothing: name at least one {what}, or leave the whole part out"
-        )),
-        false => Ok(()),
-    }
-}
-
-/// The ports of a namespace are one switch's, and bear its name.
-fn check_switches(ports: &[InterfacePort]) -> Result<(), String> {
-    for (index, port) in ports.iter().enumerate() {
-        let other = ports[..index]
-            .iter()
-            .find(|other| (other.netns == port.netns) != (other.switch() == port.switch()));
-        if let Some(other) = other {
-            return Err(format!(
-                "switches.ports[{index}].name: `{}` beside `{}`: the ports of one namespace, and no others, have the same switch before the colon",
-                port.name.0, other.name.0
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn check_flows(flows: Option<&[Flow]>) -> Result<(), String> {
-    match flows {
-        Some([]) => Err("tcp.flows: [] names nothing: name at least one flow, or leave the key out to sample every socket that carries a mark".to_owned()),
-        _ => Ok(()),
-    }
-}
-
-fn check_outputs(outputs: &[(&str, &PathBuf)]) -> Result<(), String> {
-    if outputs.is_empty() {
-        return Err(
-            "there is nothing to sample: write at least one of `queues`, `tcp`, `interfaces`, `switches`"
-                .to_owned(),
-        );
-    }
-    for (index, (key, path)) in outputs.iter().enumerate() {
-        if let Some((first, _)) = outputs[..index].iter().find(|(_, other)| other == path) {
-            return Err(format!(
-                "{key}: `{}` is `{first}` already: give each output a file of its own",
-                path.display()
-            ));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

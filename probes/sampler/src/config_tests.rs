@@ -6,8 +6,10 @@ const WHOLE: &str = r#"{
     "ports": [{"name": "s1:eth1", "netns": "/run/netns/s1", "interface": "eth1", "handle": "3:"}]},
   "tcp": {"interval_ns": 1000000, "output": "t.csv", "nodes": [{"name": "h1"}], "flows": [0, 41]},
   "interfaces": {"interval_ns": 10000000, "output": "i.csv", "ports": [{"name": "s1:eth1", "interface": "eth1"}]},
-  "switches": {"interval_ns": 20000, "outputs": {"ports": "p.csv", "queues": "sq.csv", "groups": "g.csv", "pools": "o.csv", "events": "e.csv"},
-    "ports": [{"name": "s2:eth4", "netns": "/n/s2", "interface": "eth4"}, {"name": "s2:eth5", "netns": "/n/s2", "interface": "eth5"},
+  "switches": {"interval_ns": 20000,
+    "outputs": {"ports": "p.csv", "queues": "sq.csv", "groups": "g.csv", "pools": "o.csv", "events": "e.csv"},
+    "ports": [{"name": "s2:eth4", "netns": "/n/s2", "interface": "eth4"},
+              {"name": "s2:eth5", "netns": "/n/s2", "interface": "eth5"},
               {"name": "s3:eth6", "netns": "/n/s3", "interface": "eth6"}]}
 }"#;
 
@@ -146,7 +148,7 @@ fn an_error_names_key_value_and_what_is_right() {
         (
             ", \"events\": \"e.csv\"",
             "",
-            &["switches.outputs", "missing field `events`", "line 7"],
+            &["switches.outputs", "missing field `events`", "line 8"],
         ),
         (
             "\"s2:eth5\"",

@@ -1,5 +1,5 @@
-//! What a 6.12 kernel (Debian 6.12.107, User-Mode Linux, x86-64) answered, captured while flows ran; the figures that `tc -s`, `ss -tinm`
-//! showed at that moment stand in the tests. Byte order is that of x86-64.
+//! What a 6.12 kernel (Debian 6.12.107, User-Mode Linux, x86-64) answered, captured while flows ran; the figures that
+//! `tc -s`, `ss -tinm` showed at that moment stand in the tests. Byte order is that of x86-64.
 
 /// RTM_NEWQDISC: `red limit 60000 min 30000 max 30001 avpkt 1500 burst 20 ecn`, one DCTCP flow.
 pub const RED_ECN: [u8; 232] = [

@@ -1,4 +1,5 @@
-//! What the kernel tells of one TCP socket: `struct inet_diag_msg` and its attributes (`include/uapi/linux/inet_diag.h`).
+//! What the kernel tells of one TCP socket: `struct inet_diag_msg` and its attributes
+//! (`include/uapi/linux/inet_diag.h`).
 
 use std::mem::offset_of;
 
@@ -19,8 +20,8 @@ const INET_DIAG_DCTCPINFO: u16 = 9;
 const INET_DIAG_MARK: u16 = 15;
 const INET_DIAG_ULP_INFO: u16 = 19;
 
-/// `idiag_ext` of a request: the attributes that are wanted. DCTCP's state is asked for as Vegas's; the mark comes unasked,
-/// and MPTCP's ULP information with INET_DIAG_INFO (`tcp_diag_get_aux` in `net/ipv4/tcp_diag.c`).
+/// `idiag_ext` of a request: the attributes that are wanted. DCTCP's state is asked for as Vegas's; the mark comes
+/// unasked, and MPTCP's ULP information with INET_DIAG_INFO (`tcp_diag_get_aux` in `net/ipv4/tcp_diag.c`).
 pub const EXTENSIONS: u8 =
     (1 << (INET_DIAG_INFO - 1)) | (1 << (INET_DIAG_VEGASINFO - 1)) | (1 << (INET_DIAG_CONG - 1));
 

@@ -27,7 +27,8 @@ impl Query<VALUES> for InterfaceQuery {
         append_request(buffer, libc::RTM_GETSTATS, 0, sequence, &header);
     }
 
-    /// `struct rtnl_link_stats64`: rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped, tx_dropped, ...
+    /// `struct rtnl_link_stats64`: rx_packets, tx_packets, rx_bytes, tx_bytes, rx_errors, tx_errors, rx_dropped,
+    /// tx_dropped, ...
     fn read(&self, payload: &[u8]) -> Option<Values<VALUES>> {
         let counters = find_attribute(payload.get(HEADER_BYTES..)?, IFLA_STATS_LINK_64)?;
         let counter = |place: usize| u64_at(counters, place * 8);

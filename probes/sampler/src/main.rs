@@ -1,7 +1,9 @@
-//! Samples queues, TCP connections, interfaces and switches over netlink at fixed times and writes CSV. The file formats stand in `probes/README.md`.
+//! Samples queues, TCP connections, interfaces and switches over netlink at fixed times and writes CSV. The file
+//! formats stand in `probes/README.md`.
 //!
-//! One process, one thread: a machine in virtual time has one CPU, and each system call in it costs microseconds of wall clock time. So
-//! requests are built once, sent in batches, answered in batches, and nothing is allocated for a sample.
+//! One process, one thread: a machine in virtual time has one CPU, and each system call in it costs microseconds of
+//! wall clock time. So requests are built once, sent in batches, answered in batches, and nothing is allocated for a
+//! sample.
 
 mod config;
 #[cfg(test)]
@@ -37,8 +39,8 @@ const EPOCH_VARIABLE: &str = "FABRICLAB_EPOCH_NS";
 
 /// Samples queues, TCP connections, interfaces and switches over netlink at fixed times and writes CSV.
 ///
-/// The epoch comes in FABRICLAB_EPOCH_NS (CLOCK_MONOTONIC, nanoseconds). SIGTERM takes a last sample and ends with 0; a wrong
-/// configuration ends with 2, an error while sampling with 1.
+/// The epoch comes in FABRICLAB_EPOCH_NS (CLOCK_MONOTONIC, nanoseconds). SIGTERM takes a last sample and ends with 0; a
+/// wrong configuration ends with 2, an error while sampling with 1.
 #[derive(Parser)]
 #[command(name = "sampler", version)]
 struct Arguments {
@@ -49,8 +51,8 @@ struct Arguments {
 
 /// One part of the configuration at work.
 pub trait Probe {
-    /// Takes a sample; a row is written if it differs from the row before, and always in the last sample. `time_ns` counts from the
-    /// epoch.
+    /// Takes a sample; a row is written if it differs from the row before, and always in the last sample. `time_ns`
+    /// counts from the epoch.
     fn sample(&mut self, time_ns: u64, last: bool) -> Result<(), String>;
 
     /// Writes what is buffered.

@@ -9,7 +9,8 @@ use nix::sched::{setns, CloneFlags};
 
 const OWN_NAMESPACE: &str = "/proc/self/ns/net";
 
-/// Opens a socket in the namespace `netns` (a path as `ip netns` makes it), or in the process's own. The process must be single-threaded.
+/// Opens a socket in the namespace `netns` (a path as `ip netns` makes it), or in the process's own. The process must
+/// be single-threaded.
 pub fn open_socket(netns: Option<&Path>, protocol: Protocol) -> Result<Socket, String> {
     let open = || {
         Socket::open(protocol)

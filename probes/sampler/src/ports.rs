@@ -1,8 +1,8 @@
 //! Samples what belongs to a port: asks all ports of a namespace in one system call and takes the answers in another.
 //!
-//! The kernel answers at once: the values are those of the moment in which the request was sent. Its answers wait in the socket's
-//! queue, in order, so that they can be taken later, those of several samples together: a sample of one port costs one system call
-//! and a thirty-second.
+//! The kernel answers at once: the values are those of the moment in which the request was sent. Its answers wait in
+//! the socket's queue, in order, so that they can be taken later, those of several samples together: a sample of one
+//! port costs one system call and a thirty-second.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use netlink::{messages, u32_at, Inbox, Message, Protocol, Reply, Request, Socket
 /// The kernel's answer to one request fits a page (`NLMSG_GOODSIZE`).
 const ANSWER_BYTES: usize = 8192;
 
-/// How many answers may wait in a socket's queue: at a page and its overhead each they stay below `net.core.rmem_default` (208 KiB).
+/// How many answers may wait in a socket's queue: at a page and its overhead each they stay below
+/// `net.core.rmem_default` (208 KiB).
 const QUEUED_ANSWERS: usize = Inbox::MAX_SLOTS;
 
 /// Answers are taken at the latest after this time, so that a machine that is killed keeps what was measured.
@@ -59,7 +60,8 @@ struct Port<Q, const N: usize> {
     /// `None` while the interface does not exist: then the kernel is asked for the interface instead.
     interface_index: Option<u32>,
     query: Q,
-    /// How many of the ports that follow are its parts: they have no rows of their own. `None`: its values are all its own.
+    /// How many of the ports that follow are its parts: they have no rows of their own. `None`: its values are all its
+    /// own.
     parts: Option<usize>,
     /// The values of each pending sample; `None`: the port was not there.
     samples: Vec<Option<Values<N>>>,
@@ -231,7 +233,8 @@ impl<Q: Query<N>, const N: usize> Port<Q, N> {
         changed
     }
 
-    /// Writes the row of a pending sample if it differs from the row before; a port that was not there has empty values.
+    /// Writes the row of a pending sample if it differs from the row before; a port that was not there has empty
+    /// values.
     fn write_row(
         &mut self,
         sample: usize,

@@ -11,8 +11,8 @@ use netlink::{attributes, u32_at, u64_at, Socket};
 
 pub const VALUES: usize = 7;
 
-/// Where each kind of qdisc counts its marks (the configuration's `marks`): an empty list where it never marks. What holds other
-/// qdiscs does not count what those mark.
+/// Where each kind of qdisc counts its marks (the configuration's `marks`): an empty list where it never marks. What
+/// holds other qdiscs does not count what those mark.
 pub type MarkCounters = HashMap<String, Vec<Counter>>;
 
 /// Where a row has the marks.
@@ -29,7 +29,8 @@ impl Query<VALUES> for QueueQuery {
         "time_ns,port,bytes,packets,drops,marks,sent_bytes,sent_packets,overlimits",
     );
 
-    /// Without NLM_F_ECHO the kernel tells its listeners, but not the one who asked (`qdisc_get_notify` in `net/sched/sch_api.c`).
+    /// Without NLM_F_ECHO the kernel tells its listeners, but not the one who asked (`qdisc_get_notify` in
+    /// `net/sched/sch_api.c`).
     fn request(&self, interface_index: u32, sequence: u32, buffer: &mut Vec<u8>) {
         append_request(
             buffer,
@@ -68,8 +69,8 @@ impl Query<VALUES> for QueueQuery {
     }
 }
 
-/// Reads `struct tcmsg` and its attributes. `None` if there are no statistics.
-fn read_queue(payload: &[u8], counters: &MarkCounters) -> Option<Values<VALUES>> {
+/// The kind and the statistics in `struct tcmsg` and its attributes; `None` if there are no statistics.
+pub fn kind_and_statistics(payload: &[u8]) -> Option<(&[u8], &[u8])> {
     let (mut kind, mut statistics) = (&[][..], None);
     for (attribute, value) in attributes(payload.get(QDISC_HEADER_BYTES..)?) {
         match attribute {
@@ -78,8 +79,14 @@ fn read_queue(payload: &[u8], counters: &MarkCounters) -> Option<Values<VALUES>>
             _ => {}
         }
     }
+    Some((kind, statistics?))
+}
+
+/// Reads what a qdisc counted. `None` if there are no statistics.
+fn read_queue(payload: &[u8], counters: &MarkCounters) -> Option<Values<VALUES>> {
+    let (kind, statistics) = kind_and_statistics(payload)?;
     let (mut basic, mut queue, mut own, mut packets64) = (None, None, &[][..], None);
-    for (attribute, value) in attributes(statistics?) {
+    for (attribute, value) in attributes(statistics) {
         match attribute {
             TCA_STATS_BASIC => basic = Some(value),
             TCA_STATS_QUEUE => queue = Some(value),
@@ -89,7 +96,8 @@ fn read_queue(payload: &[u8], counters: &MarkCounters) -> Option<Values<VALUES>>
         }
     }
     let (basic, queue) = (basic?, queue?);
-    // struct gnet_stats_queue: qlen, backlog, drops, requeues, overlimits; struct gnet_stats_basic: bytes (64 bits), packets.
+    // struct gnet_stats_queue: qlen, backlog, drops, requeues, overlimits; struct gnet_stats_basic: bytes (64 bits),
+    // packets.
     let counter = |offset| u32_at(queue, offset).map(u64::from);
     let sent_packets = packets64.or(u32_at(basic, 8).map(u64::from));
     Some([

@@ -1,7 +1,7 @@
 //! When to sample: one absolute timer on CLOCK_MONOTONIC for all parts, and SIGTERM or SIGINT to end.
 //!
-//! A sample costs one system call here, the timer's `read`. The clock is not read: in virtual time even that would move it. How many
-//! times the timer has expired tells whether a sample is in time.
+//! A sample costs one system call here, the timer's `read`. The clock is not read: in virtual time even that would move
+//! it. How many times the timer has expired tells whether a sample is in time.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,8 +35,8 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Expires at the epoch (CLOCK_MONOTONIC, not 0) and then every `period_ns`. From here on SIGTERM and SIGINT are caught. A process
-    /// starts it once.
+    /// Expires at the epoch (CLOCK_MONOTONIC, not 0) and then every `period_ns`. From here on SIGTERM and SIGINT are
+    /// caught. A process starts it once.
     pub fn start(epoch_ns: u64, period_ns: u64) -> io::Result<Self> {
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC)?;
         let expirations = Expiration::IntervalDelayed(timespec(epoch_ns), timespec(period_ns));
@@ -76,7 +76,8 @@ fn timespec(ns: u64) -> TimeSpec {
     )
 }
 
-/// Makes the timer expire at once: a signal between the look at `STOP` and the `read` would else be noticed a whole interval later.
+/// Makes the timer expire at once: a signal between the look at `STOP` and the `read` would else be noticed a whole
+/// interval later.
 extern "C" fn stop(_signal: libc::c_int) {
     // It belongs to the thread that the handler interrupts.
     let errno = Errno::last();

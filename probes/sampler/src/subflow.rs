@@ -1,4 +1,5 @@
-//! Subflows of MPTCP connections: what the kernel tells of one (`subflow_get_info` in `net/mptcp/diag.c`), and their numbers.
+//! Subflows of MPTCP connections: what the kernel tells of one (`subflow_get_info` in `net/mptcp/diag.c`), and their
+//! numbers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,14 +7,16 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use netlink::{find_attribute, u32_at};
 
-/// Places of fields in `struct inet_diag_msg`: a byte, then `struct inet_diag_sockid`, addresses and ports in network order.
+/// Places of fields in `struct inet_diag_msg`: a byte, then `struct inet_diag_sockid`, addresses and ports in network
+/// order.
 const FAMILY_OFFSET: usize = 0;
 const LOCAL_PORT_OFFSET: usize = 4;
 const REMOTE_PORT_OFFSET: usize = 6;
 const LOCAL_ADDRESS_OFFSET: usize = 8;
 const REMOTE_ADDRESS_OFFSET: usize = 24;
 
-/// `INET_ULP_INFO_*` of `include/uapi/linux/inet_diag.h`; MPTCP is an "upper layer protocol" of its subflows' TCP sockets.
+/// `INET_ULP_INFO_*` of `include/uapi/linux/inet_diag.h`; MPTCP is an "upper layer protocol" of its subflows' TCP
+/// sockets.
 const INET_ULP_INFO_MPTCP: u16 = 3;
 
 /// `MPTCP_SUBFLOW_ATTR_*` and `MPTCP_SUBFLOW_FLAG_*` of `include/uapi/linux/mptcp.h`.
@@ -25,8 +28,9 @@ const FLAG_JOIN_REMOTE: u32 = 1 << 2;
 const FLAG_JOIN_LOCAL: u32 = 1 << 3;
 const FLAG_CONNECTED: u32 = 1 << 7;
 
-/// What makes a TCP socket a subflow. The order is that in which subflows that are seen first in the same sample get their numbers: the
-/// connection's first subflow, then those that joined it by the identifiers of their addresses, which do not depend on hash tables.
+/// What makes a TCP socket a subflow. The order is that in which subflows that are seen first in the same sample get
+/// their numbers: the connection's first subflow, then those that joined it by the identifiers of their addresses,
+/// which do not depend on hash tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Subflow {
     joined: bool,
@@ -38,8 +42,8 @@ pub struct Subflow {
 }
 
 impl Subflow {
-    /// Reads a socket's `struct inet_diag_msg` and its INET_DIAG_ULP_INFO. `None` for other protocols, and for a connection that has
-    /// fallen back to plain TCP while it was opened.
+    /// Reads a socket's `struct inet_diag_msg` and its INET_DIAG_ULP_INFO. `None` for other protocols, and for a
+    /// connection that has fallen back to plain TCP while it was opened.
     pub fn read(header: &[u8], ulp: &[u8]) -> Option<Self> {
         let info = find_attribute(ulp, INET_ULP_INFO_MPTCP)?;
         let flags = u32_at(find_attribute(info, ATTRIBUTE_FLAGS)?, 0)?;
@@ -87,8 +91,8 @@ impl fmt::Display for Path {
     }
 }
 
-/// Numbers the subflows of each flow of one node, from 0, in the order of first sight. A number is never given twice: of what is gone,
-/// the next one is kept.
+/// Numbers the subflows of each flow of one node, from 0, in the order of first sight. A number is never given twice:
+/// of what is gone, the next one is kept.
 #[derive(Default)]
 pub struct Numbering {
     /// By the flow's mark.

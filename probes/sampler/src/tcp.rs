@@ -12,15 +12,16 @@ use netlink::{Inbox, Protocol, Request, Socket};
 
 const FORMAT: (&str, &str) = (
     "fabriclab-tcp-2",
-    "time_ns,node,flow,subflow,path,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,total_retrans,timeouts,\
-     delivered,delivered_ce,pacing_bps,delivery_bps,bytes_acked,state,ca_state,congestion,alpha",
+    "time_ns,node,flow,subflow,path,cwnd,ssthresh,srtt_us,rttvar_us,min_rtt_us,rto_us,unacked,lost,retrans,\
+     total_retrans,timeouts,delivered,delivered_ce,pacing_bps,delivery_bps,bytes_acked,state,ca_state,congestion,alpha",
 );
 
 /// How many columns follow `path`.
 const COLUMNS: usize = NUMBERS + 4;
 
-/// Of `include/uapi/linux/inet_diag.h`. This request, older than SOCK_DIAG_BY_FAMILY, dumps IPv4 and IPv6 sockets in one walk over the
-/// kernel's table (`inet_diag_dump_compat` in `net/ipv4/inet_diag.c`); the walk is what a sample of an idle node costs.
+/// Of `include/uapi/linux/inet_diag.h`. This request, older than SOCK_DIAG_BY_FAMILY, dumps IPv4 and IPv6 sockets in
+/// one walk over the kernel's table (`inet_diag_dump_compat` in `net/ipv4/inet_diag.c`); the walk is what a sample of
+/// an idle node costs.
 const TCPDIAG_GETSOCK: u16 = 18;
 
 /// `struct inet_diag_req`, and the places of its fields.
@@ -29,18 +30,21 @@ const REQUEST_FAMILY_OFFSET: usize = 0;
 const REQUEST_EXTENSIONS_OFFSET: usize = 3;
 const REQUEST_STATES_OFFSET: usize = 52;
 
-/// Every state in which a socket has a connection: established, syn_sent, fin_wait1, fin_wait2, close_wait, last_ack, closing.
+/// Every state in which a socket has a connection: established, syn_sent, fin_wait1, fin_wait2, close_wait, last_ack,
+/// closing.
 const CONNECTED_STATES: u32 =
     (1 << 1) | (1 << 2) | (1 << 4) | (1 << 5) | (1 << 8) | (1 << 9) | (1 << 11);
 
 const INET_DIAG_REQ_BYTECODE: u16 = 1;
 const INET_DIAG_BC_JMP: u8 = 1;
 const INET_DIAG_BC_MARK_COND: u8 = 10;
-/// A condition is `struct inet_diag_bc_op` (4 bytes) and `struct inet_diag_markcond` (8 bytes); a jump is the former alone.
+/// A condition is `struct inet_diag_bc_op` (4 bytes) and `struct inet_diag_markcond` (8 bytes); a jump is the former
+/// alone.
 const CONDITION_BYTES: u16 = 12;
 const JUMP_BYTES: u16 = 4;
 
-/// The kernel tries the flows one after the other for each socket; beyond so many a search in our sorted list is cheaper.
+/// The kernel tries the flows one after the other for each socket; beyond so many a search in our sorted list is
+/// cheaper.
 const MAX_FLOWS_IN_KERNEL: usize = 64;
 
 /// What the last row said of a socket.
@@ -238,8 +242,8 @@ fn sorted_marks(flows: &[Flow]) -> Vec<u32> {
     marks
 }
 
-/// Keeps the wanted sockets and sorts them by mark: subflows in the order of [`Subflow`](crate::subflow::Subflow), of several plain
-/// connections with one mark only the oldest.
+/// Keeps the wanted sockets and sorts them by mark: subflows in the order of [`Subflow`](crate::subflow::Subflow), of
+/// several plain connections with one mark only the oldest.
 fn keep_wanted(sockets: &mut Vec<DiagnosedSocket>, marks: Option<&[u32]>) {
     sockets.retain(|socket| {
         socket.mark != 0 && marks.is_none_or(|marks| marks.binary_search(&socket.mark).is_ok())
@@ -273,7 +277,8 @@ fn marked_at_all() -> Vec<u8> {
     program
 }
 
-/// A filter program that accepts a socket with one of these marks: for each a condition, and behind it a jump to the end.
+/// A filter program that accepts a socket with one of these marks: for each a condition, and behind it a jump to the
+/// end.
 fn marked_with_one_of(marks: &[u32]) -> Vec<u8> {
     let mut program = Vec::new();
     let mut left = marks.len() as u16 * (CONDITION_BYTES + JUMP_BYTES) - JUMP_BYTES;

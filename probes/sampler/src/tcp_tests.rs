@@ -83,7 +83,8 @@ fn the_oldest_socket_of_a_flow_is_kept_and_flows_are_in_order() {
     );
 }
 
-/// The rows that follow samples of these sockets, each `time:flow`, with `/subflow` where it has one, and `!` where it is gone.
+/// The rows that follow samples of these sockets, each `time:flow`, with `/subflow` where it has one, and `!` where it
+/// is gone.
 fn rows_of(samples: &[Vec<DiagnosedSocket>]) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("tcp.csv");

@@ -1,10 +1,11 @@
-//! `struct tcp_info`, the kernel's counters of one connection, as Linux 6.12 has it (`include/uapi/linux/tcp.h`, up to `tcpi_total_rto_time`).
+//! `struct tcp_info`, the kernel's counters of one connection, as Linux 6.12 has it (`include/uapi/linux/tcp.h`, up to
+//! `tcpi_total_rto_time`).
 //!
-//! The sampler reads it from `inet_diag`, replay from getsockopt(2). Both are told how long the kernel's own structure is: an older
-//! kernel's ends earlier, and what it does not have is absent; of a newer one's more we know nothing.
+//! The sampler reads it from `inet_diag`, replay from getsockopt(2). Both are told how long the kernel's own structure
+//! is: an older kernel's ends earlier, and what it does not have is absent; of a newer one's more we know nothing.
 
-/// Names are the kernel's without `tcpi_`, bit fields are whole bytes. Times are in microseconds, `last_*` in milliseconds, rates in bytes
-/// a second.
+/// Names are the kernel's without `tcpi_`, bit fields are whole bytes. Times are in microseconds, `last_*` in
+/// milliseconds, rates in bytes a second.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TcpInfo {

@@ -1,5 +1,5 @@
-//! Time after the epoch, read at most once a wake-up: a reading is a system call, and in the virtual machine one of those that a task
-//! gets for nothing before it sleeps.
+//! Time after the epoch, read at most once a wake-up: a reading is a system call, and in the virtual machine one of
+//! those that a task gets for nothing before it sleeps.
 
 use std::cell::Cell;
 

@@ -17,7 +17,8 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Opens an interface of this network namespace; needs CAP_NET_RAW. One that is no Ethernet interface is invalid input.
+    /// Opens an interface of this network namespace; needs CAP_NET_RAW. One that is no Ethernet interface is invalid
+    /// input.
     pub fn open(name: &str) -> io::Result<Self> {
         let index = if_nametoindex(name)?;
         // Protocol 0: the socket gets no frames.

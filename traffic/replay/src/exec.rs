@@ -1,5 +1,5 @@
-//! `replay exec`: runs a program that cannot wait for a time itself (iperf3), from one time after the epoch to another. Contract of its
-//! log: `traffic/README.md`.
+//! `replay exec`: runs a program that cannot wait for a time itself (iperf3), from one time after the epoch to another.
+//! Contract of its log: `traffic/README.md`.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -94,7 +94,8 @@ fn spawn(argv: &[String]) -> io::Result<Child> {
     command.spawn()
 }
 
-/// Reads the program's output to its end; on the way it is told to end, once. Returns by whom, when (CLOCK_MONOTONIC), and the output.
+/// Reads the program's output to its end; on the way it is told to end, once. Returns by whom, when (CLOCK_MONOTONIC),
+/// and the output.
 fn follow(
     waiter: &mut Waiter,
     child: &Child,

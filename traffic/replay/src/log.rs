@@ -10,7 +10,8 @@ use crate::errno;
 use crate::trace::Side;
 
 const HEADER: &str = "# fabriclab-flows-2\n\
-    flow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,retransmits,timeouts,marks,delivered,min_rtt_us,srtt_us,transport,subflows\n";
+    flow,side,status,start_ns,connected_ns,first_byte_ns,end_ns,bytes,retransmits,timeouts,marks,delivered,\
+    min_rtt_us,srtt_us,transport,subflows\n";
 /// Rows wait at most this long for their way to the file.
 const FLUSH_INTERVAL_NS: i64 = 500_000_000;
 /// Rows go to the file when this much waits.

@@ -48,10 +48,12 @@ const EPOCH_VARIABLE: &str = "FABRICLAB_EPOCH_NS";
 /// Input or arguments are wrong.
 const EXIT_WRONG_INPUT: u8 = 2;
 
-/// Replays a flow trace on one host: plays the flows that name the host, listens for the others, and logs a row for each flow's side.
+/// Replays a flow trace on one host: plays the flows that name the host, listens for the others, and logs a row for
+/// each flow's side.
 ///
-/// Times count from the epoch, CLOCK_MONOTONIC nanoseconds in FABRICLAB_EPOCH_NS. It ends when all flows of the host have ended, at
-/// --until-ns, or on SIGTERM or SIGINT; what is open then is logged as it stands, on SIGPWR (the host goes down) as failed.
+/// Times count from the epoch, CLOCK_MONOTONIC nanoseconds in FABRICLAB_EPOCH_NS. It ends when all flows of the host
+/// have ended, at --until-ns, or on SIGTERM or SIGINT; what is open then is logged as it stands, on SIGPWR (the host
+/// goes down) as failed.
 ///
 /// Exit status: 0 done (flows that failed say so in the log), 1 the system failed, 2 wrong input or arguments.
 #[derive(Parser)]
@@ -111,7 +113,8 @@ struct PlayArgs {
     /// Port of all hosts; further pairs of transport and congestion control have the next ones
     #[arg(long, value_name = "N", default_value_t = 7000, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
-    /// Listen on the host's own address only, and connect from it, so that several hosts can share a network namespace (default: all addresses)
+    /// Listen on the host's own address only, and connect from it, so that several hosts can share a network namespace
+    /// (default: all addresses)
     #[arg(long)]
     bind: bool,
 }
@@ -212,13 +215,15 @@ fn open_rendezvous(arguments: &PlayArgs, trace: &Trace) -> Result<Option<Rendezv
     let (file, host) = (arguments.trace.display(), &arguments.host);
     let Some(directory) = &arguments.rendezvous else {
         return Err(Failure::WrongInput(format!(
-            "{file}:{line}: after names a group that several hosts take part in, {host} among them: replay needs --rendezvous, a directory that all hosts share\n"
+            "{file}:{line}: after names a group that several hosts take part in, {host} among them: replay needs \
+             --rendezvous, a directory that all hosts share\n"
         )));
     };
     match Rendezvous::open(directory, host) {
         Ok(rendezvous) => Ok(Some(rendezvous)),
         Err(error) => Err(Failure::System(format!(
-            "--rendezvous {}: {error}: must be a writable directory that all hosts share, as {file}:{line} waits for a group that several hosts take part in",
+            "--rendezvous {}: {error}: must be a writable directory that all hosts share, as {file}:{line} waits for a \
+             group that several hosts take part in",
             directory.display()
         ))),
     }

@@ -1,7 +1,8 @@
 //! What an MPTCP connection is made of: its subflows and their counters, and whether it is plain TCP after all.
 //!
-//! Socket options of level SOL_MPTCP, Linux 6.12 `include/uapi/linux/mptcp.h`; `net/mptcp/sockopt.c` answers them. A socket that has fallen
-//! back passes them to TCP, which refuses. Before Linux 6.5 there is no MPTCP_FULL_INFO: counters read as absent then.
+//! Socket options of level SOL_MPTCP, Linux 6.12 `include/uapi/linux/mptcp.h`; `net/mptcp/sockopt.c` answers them. A
+//! socket that has fallen back passes them to TCP, which refuses. Before Linux 6.5 there is no MPTCP_FULL_INFO:
+//! counters read as absent then.
 
 use std::os::fd::RawFd;
 
@@ -10,7 +11,8 @@ use tcp_info::TcpInfo;
 use crate::counters::TcpCounters;
 use crate::sys;
 
-/// Subflows looked at; the kernel's path manager makes eight beside the first, the user-space ones as many as they like.
+/// Subflows looked at; the kernel's path manager makes eight beside the first, the user-space ones as many as they
+/// like.
 const MOST: usize = 32;
 
 /// A subflow as it was last seen; one that is gone keeps its counts.

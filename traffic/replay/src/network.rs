@@ -152,13 +152,17 @@ impl Network {
         }
     }
 
-    /// Marks a socket with its flow's number plus one, by which the sampler knows it; with MPTCP the kernel gives the mark to all subflows.
+    /// Marks a socket with its flow's number plus one, by which the sampler knows it; with MPTCP the kernel gives the
+    /// mark to all subflows.
     fn mark(&self, socket: &Socket, flow: u32) {
         if !self.may_mark.get() {
             return;
         }
         if let Err(error) = socket.set_mark(flow + 1) {
-            eprintln!("replay: sockets are not marked, the sampler cannot tell flows apart (SO_MARK needs CAP_NET_ADMIN): {error}");
+            eprintln!(
+                "replay: sockets are not marked, the sampler cannot tell flows apart (SO_MARK needs CAP_NET_ADMIN): \
+                 {error}"
+            );
             self.may_mark.set(false);
         }
     }
@@ -176,7 +180,8 @@ impl Network {
     /// What to say when no descriptor is left.
     pub fn out_of_descriptors(&self, call: &str) -> String {
         format!(
-            "{call}: no descriptor is left, all {} are in use; each concurrent flow needs one: raise the hard limit (ulimit -Hn)",
+            "{call}: no descriptor is left, all {} are in use; each concurrent flow needs one: raise the hard limit \
+             (ulimit -Hn)",
             self.descriptor_limit
         )
     }
@@ -188,7 +193,12 @@ impl Listener {
             .ok()
             .and_then(|id| local.port.checked_add(id));
         let port = port.ok_or_else(|| {
-            io::Error::other(format!("--port {} leaves no port for the trace's {}th pair of transport and congestion control", local.port, id + 1))
+            io::Error::other(format!(
+                "--port {} leaves no port for the trace's {}th pair of transport and congestion \
+                 control",
+                local.port,
+                id + 1
+            ))
         })?;
         let listen = || {
             let socket = new_socket(local.address, service)?;
@@ -268,12 +278,14 @@ fn lacks(service: &Service, error: &io::Error) -> io::Error {
         Some(libc::ENOENT | libc::EPERM) => {
             let available = std::fs::read_to_string(CONGESTION_CONTROLS).unwrap_or_default();
             format!(
-                "congestion_control is \"{congestion_control}\" on line {line} of the trace: must be one that this host may use ({CONGESTION_CONTROLS} has {}): {error}",
+                "congestion_control is \"{congestion_control}\" on line {line} of the trace: must be one that this \
+                 host may use ({CONGESTION_CONTROLS} has {}): {error}",
                 available.trim()
             )
         }
         Some(libc::EPROTONOSUPPORT | libc::ENOPROTOOPT) if *transport == Transport::Mptcp => format!(
-            "transport is \"{transport}\" on line {line} of the trace: this kernel has no MPTCP, or net.mptcp.enabled is 0: {error}"
+            "transport is \"{transport}\" on line {line} of the trace: this kernel has no MPTCP, or net.mptcp.enabled \
+             is 0: {error}"
         ),
         _ => format!("a socket for line {line} of the trace: {error}"),
     };

@@ -1,5 +1,6 @@
-//! `replay pause-storm`: a NIC that does not stop to send pause frames of priority flow control, as broken ones do (Guo et al., "RDMA over
-//! Commodity Ethernet at Scale", SIGCOMM 2016, section 4.3). The frame: IEEE 802.1Qbb, and IEEE 802.3 annex 31B.
+//! `replay pause-storm`: a NIC that does not stop to send pause frames of priority flow control, as broken ones do (Guo
+//! et al., "RDMA over Commodity Ethernet at Scale", SIGCOMM 2016, section 4.3). The frame: IEEE 802.1Qbb, and IEEE
+//! 802.3 annex 31B.
 
 use std::io;
 

@@ -1,7 +1,8 @@
-//! The receiving side of a connection: a stream of flows, each a number and its data, read with as few wake-ups as can be.
+//! The receiving side of a connection: a stream of flows, each a number and its data, read with as few wake-ups as can
+//! be.
 //!
-//! The head of a flow is read as soon as it is there, which gives the time of its first byte. Its rest is thrown away unread
-//! (MSG_TRUNC), and the kernel wakes us for it only when SO_RCVLOWAT bytes have come.
+//! The head of a flow is read as soon as it is there, which gives the time of its first byte. Its rest is thrown away
+//! unread (MSG_TRUNC), and the kernel wakes us for it only when SO_RCVLOWAT bytes have come.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,13 +19,14 @@ use crate::window::WindowLimit;
 
 /// Bytes that are worth a wake-up.
 const WAKE_BYTES: u64 = 64 * 1024;
-/// The part of the receive buffer that may lie unread, as what lies unread is not advertised. The kernel counts a packet's memory, not its
-/// payload, so that about half of the buffer can be advertised at all.
+/// The part of the receive buffer that may lie unread, as what lies unread is not advertised. The kernel counts a
+/// packet's memory, not its payload, so that about half of the buffer can be advertised at all.
 const BUFFER_SHARE: u64 = 4;
-/// A buffer below the kernel's default limits the window on purpose, as a route's window does: then every packet is read at once. (With
-/// 16 KB, a quarter of it unread cost 18 % of the goodput.)
+/// A buffer below the kernel's default limits the window on purpose, as a route's window does: then every packet is
+/// read at once. (With 16 KB, a quarter of it unread cost 18 % of the goodput.)
 const SMALL_BUFFER_BYTES: u64 = 128 * 1024;
-/// After how many bytes to look for the first time whether the receive buffer has grown; then each time that many again have come.
+/// After how many bytes to look for the first time whether the receive buffer has grown; then each time that many again
+/// have come.
 const FIRST_BUFFER_CHECK_BYTES: u64 = 256 * 1024;
 /// Room for the head of a flow and what comes with it, an initial window of ten segments.
 pub const HEAD_BUFFER_BYTES: usize = 16 * 1024;

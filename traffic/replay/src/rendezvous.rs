@@ -1,8 +1,8 @@
-//! Where hosts tell each other that groups are complete: a directory with a Unix datagram socket of each host, named by it. Such sockets
-//! reach across network namespaces, and in virtual time a datagram takes no time.
+//! Where hosts tell each other that groups are complete: a directory with a Unix datagram socket of each host, named by
+//! it. Such sockets reach across network namespaces, and in virtual time a datagram takes no time.
 //!
-//! A message is one byte, `c` (this host's part of the group is complete) or `f` (it can't be any more), and the group's number (by first
-//! appearance in the trace, four bytes, most significant first).
+//! A message is one byte, `c` (this host's part of the group is complete) or `f` (it can't be any more), and the
+//! group's number (by first appearance in the trace, four bytes, most significant first).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -75,7 +75,8 @@ impl Rendezvous {
         })
     }
 
-    /// Puts a message into a peer's outbox; returns the peer's socket when it is a new one, whose writability is to be watched.
+    /// Puts a message into a peer's outbox; returns the peer's socket when it is a new one, whose writability is to be
+    /// watched.
     pub fn tell(
         &mut self,
         to: HostId,

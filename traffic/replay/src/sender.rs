@@ -87,7 +87,8 @@ impl Sender {
         self.queue.push_back(flow);
     }
 
-    /// The number of the next flow that is asked for, from the front of `data`; its request goes on with [`Sender::begin_request`].
+    /// The number of the next flow that is asked for, from the front of `data`; its request goes on with
+    /// [`Sender::begin_request`].
     pub fn take_number(&mut self, data: &mut &[u8]) -> Option<u32> {
         self.request.head.take(data)
     }

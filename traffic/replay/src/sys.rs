@@ -1,4 +1,5 @@
-//! The system calls that neither the standard library nor socket2 and nix have safe functions for. All unsafe code is here.
+//! The system calls that neither the standard library nor socket2 and nix have safe functions for. All unsafe code is
+//! here.
 
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsRawFd, RawFd};
@@ -18,8 +19,8 @@ use tcp_info::TcpInfo;
 /// Largest read or write in one call.
 pub const BLOCK_BYTES: usize = 1 << 20;
 
-/// What is sent, and where reads that discard point to. Of atomics, as that keeps it out of the program's file: pages that were never
-/// written are all the kernel's one zero page, which stays in the CPU's cache.
+/// What is sent, and where reads that discard point to. Of atomics, as that keeps it out of the program's file: pages
+/// that were never written are all the kernel's one zero page, which stays in the CPU's cache.
 static BLOCK: [AtomicU8; BLOCK_BYTES] = [const { AtomicU8::new(0) }; BLOCK_BYTES];
 
 /* -- Data -------------------------------------------------------------------------------------------- */
@@ -29,16 +30,19 @@ pub fn receive(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(recv(fd, buffer, MsgFlags::MSG_DONTWAIT)?)
 }
 
-/// Reads up to `length` bytes (at most [`BLOCK_BYTES`]) and throws them away without copying; 0 is the end of the stream.
+/// Reads up to `length` bytes (at most [`BLOCK_BYTES`]) and throws them away without copying; 0 is the end of the
+/// stream.
 pub fn discard(fd: RawFd, length: usize) -> io::Result<usize> {
     debug_assert!(length <= BLOCK_BYTES);
     let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
-    // SAFETY: TCP writes nothing to the buffer with MSG_TRUNC (tcp(7)); the kernel only checks that the range is the process's own.
+    // SAFETY: TCP writes nothing to the buffer with MSG_TRUNC (tcp(7)); the kernel only checks that the range is the
+    // process's own.
     let received = unsafe { libc::recv(fd, BLOCK.as_ptr().cast_mut().cast(), length, flags) };
     Ok(Errno::result(received)? as usize)
 }
 
-/// A control message that asks for an entry in the socket's error queue when the last byte is acknowledged, as the kernel wants it.
+/// A control message that asks for an entry in the socket's error queue when the last byte is acknowledged, as the
+/// kernel wants it.
 #[repr(C)]
 struct DeliveryRequest {
     header: libc::cmsghdr,
@@ -157,8 +161,8 @@ pub fn bind_address_without_port(socket: &Socket) -> io::Result<()> {
     Ok(setsockopt(socket, IpBindAddressNoPort, &true)?)
 }
 
-/// Binds a raw socket to an interface and returns its address, to which the kernel adds the interface's type and hardware address.
-/// Protocol 0: it gets no frames.
+/// Binds a raw socket to an interface and returns its address, to which the kernel adds the interface's type and
+/// hardware address. Protocol 0: it gets no frames.
 pub fn bind_to_interface(socket: &Socket, index: u32) -> io::Result<libc::sockaddr_ll> {
     let mut address = libc::sockaddr_ll {
         sll_family: libc::AF_PACKET as u16,
@@ -181,7 +185,8 @@ pub fn bind_to_interface(socket: &Socket, index: u32) -> io::Result<libc::sockad
 /// Reads an option into `value`; how many bytes the kernel has of it, or `None` where it refuses.
 ///
 /// # Safety
-/// Any bytes must be a valid `Value`, and where the option makes the kernel follow pointers in it, they must point to what it may write.
+/// Any bytes must be a valid `Value`, and where the option makes the kernel follow pointers in it, they must point to
+/// what it may write.
 unsafe fn read_option<Value>(
     fd: RawFd,
     level: libc::c_int,
@@ -247,7 +252,8 @@ pub fn read_subflows<const MOST: usize>(
         subflow_info: ids.as_mut_ptr() as u64,
         tcp_info: infos.as_mut_ptr() as u64,
     };
-    // SAFETY: the kernel writes integers to `full`, and at most MOST entries of the sizes given into each array, which are integers too.
+    // SAFETY: the kernel writes integers to `full`, and at most MOST entries of the sizes given into each array, which
+    // are integers too.
     let read = unsafe { read_option(fd, SOL_MPTCP, MPTCP_FULL_INFO, &mut full) };
     // An older kernel's structure is shorter: then the entries lie closer than here, and none of it could be told.
     if read.is_some() && full.size_tcpinfo_user as usize == size_of::<TcpInfo>() {
@@ -274,10 +280,11 @@ pub fn raise_descriptor_limit() -> io::Result<u64> {
     Ok(hard)
 }
 
-/// Has a program take signals as programs do: it inherits which are blocked (ours are: `wakeups::termination_signals`) and ignored,
-/// which SIGINT is where a shell put us into the background.
+/// Has a program take signals as programs do: it inherits which are blocked (ours are: `wakeups::termination_signals`)
+/// and ignored, which SIGINT is where a shell put us into the background.
 pub fn give_signals_back(command: &mut Command) {
-    // SAFETY: the function makes system calls only: it is async-signal-safe, as what runs between fork and exec must be.
+    // SAFETY: the function makes system calls only: it is async-signal-safe, as what runs between fork and exec must
+    // be.
     unsafe { command.pre_exec(receive_signals) };
 }
 

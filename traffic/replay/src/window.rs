@@ -1,8 +1,9 @@
-//! The window that the route to a connection's peer allows: a route's `window`, ip-route(8), the way in which a lab bounds what a sender has
-//! in flight.
+//! The window that the route to a connection's peer allows: a route's `window`, ip-route(8), the way in which a lab
+//! bounds what a sender has in flight.
 //!
-//! Linux (6.6 to 6.12 at least) takes a route's window for the handshake and forgets it: with the first segment that is larger than any before,
-//! tcp_measure_rcv_mss (net/ipv4/tcp_input.c) sets the clamp to what the receive buffer holds. So it is set again here (TCP_WINDOW_CLAMP).
+//! Linux (6.6 to 6.12 at least) takes a route's window for the handshake and forgets it: with the first segment that is
+//! larger than any before, tcp_measure_rcv_mss (net/ipv4/tcp_input.c) sets the clamp to what the receive buffer holds.
+//! So it is set again here (TCP_WINDOW_CLAMP).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,8 +18,8 @@ const ROUTES: &str = "/proc/net/route";
 const DESTINATION: usize = 1;
 const MASK: usize = 7;
 const WINDOW: usize = 9;
-/// With the segment that makes the kernel forget the clamp, it opens the window by two of them (tcp_grow_window). Until then the clamp is
-/// lower by that much.
+/// With the segment that makes the kernel forget the clamp, it opens the window by two of them (tcp_grow_window). Until
+/// then the clamp is lower by that much.
 const GROWTH_SEGMENTS: u32 = 2;
 /// A route's window counts each segment with TCP's timestamps, as the client's kernel does in the handshake.
 const TIMESTAMP_BYTES: u32 = 12;
@@ -131,8 +132,9 @@ impl WindowLimit {
         sys::set_window_clamp(socket, self.in_segments_of(segment))
     }
 
-    /// The data of as many whole segments as the window has room for. A window that ends within a segment would have the sender send the
-    /// part that fits, and then parts for ever (silly window syndrome), as its sockets don't wait for more (TCP_NODELAY).
+    /// The data of as many whole segments as the window has room for. A window that ends within a segment would have
+    /// the sender send the part that fits, and then parts for ever (silly window syndrome), as its sockets don't wait
+    /// for more (TCP_NODELAY).
     fn in_segments_of(self, segment: u32) -> u32 {
         match self.0 / (segment + TIMESTAMP_BYTES) {
             // Into a window of one segment Linux sends two halves (tcp_bound_to_half_wnd).

@@ -100,7 +100,8 @@ fn what_it_writes_when_it_is_interrupted_is_kept() {
         directory.path().join("trap.log"),
         directory.path().join("ready"),
     );
-    let script = "trap 'head -c 300000 /dev/zero | tr \"\\0\" x; exit 1' INT; echo begin; : > \"$0\"; while :; do sleep 0.05; done";
+    let script = "trap 'head -c 300000 /dev/zero | tr \"\\0\" x; exit 1' INT; echo begin; : > \"$0\"; while :; do \
+        sleep 0.05; done";
     let mut running = start(&[], &log, &["sh", "-c", script, ready.to_str().unwrap()]);
     while !ready.exists() {
         assert_eq!(running.try_wait().unwrap(), None, "it ended by itself");

@@ -13,7 +13,9 @@ fn assert_all_complete(rows: &[Row]) {
 #[test]
 fn push_and_pull_deliver_every_byte() {
     let lab = Lab::new(&["h1", "h2"]);
-    let rows = "0,0,h1,h2,4,,push,,,,\n1,0,h1,h2,100000,,pull,,,,\n2,1000000,h2,h1,3000000,,push,,,,\n3,1000000,h2,h1,5,,pull,,,,\n";
+    let rows =
+        "0,0,h1,h2,4,,push,,,,\n1,0,h1,h2,100000,,pull,,,,\n2,1000000,h2,h1,3000000,,push,,,,\n\
+        3,1000000,h2,h1,5,,pull,,,,\n";
     let flows = lab.play(rows);
     assert_eq!(flows.len(), 8);
     assert_all_complete(&flows);
@@ -51,7 +53,8 @@ fn push_and_pull_deliver_every_byte() {
 #[test]
 fn flows_of_a_kept_connection_share_it_in_order() {
     let lab = Lab::new(&["h1", "h2"]);
-    let rows = "5,0,h1,h2,70000,,push,c,,,\n3,0,h1,h2,4,,push,c,,,\n4,0,h1,h2,200001,,push,c,,,\n8,0,h1,h2,9000,,pull,c,,,\n7,0,h1,h2,300000,,pull,c,,,\n";
+    let rows = "5,0,h1,h2,70000,,push,c,,,\n3,0,h1,h2,4,,push,c,,,\n4,0,h1,h2,200001,,push,c,,,\n\
+        8,0,h1,h2,9000,,pull,c,,,\n7,0,h1,h2,300000,,pull,c,,,\n";
     let flows = lab.play(rows);
     assert_eq!(flows.len(), 10);
     assert_all_complete(&flows);
@@ -133,7 +136,8 @@ fn a_round_starts_when_the_one_before_is_complete() {
     }
 }
 
-const CROSSING: &str = "0,0,h1,h2,100000,,push,,job/a,,\n1,0,h1,h3,300000,,push,,job/b,,\n2,1000,h4,h1,50000,,push,,last,job,\n3,0,h2,h4,50000,,pull,,last,job,\n4,0,h3,h4,4,,push,,,last,\n";
+const CROSSING: &str = "0,0,h1,h2,100000,,push,,job/a,,\n1,0,h1,h3,300000,,push,,job/b,,\n\
+    2,1000,h4,h1,50000,,push,,last,job,\n3,0,h2,h4,50000,,pull,,last,job,\n4,0,h3,h4,4,,push,,,last,\n";
 
 #[test]
 fn a_group_that_several_hosts_receive_is_waited_for_by_others() {
@@ -178,7 +182,9 @@ fn a_group_across_hosts_needs_a_place_to_meet() {
     let (status, message) = lab.fail("h2", COLUMNS, CROSSING);
     assert_eq!(status, Some(2), "{message}");
     assert!(
-        message.contains("trace.csv:5: after names a group that several hosts take part in, h2 among them: replay needs --rendezvous"),
+        message.contains(
+            "trace.csv:5: after names a group that several hosts take part in, h2 among them: replay needs --rendezvous"
+        ),
         "{message}"
     );
 }
@@ -186,7 +192,9 @@ fn a_group_across_hosts_needs_a_place_to_meet() {
 #[test]
 fn a_request_may_be_long() {
     let lab = Lab::new(&["h1", "h2"]);
-    let rows = "0,0,h1,h2,10,,pull,3000000,,,\n1,0,h1,h2,70000,,pull,100,k,,\n2,0,h1,h2,9,,pull,,k,,\n3,0,h1,h2,70000,,pull,900000,k,,\n";
+    let rows =
+        "0,0,h1,h2,10,,pull,3000000,,,\n1,0,h1,h2,70000,,pull,100,k,,\n2,0,h1,h2,9,,pull,,k,,\n\
+        3,0,h1,h2,70000,,pull,900000,k,,\n";
     let flows = lab.play_columns(
         "flow,start_ns,src,dst,size_bytes,stop_ns,mode,request_bytes,connection,group,after",
         rows,
@@ -208,7 +216,9 @@ fn what_this_kernel_lacks_is_said() {
     let (status, message) = lab.fail("h1", columns, "0,0,h1,h2,10,quadratic\n");
     assert_eq!(status, Some(1), "{message}");
     assert!(
-        message.contains("congestion_control is \"quadratic\" on line 3 of the trace: must be one that this host may use"),
+        message.contains(
+            "congestion_control is \"quadratic\" on line 3 of the trace: must be one that this host may use"
+        ),
         "{message}"
     );
 }
@@ -288,7 +298,8 @@ fn what_cannot_connect_fails_with_its_reason() {
 #[test]
 fn what_is_open_on_a_host_that_loses_its_power_has_failed() {
     let lab = Lab::new(&["h1", "h2"]);
-    let rows = "0,0,h1,h2,,9000000000000,push,,,,\n1,0,h1,h2,1000,,push,,,,\n2,8000000000000,h1,h2,1000,,push,,,,\n3,0,h2,h1,,9000000000000,push,,,,\n";
+    let rows = "0,0,h1,h2,,9000000000000,push,,,,\n1,0,h1,h2,1000,,push,,,,\n2,8000000000000,h1,h2,1000,,push,,,,\n\
+        3,0,h2,h1,,9000000000000,push,,,,\n";
     let flows = lab.play_and_signal(rows, 1, &["-PWR", "-TERM"]);
     let status = |flow, side| {
         let row = flows.iter().find(|row| row.is(flow, side)).expect("row");

@@ -1,5 +1,6 @@
-//! `replay pause-storm`, on a pair of virtual interfaces. Each test starts itself again inside a new user and network namespace, so that
-//! no privilege is needed and the host's network is never touched. No test depends on how fast this host is.
+//! `replay pause-storm`, on a pair of virtual interfaces. Each test starts itself again inside a new user and network
+//! namespace, so that no privilege is needed and the host's network is never touched. No test depends on how fast this
+//! host is.
 
 mod process;
 
@@ -78,7 +79,8 @@ fn next_frame(socket: &mut Socket) -> Vec<u8> {
     frame[..length].to_vec()
 }
 
-/// All frames to the one that ends a pause, which must come: the kernel may hand frames over after their sender has ended.
+/// All frames to the one that ends a pause, which must come: the kernel may hand frames over after their sender has
+/// ended.
 fn frames_to_resume(socket: &mut Socket) -> Vec<Vec<u8>> {
     let mut frames = vec![next_frame(socket)];
     while frames.last().unwrap()[QUANTA] != [0; 16] {
@@ -131,7 +133,9 @@ fn pauses_go_past_the_queue_and_a_resume_ends_them() {
         return;
     }
     let mut socket = listen();
-    let output = run("--interface storm --priorities 0,5 --at-ns 0 --until-ns 2500000000 --interval-ns 500000000 --quanta 258");
+    let output = run(
+        "--interface storm --priorities 0,5 --at-ns 0 --until-ns 2500000000 --interval-ns 500000000 --quanta 258"
+    );
     assert!(output.status.success(), "{output:?}");
     let frames = frames_to_resume(&mut socket);
     // At 0, 0.5, 1, 1.5, 2 s, fewer where this host was late.
@@ -171,7 +175,9 @@ fn a_signal_before_its_time_leaves_nothing_to_resume() {
         return;
     }
     let mut socket = listen();
-    let storm = start("--interface storm --priorities 3 --at-ns 600000000000 --until-ns 700000000000 --interval-ns 1000");
+    let storm = start(
+        "--interface storm --priorities 3 --at-ns 600000000000 --until-ns 700000000000 --interval-ns 1000"
+    );
     wait_for_signal_mask(&storm);
     terminate(&storm);
     assert!(storm.wait_with_output().unwrap().status.success());

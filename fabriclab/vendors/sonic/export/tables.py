@@ -8,6 +8,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from fabriclab.resolve.switch.notes import joined_runs
+
 T = TypeVar("T", bound=Hashable)
 FieldValue = str | list[str]
 ConfigTables = dict[str, dict[str, dict[str, FieldValue]]]
@@ -66,13 +68,7 @@ class Names(Generic[T]):
 
 def index_keys(numbers: Iterable[int]) -> list[str]:
     """Return numbers as keys of CONFIG_DB, those in a row as one range: `0-2`, `5`."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+    return joined_runs(numbers, "-")
 
 
 def config_text(tables: ConfigTables) -> str:

@@ -1,4 +1,5 @@
-//! Applies a node's files: `root/`, `sysctl.conf`, `ip.batch`, `bridge.batch`, `tc.batch`, each optional, in that order.
+//! Applies a node's files: `root/`, `sysctl.conf`, `ip.batch`, `bridge.batch`, `tc.batch`, each optional, in that
+//! order.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -1,9 +1,9 @@
 //! The part of `ip -batch` and `tc -batch` that our compilers write, done by netlink without a process.
 //!
-//! A process costs milliseconds in the machine and a large lab has a hundred of these files. The requests are those that iproute2 6.15
-//! (Debian trixie) makes of the same words. What is not known here exactly, be it an abbreviation, a unit or a mistake, belongs to the
-//! real tool: a file with one such line is not interpreted at all. The exception is a file that names our own qdisc, which the real tool
-//! does not know: there a mistake is told here.
+//! A process costs milliseconds in the machine and a large lab has a hundred of these files. The requests are those
+//! that iproute2 6.15 (Debian trixie) makes of the same words. What is not known here exactly, be it an abbreviation, a
+//! unit or a mistake, belongs to the real tool: a file with one such line is not interpreted at all. The exception is a
+//! file that names our own qdisc, which the real tool does not know: there a mistake is told here.
 
 mod aqm;
 mod ip;
@@ -74,8 +74,8 @@ impl Tool {
     }
 }
 
-/// Applies a batch file's text in the current network namespace; `false` when it is one for the real tool, and nothing was done.
-/// A failure has the line; no line has an effect when one can't be understood.
+/// Applies a batch file's text in the current network namespace; `false` when it is one for the real tool, and nothing
+/// was done. A failure has the line; no line has an effect when one can't be understood.
 pub fn apply(tool: Tool, text: &str) -> Result<bool> {
     let Some(requests) = compile(tool, text, &mut Interfaces::default())? else {
         return Ok(false);
@@ -158,8 +158,9 @@ fn compile<'a>(
     Ok(Some(requests))
 }
 
-const UNKNOWN_BESIDE_OURS: &str = "not one of the forms that this program knows (images/machine/README.md), and tc can't be asked, \
-    because another line of the file is a switch_port, which tc does not know";
+const UNKNOWN_BESIDE_OURS: &str =
+    "not one of the forms that this program knows (images/machine/README.md), and tc \
+     can't be asked, because another line of the file is a switch_port, which tc does not know";
 
 /// Why there is no request for a line.
 enum Strange {

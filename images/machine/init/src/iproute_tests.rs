@@ -32,10 +32,12 @@ fn what_our_compilers_write_is_interpreted() {
     for line in [
         "qdisc add dev eth1 root handle 1: tbf rate 1000000000bit burst 1514 limit 64000 overhead 24 mpu 84",
         "qdisc add dev eth1 parent 1:1 handle 2: netem limit 1000000 delay 25000ns",
-        "qdisc add dev eth1 parent 2:1 handle 3: red limit 64000 min 30000 max 30001 probability 1 avpkt 1000 burst 30 bandwidth 1000000000bit ecn nodrop",
+        "qdisc add dev eth1 parent 2:1 handle 3: red limit 64000 min 30000 max 30001 probability 1 avpkt 1000 burst 30 \
+         bandwidth 1000000000bit ecn nodrop",
         "qdisc replace dev eth1 parent 2:1 handle 3: bfifo limit 64000",
         "qdisc add dev eth1 parent 2:1 handle 3: codel limit 42 target 5000us interval 100000us ecn",
-        "qdisc add dev eth1 parent 2:1 handle 3: fq_codel limit 42 memory_limit 256000 target 5ms interval 100ms noecn flows 64 quantum 1514",
+        "qdisc add dev eth1 parent 2:1 handle 3: fq_codel limit 42 memory_limit 256000 target 5ms interval 100ms noecn \
+         flows 64 quantum 1514",
         "qdisc add dev eth1 parent 2:1 handle 3: pie limit 42 target 15ms tupdate 15ms ecn",
     ] {
         assert!(is_interpreted(Tool::Tc, line), "{line}");

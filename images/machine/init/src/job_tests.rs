@@ -117,7 +117,8 @@ fn routes_and_events_are_read() {
     let routes = r#"{"node": "s1", "routes": [{"prefix": "10.0.0.0/31", "interfaces": ["eth1"], "paths": 1}]}"#;
     let job = parse(&with(&format!(
         r#""ready": {{"interval_ns": 1, "limit_ns": 2, "nodes": [{routes}]}},
-           "events": [{{"name": "cut", "at_ns": 5, "steps": [{{"node": "h1", "tool": "ip", "lines": ["link set dev eth1 down"]}}],
+           "events": [{{"name": "cut", "at_ns": 5,
+                        "steps": [{{"node": "h1", "tool": "ip", "lines": ["link set dev eth1 down"]}}],
                         "reconvergence": {{"interval_ns": 1, "nodes": [{routes}]}}}}]"#
     )))
     .expect("good");
@@ -134,7 +135,8 @@ fn bad_routes_and_events_are_named() {
     };
     let event = |at_ns: i64, node: &str| {
         format!(
-            r#""events": [{{"name": "cut", "at_ns": {at_ns}, "steps": [{{"node": "{node}", "tool": "tc", "lines": []}}]}}]"#
+            r#""events": [{{"name": "cut", "at_ns": {at_ns},
+                            "steps": [{{"node": "{node}", "tool": "tc", "lines": []}}]}}]"#
         )
     };
     let cases = [

@@ -91,7 +91,8 @@ impl Offloads {
         .context(|| "open a socket".to_owned())
     }
 
-    /// TSO, GSO and GRO off: a queue limit in bytes must see packets as they are on the wire. Checksum offload stays: it changes no packet.
+    /// TSO, GSO and GRO off: a queue limit in bytes must see packets as they are on the wire. Checksum offload stays:
+    /// it changes no packet.
     pub fn switch_off(&self, interface: &str) -> Result<()> {
         for (name, command) in [
             ("TSO", ETHTOOL_STSO),

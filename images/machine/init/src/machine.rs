@@ -55,7 +55,8 @@ fn parameter(line: &str, name: &str) -> Result<String> {
         })
 }
 
-/// PID 1 is born sharing its root and working directory with the kernel's threads; one that shares can't enter a mount namespace.
+/// PID 1 is born sharing its root and working directory with the kernel's threads; one that shares can't enter a mount
+/// namespace.
 pub fn own_root() -> Result<()> {
     unshare(CloneFlags::CLONE_FS)
         .context(|| "stop sharing the root with the kernel's threads".to_owned())

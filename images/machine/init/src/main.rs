@@ -1,4 +1,5 @@
-//! PID 1 of the virtual machine: executes the job in the run directory and powers off. Contract: images/machine/README.md.
+//! PID 1 of the virtual machine: executes the job in the run directory and powers off. Contract:
+//! images/machine/README.md.
 
 mod batch;
 mod clock;

@@ -1,4 +1,5 @@
-//! File systems: what the machine mounts at boot, and the root of each node. The machine's own root is made the same way as a node's.
+//! File systems: what the machine mounts at boot, and the root of each node. The machine's own root is made the same
+//! way as a node's.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -50,7 +51,8 @@ pub fn mount_proc() -> Result<()> {
     mount_type("proc", "/proc", MsFlags::MS_NOSUID, None)
 }
 
-/// Replaces the static tools' directory, which the kernel booted from, by the machine's root: an overlay over the root file system.
+/// Replaces the static tools' directory, which the kernel booted from, by the machine's root: an overlay over the root
+/// file system.
 pub fn enter_machine_root(host: &HostDirectories) -> Result<()> {
     umask(Mode::empty());
     make_propagation("/", MsFlags::MS_PRIVATE)?;

@@ -161,7 +161,8 @@ fn spawn(
     }
 }
 
-/// Turns this process into the program; returns why it could not. It may only make system calls: what it allocated nobody would free.
+/// Turns this process into the program; returns why it could not. It may only make system calls: what it allocated
+/// nobody would free.
 fn become_program(node: Option<&Node>, part: Part, streams: &Streams, program: &Program) -> Errno {
     match prepare(node, part, streams) {
         Ok(()) => program.exec(),
@@ -192,7 +193,8 @@ fn prepare(node: Option<&Node>, part: Part, streams: &Streams) -> nix::Result<()
 pub fn kill_all(machine: &Machine, node: &Node) -> Result<()> {
     let killer = machine.children_inside(node, || {
         sys::vfork(|| {
-            // All that this process sees, which is its node's, but itself and the first. That there are none is no error.
+            // All that this process sees, which is its node's, but itself and the first. That there are none is no
+            // error.
             let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);
             0
         })

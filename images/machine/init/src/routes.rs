@@ -1,4 +1,5 @@
-//! Waits for routes: what the kernel of each node must have, as the job says, looked at every so many virtual milliseconds.
+//! Waits for routes: what the kernel of each node must have, as the job says, looked at every so many virtual
+//! milliseconds.
 
 use nix::net::if_::if_nametoindex;
 use nix::sched::CloneFlags;

@@ -276,7 +276,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// During the traffic nothing may fail, no node may die, and no probe may end. A daemon that exits with 0 has gone to the background.
+    /// During the traffic nothing may fail, no node may die, and no probe may end. A daemon that exits with 0 has gone
+    /// to the background.
     fn check(&mut self, phase: Phase, ended: &[Ended]) {
         for process in ended {
             let expected = process.succeeded()

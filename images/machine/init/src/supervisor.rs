@@ -22,7 +22,8 @@ use crate::process::{self, Part, Streams};
 /// How long a process may take after SIGTERM before it is killed, virtual time.
 pub const GRACE_NS: i64 = 2_000_000_000;
 
-/// How long traffic of a node that loses its power may take to write down what became of its flows. Work takes no virtual time.
+/// How long traffic of a node that loses its power may take to write down what became of its flows. Work takes no
+/// virtual time.
 const DYING_NS: i64 = 1_000_000;
 /// Ends the TCP connections of a node: without a process some would live on in its kernel, which a real node loses too.
 const FORGET_CONNECTIONS: [&str; 4] = ["ss", "--kill", "--all", "--tcp"];
@@ -178,7 +179,8 @@ impl Supervisor {
         self.children.values().any(|process| process.role == role)
     }
 
-    /// Waits for processes to end, until `deadline_ns` on the machine's clock at the latest; returns those that have ended.
+    /// Waits for processes to end, until `deadline_ns` on the machine's clock at the latest; returns those that have
+    /// ended.
     pub fn wait(&mut self, deadline_ns: Option<i64>) -> Result<Vec<Ended>> {
         let mut ended = self.reap();
         if ended.is_empty() {
@@ -221,7 +223,8 @@ impl Supervisor {
         }
     }
 
-    /// Ends all processes of a role: SIGTERM, after two virtual seconds SIGKILL. Returns what has ended meanwhile, of any role.
+    /// Ends all processes of a role: SIGTERM, after two virtual seconds SIGKILL. Returns what has ended meanwhile, of
+    /// any role.
     pub fn terminate(&mut self, role: Role) -> Result<Vec<Ended>> {
         let mut all = Vec::new();
         for signal in [Signal::SIGTERM, Signal::SIGKILL] {
@@ -241,8 +244,9 @@ impl Supervisor {
         Ok(all)
     }
 
-    /// Ends all processes of a node at once, as a loss of power does, and what the kernel keeps of their connections. Traffic is told
-    /// before (SIGPWR), so that its log says what became of its flows. Returns what has ended meanwhile, of any node.
+    /// Ends all processes of a node at once, as a loss of power does, and what the kernel keeps of their connections.
+    /// Traffic is told before (SIGPWR), so that its log says what became of its flows. Returns what has ended
+    /// meanwhile, of any node.
     pub fn halt(&mut self, lab: &Lab, name: &str) -> Result<Vec<Ended>> {
         let node = lab.node(name)?;
         let mut writing = Vec::new();

@@ -1,6 +1,8 @@
-//! The system calls that neither the standard library nor nix has a safe function for. All unsafe code of PID 1 is here.
+//! The system calls that neither the standard library nor nix has a safe function for. All unsafe code of PID 1 is
+//! here.
 //!
-//! PID 1 has one thread. That is why code may run in a process that shares its memory: while PID 1 waits, it is as if PID 1 ran it.
+//! PID 1 has one thread. That is why code may run in a process that shares its memory: while PID 1 waits, it is as if
+//! PID 1 ran it.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -25,8 +27,8 @@ struct Beginning<Work, Told> {
     ready: RawFd,
 }
 
-/// Does `work` in a new process, in PID 1's own memory: a plain fork would copy it and cost a host process more. PID 1 waits until the
-/// process has become another program or ended, with the status that `work` returns.
+/// Does `work` in a new process, in PID 1's own memory: a plain fork would copy it and cost a host process more. PID 1
+/// waits until the process has become another program or ended, with the status that `work` returns.
 pub fn vfork<Work: FnOnce() -> libc::c_int>(work: Work) -> nix::Result<Pid> {
     extern "C" fn run<Work: FnOnce() -> libc::c_int>(argument: *mut libc::c_void) -> libc::c_int {
         // SAFETY: it is the `beginning` below, whose owner is suspended.
@@ -39,8 +41,8 @@ pub fn vfork<Work: FnOnce() -> libc::c_int>(work: Work) -> nix::Result<Pid> {
         told: None::<()>,
         ready: -1,
     };
-    // SAFETY: CLONE_VFORK suspends this process until the new one has left its stack and `beginning`, by exec or exit; both live until
-    // then. There is no other thread that could hold a lock.
+    // SAFETY: CLONE_VFORK suspends this process until the new one has left its stack and `beginning`, by exec or exit;
+    // both live until then. There is no other thread that could hold a lock.
     let pid = unsafe {
         libc::clone(
             run::<Work>,
@@ -52,8 +54,9 @@ pub fn vfork<Work: FnOnce() -> libc::c_int>(work: Work) -> nix::Result<Pid> {
     Errno::result(pid).map(Pid::from_raw)
 }
 
-/// Starts a process with new namespaces that does `set_up` and then nothing but keep them. Returns its number, its pidfd, and what
-/// `set_up` returned; `None`: it died before. CLONE_VM spares a copy of PID 1's memory and, in User-Mode Linux, a host process.
+/// Starts a process with new namespaces that does `set_up` and then nothing but keep them. Returns its number, its
+/// pidfd, and what `set_up` returned; `None`: it died before. CLONE_VM spares a copy of PID 1's memory and, in
+/// User-Mode Linux, a host process.
 pub fn start_keeper<Told, SetUp: FnOnce() -> Told>(
     namespaces: CloneFlags,
     set_up: SetUp,
@@ -67,8 +70,8 @@ pub fn start_keeper<Told, SetUp: FnOnce() -> Told>(
         ready: ready.as_raw_fd(),
     };
     let mut pidfd: RawFd = -1;
-    // SAFETY: the stack is fresh and never freed. `beginning` outlives every use by the process: PID 1 waits below until it has written
-    // to `ready`, after which it touches no memory but its stack, or has ended.
+    // SAFETY: the stack is fresh and never freed. `beginning` outlives every use by the process: PID 1 waits below
+    // until it has written to `ready`, after which it touches no memory but its stack, or has ended.
     let pid = unsafe {
         libc::clone(
             keep::<Told, SetUp>,
@@ -92,7 +95,8 @@ extern "C" fn keep<Told, SetUp: FnOnce() -> Told>(argument: *mut libc::c_void) -
     let beginning = unsafe { &mut *argument.cast::<Beginning<SetUp, Told>>() };
     beginning.told = beginning.work.take().map(|set_up| set_up());
     let ready = beginning.ready;
-    // SAFETY: the descriptor is this process's own copy and open. PID 1 goes on now: `beginning` must not be touched any more.
+    // SAFETY: the descriptor is this process's own copy and open. PID 1 goes on now: `beginning` must not be touched
+    // any more.
     unsafe { libc::write(ready, [1_u8].as_ptr().cast(), 1) };
     loop {
         // SAFETY: pause has no arguments. It returns only after a signal handler, and there is none.
@@ -154,7 +158,8 @@ impl Pointers {
     }
 }
 
-/// Ignores a signal, or leaves it to the kernel's default. An ignored SIGCHLD reaps processes that their parents left behind.
+/// Ignores a signal, or leaves it to the kernel's default. An ignored SIGCHLD reaps processes that their parents left
+/// behind.
 pub fn set_ignored(which: Signal, ignored: bool) -> nix::Result<()> {
     let action = match ignored {
         true => SigHandler::SigIgn,

@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Write};
 
 use crate::failure::{Failure, Result};
 
-/// Applies a file's text to the current namespaces (/proc/sys/net shows the network namespace of the process that looks).
+/// Applies a file's text to the current namespaces (/proc/sys/net shows the network namespace of the process that
+/// looks).
 pub fn apply(text: &str) -> Result<()> {
     for (index, line) in text.lines().enumerate() {
         let located = |message: String| Failure::new(message).at_line(index + 1, line.trim());
@@ -28,7 +29,8 @@ fn parse_line(line: &str) -> std::result::Result<Option<(String, &str)>, String>
     Ok(Some((path_of(key.trim())?, value.trim())))
 }
 
-/// The path below /proc/sys. The first separator decides: in `net.ipv4.conf.eth0/1.mtu` slashes stand for dots, in `net/ipv4` for themselves.
+/// The path below /proc/sys. The first separator decides: in `net.ipv4.conf.eth0/1.mtu` slashes stand for dots, in
+/// `net/ipv4` for themselves.
 fn path_of(key: &str) -> std::result::Result<String, String> {
     let path: String = match key.find(['.', '/']) {
         Some(at) if key.as_bytes()[at] == b'.' => key

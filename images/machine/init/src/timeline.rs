@@ -15,8 +15,9 @@ use crate::lab::Lab;
 use crate::routes::Convergence;
 use crate::supervisor::{Ended, Role, Supervisor};
 
-/// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in fs/select.c), on a
-/// kernel without our patch that takes all slack from timers. So it ends that much before a change, and the rest is slept exactly.
+/// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in
+/// fs/select.c), on a kernel without our patch that takes all slack from timers. So it ends that much before a change,
+/// and the rest is slept exactly.
 const APPROACH_NS: i64 = MILLISECOND_NS;
 
 /// The changes still to come, and the one that routing has not followed yet.
@@ -107,7 +108,8 @@ impl<'a> Timeline<'a> {
         change: &'a Change,
         at_ns: i64,
     ) -> Result<Vec<Ended>> {
-        let ended = Alteration::of(change).execute(lab, supervisor, self.daemons)?;
+        let mut ended = Vec::new();
+        Alteration::of(change).execute(lab, supervisor, self.daemons, &mut ended)?;
         // What an earlier change led to can't be told from this one any more.
         self.pending = match &change.reconvergence {
             Some(Expectation { interval_ns, nodes }) => Some(Pending {
@@ -161,13 +163,15 @@ impl<'a> Alteration<'a> {
         }
     }
 
-    /// Does it now. `daemons` are the whole job's: those of a node that boots start again. Returns the processes that have ended.
+    /// Does it now. `daemons` are the whole job's: those of a node that boots start again. Processes that have ended
+    /// are added to `ended`, also where something fails.
     pub fn execute(
         &self,
         lab: &Lab,
         supervisor: &mut Supervisor,
         daemons: &[Program],
-    ) -> Result<Vec<Ended>> {
+        ended: &mut Vec<Ended>,
+    ) -> Result<()> {
         // Prepared beforehand would be later for the lab: the order of a change's own steps is what counts.
         events::change(self.name);
         let in_change = |failure: Failure| Failure {
@@ -177,17 +181,19 @@ impl<'a> Alteration<'a> {
         for step in self.steps {
             configure::lines(lab, &step.node, step.tool, &step.lines).map_err(in_change)?;
         }
-        self.power(lab, supervisor, daemons).map_err(in_change)
+        self.power(lab, supervisor, daemons, ended)
+            .map_err(in_change)
     }
 
-    /// Takes nodes their processes, or boots them. Their links are down already, or up again: nothing that a dying process sends leaves.
+    /// Takes nodes their processes, or boots them. Their links are down already, or up again: nothing that a dying
+    /// process sends leaves.
     fn power(
         &self,
         lab: &Lab,
         supervisor: &mut Supervisor,
         daemons: &[Program],
-    ) -> Result<Vec<Ended>> {
-        let mut ended = Vec::new();
+        ended: &mut Vec<Ended>,
+    ) -> Result<()> {
         for node in self.down {
             ended.append(&mut supervisor.halt(lab, node)?);
         }
@@ -200,7 +206,7 @@ impl<'a> Alteration<'a> {
         for daemon in daemons.iter().filter(booting) {
             supervisor.start(lab, daemon, Role::Daemon, None)?;
         }
-        Ok(ended)
+        Ok(())
     }
 }
 

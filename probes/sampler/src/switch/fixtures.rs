@@ -1,6 +1,7 @@
-//! What the machine's kernel (6.12, User-Mode Linux, x86-64) told of one switch at one moment, 1 ms after 100 frames had come in at eth1
-//! for eth3, and from 0.1 ms on 60 at eth2; eth3 runs at 500 Mbps, was paused after 50 us, and marks at 20,000 bytes. The figures that the
-//! tests expect are those that `port-tool show` and `tests/kernel/switch_port.py` read.
+//! What the machine's kernel (6.12, User-Mode Linux, x86-64) told of one switch at one moment, 1 ms after 100 frames
+//! had come in at eth1 for eth3, and from 0.1 ms on 60 at eth2; eth3 runs at 500 Mbps, was paused after 50 us, and
+//! marks at 20,000 bytes. The figures that the tests expect are those that `port-tool show` and
+//! `tests/kernel/switch_port.py` read.
 
 /// RTM_NEWQDISC: eth3. Pool 0 of 100,000 bytes with 20,000 bytes of headroom, pool 2 of 7,000 bytes.
 pub const QDISC: [u8; 936] = [

@@ -217,19 +217,21 @@ impl Tables {
             queues: Series::create(
                 &outputs.queues,
                 "fabriclab-switch-queues-1",
-                "time_ns,port,queue,bytes,packets,watermark_bytes,sent_bytes,sent_packets,dropped_queue_limit,dropped_queue_pool,\
-                 dropped_ingress,dropped_voq,dropped_wred,dropped_storm,dropped_reset,marked_wred,marked_phantom,pauses_received,\
-                 paused_ns,storms",
+                "time_ns,port,queue,bytes,packets,watermark_bytes,sent_bytes,sent_packets,dropped_queue_limit,\
+                 dropped_queue_pool,dropped_ingress,dropped_voq,dropped_wred,dropped_storm,dropped_reset,marked_wred,\
+                 marked_phantom,pauses_received,paused_ns,storms",
             )?,
             groups: Series::create(
                 &outputs.groups,
                 "fabriclab-priority-groups-1",
-                "time_ns,port,group,bytes,headroom_bytes,watermark_bytes,received_bytes,received_packets,discards,xoffs,xoff_ns",
+                "time_ns,port,group,bytes,headroom_bytes,watermark_bytes,received_bytes,received_packets,discards,\
+                 xoffs,xoff_ns",
             )?,
             pools: Series::create(
                 &outputs.pools,
                 "fabriclab-pools-1",
-                "time_ns,switch,pool,size_bytes,reserved_bytes,used_bytes,watermark_bytes,headroom_bytes,headroom_watermark_bytes",
+                "time_ns,switch,pool,size_bytes,reserved_bytes,used_bytes,watermark_bytes,headroom_bytes,\
+                 headroom_watermark_bytes",
             )?,
         })
     }

@@ -1,7 +1,7 @@
 //! One port: a request for its qdisc and a dump of its classes, sent together and answered together.
 //!
-//! A dump of the classes costs two system calls a port, but one lock and one answer for all its queues and groups; to ask for each class
-//! by itself takes fewer calls and more time (`probes/README.md` has both figures).
+//! A dump of the classes costs two system calls a port, but one lock and one answer for all its queues and groups; to
+//! ask for each class by itself takes fewer calls and more time (`probes/README.md` has both figures).
 
 use std::io;
 use std::path::Path;

@@ -1,12 +1,13 @@
-//! The statistics of a switch port, as the kernel's `uapi/switch_port.h` lays them out: 64-bit words, in structures that
-//! grow at their ends. What an older kernel does not have is `None`.
+//! The statistics of a switch port, as the kernel's `uapi/switch_port.h` lays them out: 64-bit words, in structures
+//! that grow at their ends. What an older kernel does not have is `None`.
 
 use crate::links::QDISC_HEADER_BYTES;
 use crate::ports::Values;
+use crate::queue::kind_and_statistics;
 use netlink::switch_port::{queue, GROUP_CLASS, QUEUE_CLASS};
 pub use netlink::switch_port::{POOLS, QUEUES};
 use netlink::uapi::TCA_STATS_APP;
-use netlink::{attributes, find_attribute, u32_at, u64_at};
+use netlink::{find_attribute, u32_at, u64_at};
 
 pub const KIND: &str = "switch_port";
 
@@ -90,16 +91,9 @@ fn tells_of_events(payload: &[u8]) -> bool {
 
 /// A switch port's own statistics in the message of its qdisc or of one of its classes.
 fn own_statistics(payload: &[u8]) -> Option<&[u8]> {
-    let (mut kind, mut statistics) = (&[][..], None);
-    for (attribute, value) in attributes(payload.get(QDISC_HEADER_BYTES..)?) {
-        match attribute {
-            libc::TCA_KIND => kind = value.strip_suffix(&[0]).unwrap_or(value),
-            libc::TCA_STATS2 => statistics = Some(value),
-            _ => {}
-        }
-    }
+    let (kind, statistics) = kind_and_statistics(payload)?;
     match kind == KIND.as_bytes() {
-        true => find_attribute(statistics?, TCA_STATS_APP),
+        true => find_attribute(statistics, TCA_STATS_APP),
         false => None,
     }
 }

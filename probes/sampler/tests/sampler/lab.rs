@@ -1,5 +1,6 @@
-//! Runs the sampler in network namespaces of its own. Each test starts itself again inside a new user and network namespace, so that no
-//! privilege is needed and the host's network is never touched. What this host's kernel lacks is named and skipped.
+//! Runs the sampler in network namespaces of its own. Each test starts itself again inside a new user and network
+//! namespace, so that no privilege is needed and the host's network is never touched. What this host's kernel lacks is
+//! named and skipped.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -20,7 +21,8 @@ const INSIDE: &str = "FABRICLAB_TEST_INSIDE";
 /// How long to wait for something that must happen; only a failing test waits as long.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Starts the test `name` (with its module) again in new user and network namespaces; true in the process that is inside.
+/// Starts the test `name` (with its module) again in new user and network namespaces; true in the process that is
+/// inside.
 pub fn is_inside(name: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
@@ -52,7 +54,8 @@ pub fn in_new_namespaces(flags: &[&str], program: &OsStr) -> Command {
     command
 }
 
-/// Runs `ip` or `tc`; false, with a message, if this host lacks the tool or its kernel the feature. Any other failure is the test's.
+/// Runs `ip` or `tc`; false, with a message, if this host lacks the tool or its kernel the feature. Any other failure
+/// is the test's.
 pub fn can(command: &str) -> bool {
     let words: Vec<&str> = command.split(' ').collect();
     let output = match Command::new(words[0]).args(&words[1..]).output() {

@@ -13,7 +13,8 @@ fn what_does_not_exist_is_refused_with_what_does() {
         return;
     }
     let lab = Lab::new();
-    let interfaces = r#""interfaces": {"interval_ns": 1000000, "output": "DIR/i.csv", "ports": [{"name": "x", "interface": "eth9"NETNS}]}"#;
+    let interfaces = r#""interfaces": {"interval_ns": 1000000, "output": "DIR/i.csv",
+        "ports": [{"name": "x", "interface": "eth9"NETNS}]}"#;
     let error = lab.refusal(&interfaces.replace("NETNS", ""));
     assert!(
         error.contains("sampler.json: interfaces.ports[0].interface: `eth9` does not exist"),
@@ -53,7 +54,8 @@ fn a_handle_that_does_not_exist_is_refused_with_those_that_do() {
     {
         return;
     }
-    let queues = r#""queues": {"interval_ns": 1000000, "output": "DIR/q.csv", "ports": [{"name": "x", "interface": "lo", "handle": "3:"}]}"#;
+    let queues = r#""queues": {"interval_ns": 1000000, "output": "DIR/q.csv",
+        "ports": [{"name": "x", "interface": "lo", "handle": "3:"}]}"#;
     let error = Lab::new().refusal(queues);
     assert!(
         error.contains("queues.ports[0].handle: no qdisc 3:; there are: 1f: (bfifo)"),
@@ -90,7 +92,8 @@ fn a_switch_that_the_kernel_cannot_be_is_refused() {
     let lab = Lab::new();
     let error = lab.refusal(
         r#""switches": {"interval_ns": 1000000, "ports": [{"name": "s1:lo", "interface": "lo"}], "outputs":
-             {"ports": "DIR/p.csv", "queues": "DIR/q.csv", "groups": "DIR/g.csv", "pools": "DIR/o.csv", "events": "DIR/e.csv"}}"#,
+             {"ports": "DIR/p.csv", "queues": "DIR/q.csv", "groups": "DIR/g.csv", "pools": "DIR/o.csv",
+              "events": "DIR/e.csv"}}"#,
     );
     // By the kernel's lack of it or, in a kernel that has it, by what `lo` is.
     assert!(

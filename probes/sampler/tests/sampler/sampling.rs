@@ -12,7 +12,8 @@ fn samples_queue_connections_and_interface() {
     }
     let lab = Lab::new();
     let sampler = lab.start(
-        r#""queues": {"interval_ns": 1000000, "output": "DIR/q.csv", "ports": [{"name": "q", "interface": "lo", "handle": "1f:"}]},
+        r#""queues": {"interval_ns": 1000000, "output": "DIR/q.csv",
+             "ports": [{"name": "q", "interface": "lo", "handle": "1f:"}]},
            "tcp": {"interval_ns": 1000000, "output": "DIR/t.csv", "nodes": [{"name": "n"}], "flows": [41, 42]},
            "interfaces": {"interval_ns": 2000000, "output": "DIR/i.csv", "ports": [{"name": "i", "interface": "lo"}]}"#,
     );

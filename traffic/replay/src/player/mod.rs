@@ -115,7 +115,8 @@ impl Player {
         })
     }
 
-    /// Plays until all flows have ended, or the time is over, or a signal comes. All rows are in the log then, also after an error.
+    /// Plays until all flows have ended, or the time is over, or a signal comes. All rows are in the log then, also
+    /// after an error.
     pub fn run(mut self) -> io::Result<()> {
         self.open_kept_connections();
         let played = self.play();
@@ -259,7 +260,8 @@ impl Player {
         }
     }
 
-    /// Ends a long flow on time: what is still in the send buffer or on its way is of no interest, so both sides reset the connection.
+    /// Ends a long flow on time: what is still in the send buffer or on its way is of no interest, so both sides reset
+    /// the connection.
     fn stop(&mut self, row: RowId) -> io::Result<()> {
         if self.flows.has_ended(row) {
             return Ok(());
@@ -338,7 +340,8 @@ impl Player {
             .any(|end_ns| end_ns <= self.clock.now_ns())
     }
 
-    /// Logs what is still open as it stands; where the host goes down, as failed, and nothing of it is left to the kernel.
+    /// Logs what is still open as it stands; where the host goes down, as failed, and nothing of it is left to the
+    /// kernel.
     fn finish(&mut self) -> io::Result<()> {
         let status = match self.power_lost {
             true => Status::Failed(libc::EHOSTDOWN),

@@ -235,7 +235,8 @@ impl Player {
         Ok(Fate::Open)
     }
 
-    /// Ends the flows of a kept connection that the peer has acknowledged; when all are, the side that opened the connection closes it.
+    /// Ends the flows of a kept connection that the peer has acknowledged; when all are, the side that opened the
+    /// connection closes it.
     fn end_delivered(&mut self, connection: &mut Connection) -> io::Result<Fate> {
         let fd = connection.socket.as_raw_fd();
         let Role::Sender(sender) = &mut connection.role else {

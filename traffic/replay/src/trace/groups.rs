@@ -1,4 +1,5 @@
-//! The rules of `group` and `after`, which hold over a whole trace. A group's name is a path: what belongs to `job/map` belongs to `job` too.
+//! The rules of `group` and `after`, which hold over a whole trace. A group's name is a path: what belongs to `job/map`
+//! belongs to `job` too.
 
 use std::collections::BTreeSet;
 
@@ -139,7 +140,8 @@ impl Groups {
         }
     }
 
-    /// Which groups are on a loop, or between two: neither what waits for none that is on one, nor what none on one waits for.
+    /// Which groups are on a loop, or between two: neither what waits for none that is on one, nor what none on one
+    /// waits for.
     fn on_loops(&self) -> Vec<bool> {
         let parents = self.list.iter().enumerate();
         let within = parents.filter_map(|(id, group)| Some((group.parent?, id as GroupId)));
@@ -152,7 +154,8 @@ impl Groups {
         remains
     }
 
-    /// What the flows of `host` that wait, and those that are waited for, need to know; and the first wait that crosses hosts.
+    /// What the flows of `host` that wait, and those that are waited for, need to know; and the first wait that crosses
+    /// hosts.
     pub fn barriers(&self, host: HostId) -> FxHashMap<GroupId, Barrier> {
         let mut waiters: FxHashMap<GroupId, Vec<HostId>> = FxHashMap::default();
         for &(group, waiter) in self.waits.keys() {
@@ -206,7 +209,8 @@ impl Groups {
     }
 }
 
-/// Removes what waits for nothing that remains, until nothing more can be (Kahn's algorithm). `edges` are (who waits, for what).
+/// Removes what waits for nothing that remains, until nothing more can be (Kahn's algorithm). `edges` are (who waits,
+/// for what).
 fn remove_free(edges: &[(GroupId, GroupId)], remains: &mut [bool]) {
     let mut waits_for = vec![0u32; remains.len()];
     let mut dependents = vec![Vec::new(); remains.len()];

@@ -1,7 +1,7 @@
 //! The flow trace: `# fabriclab-trace-1`, one flow a row (`traffic/README.md`).
 //!
-//! A host looks at every row for what concerns all, and at its own rows wholly; it keeps its own rows only. So a trace of a million flows
-//! costs each of many hosts little.
+//! A host looks at every row for what concerns all, and at its own rows wholly; it keeps its own rows only. So a trace
+//! of a million flows costs each of many hosts little.
 
 mod barriers;
 mod groups;
@@ -289,7 +289,10 @@ impl<'a> Reader<'a> {
             kept.flows += 1;
             if (kept.service, kept.dscp) != (flow.service, flow.dscp) {
                 let first = self.first_lines[id as usize];
-                let right = format!("has another transport, congestion_control or dscp on line {first}; flows of one connection must have the same");
+                let right = format!(
+                    "has another transport, congestion_control or dscp on line {first}; flows of one connection must \
+                     have the same"
+                );
                 self.problems
                     .wrong(row.line, "connection", connection, right);
             }

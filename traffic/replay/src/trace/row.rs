@@ -46,6 +46,8 @@ const DEADLINE_NS: usize = 15;
 
 /// Times end here (146 years), so that a sum of two is still one.
 const MAX_NS: u64 = i64::MAX as u64 / 2;
+/// The largest flow: so that a sum of two is still one, in 64 bits with a sign.
+const MAX_BYTES: u64 = 1 << 62;
 /// The kernel's TCP_CA_NAME_MAX, without the zero at the end.
 const CONGESTION_CONTROL_LENGTH: usize = 15;
 const MAX_DSCP: u8 = 63;
@@ -188,12 +190,12 @@ fn parse_extent(row: &Row<'_>, start: Option<i64>, problems: &mut Problems) -> O
             format!("size_bytes is \"{size}\" and stop_ns is \"{stop}\": exactly one must be given, the other left empty"),
         ),
         (false, true) => match size.parse() {
-            Ok(bytes) if bytes >= HEAD_BYTES => return Some(Extent::Bytes(bytes)),
+            Ok(bytes) if (HEAD_BYTES..=MAX_BYTES).contains(&bytes) => return Some(Extent::Bytes(bytes)),
             _ => problems.wrong(
                 row.line,
                 "size_bytes",
                 size,
-                format!("must be an integer of at least {HEAD_BYTES} (the first {HEAD_BYTES} bytes carry the flow's number)"),
+                format!("must be an integer from {HEAD_BYTES} to {MAX_BYTES} (the first {HEAD_BYTES} bytes carry the flow's number)"),
             ),
         },
         (true, false) => {

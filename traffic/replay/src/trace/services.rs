@@ -1,5 +1,5 @@
-//! What hosts listen for: each pair of transport and congestion control has a port of its own, as the listener's congestion control
-//! decides what a handshake negotiates (ECN for DCTCP).
+//! What hosts listen for: each pair of transport and congestion control has a port of its own, as the listener's
+//! congestion control decides what a handshake negotiates (ECN for DCTCP).
 
 use std::fmt;
 

@@ -2,7 +2,8 @@ use std::io::Write;
 
 use super::*;
 
-const HEADER: &str = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n";
+const HEADER: &str = "# fabriclab-trace-1\n\
+    flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n";
 
 fn hosts() -> Hosts {
     let mut hosts = Hosts::default();
@@ -39,7 +40,8 @@ fn assert_wrong(rows: &str, expected: &str) {
 
 #[test]
 fn a_host_keeps_its_own_rows() {
-    let rows = "0,0,h1,h3,262144,,pull,c0,r0,,sru\n1,5,h1,h2,100,,push,,,,\n2,0,h1,h3,262144,,pull,c0,r1,r0,sru\n3,7,h3,h4,,2000,push,,,,long\n";
+    let rows = "0,0,h1,h3,262144,,pull,c0,r0,,sru\n1,5,h1,h2,100,,push,,,,\n2,0,h1,h3,262144,,pull,c0,r1,r0,sru\n\
+        3,7,h3,h4,,2000,push,,,,long\n";
     let trace = read_rows(rows).expect("valid");
     assert_eq!(
         trace
@@ -66,7 +68,8 @@ fn a_host_keeps_its_own_rows() {
 
 #[test]
 fn columns_are_found_by_name() {
-    let text = "# fabriclab-trace-1\nclass,after,group,connection,mode,stop_ns,size_bytes,dst,src,start_ns,flow\nx,,,,push,,77,h3,h1,9,4\n";
+    let text = "# fabriclab-trace-1\nclass,after,group,connection,mode,stop_ns,size_bytes,dst,src,start_ns,flow\n\
+        x,,,,push,,77,h3,h1,9,4\n";
     let trace = read_text(text, "h1").expect("valid");
     assert_eq!(
         (
@@ -101,7 +104,11 @@ fn values_are_judged() {
     assert_wrong("0,0,h1,h1,4,,push,,,,\n", ":3: dst is \"h1\": is also src");
     assert_wrong(
         "0,0,h1,h3,3,,push,,,,\n",
-        ":3: size_bytes is \"3\": must be an integer of at least 4",
+        ":3: size_bytes is \"3\": must be an integer from 4 to 4611686018427387904",
+    );
+    assert_wrong(
+        "0,0,h1,h3,4611686018427387905,,push,,,,\n",
+        ":3: size_bytes is \"4611686018427387905\": must be an integer from 4",
     );
     assert_wrong(
         "0,0,h1,h3,,,push,,,,\n",
@@ -185,7 +192,8 @@ fn a_group_that_one_host_receives_and_waits_for_concerns_no_other() {
 
 #[test]
 fn a_group_that_several_hosts_receive_is_told_to_those_who_wait() {
-    let rows = "0,0,h1,h3,4,,push,,g,,\n1,0,h1,h2,4,,push,,g/x,,\n2,0,h3,h2,4,,push,,g/x,,\n3,0,h1,h3,4,,pull,,,g,\n4,0,h1,h2,4,,push,,,g,\n";
+    let rows = "0,0,h1,h3,4,,push,,g,,\n1,0,h1,h2,4,,push,,g/x,,\n2,0,h3,h2,4,,push,,g/x,,\n3,0,h1,h3,4,,pull,,,g,\n\
+        4,0,h1,h2,4,,push,,,g,\n";
     let (h1, h3) = (0, 2);
     let waits_only = Barrier {
         line: 7,
@@ -244,7 +252,8 @@ fn after_names_a_group_of_flows() {
     );
 }
 
-const MORE: &str = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,mode,request_bytes,connection,transport,congestion_control,dscp,deadline_ns\n";
+const MORE: &str = "# fabriclab-trace-1\n\
+    flow,start_ns,src,dst,size_bytes,mode,request_bytes,connection,transport,congestion_control,dscp,deadline_ns\n";
 
 fn assert_more_wrong(rows: &str, expected: &str) {
     let message = read_text(&format!("{MORE}{rows}"), "h3").expect_err("the trace is wrong");
@@ -264,7 +273,9 @@ fn columns_that_are_not_there_are_empty() {
 
 #[test]
 fn services_are_numbered_by_first_appearance_in_the_whole_trace() {
-    let rows = "0,0,h1,h2,9,,,,mptcp,,,\n1,0,h1,h3,9,pull,100,,,dctcp,46,5\n2,0,h1,h3,9,,,,mptcp,,,\n3,0,h1,h3,9,,,,tcp,dctcp,0,\n4,0,h1,h3,9,,,,,,63,\n";
+    let rows =
+        "0,0,h1,h2,9,,,,mptcp,,,\n1,0,h1,h3,9,pull,100,,,dctcp,46,5\n2,0,h1,h3,9,,,,mptcp,,,\n\
+        3,0,h1,h3,9,,,,tcp,dctcp,0,\n4,0,h1,h3,9,,,,,,63,\n";
     let trace = read_text(&format!("{MORE}{rows}"), "h3").expect("valid");
     let numbers: Vec<_> = trace.flows.iter().map(|flow| flow.service).collect();
     assert_eq!(numbers, [1, 0, 1, 2]);

@@ -10,7 +10,8 @@ use nix::sys::time::TimeValLike;
 use nix::time::{clock_gettime, ClockId};
 use tempfile::TempDir;
 
-/// How long after the start of the processes the epoch is. Where one was not ready by then this host was busy, and they are given more.
+/// How long after the start of the processes the epoch is. Where one was not ready by then this host was busy, and they
+/// are given more.
 const LEADS_NS: [i64; 4] = [
     2 * SECOND_NS,
     8 * SECOND_NS,
@@ -20,12 +21,14 @@ const LEADS_NS: [i64; 4] = [
 /// What replay says when it was not ready in time.
 const LATE: &str = "after the epoch: flows that were due start late";
 
-/// These tests run in real time: what must have happened by some time is given seconds, as a busy machine may need them.
+/// These tests run in real time: what must have happened by some time is given seconds, as a busy machine may need
+/// them.
 pub const SECOND_NS: i64 = 1_000_000_000;
 pub const COLUMNS: &str =
     "flow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class";
 
-/// Tests run at the same time in one network namespace: each has a subnet of its own, for this process and for this test.
+/// Tests run at the same time in one network namespace: each has a subnet of its own, for this process and for this
+/// test.
 static SUBNETS: AtomicU16 = AtomicU16::new(0);
 
 /// One lab plays at a time: thousands of flows of one would be the weather of another.
@@ -115,7 +118,8 @@ impl Lab {
         self.path(&format!("{host}.stderr"))
     }
 
-    /// Plays until all have ended in the way that `end` makes them; again, with a later epoch, if one was not ready in time.
+    /// Plays until all have ended in the way that `end` makes them; again, with a later epoch, if one was not ready in
+    /// time.
     fn play_in_time(
         &self,
         hosts: &[String],
@@ -194,7 +198,8 @@ impl Lab {
         self.play_and_signal(rows, flow, &vec!["-TERM"; self.hosts.len()])
     }
 
-    /// Plays, and when each host's log has a flow's completion sends one host after another its signal: the next when this one has ended.
+    /// Plays, and when each host's log has a flow's completion sends one host after another its signal: the next when
+    /// this one has ended.
     pub fn play_and_signal(&self, rows: &str, flow: i64, signals: &[&str]) -> Vec<Row> {
         self.write_trace(rows);
         self.play_in_time(&self.hosts, &[], |processes| {

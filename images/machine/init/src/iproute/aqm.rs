@@ -1,4 +1,5 @@
-//! `tc qdisc`: codel, fq_codel and pie. Source: iproute2 6.15, tc/q_{codel,fq_codel,pie}.c; Linux, include/uapi/linux/pkt_sched.h.
+//! `tc qdisc`: codel, fq_codel and pie. Source: iproute2 6.15, tc/q_{codel,fq_codel,pie}.c; Linux,
+//! include/uapi/linux/pkt_sched.h.
 
 use super::tc::once;
 use super::words::{self, Words};
@@ -12,7 +13,8 @@ enum Unit {
     Time,
 }
 
-/// The words of a kind: name, attribute, unit; in the order in which tc sends them. `ecn` and `noecn` are one attribute.
+/// The words of a kind: name, attribute, unit; in the order in which tc sends them. `ecn` and `noecn` are one
+/// attribute.
 struct Kind {
     before_ecn: &'static [(&'static str, u16, Unit)],
     ecn: u16,
@@ -151,7 +153,8 @@ mod tests {
             1,
         ];
         assert_eq!(attributes(codel), recorded);
-        let fq_codel = "qdisc add dev eth1 root handle 3: fq_codel limit 42 memory_limit 256000 target 5ms interval 1s noecn flows 64 quantum 300";
+        let fq_codel = "qdisc add dev eth1 root handle 3: fq_codel limit 42 memory_limit 256000 target 5ms interval 1s \
+            noecn flows 64 quantum 300";
         let recorded = [
             0x0001_000d,
             0x635f_7166,

@@ -1,4 +1,5 @@
-//! What tc computes for the kernel: times in scheduler ticks, and RED's constants. Source: iproute2 6.15, tc/{tc_core,tc_red,q_red}.c.
+//! What tc computes for the kernel: times in scheduler ticks, and RED's constants. Source: iproute2 6.15,
+//! tc/{tc_core,tc_red,q_red}.c.
 
 /// Linux, include/net/pkt_sched.h: PSCHED_SHIFT is 6, a tick is 64 ns.
 const TICKS_PER_US: f64 = 1000.0 / 64.0;
@@ -10,7 +11,8 @@ pub fn transmission_ticks(bytes_per_second: u32, bytes: u32) -> u32 {
     (1_000_000.0 * (f64::from(bytes) / f64::from(bytes_per_second)) * TICKS_PER_US).ceil() as u32
 }
 
-/// RED's averaging: the smallest n with `burst + 1 - min/avpkt <= (1 - (1 - W)^burst) / W`, W = 2^-n. Nothing when tc would refuse.
+/// RED's averaging: the smallest n with `burst + 1 - min/avpkt <= (1 - (1 - W)^burst) / W`, W = 2^-n. Nothing when tc
+/// would refuse.
 pub fn averaging_log(min: u32, burst: u32, average_packet: u32) -> Option<u8> {
     let packets = f64::from(burst) + 1.0 - f64::from(min) / f64::from(average_packet);
     if packets < 1.0 {

@@ -34,7 +34,8 @@ struct Metrics {
     locked: u32,
 }
 
-/// `add|replace PREFIX|default [table N] [METRICS] [via ADDRESS] [dev INTERFACE]` or `... nexthop via ADDRESS dev INTERFACE [weight N] ...`
+/// `add|replace PREFIX|default [table N] [METRICS] [via ADDRESS] [dev INTERFACE]` or `... nexthop via ADDRESS dev
+/// INTERFACE [weight N] ...`
 pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     let flags = verb_flags(words.next()?)?;
     let destination = match words.next()? {

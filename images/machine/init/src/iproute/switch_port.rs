@@ -1,19 +1,23 @@
-//! `tc qdisc` of the kind `switch_port`: one line describes a port of a switch with a shared buffer. No tool knows it but this program.
+//! `tc qdisc` of the kind `switch_port`: one line describes a port of a switch with a shared buffer. No tool knows it
+//! but this program.
 //!
 //! ```text
-//! rate RATEbit [delay TIMEns] [overhead BYTES] [mpu BYTES] [loss PERCENT%] [cell BYTES] [memory POOL BYTES [HEADROOM]]...
+//! rate RATEbit [delay TIMEns] [overhead BYTES] [mpu BYTES] [loss PERCENT%] [cell BYTES]
+//! [memory POOL BYTES [HEADROOM]]...
 //! [dscp_to_tc N,... (64)] [tc_to_queue N,... (8)] [tc_to_group ...] [priority_to_queue ...] [priority_to_group ...]
 //! [pfc PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
 //! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES]
 //!     [cir RATEbit BYTES] [pir RATEbit BYTES]
-//!     [wred MIN MAX PERCENT% [weight LOG2] [ecn] [keep_non_ect]] [phantom RATEbit BYTES] [voq_limit BYTES] [event BYTES]]...
+//!     [wred MIN MAX PERCENT% [weight LOG2] [ecn] [keep_non_ect]] [phantom RATEbit BYTES]
+//!     [voq_limit BYTES] [event BYTES]]...
 //! [group INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [lossless HEADROOM XON XON_OFFSET]]...
 //! ```
 //!
-//! Each word once, in any order; a queue and a group reach to the next one. WRED's MIN and MAX count bytes, or with `ns` a frame's time in
-//! the queue. What is left out is not sent: the kernel's default for a new port, the old value for one that is changed; but a queue or a
-//! group that is named is named as a whole. What the values mean: `uapi/switch_port.h` beside the kernel's code. Checked here is what the
-//! kernel could refuse in general terms only; the rest it names itself.
+//! Each word once, in any order; a queue and a group reach to the next one. WRED's MIN and MAX count bytes, or with
+//! `ns` a frame's time in the queue. What is left out is not sent: the kernel's default for a new port, the old value
+//! for one that is changed; but a queue or a group that is named is named as a whole. What the values mean:
+//! `uapi/switch_port.h` beside the kernel's code. Checked here is what the kernel could refuse in general terms only;
+//! the rest it names itself.
 
 mod options;
 mod queue;

@@ -1,5 +1,5 @@
-//! `tc qdisc`: tbf, netem's delay, red and fifos; what stands before the kind of any. Source: iproute2 6.15, tc/{tc_qdisc,q_tbf,q_netem,q_red,q_fifo}.c; the structures'
-//! layout: Linux, include/uapi/linux/pkt_sched.h.
+//! `tc qdisc`: tbf, netem's delay, red and fifos; what stands before the kind of any. Source: iproute2 6.15,
+//! tc/{tc_qdisc,q_tbf,q_netem,q_red,q_fifo}.c; the structures' layout: Linux, include/uapi/linux/pkt_sched.h.
 
 use super::red::{self, TABLE};
 use super::words::{self, Words};
@@ -41,7 +41,8 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// `qdisc add|replace|change dev INTERFACE root|parent A:B [handle C:]`, the last three in any order. What is wrong is told in words.
+    /// `qdisc add|replace|change dev INTERFACE root|parent A:B [handle C:]`, the last three in any order. What is wrong
+    /// is told in words.
     pub(super) fn read(words: &mut Words, interfaces: &mut Interfaces) -> Result<Self, String> {
         let verb = match (words.next(), words.next()) {
             (Some("qdisc"), Some("add")) => Verb::Add,
@@ -221,7 +222,8 @@ fn netem(words: &mut Words, message: &mut Request) -> Option<()> {
     Some(())
 }
 
-/// `limit BYTES min BYTES max BYTES avpkt BYTES burst PACKETS bandwidth RATE [probability P] [ecn] [harddrop] [adaptive] [nodrop]`
+/// `limit BYTES min BYTES max BYTES avpkt BYTES burst PACKETS bandwidth RATE [probability P] [ecn] [harddrop]
+/// [adaptive] [nodrop]`
 fn red(words: &mut Words, message: &mut Request) -> Option<()> {
     let (
         mut limit,

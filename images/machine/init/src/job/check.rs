@@ -141,7 +141,10 @@ impl Endpoint {
             || name == ".."
             || name == "lo"
         {
-            return Err(format!("interface \"{name}\" of node {} is no interface name: 1 to 15 characters, no space, / or :, not lo", self.node));
+            return Err(format!(
+                "interface \"{name}\" of node {} is no interface name: 1 to 15 characters, no space, / or :, not lo",
+                self.node
+            ));
         }
         Ok(())
     }
@@ -216,7 +219,10 @@ fn check_node_name(name: &str) -> Checked {
         || !valid
         || !name.starts_with(|first: char| first.is_ascii_alphanumeric())
     {
-        return Err(format!("\"{name}\" is no node name: a letter or digit, then letters, digits, - _ . ; at most {NODE_NAME_MAX}"));
+        return Err(format!(
+            "\"{name}\" is no node name: a letter or digit, then letters, digits, - _ . ; at most \
+             {NODE_NAME_MAX}"
+        ));
     }
     Ok(())
 }

@@ -79,8 +79,8 @@ impl Execution {
         }
     }
 
-    /// Sends a signal to who has the terminal, or to the program and those that it has not put elsewhere. SIGHUP and SIGKILL are meant for
-    /// all: the program's own group gets them too, and SIGKILL whatever belongs to its session.
+    /// Sends a signal to who has the terminal, or to the program and those that it has not put elsewhere. SIGHUP and
+    /// SIGKILL are meant for all: the program's own group gets them too, and SIGKILL whatever belongs to its session.
     pub fn signal(&mut self, signal: Signal) {
         if self.flows.is_finished() {
             // The program can't be reached any more: who signals does not want what it wrote.

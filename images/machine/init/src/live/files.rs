@@ -8,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use crate::configure::JOB;
 use crate::failure::{Context, Failure, Result};
 
-/// All that may be written, a directory of the run directory: what a recording leads to must not mix with what an engine wrote.
+/// All that may be written, a directory of the run directory: what a recording leads to must not mix with what an
+/// engine wrote.
 const DIRECTORY: &str = "live";
 
 /// Writes texts by their paths, in order, in place of what is there.

@@ -1,4 +1,5 @@
-//! What the host and PID 1 say to each other: the payload of the machine's inputs and outputs. Format: images/machine/README.md.
+//! What the host and PID 1 say to each other: the payload of the machine's inputs and outputs.
+//! Format: images/machine/README.md.
 
 use std::collections::BTreeMap;
 

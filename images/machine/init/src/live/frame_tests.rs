@@ -112,7 +112,7 @@ fn each_way_to_open_a_session_is_read() {
         })
     );
     let watcher = opened(
-        r#"{"exec": {"node": null, "argv": ["ss"], "environment": {"TERM": "vt100"}, "watches": true, "terminal": null}}"#,
+        r#"{"exec": {"node": null, "argv": ["ss"], "environment": {"A": "b"}, "watches": true, "terminal": null}}"#,
     );
     assert!(matches!(
         watcher,
@@ -127,7 +127,7 @@ fn each_way_to_open_a_session_is_read() {
         opened(r#"{"connect": {"node": "h1", "port": 80}}"#),
         Ok(Open::Connect(Connect { port: 80, .. }))
     ));
-    let change = r#"{"change": {"name": "cut", "steps": [{"node": "s1", "tool": "ip", "lines": ["link set eth1 down"]}]}}"#;
+    let change = r#"{"change": {"name": "cut", "steps": [{"node": "s1", "tool": "ip", "lines": ["link show"]}]}}"#;
     assert!(
         matches!(opened(change), Ok(Open::Change(change)) if change.steps.len() == 1 && change.down.is_empty())
     );

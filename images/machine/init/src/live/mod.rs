@@ -57,7 +57,8 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// Lets the host set the pace, then stays until it takes the lab down or asks for a stop, or a node dies. The sessions have ended then.
+    /// Lets the host set the pace, then stays until it takes the lab down or asks for a stop, or a node dies. The
+    /// sessions have ended then.
     pub fn stay(&mut self, supervisor: &mut Supervisor, timeline: Timeline) -> Result<Status> {
         self.channel.stop_time()?;
         let stayed = self.listen(supervisor, timeline);
@@ -224,9 +225,10 @@ impl<'a> Live<'a> {
             down: &asked.down,
             up: &asked.up,
         };
-        let ended = alteration.execute(self.lab, supervisor, self.daemons)?;
+        let mut ended = Vec::new();
+        let done = alteration.execute(self.lab, supervisor, self.daemons, &mut ended);
         self.note(&ended);
-        Ok(())
+        done
     }
 
     /// Lets bytes flow in these sessions, and in those whose process has ended; tells who has ended.

@@ -2,7 +2,8 @@ use std::collections::HashMap;
 
 use super::*;
 
-/// Words and the options that they are in turn; `tests/kernel/test_switch_port_words.py` makes it from the header's structures.
+/// Words and the options that they are in turn; `tests/kernel/test_switch_port_words.py` makes it from the header's
+/// structures.
 const GOLDEN: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../../tests/golden/switch_port.txt"
@@ -55,6 +56,7 @@ fn the_head_says_what_is_asked_of_which_device() {
 }
 
 #[test]
+#[rustfmt::skip] // a mistake a line
 fn every_mistake_names_its_word_and_what_would_be_right() {
     for (words, told) in [
         ("delay 5ns", "switch_port: a port needs a rate, such as \"rate 1000000000bit\""),
@@ -64,15 +66,19 @@ fn every_mistake_names_its_word_and_what_would_be_right() {
         ("rate 1gbit dealy 5ns", "\"dealy\": a port has no such word"),
         ("rate 1gbit delay 5", "delay \"5\": must be a time such as 25000ns"),
         ("rate 1gbit overhead 1025", "overhead \"1025\": must be a whole number from 0 to 1024"),
-        ("rate 1gbit loss 0.00001%", "loss \"0.00001%\": must be 0 to 100 with a % and at most four decimals, such as 0.1000%"),
-        ("rate 1gbit loss 100.0001%", "loss \"100.0001%\": must be 0 to 100 with a % and at most four decimals, such as 0.1000%"),
+        ("rate 1gbit loss 0.00001%",
+         "loss \"0.00001%\": must be 0 to 100 with a % and at most four decimals, such as 0.1000%"),
+        ("rate 1gbit loss 100.0001%",
+         "loss \"100.0001%\": must be 0 to 100 with a % and at most four decimals, such as 0.1000%"),
         ("rate 1gbit loss .1%", "loss \".1%\": must be 0 to 100 with a % and at most four decimals, such as 0.1000%"),
         ("rate 1gbit cell 0", "cell \"0\": must be a whole number from 1 to 32767"),
         ("rate 1gbit memory 4 1000", "memory \"4\": must be a whole number from 0 to 3"),
         ("rate 1gbit memory 1 1000 memory 1 1000", "memory 1: named twice"),
         ("rate 1gbit memory 1 1MB", "memory 1 \"1MB\": must be a whole number of bytes"),
-        ("rate 1gbit tc_to_queue 0,1,2,3,4,5,6", "tc_to_queue \"0,1,2,3,4,5,6\": must be 8 numbers from 0 to 7, with commas between"),
-        ("rate 1gbit tc_to_group 0,1,2,3,4,5,6,8", "tc_to_group \"0,1,2,3,4,5,6,8\": must be 8 numbers from 0 to 7, with commas between"),
+        ("rate 1gbit tc_to_queue 0,1,2,3,4,5,6",
+         "tc_to_queue \"0,1,2,3,4,5,6\": must be 8 numbers from 0 to 7, with commas between"),
+        ("rate 1gbit tc_to_group 0,1,2,3,4,5,6,8",
+         "tc_to_group \"0,1,2,3,4,5,6,8\": must be 8 numbers from 0 to 7, with commas between"),
         ("rate 1gbit pfc 3,3", "pfc \"3,3\": must be priorities from 0 to 7, each once, with commas between"),
         ("rate 1gbit pfc 3 quanta 1", "quanta \"1\": must be a whole number from 2 to 65535"),
         ("rate 1gbit pfc 3 watchdog 1ms 1ms shut", "watchdog \"shut\": must be drop or forward"),
@@ -85,10 +91,12 @@ fn every_mistake_names_its_word_and_what_would_be_right() {
         ("rate 1gbit queue 3 strict dwrr 1538", "queue 3: strict, dwrr or wrr: given twice"),
         ("rate 1gbit queue 3 dwrr 63", "queue 3: dwrr \"63\": must be a whole number from 64 to 4294967295"),
         ("rate 1gbit queue 3 wred 3000 5000ns 5%", "queue 3: wred: both thresholds must be bytes, or both times"),
-        ("rate 1gbit queue 3 wred 3000 5000", "queue 3: wred: nothing behind it: must be 0 to 100 with a % and at most four decimals, such as 0.1000%"),
+        ("rate 1gbit queue 3 wred 3000 5000",
+         "queue 3: wred: nothing behind it: must be 0 to 100 with a % and at most four decimals, such as 0.1000%"),
         ("rate 1gbit queue 3 wred 1 2 5% weight 16", "queue 3: weight \"16\": must be a whole number from 0 to 15"),
         ("rate 1gbit group 3 wred 1 2 5%", "group 3: \"wred\": a priority group has no such word"),
-        ("rate 1gbit group 3 lossless 9000 4000", "group 3: lossless: nothing behind it: must be a whole number of bytes"),
+        ("rate 1gbit group 3 lossless 9000 4000",
+         "group 3: lossless: nothing behind it: must be a whole number of bytes"),
         ("rate 1gbit group 3 group 3", "group 3: named twice"),
     ] {
         let line = format!("qdisc add dev eth1 root handle 1: switch_port {words}");

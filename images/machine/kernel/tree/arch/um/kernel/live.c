@@ -39,8 +39,9 @@
 /* The socket's descriptor in the host; -1: an ordinary machine. */
 static int live_fd = -1;
 
-/* The machine's clock; it is the idle loop's, which lends it. */
-static unsigned long long *clock;
+/* The machine's clock; it is the idle loop's, which lends it when it first runs. */
+static unsigned long long switched_on;
+static unsigned long long *clock = &switched_on;
 
 /* How many timer events have happened in the idle loop. */
 static u64 live_events;

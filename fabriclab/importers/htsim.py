@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from fabriclab.workload.foreign import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
+from fabriclab.importers.flow import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
 from fabriclab.workload.trace_problems import TraceProblems, shown
 
 _NS_PER_PS = Decimal("0.001")
@@ -21,7 +21,7 @@ _OF_TRIGGERS = ("trigger", "send_done_trigger", "recv_done_trigger", "addon")
 _FORM = "a connection is `src->dst id K start PICOSECONDS size BYTES`"
 
 
-def read_htsim(text: str, file: str, problems: TraceProblems) -> list[ForeignFlow]:
+def read(text: str, file: str, problems: TraceProblems) -> list[ForeignFlow]:
     """Return the connections in the file's order; what is wrong is recorded."""
     header: dict[str, tuple[int, int]] = {}
     flows: list[ForeignFlow] = []

@@ -1,37 +1,40 @@
-"""Flow files of simulators become traces; what can't is named by line."""
+"""Flow files of other programs become traces; what can't is named by line."""
 
 from __future__ import annotations
 
-import pytest
+import pkgutil
 
-from fabriclab.workload import TraceError, convert_flows, trace_text
+import pytest
+from sample_flow_files import SAMPLES
+
+from fabriclab import importers
+from fabriclab.importers import IMPORTERS, NAMES
+from fabriclab.importers.convert import convert_flows
+from fabriclab.workload import TraceError, trace_text
 
 HEADER = "# fabriclab-trace-1\nflow,start_ns,src,dst,size_bytes,stop_ns,mode,connection,group,after,class\n"
 
 
-def test_hpcc_flows() -> None:
-    """As traffic_gen.py writes them, with the text that flow.txt has below its last flow."""
-    text = (
-        "3 \n2 1 3 100 200000000 2.000000000\n3 1 3 100 3 2.0000000015\n\n1 0 3 100 20 1.5\n\nFirst line: # of flows\n"
-    )
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_becomes_a_trace(name: str) -> None:
+    assert name in SAMPLES, f"tests/unit/sample_flow_files.py has no file of {name}"
+    sample = SAMPLES[name]
+    flows = convert_flows(sample.text, sample.name, name, None).flows
+    assert "".join(trace_text(flows)) == HEADER + sample.flows
+
+
+def test_every_file_of_the_folder_is_listed() -> None:
+    listed = {importer.load().__name__ for importer in IMPORTERS}
+    found = {module.name for module in pkgutil.iter_modules(importers.__path__, "fabriclab.importers.")}
+    assert found - {"fabriclab.importers.convert", "fabriclab.importers.flow"} == listed
+
+
+def test_nodes_are_hosts_in_the_order_of_their_numbers() -> None:
+    text = SAMPLES["hpcc"].text
     converted = convert_flows(text, "flow.txt", "hpcc", None)
-    assert "".join(trace_text(converted.flows)) == (
-        HEADER
-        + "0,1500000000,h2,h1,20,,push,,,,hpcc\n1,2000000000,h3,h2,200000000,,push,,,,hpcc\n2,2000000002,h4,h2,4,,"
-        "push,,,,hpcc\n"
-    )
-    assert converted.hosts == ("h1", "h2", "h3", "h4")
-    assert converted.raised == 1
-
-
-def test_htsim_connections() -> None:
-    text = (
-        "# a comment\nNodes 16\nConnections 2\n7->5 id 1 start 1500 size 2000000\n\n15->1 id 2 start 0 size 100 prio "
-        "3\n"
-    )
-    hosts = [f"a{number}" for number in range(1, 17)]
-    flows = convert_flows(text, "perm.cm", "htsim", hosts).flows
-    assert "".join(trace_text(flows)) == HEADER + "0,0,a16,a2,100,,push,,,,htsim\n1,2,a8,a6,2000000,,push,,,,htsim\n"
+    assert (converted.hosts, converted.raised) == (("h1", "h2", "h3", "h4"), 1)
+    hosts = ["a", "b", "c", "d"]
+    assert convert_flows(text, "flow.txt", "hpcc", hosts).flows["src"].to_list() == ["b", "c", "d"]
 
 
 @pytest.mark.parametrize(
@@ -105,4 +108,37 @@ TRIGGERS = "triggers can't be converted; give the connection a start, or write a
 def test_bad_htsim_files(text: str, problems: list[str]) -> None:
     with pytest.raises(TraceError) as raised:
         convert_flows(text, "f", "htsim", ["h1", "h2", "h3"])
+    assert [line.removeprefix("f:") for line in str(raised.value).split("\n")] == problems
+
+
+COFLOW = "a coflow is `id arrival mappers port ... reducers port:megabytes ...`"
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("", ["1: '': the first line must be the numbers of ports and coflows"]),
+        ("2\n", ["1: '2': the first line must be the numbers of ports and coflows"]),
+        ("2 2\n1 0 1 0 1 1:1\n", ["1: 2 coflows are announced and 1 are there"]),
+        ("2 1\n1 0 2 0 1 1:1\n", [f"2: '1 0 2 0 1 1:1': {COFLOW}"]),
+        ("2 1\n1 0 1 0 1 1:1 7\n", [f"2: '1 0 1 0 1 1:1 7': {COFLOW}"]),
+        ("2 1\na/b 0 1 0 1 1:1\n", [f"2: 'a/b 0 1 0 1 1:1': {COFLOW}"]),
+        (
+            "2 1\n1 soon 1 2 1 1:much\n",
+            [
+                "2: '1:much' must be a port and megabytes, such as 140:48.0",
+                "2: arrival: 'soon' must be a number of milliseconds, zero or more",
+                "2: port '2' is none of the 2, which are 0 to 1",
+            ],
+        ),
+        (
+            "2 2\n1 0 1 0 1 1:1\n1 0 1 0 1 1:1\n",
+            ["3: coflow '1' is in line 2, too; give each a number of its own"],
+        ),
+        ("2 1\n1 0 1 0 1 1:0\n", ["2: size 0; a flow has bytes"]),
+    ],
+)
+def test_bad_coflow_files(text: str, problems: list[str]) -> None:
+    with pytest.raises(TraceError) as raised:
+        convert_flows(text, "f", "coflow", None)
     assert [line.removeprefix("f:") for line in str(raised.value).split("\n")] == problems

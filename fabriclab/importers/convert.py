@@ -5,7 +5,7 @@ Their nodes, numbers, become the lab's hosts; what has no counterpart is left ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,15 +13,14 @@ import polars as pl
 
 from fabriclab.formats.plan.traffic import Carrier
 from fabriclab.formats.trace import LARGEST_NS, SMALLEST_BYTES
+from fabriclab.importers import importer_of
+from fabriclab.importers.flow import ForeignFlow
 from fabriclab.workload.flows import by_start, flow_table, numbered
-from fabriclab.workload.foreign import ForeignFlow
-from fabriclab.workload.hpcc import read_hpcc
-from fabriclab.workload.htsim import read_htsim
 from fabriclab.workload.site import Site
 from fabriclab.workload.trace_problems import TraceProblems
 
-READERS: Mapping[str, Callable[[str, str, TraceProblems], list[ForeignFlow]]] = {"hpcc": read_hpcc, "htsim": read_htsim}
-"""The formats by name."""
+Reader = Callable[[str, str, TraceProblems], list[ForeignFlow]]
+"""Returns the flows of a file's text, in the file's order; what is wrong is recorded with the file's name and line."""
 
 
 class Converted(NamedTuple):
@@ -34,14 +33,15 @@ class Converted(NamedTuple):
 
 
 def convert_flows(text: str, file: str, source: str, hosts: Sequence[str] | None) -> Converted:
-    """Return the flows of a file of format `source` (of `READERS`), ordered and numbered by start; their class is the
+    """Return the flows of a file of format `source` (of `IMPORTERS`), ordered and numbered by start; their class is the
     format's name.
 
     Node 0 is the first of `hosts`, node 1 the second; without hosts they are called h1, h2 and so on. Raises TraceError
     with every problem.
     """
     problems = TraceProblems()
-    found = READERS[source](text, file, problems)
+    read: Reader = importer_of(source).load().read
+    found = read(text, file, problems)
     names = tuple(hosts) if hosts is not None else _names(found)
     for flow in found:
         _check(flow, names, file, problems)
@@ -53,6 +53,7 @@ def convert_flows(text: str, file: str, source: str, hosts: Sequence[str] | None
         "dst": np.array([flow.dst for flow in found], dtype=np.int64),
         "size_bytes": np.array([max(flow.size_bytes, SMALLEST_BYTES) for flow in found], dtype=np.int64),
         "mode": "push",
+        "group": pl.Series([flow.group for flow in found], dtype=pl.String()),
     }
     flows = numbered([by_start(flow_table(site, source, Carrier(), columns))], 0, site)
     return Converted(flows, names, sum(flow.size_bytes < SMALLEST_BYTES for flow in found))

@@ -1,4 +1,4 @@
-"""What the flow files of simulators have in common."""
+"""What other programs' flow files have in common."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ class ForeignFlow(NamedTuple):
     dst: int
     size_bytes: int
     start_ns: int
+    group: str | None = None
+    """What belongs together, such as a coflow."""
 
 
 def whole(text: str, largest: int) -> int | None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from fabriclab.workload.foreign import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
+from fabriclab.importers.flow import LARGEST_BYTES, MOST_NODES, ForeignFlow, nanoseconds, whole
 from fabriclab.workload.trace_problems import TraceProblems, shown
 
 _NS_PER_S = Decimal(10**9)
 _MOST_FLOWS = 10**8
 
 
-def read_hpcc(text: str, file: str, problems: TraceProblems) -> list[ForeignFlow]:
+def read(text: str, file: str, problems: TraceProblems) -> list[ForeignFlow]:
     """Return the flows in the file's order; what is wrong is recorded."""
     lines = [(number, line.split()) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     count = whole(lines[0][1][0], _MOST_FLOWS) if lines and len(lines[0][1]) == 1 else None

@@ -1,0 +1,18 @@
+"""The arguments of `fabriclab convert`: their words and choices are those of the list of importers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from fabriclab.importers import NAMES, file_words
+
+if TYPE_CHECKING:
+    ImporterName = str
+else:
+    ImporterName = Literal[NAMES]  # typer takes the choices from the type
+
+FlowFile = Annotated[Path, typer.Argument(metavar="FILE", help=file_words())]
+FlowFormat = Annotated[ImporterName, typer.Option("--from", help="The file's format.", show_default=False)]

@@ -1,0 +1,90 @@
+"""A run's manifest, `manifest.json`: what ran, from what, on what, and how it ended.
+
+`runs` writes it, first of all files, and again when the run has ended; `results`, the report and the Python API read
+it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from fabriclab.formats.run_directory import RUN_FORMAT
+from fabriclab.formats.where_clause import Scalar
+
+
+class Manifest(BaseModel):
+    """The keys in the order in which they are written. What an older version did not write has its default."""
+
+    model_config = ConfigDict(extra="allow")
+
+    format: str = RUN_FORMAT
+    status: str = "interrupted"
+    """How the run ended: complete, limit, starved, stopped, failed, crashed or interrupted."""
+    message: str = ""
+    """Why it ended so; empty where there is nothing to say."""
+    lab: str = ""
+    title: str = ""
+    settings: dict[str, Scalar] = {}
+    """What the run changed in the lab, by parameter."""
+    seed: int | None = None
+    engine: str = ""
+    versions: dict[str, str | list[str] | None] = {}
+    """By name; `packages` are those of the machine's root file system."""
+    artefacts: dict[str, Any] = {}
+    """The hashes of what the engine was built from."""
+    command: list[str] = []
+    """The command line."""
+    started: str = ""
+    """ISO 8601, UTC; so is `ended`."""
+    ended: str | None = None
+    """None: it runs, or was killed."""
+    wall_s: float | None = None
+    virtual_s: float | None = None
+    """Seconds of the engine's clock (`fabriclab.formats.clock`) that the run came to."""
+    host: dict[str, Any] = {}
+    """The machine that it ran on."""
+    files: dict[str, str] = {}
+    """The SHA-256 of each file of the directory by its path."""
+    report: dict[str, Any] = {}
+    """The experiment's section `report`."""
+    plan: dict[str, Any] | None = None
+    """A copy of the plan."""
+
+    @property
+    def packages(self) -> list[str]:
+        """The packages of the machine's root file system."""
+        found = self.versions.get("packages")
+        return found if isinstance(found, list) else []
+
+    @property
+    def figures(self) -> list[dict[str, Any]]:
+        """The figures that the experiment asks for."""
+        return list(self.report.get("figures") or [])
+
+    @property
+    def ended_ns(self) -> float:
+        """How far the run came, nanoseconds after the epoch of the engine's clock."""
+        return (self.virtual_s or 0) * 1e9
+
+    def add(self, measured: Mapping[str, Any]) -> None:
+        """Add what an engine measured of itself, by keys of its own below the others."""
+        for name, value in measured.items():
+            setattr(self, name, value)
+
+    def without_plan(self) -> dict[str, Any]:
+        """Return what was written, but for the plan."""
+        return self.model_dump(exclude={"plan"}, exclude_unset=True)
+
+
+def manifest_json(manifest: Manifest) -> str:
+    """Return a manifest as the text of its file."""
+    return json.dumps(manifest.model_dump(), indent=2, ensure_ascii=False) + "\n"
+
+
+def parse_manifest(data: Mapping[str, Any]) -> Manifest:
+    """Return the manifest of a file's object. Raises pydantic.ValidationError."""
+    return Manifest.model_validate(data)

@@ -1,0 +1,244 @@
+"""A live machine and its host's end of the socket, one message after another: for tests of PID 1.
+
+What the kernel and its host say to each other is in `include/uapi/linux/fabriclab_live.h`, what PID 1 and its host say in
+`images/machine/README.md`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import struct
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fabriclab.engine.artefacts import Artefacts
+from fabriclab.engine.private_directory import memory_directory, memory_places
+from fabriclab.engine.process import MachineProcess
+from fabriclab.engine.virtual import Machine, machine_argv
+from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, REAL_TIME, Answer, Input, Output, Request
+
+WALL_LIMIT_S = 300
+"""Far above what anything takes: a machine that hangs must not hang the tests."""
+MAX_SPEED = 0
+INPUT = (Request.INPUT, 0, 0)
+
+Taken = tuple[int, int, bytes]
+"""An input with its place: timer events so far, the instant, and what it said."""
+
+
+@dataclass
+class Session:
+    """What PID 1 has said of one."""
+
+    number: int
+    started: dict[str, Any] | None = None
+    stdout: bytes = b""
+    stderr: bytes = b""
+    credit: int = 0
+    status: str | None = None
+    error: dict[str, Any] | None = None
+    kinds: list[Output] = field(default_factory=list)
+
+    @property
+    def ended(self) -> bool:
+        return self.status is not None or self.error is not None
+
+    def note(self, kind: Output, data: bytes) -> None:
+        assert not self.ended, (kind, data)
+        self.kinds.append(kind)
+        match kind:
+            case Output.STDOUT:
+                self.stdout += data
+            case Output.STDERR:
+                self.stderr += data
+            case Output.CREDIT:
+                self.credit += int.from_bytes(data, "little")
+            case Output.STARTED:
+                self.started = json.loads(data)
+            case Output.ENDED:
+                self.status = json.loads(data)["status"]
+            case Output.ERROR:
+                self.error = json.loads(data)
+
+
+class LiveMachine:
+    """A machine whose time the test lets pass."""
+
+    def __init__(self, end: socket.socket, log: Path) -> None:
+        self._end = end
+        self._log = log
+        self.sessions: dict[int, Session] = {}
+        self.taken: list[Taken] = []
+        self.outputs: list[bytes] = []
+        self.stops: list[tuple[int, int]] = []
+        self.now_ns = 0
+        self._pending: bytes | None = None
+        self.diverged = False
+        self.gone = False
+
+    def pace(self, speed: int = MAX_SPEED, until_ns: int = FOR_EVER) -> None:
+        """Let time go on."""
+        self._tell(Request.PACE, speed, until_ns)
+
+    def step(self, duration_ns: int) -> None:
+        """Let so much time pass, and wait until it has."""
+        stops = len(self.stops)
+        self.pace(until_ns=self.now_ns + duration_ns)
+        self.wait(lambda: len(self.stops) > stops)
+
+    def stop(self) -> None:
+        """Make time stand still."""
+        stops = len(self.stops)
+        self._tell(Request.STOP)
+        self.wait(lambda: len(self.stops) > stops)
+
+    def open(self, **asked: object) -> Session:
+        """Open a session, and wait until PID 1 has said something of it."""
+        session = self.begin(**asked)
+        self.wait(lambda: bool(session.kinds))
+        return session
+
+    def begin(self, **asked: object) -> Session:
+        """Open a session."""
+        session = Session(len(self.sessions) + 1)
+        self.sessions[session.number] = session
+        self.say(session.number, Input.OPEN, json.dumps(asked).encode())
+        return session
+
+    def run(self, node: str | None, *argv: str, **more: object) -> Session:
+        """Run a program in a node to its end."""
+        return self.finish(self.open(exec={"node": node, "argv": argv, **more}))
+
+    def finish(self, session: Session) -> Session:
+        """Wait for a session's end."""
+        self.wait(lambda: session.ended)
+        return session
+
+    def until(self, session: Session, text: bytes) -> None:
+        """Wait until a session has written a text."""
+        self.wait(lambda: text in session.stdout or session.ended)
+        assert text in session.stdout, session
+
+    def say(self, session: int, kind: int, data: bytes = b"") -> None:
+        """Give PID 1 an input, and wait until it has been taken."""
+        self._give(struct.pack(FRAME, session, kind) + data, *INPUT)
+
+    def replay(self, recording: list[Taken]) -> None:
+        """Give a recording's inputs at their places, at full speed."""
+        self._tell(Request.REPLAY, 1)
+        self.pace()
+        for events, instant, payload in recording:
+            number, kind = struct.unpack_from(FRAME, payload)
+            if kind == Input.OPEN:
+                self.sessions[number] = Session(number)
+            self._give(payload, Request.INPUT_AT, events, instant)
+        self._tell(Request.REPLAY, 0)
+
+    def down(self) -> list[dict[str, Any]]:
+        """Take the lab down; returns the machine's events."""
+        self.begin(down={})
+        self.pace()
+        return self.die()
+
+    def die(self) -> list[dict[str, Any]]:
+        """Wait for the machine's end; returns its events."""
+        self.wait(lambda: self.gone)
+        return [json.loads(line[1:]) for line in self._log.read_text().splitlines() if line.startswith("@")]
+
+    def wait(self, is_so: Callable[[], bool]) -> None:
+        """Take messages until something is so."""
+        while not is_so():
+            assert not self.gone, self._log.read_text()[-2000:]
+            self._take()
+
+    def _give(self, payload: bytes, kind: int, events: int, instant: int) -> None:
+        before = len(self.taken)
+        self._pending = payload
+        self._end.sendall(struct.pack(HEADER, kind, len(payload), events, instant) + payload)
+        self.wait(lambda: len(self.taken) > before or self.diverged)
+        assert not self.diverged
+
+    def _tell(self, kind: int, a: int = 0, b: int = 0) -> None:
+        self._end.sendall(struct.pack(HEADER, kind, 0, a, b))
+
+    def _take(self) -> None:
+        header = self._receive(struct.calcsize(HEADER))
+        if not header:
+            self.gone = True
+            return
+        kind, length, a, b = struct.unpack(HEADER, header)
+        data = self._receive(length)
+        match kind:
+            case Answer.OUTPUT:
+                self._note(data)
+            case Answer.TAKEN:
+                assert self._pending is not None
+                self.taken.append((a, b, self._pending))
+                self._pending = None
+                self.now_ns = b
+            case Answer.CLOCK:
+                self.now_ns = a
+            case Answer.STOPPED:
+                self.now_ns = a
+                self.stops.append((a, b))
+            case Answer.DIVERGED:
+                self.diverged = True
+
+    def _note(self, data: bytes) -> None:
+        self.outputs.append(data)
+        number, kind = struct.unpack_from(FRAME, data)
+        session = self.sessions.setdefault(number, Session(number))
+        session.note(Output(kind), data[struct.calcsize(FRAME) :])
+
+    def _receive(self, length: int) -> bytes:
+        data = b""
+        while len(data) < length:
+            part = self._end.recv(length - len(data))
+            if not part:
+                return b""
+            data += part
+        return data
+
+
+@contextlib.contextmanager
+def live_machine(
+    artefacts: Artefacts, directory: Path, job: Mapping[str, object], files: Mapping[str, str] | None = None
+) -> Iterator[LiveMachine]:
+    """Boot a machine with a live job, and wait until it has stopped its clock. Nothing of it is left afterwards."""
+    texts = {"machine/job.json": json.dumps(job), **(files or {})}
+    for name, text in texts.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (directory / "logs").mkdir()
+    cpu = min(os.sched_getaffinity(0))
+    machine = Machine(artefacts=artefacts, directory=directory, seed=1, memory_bytes=256 << 20, cpu=cpu)
+    ours, its = socket.socketpair()
+    ours.settimeout(WALL_LIMIT_S)
+    log = directory / "console"
+    with MachineProcess(memory_directory(machine.memory_bytes, memory_places(directory))) as process:
+        argv = [*machine_argv(machine, process.directory), f"fabriclab.live={its.fileno()}"]
+        environment = {"PATH": os.environ["PATH"], "TMPDIR": str(process.directory)}
+        with log.open("wb") as output, ours:
+            child = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                pass_fds=(its.fileno(),),
+            )
+            its.close()
+            live = LiveMachine(ours, log)
+            try:
+                live.wait(lambda: bool(live.stops))
+                yield live
+            finally:
+                child.kill()
+                child.wait()
