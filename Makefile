@@ -9,7 +9,8 @@ SEED ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 PARTS := kernel rootfs small-rootfs tools
-# The environment is made anew when what it is made from changes: settings of ruff and what follows them in pyproject.toml are no part of that.
+# The environment is made anew when what it is made from changes: settings of ruff and what follows them in
+# pyproject.toml are no part of that.
 VENV_KEY = { sed '/^\[tool\.ruff\]/,$$d' pyproject.toml; $(PYTHON) --version; pwd; } 2>/dev/null | sha256sum | cut -c1-16
 VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
@@ -50,8 +51,9 @@ images: machine ## build the Docker images: host, switch, lab, notebook (for --e
 demo: ## run the in-cast lab, write its report (builds what is missing, and says what and for how long)
 	@.ci/demo $(VENV_STAMP)
 
-# A kernel's build leaves a core idle while it downloads, unpacks and links; the other builds, and Rust's tests, wait much, too. So all of
-# them go side by side. Through a pipe, what each is at comes as lines, not as one line that all of them would write.
+# A kernel's build leaves a core idle while it downloads, unpacks and links; the other builds, and Rust's tests, wait
+# much, too. So all of them go side by side. Through a pipe, what each is at comes as lines, not as one line that all of
+# them would write.
 test: deps ## all tests: Python, the machine, Rust (builds what is missing)
 	@$(MAKE) --no-print-directory -j5 $(VENV_STAMP) $(PARTS:%=part-%) test-rust 2> >(cat >&2)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Where a Rust is that is new enough, sourced by what looks for one. Cargo.toml's rust-version is the owner of how new that is.
+# Where a Rust is that is new enough, sourced by what looks for one. Cargo.toml's rust-version is the owner of how new
+# that is.
 
 rust_needed() { sed -n 's/^rust-version = "\(.*\)"$/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../Cargo.toml"; }
 
@@ -9,7 +10,8 @@ at_least() { [ "$(printf '%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 # rust_version: that of the first rustc of PATH; nothing where there is none.
 rust_version() { if command -v rustc >/dev/null; then rustc --version | cut -d' ' -f2; fi; }
 
-# rust_directory: Ubuntu has newer Rusts beside its own, whose programs lie in a directory each: the newest, where PATH's is too old.
+# rust_directory: Ubuntu has newer Rusts beside its own, whose programs lie in a directory each: the newest, where
+# PATH's is too old.
 rust_directory() {
   local directory found version
   version=$(rust_version)

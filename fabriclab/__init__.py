@@ -10,8 +10,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fabriclab.api.beginning import NewLab as NewLab
+    from fabriclab.api.beginning import new as new
     from fabriclab.api.cancel import Cancel as Cancel
+    from fabriclab.api.conversion import ConvertedTrace as ConvertedTrace
+    from fabriclab.api.conversion import convert as convert
+    from fabriclab.api.drawing import Picture as Picture
+    from fabriclab.api.drawing import graph as graph
     from fabriclab.api.failures import RunFailed as RunFailed
+    from fabriclab.api.generated import Dumbbell as Dumbbell
+    from fabriclab.api.generated import FatTree as FatTree
+    from fabriclab.api.generated import GeneratedLab as GeneratedLab
+    from fabriclab.api.generated import LeafSpine as LeafSpine
+    from fabriclab.api.generated import Shape as Shape
+    from fabriclab.api.generated import Star as Star
+    from fabriclab.api.generated import generate as generate
+    from fabriclab.api.host_report import HostFinding as HostFinding
+    from fabriclab.api.host_report import HostReport as HostReport
+    from fabriclab.api.host_report import doctor as doctor
     from fabriclab.api.lab import Lab as Lab
     from fabriclab.api.lab import Setting as Setting
     from fabriclab.api.lab import load_lab as load_lab
@@ -54,8 +70,13 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _NAMES = {
+    "api.beginning": ("NewLab", "new"),
     "api.cancel": ("Cancel",),
+    "api.conversion": ("ConvertedTrace", "convert"),
+    "api.drawing": ("Picture", "graph"),
     "api.failures": ("RunFailed",),
+    "api.generated": ("Dumbbell", "FatTree", "GeneratedLab", "LeafSpine", "Shape", "Star", "generate"),
+    "api.host_report": ("HostFinding", "HostReport", "doctor"),
     "api.lab": ("Lab", "Setting", "load_lab"),
     "api.listing": ("labs",),
     "api.look": ("CheckedLab", "CheckedTopology", "FlowTrace", "check", "node_files", "plan", "trace"),

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+from fabriclab.errors import ArgumentError
+
 _NO_ROOM = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -139,6 +141,19 @@ def write_all(contents: Mapping[Path, str | bytes]) -> None:
             with suppress(OSError):
                 step()
         raise
+
+
+def write_files(contents: Mapping[Path, str | bytes], *, force: bool) -> None:
+    """Write files and the directories that they lie in, all or none.
+
+    Raises ArgumentError where one is there already, unless it may be replaced; OSError that names one.
+    """
+    for path in contents:
+        if path.exists() and not force:
+            raise ArgumentError("{0} is there already; {force} replaces it", path)
+        if path.parent.exists() and not path.parent.is_dir():
+            raise ArgumentError("{0} is a file; give a directory", path.parent)
+    write_all(contents)
 
 
 def _make_directory(directory: Path) -> list[Path]:

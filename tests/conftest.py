@@ -31,6 +31,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("no_cover")
 
 
+def pytest_collection_finish() -> None:
+    """Take what libraries do out of the trace, once it is known which of them the tests use."""
+    from untraced import trace_no_libraries
+
+    trace_no_libraries()
+
+
 def is_long(item: pytest.Item) -> bool:
     """Return whether a test boots the machine, starts kernels, builds wheels, or draws its examples by the hundred.
 

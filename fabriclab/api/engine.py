@@ -7,31 +7,54 @@ from pathlib import Path
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts, locate_artefacts, with_routing
 from fabriclab.engine.containers import ContainerLab
+from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan.model import Plan
+from fabriclab.lab import Lab
 from fabriclab.lab.network.topology import FILE_NAME
+from fabriclab.lab.reading.document import read_document
+from fabriclab.lab.reading.plain_data import yaml_text
+from fabriclab.lab.reading.problems import Problems
 from fabriclab.runs.engines import EngineName, MadeFrom, check_engine
 
+_WRITE_IT = "; Containerlab deploys that file: write the lab first, `lab.write(DIR)`, and run DIR"
 
-def fit_engine(name: EngineName, lab_directory: Path, plans: Sequence[Plan]) -> MadeFrom:
+
+def fit_engine(name: EngineName, lab: Lab, plans: Sequence[Plan]) -> MadeFrom:
     """Return what the engine needs that is built beforehand.
 
-    Raises EngineError when it is not, or when this host can't run the plans.
+    Raises EngineError when it is not, or when this host can't run the plans; ArgumentError for a lab without files
+    where the engine needs them.
     """
-    made_from = find_engine(name, lab_directory)
+    made_from = _find_engine(name, lab)
     if isinstance(made_from, Artefacts) and any(plan.bgp is not None for plan in plans):
         made_from = with_routing(made_from)
     check_engine(made_from, plans)
     return made_from
 
 
-def find_engine(name: EngineName, lab_directory: Path) -> MadeFrom:
-    """Return what the engine needs that is built beforehand. Raises EngineError when it is not."""
+def _find_engine(name: EngineName, lab: Lab) -> MadeFrom:
     if name == "vm":
         return find_artefacts()
+    topology = _deployable(lab)
     tools = locate_artefacts()["tools"]
     if tools is None:
         raise EngineError(
             "not built yet: the replay and the sampler; run `images/machine/build tools` (`make machine` builds them "
             "too)"
         )
-    return ContainerLab.find(lab_directory / FILE_NAME, tools)
+    return ContainerLab.find(topology, tools)
+
+
+def _deployable(lab: Lab) -> Path:
+    """Return a lab's topology file, which Containerlab deploys as it stands.
+
+    Raises ArgumentError where it is not what the lab has: a Lab made or changed in Python.
+    """
+    file = lab.directory / FILE_NAME
+    if not file.is_file():
+        text = "engine='containerlab': the lab was made in Python, and has no {0}{1}"
+        raise ArgumentError(text, FILE_NAME, _WRITE_IT)
+    there = read_document(file, Problems())
+    if there is None or yaml_text(there) != yaml_text(lab.topology_document):
+        raise ArgumentError("engine='containerlab': the lab was changed in Python, and is not {0}{1}", file, _WRITE_IT)
+    return file

@@ -145,13 +145,9 @@ class Lab:
 
         Raises ArgumentError where one of them is there already, unless `force`; OSError.
         """
-        from fabriclab.files import write_all
+        from fabriclab.files import write_files
 
-        files = {Path(directory) / name: text for name, text in self.texts().items()}
-        for file in files:
-            if file.exists() and not force:
-                raise ArgumentError("{0} is there already; {force} replaces it", file)
-        write_all(files)
+        write_files({Path(directory) / name: text for name, text in self.texts().items()}, force=force)
         return Path(directory)
 
     def _document_of(self, words: Sequence[Key]) -> MappingValue:

@@ -67,7 +67,7 @@ def run(
         return plan_for(resolve_plan(written, wanted, seed), engine)
 
     plan = planned(written_settings(chosen, set))
-    made_from = fit_engine(engine, written.directory, [plan])
+    made_from = fit_engine(engine, written, [plan])
     warnings = [
         *sentences_before_runs(written.topology, [plan.warnings]),
         *unseen_before_runs(written, [plan], planned),

@@ -76,7 +76,7 @@ def sweep(
         pass  # raises LabError with the line of each mistake in the matrix as it stands in the file
     settings = written_settings(chosen, set)
     plans = [plan_for(plan, engine) for plan in _plans(written, points, settings, seed)]
-    made_from = fit_engine(engine, written.directory, plans)
+    made_from = fit_engine(engine, written, plans)
 
     def planned(others: Mapping[str, str | ScalarValue]) -> Plan:
         return plan_for(resolve_plan(written, others, seed), engine)

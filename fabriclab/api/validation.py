@@ -93,7 +93,7 @@ def validate(
     settings = written_settings(chosen, set)
     plan = plan_for(resolve_plan(chosen.written, settings, seed), engine)
     wanted = chosen.written.apply(settings, seed).experiment.validation
-    made_from = fit_engine(engine, chosen.directory, [plan])
+    made_from = fit_engine(engine, chosen.written, [plan])
     directory = Path(out) if out is not None else new_run_directory(chosen.name, "validate-{time}")
     with claimed(directory, ours=out is None):
         _make_room(directory, force)

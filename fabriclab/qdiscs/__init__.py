@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fabriclab.qdiscs.cake import Cake
 from fabriclab.qdiscs.codel import Codel
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
@@ -23,6 +24,7 @@ QDISCS: tuple[type[Qdisc], ...] = (
     Pie,
     FqPie,
     Fq,
+    Cake,
 )
 
 KINDS: Mapping[str, type[Qdisc]] = {qdisc.kind: qdisc for qdisc in QDISCS}

@@ -10,8 +10,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
 
 from fabriclab.files import write_text
-from fabriclab.graph import network_svg
-from fabriclab.graph.network import network_of_plan
+from fabriclab.picture import network_svg
+from fabriclab.picture.network import network_of_plan
 from fabriclab.report.chosen_points import MOST_POINTS, choice_note
 from fabriclab.report.drawing.exhibits import DataTable, Exhibit
 from fabriclab.report.drawing.pools import (

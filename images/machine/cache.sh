@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# The artefact cache, sourced by the build scripts beside it. An artefact is a directory <cache>/<kind>/<key>; the key is a hash of
-# the sources that it is made from; it appears by one rename when it is whole, so that an interrupted build leaves nothing behind that
-# could be mistaken for one. Compilers are not in the key, so that an artefact can be named, and used, where there are none:
-# what it was made by stands in its file `version`.
+# The artefact cache, sourced by the build scripts beside it. An artefact is a directory <cache>/<kind>/<key>; the key
+# is a hash of the sources that it is made from; it appears by one rename when it is whole, so that an interrupted build
+# leaves nothing behind that could be mistaken for one. Compilers are not in the key, so that an artefact can be named,
+# and used, where there are none: what it was made by stands in its file `version`.
 
 # Without it a failure inside $(...) would go on, and publish what is half made.
 shopt -s inherit_errexit
@@ -23,7 +23,8 @@ cache_root() {
   esac
 }
 
-# cache_key TEXT FILE...: 16 hex digits from a text (versions, options) and the contents and names of files, independent of where they lie.
+# cache_key TEXT FILE...: 16 hex digits from a text (versions, options) and the contents and names of files, independent
+# of where they lie.
 cache_key() {
   local text=$1 hash file
   shift
@@ -42,8 +43,9 @@ cache_directory() {
   fi
 }
 
-# cache_make KIND KEY COMMAND...: runs COMMAND with one more argument, an empty directory, unless the artefact is there; publishes the
-# directory when COMMAND succeeds; prints the artefact's path. One builder at a time; a second one waits and finds it done.
+# cache_make KIND KEY COMMAND...: runs COMMAND with one more argument, an empty directory, unless the artefact is there;
+# publishes the directory when COMMAND succeeds; prints the artefact's path. One builder at a time; a second one waits
+# and finds it done.
 cache_make() {
   local kind=$1 key=$2 final partial lock
   shift 2

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Debian's packages on any Debian or Ubuntu host, without touching the host's apt state; sourced by the build scripts beside it.
-# Where they come from, and through which proxy, is read from the host's own apt configuration and never written down here.
-# DEBIAN_MIRROR=URI in the environment comes before all that (an Ubuntu host names no Debian mirror).
+# Debian's packages on any Debian or Ubuntu host, without touching the host's apt state; sourced by the build scripts
+# beside it. Where they come from, and through which proxy, is read from the host's own apt configuration and never
+# written down here. DEBIAN_MIRROR=URI in the environment comes before all that (an Ubuntu host names no Debian mirror).
 
 # apt_mirror: the URI of the Debian archive that the host uses.
 apt_mirror() {
@@ -10,7 +10,8 @@ apt_mirror() {
     printf '%s\n' "${DEBIAN_MIRROR%/}"
     return
   fi
-  # Other people's archives name Debian's suites too; only Debian's has this origin. Lists that were never fetched tell nothing.
+  # Other people's archives name Debian's suites too; only Debian's has this origin. Lists that were never fetched tell
+  # nothing.
   # shellcheck disable=SC2016  # apt's variables, not the shell's
   uri=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
     awk '$1 == "Debian" && $2 == "Debian" && !found++ { print $3 }')
@@ -80,13 +81,14 @@ apt_source() {
   printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$mirror" "$1"
 }
 
-# apt_transport: the host's settings of how to reach an archive (proxy, certificates, dates), as lines of apt configuration.
+# apt_transport: the host's settings of how to reach an archive (proxy, certificates, dates), as lines of apt
+# configuration.
 apt_transport() {
   apt-config dump | grep -iE '^Acquire::(https?|ftp|Retries|ForceIPv[46]|Check-Valid-Until|Check-Date|Proxy-Auto-Detect)\b' || true
 }
 
-# apt_isolated DIR SUITE: makes DIR/apt.conf; `apt-get -c DIR/apt.conf update|download|...` then knows Debian's SUITE only, and reads and
-# writes below DIR only. The host's proxy settings stay, its hooks don't run.
+# apt_isolated DIR SUITE: makes DIR/apt.conf; `apt-get -c DIR/apt.conf update|download|...` then knows Debian's SUITE
+# only, and reads and writes below DIR only. The host's proxy settings stay, its hooks don't run.
 apt_isolated() {
   local directory suite=$2
   mkdir -p "$1/lists/partial" "$1/cache/archives/partial" "$1/empty"

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# What a long command says while it lasts, on standard error, sourced by what starts one. On a terminal one line that changes, with the
-# seconds; elsewhere, as in a log, a line for each step and one a minute.
+# What a long command says while it lasts, on standard error, sourced by what starts one. On a terminal one line that
+# changes, with the seconds; elsewhere, as in a log, a line for each step and one a minute.
 
-# progress TITLE STEP COMMAND...: runs COMMAND. STEP is a function that is given the seconds so far and prints what it is at, behind a tab
-# the seconds that all will still take, if it can tell; it may print nothing.
+# progress TITLE STEP COMMAND...: runs COMMAND. STEP is a function that is given the seconds so far and prints what it
+# is at, behind a tab the seconds that all will still take, if it can tell; it may print nothing.
 progress() {
   local title=$1 step=$2 began=$SECONDS ticker status=0
   shift 2

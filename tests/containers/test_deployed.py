@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from fabriclab.api.engine import find_engine, fit_engine
+from fabriclab.api.engine import fit_engine
 from fabriclab.compile import machine_memory_bytes
-from fabriclab.engine.artefacts import Artefacts, EngineError
+from fabriclab.engine.artefacts import EngineError, find_artefacts
 from fabriclab.engine.containers import ContainerLab, run_containers
 from fabriclab.engine.containers.docker import containers_of
 from fabriclab.engine.events import Event
@@ -53,7 +53,7 @@ pytestmark = [pytest.mark.containers, pytest.mark.xdist_group("containers")]
 def lab() -> ContainerLab:
     """The lab, where this host can run it; elsewhere the tests say that they did not run."""
     try:
-        found = fit_engine("containerlab", LAB, [plan()])
+        found = fit_engine("containerlab", parse_lab(LAB), [plan()])
     except EngineError as error:
         pytest.skip(f"the container engine was NOT tested for real: {error}")
     assert isinstance(found, ContainerLab)
@@ -144,10 +144,9 @@ def run_both(lab_directory: Path, resolved: Plan, directory: Path) -> tuple[Outc
     assert outcome.status in ("complete", "starved"), outcome.message
     assert leavings(real) == []
     try:
-        machine = find_engine("vm", lab_directory)
+        machine = find_artefacts()
     except EngineError as error:
         pytest.skip(f"not compared with the virtual machine: {error}")
-    assert isinstance(machine, Artefacts)
     inspected(resolved, lab_directory, virtual)
     other = run_machine(
         Machine(machine, virtual, 1, machine_memory_bytes(resolved), None), lambda event: None, Interrupt()
@@ -271,7 +270,7 @@ def test_a_shared_buffer_becomes_a_static_limit_and_the_run_says_so(lab: Contain
 
 
 def lab_in(directory: Path, resolved: Plan) -> ContainerLab:
-    found = fit_engine("containerlab", directory, [resolved])
+    found = fit_engine("containerlab", parse_lab(directory), [resolved])
     assert isinstance(found, ContainerLab)
     return found
 

@@ -11,7 +11,7 @@ import pytest
 from fake_commands import FakeCommands
 from ruamel.yaml import YAML
 
-from fabriclab.cli.commands.doctor import _image
+from fabriclab.api.host_report import _image
 from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.job import Interface, Job
 from fabriclab.engine.containers.node import NodeError

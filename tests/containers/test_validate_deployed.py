@@ -14,9 +14,9 @@ import pytest
 
 from fabriclab.api.engine import fit_engine
 from fabriclab.engine.artefacts import EngineError
-from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.topologies import leaf_spine, topology_text
 
 EXPERIMENT = """
 title: A small fabric
@@ -35,7 +35,8 @@ def test_sessions_paths_pairs_and_mtu(tmp_path: Path) -> None:
     (tmp_path / "topology.clab.yml").write_text(topology_text(fabric))
     (tmp_path / "experiment.yml").write_text(EXPERIMENT)
     try:
-        fit_engine("containerlab", tmp_path, [resolve_plan(parse_lab(tmp_path), {})])
+        lab = parse_lab(tmp_path)
+        fit_engine("containerlab", lab, [resolve_plan(lab, {})])
     except EngineError as error:
         pytest.skip(f"validation in containers was NOT tested for real: {error}")
     command = [

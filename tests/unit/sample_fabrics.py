@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fabriclab.generate import Fabric, leaf_spine
+from fabriclab.topologies import Fabric, leaf_spine
 
 GBPS = 10**9
 

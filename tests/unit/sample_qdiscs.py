@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fabriclab.qdiscs import KINDS, Qdisc
+from fabriclab.qdiscs.cake import Cake
 from fabriclab.qdiscs.codel import Codel
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
@@ -63,6 +64,11 @@ KNOWN = (
         stands_at_bytes=4 * 100 * 1514,
         marks=False,
         drops=True,
+    ),
+    KnownQdisc(
+        Cake(rtt_ns=MS, isolation="flows", diffserv="besteffort"),
+        "cake unlimited besteffort flows rtt 1000us raw memlimit 199848",
+        Cake(rtt_ns=10 * MS),
     ),
 )
 assert {type(row.told) for row in KNOWN} == set(KINDS.values()), "each kind of qdisc has its row here"

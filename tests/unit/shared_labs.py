@@ -9,9 +9,9 @@ from sample_fabrics import sample_leaf_spine
 
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.switch import Switch, SwitchPort, SwitchQueue
-from fabriclab.generate import topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.topologies import topology_text
 
 TRAFFIC = "traffic: {one: {kind: flows, senders: [h1], receiver: h2, size: 1 KB}}\n"
 PROFILE = """format: fabriclab-switch-1

@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 from fabriclab.cli.app import app
 from fabriclab.formats.plan.node import Port
 from fabriclab.formats.plan.switch import Account, Pfc, Scheduler, SwitchPort, Watchdog, Wred
-from fabriclab.generate import star, topology_text
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.topologies import star, topology_text
 from fabriclab.vendors.arista.profile import ChipError, ImportedQos, import_qos, parse_config_text, read_chip
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "arista"

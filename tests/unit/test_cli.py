@@ -213,7 +213,7 @@ def test_sweep_repeats_every_point_with_seeds(
 
 def test_doctor_names_what_mends(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "fabriclab.cli.commands.doctor.locate_artefacts",
+        "fabriclab.api.host_report.locate_artefacts",
         lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")},
     )
     monkeypatch.setenv("COLUMNS", "60")
@@ -239,7 +239,7 @@ def test_another_processor_is_told_at_once(
 def test_doctor_says_where_the_machines_memory_goes(
     invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fabriclab.cli.commands.doctor.memory_places", lambda _: [tmp_path / "shm", tmp_path])
+    monkeypatch.setattr("fabriclab.api.host_report.memory_places", lambda _: [tmp_path / "shm", tmp_path])
     monkeypatch.setenv("COLUMNS", "400")
     assert f"in {tmp_path}, because {tmp_path}/shm can't be used" in invoke("doctor").output
 
@@ -304,10 +304,10 @@ def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(
 ) -> None:
     long = tmp_path / "a-cache-whose-path-is-longer-than-any-terminal-is-wide" / "linux"
     monkeypatch.setattr(
-        "fabriclab.cli.commands.doctor.locate_artefacts", lambda: {"kernel": long, "rootfs": None, "tools": Path("/t")}
+        "fabriclab.api.host_report.locate_artefacts", lambda: {"kernel": long, "rootfs": None, "tools": Path("/t")}
     )
     monkeypatch.setattr(
-        "fabriclab.cli.commands.doctor.general_problems",
+        "fabriclab.api.host_report.general_problems",
         lambda: ["the Docker daemon does not run: sudo systemctl start docker (or sudo dockerd)"],
     )
     monkeypatch.delenv("COLUMNS", raising=False)
@@ -330,9 +330,9 @@ def test_doctor_breaks_no_word_and_has_a_line_for_each_finding(
 
 
 def test_doctor_as_json(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fabriclab.cli.commands.doctor.general_problems", lambda: [])
+    monkeypatch.setattr("fabriclab.api.host_report.general_problems", lambda: [])
     monkeypatch.setattr(
-        "fabriclab.cli.commands.doctor.locate_artefacts",
+        "fabriclab.api.host_report.locate_artefacts",
         lambda: {"kernel": None, "rootfs": Path("/r"), "tools": Path("/t")},
     )
     result = invoke("doctor", "--json")

@@ -19,11 +19,11 @@ from sample_fabrics import sample_leaf_spine
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
-from fabriclab.generate import Fabric, FabricError, dumbbell, fat_tree, leaf_spine, parse_ratio, star, topology_text
-from fabriclab.generate.fabric import FABRIC_POOL, HOST_POOL, LOOPBACK_POOL
 from fabriclab.lab import Problems, Topology
 from fabriclab.lab.network.read import parse_topology
 from fabriclab.lab.reading.document import parse_document
+from fabriclab.topologies import Fabric, FabricError, dumbbell, fat_tree, leaf_spine, parse_ratio, star, topology_text
+from fabriclab.topologies.fabric import FABRIC_POOL, HOST_POOL, LOOPBACK_POOL
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "topologies"

@@ -13,12 +13,12 @@ from sample_plans import star as star_plan
 from test_generate import make_dumbbell, make_fat_tree, make_leaf_spine, make_star, read
 from typer.testing import CliRunner
 
+from fabriclab.api.drawing import network_of_topology
 from fabriclab.cli.app import app
-from fabriclab.cli.commands.graph import network_of_topology
-from fabriclab.generate import Fabric
-from fabriclab.graph import Edge, Network, Vertex, network_svg
-from fabriclab.graph.layout import Box, Layout, lay_out
-from fabriclab.graph.network import network_of_plan
+from fabriclab.picture import Edge, Network, Vertex, network_svg
+from fabriclab.picture.layout import Box, Layout, lay_out
+from fabriclab.picture.network import network_of_plan
+from fabriclab.topologies import Fabric
 
 SVG = "{http://www.w3.org/2000/svg}"
 FABRICS = {

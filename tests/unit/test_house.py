@@ -15,8 +15,8 @@ MOST_COLUMNS = 120
 FOLDERS = (".ci", "fabriclab", "images", "probes", "tests", "traffic")
 """Where code is; what is built and fetched lies elsewhere."""
 SUFFIXES = {".py", ".rs", ".c", ".h", ".sh"}
-NARROW = {".c", ".h"}
-"""Whose columns are counted here; Python's are by ruff."""
+NARROW = {".c", ".h", ".rs"}
+"""Whose columns are counted here; Python's are by ruff, and rustfmt leaves strings and comments as they are."""
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -175,3 +175,56 @@ def test_control_c_ends_a_run_in_order(lab: fabriclab.Lab, machine: Callable[[st
     with pytest.raises(KeyboardInterrupt):
         fabriclab.run(lab, out="out", progress=press)
     assert fabriclab.open_run("out").status == "interrupted"
+
+
+def test_containers_are_deployed_from_files_only(lab: fabriclab.Lab, tmp_path: Path) -> None:
+    right = r"lab was {} in Python, .*; .* write the lab first, `lab.write\(DIR\)`, and run DIR"
+    with pytest.raises(fabriclab.ArgumentError, match=right.format("made")):
+        fabriclab.run(lab, engine="containerlab")
+    lab.write(tmp_path)
+    changed = fabriclab.load_lab(tmp_path).replace("topology.links.0.vars.rate", "2 Gbps")
+    with pytest.raises(fabriclab.ArgumentError, match=right.format("changed")):
+        fabriclab.run(changed, engine="containerlab")
+
+
+def test_a_lab_is_generated_and_written(tmp_path: Path) -> None:
+    generated = fabriclab.generate(fabriclab.Dumbbell(left=3, bottleneck_rate="100 Mbps", name="bell"))
+    assert (generated.name, generated.hosts, generated.switches, generated.links) == ("bell", 5, 2, 6)
+    assert fabriclab.plan(generated.lab).lab == "bell"
+    assert [file.name for file in generated.write(tmp_path)] == ["topology.clab.yml", "experiment.yml"]
+    with pytest.raises(fabriclab.ArgumentError, match="is there already; force=True replaces it"):
+        generated.write(tmp_path)
+    assert [file.name for file in generated.write(tmp_path, force=True)] == ["topology.clab.yml"]
+    with pytest.raises(fabriclab.ArgumentError, match=r"^hosts_per_edge 0: "):
+        fabriclab.generate(fabriclab.FatTree(hosts_per_edge=0))
+
+
+def test_a_lab_is_begun_with_another(tmp_path: Path) -> None:
+    made = fabriclab.new(tmp_path / "mine", "incast")
+    assert (made.origin, made.generated) == ("incast", None)
+    assert fabriclab.load_lab(made.directory).name == "mine"
+    assert fabriclab.new(tmp_path / "bell", "dumbbell").generated is not None
+    with pytest.raises(fabriclab.ArgumentError, match="is there already; name a new directory"):
+        fabriclab.new(tmp_path / "mine", "incast")
+
+
+def test_a_lab_is_drawn(lab: fabriclab.Lab, tmp_path: Path) -> None:
+    picture = fabriclab.graph(lab)
+    assert picture.name == "pair"
+    assert picture.write(tmp_path / "pair.svg").read_text() == picture.svg == picture._repr_svg_()
+
+
+def test_a_flow_file_is_converted(tmp_path: Path) -> None:
+    file = tmp_path / "flows.txt"
+    file.write_text("1\n0 1 3 100 2 2.0\n")
+    converted = fabriclab.convert(file, "hpcc", hosts=["a", "b"])
+    assert (converted.hosts, converted.raised, converted.flows.collect()["src"].to_list()) == (("a", "b"), 1, ["a"])
+    assert "".join(converted.lines()).startswith("# fabriclab-trace-1\n")
+    with pytest.raises(fabriclab.ArgumentError, match=r"^hosts 'a,a': 'a' twice"):
+        fabriclab.convert(file, "hpcc", hosts="a,a")
+
+
+def test_this_host_is_looked_at() -> None:
+    report = fabriclab.doctor()
+    assert {"fabriclab", "processor", "memory"} <= {finding.name for finding in report.findings}
+    assert report.labs_can_run == (not report.remedies)

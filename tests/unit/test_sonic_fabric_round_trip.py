@@ -12,10 +12,10 @@ from sonic_pods import t0_pair
 
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Node
-from fabriclab.generate import fat_tree, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.resolve.interfaces import fabric_neighbours
+from fabriclab.topologies import fat_tree, topology_text
 from fabriclab.vendors.sonic.export import export_switch
 from fabriclab.vendors.sonic.export.interfaces import sonic_names
 from fabriclab.vendors.sonic.export.stock import shared_buffer

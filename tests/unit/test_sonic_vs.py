@@ -12,9 +12,9 @@ from sample_fabrics import sample_leaf_spine
 
 from fabriclab.compile import compile_node
 from fabriclab.formats.plan import Plan
-from fabriclab.generate import topology_text
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.topologies import topology_text
 from fabriclab.vendors.sonic.export import export_switch
 
 STOCK = """

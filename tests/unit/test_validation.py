@@ -16,11 +16,11 @@ from sample_fabrics import sample_leaf_spine
 import fabriclab.api.validation as validating
 from fabriclab.cli.text.junit import JunitCase, junit_xml
 from fabriclab.engine.containers import ContainerLab
-from fabriclab.generate import star, topology_text
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.validation import WrittenValidation
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs import RunContext, RunResult
+from fabriclab.topologies import star, topology_text
 from fabriclab.validation import Bench, Stage, ValidationFinding, all_pass, later_stages, reach_stage
 from fabriclab.validation.finding import MOST_SHOWN, numbers_text, shortened
 

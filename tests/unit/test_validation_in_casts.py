@@ -9,9 +9,9 @@ from sample_fabrics import sample_leaf_spine
 from switch_by_hand import GBPS
 
 from fabriclab.formats.plan.traffic import LongTraffic
-from fabriclab.generate import Fabric, star, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.topologies import Fabric, star, topology_text
 from fabriclab.validation import Bench
 from fabriclab.validation.in_cast import in_casts
 from fabriclab.validation.marks import marks_stage

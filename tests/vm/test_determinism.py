@@ -53,3 +53,18 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(vm: Vm) ->
     assert seen == [seen[0]] * RUNS
     assert vm.run(incast(seed=2), "other").status == "complete"
     assert hashes(vm, "other")["flows.parquet"] != seen[0]["flows.parquet"]
+
+
+DRAWN = {"name": "draws", "node": "h1", "argv": ["/bin/sh", "-c", "sleep 1.2; od -An -tx8 -N16 /dev/urandom"]}
+"""What it draws is of a key that the kernel has taken anew, which it does a second after its start."""
+
+
+def test_who_only_watches_moves_no_number_whenever_it_starts(vm: Vm) -> None:
+    """Not only what a program draws may move the numbers of others: each one's start and end did, as each driver's
+    start in the kernel did, from the first new key on."""
+    drawn = []
+    for sampled in (False, True):
+        name = f"sampled-{sampled}"
+        assert vm.boot(star(), [DRAWN], name, sampled=sampled).status == "complete"
+        drawn.append((vm.directory / name / "logs" / "draws.log").read_text())
+    assert drawn[0].strip() and drawn[0] == drawn[1]

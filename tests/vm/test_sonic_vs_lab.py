@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from vm import Vm, called, ignore
 
-from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.results import ingest_run, read_run
 from fabriclab.runs import RunContext, run_point
+from fabriclab.topologies import leaf_spine, topology_text
 from fabriclab.validation import Bench, Collector, later_stages, reach_stage
 from fabriclab.vendors.sonic.export import export_switch
 

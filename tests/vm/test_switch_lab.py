@@ -11,9 +11,9 @@ from vm import Vm
 
 from fabriclab.engine.events import Event
 from fabriclab.formats.plan.model import Plan
-from fabriclab.generate import star, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.topologies import star, topology_text
 
 pytestmark = pytest.mark.vm
 

@@ -17,11 +17,11 @@ from fabriclab.cli.commands.validate import validate
 from fabriclab.engine.events import EventCallback
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.node import Route
-from fabriclab.generate import leaf_spine, topology_text
 from fabriclab.lab import parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.results import ingest_run, read_run
 from fabriclab.runs import RunContext, RunResult, run_point
+from fabriclab.topologies import leaf_spine, topology_text
 from fabriclab.validation import Bench, Stage, ValidationFinding, later_stages, reach_stage
 
 pytestmark = pytest.mark.vm

@@ -7,82 +7,42 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict
 
 from rich.console import Console
 from rich.text import Text
 
-from fabriclab.api.lab_names import known_labs
+from fabriclab.api.host_report import HostReport
+from fabriclab.api.host_report import doctor as look_at_host
 from fabriclab.cli.host.failure import FAILED, OK
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.engine.artefacts import (
-    BUILD,
-    GET_ROUTING,
-    PROCESSOR,
-    EngineError,
-    locate_artefacts,
-    missing_packages,
-    wrong_processor,
-)
-from fabriclab.engine.containers.docker import image_identity
-from fabriclab.engine.containers.preflight import general_problems
-from fabriclab.engine.cpu import usable_cpus
-from fabriclab.engine.host import fabriclab_version, git_revision
-from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
-from fabriclab.engine.private_directory import memory_directory, memory_places, why_not
-from fabriclab.shipped import INSTALLED, PROJECT, is_installed, shipped
-from fabriclab.vendors import VENDORS, NodeKind
 
-_MIB = 1 << 20
 _MARK_WIDTH = len("missing  ")
-_CONTAINERS = "--engine containerlab"
-_MACHINE_MIB = 512
-"""Memory of a machine of some fifty hosts."""
-_BUILD_MIB = 6000
-"""Disk that a build needs: kernel source and objects, root file system, Rust objects."""
-
-_RUN_PROGRAMS = {"setarch": "util-linux", "setpriv": "util-linux", "taskset": "util-linux"}
-_DEPS = shipped(".ci/deps")
-"""Names the packages that a build needs and this host lacks."""
-
-
-@dataclass(frozen=True)
-class HostFinding:
-    """One thing that was looked at. `remedy` is empty when it is as it should be; what is not `needed` is only told."""
-
-    name: str
-    state: str
-    remedy: str = ""
-    needed: bool = True
 
 
 def doctor(as_json: bool) -> int:
     """Print what was found; returns the exit status: FAILED when labs can't run here."""
     with waiting("looking at this host"):
-        findings = list(_examine())
-    remedies = list(dict.fromkeys(finding.remedy for finding in findings if finding.remedy and finding.needed))
+        found = look_at_host()
     if as_json:
         record = {
-            "labs_can_run": not remedies,
-            "remedies": remedies,
-            "findings": [asdict(finding) for finding in findings],
+            "labs_can_run": found.labs_can_run,
+            "remedies": found.remedies,
+            "findings": [asdict(finding) for finding in found.findings],
         }
         sys.stdout.write(json.dumps(record, indent=2) + "\n")
     else:
-        _show(findings, remedies)
-    return FAILED if remedies else OK
+        _show(found)
+    return OK if found.labs_can_run else FAILED
 
 
-def _show(findings: Sequence[HostFinding], remedies: Sequence[str]) -> None:
+def _show(found: HostReport) -> None:
     """Print a line for each finding: the first word says how it stands.
 
     Lines are broken between words, and only on a terminal.
     """
     console = Console(soft_wrap=True, highlight=False)
-    for finding in findings:
+    for finding in found.findings:
         mark, style = (
             ("ok", "green") if not finding.remedy else ("missing", "red") if finding.needed else ("note", "yellow")
         )
@@ -91,9 +51,9 @@ def _show(findings: Sequence[HostFinding], remedies: Sequence[str]) -> None:
         console.print(Text.assemble((f"{mark:<{_MARK_WIDTH}}", style), first))
         for line in more:
             console.print(Text(" " * _MARK_WIDTH + line))
-    console.print(Text("To run labs here:" if remedies else "Labs can run here."))
-    if remedies:
-        console.print(Text(f"  {' && '.join(remedies)}"))
+    console.print(Text("To run labs here:" if found.remedies else "Labs can run here."))
+    if found.remedies:
+        console.print(Text(f"  {' && '.join(found.remedies)}"))
 
 
 def _broken(text: str) -> list[str]:
@@ -103,177 +63,3 @@ def _broken(text: str) -> list[str]:
         return [text]
     width = max(20, shutil.get_terminal_size().columns - _MARK_WIDTH)
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-
-
-def _examine() -> Iterator[HostFinding]:
-    yield _package()
-    yield _processor()
-    yield HostFinding("CPUs", str(len(usable_cpus())))
-    yield _memory()
-    yield _machine_memory()
-    yield from _programs()
-    yield from _artefacts()
-    yield from _routing()
-    yield _disk(Path.cwd())
-    yield from _containers()
-    yield from (_image(vendor.kind) for vendor in VENDORS if vendor.kind is not None)
-
-
-def _image(kind: NodeKind) -> HostFinding:
-    """Whether nodes of a vendor's kind can run in containers; in the virtual machine they always can."""
-    if shutil.which("docker") is None:
-        return HostFinding(kind.image, "not: docker", kind.guide, needed=False)
-    try:
-        identity = image_identity(kind.image)
-    except EngineError as error:
-        return HostFinding(kind.image, " ".join(str(error).splitlines()[:2]), kind.guide, needed=False)
-    if identity is None:
-        absent = f"no such image; nodes of kind {kind.name} run in the virtual machine only"
-        return HostFinding(kind.image, absent, kind.guide, needed=False)
-    return HostFinding(kind.image, identity)
-
-
-def _containers() -> Iterator[HostFinding]:
-    """What the container engine itself looks for before a run."""
-    try:
-        problems = general_problems()
-    except EngineError as error:
-        problems = [" ".join(str(error).splitlines())]
-    for problem in problems:
-        state, _, cure = problem.partition(": ")
-        yield HostFinding(_CONTAINERS, state, cure or "images/README.md", needed=False)
-    if not problems:
-        yield HostFinding(
-            _CONTAINERS, "Docker, Containerlab, the images and the kernel have what nearly every lab needs"
-        )
-
-
-def _memory() -> HostFinding:
-    available = _available_memory_bytes() // _MIB
-    remedy = "" if available >= _MACHINE_MIB else "free some memory"
-    return HostFinding("memory", f"{available} MiB available, a machine needs about {_MACHINE_MIB}", remedy)
-
-
-def _available_memory_bytes() -> int:
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _machine_memory() -> HostFinding:
-    """Where a machine's memory lies; it is best in /dev/shm, and elsewhere if that will not do."""
-    need_bytes = _MACHINE_MIB * _MIB
-    first, *others = memory_places(Path.cwd())
-    reason = why_not(first, need_bytes)
-    if not reason:
-        return HostFinding("machine's memory", f"in {first}")
-    try:
-        place = memory_directory(need_bytes, others)
-    except EngineError as error:
-        return HostFinding("machine's memory", str(error), f"make {_MACHINE_MIB} MiB of room in {first}")
-    return HostFinding("machine's memory", f"in {place}, because {first} {reason}", f"enlarge {first}", needed=False)
-
-
-def _processor() -> HostFinding:
-    if processor := wrong_processor():
-        return HostFinding(
-            "processor",
-            f"{processor}: the virtual machine runs on x86-64 only",
-            "use a computer with an x86-64 processor",
-        )
-    return HostFinding("processor", PROCESSOR)
-
-
-def _programs() -> Iterator[HostFinding]:
-    install = f"{_DEPS}" if is_installed() else "make deps"
-    missing = [package for program, package in _RUN_PROGRAMS.items() if shutil.which(program) is None]
-    yield HostFinding(
-        "programs to run", "all" if not missing else f"not: {', '.join(missing)}", install if missing else ""
-    )
-    if packed_machine():
-        return  # There is nothing to build.
-    missing = missing_packages(_DEPS)
-    # Who has a built machine needs none of them.
-    built = _is_built()
-    yield HostFinding(
-        "programs to build",
-        "all" if not missing else f"not: {', '.join(missing)}",
-        install if missing else "",
-        needed=not built,
-    )
-
-
-def _is_built() -> bool:
-    if packed_machine():
-        return True
-    try:
-        return all(locate_artefacts().values())
-    except EngineError:
-        return False
-
-
-def _package() -> HostFinding:
-    """Where the package is from, and with it the labs and all else that it finds."""
-    place = f"installed, {INSTALLED.parent}" if is_installed() else f"a checkout, {PROJECT}"
-    return HostFinding("fabriclab", " ".join(filter(None, (fabriclab_version(), git_revision(), place))))
-
-
-def _artefacts() -> Iterator[HostFinding]:
-    """What the machine is started from: built here, or brought along by a wheel."""
-    for name, packed in packed_machine().items():
-        yield HostFinding(name, _packed_state(packed))
-    if packed_machine():
-        return
-    build = str(BUILD) if is_installed() else "make machine"
-    try:
-        paths = locate_artefacts()
-    except EngineError as error:
-        yield HostFinding("machine", str(error), build)
-        return
-    for name, path in paths.items():
-        yield HostFinding(name, str(path) if path else "not built", "" if path else build)
-
-
-def _packed_state(packed: Packed) -> str:
-    """Say which state of an artefact a wheel has, and where it lies or will."""
-    try:
-        place = packed.place()
-    except UnusableError as error:
-        return f"{packed.version}, in {packed.archive}: {error}"
-    return f"{packed.version}, " + (
-        f"{place} (from the wheel)" if place.exists() else f"in the wheel; the first run unpacks it to {place}"
-    )
-
-
-def _routing() -> Iterator[HostFinding]:
-    """Whether labs with routing daemons can run, where the machine's root file system has none."""
-    if not packed_machine():
-        return
-    packed = routing_rootfs()
-    if packed is not None:
-        yield HostFinding("rootfs with FRR", _packed_state(packed))
-        return
-    labs = ", ".join(lab.name for lab in known_labs() if _runs_daemons(lab))
-    state = f"not here: labs whose switches run routing daemons can't run ({labs})"
-    yield HostFinding("rootfs with FRR", state, GET_ROUTING, needed=False)
-
-
-def _runs_daemons(lab: Path) -> bool:
-    # Where nobody asks for it, nothing of a lab is loaded.
-    from fabriclab.api.look import plan
-    from fabriclab.errors import FabriclabError
-
-    with suppress(FabriclabError):
-        return plan(lab).bgp is not None
-    return False
-
-
-def _disk(directory: Path) -> HostFinding:
-    free = shutil.disk_usage(directory).free // _MIB
-    need = 100 if _is_built() else _BUILD_MIB
-    return HostFinding(
-        "disk",
-        f"{free} MiB free in {directory}",
-        "" if free >= need else f"free {need - free} MiB on the disk of {directory}",
-    )

@@ -66,8 +66,16 @@ def leaf_spine(
         from fabriclab.cli.commands import generate as generating
         from fabriclab.cli.host import failure
     with failure.reported():
-        rates = generating.Rates(rate, uplink_rate, None, oversubscription)
-        generating.leaf_spine(spines, leaves, hosts, rates, generating.Common(name, delay, mtu, out, force))
+        shape = generating.LeafSpine(
+            spines=spines,
+            leaves=leaves,
+            hosts=hosts,
+            rate=rate,
+            uplink_rate=uplink_rate,
+            oversubscription=oversubscription,
+            **generating.of_every_shape(delay, mtu, name),
+        )
+        generating.generate(shape, out, force)
 
 
 @app.command("fat-tree")
@@ -106,8 +114,16 @@ def fat_tree(
         from fabriclab.cli.commands import generate as generating
         from fabriclab.cli.host import failure
     with failure.reported():
-        rates = generating.Rates(host_rate, edge_rate, core_rate, oversubscription)
-        generating.fat_tree(k, hosts_per_edge, rates, generating.Common(name, delay, mtu, out, force))
+        shape = generating.FatTree(
+            k=k,
+            hosts_per_edge=hosts_per_edge,
+            host_rate=host_rate,
+            edge_rate=edge_rate,
+            core_rate=core_rate,
+            oversubscription=oversubscription,
+            **generating.of_every_shape(delay, mtu, name),
+        )
+        generating.generate(shape, out, force)
 
 
 @app.command()
@@ -130,7 +146,8 @@ def star(
         from fabriclab.cli.commands import generate as generating
         from fabriclab.cli.host import failure
     with failure.reported():
-        generating.star(hosts, rate, generating.Common(name, delay, mtu, out, force))
+        shape = generating.Star(hosts=hosts, rate=rate, **generating.of_every_shape(delay, mtu, name))
+        generating.generate(shape, out, force)
 
 
 @app.command()
@@ -164,5 +181,12 @@ def dumbbell(
         from fabriclab.cli.commands import generate as generating
         from fabriclab.cli.host import failure
     with failure.reported():
-        common = generating.Common(name, delay, mtu, out, force)
-        generating.dumbbell(left, right, generating.Rates(rate, bottleneck_rate, None, None), bottleneck_delay, common)
+        shape = generating.Dumbbell(
+            left=left,
+            right=right,
+            rate=rate,
+            bottleneck_rate=bottleneck_rate,
+            bottleneck_delay=bottleneck_delay,
+            **generating.of_every_shape(delay, mtu, name),
+        )
+        generating.generate(shape, out, force)

@@ -32,6 +32,11 @@ def say(message: str) -> None:
         sys.stderr.write(message.rstrip("\n") + "\n")
 
 
+def _option(name: str) -> str:
+    """Return an argument of a function as the command line has it."""
+    return "--" + name.replace("_", "-")
+
+
 @contextmanager
 def reported() -> Iterator[None]:
     """Turn the errors that are not ours into a message and an exit status."""
@@ -40,7 +45,7 @@ def reported() -> Iterator[None]:
     try:
         yield
     except ArgumentError as error:
-        say(error.spelled("--{}".format))
+        say(error.spelled(_option))
         raise typer.Exit(BAD_INPUT) from error
     except FabriclabError as error:
         say(str(error))

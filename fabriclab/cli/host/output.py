@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from fabriclab.cli.host.failure import BadInputError
-from fabriclab.files import replacing, write_all
+from fabriclab.files import replacing
 
 
 def write_output(pieces: Iterable[str], out: Path | None) -> None:
@@ -17,16 +16,3 @@ def write_output(pieces: Iterable[str], out: Path | None) -> None:
             file.writelines(pieces)
         return
     sys.stdout.writelines(pieces)
-
-
-def write_files(contents: Mapping[Path, str | bytes], force: bool) -> None:
-    """Write files, all or none.
-
-    Raises BadInputError where one is there already, unless it may be replaced; OSError that names one.
-    """
-    for path in contents:
-        if path.exists() and not force:
-            raise BadInputError(f"{path} is there already; --force replaces it")
-        if path.parent.exists() and not path.parent.is_dir():
-            raise BadInputError(f"{path.parent} is a file; give a directory")
-    write_all(contents)

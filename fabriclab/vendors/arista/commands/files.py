@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fabriclab.cli.host.failure import BadInputError, say
-from fabriclab.cli.host.output import write_files
+from fabriclab.files import write_files
 from fabriclab.lab.reading.files import UnreadableError, read_named_file
 from fabriclab.vendors.arista.profile import (
     LARGEST_BYTES,
@@ -33,7 +33,7 @@ def import_profile(file: Path, chip: str, name: str | None, out: Path | None, fo
         )
     imported = import_qos(config, memory, name)
     path = (out or Path()) / f"{imported.name}.yml"
-    write_files({path: imported.text}, force)
+    write_files({path: imported.text}, force=force)
     for line in _summary(imported, path, chip):
         say(line)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from fabriclab.api.look import plan as plan_lab
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
-from fabriclab.cli.host.output import write_files
 from fabriclab.engine.yanglint import validate
+from fabriclab.files import write_files
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.lab import parse_lab
@@ -32,7 +32,7 @@ def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None,
     check_name(name)
     lab = lab_of(read_config_db(file), name, parse_cell(cell))
     directory = out or Path(lab.name)
-    write_files({directory / file_name: text for file_name, text in lab.files.items()}, force)
+    write_files({directory / file_name: text for file_name, text in lab.files.items()}, force=force)
     for line in _summary(lab, directory):
         say(line)
     for warning in resolve_plan(parse_lab(directory), {}).warnings:
@@ -91,7 +91,7 @@ def export(
     plan = plan_lab(lab_directory, set=parse_settings(settings))
     directory = out or Path("sonic") / plan.lab
     exported = {node.name: _export_one(node, plan) for node in _switches(plan, nodes)}
-    write_files({directory / name / FILE_NAME: one.text for name, one in exported.items()}, force)
+    write_files({directory / name / FILE_NAME: one.text for name, one in exported.items()}, force=force)
     failed = False
     for name, one in exported.items():
         say(f"{directory / name / FILE_NAME}: {len(one.tables)} tables")

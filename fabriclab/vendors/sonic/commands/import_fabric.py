@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fabriclab.cli.host.failure import say
-from fabriclab.cli.host.output import write_files
+from fabriclab.files import write_files
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.problems import Mistake
@@ -29,7 +29,7 @@ def import_lab(
     directory = out or Path(name or DEFAULT_NAME)
     fabric = import_fabric(files, _lab_name(name, directory), parse_cell(cell), missing)
     warnings = _tried(fabric, directory)
-    write_files({directory / file: data for file, data in fabric.files.items()}, force)
+    write_files({directory / file: data for file, data in fabric.files.items()}, force=force)
     for line in _summary(fabric, directory):
         say(line)
     for warning in warnings:

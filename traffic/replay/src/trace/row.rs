@@ -187,7 +187,9 @@ fn parse_extent(row: &Row<'_>, start: Option<i64>, problems: &mut Problems) -> O
         (true, true) => problems.add(row.line, "size_bytes and stop_ns are both empty: exactly one must be given"),
         (false, false) => problems.add(
             row.line,
-            format!("size_bytes is \"{size}\" and stop_ns is \"{stop}\": exactly one must be given, the other left empty"),
+            format!(
+                "size_bytes is \"{size}\" and stop_ns is \"{stop}\": exactly one must be given, the other left empty"
+            ),
         ),
         (false, true) => match size.parse() {
             Ok(bytes) if (HEAD_BYTES..=MAX_BYTES).contains(&bytes) => return Some(Extent::Bytes(bytes)),
@@ -195,7 +197,10 @@ fn parse_extent(row: &Row<'_>, start: Option<i64>, problems: &mut Problems) -> O
                 row.line,
                 "size_bytes",
                 size,
-                format!("must be an integer from {HEAD_BYTES} to {MAX_BYTES} (the first {HEAD_BYTES} bytes carry the flow's number)"),
+                format!(
+                    "must be an integer from {HEAD_BYTES} to {MAX_BYTES} (the first {HEAD_BYTES} bytes carry the \
+                     flow's number)"
+                ),
             ),
         },
         (true, false) => {
@@ -255,7 +260,8 @@ fn are_names_right(row: &Row<'_>, problems: &mut Problems) -> bool {
         .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     if !is_name || written.len() > CONGESTION_CONTROL_LENGTH {
         let should = format!(
-            "must be the name of a congestion control, such as cubic or dctcp, of at most {CONGESTION_CONTROL_LENGTH} characters"
+            "must be the name of a congestion control, such as cubic or dctcp, of at most \
+             {CONGESTION_CONTROL_LENGTH} characters"
         );
         problems.wrong(row.line, "congestion_control", written, should);
         right = false;
@@ -276,7 +282,10 @@ fn parse_request_bytes(row: &Row<'_>, mode: Option<Mode>, problems: &mut Problem
     let parsed = written.parse().ok();
     let bytes = parsed.filter(|&bytes: &u32| u64::from(bytes) >= HEAD_BYTES);
     if bytes.is_none() {
-        let right = format!("must be an integer from {HEAD_BYTES} to {} (the first {HEAD_BYTES} bytes carry the flow's number)", u32::MAX);
+        let right = format!(
+            "must be an integer from {HEAD_BYTES} to {} (the first {HEAD_BYTES} bytes carry the flow's number)",
+            u32::MAX
+        );
         problems.wrong(row.line, "request_bytes", written, right);
     }
     bytes

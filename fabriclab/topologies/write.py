@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from fabriclab.generate.fabric import Fabric, FabricLink, FabricNode
+from fabriclab.topologies.fabric import Fabric, FabricLink, FabricNode
 from fabriclab.units import format_count, format_duration, format_rate
 
 _CAPABILITIES = ("NET_ADMIN", "NET_RAW", "SYS_ADMIN", "SYS_NICE")

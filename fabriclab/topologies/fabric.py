@@ -10,11 +10,13 @@ Addresses, all of 10.0.0.0/8 and apart from each other:
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
+from fabriclab.errors import ArgumentError
 from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, SMALLEST_RATE_BPS
 from fabriclab.lab.network.topology import NAME
 from fabriclab.units import format_duration, format_rate
@@ -26,12 +28,22 @@ PRIVATE_ASNS = range(64_512, 65_535)
 """Private 16-bit AS numbers (RFC 6996)."""
 PRIVATE_LONG_ASNS_FROM = 4_200_000_000
 """The first private 32-bit AS number (RFC 6996), for fabrics that need more."""
+_OPTION = re.compile(r"--([a-z][a-z-]*)")
 MOST_NODES = 4096
 """More do not fit into one machine, and a mistyped number far more often."""
 
 
-class FabricError(ValueError):
-    """A fabric that cannot be; the text names the option, its value and what would be right."""
+class FabricError(ArgumentError):
+    """A fabric that cannot be; the text names the argument, its value and what would be right."""
+
+    def __init__(self, text: str) -> None:
+        """Take the text with arguments as the command line writes them: `--hosts-per-edge 0: ...`."""
+        self._written = text
+        super().__init__("{0}", text)
+
+    def spelled(self, spell: Callable[[str], str]) -> str:
+        """Return the text with each argument's name as `spell` writes it."""
+        return _OPTION.sub(lambda option: spell(option[1].replace("-", "_")), self._written)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from html import escape
 
-from fabriclab.graph.layout import HOST_HEIGHT, MARGIN, RACK_TRUNK, Box, Layout, lay_out, text_width
-from fabriclab.graph.network import Edge, Network, Vertex
+from fabriclab.picture.layout import HOST_HEIGHT, MARGIN, RACK_TRUNK, Box, Layout, lay_out, text_width
+from fabriclab.picture.network import Edge, Network, Vertex
 from fabriclab.units import format_duration, format_rate
 
 INK, MUTED, GRID, GROUND = "#1b2733", "#5a6672", "#dfe4e9", "#fffffe"

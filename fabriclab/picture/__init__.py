@@ -3,7 +3,7 @@
 Knows nodes and links, no lab and no plan.
 """
 
-from fabriclab.graph.network import Edge, Network, Vertex
-from fabriclab.graph.svg import network_svg
+from fabriclab.picture.network import Edge, Network, Vertex
+from fabriclab.picture.svg import network_svg
 
 __all__ = ["Edge", "Network", "Vertex", "network_svg"]

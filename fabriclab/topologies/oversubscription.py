@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from fabriclab.generate.fabric import FabricError
+from fabriclab.topologies.fabric import FabricError
 from fabriclab.units import format_rate
 
 _RATIO = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,6})?):([0-9]{1,6}(?:\.[0-9]{1,6})?)")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fabriclab.generate.clos import command, common_options
-from fabriclab.generate.fabric import Fabric, FabricBuilder, check_count, check_total, private_asns
-from fabriclab.generate.picture import dumbbell_picture, star_picture
+from fabriclab.topologies.clos import command, common_options
+from fabriclab.topologies.fabric import Fabric, FabricBuilder, check_count, check_total, private_asns
+from fabriclab.topologies.sketch import dumbbell_picture, star_picture
 from fabriclab.units import format_duration, format_rate
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabriclab.generate.fabric import Fabric
+from fabriclab.topologies.fabric import Fabric
 
 _TEXT = """title: In-cast over {name}, to begin with
 

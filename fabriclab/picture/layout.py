@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from fabriclab.graph.network import Network
+from fabriclab.picture.network import Network
 
 WIDEST_ROW = 1200
 """Pixels that a row of hosts may take before they are put into racks."""

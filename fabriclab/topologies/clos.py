@@ -12,7 +12,7 @@ import itertools
 import shlex
 from fractions import Fraction
 
-from fabriclab.generate.fabric import (
+from fabriclab.topologies.fabric import (
     FABRIC_POOL,
     HOST_POOL,
     LOOPBACK_POOL,
@@ -23,8 +23,8 @@ from fabriclab.generate.fabric import (
     check_total,
     private_asns,
 )
-from fabriclab.generate.oversubscription import Uplinks, resolve_uplinks
-from fabriclab.generate.picture import fat_tree_picture, leaf_spine_picture
+from fabriclab.topologies.oversubscription import Uplinks, resolve_uplinks
+from fabriclab.topologies.sketch import fat_tree_picture, leaf_spine_picture
 from fabriclab.units import format_duration, format_rate
 
 

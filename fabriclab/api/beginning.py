@@ -1,0 +1,96 @@
+"""A lab of one's own, begun as a copy of another, or with a topology that is generated."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabriclab.api.generated import Dumbbell, FatTree, GeneratedLab, Shape, Star, generate
+from fabriclab.api.lab import PathLike
+from fabriclab.api.lab_names import STARTERS, find_lab, known_labs
+from fabriclab.engine.host import fabriclab_version, git_revision
+from fabriclab.errors import ArgumentError
+from fabriclab.files import naming, write_files
+from fabriclab.lab import experiment
+from fabriclab.lab.network import topology
+
+_SHAPES: dict[str, type[Shape]] = dict(zip(STARTERS, (Star, Dumbbell, FatTree), strict=True))
+README = "README.md"
+_MOST_BYTES = 16 << 20
+_NAME_LINE = re.compile(r"^name:.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class NewLab:
+    """A lab that was made in a directory of its own."""
+
+    directory: Path
+    origin: str
+    """The name of the lab or of the shape that it was begun with."""
+    files: tuple[Path, ...]
+    """The files that were written."""
+    generated: GeneratedLab | None = None
+    """What was generated; None where a lab was copied."""
+
+
+def new(directory: PathLike, origin: PathLike) -> NewLab:
+    """Make a lab in a new directory, whose name becomes the lab's, and return what was made.
+
+    `origin` is what it is a copy of: the directory of a lab or its name; or it is one of `star`, `dumbbell` and
+    `fat-tree`, which are generated. Raises ArgumentError where the directory is there, its name can be no lab's, or
+    there is no such origin; OSError.
+    """
+    place = Path(directory)
+    if place.exists() or place.is_symlink():
+        raise ArgumentError("{0} is there already; name a new directory", place)
+    name = place.resolve().name
+    if topology.NAME.fullmatch(name) is None:
+        raise ArgumentError("{0!r} is no lab name; write letters, digits, '-' and '_', at most 63", name)
+    word = str(origin)
+    if word in STARTERS and word not in {lab.name for lab in known_labs()}:
+        generated = generate(_SHAPES[word](name=name))
+        return NewLab(place, word, generated.write(place), generated)
+    lab = find_lab(Path(origin))
+    files = {place / file: content for file, content in _copied(lab, place).items()}
+    write_files(files, force=False)
+    return NewLab(place, lab.name, tuple(files))
+
+
+def _copied(lab: Path, directory: Path) -> dict[str, bytes]:
+    """Return the files of the copy by their path in it.
+
+    Raises ArgumentError for a directory that is no lab's alone, OSError.
+    """
+    files = {}
+    for path in sorted(lab.rglob("*")):
+        if path.is_file():
+            with naming(path):
+                files[str(path.relative_to(lab))] = path.read_bytes()
+        if sum(map(len, files.values())) > _MOST_BYTES:
+            raise ArgumentError(
+                "{0} holds more than {1} MiB: no lab alone; copy what is needed", lab, _MOST_BYTES >> 20
+            )
+    files[topology.FILE_NAME] = _named(files[topology.FILE_NAME], directory.resolve().name)
+    files[README] = _readme(files.get(README, b""), lab.name, directory, experiment.FILE_NAME in files)
+    return files
+
+
+def _named(text: bytes, name: str) -> bytes:
+    """Return a topology with another name: results lie in `runs/NAME`."""
+    return _NAME_LINE.sub(f"name: {name}", text.decode(errors="surrogateescape"), count=1).encode(
+        errors="surrogateescape"
+    )
+
+
+def _readme(text: bytes, origin: str, directory: Path, has_experiment: bool) -> bytes:
+    """Return the copy's README: where it is from, then what the original says, its commands with the copy's path."""
+    version = " ".join(filter(None, (fabriclab_version(), git_revision())))
+    note = [
+        f"> Made by `fabriclab new {directory} --from {origin}` (fabriclab {version}): a copy of the lab `{origin}`.",
+        f"> Change `{topology.FILE_NAME}`" + (f" and `{experiment.FILE_NAME}`" if has_experiment else "") + ";",
+        f"> `fabriclab check {directory}` says what is wrong, `fabriclab run {directory}` runs it.",
+        "> What follows is the original's text, with its results; links to other files lead nowhere from here.",
+    ]
+    original = text.decode(errors="surrogateescape").replace(f"labs/{origin}", str(directory))
+    return ("\n".join(note) + "\n\n" + original).encode(errors="surrogateescape")

@@ -1,0 +1,21 @@
+"""Generators of topologies: each writes an ordinary Containerlab file, which a person could have written and
+may change afterwards."""
+
+from fabriclab.topologies.clos import fat_tree, leaf_spine
+from fabriclab.topologies.fabric import Fabric, FabricError
+from fabriclab.topologies.oversubscription import parse_ratio
+from fabriclab.topologies.small import dumbbell, star
+from fabriclab.topologies.starter import experiment_text
+from fabriclab.topologies.write import topology_text
+
+__all__ = [
+    "Fabric",
+    "FabricError",
+    "dumbbell",
+    "experiment_text",
+    "fat_tree",
+    "leaf_spine",
+    "parse_ratio",
+    "star",
+    "topology_text",
+]
