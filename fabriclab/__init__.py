@@ -7,9 +7,11 @@ loaded when it is first asked for, so that importing the package takes no time.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, whose import takes as long as all that `fabriclab exec` needs beside it
 if TYPE_CHECKING:
+    from typing import Any
+
     from fabriclab.api.beginning import NewLab as NewLab
     from fabriclab.api.beginning import new as new
     from fabriclab.api.cancel import Cancel as Cancel

@@ -17,7 +17,7 @@ def main() -> None:
 
     status = fast.run(sys.argv[1:])
     if status is not None:
-        sys.exit(status)
+        fast.leave(status)
 
     from fabriclab.cli.host import streams
     from fabriclab.cli.host.undecodable_names import refuse_other_bytes

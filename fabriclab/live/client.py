@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import socket
-from typing import TYPE_CHECKING
+import _socket  # what `socket` is made of: half of what a client imports would be `selectors` and names of families
 
 from fabriclab.errors import FabriclabError
 from fabriclab.formats.live import INPUT_CREDIT, Input, Output
@@ -19,6 +18,7 @@ from fabriclab.live.wire import (
     parse_number,
 )
 
+TYPE_CHECKING = False  # `typing` takes as long to import as all else here
 if TYPE_CHECKING:
     from typing import Any
 
@@ -42,7 +42,7 @@ class Connection:
     def __init__(self, name: str | None) -> None:
         """Connect to the lab of that name, or to the only one. Raises RegistryError, LiveError."""
         self.lab = registry.chosen(name)
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         try:
             self.socket.connect(registry.socket_path(self.lab))
         except OSError as error:
@@ -59,7 +59,10 @@ class Connection:
         self.socket.close()
 
     def send(self, kind: int, data: bytes = b"") -> None:
-        """Send a frame. A signal's handler may do so, too: it never comes in between. Raises Gone."""
+        """Send a frame. A signal's handler may do so, too: it never comes in between.
+
+        Where nobody takes it any more, what the server said last is still to be read: `receive` tells that it has gone.
+        """
         self._waiting.append(client_frame(kind, data))
         if self._sending:
             return
@@ -68,7 +71,7 @@ class Connection:
             while self._waiting:
                 self.socket.sendall(self._waiting.pop(0))
         except OSError:
-            raise Gone(f"{self.lab}: the lab has gone down") from None
+            self._waiting.clear()
         finally:
             self._sending = False
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from fabriclab.errors import ArgumentError
 from fabriclab.live.terminal import run_in_node
 
+TYPE_CHECKING = False  # `typing` takes as long to import as all else here
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

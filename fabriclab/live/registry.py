@@ -11,10 +11,10 @@ import fcntl
 import json
 import os
 import stat
-from typing import TYPE_CHECKING
 
 from fabriclab.errors import FabriclabError
 
+TYPE_CHECKING = False  # `typing` takes as long to import as all else here
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any

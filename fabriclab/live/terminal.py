@@ -6,12 +6,12 @@ import os
 import select
 import signal
 import sys
-from typing import TYPE_CHECKING
 
 from fabriclab.formats.live import Output
 from fabriclab.live.client import Connection, Session, exit_status
 from fabriclab.live.wire import DATA_MAX, window
 
+TYPE_CHECKING = False  # `typing` takes as long to import as all else here
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import FrameType

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import struct
 from collections import namedtuple
-from typing import TYPE_CHECKING
 
 from fabriclab.formats.live import FRAME, HEADER, PAYLOAD_MAX, Request
 
+TYPE_CHECKING = False  # `typing` takes as long to import as all else here
 if TYPE_CHECKING:
     from typing import Any, NamedTuple
 

@@ -21,7 +21,7 @@ from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.private_directory import memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.virtual import Machine, machine_argv
-from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, REAL_TIME, Answer, Input, Output, Request
+from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, Answer, Input, Output, Request
 
 WALL_LIMIT_S = 300
 """Far above what anything takes: a machine that hangs must not hang the tests."""

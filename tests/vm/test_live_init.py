@@ -49,7 +49,9 @@ def shell(live: LiveMachine, script: str, **more: object) -> Session:
     return live.open(exec={"node": "a", "argv": ["sh", "-c", script], **more})
 
 
-def test_a_program_has_its_streams_its_status_and_the_end_of_its_input_while_time_stands_still(live: LiveMachine) -> None:
+def test_a_program_has_its_streams_its_status_and_the_end_of_its_input_while_time_stands_still(
+    live: LiveMachine,
+) -> None:
     began = live.now_ns
     session = shell(live, "cat; echo $GREETING >&2; exit 3", environment={"GREETING": "good day"}, watches=True)
     live.say(session.number, Input.DATA, b"hello ")
