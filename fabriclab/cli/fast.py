@@ -46,6 +46,8 @@ def run(arguments: Sequence[str]) -> int | None:
         if arguments[0] == "exec":
             return exec_in_node(node, argv)
         return shell_in_node(node, None) if arguments[0] == "shell" else vtysh_in_node(node, ())
+    except KeyboardInterrupt:
+        return 130
     except FabriclabError as error:
         sys.stderr.write(f"{error}\n")
         return FAILED

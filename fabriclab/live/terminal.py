@@ -54,10 +54,10 @@ def run_in_node(
     `terminal`: on a terminal of its own, which this one shows; needs standard input and output to be one. `watches`: it
     only looks, and moves nobody's random numbers.
     """
-    with Connection(lab) as connection:
+    with Connection(lab) as connection, _Signals(terminal) as signals, _Raw(terminal):
         session = Session(connection, {"open": {"exec": execution(node, argv, terminal=terminal, watches=watches)}})
-        with _Signals(session, terminal), _Raw(terminal):
-            return relay(session, streams or Streams())
+        signals.session = session
+        return relay(session, streams or Streams())
 
 
 def execution(
@@ -126,15 +126,17 @@ def _write_all(descriptor: int, data: bytes) -> bool:
 class _Signals:
     """Passes signals on to the process, and the window's size."""
 
-    def __init__(self, session: Session, terminal: bool) -> None:
-        self._session = session
+    def __init__(self, terminal: bool) -> None:
+        self.session: Session | None = None
+        """Whose process it is; None: there is none yet."""
         self._terminal = terminal
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> _Signals:
         numbers = (*_FORWARDED, signal.SIGWINCH) if self._terminal else _FORWARDED
         for number in numbers:
             self._before[number] = signal.signal(number, self._handle)
+        return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
@@ -143,9 +145,12 @@ class _Signals:
     def _handle(self, number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGWINCH:
             columns, rows = _size()
-            self._session.resize(window(rows, columns))
-        elif self._session.status is None:
-            self._session.signal(number)
+            if self.session is not None:
+                self.session.resize(window(rows, columns))
+        elif self.session is None:
+            sys.exit(128 + number)
+        elif self.session.status is None:
+            self.session.signal(number)
             if number in (signal.SIGTERM, signal.SIGHUP):
                 # Whoever sends these wants this process to end, whatever becomes of the other.
                 sys.exit(128 + number)
