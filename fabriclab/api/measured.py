@@ -76,7 +76,7 @@ class Run(FlowTables):
 
     @property
     def summary(self) -> Metrics:
-        """Every metric of the run by its name (`fabriclab.results.summary` defines each); None where it was not
+        """Every metric of the run by its name (docs/metrics.md defines each); None where it was not
         measured."""
         return self.results.summary
 

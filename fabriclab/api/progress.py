@@ -10,7 +10,6 @@ from typing import Literal
 
 from fabriclab.engine.events import Event
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import ArrivalsTraffic, Iperf3Traffic, LongTraffic, QueryTraffic
 from fabriclab.runs.engines import EngineName
 from fabriclab.runs.point import RunResult
 
@@ -20,8 +19,6 @@ RESULTS: Literal["results"] = "results"
 """The stage in which logs become tables."""
 ENDING: Literal["ending"] = "ending"
 """The stage after it: the files' hashes are written down."""
-
-_STOPPING = (LongTraffic, Iperf3Traffic, ArrivalsTraffic, QueryTraffic)
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ def known_end_ns(plan: Plan) -> int | None:
 
     What arrives until then takes a little longer.
     """
-    stops = [traffic.stop_ns for traffic in plan.traffic if isinstance(traffic, _STOPPING)]
+    stops = [traffic.ends_ns for traffic in plan.traffic if traffic.ends_ns is not None]
     return max(stops) if len(stops) == len(plan.traffic) and stops else None
 
 

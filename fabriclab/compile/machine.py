@@ -17,9 +17,8 @@ from fabriclab.formats.job import JOB_FORMAT, Job, Link, OptionalParts, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import lossless_queues
-from fabriclab.formats.plan.traffic import ArrivalsTraffic, LongTraffic, ShuffleTraffic, TraceTraffic
+from fabriclab.formats.plan.traffic import ArrivalsTraffic, ShuffleTraffic, TraceTraffic
 from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
-from fabriclab.resolve.traffic_nodes import participants
 from fabriclab.workload.sizes import mean_size
 
 MIB = 1 << 20
@@ -77,8 +76,8 @@ def _carriers_algorithms(plan: Plan) -> set[str]:
     for traffic in plan.traffic:
         if isinstance(traffic, TraceTraffic):
             return set(CONGESTION_CONTROLS)
-        if traffic.carrier.congestion_control is not None:
-            algorithms.add(traffic.carrier.congestion_control)
+        if traffic.carried_by.congestion_control is not None:
+            algorithms.add(traffic.carried_by.congestion_control)
     return algorithms
 
 
@@ -147,7 +146,7 @@ def _probes(plan: Plan) -> list[Program]:
 def _playing(plan: Plan) -> set[str]:
     """Return the hosts that have traffic."""
     every = [node.name for node in plan.nodes]
-    return {name for traffic in plan.traffic for name in participants(traffic, every)}
+    return {name for traffic in plan.traffic for name in traffic.sending(every) | traffic.receiving()}
 
 
 def _ends_of(flows: pl.DataFrame) -> set[str]:
@@ -266,10 +265,7 @@ def _long_flows(plan: Plan) -> Counter[str]:
     """Return how many long flows each host sends: all may run at once."""
     flows: Counter[str] = Counter()
     for traffic in plan.traffic:
-        if isinstance(traffic, LongTraffic):
-            to_all = traffic.pairs is not None and traffic.pairs.pattern == "all-to-all"
-            each = len(traffic.pairs.receivers) if traffic.pairs is not None and to_all else 1
-            flows.update(dict.fromkeys(traffic.senders, each))
+        flows.update(traffic.long_flows())
     return flows
 
 

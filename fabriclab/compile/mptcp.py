@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Mptcp, Node
-from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.resolve.interfaces import interfaces
 
 DEFAULT_SCHEDULER = "default"
@@ -21,7 +20,7 @@ def uses_mptcp(plan: Plan) -> bool:
     A user's trace counts by its hosts alone.
     """
     return any(node.transport is not None and node.transport.mptcp is not None for node in plan.nodes) or any(
-        not isinstance(traffic, TraceTraffic) and traffic.carrier.transport == "mptcp" for traffic in plan.traffic
+        traffic.carried_by.transport == "mptcp" for traffic in plan.traffic
     )
 
 

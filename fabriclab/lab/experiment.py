@@ -32,7 +32,9 @@ from fabriclab.lab.routing import WrittenRouting, read_routing
 from fabriclab.lab.switch.facing_ports import shared_ports
 from fabriclab.lab.switch.read import SHARED_KEYS, SWITCH_KEYS, read_switches
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.lab.traffic import LONGEST_NS, Scope, read_traffic
+from fabriclab.lab.traffic.bounds import LONGEST_NS
+from fabriclab.lab.traffic.read import read_traffic
+from fabriclab.lab.traffic.scope import Scope
 from fabriclab.lab.validation import WrittenValidation, read_validation
 from fabriclab.units import format_duration
 

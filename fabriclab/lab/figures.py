@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from fabriclab.formats.figures import FIGURE_KINDS
+from fabriclab.formats.figures import FIGURE_KINDS, FIGURES
 from fabriclab.lab.reading.document import Value
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
@@ -17,16 +17,7 @@ Where = dict[str, list[str | int | bool]]
 """Values of parameters: the points that a figure shows have one of each."""
 Figure = Mapping[str, str | int | float | bool | list[str] | list[int] | Where]
 
-_KEYS: dict[str, tuple[str, ...]] = {
-    "metric": ("metric", "x", "series", "log_x"),
-    **dict.fromkeys(("queue", "queue-distribution"), ("port", "queue")),
-    "drops": ("port",),
-    **dict.fromkeys(("fct-cdf", "deadlines"), ("traffic",)),
-    **dict.fromkeys(("fct-table", "slowdown"), ("traffic", "bins")),
-    "buffer": ("switch",),
-    **dict.fromkeys(("pauses", "switch-ports", "congestion-events", "throughput", "cwnd"), ()),
-}
-FIGURE_KEYS = {kind: ("kind", *_KEYS[kind], "where") for kind in FIGURE_KINDS}
+FIGURE_KEYS = {kind.name: ("kind", *kind.keys, "where") for kind in FIGURES}
 HIGHEST_QUEUE = 7
 """The highest number of a queue at a port of a switch with a shared buffer."""
 

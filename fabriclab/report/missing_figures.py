@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fabriclab.formats.figures import BY_NAME
 from fabriclab.report.drawing.curves import setting_noun
 from fabriclab.report.drawing.exhibits import Absent, Exhibit
 from fabriclab.report.drawing.traffic_classes import timed_classes
@@ -12,31 +13,6 @@ from fabriclab.report.measured.quantities import metric_title
 from fabriclab.results import Results
 
 Figure = dict[str, Any]
-_QUEUES = ("queue", "queue-distribution", "drops")
-_SWITCHES = ("buffer", "pauses", "switch-ports", "congestion-events")
-_COMPLETION = ("fct-cdf", "fct-table", "slowdown", "deadlines")
-_TITLES = {
-    "queue": "Queue over time",
-    "queue-distribution": "Queue lengths",
-    "drops": "Drops and marks",
-    "fct-cdf": "Flow completion times",
-    "fct-table": "Table of flow completion times",
-    "slowdown": "Slowdown",
-    "deadlines": "Deadlines",
-    "buffer": "Buffer",
-    "pauses": "Pauses",
-    "switch-ports": "Ports of switches",
-    "congestion-events": "Congestion events",
-    "cwnd": "Congestion window over time",
-    "throughput": "Throughput of long flows",
-}
-_NONE_OF = {
-    "drops": "nothing was dropped or marked",
-    "pauses": "no pause was sent or received",
-    "congestion-events": "no queue reached the length of its event",
-    "deadlines": "no flow has a deadline",
-    "throughput": "no long flow was sampled (probes.tcp.traffic)",
-}
 
 
 def absent(figure: Figure, runs: Sequence[Results], varied: Sequence[str]) -> Absent:
@@ -67,24 +43,25 @@ def _title(figure: Figure) -> str:
     traffic = figure.get("traffic") or ()
     place = figure.get("port") or figure.get("switch") or ", ".join((traffic,) if isinstance(traffic, str) else traffic)
     queue = f", queue {figure['queue']}" if figure.get("queue") is not None else ""
-    return f"{_TITLES.get(kind, kind)}{f' ({place}{queue})' if place else ''}"
+    return f"{BY_NAME[kind].title}{f' ({place}{queue})' if place else ''}"
 
 
 def _reason(figure: Figure, runs: Sequence[Results], varied: Sequence[str]) -> str:
     kind, port = str(figure["kind"]), figure.get("port")
+    needs = BY_NAME[kind].needs
     if not runs:
         return "no point with the parameters of its `where` has results"
     if kind == "metric":
         return _no_metric(figure, runs, varied)
-    if kind in _QUEUES and (lacks := _no_queue(runs, port, figure.get("queue"))):
+    if needs == "queues" and (lacks := _no_queue(runs, port, figure.get("queue"))):
         return lacks
-    if kind in _SWITCHES and not any(run.switches.is_sampled for run in runs):
+    if needs == "switches" and not any(run.switches.is_sampled for run in runs):
         return "no switch with a shared buffer was sampled (probes.switches)"
-    if kind in ("cwnd", "throughput") and all(run.measured.tcp is None for run in runs):
+    if needs == "tcp" and all(run.measured.tcp is None for run in runs):
         return "no TCP connection was sampled (probes.tcp)"
-    if kind in _COMPLETION and (lacks := _no_completion(figure, runs)):
+    if needs == "completion" and (lacks := _no_completion(figure, runs)):
         return lacks
-    return _NONE_OF.get(kind, "nothing was measured")
+    return BY_NAME[kind].none_of
 
 
 def _no_metric(figure: Figure, runs: Sequence[Results], varied: Sequence[str]) -> str:

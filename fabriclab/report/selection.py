@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabriclab.formats.figures import FIGURE_KINDS
+from fabriclab.formats.figures import FIGURE_KINDS, RUN_DEFAULT, SWEEP_DEFAULT
 from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.where_clause import concerns
 from fabriclab.report.chosen_points import numeric_parameter, telling_points
@@ -22,6 +22,7 @@ from fabriclab.report.figures.drops import drops_picture
 from fabriclab.report.figures.metric import left_out, metric_lines, metric_picture
 from fabriclab.report.figures.queue import queue_multiples, queue_picture
 from fabriclab.report.figures.queue_distribution import queue_distribution
+from fabriclab.report.figures.rtt import rtt_picture
 from fabriclab.report.figures.slowdown import binned_slowdowns, slowdown_against, slowdown_by_size
 from fabriclab.report.figures.tcp import cwnd_picture, throughput_picture
 from fabriclab.report.measured.quantities import setting_number
@@ -35,21 +36,6 @@ from fabriclab.results.completion import DEFAULT_BINS, size_bin_names
 MOST_TABLED = 12
 """A sweep of more pools has a table of completion times where the experiment asks for it."""
 
-_RUN_DEFAULT = (
-    *("deadlines", "fct-cdf", "fct-table", "slowdown", "queue", "queue-distribution", "buffer", "drops", "pauses"),
-    *("switch-ports", "congestion-events", "throughput", "cwnd"),
-)
-_SWEEP_DEFAULT = (
-    "metric",
-    "deadlines",
-    "fct-cdf",
-    "fct-table",
-    "slowdown",
-    "switch-ports",
-    "queue",
-    "queue-distribution",
-    "throughput",
-)
 
 Figure = dict[str, Any]
 
@@ -59,7 +45,7 @@ def run_exhibits(results: Results, prefix: str, kinds: Sequence[str] = FIGURE_KI
     then the default kinds that it does not name."""
     pool = pool_of_run(results)
     exhibits: list[Exhibit] = []
-    for index, (figure, is_asked) in enumerate(_with_origin(results.manifest, _RUN_DEFAULT, kinds)):
+    for index, (figure, is_asked) in enumerate(_with_origin(results.manifest, RUN_DEFAULT, kinds)):
         name = f"{prefix}-{index}"
         found = _completion_exhibits([pool], [pool], figure, name) or _run_exhibits(pool.curve, figure, name)
         is_meant = concerns(figure.get("where"), results.parameters)
@@ -83,7 +69,7 @@ def sweep_exhibits(
         return []
     pools, varied = pools_of(sweep) if pools is None else pools, varied_settings(sweep)
     every = telling_points(pools, varied).pools
-    default = [kind for kind in _SWEEP_DEFAULT if kind != "fct-table" or len(pools) <= MOST_TABLED]
+    default = [kind for kind in SWEEP_DEFAULT if kind != "fct-table" or len(pools) <= MOST_TABLED]
     if counts_drops(sweep.runs[:1], None):
         default.insert(default.index("switch-ports") + 1, "drops")
     exhibits: list[Exhibit] = []
@@ -220,6 +206,7 @@ def _run_exhibits(curve: Curve, figure: Figure, name: str) -> list[Exhibit | Non
         "drops": lambda: drops_picture(curve, name, port),
         "cwnd": lambda: cwnd_picture(curve, name),
         "throughput": lambda: throughput_picture(curve, name),
+        "rtt": lambda: rtt_picture(curve, name),
     }
     return [draw[figure["kind"]]()] if figure["kind"] in draw else []
 

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fabriclab.formats.plan.node import Node, Transport
-from fabriclab.formats.plan.traffic import Carrier, Iperf3Traffic, TraceTraffic, Traffic
+from fabriclab.formats.plan.traffic import Iperf3Traffic, Traffic
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.reading.section import Written
-from fabriclab.resolve.traffic_nodes import data_senders, directions
 
 DCTCP = "dctcp"
 _MOST_NAMED = 6
@@ -60,7 +59,7 @@ def ends_warnings(
     transports = {node.name: node.transport for node in nodes if node.transport is not None}
     found: dict[_Gap, _Flows] = {}
     for each in traffic:
-        for mode, senders, receivers in directions(each, transports):
+        for mode, senders, receivers in each.directions(transports):
             for src, dst in product(_ends(senders, written, transports), _ends(receivers, written, transports)):
                 for finding, here in _findings(each, mode, src, dst) if len({*src.hosts, *dst.hosts}) > 1 else ():
                     flows = found.setdefault(finding, _Flows({}, {}, {}))
@@ -92,7 +91,7 @@ def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tup
     unmarked = _without_ecn(traffic, src, opener, listener)
     if unmarked is not None:
         yield unmarked
-    if _carrier(traffic).transport == "mptcp" and (src.transport.mptcp is None) != (dst.transport.mptcp is None):
+    if traffic.carried_by.transport == "mptcp" and (src.transport.mptcp is None) != (dst.transport.mptcp is None):
         here = dst if src.transport.mptcp is None else src
         mptcp = here.written.mptcp
         place = "" if mptcp is None or mptcp.place is None else f"{_short(mptcp.place)}: "
@@ -107,7 +106,7 @@ def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tup
 
 def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> tuple[_Gap, _End] | None:
     """Return why ECN that an end wants is not negotiated."""
-    control = _carrier(traffic).congestion_control
+    control = traffic.carried_by.congestion_control
     by_iperf3 = isinstance(traffic, Iperf3Traffic)
     if not by_iperf3 and (control == DCTCP or (control is None and _both_run_dctcp(src, opener, listener))):
         return None
@@ -161,7 +160,7 @@ def _limits_of_receivers(
     written: Mapping[str, WrittenTransport], transports: Mapping[str, Transport], traffic: Sequence[Traffic]
 ) -> Iterator[str]:
     """Yield window limits of hosts that send nothing: the limit is a sender's, though receivers keep it."""
-    sending = frozenset(host for each in traffic for host in data_senders(each, transports))
+    sending = frozenset(host for each in traffic for host in each.sending(transports))
     limits: dict[Written[int | None], list[str]] = {}
     for host, of in written.items():
         if of.window_limit is not None and of.window_limit.value is not None:
@@ -169,10 +168,6 @@ def _limits_of_receivers(
     for limit, hosts in limits.items():
         if sending.isdisjoint(hosts):
             yield f"{_said(limit)}, but {_names(hosts)} sends no data: it bounds what a host sends, whoever receives it"
-
-
-def _carrier(traffic: Traffic) -> Carrier:
-    return Carrier() if isinstance(traffic, TraceTraffic) else traffic.carrier
 
 
 def _said(written: Written[Any] | None) -> str:

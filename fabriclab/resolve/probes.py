@@ -14,7 +14,6 @@ from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.switch.facing_ports import shared_ports
-from fabriclab.resolve.traffic_nodes import directions
 
 
 def resolve_probes(
@@ -48,7 +47,7 @@ def last_hop_ports(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[s
     """
     hosts = [node.name for node in nodes if node.role == "host"]
     receivers = frozenset(
-        host for each in traffic for direction in directions(each, hosts) for host in direction.receivers
+        host for each in traffic for direction in each.directions(hosts) for host in direction.receivers
     )
     switches = [node for node in nodes if node.role == "switch"]
     return tuple(

@@ -10,26 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from fabriclab.formats.figures import BY_NAME
+from fabriclab.formats.metrics import QUEUES, names
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import (
-    ArrivalsTraffic,
-    Iperf3Traffic,
-    LongTraffic,
-    QueryTraffic,
-    RoundsTraffic,
-    ShuffleTraffic,
-    TraceTraffic,
-)
+from fabriclab.formats.plan.traffic import TraceTraffic
 from fabriclab.lab.metrics import POOL_METRICS, QUEUE_METRICS, SWITCH_PORT_METRICS, TRAFFIC_METRICS
 from fabriclab.lab.reading.problems import listed
 
-_OF_SAMPLED_QUEUES = (
-    *("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes"),
-    *("drops", "queue_marks", "stalls", "stalled_ns"),
-)
+_OF_SAMPLED_QUEUES = names(QUEUES, "port")
 _OF_SIZED_FLOWS = ("fct_", "slowdown_", "deadline_")
-_OF_SWITCHES = ("buffer", "pauses", "switch-ports", "congestion-events")
-_OF_COMPLETION = ("fct-cdf", "fct-table", "slowdown", "deadlines")
 _PHASES = ("jain_phase_mean", "jain_phase_min", "fair_after_mean_ns")
 _NO_QUEUES = "no queue is sampled; write probes: {queues: {ports: [...]}}"
 _NO_SWITCHES = "no switch with a shared buffer is sampled (probes.switches)"
@@ -47,19 +36,20 @@ class Sights:
     def figure_lacks(self, figure: Mapping[str, Any]) -> str:
         """Return why a figure of the report would be empty; an empty text where nothing is known against it."""
         kind, port = str(figure["kind"]), figure.get("port")
+        needs = BY_NAME[kind].needs
         if kind == "metric":
             return self.metric_lacks(str(figure["metric"]))
         if kind in ("queue", "queue-distribution") and figure.get("queue") is not None:
             return self._switch_lacks(port)
-        if kind in ("queue", "queue-distribution", "drops"):
+        if needs == "queues":
             return self._queues_lack(port) and self._any_lacks(port)
-        if kind in _OF_SWITCHES:
+        if needs == "switches":
             return self._switch_lacks(None, figure.get("switch"))
-        if kind in ("cwnd", "throughput"):
+        if needs == "tcp":
             return self._tcp_lacks(long_only=kind == "throughput")
         traffic = figure.get("traffic") or ()
         names = (traffic,) if isinstance(traffic, str) else tuple(traffic)
-        return self._completion_lacks(names, with_deadline=kind == "deadlines") if kind in _OF_COMPLETION else ""
+        return self._completion_lacks(names, with_deadline=kind == "deadlines") if needs == "completion" else ""
 
     def metric_lacks(self, metric: str) -> str:
         """Return why a number of the summary would be unknown; an empty text where nothing is known against it."""
@@ -84,11 +74,11 @@ class Sights:
     @cached_property
     def _classes(self) -> dict[str, bool] | None:
         """Every class of flows, and whether it has flows with a size; None where a trace was not read."""
-        has_trace = any(isinstance(each, TraceTraffic) for each in self.plan.traffic)
+        has_trace = self._has_trace
         if has_trace and self.trace_classes is None:
             return None
         own = [each for each in self.plan.traffic if not isinstance(each, TraceTraffic)]
-        classes = {each.name: not isinstance(each, LongTraffic | Iperf3Traffic) for each in own}
+        classes = {each.name: not each.is_long for each in own}
         return classes | dict(self.trace_classes or {}) if has_trace else classes
 
     def _queues_lack(self, port: str | None) -> str:
@@ -127,9 +117,8 @@ class Sights:
     def _tcp_lacks(self, *, long_only: bool) -> str:
         if self.plan.probes.tcp_interval_ns is None:
             return _NO_TCP
-        kinds = (LongTraffic, Iperf3Traffic, TraceTraffic)
         sampled = [each for each in self.plan.traffic if each.name in self.plan.probes.tcp_classes]
-        if long_only and not any(isinstance(each, kinds) for each in sampled):
+        if long_only and not any(each.is_long or isinstance(each, TraceTraffic) for each in sampled):
             return f"no long flow is sampled; probes.tcp.traffic has {listed(self.plan.probes.tcp_classes)}"
         return ""
 
@@ -139,20 +128,16 @@ class Sights:
             return ""
         if place and place not in classes:
             return f"no flow has class {place}; there are {listed(classes) or 'none'}"
-        if name == "job_ns":
-            wanted: tuple[type, ...] = (ShuffleTraffic,)
-        elif name.startswith("coflow_"):
-            wanted = (QueryTraffic, RoundsTraffic, ShuffleTraffic, TraceTraffic)
-        elif name.startswith(_OF_SIZED_FLOWS):
-            return self._completion_lacks((place,) if place else (), with_deadline=name.startswith("deadline_"))
-        else:
-            return ""
-        kinds = [
+        pieces = [
             each for each in self.plan.traffic if not place or each.name == place or isinstance(each, TraceTraffic)
         ]
-        if any(isinstance(each, wanted) for each in kinds):
-            return ""
-        return "there is no shuffle" if name == "job_ns" else "no traffic has coflows"
+        if name == "job_ns":
+            return "" if any(each.is_job for each in pieces) else "there is no shuffle"
+        if name.startswith("coflow_"):
+            return "" if any(each.has_coflows for each in pieces) else "no traffic has coflows"
+        if name.startswith(_OF_SIZED_FLOWS):
+            return self._completion_lacks((place,) if place else (), with_deadline=name.startswith("deadline_"))
+        return ""
 
     def _completion_lacks(self, names: Sequence[str], *, with_deadline: bool) -> str:
         """Return why no flow of these classes, by default of any, has a completion time (or a deadline)."""
@@ -167,7 +152,7 @@ class Sights:
         if (
             with_deadline
             and not self._has_trace
-            and not any(self._has_deadline(each, names) for each in self.plan.traffic)
+            and not any(each.has_deadline and (not names or each.name in names) for each in self.plan.traffic)
         ):
             return "no flow has a deadline"
         return ""
@@ -175,8 +160,3 @@ class Sights:
     @property
     def _has_trace(self) -> bool:
         return any(isinstance(each, TraceTraffic) for each in self.plan.traffic)
-
-    @staticmethod
-    def _has_deadline(traffic: object, names: Sequence[str]) -> bool:
-        is_named = isinstance(traffic, ArrivalsTraffic | QueryTraffic) and (not names or traffic.name in names)
-        return is_named and getattr(traffic, "deadline_ns", None) is not None

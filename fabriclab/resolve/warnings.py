@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from fabriclab.formats.plan.node import Node
-from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
+from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.topology import Topology
 from fabriclab.lab.reading.problems import listed
@@ -15,7 +15,6 @@ from fabriclab.resolve.buffers import SharedBuffer
 from fabriclab.resolve.switch.checks import unmarked
 from fabriclab.resolve.switch.findings import SwitchFinding, merged
 from fabriclab.resolve.switch.notes import number_ranges
-from fabriclab.resolve.traffic_nodes import data_senders
 
 _MOST_NAMED = 6
 _NUMBERED = ("queues", "priority_groups")
@@ -70,7 +69,7 @@ def _dctcp_codepoints(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tupl
     )
     found = set()
     for each in traffic:
-        control = None if isinstance(each, TraceTraffic) else each.carrier.congestion_control
-        if control == "dctcp" or (control is None and by_default & data_senders(each, by_default)):
-            found.add(0 if isinstance(each, TraceTraffic) else each.carrier.dscp)
+        control = each.carried_by.congestion_control
+        if control == "dctcp" or (control is None and by_default & each.sending(by_default)):
+            found.add(each.carried_by.dscp)
     return tuple(sorted(found))

@@ -1,5 +1,5 @@
 """The summary's metrics of flows and coflows, of the whole run and of each class (definitions:
-`fabriclab.results.summary`)."""
+`fabriclab.formats.metrics`)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.metrics import FLOWS, names
 from fabriclab.results.bootstrap import exact_sum, standard_deviation
 from fabriclab.results.coflows import coflow_table
 from fabriclab.results.statistics import jain_index, percentile
@@ -16,21 +17,7 @@ Metrics = dict[str, Metric]
 
 MOST_CLASSES = 100
 """Classes that have metrics of their own, those with the most flows: a trace may call every flow a class."""
-CLASS_METRICS = (
-    *("flows", "flows_complete", "flows_incomplete", "flows_with_timeouts", "flows_with_setup_timeouts"),
-    *("timeouts", "retransmits", "marks"),
-    *("fct_mean_ns", "fct_std_ns", "fct_median_ns", "fct_p95_ns", "fct_p99_ns", "fct_p999_ns"),
-    *(
-        "slowdown_mean",
-        "slowdown_median",
-        "slowdown_p99",
-        "coflow_mean_ns",
-        "coflow_median_ns",
-        "coflow_p95_ns",
-        "coflow_p99_ns",
-    ),
-    *("deadline_misses", "deadline_flows", "throughput_bps"),
-)
+CLASS_METRICS = names(FLOWS, "traffic")
 """What a class has of its own, where it was measured."""
 HANDSHAKE_TIMEOUT_NS = 1_000_000_000
 """A handshake of which a segment is lost is tried again after that long: no round trip has been measured yet (RFC 6298,

@@ -1,9 +1,9 @@
 """The summary's metrics of sampled ports' queues: each port's own, and those of all sampled ports together.
 
-Definitions of each port's: `fabriclab.results.summary`. A name without a port is about every port that is sampled,
-never about one of them: a count is the sum over the ports (PORT_COUNTS), a length is that of the port where it is
-largest (PORT_LENGTHS), each metric for itself. So the port with the largest mean need not be the one with the largest
-sample; `most_of_ports` says which it is.
+Definitions of each port's: `fabriclab.formats.metrics`. A name without a port is about every port that is sampled,
+never about one of them: a count is the sum over the ports (PORT_COUNTS), a length, or a rate, is that of the
+port where it is largest (PORT_LARGEST), each metric for itself. So the port with the largest mean need not be the one
+with the largest sample; `most_of_ports` says which it is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.metrics import QUEUES, names
 from fabriclab.results.flow_metrics import Metric, Metrics
 from fabriclab.results.statistics import (
     hold_until_next,
@@ -22,8 +23,9 @@ from fabriclab.results.statistics import (
     time_weighted_percentile,
 )
 
-PORT_LENGTHS = ("queue_mean_bytes", "queue_median_bytes", "queue_p99_bytes", "queue_max_bytes")
-PORT_COUNTS = ("drops", "queue_marks", "stalls", "stalled_ns")
+PORT_COUNTS = names(QUEUES, "port", "sum")
+PORT_LARGEST = names(QUEUES, "port", "largest")
+PORT_LENGTHS = tuple(name for name in PORT_LARGEST if name.endswith("_bytes"))
 SILENCE_NS = 10_000_000
 """So long a silence of a port is a stall: far longer than a round trip, far shorter than Linux's RTOmin of 200 ms."""
 
@@ -55,8 +57,8 @@ def over_all_ports(metrics: Mapping[str, Metric], ports: Sequence[str]) -> Metri
     """Return the metrics without a port: sums and largest values of those that ports have;
     None where no port has any."""
     whole: Metrics = {}
-    for names, together in ((PORT_LENGTHS, max), (PORT_COUNTS, sum)):
-        for name in names:
+    for of_ports, together in ((PORT_LARGEST, max), (PORT_COUNTS, sum)):
+        for name in of_ports:
             known = [value for _, value in _known(metrics, name, ports)]
             whole[name] = together(known) if known else None
     return whole
@@ -90,6 +92,7 @@ def _queue_of_port(rows: pl.LazyFrame, begin_ns: int, end_ns: int) -> Metrics:
         "drops": row["drops"],
         "queue_marks": row["marks"],
         **_silences(rows, begin_ns, end_ns),
+        "sent_bps": _sent_bps(rows, begin_ns, end_ns),
     }
 
 
@@ -104,6 +107,22 @@ def _silences(rows: pl.LazyFrame, begin_ns: int, end_ns: int) -> Metrics:
     silences = hold_until_next(departures, "sent_packets", begin_ns, end_ns).filter(pl.col("held_ns") >= SILENCE_NS)
     row = _only_row(silences.select(pl.len().alias("stalls"), pl.col("held_ns").sum().alias("stalled_ns")))
     return {"stalls": int(row["stalls"]), "stalled_ns": int(row["stalled_ns"])}
+
+
+def _sent_bps(rows: pl.LazyFrame, begin_ns: int, end_ns: int) -> float | None:
+    """Return the rate at which the port sent from the last sample before the busy time to the first one after it."""
+    before = pl.col("time_ns") <= begin_ns
+    after = pl.col("time_ns") >= end_ns
+    within = rows.select(
+        pl.coalesce(pl.col("time_ns").filter(before).max(), pl.col("time_ns").min()).alias("begin"),
+        pl.coalesce(pl.col("time_ns").filter(after).min(), pl.col("time_ns").max()).alias("end"),
+        pl.coalesce(pl.col("sent_bytes").filter(before).max(), pl.col("sent_bytes").min()).alias("first"),
+        pl.coalesce(pl.col("sent_bytes").filter(after).min(), pl.col("sent_bytes").max()).alias("last"),
+    )
+    row = _only_row(within)
+    if row["begin"] is None or row["first"] is None or row["end"] <= row["begin"] or row["last"] < row["first"]:
+        return None
+    return float((row["last"] - row["first"]) * 8e9 / (row["end"] - row["begin"]))
 
 
 def _only_row(rows: pl.LazyFrame) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The summary's metrics of switches with a shared buffer (definitions: `fabriclab.results.summary`)."""
+"""The summary's metrics of switches with a shared buffer (definitions: `fabriclab.formats.metrics`)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.formats.metrics import SWITCHES, names
 from fabriclab.formats.plan import Plan
 from fabriclab.results.flow_metrics import Metric, Metrics
 from fabriclab.results.switch_tables import SwitchTables
@@ -19,11 +20,11 @@ DROP_CAUSES = (
 QUEUE_DROPS = ("dropped_queue_limit", "dropped_queue_pool", "dropped_voq")
 """The causes that count as drops of a queue: its own limit, its pool's end,
 the limit of its ingress port's virtual output queue."""
-QUEUE_METRICS = ("queue_drops", "wred_drops", "storm_drops", "ecn_marks", "pauses_received", "paused_ns", "storms")
+QUEUE_METRICS = names(SWITCHES, "queue")
 """Metrics that a run has as a whole, and for each port and each queue."""
-PORT_METRICS = ("pauses_sent", "ingress_discards", "xoff_ns", "congestion_events")
+PORT_METRICS = tuple(name for name in names(SWITCHES, "switch-port") if name not in QUEUE_METRICS)
 """Metrics that a run has as a whole, and for each port."""
-POOL_METRICS = ("pool_max_bytes", "headroom_max_bytes")
+POOL_METRICS = names(SWITCHES, "pool")
 """Metrics of each pool; the run's own is that of the pool with the most."""
 _ONLY_QUEUES = tuple(name for name in QUEUE_METRICS if name != "pauses_received")
 """What a port has as the sum of its queues'; a pause that it received may stop several of them."""

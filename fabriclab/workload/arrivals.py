@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fabriclab.formats.plan.traffic import Arrivals
 from fabriclab.workload.randomness import Integers, Stream, rounded
+from fabriclab.workload.site import Site
 
 _BLOCK = 1 << 20
 """Most gaps that are drawn at a time."""
@@ -55,3 +58,8 @@ def _poisson(stream: Stream, mean_ns: int, span_ns: int) -> Integers:
         reached_ns = int(times[-1])
     every = np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.int64)
     return every[every < span_ns]
+
+
+def jitters(traffic: str, senders: Sequence[str], jitter_ns: int, count: int, site: Site) -> Integers:
+    """Return each sender's `count` shifts: an array of `count` rows with a column for each sender."""
+    return np.column_stack([jitter(site.stream(traffic, sender, "jitter"), jitter_ns, count) for sender in senders])

@@ -1,27 +1,14 @@
-"""From the traffic of a plan to flows: one generator for each kind."""
+"""From the traffic of a plan to flows."""
 
 from __future__ import annotations
 
 import polars as pl
 
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import (
-    ArrivalsTraffic,
-    FlowsTraffic,
-    Iperf3Traffic,
-    LongTraffic,
-    QueryTraffic,
-    RoundsTraffic,
-    ShuffleTraffic,
-    TraceTraffic,
-    Traffic,
-)
+from fabriclab.formats.plan.traffic import TraceTraffic, Traffic
 from fabriclab.formats.trace import LARGEST_FLOW
+from fabriclab.traffic import load
 from fabriclab.workload.flows import numbered
-from fabriclab.workload.open_loop import arrivals_table
-from fabriclab.workload.queries import query_table
-from fabriclab.workload.scheduled import flows_table, iperf3_table, long_table, rounds_table
-from fabriclab.workload.shuffle import shuffle_table
 from fabriclab.workload.site import Site, TraceError, site_of
 
 
@@ -42,20 +29,5 @@ def generate_flows(plan: Plan, first: int = 0) -> pl.DataFrame:
 
 def table_of(traffic: Traffic, site: Site) -> pl.DataFrame:
     """Return the flows of one traffic, not numbered yet. Raises TraceError."""
-    match traffic:
-        case RoundsTraffic():
-            return rounds_table(traffic, site)
-        case LongTraffic():
-            return long_table(traffic, site)
-        case FlowsTraffic():
-            return flows_table(traffic, site)
-        case ArrivalsTraffic():
-            return arrivals_table(traffic, site)
-        case QueryTraffic():
-            return query_table(traffic, site)
-        case ShuffleTraffic():
-            return shuffle_table(traffic, site)
-        case Iperf3Traffic():
-            return iperf3_table(traffic, site)
-        case TraceTraffic():
-            raise AssertionError("a user's trace is read, not generated")
+    table: pl.DataFrame = load(traffic.kind).flows(traffic, site)
+    return table

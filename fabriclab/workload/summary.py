@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import polars as pl
 
 from fabriclab.distributions import Distribution
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.traffic import ArrivalsTraffic, DistributedSize, QueryTraffic, ShuffleTraffic, Size, Traffic
+from fabriclab.formats.plan.traffic import DistributedSize, Size, Traffic
 from fabriclab.formats.trace import SMALLEST_BYTES
-from fabriclab.units import format_count, format_duration, format_rate, format_size
+from fabriclab.traffic import load
+from fabriclab.units import format_count, format_duration, format_size
 from fabriclab.workload.site import Site, site_of
 from fabriclab.workload.sizes import mean_size
 
-_PPM = 1e6
 _RAISED_WORTH_SAYING = 0.0005
 """What has been raised is said from this share on. For web-search it is 0.00006: a piece from 0 to 10,000 bytes."""
 
@@ -40,17 +40,7 @@ def _lines(traffic: Traffic, flows: pl.DataFrame, site: Site) -> Iterator[str]:
             f"{format_duration(max(flows['stop_ns'].drop_nulls()))}"
         )
     yield _starts(flows)
-    if isinstance(traffic, ArrivalsTraffic):
-        yield from size_lines(traffic.size)
-        yield from _load(traffic, flows, site)
-    elif isinstance(traffic, QueryTraffic):
-        yield (
-            f"queries: {flows['group'].n_unique()}, each of {traffic.fan_out} workers; "
-            f"requests of {format_size(traffic.request_bytes)}"
-        )
-        yield from size_lines(traffic.response)
-    elif isinstance(traffic, ShuffleTraffic):
-        yield from _phases(flows)
+    yield from load(traffic.kind).drawn(traffic, flows, site)
 
 
 def _hosts(flows: pl.DataFrame, side: str) -> str:
@@ -95,37 +85,3 @@ def size_lines(size: Size) -> Iterator[str]:
         yield (
             f"  {distribution.raised_share:.2%} of its flows are smaller than {SMALLEST_BYTES} bytes and raised to that"
         )
-
-
-def _load(traffic: ArrivalsTraffic, flows: pl.DataFrame, site: Site) -> Iterator[str]:
-    """Yield the load asked with its formula, and the load got: the bits that the draw gave to what the senders'
-    lines carry in the time."""
-    mean, interval_s = mean_size(traffic.size), traffic.arrivals.interval_ns / 1e9
-    rates = sorted({site.rates_bps[sender] for sender in traffic.pairs.senders})
-    formula = "interval = 8 x mean size / (load x rate)"
-    if traffic.arrivals.load_ppm is not None and len(rates) == 1:
-        load = traffic.arrivals.load_ppm / _PPM
-        yield f"{formula} = 8 x {mean:.1f} B / ({load:g} x {format_rate(rates[0])})"
-    yield f"interval of a sender: {format_duration(float(traffic.arrivals.interval_ns), 6)}, {traffic.arrivals.process}"
-    offered = [8 * mean / (interval_s * rate) for rate in rates]
-    what = "offered" if traffic.arrivals.load_ppm is None else "asked"
-    yield f"load {what}: {_shares(offered)} of a sender's line; got: {_share_got(traffic, flows, site):.2%}"
-
-
-def _shares(loads: Sequence[float]) -> str:
-    return f"{loads[0]:.2%}" if len(loads) == 1 else f"{min(loads):.2%} to {max(loads):.2%}"
-
-
-def _share_got(traffic: ArrivalsTraffic, flows: pl.DataFrame, site: Site) -> float:
-    carried = (
-        sum(site.rates_bps[sender] for sender in traffic.pairs.senders) * (traffic.stop_ns - traffic.start_ns) / 1e9
-    )
-    return 8 * int(flows["size_bytes"].sum()) / carried
-
-
-def _phases(flows: pl.DataFrame) -> Iterator[str]:
-    """Yield the flows and bytes of each phase of a job."""
-    phase = pl.col("group").str.split("/").list.get(1)
-    phases = flows.group_by(phase.alias("phase"), maintain_order=True).agg(pl.len(), pl.col("size_bytes").sum())
-    for name, count, size_bytes in phases.iter_rows():
-        yield f"{name}: {format_count(count, 'flow')}, {format_size(float(size_bytes), 4)}"

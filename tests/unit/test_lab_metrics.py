@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from switch_runs import switch_run
 from synthetic_run import incast_run, long_run
 
+from fabriclab.formats.metrics import BY_NAME, FLOWS, JOBS, METRICS, QUEUES, ROUTING, SWITCHES, TCP
 from fabriclab.lab.metrics import (
     POOL_METRICS,
     PORT_METRICS,
@@ -22,7 +24,15 @@ from fabriclab.results import ingest_run, read_run
 
 NAMES = Names(hosts=("h1", "h2"), switches=("s1",), ports=("h1:eth1", "s1:eth1"), switch_ports=("s1:eth1",))
 
-SWITCHES = (
+REFERENCE = Path(__file__).parents[2] / "docs" / "metrics.md"
+HEAD = """# Metrics
+
+The numbers of a run's summary (`summary.json`, `run.summary`), which checks and figures may name. A bare name is the
+whole run's; `NAME[long]` is that of a class of flows, `NAME[s1:eth3]` a port's, `NAME[s1:eth3:5]` a queue's,
+`NAME[s1:shared]` a pool's, where `of` says so. In parentheses stands what the run's own is of theirs: their sum, or the
+largest. A number that was not measured is null. Made of `fabriclab/formats/metrics.py`."""
+
+NAMEABLE = (
     "queue_drops",
     "pauses_received[h1:eth1]",
     "ecn_marks[s1:eth1:7]",
@@ -39,11 +49,43 @@ def test_they_are_the_summarys(tmp_path: Path) -> None:
         ingest_run(run)
         for name in read_run(run).summary:
             (bracketed if "[" in name else whole).add(name.partition("[")[0])
-    assert whole == set(WHOLE_METRICS)
+    assert whole == set(WHOLE_METRICS), "formats/metrics.py and fabriclab/results do not have the same metrics"
     assert bracketed == {*PORT_METRICS, *TRAFFIC_METRICS, *POOL_METRICS}
 
 
-@pytest.mark.parametrize("name", ["goodput_bps", "drops", "drops[s1:eth1]", "throughput_bps[long]", *SWITCHES])
+def test_a_name_stands_once() -> None:
+    assert [metric.name for metric in METRICS] == list(BY_NAME)
+
+
+def unit(name: str) -> str:
+    return {"bps": "bit/s", "bytes": "bytes", "ns": "ns", "us": "us"}.get(name.rpartition("_")[2], "")
+
+
+def reference() -> str:
+    """Return docs/metrics.md."""
+    families = (
+        ("Flows", (*FLOWS, *JOBS)),
+        ("Queues of sampled ports", QUEUES),
+        ("Sampled connections", TCP),
+        ("Routing", ROUTING),
+        ("Switches with a shared buffer", SWITCHES),
+    )
+    lines = [HEAD]
+    for title, metrics in families:
+        lines += [f"\n## {title}\n", "| metric | unit | of | definition |", "|---|---|---|---|"]
+        for one in metrics:
+            places = ", ".join(one.of) + (f" ({one.together})" if one.together and len(one.of) > 1 else "")
+            lines.append(f"| {one.name} | {unit(one.name)} | {places} | {one.meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_reference_is_made_of_the_list() -> None:
+    if os.environ.get("FABRICLAB_ACCEPT"):
+        REFERENCE.write_text(reference())
+    assert REFERENCE.read_text() == reference(), "FABRICLAB_ACCEPT=1 writes docs/metrics.md anew"
+
+
+@pytest.mark.parametrize("name", ["goodput_bps", "drops", "drops[s1:eth1]", "throughput_bps[long]", *NAMEABLE])
 def test_good_metrics(name: str) -> None:
     assert check_metric(name, NAMES, ("long",)) == name
 

@@ -14,8 +14,8 @@ import fabriclab.lab
 from fabriclab.lab.figures import FIGURE_KEYS
 from fabriclab.lab.hosts.transport import HOST_KEYS
 from fabriclab.lab.reading import defaults
-from fabriclab.lab.traffic import KEYS_OF_KIND
 from fabriclab.lab.traffic.carrier import CARRIER_KEYS
+from fabriclab.lab.traffic.read import keys_of_kinds
 from fabriclab.units import format_duration, format_size
 
 REFERENCE = (Path(__file__).parents[2] / "labs" / "README.md").read_text(encoding="utf-8")
@@ -64,10 +64,12 @@ def test_every_key_is_explained(where: str) -> None:
     assert not missing, f"labs/README.md says nothing of {', '.join(missing)} ({where})"
 
 
-@pytest.mark.parametrize("kind", KEYS_OF_KIND)
+@pytest.mark.parametrize("kind", keys_of_kinds())
 def test_a_kind_of_traffic_has_its_keys_in_its_row(kind: str) -> None:
     row = table_rows()[kind]
-    missing = [key for key in KEYS_OF_KIND[kind] if key not in (*OF_EVERY_KIND, *OF_PAIRS) and not has_word(key, row)]
+    missing = [
+        key for key in keys_of_kinds()[kind] if key not in (*OF_EVERY_KIND, *OF_PAIRS) and not has_word(key, row)
+    ]
     assert not missing, f"the row of {kind} lacks {', '.join(missing)}"
 
 

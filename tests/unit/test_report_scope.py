@@ -69,7 +69,7 @@ def test_a_single_port_is_as_it_was(tmp_path: Path) -> None:
     run = run_with_ports(tmp_path / "run", [BUSY])
     summary = read_run(run).summary
     bare = [name for name in summary if f"{name}[{BUSY}]" in summary]
-    assert len(bare) == 8
+    assert len(bare) == 9
     assert {name: summary[name] for name in bare} == {name: summary[f"{name}[{BUSY}]"] for name in bare}
     assert figures_of(run)["Packets dropped"] == ("10,876", "")
     assert figures_of(run)["Queue, longest"] == ("9 KB", "of 64 KB buffer")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from fabriclab.formats.plan.traffic import ArrivalsTraffic, DistributedSize, QueryTraffic, Size, Traffic
+from fabriclab.formats.plan.traffic import DistributedSize, Size
 from fabriclab.report.drawing.pools import PooledRuns
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.results import Results
@@ -45,18 +45,9 @@ def cap_notes(runs: Iterable[Results]) -> list[str]:
     notes: dict[str, None] = {}
     for run in runs:
         for traffic in run.plan.traffic:
-            if note := _cap_note(traffic.name, _drawn_size(traffic)):
+            if note := _cap_note(traffic.name, traffic.drawn_size):
                 notes[note] = None
     return list(notes)
-
-
-def _drawn_size(traffic: Traffic) -> Size | None:
-    match traffic:
-        case ArrivalsTraffic():
-            return traffic.size
-        case QueryTraffic():
-            return traffic.response
-    return None
 
 
 def _cap_note(traffic: str, size: Size | None) -> str:

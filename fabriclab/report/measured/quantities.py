@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fabriclab.formats.metrics import BY_NAME
 from fabriclab.units import UnitError, format_duration, format_rate, format_size, parse_duration, parse_rate, parse_size
 
 Value = str | int | float | bool | None
@@ -16,75 +17,6 @@ _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1, "ns")),
 }
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|(?:[kMGT]?bps|[KMG]?B|[num]?s)\b)|(?<=≥) ")
-_TITLES = {
-    "goodput_bps": "Goodput",
-    "fct_mean_ns": "Flow completion time, mean",
-    "fct_median_ns": "Flow completion time, median",
-    "fct_p95_ns": "Flow completion time, 95th percentile",
-    "fct_p99_ns": "Flow completion time, 99th percentile",
-    "fct_p999_ns": "Flow completion time, 99.9th percentile",
-    "fct_std_ns": "Flow completion time, standard deviation",
-    "fct_max_ns": "Flow completion time, longest",
-    "slowdown_mean": "Slowdown, mean",
-    "slowdown_median": "Slowdown, median",
-    "slowdown_p95": "Slowdown, 95th percentile",
-    "slowdown_p99": "Slowdown, 99th percentile",
-    "slowdown_p999": "Slowdown, 99.9th percentile",
-    "coflow_mean_ns": "Coflow completion time, mean",
-    "coflow_median_ns": "Coflow completion time, median",
-    "coflow_p95_ns": "Coflow completion time, 95th percentile",
-    "coflow_p99_ns": "Coflow completion time, 99th percentile",
-    "deadline_flows": "Flows with a deadline",
-    "deadline_misses": "Deadlines missed",
-    "flows_with_timeouts": "Flows that waited for a timeout",
-    "flows_with_setup_timeouts": "Flows whose connection waited for a timeout",
-    "flows_fast_retransmit": "Flows with retransmissions, no timeout",
-    "mptcp_fallbacks": "Flows that fell back from MPTCP to TCP",
-    "queue_mean_bytes": "Queue, mean over time",
-    "queue_median_bytes": "Queue, median over time",
-    "queue_p99_bytes": "Queue, 99th percentile over time",
-    "queue_max_bytes": "Queue, longest",
-    "round_mean_ns": "Round, mean",
-    "rounds_complete": "Rounds complete",
-    "srtt_mean_us": "Smoothed round-trip time, mean",
-    "min_rtt_us": "Round-trip time, smallest",
-    "timeouts": "Retransmission timeouts",
-    "retransmits": "Segments sent again",
-    "marks": "Segments acknowledged with ECE",
-    "queue_marks": "Packets marked by the switch",
-    "drops": "Packets dropped",
-    "stalls": "Silences of 10 ms or more",
-    "stalled_ns": "Time in such silences",
-    "job_ns": "Job completion time",
-    "queue_drops": "Packets dropped by queues",
-    "wred_drops": "Packets dropped by WRED",
-    "storm_drops": "Packets dropped in pause storms",
-    "ingress_discards": "Packets discarded at ingress",
-    "ecn_marks": "Packets marked by the switches",
-    "pauses_sent": "Pause frames sent",
-    "pauses_received": "Pause frames received",
-    "paused_ns": "Time that queues were paused",
-    "xoff_ns": "Time that priority groups were in XOFF",
-    "storms": "Pause storms",
-    "congestion_events": "Congestion events",
-    "pool_max_bytes": "Buffer pool in use, most",
-    "headroom_max_bytes": "Headroom in use, most",
-    "jain_fairness": "Jain's fairness index",
-    "jain_phase_mean": "Jain's fairness index, mean of phases",
-    "jain_phase_min": "Jain's fairness index, least of phases",
-    "fair_after_mean_ns": "Fair after a flow came or went, mean",
-    "convergence_ns": "Routing converged after",
-    "convergence_within_ns": "Routing may have converged sooner, by up to",
-    "reconvergence_ns": "Routing followed the failure after",
-    "reconvergence_within_ns": "Routing may have followed sooner, by up to",
-    "bytes": "Bytes received",
-    "flows": "Flows",
-    "flows_complete": "Flows complete",
-    "flows_incomplete": "Flows incomplete",
-    "flows_unstarted": "Flows unstarted",
-    "flows_failed": "Flows failed",
-    "flows_lost": "Flows lost",
-}
 
 
 @dataclass(frozen=True)
@@ -99,7 +31,7 @@ def metric_title(metric: str) -> str:
     """Return what a metric is called in a table or on an axis:
     `queue_max_bytes[s1:eth3]` is `Queue, longest (s1:eth3)`."""
     name, _, place = metric.partition("[")
-    title = _TITLES.get(name, {"throughput_bps": "Goodput"}.get(name, name.replace("_", " ")))
+    title = BY_NAME[name].title if name in BY_NAME else name.replace("_", " ")
     return f"{title} ({place[:-1]})" if place else title
 
 

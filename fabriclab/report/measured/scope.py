@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.results import Results
-from fabriclab.results.queue_metrics import PORT_COUNTS, PORT_LENGTHS, PortShare, most_of_ports
+from fabriclab.results.queue_metrics import PORT_COUNTS, PORT_LARGEST, PORT_LENGTHS, PortShare, most_of_ports
 from fabriclab.results.switch_metrics import PORT_METRICS, QUEUE_METRICS
 
 _OF_COMPLETE_FLOWS = ("fct_", "slowdown_")
@@ -17,7 +17,7 @@ def measured_ports(results: Results, metric: str) -> tuple[str, ...]:
     """Return the ports whose own values the metric without a port is made of;
     empty for a metric that is not of ports."""
     probes = results.plan.probes
-    if metric in (*PORT_COUNTS, *PORT_LENGTHS):
+    if metric in (*PORT_COUNTS, *PORT_LARGEST):
         return probes.queue_ports
     if metric in (*QUEUE_METRICS, *PORT_METRICS):
         switches = results.plan.switch_names
@@ -70,7 +70,7 @@ def _of_ports(metric: str, most: PortShare | None) -> str:
         if most.measured == most.sampled
         else f"{most.measured} of {most.sampled} ports, the others not measured"
     )
-    if metric in PORT_LENGTHS:
+    if metric in PORT_LARGEST:
         return f"at {most.port}, the most of {ports}"
     if not most.value:
         return f"at {ports}"

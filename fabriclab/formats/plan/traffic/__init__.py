@@ -1,0 +1,65 @@
+"""The kinds of traffic of the plan: who sends how much to whom, and when. A file each, and a line in Traffic.
+
+How a lab writes a kind, its flows and its words are in `fabriclab/traffic`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import get_args
+
+from fabriclab.formats.plan.traffic.arrivals import ArrivalsTraffic
+from fabriclab.formats.plan.traffic.flows import FlowsTraffic
+from fabriclab.formats.plan.traffic.iperf3 import Iperf3Traffic
+from fabriclab.formats.plan.traffic.long import LongTraffic
+from fabriclab.formats.plan.traffic.pairs import Pairs, Pattern
+from fabriclab.formats.plan.traffic.process import Arrivals, Process
+from fabriclab.formats.plan.traffic.query import QueryTraffic
+from fabriclab.formats.plan.traffic.record import Carried, Carrier, Connection, Direction, Mode, TrafficRecord
+from fabriclab.formats.plan.traffic.rounds import RoundsTraffic
+from fabriclab.formats.plan.traffic.shuffle import ShuffleTraffic
+from fabriclab.formats.plan.traffic.sizes import DistributedSize, FixedSize, Size, UniformSize
+from fabriclab.formats.plan.traffic.trace import TraceTraffic
+
+Traffic = (
+    RoundsTraffic
+    | LongTraffic
+    | FlowsTraffic
+    | ArrivalsTraffic
+    | QueryTraffic
+    | ShuffleTraffic
+    | Iperf3Traffic
+    | TraceTraffic
+)
+Sent = RoundsTraffic | LongTraffic | FlowsTraffic | Iperf3Traffic
+"""The kinds whose senders and receiver are named, not drawn."""
+KINDS: Mapping[str, type[TrafficRecord]] = {record.kind: record for record in get_args(Traffic)}
+"""The record of each kind, in the order in which a lab's author is told of them."""
+
+__all__ = [
+    "KINDS",
+    "Arrivals",
+    "ArrivalsTraffic",
+    "Carried",
+    "Carrier",
+    "Connection",
+    "Direction",
+    "DistributedSize",
+    "FixedSize",
+    "FlowsTraffic",
+    "Iperf3Traffic",
+    "LongTraffic",
+    "Mode",
+    "Pairs",
+    "Pattern",
+    "Process",
+    "QueryTraffic",
+    "RoundsTraffic",
+    "Sent",
+    "ShuffleTraffic",
+    "Size",
+    "TraceTraffic",
+    "Traffic",
+    "TrafficRecord",
+    "UniformSize",
+]

@@ -1,0 +1,47 @@
+"""Flows of an open loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from fabriclab.formats.plan.traffic.pairs import Pairs
+from fabriclab.formats.plan.traffic.process import Arrivals
+from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, Mode, TrafficRecord
+from fabriclab.formats.plan.traffic.sizes import Size
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrivalsTraffic(TrafficRecord):
+    """Open-loop flows: each sender starts flows by an arrival process, whatever becomes of those before."""
+
+    kind: Literal["arrivals"] = "arrivals"
+    pairs: Pairs
+    size: Size
+    arrivals: Arrivals
+    start_ns: int
+    stop_ns: int
+    """No flow starts at this time or later."""
+    deadline_ns: int | None = None
+    """The deadline of each flow in nanoseconds, counted from its start; None: there is none."""
+    mode: Mode = "push"
+    carrier: Carrier = PLAIN
+
+    @property
+    def flows(self) -> int:
+        """How many flows it is, about."""
+        return len(self.pairs.senders) * (1 + (self.stop_ns - self.start_ns) // self.arrivals.interval_ns)
+
+    def sending(self, every: Iterable[str]) -> frozenset[str]:
+        """Return the nodes that send data, whoever asks for them."""
+        return frozenset(self.pairs.senders)
+
+    def receiving(self) -> frozenset[str]:
+        """Return the nodes that receive data."""
+        return frozenset(self.pairs.receivers)
+
+    @property
+    def drawn_size(self) -> Size | None:
+        """The sizes that its flows are drawn of."""
+        return self.size

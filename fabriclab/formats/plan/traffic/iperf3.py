@@ -1,0 +1,25 @@
+"""Long flows of iperf3's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from fabriclab.formats.plan.traffic.record import PLAIN, Carrier, FanIn
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iperf3Traffic(FanIn):
+    """Long flows that iperf3 sends instead of our replay, one from each sender to the receiver."""
+
+    kind: Literal["iperf3"] = "iperf3"
+    start_ns: int
+    stop_ns: int
+    carrier: Carrier = PLAIN
+
+    is_long: ClassVar[bool] = True
+
+    @property
+    def flows(self) -> int:
+        """How many flows it is."""
+        return len(self.senders)

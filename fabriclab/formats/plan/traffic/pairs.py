@@ -1,0 +1,27 @@
+"""Who sends to whom, of many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fabriclab.formats.plan.traffic.record import Record
+
+Pattern = Literal["permutation", "random", "all-to-all", "in-rack", "out-of-rack", "hot-spot"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs(Record):
+    """Who sends to whom. A host never sends to itself.
+
+    `permutation`: each sender has one receiver, each receiver at most one sender more than any other. `random`: drawn
+    for each flow. `all-to-all`: each sender takes all receivers in turn, in an order of its own. `in-rack`,
+    `out-of-rack`: drawn among those behind the same first switch, behind another. `hot-spot`: a share of the flows goes
+    to the hot spots, the others at random to the rest.
+    """
+
+    pattern: Pattern
+    senders: tuple[str, ...]
+    receivers: tuple[str, ...]
+    hot_spots: tuple[str, ...] = ()
+    hot_share_ppm: int = 0

@@ -1,0 +1,29 @@
+"""When the flows, or the queries, of an open loop start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fabriclab.formats.plan.traffic.record import Record
+
+Process = Literal["poisson", "fixed", "jittered", "bursty"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrivals(Record):
+    """When the flows (or queries) of one sender start.
+
+    `fixed`: every interval_ns. `jittered`: so too, each moved by a uniform draw of [0, jitter_ns). `poisson`:
+    exponential gaps. `bursty`: bursts of burst_flows at one instant, exponential gaps of mean burst_flows x interval_ns
+    between them.
+    """
+
+    process: Process
+    interval_ns: int
+    """Mean time from one start of a sender to its next."""
+    jitter_ns: int = 0
+    burst_flows: int = 1
+    load_ppm: int | None = None
+    """The load that interval_ns was computed of, in millionths of the sender's line rate:
+    interval = 8 x mean size / (load x rate)."""

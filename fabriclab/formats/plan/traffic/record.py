@@ -1,0 +1,131 @@
+"""What every kind of traffic says of itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from fabriclab.formats.plan.traffic.sizes import Size
+
+Carried = Literal["tcp", "mptcp"]
+Connection = Literal["kept", "new"]
+"""One connection of each pair carries all its flows, or each flow has its own."""
+Mode = Literal["push", "pull"]
+"""Who asks: the sender, or the receiver."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A record of the plan that the lab's readers make, so that it is the standard library's: who reads a lab alone
+    does not wait for pydantic. Of JSON it refuses unknown keys."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carrier(Record):
+    """What carries the flows of a traffic."""
+
+    transport: Carried = "tcp"
+    congestion_control: str | None = None
+    """None: the host's."""
+    dscp: int = 0
+    """Differentiated services code point of every packet, 0 to 63 (RFC 2474)."""
+
+
+PLAIN = Carrier()
+
+
+class Direction(NamedTuple):
+    """Flows that some hosts may send to others."""
+
+    mode: Mode
+    """Who opens the connections: push, those that send; pull, those that receive."""
+    senders: frozenset[str]
+    receivers: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrafficRecord(Record):
+    """A piece of traffic, with what the layers ask of any kind.
+
+    A kind is a subclass in a file of its own, whose fields are the plan's JSON; what stands here is true of most kinds.
+    """
+
+    kind: str = ""
+    name: str
+
+    is_long: ClassVar[bool] = False
+    """Whether its flows have no size, and so no completion time."""
+    has_coflows: ClassVar[bool] = False
+    """Whether its flows belong together in groups whose completion counts (`fabriclab.results.coflows`)."""
+    is_job: ClassVar[bool] = False
+    """Whether it is one job, all of whose phases together have a completion time."""
+
+    @property
+    def last_time_ns(self) -> int:
+        """The last instant, in nanoseconds after the epoch, that the experiment names."""
+        start_ns: int = getattr(self, "start_ns", 0)
+        return start_ns if self.ends_ns is None else self.ends_ns
+
+    @property
+    def flows(self) -> int:
+        """How many flows it is, at most or about."""
+        raise NotImplementedError(f"{self.kind}: its record has no number of flows")
+
+    def sending(self, every: Iterable[str]) -> frozenset[str]:
+        """Return the nodes that send data, whoever asks for them; `every` is all hosts of the plan."""
+        raise NotImplementedError(f"{self.kind}: its record names no senders")
+
+    def receiving(self) -> frozenset[str]:
+        """Return the nodes that receive data, without those that are among `sending`, too."""
+        return frozenset()
+
+    def directions(self, every: Iterable[str]) -> Iterator[Direction]:
+        """Yield which hosts may send to which, and who opens."""
+        yield Direction(getattr(self, "mode", "push"), self.sending(every), self.receiving())
+
+    @property
+    def carried_by(self) -> Carrier:
+        """What carries its flows; the default for one whose flows say it one by one."""
+        carrier: Carrier = getattr(self, "carrier", PLAIN)
+        return carrier
+
+    @property
+    def ends_ns(self) -> int | None:
+        """When its last flow ends or begins by what the lab says, in nanoseconds after the epoch;
+        None: when it is done."""
+        return getattr(self, "stop_ns", None)
+
+    @property
+    def drawn_size(self) -> Size | None:
+        """The sizes that its flows are drawn of; None where they are not drawn."""
+        return None
+
+    @property
+    def has_deadline(self) -> bool:
+        """Whether its flows have a deadline."""
+        return getattr(self, "deadline_ns", None) is not None
+
+    def long_flows(self) -> Counter[str]:
+        """Return how many long flows our replay sends of each host: all may run at once."""
+        return Counter()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FanIn(TrafficRecord):
+    """Traffic from several senders to one receiver."""
+
+    senders: tuple[str, ...]
+    receiver: str
+
+    def sending(self, every: Iterable[str]) -> frozenset[str]:
+        """Return the senders."""
+        return frozenset(self.senders)
+
+    def receiving(self) -> frozenset[str]:
+        """Return the receiver."""
+        return frozenset((self.receiver,))

@@ -1,0 +1,75 @@
+"""The section `traffic` of an experiment as written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+
+from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.lab.reading.document import MappingValue, Value
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.bounds import MOST_FLOWS
+from fabriclab.lab.traffic.scope import Scope
+from fabriclab.traffic import KINDS, load
+
+_Reader = Callable[[Section, str, Scope], "Traffic | None"]
+
+
+@cache
+def keys_of_kinds() -> Mapping[str, tuple[str, ...]]:
+    """Return the keys of each kind; `enabled: false` leaves traffic out of a run, so that a variant or a matrix can
+    choose among several."""
+    return {kind: (*load(kind).keys, "enabled") for kind in KINDS}
+
+
+def read_traffic(root: Section, scope: Scope) -> tuple[Traffic, ...]:
+    """Return the `traffic` section without what is not enabled; what is wrong is recorded, and left out."""
+    before = len(root.problems)
+    root.require("traffic", example=f"traffic: with a name and a kind ({', '.join(KINDS)}) for each")
+    section = root.section("traffic", None)
+    if section is None:
+        return ()
+    if isinstance(root.get("traffic"), MappingValue) and not section.names():
+        root.complain("traffic", "no traffic; name at least one")
+    every = []
+    for name in section.names():
+        if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+            place = section.mapping.key_place(name)
+            root.problems.add(
+                place,
+                section.path(name),
+                f"{shown(name)} cannot name traffic; write letters, digits, '-' and '_'",
+                name,
+            )
+        value = section.get(name)
+        traffic = None if value is None else _read_one(value, section.path(name), name, scope, root)
+        if traffic is not None:
+            every.append(traffic)
+    if not every and len(root.problems) == before:
+        root.complain("traffic", "none of it is enabled; leave one piece at least")
+    _check_number(every, section)
+    return tuple(every)
+
+
+def _read_one(value: Value, key: str, name: str, scope: Scope, root: Section) -> Traffic | None:
+    """Return one piece of traffic; None when it is not enabled, or after recording what is wrong with it."""
+    before = len(root.problems)
+    section = Section(value, key, root.problems, None)
+    section.require("kind", example=f"kind: one of {', '.join(KINDS)}")
+    kind = section.choice("kind", tuple(KINDS))
+    if kind is None:
+        return None
+    read: _Reader = load(kind.value).read
+    section = Section(value, key, root.problems, keys_of_kinds()[kind.value])
+    enabled = section.flag("enabled")
+    traffic = read(section, name, scope)
+    return traffic if len(root.problems) == before and value_or(enabled, True) else None
+
+
+def _check_number(every: Sequence[Traffic], section: Section) -> None:
+    flows = sum(traffic.flows for traffic in every)
+    if flows > MOST_FLOWS:
+        largest = max(every, key=lambda traffic: traffic.flows)
+        share = f", {largest.flows} of them of traffic.{largest.name}" if len(every) > 1 else ""
+        section.problems.add(section.place, "traffic", f"{flows} flows{share}; an experiment has at most {MOST_FLOWS}")

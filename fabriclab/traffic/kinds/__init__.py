@@ -1,0 +1,1 @@
+"""What each kind of traffic can do, a file each, named as the kind is."""

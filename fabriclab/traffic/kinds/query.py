@@ -1,0 +1,127 @@
+"""`kind: query`: partition/aggregate, an aggregator asks workers and waits for them all (DCTCP,
+SIGCOMM 2010, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from fabriclab.formats.plan.traffic import QueryTraffic
+from fabriclab.formats.trace import SMALLEST_BYTES
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.names import HostReader
+from fabriclab.lab.reading.problems import shown
+from fabriclab.lab.reading.section import Section, value_or
+from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES
+from fabriclab.lab.traffic.carrier import CARRIER_KEYS, read_carrier, read_connection
+from fabriclab.lab.traffic.process import PROCESS_KEYS, read_query_arrivals
+from fabriclab.lab.traffic.scope import Scope, read_deadline, read_jitter, read_start, read_stop
+from fabriclab.lab.traffic.size import read_size
+from fabriclab.traffic.kinds import words
+from fabriclab.traffic.kinds.kind import Kind
+from fabriclab.units import format_size
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fabriclab.formats.plan.model import Plan
+    from fabriclab.workload.site import Site
+
+
+class Query(Kind[QueryTraffic]):
+    """Queries."""
+
+    keys = (
+        *("kind", "aggregators", "workers", "fan_out", "request", "response", *PROCESS_KEYS),
+        *("start", "stop", "jitter", "deadline", "connection", *CARRIER_KEYS),
+    )
+
+    def read(self, section: Section, name: str, scope: Scope) -> QueryTraffic | None:
+        """Return the queries; None after recording what is wrong."""
+        section.require(
+            "aggregators",
+            example="aggregators: the hosts that ask: a count, a range such as h1..h4, a group, a list, or all",
+        )
+        section.require("response", example="response: bytes of each worker's answer, such as 2 KB")
+        reader = HostReader(section, scope.names)
+        aggregators = reader.hosts("aggregators")
+        workers = reader.hosts("workers") if "workers" in section else scope.names.hosts
+        fan_out = _fan_out(section, aggregators, workers)
+        request = section.size("request", SMALLEST_BYTES, LARGEST_FLOW_BYTES, "it carries the flow's number")
+        response = read_size(section, "response", scope.directory)
+        arrivals = read_query_arrivals(section)
+        start_ns, jitter_ns, deadline_ns = read_start(section), read_jitter(section), read_deadline(section)
+        stop_ns = read_stop(section, start_ns, "the start", "no more queries start")
+        carrier = read_carrier(section)
+        connection = read_connection(section, carrier)
+        if (
+            aggregators is None
+            or workers is None
+            or fan_out is None
+            or response is None
+            or arrivals is None
+            or stop_ns is None
+        ):
+            return None
+        return QueryTraffic(
+            name=name,
+            aggregators=aggregators,
+            workers=workers,
+            fan_out=fan_out,
+            request_bytes=value_or(request, defaults.REQUEST_BYTES),
+            response=response,
+            arrivals=arrivals,
+            start_ns=start_ns,
+            stop_ns=stop_ns,
+            jitter_ns=jitter_ns,
+            deadline_ns=deadline_ns,
+            connection=connection,
+            carrier=carrier,
+        )
+
+    def flows(self, traffic: QueryTraffic, site: Site) -> pl.DataFrame:
+        """Return the responses. A query is the group `NAME/q17`."""
+        from fabriclab.workload.queries import query_table
+
+        return query_table(traffic, site)
+
+    def sentences(self, traffic: QueryTraffic, plan: Plan) -> Iterator[str]:
+        """Yield who asks whom, sizes, the process, and how many queries it comes to."""
+        from fabriclab.workload.sizes import mean_size
+        from fabriclab.workload.summary import size_lines
+
+        asks = "asks" if len(traffic.aggregators) == 1 else "ask"
+        workers = f"{traffic.fan_out} of {words.people(traffic.workers)}"
+        yield f"{words.people(traffic.aggregators)} {asks} {workers}{words.over(traffic.carrier)}"
+        fixed = traffic.response.kind == "fixed"
+        yield from words.sizes(fixed, mean_size(traffic.response), size_lines(traffic.response))
+        request = f"request {format_size(traffic.request_bytes)}{words.jittered(traffic.jitter_ns)}"
+        yield f"{words.process(traffic.arrivals, 'query')} of each aggregator, {request}"
+        queries = len(traffic.aggregators) * (traffic.stop_ns - traffic.start_ns) / traffic.arrivals.interval_ns
+        about = f"about {queries:,.0f} queries, {queries * traffic.fan_out:,.0f} flows"
+        span, deadline = words.span(traffic.start_ns, traffic.stop_ns), words.deadline(traffic.deadline_ns)
+        yield f"{span}: {about}; connections {traffic.connection}{deadline}"
+
+    def drawn(self, traffic: QueryTraffic, flows: pl.DataFrame, site: Site) -> Iterator[str]:
+        """Yield how many queries there are, and the sizes of their answers."""
+        from fabriclab.workload.summary import size_lines
+
+        asked = f"each of {traffic.fan_out} workers; requests of {format_size(traffic.request_bytes)}"
+        yield f"queries: {flows['group'].n_unique()}, {asked}"
+        yield from size_lines(traffic.response)
+
+
+KIND = Query()
+
+
+def _fan_out(section: Section, aggregators: Sequence[str] | None, workers: Sequence[str] | None) -> int | None:
+    """Return how many workers a query asks: at most, and by default, as many as every aggregator has beside itself."""
+    if aggregators is None or workers is None:
+        return None
+    alone = next((host for host in aggregators if set(workers) <= {host}), None)
+    if alone is not None:
+        section.complain("workers", f"aggregator {shown(alone)} is the only worker; it does not ask itself")
+        return None
+    most = min(len(workers) - (host in workers) for host in aggregators)
+    fan_out = section.count("fan_out", 1, most, "an aggregator does not ask itself")
+    return None if "fan_out" in section and fan_out is None else value_or(fan_out, most)
