@@ -40,6 +40,17 @@ fn disturbances_are_programs_like_all_others() {
 }
 
 #[test]
+fn a_lab_is_live_when_the_job_says_so() {
+    assert!(parse(GOOD).expect("good").live.is_none());
+    let live = |text: &str| parse(&with(&format!(r#""live": {text}"#)));
+    let idle = live(r#"{"idle": true}"#).expect("good").live;
+    assert!(idle.is_some_and(|live| live.idle));
+    for bad in ["true", "{}", r#"{"idle": false, "speed": 1}"#] {
+        assert!(live(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
 fn an_unknown_key_names_its_line() {
     let failure = parse(&GOOD.replace("\"sysctl\"", "\"sysctls\"")).expect_err("must be refused");
     assert_eq!(failure.line, Some(4));
