@@ -76,6 +76,11 @@ class Outputs:
         return str(self._hash.hexdigest()[:16])
 
 
+def is_down(frame: Frame) -> bool:
+    """Return whether an input ends the lab."""
+    return frame.kind == Input.OPEN and frame.data.startswith(b'{"down"')
+
+
 class Recorder:
     """Writes a recording. Every line is with the system before the next input is sent, whoever is killed then."""
 

@@ -21,7 +21,7 @@ from fabriclab.formats.plan import Plan, parse_plan_json
 from fabriclab.formats.run_directory import MANIFEST, PLAN
 from fabriclab.live.machine import MachineGone
 from fabriclab.live.pace import Speed
-from fabriclab.live.recording import Header, Recording, RecordingError, Taken, read_recording
+from fabriclab.live.recording import Header, Recording, RecordingError, Taken, is_down, read_recording
 from fabriclab.live.running import Running
 from fabriclab.live.wanted import Wanted, plan_hash
 from fabriclab.live.wire import Frame, encode
@@ -187,18 +187,11 @@ async def _give(running: Running, recording: Recording) -> _Followed:
             if difference is None and taken.outputs != recorded.outputs:
                 difference = recorded
         machine.replaying(False)
-        if not _is_down(recording):
+        if not recording.inputs or not is_down(recording.inputs[-1].frame):
             await machine.submit(_last_session(recording) + 1, Input.OPEN, encode({"down": {}}))
     except MachineGone as gone:
         return _Followed(given, difference, f"after {given} of {len(recording.inputs)} inputs: {gone}")
     return _Followed(given, difference, "")
-
-
-def _is_down(recording: Recording) -> bool:
-    if not recording.inputs:
-        return False
-    last = recording.inputs[-1].frame
-    return last.kind == Input.OPEN and b'"down"' in last.data[:16]
 
 
 def _last_session(recording: Recording) -> int:

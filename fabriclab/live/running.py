@@ -20,7 +20,7 @@ from fabriclab.formats.live import Input, Output
 from fabriclab.live.gather import Started, gather_started
 from fabriclab.live.machine import LiveMachine
 from fabriclab.live.pace import Speed
-from fabriclab.live.recording import Recorder, Taken
+from fabriclab.live.recording import Recorder, Taken, is_down
 from fabriclab.live.wanted import Wanted
 from fabriclab.live.wire import Frame, WireError, decode
 from fabriclab.runs import RunContext, RunResult, run_point
@@ -59,6 +59,7 @@ class Running:
         self._teller = RunTeller(wanted.plan.lab, wanted.plan, self._told)
         self._on_progress = on_progress
         self._recorder: Recorder | None = None
+        self._is_ending = False
         self._started: dict[int, Started] = {}
         self._following: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -120,6 +121,7 @@ class Running:
     def _took(self, taken: Taken) -> None:
         if taken.frame.kind == Input.OPEN:
             self._note_start(taken.frame)
+            self._is_ending = is_down(taken.frame)
         if self._recorder is None:
             return
         try:
@@ -140,11 +142,11 @@ class Running:
         self._recorder = Recorder(self.directory, self.wanted.header())
 
     def _end_recording(self) -> None:
-        """Write down how far the recording goes, as far as that can be written."""
+        """Write down how far the recording goes, where the machine was not killed meanwhile."""
         if self._recorder is None:
             return
         try:
-            if self.failure is None:
+            if self.failure is None and self._is_ending:
                 self._recorder.end(self.machine.outputs)
         except OSError as error:
             self.failure = error

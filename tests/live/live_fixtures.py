@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import fake_live
 import pytest
 
 import fabriclab
-from fabriclab.live import serve
-from fabriclab.live.lab import Live
+
+if TYPE_CHECKING:
+    from fabriclab.live.lab import Live
 
 TOPOLOGY = """\
 name: pair
@@ -31,12 +32,13 @@ title: a pair
 switches: {default: {buffer: 64 KB}}
 traffic: {one: {kind: rounds, senders: 1, receiver: h2, size: 10 KB, rounds: 1}}
 """
-Up = Callable[..., Live]
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the lab `pair`, and a place for sockets."""
+    import fake_live
+
     runtime = tmp_path / "rt"
     runtime.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
@@ -50,6 +52,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def served_here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Servers are threads of this process."""
+    from fabriclab.live import serve
+
     threads: dict[int, threading.Thread] = {}
 
     def start(_module: str, _arguments: Sequence[str], channel: int) -> int:
