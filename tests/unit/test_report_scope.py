@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from synthetic_run import FLOW_HEADER, QUEUE_HEADER, TRACE_HEADER, plan_of, write_run
 from typer.testing import CliRunner
@@ -21,7 +22,7 @@ from fabriclab.report.page import page_of
 from fabriclab.report.tables.points import key_figures
 from fabriclab.results import evaluate_checks, read_run
 from fabriclab.results.jobs import job_metrics
-from fabriclab.results.queue_metrics import over_all_ports
+from fabriclab.results.queue_metrics import over_all_ports, queue_metrics
 
 TRAFFIC = [{"kind": "flows", "name": "f", "senders": ["h1", "h2"], "receiver": "h3"}]
 QUIET, BUSY, UNSEEN = "s1:eth1", "s1:eth2", "s1:eth3"
@@ -189,3 +190,19 @@ def test_a_figure_of_drops_without_a_port_is_of_all_ports(tmp_path: Path) -> Non
 
 def test_a_figure_of_a_queue_without_a_port_is_of_the_port_that_the_headline_names(tmp_path: Path) -> None:
     assert default_place(read_run(run_with_ports(tmp_path / "run", [QUIET, BUSY]))) == (BUSY, None)
+
+
+def test_the_rate_of_a_port_is_that_of_its_counter_over_the_busy_time() -> None:
+    times_ms = (-1, 0, 10, 20, 30, 40)
+    counter = (0, 0, 0, 1_250_000, 2_500_000, 2_500_000)
+    rows = pl.LazyFrame(
+        {
+            "time_ns": [time * 1_000_000 for time in times_ms],
+            "port": ["s1:eth1"] * 6,
+            **{name: [0] * 6 for name in ("bytes", "packets", "drops", "marks")},
+            "sent_bytes": counter,
+            "sent_packets": [sent // 1250 for sent in counter],
+        }
+    )
+    assert queue_metrics(rows, ["s1:eth1"], 10_000_000, 30_000_000)["sent_bps[s1:eth1]"] == 1e9
+    assert queue_metrics(rows, ["s1:eth1", "s1:eth2"], 9_000_000, 31_000_000)["sent_bps"] == 0.5e9

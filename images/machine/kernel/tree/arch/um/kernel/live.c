@@ -16,19 +16,12 @@
  * Who reads slowly at the host's end makes the machine wait, and its time with
  * it: nothing is dropped.
  */
-#include <linux/fs.h>
 #include <linux/hardirq.h>
 #include <linux/init.h>
 #include <linux/math64.h>
-#include <linux/miscdevice.h>
-#include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/poll.h>
-#include <linux/uaccess.h>
-#include <linux/wait.h>
-#include <linux/fabriclab_live.h>
 #include <linux/time-internal.h>
 #include <os.h>
+#include "live.h"
 
 /* Running late by less is made up for; by more, time has been lost. */
 #define LIVE_SLIP_NS	(20 * NSEC_PER_MSEC)
@@ -66,18 +59,10 @@ static struct {
 	u8 bytes[LIVE_PAYLOAD_MAX];
 } held;
 
-/* The input that PID 1 has not read yet. */
-static struct {
-	u32 length;
-	u8 bytes[LIVE_PAYLOAD_MAX];
-} input;
+struct live_input live_input;
+DECLARE_WAIT_QUEUE_HEAD(live_input_arrived);
+atomic_t live_device_users = ATOMIC_INIT(0);
 
-/* What PID 1 writes, on its way to the host. */
-static u8 output[LIVE_PAYLOAD_MAX];
-static DEFINE_MUTEX(output_lock);
-
-static DECLARE_WAIT_QUEUE_HEAD(input_arrived);
-static atomic_t device_users = ATOMIC_INIT(0);
 static bool replaying;
 static u64 told_clock_at;
 static u64 listened_at;
@@ -119,6 +104,20 @@ static void read_host(void *data, size_t length)
 		data += n;
 		length -= n;
 	}
+}
+
+bool live_is_on(void)
+{
+	return live_fd >= 0;
+}
+
+/* Bytes that PID 1 wrote. */
+void live_output(const void *bytes, size_t length)
+{
+	struct live_header header = { .kind = LIVE_OUTPUT, .length = length };
+
+	write_host(&header, sizeof(header));
+	write_host(bytes, length);
 }
 
 static void tell(enum live_answer kind, u64 a, u64 b)
@@ -165,7 +164,7 @@ static void advance(u64 instant)
 	*clock = max_t(u64, *clock, instant);
 }
 
-static void stop(enum live_stop why)
+void live_stop(enum live_stop why)
 {
 	pace.stopped = true;
 	tell(LIVE_STOPPED, *clock, why);
@@ -221,7 +220,7 @@ static void obey(u64 next)
 		break;
 	case LIVE_STOP:
 		advance(instant_of(wall, next));
-		stop(LIVE_STOP_ASKED);
+		live_stop(LIVE_STOP_ASKED);
 		break;
 	case LIVE_REPLAY:
 		replaying = header.a;
@@ -247,20 +246,20 @@ static bool listen(u64 wall, u64 until, u64 next)
 
 static bool can_take(void)
 {
-	return held.held && !input.length && atomic_read(&device_users);
+	return held.held && !live_input.length && atomic_read(&live_device_users);
 }
 
 /* Gives the held input to PID 1. */
 static void take(u64 instant)
 {
 	advance(instant);
-	memcpy(input.bytes, held.bytes, held.length);
-	input.length = held.length;
+	memcpy(live_input.bytes, held.bytes, held.length);
+	live_input.length = held.length;
 	held.held = false;
 	tell(LIVE_TAKEN, live_events, instant);
 	/* The idle loop sleeps for RCU; an interrupt wakes it. */
 	irq_enter();
-	wake_up_interruptible(&input_arrived);
+	wake_up_interruptible(&live_input_arrived);
 	irq_exit();
 }
 
@@ -290,7 +289,7 @@ static bool arrive(u64 next, bool recorded)
 	if (pace.until <= next) {
 		advance(pace.until);
 		pace.until = U64_MAX;
-		stop(LIVE_STOP_UNTIL);
+		live_stop(LIVE_STOP_UNTIL);
 	}
 	return false;
 }
@@ -334,103 +333,3 @@ bool live_gate(unsigned long long *now, unsigned long long next)
 	live_events++;
 	return false;
 }
-
-/* -- The device -------------------------------------------------------------------- */
-
-static int live_open(struct inode *inode, struct file *file)
-{
-	/* PID 1's alone. */
-	if (atomic_cmpxchg(&device_users, 0, 1))
-		return -EBUSY;
-	return stream_open(inode, file);
-}
-
-static int live_release(struct inode *inode, struct file *file)
-{
-	atomic_set(&device_users, 0);
-	return 0;
-}
-
-/* One whole input; EMSGSIZE if it is longer than the caller's buffer. */
-static ssize_t live_read(struct file *file, char __user *buffer, size_t size,
-			 loff_t *position)
-{
-	u32 length;
-	int status;
-
-	while (!input.length) {
-		if (file->f_flags & O_NONBLOCK)
-			return -EAGAIN;
-		status = wait_event_interruptible(input_arrived, input.length);
-		if (status)
-			return status;
-	}
-	length = input.length;
-	if (size < length)
-		return -EMSGSIZE;
-	if (copy_to_user(buffer, input.bytes, length))
-		return -EFAULT;
-	input.length = 0;
-	return length;
-}
-
-/* One output. The host reads it before time goes on. */
-static ssize_t live_write(struct file *file, const char __user *buffer,
-			  size_t size, loff_t *position)
-{
-	struct live_header header = { .kind = LIVE_OUTPUT, .length = size };
-	ssize_t status = -EFAULT;
-
-	if (size > LIVE_PAYLOAD_MAX)
-		return -EMSGSIZE;
-	mutex_lock(&output_lock);
-	if (!copy_from_user(output, buffer, size)) {
-		write_host(&header, sizeof(header));
-		write_host(output, size);
-		status = size;
-	}
-	mutex_unlock(&output_lock);
-	return status;
-}
-
-static __poll_t live_poll(struct file *file, poll_table *table)
-{
-	poll_wait(file, &input_arrived, table);
-	return EPOLLOUT | EPOLLWRNORM |
-	       (input.length ? EPOLLIN | EPOLLRDNORM : 0);
-}
-
-/* PID 1 lets the host look before time goes on. */
-static long live_ioctl(struct file *file, unsigned int command,
-		       unsigned long argument)
-{
-	if (command != LIVE_IOC_STOP)
-		return -ENOTTY;
-	stop(LIVE_STOP_BY_INIT);
-	return 0;
-}
-
-static const struct file_operations live_operations = {
-	.owner		= THIS_MODULE,
-	.open		= live_open,
-	.release	= live_release,
-	.read		= live_read,
-	.write		= live_write,
-	.poll		= live_poll,
-	.unlocked_ioctl	= live_ioctl,
-};
-
-static struct miscdevice live_device = {
-	.minor	= LIVE_DEVICE_MINOR,
-	.name	= "fabriclab",
-	.fops	= &live_operations,
-};
-
-static int __init live_init(void)
-{
-	if (live_fd < 0)
-		return 0;
-	os_prompt_timers();
-	return misc_register(&live_device);
-}
-device_initcall(live_init);

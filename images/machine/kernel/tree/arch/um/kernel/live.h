@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Between the idle loop of a live machine (live.c) and the device by which PID 1
+ * takes part in it (live_device.c).
+ */
+#ifndef UM_LIVE_H
+#define UM_LIVE_H
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/fabriclab_live.h>
+
+/* An input that PID 1 has not read yet; none: its length is 0. */
+struct live_input {
+	u32 length;
+	u8 bytes[LIVE_PAYLOAD_MAX];
+};
+
+extern struct live_input live_input;
+extern wait_queue_head_t live_input_arrived;
+/* Whether PID 1 has the device open. */
+extern atomic_t live_device_users;
+
+bool live_is_on(void);
+void live_stop(enum live_stop why);
+void live_output(const void *bytes, size_t length);
+
+#endif
