@@ -21,9 +21,9 @@ from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.private_directory import memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.virtual import Machine, machine_argv
-from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, Answer, Input, Output, Request
+from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, PAYLOAD_MAX, Answer, Input, Output, Request
 
-WALL_LIMIT_S = 30
+WALL_LIMIT_S = 300
 """Far above what anything takes: a machine that hangs must not hang the tests."""
 MAX_SPEED = 0
 INPUT = (Request.INPUT, 0, 0)
@@ -191,6 +191,7 @@ class LiveMachine:
                 self.diverged = True
 
     def _note(self, data: bytes) -> None:
+        assert len(data) <= PAYLOAD_MAX
         self.outputs.append(data)
         number, kind = struct.unpack_from(FRAME, data)
         session = self.sessions.setdefault(number, Session(number))
@@ -209,19 +210,28 @@ class LiveMachine:
         return data
 
 
-@contextlib.contextmanager
-def live_machine(
-    artefacts: Artefacts, directory: Path, job: Mapping[str, object], files: Mapping[str, str] | None = None
-) -> Iterator[LiveMachine]:
-    """Boot a machine with a live job, and wait until it has stopped its clock. Nothing of it is left afterwards."""
-    texts = {"machine/job.json": json.dumps(job), **(files or {})}
-    for name, text in texts.items():
+def write_job(directory: Path, job: Mapping[str, object], files: Mapping[str, str]) -> None:
+    """Write a run directory."""
+    for name, text in {"machine/job.json": json.dumps(job), **files}.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (directory / "logs").mkdir()
+    (directory / "logs").mkdir(exist_ok=True)
+
+
+def machine_of(artefacts: Artefacts, directory: Path) -> Machine:
+    """Return how a small machine is started."""
     cpu = min(os.sched_getaffinity(0))
-    machine = Machine(artefacts=artefacts, directory=directory, seed=1, memory_bytes=256 << 20, cpu=cpu)
+    return Machine(artefacts=artefacts, directory=directory, seed=1, memory_bytes=256 << 20, cpu=cpu)
+
+
+@contextlib.contextmanager
+def live_machine(
+    artefacts: Artefacts, directory: Path, job: Mapping[str, object], files: Mapping[str, str]
+) -> Iterator[LiveMachine]:
+    """Boot a machine with a live job, and wait until it has stopped its clock. Nothing of it is left afterwards."""
+    write_job(directory, job, files)
+    machine = machine_of(artefacts, directory)
     ours, its = socket.socketpair()
     ours.settimeout(WALL_LIMIT_S)
     log = directory / "console"

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from live_machine import LiveMachine, Session, live_machine
+from live_machine import LiveMachine, Session, live_machine, machine_of, write_job
 
 from fabriclab.engine.artefacts import Artefacts
-from fabriclab.formats.live import INPUT_CREDIT, OUTPUT_CREDIT, Input, Output
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.virtual import run_machine
+from fabriclab.formats.live import INPUT_CREDIT, LIVE_FILES, OUTPUT_CREDIT, REAL_TIME, Input, Output, Stop
 
 pytestmark = pytest.mark.vm
 
@@ -59,9 +61,7 @@ def shell(live: LiveMachine, script: str, **more: object) -> Session:
     return live.open(exec={"node": "a", "argv": ["sh", "-c", script], **more})
 
 
-def test_a_program_has_its_streams_its_status_and_the_end_of_its_input_while_time_stands_still(
-    live: LiveMachine,
-) -> None:
+def test_a_program_has_its_streams_status_and_end_of_input_while_time_stands_still(live: LiveMachine) -> None:
     began = live.now_ns
     session = shell(live, "cat; echo $GREETING >&2; exit 3", environment={"GREETING": "good day"}, watches=True)
     live.say(session.number, Input.DATA, b"hello ")
@@ -76,7 +76,7 @@ def test_a_program_has_its_streams_its_status_and_the_end_of_its_input_while_tim
     assert live.run("a", "sh", "-c", "kill -9 $$").status == "signal 9"
     # What orphans hold open is not waited for.
     assert live.run("a", "sh", "-c", "sleep 1000 & echo done").stdout == b"done\n"
-    assert live.now_ns == began and len(live.stops) == 1
+    assert live.stops == [(began, Stop.BY_INIT)] and live.now_ns == began
     assert live.down()[-1]["status"] == "complete"
 
 
@@ -258,8 +258,8 @@ def test_a_change_happens_at_once_and_a_mistake_in_one_is_told(artefacts: Artefa
 def test_traffic_is_started_and_stopped_and_its_failure_ends_nothing(artefacts: Artefacts, tmp_path: Path) -> None:
     described = job(traffic=[program("own", "a", "false")], live={"idle": True})
     with live_machine(artefacts, tmp_path / "run", described, FILES) as live:
-        assert done(live, files={"live/say": "echo $FABRICLAB_EPOCH_NS;"}) == "exit 0"
-        assert done(live, append={"live/say": " exit 9"}) == "exit 0"
+        assert done(live, files={f"{LIVE_FILES}/say": "echo $FABRICLAB_EPOCH_NS;"}) == "exit 0"
+        assert done(live, append={f"{LIVE_FILES}/say": " exit 9"}) == "exit 0"
         assert "no path of a file below live/" in live.open(files={"logs/x": ""}).error["message"]  # type: ignore[index]
         failing = live.open(start={"programs": [program("f", "a", "sh", "/job/live/say")], "role": "traffic"})
         assert live.finish(failing).status == "exit 9"
@@ -279,6 +279,7 @@ def test_traffic_is_started_and_stopped_and_its_failure_ends_nothing(artefacts: 
         stopped = live.open(stop={"names": ["deaf"]})
         live.step(2 * SECOND_NS)
         assert not stopped.ended
+        assert live.stops[-1][1] == Stop.UNTIL
         live.step(1)
         assert live.finish(stopped).status == "exit 0"
         events = live.down()
@@ -287,6 +288,24 @@ def test_traffic_is_started_and_stopped_and_its_failure_ends_nothing(artefacts: 
     assert said == epoch + failing.started["epoch_ns"] and said % 1_000_000 == 0
     assert [event["message"].split(";")[0] for event in events if event["event"] == "error"] == ["f ended with exit 9"]
     assert events[-1] == {**events[-1], "event": "end", "status": "complete"}
+
+
+def test_without_an_input_a_live_lab_does_what_a_run_does(artefacts: Artefacts, tmp_path: Path) -> None:
+    script = "od -An -N8 -tu8 /dev/urandom; ping -c 5 -i 0.1 10.0.0.2; date +%N"
+    event = {
+        **change("slow", "qdisc change dev eth1 parent 1:1 handle 2: netem delay 3ms", tool="tc"),
+        "at_ns": 2 * 10**8,
+    }
+    described = job(traffic=[program("looks", "a", "sh", "-c", script)], events=[event])
+    with live_machine(artefacts, tmp_path / "live", described, FILES) as live:
+        live.pace()
+        live.wait(lambda: live.now_ns > SECOND_NS)
+        live.down()
+    run = tmp_path / "run"
+    write_job(run, {key: part for key, part in described.items() if key != "live"}, FILES)
+    assert run_machine(machine_of(artefacts, run), lambda _: None, Interrupt()).status == "complete"
+    said = (run / "logs" / "looks.log").read_text()
+    assert "time=3.0" in said and said == (tmp_path / "live" / "logs" / "looks.log").read_text()
 
 
 def session_of_everything(live: LiveMachine) -> None:
@@ -300,7 +319,7 @@ def session_of_everything(live: LiveMachine) -> None:
         }
     )
     live.say(bash.number, Input.DATA, b"echo $RANDOM $$; ping -c 3 -i 0.2 10.0.0.2\n")
-    live.pace(1 << 32)
+    live.pace(REAL_TIME)
     live.until(bash, b"rtt min")
     live.run("b", "sh", "-c", "head -c 30 /dev/urandom; date +%N; ls -l /proc/self/fd")
     transfer = {"programs": [program("iperf", "b", "iperf3", "-s", "-1")], "role": "disturbance"}
@@ -309,6 +328,7 @@ def session_of_everything(live: LiveMachine) -> None:
     live.finish(client)
     live.finish(server)
     live.stop()
+    assert live.stops[-1][1] == Stop.ASKED
     live.open(change=change("slow", "qdisc replace dev eth1 parent 1:1 handle 2: netem delay 3ms", tool="tc"))
     live.say(bash.number, Input.DATA, b"ping -c 2 -i 0.2 10.0.0.2; echo $RANDOM; exit 4\n")
     live.pace()

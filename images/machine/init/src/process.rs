@@ -189,6 +189,19 @@ fn prepare(node: Option<&Node>, part: Part, streams: &Streams) -> nix::Result<()
     dup2_stderr(&streams.errors)
 }
 
+/// Does `work` as one that only watches: nobody else's numbers tell of what it draws.
+pub fn watching<T>(work: impl FnOnce() -> T) -> T {
+    let before = personality::get();
+    if let Ok(persona) = before {
+        let _ = personality::set(persona | PERSONALITY_WATCHES);
+    }
+    let done = work();
+    if let Ok(persona) = before {
+        let _ = personality::set(persona);
+    }
+    done
+}
+
 /// Kills all processes of a node but its first, whoever started them.
 pub fn kill_all(machine: &Machine, node: &Node) -> Result<()> {
     let killer = machine.children_inside(node, || {

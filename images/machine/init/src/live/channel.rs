@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::frame::{self, Answer, BYTES_MAX, PAYLOAD_MAX};
 use crate::failure::{Context, Failure, Result};
+use crate::process;
 use crate::sys;
 
 const DEVICE: &str = "/dev/fabriclab";
@@ -28,7 +29,8 @@ impl Channel {
     pub fn open() -> Result<Self> {
         let (major, minor) = DEVICE_NUMBER;
         let mode = Mode::from_bits_truncate(0o600);
-        mknod(DEVICE, SFlag::S_IFCHR, mode, makedev(major, minor))
+        // A new file's generation is a random number.
+        process::watching(|| mknod(DEVICE, SFlag::S_IFCHR, mode, makedev(major, minor)))
             .context(|| format!("make {DEVICE}"))?;
         let mut options = File::options();
         let flags = OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
