@@ -5,7 +5,7 @@ from __future__ import annotations
 import _socket  # what `socket` is made of: half of what a client imports would be `selectors` and names of families
 
 from fabriclab.errors import FabriclabError
-from fabriclab.formats.live import INPUT_CREDIT, Input, Output
+from fabriclab.formats.live import INPUT_CREDIT, OUTPUT_CREDIT, Input, Output
 from fabriclab.live import registry
 from fabriclab.live.wire import (
     FRAME_BYTES,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 _READ_BYTES = 1 << 16
-_CREDIT_STEP = 1 << 17
+CREDIT_STEP = OUTPUT_CREDIT // 2
 """So many bytes are consumed before the process is told: half of what it may send ahead."""
 
 
@@ -171,7 +171,7 @@ class Session:
     def consumed(self, length: int) -> None:
         """Say that so many bytes of output are done with: then it may send as many more."""
         self._consumed += length
-        if self._consumed >= _CREDIT_STEP and self.status is None:
+        if self._consumed >= CREDIT_STEP and self.status is None:
             self.connection.send(Input.CREDIT, number(self._consumed))
             self._consumed = 0
 

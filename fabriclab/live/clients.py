@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabriclab.errors import FabriclabError
 from fabriclab.formats.live import Input, Output
-from fabriclab.live.client import failure_text
+from fabriclab.live.client import CREDIT_STEP, failure_text
 from fabriclab.live.machine import MachineGone
 from fabriclab.live.wire import FRAME_BYTES, WireError, client_frame, decode, encode, number, parse_client_head
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 HANG_UP_PATIENCE_S = 2.0
 """How long a process may live on after SIGHUP when its client has gone."""
 _SIGHUP, _SIGKILL = 1, 9
-_CREDIT_STEP = 1 << 17
 
 
 class Refused(FabriclabError):  # noqa: N818 - it says what happened
@@ -147,7 +146,7 @@ class ClientSession(Session):
     def _drop(self, length: int) -> None:
         """Take output that nobody reads any more: a process that is to end must not wait for its reader."""
         self._dropped += length
-        if self._dropped >= _CREDIT_STEP:
+        if self._dropped >= CREDIT_STEP:
             task = asyncio.create_task(self._quietly(Input.CREDIT, number(self._dropped)))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)

@@ -35,8 +35,12 @@ class Control:
         self._live_programs: dict[str, list[list[str]]] = {}
         self._starting = asyncio.Lock()
         server.check_opening = self.check_opening
-        for name in ("state", "pause", "resume", "step", "speed", "down", "start", "stop", "flow"):
-            server.answer(name, getattr(self, f"_{name}"))
+        answers = {
+            **{"state": self._state, "pause": self._pause, "resume": self._resume, "step": self._step},
+            **{"speed": self._speed, "start": self._start, "stop": self._stop, "flow": self._flow, "down": self._down},
+        }
+        for name, answer in answers.items():
+            server.answer(name, answer)
 
     # -- What there is ------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fabriclab.api.engine import fit_engine
+from fabriclab.api.engine import fit_machine
 from fabriclab.api.progress import Progress
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.files import read_text
@@ -61,13 +61,10 @@ def open_recording(directory: Path, speed: Speed, command: tuple[str, ...]) -> t
     header = recording.header
     plan = _plan(directory, header)
     lab_directory = Path(header.lab_directory)
-    made_from = fit_engine("vm", lab_directory, [plan])
-    if not isinstance(made_from, Artefacts):
-        raise EngineError("a recording is replayed in the virtual machine")
     wanted = Wanted(
         plan=plan,
         lab_directory=lab_directory,
-        artefacts=_same_artefacts(made_from, header),
+        artefacts=_same_artefacts(fit_machine([plan]), header),
         command=command,
         report=_report(directory),
         idle=header.idle,

@@ -14,6 +14,7 @@ import polars as pl
 from fabriclab.compile import compiled_flows, trace_text
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.job import Program
+from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import Carrier, FlowsTraffic, Iperf3Traffic, Traffic
 from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
@@ -96,7 +97,7 @@ def compile_start(plan: Plan, lab_directory: Path, traffic: Traffic, number: int
     flows = compiled_flows(alone, lab_directory)
     lowest = int(flows["flow"].min() or 0)  # type: ignore[arg-type]
     flows = flows.with_columns((pl.col("flow").cast(pl.Int64) - lowest + first_flow).cast(pl.UInt32).alias("flow"))
-    place = f"live/{number}"
+    place = f"{LIVE_FILES}/{number}"
     parts = tuple(_parts(place, trace_text(flows)))
     hosts = sorted({str(name) for column in ("src", "dst") for name in flows[column].cast(pl.String).unique()})
     waits = flows["after"].null_count() < flows.height
@@ -116,7 +117,7 @@ def _parts(place: str, text: Iterator[str]) -> Iterator[dict[str, dict[str, str]
 
 
 def _program(traffic: str, host: str, number: int, waits: bool) -> Program:
-    place = f"/job/live/{number}"
+    place = f"/job/{LIVE_FILES}/{number}"
     rendezvous = f"{_RENDEZVOUS}/live-{number}" if waits else _RENDEZVOUS
     argv = [
         *("/tools/replay", "--host", host, "--trace", f"{place}/{LIVE_TRACE}", "--hosts", "/job/traffic/hosts.csv"),

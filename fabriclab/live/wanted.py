@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriclab.api.engine import fit_engine
+from fabriclab.api.engine import fit_machine
 from fabriclab.api.lab import Lab, check_seed, load_lab, written_settings
 from fabriclab.api.warnings import sentences_before_runs
-from fabriclab.engine.artefacts import Artefacts, EngineError
+from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.host import fabriclab_version
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.model import Probes
@@ -73,13 +73,10 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
     plan = plan_for(resolve_plan(lab.written, {**written_settings(lab, None), **settings}, seed), "vm")
     if not question["probes"]:
         plan = plan.model_copy(update={"probes": _NO_PROBES})
-    made_from = fit_engine("vm", lab.directory, [plan])
-    if not isinstance(made_from, Artefacts):
-        raise EngineError("a live lab needs the virtual machine: containers have no time that could be paced")
     return Wanted(
         plan=plan,
         lab_directory=lab.directory,
-        artefacts=made_from,
+        artefacts=fit_machine([plan]),
         command=tuple(question["command"]),
         report=lab.written.report,
         idle=question["idle"],

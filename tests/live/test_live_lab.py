@@ -189,7 +189,7 @@ def test_what_keeps_a_lab_from_coming_up_is_said(served_here: Path) -> None:
         ({"out": "pair"}, 2, "is there already"),
     ):
         with pytest.raises(UpFailed, match=text) as failed:
-            fabriclab.up("pair", **arguments)  # type: ignore[arg-type]
+            fabriclab.up("pair", **arguments)
         assert failed.value.status == status
     with pytest.raises(UpFailed, match="no such directory"):
         fabriclab.up("./pairs")
