@@ -16,35 +16,19 @@ import fabriclab
 if TYPE_CHECKING:
     from fabriclab.live.lab import Live
 
-TOPOLOGY = """\
-name: pair
-topology:
-  nodes:
-    s1: {kind: linux, labels: {fabriclab.role: switch}}
-    h1: {kind: linux}
-    h2: {kind: linux}
-  links:
-    - {endpoints: ['h1:eth1', 's1:eth1'], vars: {rate: 1 Gbps}}
-    - {endpoints: ['h2:eth1', 's1:eth2'], vars: {rate: 1 Gbps}}
-"""
-EXPERIMENT = """\
-title: a pair
-switches: {default: {buffer: 64 KB}}
-traffic: {one: {kind: rounds, senders: 1, receiver: h2, size: 10 KB, rounds: 1}}
-"""
-
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the lab `pair`, and a place for sockets."""
     import fake_live
+    import pair_lab
 
     runtime = tmp_path / "rt"
     runtime.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     found = fake_live.artefacts(tmp_path)
     monkeypatch.setattr("fabriclab.api.engine.find_artefacts", lambda: found)
-    fabriclab.Lab.from_yaml(TOPOLOGY, EXPERIMENT).write(tmp_path / "pair")
+    fabriclab.Lab.from_yaml(pair_lab.TOPOLOGY, pair_lab.EXPERIMENT).write(tmp_path / "pair")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
