@@ -62,7 +62,7 @@ def replayed(directory: Path, speed: str) -> str:
 
 
 def test_nodes_are_reached_and_reach_each_other(live: Live) -> None:
-    assert re.search(r"time=0\.\d+ ms", live.exec("h1", ["ping", "-c1", "h2"]).stdout)
+    assert re.search(r"time=\d\.\d+ ms", live.exec("h1", ["ping", "-c1", "h2"]).stdout)
     assert live.exec("h1", ["sh", "-c", "cat; echo err >&2; exit 3"], input="in", check=False) == fabriclab.Executed(
         3, "in", "err\n"
     )
