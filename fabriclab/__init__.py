@@ -7,9 +7,11 @@ loaded when it is first asked for, so that importing the package takes no time.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as in `typing`, whose import takes as long as all that `fabriclab exec` needs beside it
 if TYPE_CHECKING:
+    from typing import Any
+
     from fabriclab.api.beginning import NewLab as NewLab
     from fabriclab.api.beginning import new as new
     from fabriclab.api.cancel import Cancel as Cancel
@@ -58,6 +60,12 @@ if TYPE_CHECKING:
     from fabriclab.formats.plan.model import Plan as Plan
     from fabriclab.lab.reading.problems import LabError as LabError
     from fabriclab.lab.reading.problems import Mistake as Mistake
+    from fabriclab.live.client import LiveError as LiveError
+    from fabriclab.live.lab import CommandFailed as CommandFailed
+    from fabriclab.live.lab import Executed as Executed
+    from fabriclab.live.lab import Live as Live
+    from fabriclab.live.lab import up as up
+    from fabriclab.live.launch import UpFailed as UpFailed
     from fabriclab.results.csv_logs import ResultsError as ResultsError
     from fabriclab.workload.site import TraceError as TraceError
 
@@ -83,6 +91,9 @@ _NAMES = {
     "errors": ("ArgumentError", "FabriclabError"),
     "formats.plan.model": ("Plan",),
     "lab.reading.problems": ("LabError", "Mistake"),
+    "live.client": ("LiveError",),
+    "live.lab": ("CommandFailed", "Executed", "Live", "up"),
+    "live.launch": ("UpFailed",),
     "results.csv_logs": ("ResultsError",),
     "workload.site": ("TraceError",),
 }

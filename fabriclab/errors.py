@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_ARGUMENTS = ("out", "force", "matrix", "seed", "seeds", "node", "only", "hosts")
+_ARGUMENTS = ("out", "force", "matrix", "seed", "seeds", "node", "only", "hosts", "speed")
 _IN_PYTHON = {"force": "force=True"}
 
 

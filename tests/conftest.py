@@ -13,6 +13,7 @@ from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts
 if TYPE_CHECKING:
     from vm import Vm
 
+pytest_plugins = ["live_fixtures"]
 TESTS = Path(__file__).parent
 LONG_FOLDERS = ("fuzz", "kernel", "notebooks", "vm", "wheel")
 

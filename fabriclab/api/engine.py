@@ -25,16 +25,18 @@ def fit_engine(name: EngineName, lab: Lab, plans: Sequence[Plan]) -> MadeFrom:
     Raises EngineError when it is not, or when this host can't run the plans; ArgumentError for a lab without files
     where the engine needs them.
     """
-    made_from = _find_engine(name, lab)
-    if isinstance(made_from, Artefacts) and any(plan.bgp is not None for plan in plans):
-        made_from = with_routing(made_from)
+    made_from = fit_machine(plans) if name == "vm" else _find_containers(lab)
     check_engine(made_from, plans)
     return made_from
 
 
-def _find_engine(name: EngineName, lab: Lab) -> MadeFrom:
-    if name == "vm":
-        return find_artefacts()
+def fit_machine(plans: Sequence[Plan]) -> Artefacts:
+    """Return what a machine for these plans is started from. Raises EngineError when it is not built."""
+    artefacts = find_artefacts()
+    return with_routing(artefacts) if any(plan.bgp is not None for plan in plans) else artefacts
+
+
+def _find_containers(lab: Lab) -> ContainerLab:
     topology = _deployable(lab)
     tools = locate_artefacts()["tools"]
     if tools is None:

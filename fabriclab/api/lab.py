@@ -175,7 +175,12 @@ def loaded(lab: Lab | PathLike) -> Lab:
 
 def written_settings(lab: Lab, settings: Settings | None) -> dict[str, str | ScalarValue]:
     """Return the settings of a lab and of a call as the lab reads them; a mistake's place is that of the argument."""
-    return {name: _written(name, value) for name, value in {**lab.settings, **(settings or {})}.items()}
+    return dict(settings_as_written({**lab.settings, **(settings or {})}))
+
+
+def settings_as_written(settings: Settings) -> dict[str, ScalarValue]:
+    """Return settings as the lab reads them, each with its place. Raises ArgumentError for a value that is none."""
+    return {name: _written(name, value) for name, value in settings.items()}
 
 
 def _written(name: str, value: Setting) -> ScalarValue:

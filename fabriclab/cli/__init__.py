@@ -13,6 +13,12 @@ def main() -> None:
 
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 10, 10)
 
+    from fabriclab.cli import fast
+
+    status = fast.run(sys.argv[1:])
+    if status is not None:
+        fast.leave(status)
+
     from fabriclab.cli.host import streams
     from fabriclab.cli.host.undecodable_names import refuse_other_bytes
     from fabriclab.engine.utf8_names import start_again_in_utf8

@@ -13,6 +13,7 @@ from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
 from fabriclab.cli.commands import generate_options as generate
+from fabriclab.cli.commands.live import options as live
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.vendors import VENDORS
 
@@ -391,6 +392,7 @@ def doctor(
         raise typer.Exit(checkup.doctor(as_json))
 
 
+app.registered_commands += live.app.registered_commands
 for _typer in (app, *_GROUPS.values()):
     for _command in _typer.registered_commands:
         _command.cls = Command

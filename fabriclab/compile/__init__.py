@@ -10,6 +10,7 @@ from fabriclab.compile.machine import (
     compile_machine_sysctl,
     machine_memory_bytes,
 )
+from fabriclab.compile.names import NAMES_FILE, compile_names
 from fabriclab.compile.node import NodeFiles, compile_node
 from fabriclab.compile.real_time import stall_ns
 from fabriclab.compile.sampler import compile_sampler
@@ -17,11 +18,13 @@ from fabriclab.compile.trace import compile_hosts, compiled_flows
 from fabriclab.workload import TraceError, trace_text
 
 __all__ = [
+    "NAMES_FILE",
     "NodeFiles",
     "TraceError",
     "compile_hosts",
     "compile_job",
     "compile_machine_sysctl",
+    "compile_names",
     "compile_node",
     "compile_sampler",
     "compiled_flows",

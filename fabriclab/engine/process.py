@@ -49,8 +49,8 @@ class MachineProcess:
         shutil.rmtree(self.directory, ignore_errors=True)
         os.close(self._hold)
 
-    def start(self, argv: Sequence[str]) -> int:
-        """Start the machine; returns the descriptor of its output.
+    def start(self, argv: Sequence[str], descriptors: Sequence[int] = ()) -> int:
+        """Start the machine, which inherits `descriptors`; returns the descriptor of its output.
 
         Raises OSError when a program of `argv` can't be started.
         """
@@ -68,6 +68,7 @@ class MachineProcess:
             cwd=self.directory,
             env=environment,
             start_new_session=True,
+            pass_fds=descriptors,
         )
         self._tell_guard(str(self._process.pid))
         if self._process.stdout is None:

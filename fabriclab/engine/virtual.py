@@ -5,6 +5,7 @@ The job, the boot parameters and the events are described in `images/machine/REA
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,6 +29,8 @@ class Machine:
     """The host's CPU that it is bound to; None: all."""
     stall_s: float = 120.0
     """Wall time without any event after which it counts as hung."""
+    live: socket.socket | None = None
+    """The machine's end of the socket by which the host paces a live lab; closed here as soon as the machine has it."""
 
 
 def machine_argv(machine: Machine, private: Path) -> list[str]:
@@ -53,6 +56,7 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
         f"hostfs.allow=ro:{tools},ro:{rootfs},rw:{directory}",
         *(f"fabriclab_rootfs={rootfs}", f"fabriclab_job={directory}"),
         *("con=null", "con0=null,fd:1", f"uml_dir={private}/", "quiet"),
+        *([] if machine.live is None else [f"fabriclab.live={machine.live.fileno()}"]),
     ]
 
 
@@ -68,13 +72,16 @@ def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt)
     parent = memory_directory(machine.memory_bytes, places)
     with MachineProcess(parent) as process:
         argv = machine_argv(machine, process.directory)
-        watch = Watch(machine.directory, process, on_event, interrupt, machine.stall_s)
+        watch = Watch(machine.directory, process, on_event, interrupt, machine.stall_s, paced=machine.live is not None)
         try:
-            output = process.start(argv)
+            output = process.start(argv, [] if machine.live is None else [machine.live.fileno()])
         except OSError as error:
             raise EngineError(
                 f"can't start {argv[0]}: {error.strerror} (`fabriclab doctor` tells what is missing)"
             ) from error
+        finally:
+            if machine.live is not None:
+                machine.live.close()
         watch.follow(output)
         process.kill()
         outcome = watch.outcome()

@@ -31,6 +31,7 @@ _KERNEL_TAIL_LINES = 200
 _KERNEL_LINES_SHOWN = 8
 _TELLING = ("Kernel panic", "not syncing", "Out of memory", "Oops", "BUG:")
 _PROBLEMS_SHOWN = 8
+_PROBLEMS_KEPT = 1000
 _FULL_BYTES = 64 << 10
 _FULL = "the disk is full"
 
@@ -54,18 +55,30 @@ class Watch:
     `stop`); it has `logs`."""
 
     def __init__(
-        self, directory: Path, process: MachineProcess, on_event: EventCallback, interrupt: Interrupt, stall_s: float
+        self,
+        directory: Path,
+        process: MachineProcess,
+        on_event: EventCallback,
+        interrupt: Interrupt,
+        stall_s: float,
+        *,
+        paced: bool = False,
     ) -> None:
+        """Take whom to tell of events, and after which wall time without one a machine counts as hung.
+
+        `paced`: from its epoch on the host says when time goes on, so that silence means nothing.
+        """
         self._directory = directory
         self._process = process
         self._on_event = on_event
         self._interrupt = interrupt
         self._stall_s = stall_s
+        self._paced = paced
         self._started = self._last_event = time.monotonic()
         self._stop_asked: float | None = None
         self._partial = b""
         self._kernel_tail: deque[str] = deque(maxlen=_KERNEL_TAIL_LINES)
-        self._problems: list[str] = []
+        self._problems: deque[str] = deque(maxlen=_PROBLEMS_KEPT)
         self._epoch_seen = False
         self._virtual_ns = 0
         self._end: str | None = None
@@ -161,7 +174,7 @@ class Watch:
             )
         elif self._end is not None and silent_s > POWER_OFF_PATIENCE_S:
             self._process.kill()
-        elif self._end is None and silent_s > self._stall_s:
+        elif self._end is None and silent_s > self._stall_s and not (self._paced and self._epoch_seen):
             self._given_up = (
                 "crashed",
                 f"the machine hangs: no event for {self._stall_s:g} s of wall time; it was killed{self._kernel_said()}",
@@ -171,7 +184,7 @@ class Watch:
         """Return how the machine ended; asked when it is dead."""
         status, message = self._given_up or self._judge()
         if status not in ("complete", "limit", "stopped"):
-            message = "\n".join([message, *self._problems[:_PROBLEMS_SHOWN]]).strip()
+            message = "\n".join([message, *list(self._problems)[:_PROBLEMS_SHOWN]]).strip()
             if len(self._problems) > _PROBLEMS_SHOWN:
                 message += f"\nand {len(self._problems) - _PROBLEMS_SHOWN} more (events.jsonl)"
         return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started, full=self._full)

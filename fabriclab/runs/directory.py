@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.compile import (
+    NAMES_FILE,
     compile_hosts,
     compile_job,
     compile_machine_sysctl,
+    compile_names,
     compile_node,
     compile_sampler,
     compiled_flows,
@@ -18,6 +20,7 @@ from fabriclab.compile import (
     trace_text,
 )
 from fabriclab.files import read_text, replacing, write_text
+from fabriclab.formats.job import Live
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.run_directory import HOSTS_FILE, JOB_FILE, PLAN, SAMPLER_FILE, TRACE_FILE
 
@@ -31,10 +34,12 @@ def write_inputs(
     *,
     stock: bool = False,
     collect: Sequence[tuple[str, str, Sequence[str]]] = (),
+    live: Live | None = None,
 ) -> None:
     """Write all that the engine reads; `stock`: one whose kernel lacks the machine's own qdisc.
 
     `collect`: what is asked in a node at the end besides what every run asks; the output's name, the node, the command.
+    `live`: the lab stays up.
 
     Raises TraceError for a user's trace that can't be used, OSError.
     """
@@ -47,15 +52,18 @@ def write_inputs(
     write_text(directory / HOSTS_FILE, compile_hosts(plan))
     job = compile_job(plan, flows, stock=stock)
     job["collect"] += [{"name": f"{name}@{node}", "node": node, "argv": list(argv)} for name, node, argv in collect]
+    if live is not None:
+        job["live"] = live
     write_json(directory / JOB_FILE, job)
     write_json(directory / SAMPLER_FILE, compile_sampler(plan, flows, stock=stock))
     if stock:
         write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})
     write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan))
+    names = {} if live is None else {NAMES_FILE: compile_names(plan)}
     for node in plan.nodes:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
-        for name, text in compile_node(node, plan, stock=stock).by_name().items():
+        for name, text in {**names, **compile_node(node, plan, stock=stock).by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)
 

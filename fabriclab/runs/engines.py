@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -62,11 +63,21 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
 
 
 def execute(
-    plan: Plan, made_from: MadeFrom, directory: Path, on_event: EventCallback, interrupt: Interrupt, stall_s: float
+    plan: Plan,
+    made_from: MadeFrom,
+    directory: Path,
+    on_event: EventCallback,
+    interrupt: Interrupt,
+    stall_s: float,
+    live: socket.socket | None = None,
 ) -> Outcome:
-    """Run the job of a run directory in its engine. Raises EngineError when it can't start."""
+    """Run the job of a run directory in its engine. Raises EngineError when it can't start.
+
+    `live`: the machine's end of the socket by which a live lab is paced; only a machine can be.
+    """
     if isinstance(made_from, ContainerLab):
         return run_containers(made_from, directory, on_event, interrupt)
     memory_bytes = machine_memory_bytes(plan, (directory / TRACE_FILE).stat().st_size)
     with claim_cpu() as cpu:
-        return run_machine(Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s), on_event, interrupt)
+        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, live)
+        return run_machine(machine, on_event, interrupt)

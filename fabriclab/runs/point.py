@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
 from fabriclab.files import explain, no_room
+from fabriclab.formats.job import Live
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.run_directory import MANIFEST
 from fabriclab.runs.directory import write_inputs
@@ -25,6 +27,17 @@ from fabriclab.runs.record import Record
 
 class IngestError(Exception):
     """What was logged can't be turned into results; the text says why."""
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """A run that stays up: whoever holds the other end of the socket paces its machine."""
+
+    machine_end: socket.socket
+    idle: bool
+    """Whether the plan's own traffic is left out."""
+    gather: Callable[[Path], None]
+    """Puts what was started by hand among the run's logs, when the machine has ended."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,7 @@ class RunContext:
     """What else is asked in a node at the end: the output's name, the node, the command."""
     interrupt: Interrupt = field(default_factory=Interrupt)
     stall_s: float = 120.0
+    live: LiveRun | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,8 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
     with record:
         try:
             stock = has_stock_qdiscs_only(engine)
-            write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect)
+            live: Live | None = None if context.live is None else {"idle": context.live.idle}
+            write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect, live=live)
         except TraceError as error:
             record.note("failed", str(error))
             raise
@@ -85,7 +100,12 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
             empty_run(directory)
             return _refused(directory, error)
         try:
-            outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s)
+            machine_end = None if context.live is None else context.live.machine_end
+            outcome = execute(
+                plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, machine_end
+            )
+            if context.live is not None:
+                context.live.gather(directory)
         except (EngineError, OSError) as error:
             outcome = Outcome("failed", explain(error) if isinstance(error, OSError) else str(error), 0, 0.0)
             if not (directory / "events.jsonl").exists():  # it never began

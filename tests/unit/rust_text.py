@@ -67,3 +67,9 @@ def fields(struct: str, text: str) -> dict[str, bool]:
 def defined(name: str, header: str) -> int:
     """Return the number that a C header defines."""
     return int(only(rf"#define {name}\s+(?P<value>\d+)", header)["value"])
+
+
+def enumerated(name: str, header: str) -> dict[str, int]:
+    """Return the constants of a C header's enum."""
+    body = only(rf"enum {name} \{{(?P<body>.*?)\n\}};", header)["body"]
+    return {constant: int(value) for constant, value in re.findall(r"^\t(\w+) = (\d+),", body, re.MULTILINE)}

@@ -58,7 +58,9 @@ def options_of(words: list[str]) -> tuple[set[str], list[str]]:
         assert rest[0] in command.commands, f"no command {rest[0]!r}"
         command = command.commands[rest.pop(0)]
     options = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-    return options | {"-h", "--help"}, rest
+    # What another program is told, behind `--` or a pipe, is not ours.
+    ends = [rest.index(word) for word in ("--", "|") if word in rest]
+    return options | {"-h", "--help"}, rest[: min(ends, default=None)]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import re
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rust_text import INIT, REPLAY, ROOT, SAMPLER, constant, defined, fields, names, series, string_constant, words
+from rust_text import (
+    INIT,
+    REPLAY,
+    ROOT,
+    SAMPLER,
+    constant,
+    defined,
+    enumerated,
+    fields,
+    names,
+    only,
+    series,
+    string_constant,
+    words,
+)
 
-from fabriclab.formats import job, trace
+from fabriclab.formats import job, live, trace
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.logs import EXEC_LOG, FLOW_LOG, INTERFACES, TCP
 from fabriclab.formats.logs import QUEUES as QUEUE_LOG
@@ -20,6 +36,7 @@ from fabriclab.formats.table import Table
 ROW, TRACE, HOSTS, LOG, EXEC = (
     REPLAY / name for name in ("trace/row.rs", "trace/mod.rs", "hosts.rs", "log.rs", "exec.rs")
 )
+LIVE_UAPI = next(ROOT.glob("images/machine/kernel/**/uapi/**/fabriclab_live.h"))
 UAPI = next(ROOT.glob("images/machine/kernel/**/uapi/**/switch_port.h"))
 LARGEST = {"i64::MAX as u64 / 2": 2**63 // 2 - 1, "u32::MAX": 2**32 - 1, "1 << 62": 2**62}
 """What Rust calls by a name."""
@@ -94,8 +111,40 @@ def queues_of_a_port(header: str) -> None:
     assert defined("TC_SWITCH_QUEUES", header) == QUEUES
 
 
+def kernel_messages(header: str) -> None:
+    for name, ours in (("request", live.Request), ("answer", live.Answer), ("stop", live.Stop)):
+        wanted = {f"LIVE_{'STOP_' if ours is live.Stop else ''}{one.name}": one.value for one in ours}
+        assert enumerated(f"live_{name}", header) == wanted
+    assert defined("LIVE_PAYLOAD_MAX", header) == live.PAYLOAD_MAX
+    assert "#define LIVE_REAL_TIME\t\t(1ULL << 32)" in header and live.REAL_TIME == 1 << 32
+    words = re.findall(r"__u(32|64) (\w+);", only(r"struct live_header \{(.*?)\};", header)[1])
+    assert words == [("32", "kind"), ("32", "length"), ("64", "a"), ("64", "b")] and live.HEADER == "=IIQQ"
+
+
+def live_frames(text: str) -> None:
+    found = {name: int(value) for name, value in re.findall(r"^const (\w+): u8 = (\d+);", text, re.MULTILINE)}
+    assert found == {one.name: one.value for one in live.Input}
+    answers = only(r"pub enum Answer \{(.*?)\}", text)[1]
+    wanted = {one.name.capitalize(): one.value for one in live.Output if one is not live.Output.ANSWER}
+    assert {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)", answers)} == wanted
+    for name, value in (
+        ("PAYLOAD_MAX", live.PAYLOAD_MAX),
+        ("OUTPUT_CREDIT", live.OUTPUT_CREDIT),
+        ("INPUT_CREDIT", live.INPUT_CREDIT),
+        ("HEAD_BYTES", struct.calcsize(live.FRAME)),
+    ):
+        assert int(constant(name, text).replace("_", "")) == value
+
+
 JOB_OBJECTS: dict[str, Any] = {
-    **{"Job": job.Job, "Node": job.JobNode, "Link": job.Link, "Endpoint": job.Endpoint, "Program": job.Program},
+    **{
+        "Live": job.Live,
+        "Job": job.Job,
+        "Node": job.JobNode,
+        "Link": job.Link,
+        "Endpoint": job.Endpoint,
+        "Program": job.Program,
+    },
     **{"Ready": job.Ready, "Change": job.Change, "Step": job.Step, "Expectation": job.Expectation},
     **{"ExpectedNode": job.ExpectedNode, "ExpectedRoute": job.ExpectedRoute},
 }
@@ -126,6 +175,13 @@ CONTRACTS: list[tuple[Path, Callable[[str], None], str, str]] = [
     (INIT / "job.rs", job_form, "fabriclab-job-1", "fabriclab-job-2"),
     (INIT / "job.rs", job_form, "pub argv: Vec<String>", "pub command: Vec<String>"),
     (INIT / "job.rs", job_form, "pub reconvergence: Option<Expectation>", "pub reconvergence: Expectation"),
+    (LIVE_UAPI, kernel_messages, "LIVE_PACE = 3", "LIVE_PACE = 7"),
+    (LIVE_UAPI, kernel_messages, "LIVE_STOP_UNTIL = 2", "LIVE_STOP_UNTIL = 4"),
+    (LIVE_UAPI, kernel_messages, "LIVE_PAYLOAD_MAX\t65536", "LIVE_PAYLOAD_MAX\t32768"),
+    (LIVE_UAPI, kernel_messages, "__u64 b;", "__u32 b;"),
+    (INIT / "live" / "frame.rs", live_frames, "const CREDIT: u8 = 6", "const CREDIT: u8 = 7"),
+    (INIT / "live" / "frame.rs", live_frames, "Ended = 4", "Ended = 7"),
+    (INIT / "live" / "frame.rs", live_frames, "OUTPUT_CREDIT: u64 = 262_144", "OUTPUT_CREDIT: u64 = 262_145"),
     (UAPI, queues_of_a_port, "TC_SWITCH_QUEUES 8", "TC_SWITCH_QUEUES 16"),
 ]
 """A file, what is compared, and a change of the file that has to be noticed."""

@@ -16,7 +16,6 @@ _MEANT = {
     "list": "fabriclab labs",
     "ls": "fabriclab labs",
     "show": "fabriclab plan LAB",
-    "start": "fabriclab run LAB",
     "init": "fabriclab generate star -o labs/mine",
     "new": "fabriclab generate star -o labs/mine",
 }

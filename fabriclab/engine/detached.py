@@ -1,0 +1,22 @@
+"""A process of ours that goes on when whoever started it has ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+CHANNEL = 3
+"""The descriptor that the process finds its channel at."""
+
+
+def start_detached(module: str, arguments: Sequence[str], channel: int) -> int:
+    """Run a module of ours in a session of its own, and return the process's number.
+
+    It has `channel` at CHANNEL, and no other stream of ours. Raises OSError when it can't be started.
+    """
+    # -P: what lies in the working directory is no module of ours.
+    argv = [sys.executable, "-P", "-m", module, *arguments]
+    null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    actions = [*null, (os.POSIX_SPAWN_DUP2, channel, CHANNEL)]
+    return os.posix_spawn(sys.executable, argv, os.environ, file_actions=actions, setsid=True)

@@ -1,0 +1,181 @@
+"""What clients ask of a live lab besides processes in its nodes: the time, traffic, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from typing import Any
+
+from fabriclab.errors import ArgumentError
+from fabriclab.formats.plan import Plan
+from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.live.clients import Refused
+from fabriclab.live.pace import format_speed, parse_speed
+from fabriclab.live.running import Running
+from fabriclab.live.server import Server
+from fabriclab.live.traffic import compile_start, names_of, one_flow, traffic_named
+from fabriclab.resolve.interfaces import first_address
+
+_LONGEST_STEP_NS = 10**18
+_KINDS = ("exec", "connect")
+"""What a client may let PID 1 open itself; all else is the server's."""
+
+
+class Control:
+    """The answers of one lab's server."""
+
+    def __init__(self, server: Server, running: Running) -> None:
+        """Take the questions of a server."""
+        self._server = server
+        self._running = running
+        self._plan = running.wanted.plan
+        self._starts = itertools.count(1)
+        self._next_flow: int | None = None
+        self._live_programs: dict[str, list[list[str]]] = {}
+        self._starting = asyncio.Lock()
+        server.check_opening = self.check_opening
+        answers = {
+            **{"state": self._state, "pause": self._pause, "resume": self._resume, "step": self._step},
+            **{"speed": self._speed, "start": self._start, "stop": self._stop, "flow": self._flow, "down": self._down},
+        }
+        for name, answer in answers.items():
+            server.answer(name, answer)
+
+    # -- What there is ------------------------------------------------------------------------------------------------
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the registry says of the lab."""
+        return {
+            "lab": self._plan.lab,
+            "directory": str(self._running.directory.absolute()),
+            "nodes": [node.name for node in self._plan.nodes],
+            "ports": {node.name: [port.interface for port in node.ports] for node in self._plan.nodes},
+            "addresses": {node.name: first_address(node) for node in self._plan.nodes if node.role == "host"},
+            "traffic": [traffic.name for traffic in self._plan.traffic],
+            "idle": self._running.wanted.idle,
+        }
+
+    def check_opening(self, body: dict[str, Any]) -> None:
+        """Raise ArgumentError for a node that the lab has not, Refused for what no client may open."""
+        if len(body) != 1 or next(iter(body)) not in _KINDS:
+            raise Refused(f"one of {', '.join(_KINDS)} can be opened")
+        asked = next(iter(body.values()))
+        node = asked.get("node") if isinstance(asked, dict) else None
+        if node is None and "exec" in body and isinstance(asked, dict):
+            return
+        check_node(self._plan, node)
+
+    async def _state(self, _: dict[str, Any]) -> dict[str, Any]:
+        machine = self._running.machine
+        ratio = machine.ratio.value
+        return {
+            "now_ns": machine.now_ns() - self._running.epoch_ns,
+            "paused": machine.is_stopped,
+            "speed": format_speed(machine.speed),
+            "ratio": None if machine.is_stopped or ratio is None else round(ratio, 6),
+            "directory": str(self._running.directory.absolute()),
+            "stage": self._server.stage,
+        }
+
+    # -- Time ---------------------------------------------------------------------------------------------------------
+
+    async def _pause(self, asked: dict[str, Any]) -> dict[str, Any]:
+        await self._running.machine.stop()
+        return await self._state(asked)
+
+    async def _resume(self, asked: dict[str, Any]) -> dict[str, Any]:
+        self._running.machine.go_on()
+        return await self._state(asked)
+
+    async def _step(self, asked: dict[str, Any]) -> dict[str, Any]:
+        duration = asked.get("duration_ns")
+        if not isinstance(duration, int) or not 0 < duration <= _LONGEST_STEP_NS:
+            raise Refused(f"a step takes from 1 ns to {_LONGEST_STEP_NS} ns of virtual time")
+        await self._running.machine.step(duration)
+        return await self._state(asked)
+
+    async def _speed(self, asked: dict[str, Any]) -> dict[str, Any]:
+        self._running.machine.set_speed(parse_speed(str(asked.get("speed"))))
+        return await self._state(asked)
+
+    # -- Traffic ------------------------------------------------------------------------------------------------------
+
+    async def _start(self, asked: dict[str, Any]) -> dict[str, Any]:
+        return await self._begin(traffic_named(self._plan, str(asked.get("traffic"))))
+
+    async def _flow(self, asked: dict[str, Any]) -> dict[str, Any]:
+        size, control = asked.get("size_bytes"), asked.get("congestion_control")
+        if not isinstance(size, int):
+            raise Refused("the size of the flow is not said")
+        src, dst = str(asked.get("src")), str(asked.get("dst"))
+        return await self._begin(one_flow(self._plan, src, dst, size, None if control is None else str(control)))
+
+    async def _begin(self, traffic: Traffic) -> dict[str, Any]:
+        async with self._starting:
+            if self._next_flow is None:
+                self._next_flow = await asyncio.to_thread(self._flows_of_the_lab)
+            wanted = self._running.wanted
+            start = await asyncio.to_thread(
+                compile_start, self._plan, wanted.lab_directory, traffic, next(self._starts), self._next_flow
+            )
+            for part in start.parts:
+                await self._server.opened(part)
+            self._next_flow = start.next_flow
+            names = names_of(start.programs)
+            said = await self._server.begun(
+                {"start": {"programs": start.programs, "role": "traffic"}}, lambda: self._over(traffic.name, names)
+            )
+            self._live_programs.setdefault(traffic.name, []).append(names)
+        return {**await self._state({}), "flows": start.flows, "epoch_ns": said.get("epoch_ns")}
+
+    def _over(self, traffic: str, names: list[str]) -> None:
+        """Forget programs that have ended."""
+        if names in self._live_programs.get(traffic, []):
+            self._live_programs[traffic].remove(names)
+
+    def _flows_of_the_lab(self) -> int:
+        """Return the first number that no flow of the lab's own trace has."""
+        trace = self._running.directory / "traffic" / "trace.csv"
+        highest = -1
+        with trace.open(encoding="utf-8") as lines:
+            for line in lines:
+                number = line.partition(",")[0]
+                if number.isdigit():
+                    highest = max(highest, int(number))
+        return highest + 1
+
+    async def _stop(self, asked: dict[str, Any]) -> dict[str, Any]:
+        name = str(asked.get("traffic"))
+        traffic = [each.name for each in self._plan.traffic]
+        names = [one for start in self._live_programs.get(name, []) for one in start]
+        if not names:
+            if name not in traffic and name != "flow":
+                raise ArgumentError("{0!r}: the lab has no such traffic; {1}", name, did_you_mean(name, traffic))
+            raise Refused(
+                f"{name}: nothing of it that was started by hand runs; what began with the lab ends with it "
+                "(`fabriclab up LAB --idle` begins without)"
+            )
+        await self._server.opened({"stop": {"names": names}})
+        return await self._state(asked)
+
+    # -- The end ------------------------------------------------------------------------------------------------------
+
+    async def _down(self, _: dict[str, Any]) -> dict[str, Any]:
+        self._server.go_down()
+        if self._server.result is None:
+            raise Refused("the lab is not up")
+        result = await asyncio.shield(self._server.result)
+        return {
+            "status": result.status,
+            "message": result.message,
+            "now_ns": result.virtual_ns,
+            "directory": str(result.directory.absolute()),
+        }
+
+
+def check_node(plan: Plan, node: object) -> None:
+    """Raise ArgumentError for a node that the lab has not."""
+    names = [each.name for each in plan.nodes]
+    if node not in names:
+        raise ArgumentError("{0!r}: the lab has no such node; {1}", node, did_you_mean(str(node), names))

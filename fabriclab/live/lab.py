@@ -1,0 +1,219 @@
+"""A live lab from Python: `with fabriclab.up("incast") as live: live.exec("h1", ["ping", "-c1", "h2"])`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fabriclab.api.lab import Lab, PathLike, Settings, settings_as_written
+from fabriclab.errors import FabriclabError
+from fabriclab.formats.live import Output
+from fabriclab.live.client import Connection, Session, ask, exit_status
+from fabriclab.live.launch import Up, UpRequest, bring_up, wait_for
+from fabriclab.live.terminal import execution
+from fabriclab.live.wire import DATA_MAX
+from fabriclab.units import parse_duration, parse_size
+
+if TYPE_CHECKING:
+    from fabriclab.api.measured import Run
+
+
+class CommandFailed(FabriclabError):  # noqa: N818 - it says what happened, as subprocess.CalledProcessError does
+    """A command in a node did not end with 0; `done` is what it left."""
+
+    def __init__(self, node: str, argv: Sequence[str], done: Executed) -> None:
+        """Take the command, and how it ended."""
+        self.done = done
+        said = done.stderr.strip() or done.stdout.strip()
+        super().__init__(f"{node}: {' '.join(argv)}: ended with {done.status}" + (f": {said}" if said else ""))
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What a command in a node came to."""
+
+    status: int
+    """Its exit status; 128 and the signal's number where one ended it."""
+    stdout: str
+    stderr: str
+
+
+class Live:
+    """A lab that is up. As a context manager it goes down when the block is left."""
+
+    def __init__(self, name: str, directory: Path, nodes: tuple[str, ...], pid: int | None = None) -> None:
+        """Take a lab that is up; `up` makes these, and knows the server's process."""
+        self.name = name
+        """Its name among the labs that are up."""
+        self.directory = directory
+        """Its run directory: recording, logs, and after `down` the results."""
+        self.nodes = nodes
+        """The names of its nodes."""
+        self._pid = pid
+        self._is_down = False
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._is_down:
+            self.down()
+
+    def exec(self, node: str, argv: Sequence[str], *, input: str | bytes = b"", check: bool = True) -> Executed:
+        """Run a command in a node, wait for its end, and return status and output.
+
+        `input` is its standard input. Raises CommandFailed where it does not end with 0, unless `check` is off;
+        LiveError where it can't be run.
+        """
+        text = input.encode() if isinstance(input, str) else input
+        gathered = {Output.STDOUT: bytearray(), Output.STDERR: bytearray()}
+        with Connection(self.name) as connection:
+            session = Session(connection, {"open": {"exec": execution(node, argv)}})
+            finished = False
+            while session.status is None:
+                for kind, data in session.receive():
+                    gathered[Output(kind)] += data
+                    session.consumed(len(data))
+                text, finished = _feed(session, text, finished)
+        stdout, stderr = (gathered[kind].decode(errors="replace") for kind in (Output.STDOUT, Output.STDERR))
+        done = Executed(exit_status(session.status), stdout, stderr)
+        if check and done.status != 0:
+            raise CommandFailed(node, argv, done)
+        return done
+
+    @property
+    def now(self) -> int:
+        """The virtual time in nanoseconds, from the lab's epoch."""
+        return int(self._ask("state")["now_ns"])
+
+    @property
+    def speed(self) -> str:
+        """Virtual seconds a second, as on the command line: `1`, `1/100`, `max`. It can be set, also to a number."""
+        return str(self._ask("state")["speed"])
+
+    @speed.setter
+    def speed(self, speed: str | float) -> None:
+        self._ask("speed", speed=str(speed))
+
+    @property
+    def paused(self) -> bool:
+        """Whether time stands still."""
+        return bool(self._ask("state")["paused"])
+
+    def pause(self) -> int:
+        """Stop time; returns the virtual time in nanoseconds. Commands run in a pause, as long as they do not sleep."""
+        return int(self._ask("pause")["now_ns"])
+
+    def resume(self) -> None:
+        """Let time go on."""
+        self._ask("resume")
+
+    def step(self, duration: str | int) -> int:
+        """Let so much virtual time pass (`"10 us"`, or nanoseconds), then stop; returns the virtual time."""
+        duration_ns = parse_duration(duration) if isinstance(duration, str) else duration
+        return int(self._ask("step", duration_ns=duration_ns)["now_ns"])
+
+    def start(self, traffic: str) -> int:
+        """Start a traffic of the lab; returns how many flows it has."""
+        return int(self._ask("start", traffic=traffic)["flows"])
+
+    def stop(self, traffic: str) -> None:
+        """Stop a traffic that was started by hand, and wait until it has ended."""
+        self._ask("stop", traffic=traffic)
+
+    def flow(self, src: str, dst: str, size: str | int, *, congestion_control: str | None = None) -> None:
+        """Start one flow from a host to another; `size` is a text with a unit, or bytes."""
+        size_bytes = parse_size(size) if isinstance(size, str) else size
+        self._ask("flow", src=src, dst=dst, size_bytes=size_bytes, congestion_control=congestion_control)
+
+    def down(self) -> Run:
+        """End the lab, wait for its results, and return them as those of any run."""
+        from fabriclab.api.measured import Run
+
+        self._is_down = True
+        ended = self._ask("down")
+        if self._pid is not None:
+            wait_for(self._pid)
+        return Run(Path(ended["directory"]))
+
+    def _ask(self, do: str, **what: Any) -> dict[str, Any]:
+        return ask(self.name, {"do": do, **what})
+
+
+def _feed(session: Session, text: bytes, finished: bool) -> tuple[bytes, bool]:
+    """Send what there is room for; returns what is left, and whether the input's end has been told."""
+    while session.started and session.status is None and not finished:
+        if not text:
+            session.finish()
+            return text, True
+        length = min(session.room, DATA_MAX)
+        if length <= 0:
+            break
+        session.send(text[:length])
+        text = text[length:]
+    return text, finished
+
+
+def up(
+    lab: Lab | PathLike,
+    *,
+    set: Settings | None = None,
+    seed: int | None = None,
+    speed: str | float = 1,
+    idle: bool = False,
+    probes: bool = False,
+    name: str | None = None,
+    out: PathLike | None = None,
+    stage: Callable[[str], None] | None = None,
+) -> Live:
+    """Bring a lab up and return it as soon as it is; a process of its own serves it from then on.
+
+    `speed` is virtual seconds a second, or `"max"`; `idle` leaves the lab's own traffic out; `probes` samples as a run
+    does; `name` is what commands call it, by default the lab's; `out` the run directory; `stage` is called with what
+    the machine is at while it boots. Raises UpFailed with what is wrong in the lab, or why it can't come up; OSError.
+    """
+    found = bring_up(
+        up_request(lab, set, seed, str(speed), idle, probes, name, out), stage or (lambda _: None), lambda _: None
+    )
+    return live_of(found)
+
+
+def live_of(found: Up) -> Live:
+    """Return the lab that has come up."""
+    return Live(found.name, found.directory, found.nodes, found.pid)
+
+
+def up_request(
+    lab: Lab | PathLike,
+    settings: Settings | None,
+    seed: int | None,
+    speed: str,
+    idle: bool,
+    probes: bool,
+    name: str | None,
+    out: PathLike | None,
+) -> UpRequest:
+    """Return what a server is asked for. Raises ArgumentError for a setting that is none."""
+    texts: tuple[str, str] | None = None
+    given: Mapping[str, Any] = settings or {}
+    if isinstance(lab, Lab):
+        topology, experiment = lab.texts().values()
+        texts, given = (topology, experiment), {**lab.settings, **given}
+        place = str(lab.directory)
+    else:
+        place = str(lab)
+    return UpRequest(
+        lab=place,
+        texts=texts,
+        settings={key: (value.text, str(value.place)) for key, value in settings_as_written(given).items()},
+        seed=seed,
+        speed=speed,
+        idle=idle,
+        probes=probes,
+        name=name,
+        out=None if out is None else str(out),
+        command=tuple(sys.argv),
+    )

@@ -1,0 +1,223 @@
+"""The server of a live lab: clients on a socket of this user's, each with one question or one process in a node.
+
+Nothing slow is done here: the run is in a thread of its own, and what a client does not read makes its process wait,
+not the lab.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from fabriclab.api.progress import Progress
+from fabriclab.errors import FabriclabError
+from fabriclab.files import explain
+from fabriclab.formats.live import Input, Output
+from fabriclab.live.clients import HANG_UP_PATIENCE_S, Client, ClientSession, Refused, Session, Task
+from fabriclab.live.machine import LiveMachine, MachineGone
+from fabriclab.live.registry import Entry
+from fabriclab.live.running import Running
+from fabriclab.live.wire import Frame, WireError, client_frame, decode, encode
+from fabriclab.runs import RunResult
+
+_MOST_CLIENTS = 256
+_QUESTION_PATIENCE_S = 10.0
+"""How long a client may take to say what it wants."""
+_DOWN_PATIENCE_S = 60.0
+_LISTEN = 64
+
+
+Question = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
+"""Answers what a client asks. Raises FabriclabError, MachineGone, OSError where it can't."""
+
+
+class Server:
+    """The clients of one live lab."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        self._sessions: dict[int, Session] = {}
+        self._next_session = 1
+        self._clients: set[asyncio.Task[None]] = set()
+        self._questions: dict[str, Question] = {}
+        self._going_down: asyncio.Task[None] | None = None
+        self.running: Running | None = None
+        self.result: asyncio.Future[RunResult] | None = None
+        self.check_opening: Callable[[dict[str, Any]], None] = lambda _body: None
+        """Raises for what PID 1 must not be asked."""
+        self.stage = ""
+
+    def answer(self, name: str, question: Question) -> None:
+        """Let a question of this name be answered by a function."""
+        self._questions[name] = question
+
+    # -- Sessions -----------------------------------------------------------------------------------------------------
+
+    def heard(self, frame: Frame) -> None:
+        """Pass an output on to whom it belongs."""
+        session = self._sessions.get(frame.session)
+        if session is not None:
+            session.heard(frame.kind, frame.data)
+
+    def progressed(self, event: Progress) -> None:
+        """Take the stage that the run is in; called by its thread."""
+        self.stage = event.stage
+
+    def new_session(self, session: Session) -> int:
+        """Return the number of a new session. Its outputs go to `session` until it is over."""
+        found, self._next_session = self._next_session, self._next_session + 1
+        self._sessions[found] = session
+        return found
+
+    def forget(self, session: int) -> None:
+        """Take a session that is over out."""
+        self._sessions.pop(session, None)
+
+    async def opened(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Let PID 1 do something, wait until it is done, and return what `started` said.
+
+        Raises Refused with its error, MachineGone.
+        """
+        task = await self._open_task(body)
+        return await self._or_gone(task.done)
+
+    async def begun(self, body: dict[str, Any], on_end: Callable[[], None]) -> dict[str, Any]:
+        """Let PID 1 begin something, and return what `started` said; `on_end` is called when it is over.
+
+        Raises Refused with its error, MachineGone.
+        """
+        task = await self._open_task(body)
+        task.done.add_done_callback(lambda _: on_end())
+        return await self._or_gone(task.started)
+
+    async def _open_task(self, body: dict[str, Any]) -> Task:
+        task = Task()
+        session = self.new_session(task)
+        task.done.add_done_callback(lambda _: self.forget(session))
+        await self.machine.submit(session, Input.OPEN, encode(body))
+        return task
+
+    async def _or_gone(self, future: asyncio.Future[dict[str, Any]]) -> dict[str, Any]:
+        """Return a future's result. Raises MachineGone where the machine ends before there is one."""
+        gone = asyncio.ensure_future(self.machine.ended())
+        try:
+            await asyncio.wait((future, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not future.done():
+                raise self.machine.gone or MachineGone("the machine has ended")
+            return future.result()
+        finally:
+            gone.cancel()
+
+    # -- Clients ------------------------------------------------------------------------------------------------------
+
+    @property
+    def machine(self) -> LiveMachine:
+        """The lab's machine. Raises MachineGone before there is one."""
+        if self.running is None:
+            raise MachineGone("the lab is not up yet")
+        return self.running.machine
+
+    async def listen(self) -> asyncio.Server:
+        """Begin to take clients. Raises OSError."""
+        end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        end.bind(self.entry.socket)
+        Path(self.entry.socket).chmod(0o600)
+        return await asyncio.start_unix_server(self._accepted, sock=end, backlog=_LISTEN, limit=1 << 17)
+
+    async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is None or not _is_ours(writer) or len(self._clients) >= _MOST_CLIENTS:
+            writer.write(
+                client_frame(Output.ERROR, encode({"message": f"{_MOST_CLIENTS} clients are connected already"}))
+            )
+            writer.close()
+            return
+        self._clients.add(task)
+        try:
+            await self._serve(Client(reader, writer))
+        except (WireError, asyncio.IncompleteReadError, OSError, TimeoutError):
+            pass  # It has gone, or is none of ours.
+        finally:
+            self._clients.discard(task)
+            writer.close()
+
+    async def _serve(self, client: Client) -> None:
+        kind, data = await asyncio.wait_for(client.read(), _QUESTION_PATIENCE_S)
+        try:
+            if kind != Input.OPEN:
+                raise Refused("a client begins with what it wants")
+            question = decode(data)
+            name = str(question.get("do"))
+            if name == "open":
+                await ClientSession(self, client).run(question.get("open"))
+            elif name in self._questions:
+                client.say(Output.ANSWER, encode(await self._answered(client, self._questions[name], question)))
+            else:
+                raise Refused(f"{name!r}: nobody here knows what that is")
+        except OSError as error:
+            client.say(Output.ERROR, encode({"message": explain(error)}))
+        except (FabriclabError, MachineGone, WireError) as error:
+            client.say(Output.ERROR, encode({"message": str(error)}))
+        await client.flush()
+
+    async def _answered(self, client: Client, question: Question, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer; whoever goes away before takes back what was asked."""
+        answering = asyncio.ensure_future(question(asked))
+        leaving = asyncio.ensure_future(client.read())
+        try:
+            await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                answering.cancel()
+            return await answering
+        except asyncio.CancelledError:
+            if answering.cancelled():
+                raise WireError("the client has gone") from None
+            raise
+        finally:
+            leaving.cancel()
+            with suppress(asyncio.CancelledError, asyncio.IncompleteReadError, OSError, WireError):
+                await leaving
+
+    # -- The end ------------------------------------------------------------------------------------------------------
+
+    def go_down(self) -> None:
+        """End the lab in order: its traffic, what is collected, its results."""
+        if self._going_down is None:
+            self._going_down = asyncio.create_task(self._end_lab())
+
+    async def _end_lab(self) -> None:
+        running = self.running
+        if running is None:
+            return
+        machine = running.machine
+        with suppress(MachineGone, Refused):
+            machine.speed = None
+            machine.go_on()
+            session = self.new_session(Task())
+            await machine.submit(session, Input.OPEN, encode({"down": {}}))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(machine.ended(), _DOWN_PATIENCE_S)
+            return
+        running.interrupt.request()
+        running.interrupt.request()
+
+    async def drain(self) -> None:
+        """Wait until every client has been told of the end."""
+        tasks = [task for task in self._clients if task is not asyncio.current_task()]
+        for session in list(self._sessions.values()):
+            session.heard(Output.ERROR, encode({"message": "the lab has gone down"}))
+        if tasks:
+            await asyncio.wait(tasks, timeout=HANG_UP_PATIENCE_S)
+
+
+def _is_ours(writer: asyncio.StreamWriter) -> bool:
+    """Return whether the client's process belongs to this user."""
+    end = writer.get_extra_info("socket")
+    _, user, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    return bool(user == os.geteuid())

@@ -1,0 +1,93 @@
+"""What is to be brought up: a lab at one point, planned, with all that its machine is made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabriclab.api.engine import fit_machine
+from fabriclab.api.lab import Lab, check_seed, load_lab, written_settings
+from fabriclab.api.warnings import sentences_before_runs
+from fabriclab.engine.artefacts import Artefacts
+from fabriclab.engine.host import fabriclab_version
+from fabriclab.formats.plan import Plan, plan_json
+from fabriclab.formats.plan.model import Probes
+from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.problems import Place
+from fabriclab.live.pace import Speed, parse_speed
+from fabriclab.live.recording import Header
+from fabriclab.resolve import resolve_plan
+from fabriclab.runs.engines import plan_for
+
+_NO_PROBES = Probes(
+    queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A lab to bring up."""
+
+    plan: Plan
+    lab_directory: Path
+    artefacts: Artefacts
+    command: tuple[str, ...]
+    report: Mapping[str, Any]
+    idle: bool
+    """Whether the lab's own traffic is left out."""
+    speed: Speed
+    warnings: tuple[str, ...] = ()
+
+    def header(self) -> Header:
+        """Return what its recording begins with."""
+        return Header(
+            version=fabriclab_version(),
+            lab=self.plan.lab,
+            lab_directory=str(self.lab_directory.absolute()),
+            seed=self.plan.seed,
+            idle=self.idle,
+            artefacts=self.artefacts.hashes(),
+            plan_sha256=plan_hash(plan_json(self.plan)),
+        )
+
+
+def plan_hash(text: str) -> str:
+    """Return the hash of a plan's JSON, as recordings have it."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def wanted_lab(question: Mapping[str, Any]) -> Wanted:
+    """Return the lab that a question to `fabriclab.live.serve` means (`launch.Request`).
+
+    Raises LabError, ArgumentError, EngineError.
+    """
+    seed = question["seed"]
+    check_seed(seed)
+    lab = _lab(question)
+    settings = {
+        name: ScalarValue(text, Place(place), quoted=True) for name, (text, place) in question["settings"].items()
+    }
+    plan = plan_for(resolve_plan(lab.written, {**written_settings(lab, None), **settings}, seed), "vm")
+    if not question["probes"]:
+        plan = plan.model_copy(update={"probes": _NO_PROBES})
+    return Wanted(
+        plan=plan,
+        lab_directory=lab.directory,
+        artefacts=fit_machine([plan]),
+        command=tuple(question["command"]),
+        report=lab.written.report,
+        idle=question["idle"],
+        speed=parse_speed(question["speed"]),
+        warnings=tuple(sentences_before_runs(lab.written.topology, [plan.warnings])),
+    )
+
+
+def _lab(question: Mapping[str, Any]) -> Lab:
+    texts: Sequence[str] | None = question["texts"]
+    if texts is None:
+        return load_lab(question["lab"])
+    topology, experiment = texts
+    return Lab.from_yaml(topology, experiment, question["lab"])

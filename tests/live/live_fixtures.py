@@ -1,0 +1,62 @@
+"""Live labs with a stand-in for their machine, served by a thread of the test's own process."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import fabriclab
+
+if TYPE_CHECKING:
+    from fabriclab.live.lab import Live
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with the lab `pair`, and a place for sockets."""
+    import fake_live
+    import pair_lab
+
+    runtime = tmp_path / "rt"
+    runtime.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    found = fake_live.artefacts(tmp_path)
+    monkeypatch.setattr("fabriclab.api.engine.find_artefacts", lambda: found)
+    fabriclab.Lab.from_yaml(pair_lab.TOPOLOGY, pair_lab.EXPERIMENT).write(tmp_path / "pair")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def served_here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Servers are threads of this process."""
+    from fabriclab.live import serve
+
+    threads: dict[int, threading.Thread] = {}
+
+    def start(_module: str, _arguments: Sequence[str], channel: int) -> int:
+        front = serve.Front(socket.socket(fileno=os.dup(channel)))
+        thread = threading.Thread(target=serve.serve, args=(front,), kwargs={"alone": False})
+        thread.start()
+        threads[len(threads)] = thread
+        return len(threads) - 1
+
+    monkeypatch.setattr("fabriclab.live.launch.start_detached", start)
+    for module in ("lab", "launch"):
+        monkeypatch.setattr(f"fabriclab.live.{module}.wait_for", lambda number: threads[number].join())
+    yield home
+    for thread in threads.values():
+        thread.join()
+
+
+@pytest.fixture
+def live(served_here: Path) -> Iterator[Live]:
+    """The lab `pair`, up, without its traffic, at full speed."""
+    with fabriclab.up("pair", idle=True, speed="max") as lab:
+        yield lab

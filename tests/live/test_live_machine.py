@@ -1,0 +1,193 @@
+"""Live labs on the real machine: what people do in one, and that a replay does it again to the last bit."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import fabriclab
+from fabriclab.engine.artefacts import EngineError, find_artefacts
+from fabriclab.live.lab import Live
+from fabriclab.live.registry import labs
+
+pytestmark = pytest.mark.vm
+
+FABRICLAB = [sys.executable, "-m", "fabriclab"]
+SMALL = {"senders": 4, "rounds": 2}
+SERVER = """\
+import socket
+end = socket.create_server(("0.0.0.0", 80))
+while True:
+    connection, _ = end.accept()
+    connection.sendall(connection.recv(100).upper())
+    connection.close()
+"""
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    try:
+        find_artefacts()
+    except EngineError as error:
+        pytest.skip(str(error))
+    monkeypatch.chdir(tmp_path)
+    # The path of a socket is short, and pytest's directories are long.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def live(desk: Path) -> Iterator[Live]:
+    with fabriclab.up("dctcp-queue", idle=True, out="run") as lab:
+        yield lab
+
+
+def replayed(directory: Path, speed: str) -> str:
+    done = subprocess.run(
+        [*FABRICLAB, "replay", str(directory), "--speed", speed], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_nodes_are_reached_and_reach_each_other(live: Live) -> None:
+    assert re.search(r"time=\d\.\d+ ms", live.exec("h1", ["ping", "-c1", "h2"]).stdout)
+    assert live.exec("h1", ["sh", "-c", "cat; echo err >&2; exit 3"], input="in", check=False) == fabriclab.Executed(
+        3, "in", "err\n"
+    )
+    assert live.exec("s1", ["tc", "qdisc", "show", "dev", "eth1"]).stdout.startswith("qdisc ")
+    with pytest.raises(fabriclab.LiveError, match="nothing-here"):
+        live.exec("h1", ["nothing-here"])
+
+
+def test_time_in_a_node_is_the_one_that_is_told(live: Live) -> None:
+    live.pause()
+    first = live.exec("h1", ["cat", "/proc/uptime"]).stdout
+    assert live.exec("h1", ["cat", "/proc/uptime"]).stdout == first
+    live.step("1 s")
+    assert float(live.exec("h1", ["cat", "/proc/uptime"]).stdout.split()[0]) == pytest.approx(
+        float(first.split()[0]) + 1
+    )
+
+
+def test_a_shell_has_a_terminal_of_its_own(live: Live) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([*FABRICLAB, "shell", "h1"], stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.write(ours, b"tty; sleep 1000\n")
+        said = b""
+        while b"/dev/pts/" not in said:
+            said += os.read(ours, 1000)
+        os.write(ours, b"\x03")
+        while b"^C" not in said:
+            said += os.read(ours, 1000)
+        os.write(ours, b"exit 5\n")
+        assert process.wait() == 5
+    for descriptor in (ours, theirs):
+        os.close(descriptor)
+
+
+def test_a_service_in_a_node_is_reached_through_a_port_here(live: Live) -> None:
+    Path("serve.py").write_text(SERVER)
+    subprocess.run([*FABRICLAB, "cp", "serve.py", "h2:/root"], check=True)
+    server = subprocess.Popen([*FABRICLAB, "exec", "h2", "--", "python3", "/root/serve.py"])
+    forward = subprocess.Popen([*FABRICLAB, "forward", "0:h2:80"], stderr=subprocess.PIPE, text=True)
+    assert forward.stderr is not None
+    said = forward.stderr.readline()
+    port = int(re.findall(r"127\.0\.0\.1:(\d+) leads to h2:80", said)[0])
+    answer = b""
+    while not answer:  # the service takes its time to begin
+        with socket.create_connection(("127.0.0.1", port)) as connection:
+            connection.sendall(b"hello")
+            answer = connection.recv(100)
+    assert answer == b"HELLO"
+    for process in (forward, server):
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    forward.stderr.close()
+    subprocess.run([*FABRICLAB, "cp", "h2:/root/serve.py", "back.py"], check=True)
+    assert Path("back.py").read_text() == SERVER
+
+
+def test_a_capture_has_virtual_nanoseconds(live: Live) -> None:
+    with subprocess.Popen(
+        [*FABRICLAB, "capture", "s1:eth1", "-w", "s1.pcapng", "icmp"], stderr=subprocess.PIPE
+    ) as capture:
+        assert capture.stderr is not None
+        while b"listening" not in capture.stderr.readline():
+            pass
+        live.exec("h1", ["ping", "-c3", "-i", "0.1", "h2"])
+        capture.send_signal(signal.SIGINT)
+        assert b"6 packets captured" in capture.stderr.read()
+    data, times = Path("s1.pcapng").read_bytes(), []
+    while data:
+        kind, length = struct.unpack_from("<II", data)
+        if kind == 6:
+            high, low = struct.unpack_from("<II", data, 12)
+            times.append(high << 32 | low)
+        data = data[length:]
+    assert len(times) == 6
+    # There and back again: always the same, to the nanosecond.
+    assert len({answer - question for question, answer in zip(times[::2], times[1::2], strict=True)}) == 1
+
+
+def test_a_session_is_replayed_to_the_last_bit_at_any_speed(live: Live) -> None:
+    for number in range(10):
+        live.exec("h1", ["ping", "-c1", "h2"])
+        live.exec("s1", ["tc", "-s", "qdisc"])
+        if number % 4 == 1:
+            live.step("300 us")
+            live.resume()
+    live.flow("h1", "h3", "1 MB", congestion_control="dctcp")
+    live.start("long")
+    live.exec("h2", ["sleep", "0.5"])
+    live.stop("long")
+    run = live.down()
+    assert sorted(run.flows.collect()["class"].to_list()) == ["flow", "long", "long"]
+    for speed in ("max", "3"):
+        said = replayed(run.directory, speed)
+        assert "outputs are the same\nflows are the same" in said
+
+
+def test_a_lab_that_nobody_touches_sends_what_a_run_sends(desk: Path) -> None:
+    run = fabriclab.run("incast", set=SMALL, out="film")
+    with fabriclab.up("incast", set=SMALL, speed="max", probes=True, out="live") as live:
+        while live.now < 2_000_000_000:
+            time.sleep(0.05)
+    assert (desk / "live/flows.parquet").read_bytes() == (run.directory / "flows.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("part", ["server", "machine"])
+def test_who_is_killed_takes_all_with_it(desk: Path, part: str) -> None:
+    live = fabriclab.up("dctcp-queue", idle=True, out="run")
+    live.exec("h1", ["ping", "-c1", "h2"])
+    (server,) = [facts["pid"] for facts in labs().values()]
+    machines = [pid for pid in _processes() if f"fabriclab_job={desk}/run" in _command(pid)]
+    assert machines
+    os.kill(server if part == "server" else machines[0], signal.SIGKILL)
+    os.waitpid(server, 0)
+    while any(f"fabriclab_job={desk}/run" in _command(pid) for pid in _processes()):
+        time.sleep(0.05)
+    assert labs() == {}
+    assert "outputs are the same" in replayed(live.directory, "max")
+
+
+def _processes() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
+    except OSError:
+        return ""
