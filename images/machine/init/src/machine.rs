@@ -13,7 +13,7 @@ use crate::failure::{Context, Failure, Result};
 use crate::mounts::HostDirectories;
 
 /// The usual soft limit. Not more: FRR closes every descriptor up to it, one call each, which took seconds with 65,536.
-const OPEN_FILES: u64 = 1024;
+pub const OPEN_FILES: usize = 1024;
 /// What a program may raise its own limit to (the replay has a socket for each of 10,000 flows).
 const OPEN_FILES_MAX: u64 = 1_048_576;
 
@@ -73,7 +73,7 @@ pub fn plain_console() {
 }
 
 pub fn raise_limits() -> Result<()> {
-    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES_MAX)
+    setrlimit(Resource::RLIMIT_NOFILE, OPEN_FILES as u64, OPEN_FILES_MAX)
         .context(|| format!("allow up to {OPEN_FILES_MAX} open files"))
 }
 

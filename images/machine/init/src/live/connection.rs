@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::rc::Rc;
 
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
@@ -30,7 +31,7 @@ pub struct Connection {
 }
 
 enum State {
-    Connecting(OwnedFd),
+    Connecting(Rc<OwnedFd>),
     Open(Flows),
 }
 
@@ -124,14 +125,14 @@ fn attempt_next(
     asked: &Connect,
     left: &mut VecDeque<SocketAddr>,
     mut last: Errno,
-) -> Result<OwnedFd> {
+) -> Result<Rc<OwnedFd>> {
     let node = lab.node(&asked.node)?;
     while let Some(to) = left.pop_front() {
         let begun = lab
             .machine
             .inside(node, CloneFlags::CLONE_NEWNET, || Ok(attempt(to)))?;
         match begun {
-            Ok(socket) => return Ok(socket),
+            Ok(socket) => return Ok(socket.into()),
             Err(errno) => last = errno,
         }
     }
@@ -158,14 +159,9 @@ fn outcome(socket: &OwnedFd) -> Option<nix::Result<()>> {
     }
 }
 
-fn flows(session: u32, socket: &OwnedFd) -> Result<Flows> {
-    let copy = || {
-        socket
-            .try_clone()
-            .context(|| "copy a descriptor".to_owned())
-    };
-    let output = Outflow::new(copy()?, Answer::Stdout)?;
-    let input = Inflow::new(copy()?, Ending::Shutdown)?;
+fn flows(session: u32, socket: &Rc<OwnedFd>) -> Result<Flows> {
+    let output = Outflow::new(socket.clone(), Answer::Stdout)?;
+    let input = Inflow::new(socket.clone(), Ending::Shutdown)?;
     Ok(Flows::new(session, input, vec![output]))
 }
 

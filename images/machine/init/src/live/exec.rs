@@ -1,6 +1,7 @@
 //! Somebody's program in a node, with three pipes or on a terminal.
 
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use nix::fcntl::OFlag;
 use nix::sys::signal::{killpg, Signal};
@@ -24,7 +25,7 @@ pub struct Execution {
 
 /// A terminal while a program is on it.
 struct OwnedTerminal {
-    master: OwnedFd,
+    master: Rc<OwnedFd>,
     /// Held so that the master is never at its end while the program lives, even when that has closed its own.
     _slave: OwnedFd,
 }
@@ -131,8 +132,9 @@ fn on_terminal(terminal: Terminal, session: u32) -> Result<Ends> {
             .try_clone()
             .context(|| "copy a descriptor".to_owned())
     };
-    let input = Inflow::new(copy(&master)?, Ending::Character(END_CHARACTER))?;
-    let outputs = vec![Outflow::new(copy(&master)?, Answer::Stdout)?];
+    let master = Rc::new(master);
+    let input = Inflow::new(master.clone(), Ending::Character(END_CHARACTER))?;
+    let outputs = vec![Outflow::new(master.clone(), Answer::Stdout)?];
     let streams = Streams {
         input: copy(&slave)?,
         output: copy(&slave)?,

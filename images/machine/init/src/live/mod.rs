@@ -27,12 +27,17 @@ use crate::events::{self, Phase, Status};
 use crate::failure::{Failure, Result};
 use crate::job::{self, Program};
 use crate::lab::Lab;
+use crate::machine::OPEN_FILES;
 use crate::run::{epoch_after, is_stop_asked, TICK_NS};
 use crate::supervisor::{wait_for_events, Ended, Role, Supervisor, GRACE_NS};
 use crate::timeline::{Alteration, Timeline};
 
-/// How many sessions may be open at once.
+/// How many sessions may be open at once, if there are descriptors for them.
 const SESSIONS_MAX: usize = 256;
+/// How many descriptors a session has: three pipes, or a terminal's two ends, or a connection.
+const SESSION_DESCRIPTORS: usize = 3;
+/// How many descriptors are kept for all else, beside one of each node.
+const OTHER_DESCRIPTORS: usize = 64;
 
 pub struct Live<'a> {
     lab: &'a Lab,
@@ -40,6 +45,7 @@ pub struct Live<'a> {
     daemons: &'a [Program],
     channel: Channel,
     sessions: BTreeMap<u32, Session>,
+    sessions_max: usize,
     epoch_ns: i64,
     /// Why the lab ends, when it does.
     end: Option<Status>,
@@ -52,6 +58,7 @@ impl<'a> Live<'a> {
             daemons,
             channel: Channel::open()?,
             sessions: BTreeMap::new(),
+            sessions_max: sessions_max(lab.nodes().len()),
             epoch_ns,
             end: None,
         })
@@ -153,9 +160,10 @@ impl<'a> Live<'a> {
     }
 
     fn open_session(&mut self, supervisor: &mut Supervisor, number: u32, open: Open) -> Result<()> {
-        if self.sessions.len() >= SESSIONS_MAX {
+        let most = self.sessions_max;
+        if self.sessions.len() >= most {
             return Err(Failure::new(format!(
-                "{SESSIONS_MAX} sessions are open, and no more can be"
+                "{most} sessions are open, and no more can be"
             )));
         }
         let mut told = Started::default();
@@ -281,6 +289,12 @@ impl<'a> Live<'a> {
         }
         Ok(())
     }
+}
+
+/// Sessions must leave PID 1 the descriptors that it needs for changes and programs of the run.
+fn sessions_max(nodes: usize) -> usize {
+    let left = OPEN_FILES.saturating_sub(nodes + OTHER_DESCRIPTORS);
+    SESSIONS_MAX.min(left / SESSION_DESCRIPTORS)
 }
 
 /// What has happened while PID 1 waited.

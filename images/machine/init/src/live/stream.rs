@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
 
 use nix::errno::Errno;
 use nix::sys::socket::{shutdown, Shutdown};
@@ -24,7 +25,7 @@ pub enum Ending {
 /// Bytes on their way in.
 pub struct Inflow {
     /// `None`: nobody reads it any more; what comes is thrown away.
-    to: Option<OwnedFd>,
+    to: Option<Rc<OwnedFd>>,
     waiting: VecDeque<u8>,
     /// How many more bytes the host may send.
     credit: usize,
@@ -33,7 +34,8 @@ pub struct Inflow {
 }
 
 impl Inflow {
-    pub fn new(to: OwnedFd, ending: Ending) -> Result<Self> {
+    pub fn new(to: impl Into<Rc<OwnedFd>>, ending: Ending) -> Result<Self> {
+        let to = to.into();
         set_nonblocking(&to)?;
         Ok(Self {
             to: Some(to),
@@ -115,12 +117,13 @@ impl Inflow {
 /// Bytes on their way out.
 pub struct Outflow {
     /// `None`: it has ended.
-    from: Option<OwnedFd>,
+    from: Option<Rc<OwnedFd>>,
     pub kind: Answer,
 }
 
 impl Outflow {
-    pub fn new(from: OwnedFd, kind: Answer) -> Result<Self> {
+    pub fn new(from: impl Into<Rc<OwnedFd>>, kind: Answer) -> Result<Self> {
+        let from = from.into();
         set_nonblocking(&from)?;
         Ok(Self {
             from: Some(from),
