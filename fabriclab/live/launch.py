@@ -16,6 +16,8 @@ from fabriclab.engine.detached import start_detached
 from fabriclab.errors import FabriclabError
 
 _MODULE = "fabriclab.live.serve"
+TAKEN = b"+"
+"""What a server is told when its lab is up and known: a lab of which nobody knows goes down again."""
 
 
 class UpFailed(FabriclabError):  # noqa: N818 - it says what happened
@@ -74,6 +76,8 @@ def bring_up(request: UpRequest, on_stage: Callable[[str], None], on_warning: Ca
             channel.write(json.dumps(asdict(request)).encode() + b"\n")
             channel.flush()
             found = _follow(channel, on_stage, on_warning)
+            channel.write(TAKEN)
+            channel.flush()
         except BaseException:
             # It learns from the end of the channel that nobody wants it any more.
             ours.shutdown(socket.SHUT_RDWR)

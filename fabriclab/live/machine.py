@@ -74,6 +74,7 @@ class LiveMachine:
         self.is_up = asyncio.Event()
         """Set when PID 1 has let the host look for the first time: the lab is up, and time stands still."""
         self.is_stopped = False
+        self._has_begun = asyncio.Event()
         self._has_ended = asyncio.Event()
         self._instant_ns = 0
         self._at_wall_ns = 0
@@ -86,6 +87,7 @@ class LiveMachine:
     async def follow(self) -> None:
         """Read what the machine says until it has ended. Nobody waits in vain after that."""
         reader, self._writer = await asyncio.open_connection(sock=self._end, limit=_BUFFER_BYTES)
+        self._has_begun.set()
         giving = asyncio.create_task(self._give())
         try:
             while True:
@@ -166,6 +168,10 @@ class LiveMachine:
         """Why nothing more can be asked of the machine; None while it runs."""
         return self._gone
 
+    async def begun(self) -> None:
+        """Wait until the machine can be spoken to."""
+        await self._has_begun.wait()
+
     async def ended(self) -> None:
         """Wait until the machine has ended."""
         await self._has_ended.wait()
@@ -213,9 +219,13 @@ class LiveMachine:
 
     def go_on(self, until_ns: int = FOR_EVER) -> None:
         """Let time go on at the speed, until an instant."""
+        self._pace(self.speed, until_ns)
+
+    def _pace(self, speed: Speed, until_ns: int) -> None:
         self.is_stopped = False
+        self._at_wall_ns = time.monotonic_ns()
         self.ratio.forget()
-        self._send(request(Request.PACE, kernel_speed(self.speed), until_ns))
+        self._send(request(Request.PACE, kernel_speed(speed), until_ns))
 
     def set_speed(self, speed: Speed) -> None:
         """Change the speed; where time stands still, from when it goes on."""
@@ -229,6 +239,12 @@ class LiveMachine:
             self._send(request(Request.STOP))
             await self._wait_for(Stop.ASKED)
         return self._instant_ns
+
+    async def come_to(self, instant_ns: int) -> None:
+        """Let time come to an instant as fast as the host can, and stop there."""
+        if instant_ns > self._instant_ns:
+            self._pace(None, instant_ns)
+            await self._wait_for(Stop.UNTIL)
 
     async def step(self, duration_ns: int) -> int:
         """Let so much virtual time pass, then stop; returns the instant. Cancelled, it stops at once."""

@@ -178,6 +178,7 @@ async def _give(running: Running, recording: Recording) -> _Followed:
     """Give the machine its inputs, each at its place; what is there of a recording without an end is ended in order."""
     machine, difference, given = running.machine, None, 0
     try:
+        await machine.begun()
         for recorded in recording.inputs:
             taken = await machine.submit(*recorded.frame, place=(recorded.events, recorded.t_ns))
             given += 1
@@ -187,6 +188,7 @@ async def _give(running: Running, recording: Recording) -> _Followed:
         if not recording.inputs or not is_down(recording.inputs[-1].frame):
             await machine.submit(_last_session(recording) + 1, Input.OPEN, encode({"down": {}}))
     except MachineGone as gone:
+        _stop_at_once(running)
         return _Followed(given, difference, f"after {given} of {len(recording.inputs)} inputs: {gone}")
     return _Followed(given, difference, "")
 

@@ -60,6 +60,7 @@ class Running:
         self._on_progress = on_progress
         self._recorder: Recorder | None = None
         self._is_ending = False
+        self._epoch_told = asyncio.Event()
         self._started: dict[int, Started] = {}
         self._following: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
@@ -100,6 +101,7 @@ class Running:
     def _event(self, event: Event) -> None:
         if event.name == "epoch":
             self.epoch_ns = event.t_ns
+            self._loop.call_soon_threadsafe(self._epoch_told.set)
         self._teller.event(event)
 
     def _told(self, event: object) -> None:
@@ -136,6 +138,17 @@ class Running:
         found = _START_DIRECTORY.search(frame.data.decode(errors="replace"))
         if found is not None and _field(frame.data, "start") is not None:
             self._started[frame.session] = Started(found[1])
+
+    async def come_to_epoch(self) -> None:
+        """Let the lab's time begin: what boots is done with then. Raises MachineGone.
+
+        The machine told of its epoch before it let us look, by another way.
+        """
+        told, ended = asyncio.create_task(self._epoch_told.wait()), asyncio.create_task(self.machine.ended())
+        await asyncio.wait((told, ended), return_when=asyncio.FIRST_COMPLETED)
+        told.cancel()
+        ended.cancel()
+        await self.machine.come_to(self.epoch_ns)
 
     def record(self) -> None:
         """Begin the recording. Raises OSError."""

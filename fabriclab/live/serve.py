@@ -25,6 +25,7 @@ from fabriclab.engine.detached import CHANNEL
 from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import explain
 from fabriclab.live.control import Control
+from fabriclab.live.machine import MachineGone
 from fabriclab.live.registry import Entry
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
@@ -55,12 +56,13 @@ class Front:
         with suppress(OSError):
             self._channel.sendall(json.dumps(what).encode(errors="backslashreplace") + b"\n")
 
-    async def left(self) -> None:
-        """Wait until it has gone."""
+    async def has_taken_it(self) -> bool:
+        """Wait until it says that it knows of the lab; return False where it goes away before."""
         self._channel.setblocking(False)
-        with suppress(OSError):
-            while await asyncio.get_running_loop().sock_recv(self._channel, 1):
-                pass
+        try:
+            return bool(await asyncio.get_running_loop().sock_recv(self._channel, 1))
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Let it go."""
@@ -125,13 +127,25 @@ async def _serve(wanted: Wanted, directory: Path, entry: Entry, front: Front, *,
     server.running, server.result = running, running.begin()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP) if alone else ():
         loop.add_signal_handler(number, server.go_down)
-    left = asyncio.create_task(front.left())
-    is_up = await _boot(running, server.result, left)
+    taken = asyncio.create_task(front.has_taken_it())
     listening: asyncio.Server | None = None
-    if is_up:
-        listening = await _open(running, server, front)
-        running.machine.go_on()
-    left.cancel()
+    try:
+        if await _is_up(running, server.result, taken):
+            listening = await _open(running, server, front)
+            running.machine.go_on()
+        # Who started it and has gone does not know of it.
+        if listening is None or not await taken:
+            _stop_at_once(running)
+    except MachineGone:
+        pass  # The run's result says why.
+    except BaseException:
+        _stop_at_once(running)
+        await asyncio.wait((server.result,))
+        raise
+    finally:
+        taken.cancel()
+        if not front.is_open:
+            front.close()
     await asyncio.wait((server.result,))
     _conclude(server.result, front)
     await server.drain()
@@ -144,27 +158,30 @@ def _tell(front: Front, stage: str) -> None:
         front.say(stage=stage)
 
 
-async def _boot(running: Running, result: asyncio.Future[RunResult], left: asyncio.Task[None]) -> bool:
-    """Wait until the lab is up; returns whether it is. Who started it may go away, then it is not to come up."""
+async def _is_up(running: Running, result: asyncio.Future[RunResult], taken: asyncio.Task[bool]) -> bool:
+    """Wait until the lab is up; returns whether it is, and is wanted still."""
     up = asyncio.create_task(running.machine.is_up.wait())
-    await asyncio.wait((up, result, left), return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait((up, result, taken), return_when=asyncio.FIRST_COMPLETED)
     up.cancel()
-    if left.done() and not running.machine.is_up.is_set():
-        running.interrupt.request()
-        running.interrupt.request()
-    return running.machine.is_up.is_set() and running.machine.gone is None and not result.done()
+    return running.machine.is_up.is_set() and running.machine.gone is None and not (result.done() or taken.done())
+
+
+def _stop_at_once(running: Running) -> None:
+    running.interrupt.request()
+    running.interrupt.request()
 
 
 async def _open(running: Running, server: Server, front: Front) -> asyncio.Server:
     """Begin the recording, and let clients in."""
+    await running.come_to_epoch()
     running.record()
     control = Control(server, running)
     listening = await server.listen()
     facts = control.facts()
     server.entry.fill({**facts, "pid": os.getpid()})
-    front.say(up={"name": server.entry.name, **facts})
+    # Its channel does not wait for who reads it slowly: of what may be long it is told the least.
+    front.say(up={"name": server.entry.name, **{name: fact for name, fact in facts.items() if name != "ports"}})
     front.is_open = False
-    front.close()
     return listening
 
 

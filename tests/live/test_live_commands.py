@@ -204,6 +204,9 @@ def test_a_replay_is_the_same_at_any_speed(live: Live) -> None:
     session.write_bytes(b"".join(session.read_bytes().splitlines(keepends=True)[:9]))
     result = called("replay", str(directory))
     assert result.exit_code == 0 and "(8 inputs)" in result.stdout
+    session.write_bytes(session.read_bytes().splitlines(keepends=True)[0])
+    result = called("replay", str(directory))
+    assert result.exit_code == 0 and "(0 inputs)" in result.stdout
 
 
 def test_a_replay_that_differs_says_where(live: Live) -> None:
