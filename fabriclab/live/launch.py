@@ -95,16 +95,18 @@ def bring_up(request: UpRequest, on_stage: Callable[[str], None], on_warning: Ca
 
 
 def _follow(channel: Any, on_stage: Callable[[str], None], on_warning: Callable[[str], None]) -> dict[str, Any]:
-    for line in channel:
-        said = json.loads(line)
-        if "stage" in said:
-            on_stage(said["stage"])
-        elif "warning" in said:
-            on_warning(said["warning"])
-        elif "failed" in said:
-            raise UpFailed(said["failed"], said["status"])
-        elif "up" in said:
-            return dict(said["up"])
+    # A server that is killed before it has read what was asked resets the channel; killed later it ends it.
+    with suppress(ConnectionResetError):
+        for line in channel:
+            said = json.loads(line)
+            if "stage" in said:
+                on_stage(said["stage"])
+            elif "warning" in said:
+                on_warning(said["warning"])
+            elif "failed" in said:
+                raise UpFailed(said["failed"], said["status"])
+            elif "up" in said:
+                return dict(said["up"])
     raise UpFailed("the lab's server was killed before the lab was up", 1)
 
 
