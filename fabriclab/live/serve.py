@@ -20,7 +20,7 @@ from typing import Any
 from fabriclab.api.failures import FAILED
 from fabriclab.api.progress import Progress
 from fabriclab.api.run import new_run_directory
-from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.artefacts import EngineError, asked_ahead
 from fabriclab.engine.detached import CHANNEL
 from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import explain
@@ -99,7 +99,8 @@ def serve(front: Front, *, alone: bool) -> int:
 
 def _bring_up(front: Front, *, alone: bool) -> None:
     question = front.question()
-    wanted = wanted_lab(question)
+    with asked_ahead():
+        wanted = wanted_lab(question)
     for warning in wanted.warnings:
         front.say(warning=warning)
     out, plan = question["out"], wanted.plan
