@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +46,12 @@ class Client:
         await self._writer.drain()
 
 
-class Session:
+class Session(ABC):
     """Whoever is told of a session's outputs."""
 
+    @abstractmethod
     def heard(self, kind: int, data: bytes) -> None:
         """Take an output of the session."""
-        raise NotImplementedError
 
 
 class Task(Session):

@@ -74,11 +74,11 @@ class TrafficRecord(Record):
     @property
     def flows(self) -> int:
         """How many flows it is, at most or about."""
-        raise NotImplementedError(f"{self.kind}: its record has no number of flows")
+        raise NotImplementedError(f"{self.kind}: its record has no number of flows")  # every kind counts its own
 
     def sending(self, every: Iterable[str]) -> frozenset[str]:
         """Return the nodes that send data, whoever asks for them; `every` is all hosts of the plan."""
-        raise NotImplementedError(f"{self.kind}: its record names no senders")
+        raise NotImplementedError(f"{self.kind}: its record names no senders")  # every kind has its own
 
     def receiving(self) -> frozenset[str]:
         """Return the nodes that receive data, without those that are among `sending`, too."""
