@@ -78,32 +78,28 @@ early_param("fabriclab.live", live_setup);
 
 /* -- The socket -------------------------------------------------------------------- */
 
+/* How many bytes went through, of what the host said of a read or write. */
+static size_t moved(int n)
+{
+	if (n <= 0 && n != -EINTR)
+		panic("fabriclab.live: the host has gone (%d)\n", n);
+	return max(n, 0);
+}
+
 static void write_host(const void *data, size_t length)
 {
-	while (length) {
-		int n = os_write_file(live_fd, data, length);
+	const void *end = data + length;
 
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			panic("fabriclab.live: the host has gone (%d)\n", n);
-		data += n;
-		length -= n;
-	}
+	while (data < end)
+		data += moved(os_write_file(live_fd, data, end - data));
 }
 
 static void read_host(void *data, size_t length)
 {
-	while (length) {
-		int n = os_read_file(live_fd, data, length);
+	void *end = data + length;
 
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			panic("fabriclab.live: the host has gone (%d)\n", n);
-		data += n;
-		length -= n;
-	}
+	while (data < end)
+		data += moved(os_read_file(live_fd, data, end - data));
 }
 
 bool live_is_on(void)
