@@ -44,6 +44,7 @@ class Control:
         answers = {
             **{"state": self._state, "pause": self._pause, "resume": self._resume, "step": self._step},
             **{"speed": self._speed, "start": self._start, "stop": self._stop, "flow": self._flow, "down": self._down},
+            **{"started": self._started},
         }
         for name, answer in answers.items():
             server.answer(name, answer)
@@ -158,6 +159,9 @@ class Control:
                 if number.isdigit():
                     highest = max(highest, int(number))
         return highest + 1
+
+    async def _started(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {"started": self._running.started()}
 
     async def _stop(self, asked: dict[str, Any]) -> dict[str, Any]:
         name = str(asked.get("traffic"))

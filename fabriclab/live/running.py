@@ -153,6 +153,11 @@ class Running:
         ended.cancel()
         await self.machine.come_to(self.epoch_ns)
 
+    def started(self) -> dict[str, int]:
+        """Return the directories of traffic that was started by hand, each with its epoch after the lab's."""
+        begun = self._started.values()
+        return {one.directory: one.epoch_ns for one in begun if one.epoch_ns is not None}
+
     def record(self) -> None:
         """Begin the recording. Raises OSError."""
         self._recorder = Recorder(self.directory, self.wanted.header())
