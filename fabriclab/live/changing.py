@@ -126,7 +126,11 @@ class NetworkChanges:
     # -- Links and nodes ----------------------------------------------------------------------------------------------
 
     async def _link(self, asked: dict[str, Any]) -> dict[str, Any]:
-        port, action, settings = str(asked.get("port")), str(asked.get("action")), asked.get("settings") or {}
+        # The page says `up`, and whether.
+        action = (
+            {True: "up", False: "down"}[asked["up"]] if isinstance(asked.get("up"), bool) else str(asked.get("action"))
+        )
+        port, settings = str(asked.get("port")), asked.get("settings") or {}
         if action not in (*LINK_ACTIONS, "set"):
             raise ArgumentError(
                 "{0!r}: nothing that a link does; {1}", action, did_you_mean(action, (*LINK_ACTIONS, "set"))
