@@ -21,7 +21,7 @@ from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab.failures import LINK_ACTIONS, read_link_event
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean
-from fabriclab.lab.settings import check_later, is_dotted, normalise, split_key
+from fabriclab.lab.settings import check_key, check_later, is_dotted, normalise, split_key
 from fabriclab.lab.study import VARIANT
 from fabriclab.live.changes_log import Done
 from fabriclab.live.clients import Refused
@@ -234,13 +234,15 @@ def _keys(lab: WrittenLab, settings: Mapping[str, ScalarValue]) -> dict[str, Sca
             found = dict.fromkeys(lab.parameters[name], value)
         elif name == VARIANT and value.text.strip() in lab.study.variants:
             found = lab.study.variants[value.text.strip()].values
-        lab.apply({name: value})
+        elif not is_dotted(name):
+            lab.apply({name: value})  # which says what is wrong with it
         for key, one in found.items():
-            if is_dotted(key):
-                try:
-                    check_later(key)
-                except ValueError as error:
-                    problems.add(value.place, key if key != name else "", f"{error}; {_instead(key)}", value.text)
+            try:
+                check_key(key, lab.document, lab.names)
+                check_later(key)
+            except ValueError as error:
+                problems.add(value.place, key if key != name else "", _with_hint(key, str(error)), value.text)
+                continue
             if not isinstance(one, ScalarValue):
                 problems.add(value.place, key, "a list can't be set while the lab is up", value.text)
                 continue
@@ -250,14 +252,16 @@ def _keys(lab: WrittenLab, settings: Mapping[str, ScalarValue]) -> dict[str, Sca
     return keys
 
 
-def _instead(key: str) -> str:
-    """Return what does what a key can't while the lab is up."""
+def _with_hint(key: str, message: str) -> str:
+    """Return why a key can't be set, with what does what it would do, if something does."""
     now = {
         "traffic": "`fabriclab flow` and `start` send more",
         "events": "`fabriclab link`, `node` and `set` do it now",
         "limit": "`fabriclab down` ends it",
+        "groups": f"`fabriclab up LAB -s {key}=VALUE` brings it up so",
     }
-    return now.get(split_key(key)[0], f"`fabriclab up LAB -s {key}=VALUE` brings it up so")
+    hint = now.get(split_key(key)[0])
+    return message if hint is None or ";" in message else f"{message}; {hint}"
 
 
 def _compared(settings: Mapping[str, ScalarValue]) -> dict[str, Any]:

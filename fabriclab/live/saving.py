@@ -122,6 +122,11 @@ def _write(session: _Session, part: Path, name: str) -> tuple[int, int]:
     edited = EditedYaml(texts[experiment.FILE_NAME])
     _put_settings(session, lab, edited)
     rows = list(_flows(session))
+    if session.header.idle and rows:
+        for traffic in session.plan.traffic:
+            edited.put(("traffic", traffic.name, "enabled"), False)
+    elif session.header.idle:
+        session.left_out.append("that nothing was sent: a lab has traffic, so its own is sent")
     events = [event for done in session.done for event in _events(done)]
     for number, (event, at_ns) in enumerate(events, 1):
         edited.append(
@@ -162,7 +167,7 @@ def _same_lab(session: _Session, part: Path) -> Lab:
 
 
 def _put_settings(session: _Session, lab: Lab, edited: EditedYaml) -> None:
-    """Write what was set when the lab came up into its experiment, and leave its traffic out where it was idle."""
+    """Write what was set when the lab came up into its experiment."""
     settings = dict(session.plan.settings)
     variant = settings.pop(VARIANT, None)
     keys: dict[str, Any] = dict(lab.study.variants[str(variant)].values) if variant is not None else {}
@@ -172,8 +177,6 @@ def _put_settings(session: _Session, lab: Lab, edited: EditedYaml) -> None:
         edited.put(split_key(key), _plain(value))
     edited.put(("seed",), session.plan.seed)
     edited.put(("title",), f"A live session of {session.header.lab}: {session.plan.title}")
-    for traffic in session.plan.traffic if session.header.idle else ():
-        edited.put(("traffic", traffic.name, "enabled"), False)
 
 
 def _plain(value: Any) -> Any:
