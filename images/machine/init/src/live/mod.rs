@@ -53,10 +53,12 @@ pub struct Live<'a> {
 
 impl<'a> Live<'a> {
     pub fn open(lab: &'a Lab, daemons: &'a [Program], epoch_ns: i64) -> Result<Self> {
+        let channel = Channel::open()?;
+        channel.name_nodes(lab.nodes())?;
         Ok(Self {
             lab,
             daemons,
-            channel: Channel::open()?,
+            channel,
             sessions: BTreeMap::new(),
             sessions_max: sessions_max(lab.nodes().len()),
             epoch_ns,
