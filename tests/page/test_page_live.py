@@ -57,9 +57,33 @@ def test_an_in_cast_is_seen_frozen_and_told_as_tc_tells_it(live: Live, page: Pag
     sent = link["stats64"]["tx"]  # the last that left the queue may be on the line still
     assert shown["Sent"] == f"{sent['packets']} ({sent['bytes']} B)"
     expect(page.locator("#packets tbody tr")).to_have_count(red["qlen"])
+    page.focus("#knob-switches\\.s1\\.ecn_threshold")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#set-said")).to_have_text("switches.s1.ecn_threshold: 30 KB -> 28 KB")
+    assert "min 28000b" in live.exec("s1", ["tc", "qdisc", "show", "dev", "eth49"]).stdout
     page.select_option("#nodes", "client")
     page.click("#shell")
-    page.keyboard.type("echo $((6 * 7)) $(hostname)\n")
+    page.keyboard.type("echo $((6 * 7)) $(uname -n)\n")
     expect(page.locator(".xterm-rows")).to_contain_text("42 client")
     page.click("#pause")
     expect(page.locator("#flow-counts")).to_contain_text("running")
+
+
+def test_a_link_cut_by_a_click_reroutes(
+    artefacts: Artefacts, runtime: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    with fabriclab.up("link-failure", idle=True, out=tmp_path / "run") as live:
+        page: Page = request.getfixturevalue("page")
+        link = page.locator("#topology .link", has_text="leaf2:eth3 to spine1:eth2")
+        link.click()
+        page.click("#cut")
+        expect(page.locator("#notice")).to_contain_text("leaf2:eth3 - spine1:eth2: up")
+        expect(page.locator("#cut")).to_have_text("Mend")
+        expect(link.locator(".half.down")).to_have_count(2)
+        for src, dst in (("h3", "h7"), ("h7", "h3")):
+            page.select_option("#flow-src", src)
+            page.select_option("#flow-dst", dst)
+            page.click("#flow-form button")
+        expect(page.locator("#flows tbody tr", has_text="complete")).to_have_count(2)
+        routes = live.exec("leaf2", ["ip", "route", "show", "proto", "bgp"]).stdout
+        assert "dev eth4" in routes and "dev eth3" not in routes
