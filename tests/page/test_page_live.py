@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import fabriclab
+from fabriclab.api.lab import Settings
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.live.lab import Live
 
@@ -19,7 +20,7 @@ pytestmark = [pytest.mark.vm, pytest.mark.xdist_group("page")]
 @pytest.fixture
 def live(artefacts: Artefacts, runtime: Path, tmp_path: Path) -> Iterator[Live]:
     """An in-cast with ECN, without its traffic, slow enough to see its queue."""
-    variant = {"variant": "dctcp", "senders": 8}
+    variant: Settings = {"variant": "dctcp", "senders": 8}
     with fabriclab.up("incast", set=variant, idle=True, speed="1/10", out=tmp_path / "run") as found:
         yield found
 
