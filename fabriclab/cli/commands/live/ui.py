@@ -25,7 +25,7 @@ def ui(lab: str | None, port: int, browser: bool) -> None:
     try:
         page = Page(port)
     except OSError as error:
-        raise ArgumentError("{port} {0}: {1}", port, os.strerror(error.errno or 0)) from None
+        raise ArgumentError("--port {0}: {1}", port, os.strerror(error.errno or 0)) from None
     sys.stdout.write(f"{page.keys.address(path_of(lab))}\n")
     sys.stdout.flush()
     say("the live page: whoever has this address is let in; Ctrl-C ends it")
