@@ -12,7 +12,10 @@ from fabriclab.api.lab import Lab, PathLike, Settings, settings_as_written
 from fabriclab.errors import FabriclabError
 from fabriclab.formats.live import Output
 from fabriclab.live.client import Connection, Session, ask, exit_status
+from fabriclab.live.inspecting import find_place, look_at
 from fabriclab.live.launch import Up, UpRequest, bring_up, wait_for
+from fabriclab.live.seen import ConnectionState, Inspection, inspection
+from fabriclab.live.seen import connections as seen_connections
 from fabriclab.live.terminal import execution
 from fabriclab.live.wire import DATA_MAX
 from fabriclab.units import parse_duration, parse_size
@@ -128,6 +131,17 @@ class Live:
         """Start one flow from a host to another; `size` is a text with a unit, or bytes."""
         size_bytes = parse_size(size) if isinstance(size, str) else size
         self._ask("flow", src=src, dst=dst, size_bytes=size_bytes, congestion_control=congestion_control)
+
+    def inspect(self, place: str) -> Inspection:
+        """Look at a port (`"s1:eth49"`), with the packets that stand in it, or at all ports of a node, without them.
+
+        Nothing that happens later depends on it.
+        """
+        return inspection(look_at(find_place(place, self.name), packets=":" in place))
+
+    def connections(self, node: str) -> tuple[ConnectionState, ...]:
+        """Return the TCP connections of a node, listeners last."""
+        return seen_connections(self._ask("connections", node=node))
 
     def down(self) -> Run:
         """End the lab, wait for its results, and return them as those of any run."""
