@@ -149,8 +149,8 @@ def _show_memory(memory: SwitchMemory) -> None:
     rows = []
     for pool in memory.pools:
         sizes = (pool.size_bytes, pool.reserved_bytes, pool.used_bytes, pool.watermark_bytes, pool.headroom_bytes)
-        sizes = (*sizes, pool.headroom_watermark_bytes)
-        rows.append((str(pool.pool), *(format_size(size, 4) for size in sizes)))
+        cells = [format_size(size, 4) for size in (*sizes, pool.headroom_watermark_bytes)]
+        rows.append((str(pool.pool), *cells))
     head = ("pool", "size", "reserved", "taken", "most taken", "headroom taken", "most headroom")
     write_columns(head, rows, left=())
 

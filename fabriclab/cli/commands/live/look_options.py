@@ -43,3 +43,35 @@ def inspect(
 
     with failure.reported():
         inspecting.inspect(place, lab, flow, as_json)
+
+
+@app.command("break", rich_help_panel=PANEL)
+def break_at(
+    condition: Annotated[
+        str | None, typer.Argument(metavar="CONDITION", help="What stops time.", show_default=False)
+    ] = None,
+    list_them: Annotated[bool, typer.Option("--list", help="List the break points.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Take back break point N (`--clear 2`), or all.")] = False,
+    lab: NameOption = None,
+) -> None:
+    """Stop a lab's time at the very instant at which a condition comes true; `resume` goes on.
+
+    NODE:PORT queue [N] > SIZE, [NODE[:PORT]] drop, mark or pause, [NODE] timeout, flow N ends. One that is true stops
+    time once; it has to be false before it does again.
+
+    [bold]Examples[/bold]
+
+      fabriclab break 's1:eth49 queue > 100 KB'
+
+      fabriclab break 's1 drop'
+    """
+    from fabriclab.cli.commands.live import breaking
+    from fabriclab.cli.host import failure
+
+    with failure.reported():
+        if clear:
+            breaking.clear(lab, condition)
+        elif list_them:
+            breaking.show(lab)
+        else:
+            breaking.add(lab, condition)
