@@ -17,6 +17,7 @@ from fabriclab.api.progress import Progress, RunTeller
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.formats.live import Input, Output
+from fabriclab.live.changes_log import ChangesLog
 from fabriclab.live.gather import Started, gather_started
 from fabriclab.live.machine import LiveMachine
 from fabriclab.live.pace import Speed
@@ -49,6 +50,8 @@ class Running:
         self.wanted = wanted
         self.directory = directory
         self.interrupt = Interrupt()
+        self.changes = ChangesLog(directory)
+        """What is done to the lab, in its words."""
         self.failure: Exception | None = None
         """What went wrong with the recording; the lab goes down then."""
         self.epoch_ns = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,10 @@ class Wanted:
     breaks: tuple[Condition, ...] = ()
     """At which its time stops, from its beginning on."""
     warnings: tuple[str, ...] = ()
+    lab: Lab | None = None
+    """The lab as written; None of a replay."""
+    settings: Mapping[str, str | ScalarValue] = field(default_factory=dict)
+    """What was set when it came up."""
 
     def header(self) -> Header:
         """Return what its recording begins with."""
@@ -70,10 +74,11 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
     seed = question["seed"]
     check_seed(seed)
     lab = _lab(question)
-    settings = {
+    settings: dict[str, str | ScalarValue] = {
         name: ScalarValue(text, Place(place), quoted=True) for name, (text, place) in question["settings"].items()
     }
-    plan = plan_for(resolve_plan(lab.written, {**written_settings(lab, None), **settings}, seed), "vm")
+    settings = {**written_settings(lab, None), **settings}
+    plan = plan_for(resolve_plan(lab.written, settings, seed), "vm")
     if not question["probes"]:
         plan = plan.model_copy(update={"probes": _NO_PROBES})
     ports = {node.name: [port.interface for port in node.ports] for node in plan.nodes}
@@ -87,6 +92,8 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
         speed=parse_speed(question["speed"]),
         breaks=tuple(parse_condition(text, ports) for text in question["breaks"]),
         warnings=tuple(sentences_before_runs(lab.written.topology, [plan.warnings])),
+        lab=lab,
+        settings=settings,
     )
 
 

@@ -40,7 +40,7 @@ class FakeLab:
         self.plan = plan()
         self.directory = directory
         self.asked: list[dict[str, Any]] = []
-        self.ended: list[str] = []
+        self.looks = 0
         self.paused = False
         self.down: set[str] = set()
         self._begun = time.monotonic_ns()
@@ -102,7 +102,7 @@ class FakeLab:
                 writer.write(client_frame(*self._answer(question)))
                 await writer.drain()
         except (OSError, asyncio.IncompleteReadError):
-            self.ended.append("client")
+            return
         finally:
             self._writers.discard(writer)
             writer.close()
@@ -136,10 +136,10 @@ class FakeLab:
             case "look":
                 body = self._look(question)
             case "link":
-                (self.down.discard if question["up"] else self.down.add)(question["port"])
-                body = {}
+                (self.down.discard if question["action"] == "up" else self.down.add)(question["port"])
+                body = {"changes": [f"{question['port']}: {question['action']}"], "changed": True}
             case "set":
-                body = {"text": "switches.s1.buffer: 64 KB -> 128 KB"}
+                body = {"changes": ["switches.s1.buffer: 64 KB -> 70 KB"], "changed": True}
             case other:
                 return Output.ERROR, json.dumps({"message": f"{other!r}: nobody here knows what that is"}).encode()
         return Output.ANSWER, encode(body)
@@ -153,6 +153,7 @@ class FakeLab:
             self._stopped_ns, self.paused = self.now_ns + question["duration_ns"], True
 
     def _look(self, question: dict[str, Any]) -> dict[str, Any]:
+        self.looks += 1
         now_ns = self.now_ns
         wanted = question["ports"]
         every = [(node.name, port) for node in self.plan.nodes for port in node.ports]

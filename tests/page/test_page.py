@@ -58,7 +58,7 @@ def test_a_link_is_cut_by_a_click_and_mended(fake: FakeLab, page: Page) -> None:
 def test_a_slider_asks_in_the_words_of_the_language(fake: FakeLab, page: Page) -> None:
     page.focus("#knob-switches\\.s1\\.buffer")
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#set-said")).to_have_text("switches.s1.buffer: 64 KB -> 128 KB")
+    expect(page.locator("#set-said")).to_have_text("switches.s1.buffer: 64 KB -> 70 KB")
     (asked,) = fake.asked
     assert asked == {"do": "set", "settings": {"switches.s1.buffer": "70000 B"}}
 

@@ -14,7 +14,7 @@ export function setUpChanges(lab, page) {
     setText(said, `${key}=${value} …`);
     try {
       const answer = await page.wire.ask({ do: "set", settings: { [key]: value } });
-      setText(said, words(answer) || `${key} is ${value}`);
+      setText(said, answer.changes.join("; "));
       return true;
     } catch (error) {
       setText(said, error.message);
@@ -32,13 +32,6 @@ export function setUpChanges(lab, page) {
     if (!rest.length) setText(said, "KEY=VALUE is wanted, such as switches.s1.ecn_threshold=30 KB");
     else set(key.trim(), rest.join("=").trim());
   };
-}
-
-// What a change replaced, in the server's words where it has some.
-function words(answer) {
-  if (typeof answer.text === "string") return answer.text;
-  const changes = answer.changes ?? answer.changed ?? [];
-  return Array.isArray(changes) ? changes.map((one) => (typeof one === "string" ? one : `${one.key}: ${one.before} -> ${one.after}`)).join("; ") : "";
 }
 
 function slider(knob, settings, set) {

@@ -156,6 +156,7 @@ class Page {
   }
 
   selectLink(link) {
+    if (!link) return;
     this.link = link;
     byId("links").selectedIndex = this.lab.drawing.links.indexOf(link);
     this.topology.select(link);
@@ -171,8 +172,8 @@ class Page {
   }
 
   cut() {
-    const up = this.isCut;
-    this.ask({ do: "link", port: this.link.a, up }, () => `${this.link.a} – ${this.link.b} is ${up ? "up" : "cut"}`);
+    const action = this.isCut ? "up" : "down";
+    this.ask({ do: "link", port: this.link.a, action }, ({ changes }) => changes.join("; "));
   }
 
   // Tell the server what is shown: nothing in a tab that nobody sees.
@@ -197,6 +198,7 @@ class Page {
 
   looked(look) {
     const moved = this.model.take(look);
+    setText(byId("now"), format.seconds(look.now_ns));
     if (!this.byHand && this.chosen.length < BY_THEMSELVES) {
       const busiest = this.model.busiest(BY_THEMSELVES, this.hosts);
       if (busiest.some((name) => !this.chosen.includes(name))) this.choose(busiest, false);

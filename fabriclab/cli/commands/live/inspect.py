@@ -100,6 +100,8 @@ def _show_port(port: PortState, flow: int | None) -> None:
     pauses = _pauses(port)
     if pauses:
         sys.stdout.write(f"{pauses}\n")
+    if port.pauses_sent or port.pauses_received:
+        sys.stdout.write(f"PFC frames: {port.pauses_sent:,} sent, {port.pauses_received:,} received\n")
     for queue in port.queues:
         if queue.packets or len(port.queues) == 1:
             _show_queue(queue, flow)
