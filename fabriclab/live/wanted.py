@@ -19,6 +19,7 @@ from fabriclab.formats.plan.model import Probes
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES
 from fabriclab.lab.reading.problems import Place
+from fabriclab.live.conditions import Condition, parse_condition
 from fabriclab.live.pace import Speed, parse_speed
 from fabriclab.live.recording import Header
 from fabriclab.resolve import resolve_plan
@@ -41,6 +42,8 @@ class Wanted:
     idle: bool
     """Whether the lab's own traffic is left out."""
     speed: Speed
+    breaks: tuple[Condition, ...] = ()
+    """At which its time stops, from its beginning on."""
     warnings: tuple[str, ...] = ()
     lab: Lab | None = None
     """The lab as written; None of a replay."""
@@ -91,6 +94,7 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
     plan = plan_for(resolve_plan(lab.written, settings, seed), "vm")
     if not question["probes"]:
         plan = plan.model_copy(update={"probes": _NO_PROBES})
+    ports = {node.name: [port.interface for port in node.ports] for node in plan.nodes}
     return Wanted(
         plan=plan,
         lab_directory=lab.directory,
@@ -99,6 +103,7 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
         report=lab.written.report,
         idle=question["idle"],
         speed=parse_speed(question["speed"]),
+        breaks=tuple(parse_condition(text, ports) for text in question["breaks"]),
         warnings=tuple(sentences_before_runs(lab.written.topology, [plan.warnings])),
         lab=lab,
         settings=settings,

@@ -25,9 +25,10 @@ def up(
     out: Path | None,
     probes: bool,
     open_page: bool,
+    breaks: Sequence[str],
 ) -> int:
     """Bring a lab up, and say what there is; returns the exit status."""
-    request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out)
+    request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out, breaks)
     warnings: list[str] = []
     try:
         with waiting(f"reading {lab}") as tell:
