@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.arguments.options import Lab, Seed
+from fabriclab.cli.arguments.options import Engine, Lab, Seed
 from fabriclab.cli.host.waiting import waiting
 
 PANEL = "Live labs"
@@ -49,6 +49,7 @@ def up(
     probes: Annotated[
         bool, typer.Option("--probes/--no-probes", help="Sample queues and connections as `run` does, for as long.")
     ] = False,
+    engine: Engine = "vm",
 ) -> None:
     """Bring a lab up, and let it stay: virtual time goes at the wall clock's pace.
 
@@ -62,7 +63,7 @@ def up(
         from fabriclab.cli.commands.live import up as bringing
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(bringing.up(lab, settings or [], seed, speed, idle, name, out, probes))
+        raise typer.Exit(bringing.up(lab, settings or [], seed, speed, idle, name, out, probes, engine))
 
 
 @app.command(rich_help_panel=PANEL)
