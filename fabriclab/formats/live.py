@@ -39,6 +39,8 @@ class Request(IntEnum):
     PACE = 3
     STOP = 4
     REPLAY = 5
+    LOOK = 6
+    CONNECTIONS = 7
 
 
 class Answer(IntEnum):
@@ -49,6 +51,7 @@ class Answer(IntEnum):
     CLOCK = 3
     STOPPED = 4
     DIVERGED = 5
+    LOOKED = 6
 
 
 class Stop(IntEnum):

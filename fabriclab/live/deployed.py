@@ -20,6 +20,7 @@ from fabriclab.live.clients import Refused
 from fabriclab.live.deployed_program import DeployedProgram
 from fabriclab.live.machine import LiveMachine, MachineGone
 from fabriclab.live.pace import Ratio
+from fabriclab.live.recording import Taken
 from fabriclab.live.wire import Frame, WireError, decode, encode
 
 _STEP_S = 30.0
@@ -74,10 +75,14 @@ class DeployedMachine:
 
     # -- Inputs -------------------------------------------------------------------------------------------------------
 
-    async def submit(self, session: int, kind: int, data: bytes = b"") -> None:
-        """Do what PID 1 would do in a machine. Raises MachineGone; what can't be done is told to the session."""
+    async def submit(self, session: int, kind: int, data: bytes = b"") -> Taken:
+        """Do what PID 1 would do in a machine, and return when that was; no events are counted.
+
+        Raises MachineGone; what can't be done is told to the session.
+        """
         if self.gone is not None:
             raise self.gone
+        taken = Taken(0, self.now_ns(), Frame(session, kind, data), "")
         program = self._programs.get(session)
         try:
             if program is not None:
@@ -86,6 +91,7 @@ class DeployedMachine:
                 await self._open(session, decode(data))
         except (Refused, CommandError, WireError, OSError) as error:
             self._tell(session, Output.ERROR, {"message": str(error)})
+        return taken
 
     async def _open(self, session: int, body: Mapping[str, Any]) -> None:
         what, asked = next(iter(body.items()))
@@ -119,6 +125,8 @@ class DeployedMachine:
 
     def _change(self, asked: Mapping[str, Any]) -> None:
         """Change links: a thread of its own. Raises CommandError, Refused."""
+        if "undo" in asked:
+            raise Refused(_IN_REAL_TIME.format("settings change while the lab is up"))
         if asked.get("down") or asked.get("up"):
             raise Refused("a container that stays up can't lose its power: `exec NODE -- ip link set PORT down`")
         for step in asked.get("steps", ()):

@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import termios
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -18,7 +19,6 @@ _SIGNALS = ("docker", "exec", "--user", "0")
 # What is sent to `docker exec` does not reach the program: its number in the container is written down, for `kill`.
 _START = 'echo $$ > "$0"; exec "$@"'
 _KILL = 'read -r number < "$1" && { kill -s "$2" -- "-$number" || kill -s "$2" "$number"; } 2>/dev/null'
-_FORGET = 'rm -f "$1"'
 
 
 class Execution:
@@ -38,7 +38,6 @@ class Execution:
         """
         self._container = container
         self._file = f"/run/fabriclab-{name}"
-        self._kills: list[subprocess.Popen[bytes]] = []
         options = ["--interactive", *(["--tty"] if size else []), "--user", "0"]
         settings = [f"--env={key}={value}" for key, value in environment.items()]
         command = ["docker", "exec", *options, *settings, container.identity, "sh", "-c", _START, self._file, *argv]
@@ -85,13 +84,11 @@ class Execution:
 
     def signal(self, number: int) -> None:
         """Send a signal to its process group in the container. Returns at once."""
-        self._tell(_KILL, signal.Signals(number).name.removeprefix("SIG"))
-
-    def _tell(self, script: str, *words: str) -> None:
-        argv = [*_SIGNALS, self._container.identity, "sh", "-c", script, "sh", self._file, *words]
+        name = signal.Signals(number).name.removeprefix("SIG")
+        argv = [*_SIGNALS, self._container.identity, "sh", "-c", _KILL, "sh", self._file, name]
         null = subprocess.DEVNULL
-        self._kills = [kill for kill in self._kills if kill.poll() is None]
-        self._kills.append(subprocess.Popen(argv, stdin=null, stdout=null, stderr=null, start_new_session=True))
+        kill = subprocess.Popen(argv, stdin=null, stdout=null, stderr=null, start_new_session=True)
+        threading.Thread(target=kill.wait, daemon=True).start()
 
     def status(self) -> str | None:
         """Return how it ended (`exit N`, `signal N`); None while it runs."""
@@ -106,7 +103,6 @@ class Execution:
             self.signal(signal.SIGKILL)
             self._client.kill()
         self._client.wait()
-        self._tell(_FORGET)
         for stream in (self._client.stdin, self._client.stdout, self._client.stderr):
             if stream is not None:
                 with suppress(OSError):

@@ -25,6 +25,7 @@ def up(
     out: Path | None,
     probes: bool,
     engine: str,
+    open_page: bool,
 ) -> int:
     """Bring a lab up, and say what there is; returns the exit status."""
     request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out, engine)
@@ -38,6 +39,11 @@ def up(
     for sentence in warnings:
         say(f"warning: {sentence}")
     sys.stdout.write(text(found, speed) if engine == "vm" else containers_text(found))
+    if open_page:
+        from fabriclab.cli.commands.live import ui
+
+        sys.stdout.flush()
+        ui.open_page(found.name)
     return 0
 
 

@@ -78,32 +78,28 @@ early_param("fabriclab.live", live_setup);
 
 /* -- The socket -------------------------------------------------------------------- */
 
+/* How many bytes went through, of what the host said of a read or write. */
+static size_t moved(int n)
+{
+	if (n <= 0 && n != -EINTR)
+		panic("fabriclab.live: the host has gone (%d)\n", n);
+	return max(n, 0);
+}
+
 static void write_host(const void *data, size_t length)
 {
-	while (length) {
-		int n = os_write_file(live_fd, data, length);
+	const void *end = data + length;
 
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			panic("fabriclab.live: the host has gone (%d)\n", n);
-		data += n;
-		length -= n;
-	}
+	while (data < end)
+		data += moved(os_write_file(live_fd, data, end - data));
 }
 
 static void read_host(void *data, size_t length)
 {
-	while (length) {
-		int n = os_read_file(live_fd, data, length);
+	void *end = data + length;
 
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			panic("fabriclab.live: the host has gone (%d)\n", n);
-		data += n;
-		length -= n;
-	}
+	while (data < end)
+		data += moved(os_read_file(live_fd, data, end - data));
 }
 
 bool live_is_on(void)
@@ -111,13 +107,18 @@ bool live_is_on(void)
 	return live_fd >= 0;
 }
 
-/* Bytes that PID 1 wrote. */
-void live_output(const void *bytes, size_t length)
+void live_answer(enum live_answer kind, u64 a, u64 b, const void *bytes, size_t length)
 {
-	struct live_header header = { .kind = LIVE_OUTPUT, .length = length };
+	struct live_header header = { .kind = kind, .length = length, .a = a, .b = b };
 
 	write_host(&header, sizeof(header));
 	write_host(bytes, length);
+}
+
+/* Bytes that PID 1 wrote. */
+void live_output(const void *bytes, size_t length)
+{
+	live_answer(LIVE_OUTPUT, 0, 0, bytes, length);
 }
 
 static void tell(enum live_answer kind, u64 a, u64 b)
@@ -202,6 +203,17 @@ static void set_pace(const struct live_header *header, u64 wall)
 	pace.virtual = *clock;
 }
 
+/* Answers what the host asks of the machine as it is; that changes nothing. */
+static void show(const struct live_header *header, u64 instant, u64 next)
+{
+	static u8 payload[LIVE_PAYLOAD_MAX];
+
+	if (header->length > sizeof(payload))
+		panic("fabriclab.live: a question of %u bytes\n", header->length);
+	read_host(payload, header->length);
+	live_look(header, payload, instant, next);
+}
+
 /* Reads a message and does what it asks for; an input is held until its turn. */
 static void obey(u64 next)
 {
@@ -224,6 +236,10 @@ static void obey(u64 next)
 		break;
 	case LIVE_REPLAY:
 		replaying = header.a;
+		break;
+	case LIVE_LOOK:
+	case LIVE_CONNECTIONS:
+		show(&header, instant_of(wall, next), next);
 		break;
 	default:
 		panic("fabriclab.live: a message of kind %u\n", header.kind);
