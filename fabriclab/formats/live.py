@@ -41,6 +41,7 @@ class Request(IntEnum):
     REPLAY = 5
     LOOK = 6
     CONNECTIONS = 7
+    BREAK = 8
 
 
 class Answer(IntEnum):
@@ -60,6 +61,7 @@ class Stop(IntEnum):
     ASKED = 1
     UNTIL = 2
     BY_INIT = 3
+    BREAK = 4
 
 
 class Input(IntEnum):

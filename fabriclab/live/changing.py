@@ -23,6 +23,7 @@ from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean
 from fabriclab.lab.settings import check_later, is_dotted, normalise
 from fabriclab.lab.study import VARIANT
+from fabriclab.live.adjustable import adjustable
 from fabriclab.live.changes_log import Done
 from fabriclab.live.clients import Refused
 from fabriclab.live.running import Running
@@ -54,7 +55,8 @@ class NetworkChanges:
         self._happened = 0
         self._changing = asyncio.Lock()
         self._memory_bytes = machine_memory_bytes(plan)
-        for name, answer in {"set": self._set, "link": self._link, "node": self._node}.items():
+        answers = {"set": self._set, "link": self._link, "node": self._node, "adjustable": self._adjustable}
+        for name, answer in answers.items():
             server.answer(name, answer)
 
     @property
@@ -125,6 +127,11 @@ class NetworkChanges:
             )
         bgp = plan.bgp if plan.bgp != self.plan.bgp else None
         return Event(name="set", at_ns=0, links=(), action="set", nodes=nodes, bgp=bgp)
+
+    async def _adjustable(self, _: dict[str, Any]) -> dict[str, Any]:
+        if not self._changing.locked():
+            self._pass_events()
+        return {"adjustable": list(adjustable(self.plan))}
 
     # -- Links and nodes ----------------------------------------------------------------------------------------------
 

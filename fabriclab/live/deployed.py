@@ -18,7 +18,7 @@ from fabriclab.engine.containers.docker import Container, exec_argv
 from fabriclab.formats.live import FOR_EVER, Input, Output
 from fabriclab.live.clients import Refused
 from fabriclab.live.deployed_program import DeployedProgram
-from fabriclab.live.machine import LiveMachine, MachineGone
+from fabriclab.live.machine import Broke, LiveMachine, MachineGone
 from fabriclab.live.pace import Ratio
 from fabriclab.live.recording import Taken
 from fabriclab.live.wire import Frame, WireError, decode, encode
@@ -33,6 +33,8 @@ class DeployedMachine:
     is_stopped = False
     speed = Fraction(1)
     gone: MachineGone | None = None
+    broke: Broke | None = None
+    """No condition stops a clock that can't be stopped."""
 
     def __init__(self, on_output: Callable[[Frame], None]) -> None:
         """Take whom to tell of outputs."""
@@ -144,6 +146,10 @@ class DeployedMachine:
     def set_speed(self, speed: Fraction | None) -> NoReturn:
         """Refuse."""
         raise Refused(_IN_REAL_TIME.format("time go faster or slower"))
+
+    def set_condition(self, number: int, condition: bytes) -> NoReturn:
+        """Refuse."""
+        raise Refused(_IN_REAL_TIME.format("a condition stop time"))
 
     async def stop(self) -> NoReturn:
         """Refuse."""

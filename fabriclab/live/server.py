@@ -53,6 +53,8 @@ class Server:
         self.check_opening: Callable[[dict[str, Any]], None] = lambda _body: None
         """Raises for what PID 1 must not be asked."""
         self.stage = ""
+        self.why_stopped: Callable[[], str | None] = lambda: None
+        """Which break point stopped the clock, in words."""
 
     def answer(self, name: str, question: Question) -> None:
         """Let a question of this name be answered by a function."""

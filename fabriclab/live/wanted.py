@@ -17,6 +17,7 @@ from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.model import Probes
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import Place
+from fabriclab.live.conditions import Condition, parse_condition
 from fabriclab.live.pace import Speed, parse_speed
 from fabriclab.live.recording import Header
 from fabriclab.resolve import resolve_plan
@@ -39,6 +40,8 @@ class Wanted:
     idle: bool
     """Whether the lab's own traffic is left out."""
     speed: Speed
+    breaks: tuple[Condition, ...] = ()
+    """At which its time stops, from its beginning on."""
     warnings: tuple[str, ...] = ()
     lab: Lab | None = None
     """The lab as written; None of a replay."""
@@ -87,6 +90,7 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
         plan = plan.model_copy(update={"events": ()})
     if not question["probes"]:
         plan = plan.model_copy(update={"probes": _NO_PROBES})
+    ports = {node.name: [port.interface for port in node.ports] for node in plan.nodes}
     return Wanted(
         plan=plan,
         lab_directory=lab.directory,
@@ -95,6 +99,7 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
         report=lab.written.report,
         idle=question["idle"] or engine == "containerlab",
         speed=parse_speed(question["speed"]),
+        breaks=tuple(parse_condition(text, ports) for text in question["breaks"]),
         warnings=tuple(sentences_before_runs(lab.written.topology, [plan.warnings])),
         lab=lab,
         settings=settings,

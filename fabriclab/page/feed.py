@@ -19,7 +19,7 @@ from fabriclab.errors import FabriclabError
 from fabriclab.live import registry
 from fabriclab.live.client import Gone, LiveError
 from fabriclab.live.wire import decode, encode
-from fabriclab.page.drawing import drawn, knobs, plan_of
+from fabriclab.page.drawing import drawn, plan_of
 from fabriclab.page.flows import Flows
 from fabriclab.page.lab import asked
 from fabriclab.page.patience import within_reason
@@ -32,7 +32,7 @@ _MOST_ASKED = 8
 _LONGEST_MESSAGE = 1 << 16
 QUESTIONS = (
     *("state", "pause", "resume", "step", "speed", "start", "stop", "flow"),
-    *("look", "connections", "set", "link", "node"),
+    *("look", "connections", "set", "link", "node", "adjustable"),
 )
 """What a browser may ask a lab's server for."""
 
@@ -114,8 +114,8 @@ class Feed:
         plan = await asyncio.to_thread(plan_of, directory)
         self._flows = await asyncio.to_thread(lambda: Flows(directory, idle=bool(facts.get("idle"))))
         drawing = await asyncio.to_thread(drawn, plan)
-        about = {"drawing": drawing, "knobs": knobs(plan), "labs": sorted(labs), "title": plan.title}
-        await self._send("lab", {**{key: facts[key] for key in ("name", "lab", "traffic")}, **about})
+        about = {"drawing": drawing, "labs": sorted(labs), "title": plan.title}
+        await self._send("lab", {**{key: facts[key] for key in ("name", "lab", "traffic", "routers")}, **about})
 
     async def _send(self, kind: str, body: dict[str, Any]) -> None:
         await self._send_raw(kind, encode(body))
@@ -179,6 +179,7 @@ class Feed:
                 now_ns = decode(await self._tell("state", {"do": "state"})).get("now_ns", 0)
                 if turn % _FLOWS_EVERY == 0:
                     await self._tell_flows(now_ns)
+                    await self._tell("adjustable", {"do": "adjustable"})
             turn += 1
             next_s = max(next_s + LOOK_S, loop.time())
             await asyncio.sleep(next_s - loop.time())

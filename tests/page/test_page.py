@@ -65,6 +65,7 @@ def test_a_slider_asks_in_the_words_of_the_language(fake: FakeLab, page: Page) -
 
 def test_a_terminal_echoes_and_ends(fake: FakeLab, page: Page) -> None:
     page.select_option("#nodes", "h1")
+    expect(page.locator("#vtysh")).to_be_disabled()
     page.click("#shell")
     rows = page.locator(".xterm-rows")
     expect(rows).to_contain_text("h1 bash -l")
@@ -79,7 +80,7 @@ def test_a_terminal_echoes_and_ends(fake: FakeLab, page: Page) -> None:
 
 def test_every_control_is_reached_by_the_keyboard(fake: FakeLab, page: Page) -> None:
     expect(page.locator("#topology .node")).to_have_count(50)
-    controls = "button, input, select, summary"
+    controls = "button:enabled, input, select, summary"
     wanted = page.locator(controls).locator("visible=true").count()
     page.locator("#title").click()
     reached = set()

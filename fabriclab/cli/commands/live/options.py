@@ -50,6 +50,10 @@ def up(
         bool, typer.Option("--probes/--no-probes", help="Sample queues and connections as `run` does, for as long.")
     ] = False,
     engine: Engine = "vm",
+    breaks: Annotated[
+        list[str] | None,
+        typer.Option("--break", metavar="CONDITION", help="Stop time there, as `break` does. Repeatable."),
+    ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the live page in a browser.")] = False,
 ) -> None:
     """Bring a lab up, and let it stay: virtual time goes at the wall clock's pace.
@@ -59,12 +63,16 @@ def up(
       fabriclab up dumbbell --idle
 
       fabriclab up labs/leaf-spine --speed 1/100
+
+      fabriclab up incast --break 's1:eth49 queue > 60 KB'
     """
     with waiting("loading"):
         from fabriclab.cli.commands.live import up as bringing
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(bringing.up(lab, settings or [], seed, speed, idle, name, out, probes, engine, open_page))
+        raise typer.Exit(
+            bringing.up(lab, settings or [], seed, speed, idle, name, out, probes, engine, open_page, breaks or [])
+        )
 
 
 @app.command(rich_help_panel=PANEL)

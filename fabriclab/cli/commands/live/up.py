@@ -26,9 +26,10 @@ def up(
     probes: bool,
     engine: str,
     open_page: bool,
+    breaks: Sequence[str],
 ) -> int:
     """Bring a lab up, and say what there is; returns the exit status."""
-    request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out, engine)
+    request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out, engine, breaks)
     warnings: list[str] = []
     try:
         with waiting(f"reading {lab}") as tell:

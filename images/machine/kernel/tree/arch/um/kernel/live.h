@@ -27,8 +27,14 @@ void live_stop(enum live_stop why);
 void live_output(const void *bytes, size_t length);
 void live_answer(enum live_answer kind, u64 a, u64 b, const void *bytes, size_t length);
 
-/* live_look.c: an answer to the host, of the instant; what happens before `next` has happened. */
-void live_look(const struct live_header *asked, const void *payload, u64 instant, u64 next);
+/* live_look.c: an answer to the host, of the instant; what is due until then has happened. */
+void live_look(const struct live_header *asked, const void *payload, u64 instant, u64 until);
 int live_look_name_node(pid_t pid);
+
+void live_stop_at(u32 condition, u64 value);
+
+/* live_break.c: what is due until then has happened. */
+void live_break_set(const struct live_header *asked, const void *payload, u64 until);
+void live_break_check(u64 until);
 
 #endif
