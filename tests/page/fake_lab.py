@@ -29,9 +29,9 @@ LOG = (
 )
 
 
-def plan() -> Plan:
-    """Return the plan of `incast`."""
-    return resolve_plan(load_lab("incast").written, {}, None)
+def plan(lab: str = "incast") -> Plan:
+    """Return the plan of a lab."""
+    return resolve_plan(load_lab(lab).written, {}, None)
 
 
 class FakeLab:
