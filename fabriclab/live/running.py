@@ -16,8 +16,9 @@ from fabriclab.api.ingest import ingest_run_logs
 from fabriclab.api.progress import Progress, RunTeller
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.files import write_all
 from fabriclab.formats.live import Input, Output
-from fabriclab.live.changes_log import ChangesLog
+from fabriclab.live.changes_log import LAB_FILES, ChangesLog
 from fabriclab.live.gather import Started, gather_started
 from fabriclab.live.machine import LiveMachine
 from fabriclab.live.pace import Speed
@@ -160,6 +161,9 @@ class Running:
 
     def record(self) -> None:
         """Begin the recording. Raises OSError."""
+        texts = self.wanted.texts()
+        (self.directory / LAB_FILES).mkdir(exist_ok=True)
+        write_all({self.directory / LAB_FILES / name: text for name, text in texts.items()})
         self._recorder = Recorder(self.directory, self.wanted.header())
 
     def _end_recording(self) -> None:

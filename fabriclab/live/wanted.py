@@ -13,9 +13,11 @@ from fabriclab.api.lab import Lab, check_seed, load_lab, written_settings
 from fabriclab.api.warnings import sentences_before_runs
 from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.host import fabriclab_version
+from fabriclab.files import read_text
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.model import Probes
 from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.files import LARGEST_YAML_BYTES
 from fabriclab.lab.reading.problems import Place
 from fabriclab.live.conditions import Condition, parse_condition
 from fabriclab.live.pace import Speed, parse_speed
@@ -47,6 +49,17 @@ class Wanted:
     """The lab as written; None of a replay."""
     settings: Mapping[str, str | ScalarValue] = field(default_factory=dict)
     """What was set when it came up."""
+
+    def texts(self) -> dict[str, str]:
+        """Return the lab's two files as they are now, with comments where they lie on the disk. Raises OSError."""
+        if self.lab is None:
+            return {}
+        found = self.lab.texts()
+        for name in found:
+            path = self.lab_directory / name
+            if path.is_file():
+                found[name] = read_text(path, LARGEST_YAML_BYTES)
+        return found
 
     def header(self) -> Header:
         """Return what its recording begins with."""
