@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabriclab.compile.events import Timeline
-from fabriclab.compile.link_state import LinkState
+from fabriclab.compile.link_state import LinkState, changing_ports
 from fabriclab.compile.machine import machine_memory_bytes
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.job import Step
@@ -31,6 +31,7 @@ from fabriclab.live.server import Server
 from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
 from fabriclab.resolve.parameters import value_at
 from fabriclab.resolve.resolver import Resolver, resolve_event
+from fabriclab.runs.engines import has_stock_qdiscs_only
 from fabriclab.units import format_duration, format_rate
 
 _SPARE_BYTES = 128 << 20
@@ -46,12 +47,14 @@ class NetworkChanges:
         """Begin with the lab as it came up."""
         self._server = server
         self._running = running
-        self._state = Timeline(running.wanted.plan)
+        self._in_containers = has_stock_qdiscs_only(running.wanted.engine)
+        plan = running.wanted.plan
+        self._state = Timeline(plan, changing_ports(plan) if self._in_containers else None, stock=self._in_containers)
         self._later: dict[str, ScalarValue] = {}
         """What was set, by key; the last one last."""
         self._happened = 0
         self._changing = asyncio.Lock()
-        self._memory_bytes = machine_memory_bytes(running.wanted.plan)
+        self._memory_bytes = machine_memory_bytes(plan)
         answers = {"set": self._set, "link": self._link, "node": self._node, "adjustable": self._adjustable}
         for name, answer in answers.items():
             server.answer(name, answer)
@@ -147,6 +150,8 @@ class NetworkChanges:
             raise ArgumentError(
                 "{0!r}: nothing that a link does; {1}", action, did_you_mean(action, (*LINK_ACTIONS, "set"))
             )
+        if action == "set" and self._in_containers:
+            raise Refused("in containers a link goes up and down; its rate, delay and loss stay (`fabriclab up LAB`)")
         texts = {str(key): str(value) for key, value in settings.items()} if action == "set" else {"action": action}
         words = {key: ScalarValue(text, Place(f"link {port} {key}={text}"), quoted=True) for key, text in texts.items()}
         lab = self._lab()

@@ -238,16 +238,18 @@ def up(
     probes: bool = False,
     name: str | None = None,
     out: PathLike | None = None,
+    engine: str = "vm",
     stage: Callable[[str], None] | None = None,
 ) -> Live:
     """Bring a lab up and return it as soon as it is; a process of its own serves it from then on.
 
     `speed` is virtual seconds a second, or `"max"`; `idle` leaves the lab's own traffic out; `breaks` are
-    conditions at which time stops (`Live.break_at`); `probes` samples as a run
-    does; `name` is what commands call it, by default the lab's; `out` the run directory; `stage` is called with what
-    the machine is at while it boots. Raises UpFailed with what is wrong in the lab, or why it can't come up; OSError.
+    conditions at which time stops (`Live.break_at`); `probes` samples as a run does; `engine` is `"vm"`, or
+    `"containerlab"`: containers, in real time (docs/live.md says what they lack); `name` is what commands call it, by
+    default the lab's; `out` the run directory; `stage` is called with what the machine is at while it boots. Raises
+    UpFailed with what is wrong in the lab, or why it can't come up; OSError.
     """
-    request = up_request(lab, set, seed, str(speed), idle, probes, name, out, breaks)
+    request = up_request(lab, set, seed, str(speed), idle, probes, name, out, engine, breaks)
     return live_of(bring_up(request, stage or (lambda _: None), lambda _: None))
 
 
@@ -265,6 +267,7 @@ def up_request(
     probes: bool,
     name: str | None,
     out: PathLike | None,
+    engine: str = "vm",
     breaks: Sequence[str] = (),
 ) -> UpRequest:
     """Return what a server is asked for. Raises ArgumentError for a setting that is none."""
@@ -287,5 +290,6 @@ def up_request(
         probes=probes,
         name=name,
         out=None if out is None else str(out),
+        engine=engine,
         command=tuple(sys.argv),
     )

@@ -47,6 +47,7 @@ class UpRequest:
     probes: bool = False
     name: str | None = None
     out: str | None = None
+    engine: str = "vm"
     command: tuple[str, ...] = tuple(sys.argv)
 
 

@@ -32,7 +32,7 @@ _MOST_ASKED = 8
 _LONGEST_MESSAGE = 1 << 16
 QUESTIONS = (
     *("state", "pause", "resume", "step", "speed", "start", "stop", "flow"),
-    *("look", "connections", "set", "link", "node", "adjustable"),
+    *("look", "connections", "set", "link", "node", "adjustable", "break", "breaks", "unbreak"),
 )
 """What a browser may ask a lab's server for."""
 
@@ -179,7 +179,8 @@ class Feed:
                 now_ns = decode(await self._tell("state", {"do": "state"})).get("now_ns", 0)
                 if turn % _FLOWS_EVERY == 0:
                     await self._tell_flows(now_ns)
-                    await self._tell("adjustable", {"do": "adjustable"})
+                    for kind in ("adjustable", "breaks"):
+                        await self._tell(kind, {"do": kind})
             turn += 1
             next_s = max(next_s + LOOK_S, loop.time())
             await asyncio.sleep(next_s - loop.time())

@@ -29,9 +29,9 @@ LOG = (
 )
 
 
-def plan() -> Plan:
-    """Return the plan of `incast`."""
-    return resolve_plan(load_lab("incast").written, {}, None)
+def plan(lab: str = "incast") -> Plan:
+    """Return the plan of a lab."""
+    return resolve_plan(load_lab(lab).written, {}, None)
 
 
 class FakeLab:
@@ -130,7 +130,7 @@ class FakeLab:
                 return
 
     def _answer(self, question: dict[str, Any]) -> tuple[int, bytes]:
-        if question["do"] not in ("look", "state", "started", "adjustable"):
+        if question["do"] not in ("look", "state", "started", "adjustable", "breaks"):
             self.asked.append(question)
         match question["do"]:
             case "pause" | "resume" | "state" | "speed" | "step":
@@ -138,6 +138,8 @@ class FakeLab:
                 body = {"now_ns": self.now_ns, "paused": self.paused, "speed": "1", "ratio": 1.0}
             case "started":
                 body = {"started": {}}
+            case "breaks" | "break":
+                body = {"breaks": [{"number": 1, "condition": "s1 drop"}], "number": 1}
             case "adjustable":
                 body = {"adjustable": list(adjustable(self.plan))}
             case "look":

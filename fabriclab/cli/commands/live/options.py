@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.arguments.options import Lab, Seed
+from fabriclab.cli.arguments.options import Engine, Lab, Seed
 from fabriclab.cli.host.waiting import waiting
 
 PANEL = "Live labs"
@@ -49,6 +49,7 @@ def up(
     probes: Annotated[
         bool, typer.Option("--probes/--no-probes", help="Sample queues and connections as `run` does, for as long.")
     ] = False,
+    engine: Engine = "vm",
     breaks: Annotated[
         list[str] | None,
         typer.Option("--break", metavar="CONDITION", help="Stop time there, as `break` does. Repeatable."),
@@ -70,7 +71,7 @@ def up(
         from fabriclab.cli.host import failure
     with failure.reported():
         raise typer.Exit(
-            bringing.up(lab, settings or [], seed, speed, idle, name, out, probes, open_page, breaks or [])
+            bringing.up(lab, settings or [], seed, speed, idle, name, out, probes, engine, open_page, breaks or [])
         )
 
 
