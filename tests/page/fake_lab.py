@@ -42,6 +42,7 @@ class FakeLab:
         self.directory = directory
         self.asked: list[dict[str, Any]] = []
         self.looks = 0
+        self.refused: set[str] = set()
         self.paused = False
         self.down: set[str] = set()
         self._begun = time.monotonic_ns()
@@ -133,6 +134,8 @@ class FakeLab:
         if question["do"] not in ("look", "state", "started", "adjustable", "breaks"):
             self.asked.append(question)
         match question["do"]:
+            case refused if refused in self.refused:
+                return Output.ERROR, json.dumps({"message": f"{refused}: not here"}).encode()
             case "pause" | "resume" | "state" | "speed" | "step":
                 self._pace(question)
                 body = {"now_ns": self.now_ns, "paused": self.paused, "speed": "1", "ratio": 1.0}
