@@ -9,6 +9,7 @@ import typer
 
 from fabriclab.cli.arguments.options import Engine, Lab, Seed
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.live.completing import complete_live_node
 
 PANEL = "Live labs"
 app = typer.Typer()
@@ -22,7 +23,13 @@ NameOption = Annotated[
     typer.Option("--lab", metavar="NAME", help="Which lab; needed where several are up.", show_default=False),
 ]
 Node = Annotated[
-    str, typer.Argument(metavar="[NAME:]NODE", help="A node of the lab (NAME) that is up.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="[NAME:]NODE",
+        help="A node of the lab (NAME) that is up.",
+        show_default=False,
+        autocompletion=complete_live_node,
+    ),
 ]
 _RAW = {"allow_interspersed_args": False, "ignore_unknown_options": True}
 """What follows the node is the command's own."""
