@@ -25,6 +25,11 @@ def complete_live_port(incomplete: str) -> list[str]:
     return []
 
 
+def complete_live_place(incomplete: str) -> list[str]:
+    """Return the nodes, and the ports of the one that is written with its colon."""
+    return complete_live_node(incomplete) or complete_live_port(incomplete)
+
+
 def complete_live_key(incomplete: str) -> list[str]:
     """Return parameters and keys of the only lab that is up, each word of a key by itself."""
     with suppress(Exception):
