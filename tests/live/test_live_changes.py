@@ -45,9 +45,10 @@ def test_a_setting_is_told_with_what_it_replaced_and_changes_no_more_than_it_say
     assert live.set({"switches.s1.ecn_threshold": "30 KB"}) == ["switches.s1.ecn_threshold: none -> 30 KB"]
     assert live.set({"switches.default.ecn_threshold": "20 KB"})[1] == "(no node is another by it)"
     assert live.set({"switches.s1.ecn_threshold": "30000 B"}) == ["switches.s1.ecn_threshold: is 30 KB already"]
+    assert live.set({"hosts.h2.delayed_ack": False}) == ["hosts.h2.delayed_ack: true -> false"]
     told, note = live.set({"hosts.h1.congestion_control": "dctcp"})
     assert told == "hosts.h1.congestion_control: cubic -> dctcp" and "listens without ECN" in note
-    threshold, control = changes_of(live)
+    threshold, _, control = changes_of(live)
     red = "handle 3: red limit 0 min {0} max {1} probability 1 avpkt {2} burst {3} bandwidth 1000000000bit ecn"
     assert lines_of(threshold) == [
         f"s1 tc qdisc change dev {port} parent 2:1 {red.format(30_000, 30_001, 1000, 30)}" for port in ("eth1", "eth2")
