@@ -87,6 +87,14 @@ def ui(
     name: Name = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of loopback.", show_default="any that is free")] = 0,
     browser: Annotated[bool, typer.Option("--open/--no-open", help="Start a browser.")] = False,
+    proxied: Annotated[
+        Path | None,
+        typer.Option(
+            "--socket",
+            metavar="PATH",
+            help="Listen on this Unix socket instead, for a proxy that knows who comes, such as JupyterHub.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the live page of the labs that are up, on loopback, until Ctrl-C; prints its address.
 
@@ -96,7 +104,7 @@ def ui(
         from fabriclab.cli.commands.live import ui as page
         from fabriclab.cli.host import failure
     with failure.reported():
-        page.ui(name, port, browser)
+        page.ui(name, port, browser, proxied)
 
 
 @app.command(rich_help_panel=PANEL)
