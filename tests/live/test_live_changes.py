@@ -17,6 +17,7 @@ from fabriclab.live.changes_log import CHANGES_FILE
 from fabriclab.live.client import LiveError
 from fabriclab.live.completing import (
     complete_live_key,
+    complete_live_lab,
     complete_live_node,
     complete_live_place,
     complete_live_port,
@@ -164,6 +165,7 @@ def test_the_commands_say_what_was_and_is(live: Live) -> None:
 
 
 def test_a_shell_completes_nodes_ports_and_keys(live: Live) -> None:
+    assert complete_live_lab("p") == ["pair"]
     assert complete_live_node("h") == ["h1", "h2"]
     assert complete_live_port("s1:") == ["s1:eth1", "s1:eth2"]
     assert complete_live_place("s1") == ["s1"] and complete_live_place("s1:") == ["s1:eth1", "s1:eth2"]
