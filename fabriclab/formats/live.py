@@ -17,6 +17,8 @@ LIVE_FILES = "live"
 
 HEADER = "=IIQQ"
 """A message of the kernel's: kind, length of what follows, two numbers (`struct live_header`)."""
+NAP = "=QQQ16s64s"
+"""What says of a nap where it was, how long, after how many ticks, whose and in which node (`struct live_nap`)."""
 FRAME = "<IB"
 """What an input or output begins with: the session's number, the kind. Between client and server: length, kind."""
 PAYLOAD_MAX = 65536
@@ -39,6 +41,7 @@ class Request(IntEnum):
     PACE = 3
     STOP = 4
     REPLAY = 5
+    NAP_AT = 16
 
 
 class Answer(IntEnum):
@@ -49,6 +52,8 @@ class Answer(IntEnum):
     CLOCK = 3
     STOPPED = 4
     DIVERGED = 5
+    NAPPED = 16
+    CHARGED = 17
 
 
 class Stop(IntEnum):
