@@ -16,7 +16,7 @@ VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine wheel images demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench clean
+.PHONY: help deps venv machine page wheel images demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -41,6 +41,9 @@ machine: ## build what is missing of the virtual machine: kernel, root file syst
 	@where=$$(images/machine/build --where); if grep -q '=$$' <<<"$$where"; then .ci/deps; fi
 	@images/machine/build
 
+page: venv ## what the browser loads of the live page (docs/live.md): seconds, then cached
+	@$(BIN)/python .ci/page.py >/dev/null
+
 wheel: deps venv ## wheels that run labs without a checkout, in dist: fabriclab, and fabriclab_frr for labs with FRR
 	@$(BIN)/python .ci/wheel.py
 
@@ -55,7 +58,7 @@ demo: ## run the in-cast lab, write its report (builds what is missing, and says
 # much, too. So all of them go side by side. Through a pipe, what each is at comes as lines, not as one line that all of
 # them would write.
 test: deps ## all tests: Python, the machine, Rust (builds what is missing)
-	@$(MAKE) --no-print-directory -j5 $(VENV_STAMP) $(PARTS:%=part-%) test-rust 2> >(cat >&2)
+	@$(MAKE) --no-print-directory -j5 page $(PARTS:%=part-%) test-rust 2> >(cat >&2)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=
 
 # Without MAKEFLAGS: what they start counts its own jobs.

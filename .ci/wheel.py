@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import page
+
 ROOT = Path(__file__).resolve().parents[1]
 FORMAT = "fabriclab-machine-1"
 CRATES = ("fabriclab-init", "replay", "sampler")
@@ -162,6 +164,8 @@ def build_wheel(project: Path, dist: Path, parts: dict[str, Part], level: str) -
     with tempfile.TemporaryDirectory() as directory:
         write_machine(Path(directory), parts, level)
         environment = {**os.environ, "FABRICLAB_MACHINE": directory}
+        if project == ROOT:
+            environment["FABRICLAB_PAGE"] = str(page.make())
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", dist]
         subprocess.run(command, cwd=project, env=environment, check=True, stdout=subprocess.DEVNULL)
 

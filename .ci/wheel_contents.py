@@ -3,7 +3,7 @@
 Below `fabriclab/shipped` lie the project's labs, distributions and sources, as in a checkout (`fabriclab/shipped.py`
 finds them). Where the environment variable FABRICLAB_MACHINE names a directory that `.ci/wheel` has packed, that is
 `fabriclab/shipped/machine`, and the wheel is one for x86-64; without it a wheel is for any machine, and has to build
-its own.
+its own. FABRICLAB_PAGE names what the browser loads of the live page (`.ci/page`): `fabriclab/shipped/page`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ class WheelContents(BuildHookInterface[Any]):
             return
         for name in files_of(Path(self.root)):
             build_data["force_include"][name] = f"fabriclab/shipped/{name}"
+        page = os.environ.get("FABRICLAB_PAGE")
+        if page:
+            build_data["force_include"][page] = "fabriclab/shipped/page"
         machine = os.environ.get("FABRICLAB_MACHINE")
         if machine:
             build_data["force_include"][machine] = "fabriclab/shipped/machine"

@@ -13,7 +13,7 @@ from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts
 if TYPE_CHECKING:
     from vm import Vm
 
-pytest_plugins = ["live_fixtures"]
+pytest_plugins = ["live_fixtures", "page_fixtures"]
 TESTS = Path(__file__).parent
 LONG_FOLDERS = ("fuzz", "kernel", "notebooks", "vm", "wheel")
 

@@ -10,76 +10,31 @@ those that restore them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fabriclab.compile.convergence import compile_reconvergence, routes_without
 from fabriclab.compile.frr import speaks_bgp
-from fabriclab.compile.port import Line, compile_line_change
+from fabriclab.compile.link_state import Links, LinkState, changing_ports, dead_ports, down_ports
+from fabriclab.compile.port import EVERYTHING, Changing, compile_line_change
 from fabriclab.compile.routing import compile_neighbours, compile_own_routes, compile_route, static_route_line
+from fabriclab.compile.settings_change import Network, compile_settings_change
 from fabriclab.formats.job import Change, Step
 from fabriclab.formats.plan.model import Event, Plan
 from fabriclab.formats.plan.node import Port
 from fabriclab.resolve.interfaces import Interface, interface_of_port, interfaces
 
-_ALL_LOST_PPM = 1_000_000
-
-
-@dataclass(frozen=True)
-class _Link:
-    """A link's state: both its directions alike; None where they are still as the plan has them."""
-
-    is_up: bool = True
-    is_blackhole: bool = False
-    rate_bps: int | None = None
-    delay_ns: int | None = None
-    loss_ppm: int = 0
-
-    @property
-    def all_lost(self) -> bool:
-        return self.is_blackhole or self.loss_ppm == _ALL_LOST_PPM
-
-    @property
-    def is_dead(self) -> bool:
-        return not self.is_up or self.all_lost
-
-
-Links = dict[tuple[str, str], _Link]
-
-
-def impaired_ports(plan: Plan) -> frozenset[str]:
-    """Return the ports (`node:interface`) that lose packets or change their delay at some time."""
-    return frozenset(
-        port
-        for event in plan.events
-        for link in event.links
-        for port in link
-        if event.action == "blackhole" or event.delay_ns is not None or event.loss_ppm is not None
-    )
-
 
 def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
     """Return the job's `events`; `stock`: for a kernel without the machine's own qdisc."""
-    links = dict.fromkeys((link for event in plan.events for link in event.links), _Link())
+    state = Timeline(plan, changing_ports(plan), stock=stock)
     routes = routes_without(plan, ())
-    dead: set[str] = set()
     compiled = []
     for event in plan.events:
-        before = dict(links)
-        links |= {link: _after(links[link], event) for link in event.links}
-        following = routes_without(plan, _dead(links))
-        entry: Change = {
-            "name": event.name,
-            "at_ns": event.at_ns,
-            "steps": _steps(plan, event, before, links, stock),
-        }
-        match _power(event, dead):
-            case "down", node:
-                entry["down"] = [node]
-            case "up", node:
-                entry["up"] = [node]
-        reconvergence = compile_reconvergence(plan, routes, following)
+        entry, state = state.compile(event)
+        following = routes_without(state.plan, dead_ports(state.links))
+        reconvergence = compile_reconvergence(state.plan, routes, following)
         if reconvergence is not None:
             entry["reconvergence"] = reconvergence
         routes = following
@@ -87,33 +42,55 @@ def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
     return compiled
 
 
-def _power(event: Event, dead: set[str]) -> tuple[str, str] | None:
-    """Return which node loses its processes, or has its daemons again, at an event;
-    `dead` are those that are down, and are afterwards."""
-    if event.node is None or event.action not in ("down", "up") or (event.action == "down") == (event.node in dead):
-        return None
-    dead.symmetric_difference_update({event.node})
-    return event.action, event.node
+@dataclass(frozen=True)
+class Timeline:
+    """A lab between two events: what has become of its links, nodes and settings."""
+
+    plan: Plan
+    """As settings have made it."""
+    changing: Mapping[str, Changing] | None = None
+    """What of its ports can change; None: everything of all."""
+    links: Links = field(default_factory=dict)
+    dead: frozenset[str] = frozenset()
+    """Nodes that are down."""
+    stock: bool = False
+
+    def compile(self, event: Event) -> tuple[Change, Timeline]:
+        """Return what an event does, and what is afterwards. Raises UnchangeableError."""
+        after = self.after(event)
+        entry: Change = {"name": event.name, "at_ns": event.at_ns, "steps": self._steps(event, after)}
+        for node in after.dead - self.dead:
+            entry["down"] = [node]
+        for node in self.dead - after.dead:
+            entry["up"] = [node]
+        return entry, after
+
+    def after(self, event: Event) -> Timeline:
+        """Return what is after an event."""
+        links = {**self.links, **{link: self.links.get(link, LinkState()).after(event) for link in event.links}}
+        dead = self.dead
+        if event.node is not None and event.action in ("down", "up"):
+            dead = dead | {event.node} if event.action == "down" else dead - {event.node}
+        return replace(self, plan=_plan_after(self.plan, event), links=links, dead=dead)
+
+    def _steps(self, event: Event, after: Timeline) -> list[Step]:
+        if event.action == "set":
+            network = Network(self.plan, self.links, self._changing, self.stock)
+            return compile_settings_change(network, after.plan)
+        # A link of which nothing was heard is as the plan has it.
+        before = {**dict.fromkeys(event.links, LinkState()), **self.links}
+        return _steps(self.plan, event, before, after.links, self.stock)
+
+    def _changing(self, port: str) -> Changing:
+        return EVERYTHING if self.changing is None else self.changing.get(port, Changing())
 
 
-def _after(link: _Link, event: Event) -> _Link:
-    match event.action:
-        case "down":
-            return replace(link, is_up=False)
-        case "up":
-            return replace(link, is_up=True, is_blackhole=False)
-        case "blackhole":
-            return replace(link, is_blackhole=True)
-    return replace(
-        link,
-        rate_bps=link.rate_bps if event.rate_bps is None else event.rate_bps,
-        delay_ns=link.delay_ns if event.delay_ns is None else event.delay_ns,
-        loss_ppm=link.loss_ppm if event.loss_ppm is None else event.loss_ppm,
-    )
-
-
-def _dead(links: Links) -> list[str]:
-    return [port for link, state in links.items() if state.is_dead for port in link]
+def _plan_after(plan: Plan, event: Event) -> Plan:
+    if event.action != "set":
+        return plan
+    changed = {node.name: node for node in event.nodes}
+    nodes = tuple(changed.get(node.name, node) for node in plan.nodes)
+    return plan.model_copy(update={"nodes": nodes, "bgp": event.bgp or plan.bgp})
 
 
 def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -> list[Step]:
@@ -145,17 +122,9 @@ def _by_node(tool: Literal["ip", "tc"], lines: Iterable[tuple[str, str]]) -> lis
     return [{"node": node, "tool": tool, "lines": list(dict.fromkeys(found))} for node, found in of_node.items()]
 
 
-def _line_changes(plan: Plan, name: str, before: _Link, after: _Link, stock: bool) -> list[str]:
+def _line_changes(plan: Plan, name: str, before: LinkState, after: LinkState, stock: bool) -> list[str]:
     node, port = plan.node(name.partition(":")[0]), _port(plan, name)
-    return compile_line_change(plan, node, port, _line(port, before), _line(port, after), stock=stock)
-
-
-def _line(port: Port, link: _Link) -> Line:
-    return Line(
-        rate_bps=port.rate_bps if link.rate_bps is None else link.rate_bps,
-        delay_ns=port.delay_ns if link.delay_ns is None else link.delay_ns,
-        loss_ppm=_ALL_LOST_PPM if link.all_lost else link.loss_ppm,
-    )
+    return compile_line_change(plan, node, port, before.line(port), after.line(port), stock=stock)
 
 
 def _switched_channels(plan: Plan, ports: Iterable[str], before: Links, after: Links) -> list[tuple[str, bool]]:
@@ -165,14 +134,10 @@ def _switched_channels(plan: Plan, ports: Iterable[str], before: Links, after: L
         node, interface = plan.node(port.partition(":")[0]), _interface(plan, port)
         if interface.name in [channel.name for channel in node.port_channels]:
             members = [f"{node.name}:{member.interface}" for member in interface.ports]
-            was_up, is_up = (any(member not in _down(links) for member in members) for links in (before, after))
+            was_up, is_up = (any(member not in down_ports(links) for member in members) for links in (before, after))
             if was_up != is_up:
                 found[f"{node.name}:{interface.name}"] = is_up
     return list(found.items())
-
-
-def _down(links: Links) -> set[str]:
-    return {end for link, state in links.items() if not state.is_up for end in link}
 
 
 def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:
@@ -182,7 +147,7 @@ def _restoring_lines(plan: Plan, name: str, links: Links) -> Iterator[str]:
     (interface,) = (one for one in interfaces(node) if one.name == name.partition(":")[2])
     yield from compile_neighbours(node, interface, plan.by_name())
     yield from compile_own_routes(node, interface, plan, "replace")
-    down = _down(links)
+    down = down_ports(links)
     dead = {one.name for one in interfaces(node) if all(f"{node.name}:{port.interface}" in down for port in one.ports)}
     for static in node.static_routes:
         if any(hop == interface.name for _, hop in static.next_hops):

@@ -44,13 +44,17 @@ _TCP_MEMORY_PAGES = 1 << 28
 """1 TiB: never reached."""
 
 
-def compile_machine_sysctl(plan: Plan) -> str:
-    """Return the sysctls of the machine's first namespace: those that no namespace has of its own."""
+def compile_machine_sysctl(plan: Plan, *, live: bool = False) -> str:
+    """Return the sysctls of the machine's first namespace: those that no namespace has of its own.
+
+    `live`: a host may be given any congestion control later.
+    """
     # A namespace may only use what is listed here, or gets EPERM.
-    transports = [node.transport for node in plan.nodes if node.transport]
+    every = (*plan.nodes, *(node for event in plan.events for node in event.nodes))
+    transports = [node.transport for node in every if node.transport]
     algorithms = (
         {transport.congestion_control for transport in transports} | {"reno", "cubic"} | _carriers_algorithms(plan)
-    )
+    ) | (set(CONGESTION_CONTROLS) if live else set())
     largest = max(
         (max(transport.receive_buffer_bytes, transport.send_buffer_bytes) for transport in transports), default=0
     )

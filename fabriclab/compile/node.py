@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from fabriclab.compile.events import impaired_ports
 from fabriclab.compile.frr import compile_frr, speaks_bgp
 from fabriclab.compile.layer2 import compile_bridge
-from fabriclab.compile.port import compile_port
+from fabriclab.compile.link_state import changing_ports
+from fabriclab.compile.port import EVERYTHING, Changing, compile_port
 from fabriclab.compile.routing import compile_ip
 from fabriclab.compile.transport import compile_sysctl
 from fabriclab.formats.plan.model import Plan
@@ -32,15 +32,15 @@ class NodeFiles(NamedTuple):
         return {"sysctl.conf": self.sysctl, "ip.batch": self.ip, "tc.batch": self.tc, **bridge, **below_root}
 
 
-def compile_node(node: Node, plan: Plan, *, stock: bool = False) -> NodeFiles:
+def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = False) -> NodeFiles:
     """Return the node's files; `stock`: for a kernel without the machine's own qdisc
-    (`fabriclab.compile.stock_switch`)."""
-    impaired = impaired_ports(plan)
-    ports = [(port, f"{node.name}:{port.interface}" in impaired) for port in node.ports]
+    (`fabriclab.compile.stock_switch`); `live`: whatever can change may change."""
+    known = changing_ports(plan)
+    ports = [
+        (port, EVERYTHING if live else known.get(f"{node.name}:{port.interface}", Changing())) for port in node.ports
+    ]
     tc = "".join(
-        line + "\n"
-        for port, is_impaired in ports
-        for line in compile_port(plan, node, port, impaired=is_impaired, stock=stock)
+        line + "\n" for port, changing in ports for line in compile_port(plan, node, port, changing, stock=stock)
     )
     root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
     return NodeFiles(

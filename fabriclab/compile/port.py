@@ -8,22 +8,45 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from fabriclab.compile.qdisc import LEAF_HANDLE, compile_delay_change, compile_queue, compile_rate_change
+from fabriclab.compile.qdisc import (
+    LEAF_HANDLE,
+    compile_delay_change,
+    compile_queue,
+    compile_queue_change,
+    compile_rate_change,
+)
 from fabriclab.compile.stock_switch import (
     compile_stock_switch_port,
     default_limit_bytes,
     stock_marking_handles,
     stock_memory,
 )
-from fabriclab.compile.switch_port import SWITCH_HANDLE, compile_switch_port, compile_switch_port_change
+from fabriclab.compile.switch_port import (
+    SWITCH_HANDLE,
+    compile_buffer_change,
+    compile_switch_port,
+    compile_switch_port_change,
+)
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Port, Queue
 
 
-def compile_port(plan: Plan, node: Node, port: Port, *, impaired: bool, stock: bool) -> list[str]:
-    """Return the `tc -batch` lines of a port. `impaired`: it changes its delay or loses packets at some time."""
+class Changing(NamedTuple):
+    """What of a port changes at some time beside its rate."""
+
+    line: bool = False
+    """Its delay, or it loses packets."""
+    buffer: bool = False
+
+
+EVERYTHING = Changing(line=True, buffer=True)
+
+
+def compile_port(plan: Plan, node: Node, port: Port, changing: Changing, *, stock: bool) -> list[str]:
+    """Return the `tc -batch` lines of a port."""
+    impaired = changing.line
     if port.switch_port is None:
-        return compile_queue(port, _queue(port), impaired=impaired)
+        return compile_queue(port, _queue(port), impaired=impaired, adjusted=changing.buffer)
     if stock:
         return compile_stock_switch_port(stock_memory(plan, node), port, port.switch_port, impaired=impaired)
     return [compile_switch_port(node, port, port.switch_port)]
@@ -50,6 +73,16 @@ def compile_line_change(plan: Plan, node: Node, port: Port, before: Line, after:
     limit_bytes = _limit_bytes(plan, node, port)
     rate = [compile_rate_change(port, limit_bytes)] if before.rate_bps != after.rate_bps else []
     return rate + ([compile_delay_change(port, after.loss_ppm)] if before[1:] != after[1:] else [])
+
+
+def compile_port_buffer_change(before: tuple[Node, Port], after: tuple[Node, Port], changing: Changing) -> list[str]:
+    """Return the lines that give a port another buffer; none where it is the same. What is queued stays queued."""
+    (_, old), (_, new) = before, after
+    if new.switch_port is not None:
+        return compile_buffer_change(before, after)
+    if old.queue == new.queue and old.rate_bps == new.rate_bps:
+        return []
+    return compile_queue_change((old, _queue(old)), (new, _queue(new)), impaired=changing.line)
 
 
 def queue_handle(port: Port, *, stock: bool) -> str:

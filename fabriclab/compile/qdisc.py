@@ -4,6 +4,9 @@
      └ netem 2:  the propagation delay, when there is one
         └ bfifo 3:, red 3:, or a qdisc of `fabriclab.qdiscs` 3:   the buffer; the sampler reads this one
 
+A port whose buffer changes while the lab runs has a RED that marks nothing in place of the bfifo, and a bfifo 4: of its
+own below RED: so both a threshold and a limit can change and what is queued stays queued.
+
 tbf peeks its child, so the delay line stands before the buffer: the same for a path, and one qdisc less than an own
 delay stage. A token bucket lets a packet that finds the line idle leave at once; it is the packets behind it that wait.
 So an idle line's serialisation time is not part of a packet's delay, a busy line's is.
@@ -17,6 +20,7 @@ from collections.abc import Sequence
 from fabriclab.formats.framing import FRAMING_BYTES, HEADER_BYTES, LEAST_ON_LINE_BYTES
 from fabriclab.formats.plan.node import Port, Queue
 from fabriclab.qdiscs import Room
+from fabriclab.resolve.changed_nodes import LONGEST_BUFFER_BYTES
 
 DELAY_LINE_PACKETS = 1_000_000
 """The delay line stands for a cable: it never drops. A host may send a whole window into it at once."""
@@ -24,19 +28,58 @@ DELAY_LINE_PACKETS = 1_000_000
 LEAF_HANDLE = "3:"
 """The handle of the qdisc whose backlog is the port's queue."""
 
+_FIFO_HANDLE = "4:"
+"""The handle of what holds RED's packets where its limit can change: RED's own child has none, and can't be named."""
+
 _RED_PACKET_BYTES = 1000
 _RED_LARGEST_RATE_BPS = (2**32 - 1) * 8
 """tc has 32 bits for the bytes per second that RED forgets by while it is idle (iproute2, lib/utils.c, get_rate). Above
 34 Gbps it forgets more slowly than the line is fast: half of the average each avpkt at 34 Gbps, some 0.2 us."""
 
 
-def compile_queue(port: Port, queue: Queue, *, impaired: bool = False) -> list[str]:
+def compile_queue(port: Port, queue: Queue, *, impaired: bool = False, adjusted: bool = False) -> list[str]:
     """Return the `tc -batch` lines of a port.
 
-    One that is `impaired` later has a delay line even for no delay: it is what loses packets.
+    One that is `impaired` later has a delay line even for no delay: it is what loses packets. `adjusted`: its threshold
+    or limit may change.
     """
     lines, parent = compile_line(port, queue.limit_bytes, impaired=impaired)
-    return [*lines, f"qdisc add dev {port.interface} parent {parent} handle {LEAF_HANDLE} {_buffer(queue, port)}"]
+    device = f"qdisc add dev {port.interface}"
+    if not adjusted or not _is_adjustable(queue):
+        return [*lines, f"{device} parent {parent} handle {LEAF_HANDLE} {_buffer(queue, port)}"]
+    return [
+        *lines,
+        f"{device} parent {parent} handle {LEAF_HANDLE} {_red_of(queue, port, queue.limit_bytes)}",
+        f"{device} parent {LEAF_HANDLE}1 handle {_FIFO_HANDLE} bfifo limit {queue.limit_bytes}",
+    ]
+
+
+def compile_queue_change(before: tuple[Port, Queue], after: tuple[Port, Queue], *, impaired: bool) -> list[str]:
+    """Return the lines that make of an `adjusted` port's queue another one, of the same qdisc; what is queued stays."""
+    (old_port, old), (port, new) = before, after
+    device = f"qdisc change dev {port.interface}"
+    leaf = f"{device} parent {'2:1' if impaired or port.delay_ns else '1:1'} handle {LEAF_HANDLE}"
+    if new.aqm is not None:
+        words = _buffer(new, port)
+        return [f"{leaf} {words}"] if words != _buffer(old, old_port) else []
+    # RED with a limit would throw its queue away (__red_change in net/sched/sch_red.c); 0 leaves it.
+    words = _red_of(new, port, 0)
+    lines = [f"{leaf} {words}"] if words != _red_of(old, old_port, 0) else []
+    if old.limit_bytes != new.limit_bytes:
+        lines.append(f"{device} parent {LEAF_HANDLE}1 handle {_FIFO_HANDLE} bfifo limit {new.limit_bytes}")
+    return lines
+
+
+def _is_adjustable(queue: Queue) -> bool:
+    return queue.aqm is None and queue.limit_bytes < LONGEST_BUFFER_BYTES
+
+
+def _red_of(queue: Queue, port: Port, limit_bytes: int) -> str:
+    """Return RED for a queue with or without a threshold: above its limit it is never."""
+    threshold = queue.limit_bytes + 1 if queue.ecn_threshold_bytes is None else queue.ecn_threshold_bytes
+    keeps = queue.ecn_threshold_bytes is None or queue.non_ect == "queue"
+    flags = ["ecn", *(["nodrop"] if keeps else [])]
+    return red(limit_bytes, (threshold, threshold + 1), "1", port.rate_bps, flags)
 
 
 def compile_line(port: Port, limit_bytes: int, *, impaired: bool) -> tuple[list[str], str]:
@@ -98,8 +141,7 @@ def _buffer(queue: Queue, port: Port) -> str:
         return queue.aqm.tc(Room(queue.limit_bytes, frame_bytes(port)))
     if queue.ecn_threshold_bytes is None:
         return f"bfifo limit {queue.limit_bytes}"
-    threshold, flags = queue.ecn_threshold_bytes, ["ecn", *(["nodrop"] if queue.non_ect == "queue" else [])]
-    return red(queue.limit_bytes, (threshold, threshold + 1), "1", port.rate_bps, flags)
+    return _red_of(queue, port, queue.limit_bytes)
 
 
 def red(limit_bytes: int, thresholds: tuple[int, int], probability: str, rate_bps: int, flags: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.switch import (
     Account,
     Pfc,
+    Pool,
     PriorityGroup,
     QosMaps,
     Scheduler,
@@ -29,6 +30,14 @@ SWITCH_HANDLE = "1:"
 """The qdisc's handle; its backlog is that of all the port's queues."""
 
 _DEFAULT_MAPS = QosMaps()
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+_REMOVED = {"pfc": "pfc none"} | {name: f"{name} {_listed(values)}" for name, values in _DEFAULT_MAPS}
+"""How a part is told to be the default's; a queue or group by its name alone."""
 
 
 def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
@@ -57,6 +66,59 @@ def compile_switch_port_change(port: Port, loss_ppm: int) -> str:
     return f"qdisc change dev {port.interface} root handle {SWITCH_HANDLE} switch_port {line}"
 
 
+def compile_buffer_change(before: tuple[Node, Port], after: tuple[Node, Port]) -> list[str]:
+    """Return the line that makes of a port's queues, groups, maps and PFC others; none where nothing differs.
+
+    A queue or group is named as a whole; what stands in it stays. The memory of all ports is `compile_memory_change`'s.
+    """
+    old, new = _parts(*before), _parts(*after)
+    gone = [name for name in old if name not in new]
+    # A queue reaches to the next word that begins one: what is the port's stands before.
+    words = [_REMOVED[name] for name in gone if name in _REMOVED]
+    words += [text for name, text in new.items() if old.get(name) != text]
+    words += [name for name in gone if name not in _REMOVED]
+    interface = after[1].interface
+    return [f"qdisc change dev {interface} root handle {SWITCH_HANDLE} switch_port {' '.join(words)}"] if words else []
+
+
+def compile_memory_change(before: Node, after: Node, *, first: bool) -> list[str]:
+    """Return the line that gives a switch's pools other sizes; none where it is not needed.
+
+    `first`: before its ports change, pools only grow, so that there is always room for what ports reserve; after them
+    they are what they are to be.
+    """
+    if before.switch is None or after.switch is None or before.switch == after.switch:
+        return []
+    pairs = list(zip(before.switch.pools, after.switch.pools, strict=True))
+    grown = tuple(
+        new.model_copy(
+            update={
+                "size_bytes": max(old.size_bytes, new.size_bytes),
+                "headroom_bytes": max(old.headroom_bytes, new.headroom_bytes),
+            }
+        )
+        for old, new in pairs
+    )
+    wanted, there = (grown, before.switch.pools) if first else (after.switch.pools, grown)
+    words = [_pool(index, pool) for index, pool in enumerate(wanted) if pool != there[index]]
+    device = f"qdisc change dev {after.ports[0].interface} root handle {SWITCH_HANDLE} switch_port"
+    return [f"{device} {' '.join(words)}"] if words else []
+
+
+def _parts(node: Node, port: Port) -> dict[str, str]:
+    """Return the words of each part of a port's buffer, by its name."""
+    buffer = port.switch_port
+    if buffer is None:
+        return {}
+    pools = {} if node.switch is None else {pool.name: index for index, pool in enumerate(node.switch.pools)}
+    quanta = quanta_of(buffer.queues, wire_bytes(port))
+    parts = {words.partition(" ")[0]: words for words in _maps(buffer.maps)}
+    if buffer.pfc is not None:
+        parts["pfc"] = " ".join(_pfc(buffer.pfc))
+    parts |= {f"queue {queue.index}": " ".join(_queue(queue, quanta, pools)) for queue in buffer.queues}
+    return parts | {f"group {group.index}": " ".join(_group(group, pools)) for group in buffer.groups}
+
+
 def quanta_of(queues: Sequence[SwitchQueue], frame_bytes: int) -> dict[int, int]:
     """Return the quantum of each weighted queue by its number: frames (WRR), bytes on the wire (DWRR).
 
@@ -77,7 +139,11 @@ def quanta_of(queues: Sequence[SwitchQueue], frame_bytes: int) -> dict[int, int]
 def _memory(switch: Switch) -> Iterator[str]:
     yield f"cell {switch.cell_bytes}"
     for index, pool in enumerate(switch.pools):
-        yield f"memory {index} {pool.size_bytes}" + (f" {pool.headroom_bytes}" if pool.headroom_bytes else "")
+        yield _pool(index, pool)
+
+
+def _pool(index: int, pool: Pool) -> str:
+    return f"memory {index} {pool.size_bytes}" + (f" {pool.headroom_bytes}" if pool.headroom_bytes else "")
 
 
 def _maps(maps: QosMaps) -> Iterator[str]:
@@ -144,7 +210,3 @@ def _group(group: PriorityGroup, pools: dict[str, int]) -> Iterator[str]:
     yield from _account(group.account, pools)
     if group.lossless is not None:
         yield f"lossless {group.lossless.headroom_bytes} {group.lossless.xon_bytes} {group.lossless.xon_offset_bytes}"
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return ",".join(map(str, numbers))

@@ -50,17 +50,17 @@ class Packed:
 
     def place(self) -> Path:
         """Return where it lies when it is unpacked. Raises UnusableError where there is no place for a cache."""
-        return _cache_root() / self.kind / self.key / self.inner
+        return cache_root() / self.kind / self.key / self.inner
 
     def unpacked(self) -> Path:
         """Return where it lies, unpacked if it was not yet; others that want it at once wait. Raises UnusableError."""
         place = self.place()
         if not place.exists():
             try:
-                self._unpack(_cache_root() / self.kind / self.key)
+                self._unpack(cache_root() / self.kind / self.key)
             except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as error:
                 raise UnusableError(
-                    f"{self.archive} can't be unpacked into {_cache_root()}: {error} (XDG_CACHE_HOME names another "
+                    f"{self.archive} can't be unpacked into {cache_root()}: {error} (XDG_CACHE_HOME names another "
                     "place)"
                 ) from error
         return place
@@ -125,7 +125,7 @@ def routing_rootfs() -> Packed | None:
     return packed_in(Path(spec.origin).parent / "machine").get("rootfs")
 
 
-def _cache_root() -> Path:
+def cache_root() -> Path:
     """Return the cache's directory, as cache.sh has it."""
     named = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if (home := os.environ.get("HOME")) else "")
     if not named.startswith("/"):

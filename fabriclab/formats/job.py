@@ -70,11 +70,14 @@ class Ready(Expectation):
     limit_ns: int
 
 
+Tool = Literal["ip", "tc", "sysctl", "vtysh"]
+
+
 class Step(TypedDict):
-    """Lines for `ip -batch` or `tc -batch` in a node."""
+    """Lines for `ip -batch`, `tc -batch`, sysctl.conf(5), or FRR's shell in its configuration, in a node."""
 
     node: str
-    tool: Literal["ip", "tc"]
+    tool: Tool
     lines: list[str]
 
 

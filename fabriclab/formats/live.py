@@ -41,6 +41,8 @@ class Request(IntEnum):
     PACE = 3
     STOP = 4
     REPLAY = 5
+    LOOK = 6
+    CONNECTIONS = 7
     NAP_AT = 16
 
 
@@ -52,6 +54,7 @@ class Answer(IntEnum):
     CLOCK = 3
     STOPPED = 4
     DIVERGED = 5
+    LOOKED = 6
     NAPPED = 16
     CHARGED = 17
 

@@ -16,15 +16,15 @@ checked all the same; how it fits the rest of the run, its limit and who takes p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS
-from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.percent import WHOLE_PPM, parse_percent
-from fabriclab.lab.reading.problems import did_you_mean, shown
+from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.switch.pfc import read_priorities
 from fabriclab.units import format_duration
@@ -92,6 +92,21 @@ def read_events(root: Section, names: Names, limit_ns: int) -> WrittenEvents:
         elif event is not None:
             changes.append(event)
     return WrittenEvents(tuple(sorted(changes, key=_time)), tuple(sorted(storms, key=_time)))
+
+
+def read_link_event(port: str, words: Mapping[str, ScalarValue], names: Names) -> WrittenEvent:
+    """Return what is to happen at once to a link, as an event says it: `action`, or `rate`, `delay`, `loss`.
+
+    Raises LabError.
+    """
+    problems = Problems()
+    place = next((value.place for value in words.values()), Place(f"link {port}"))
+    entries = {"at": ScalarValue("0 s", place), "link": ScalarValue(port, place), **words}
+    section = Section(MappingValue(entries, {}, place), f"link {port}", problems, EVENT_KEYS)
+    event = _read_event("link", section, names, None)
+    problems.raise_if_any()
+    assert isinstance(event, WrittenEvent)
+    return event
 
 
 def _time(event: WrittenEvent | WrittenPauseStorm) -> int:

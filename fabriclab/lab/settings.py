@@ -93,6 +93,25 @@ def is_dotted(name: str) -> bool:
     return len(split_key(name)) > 1 or name in _VALUES
 
 
+_LATER = ("links", "switches", "hosts", "routing")
+_NOT_LATER = {
+    "traffic": "what is sent is fixed when the lab begins; `fabriclab flow` and `start` send more",
+    "groups": "who is in a group is fixed when the lab begins; name the hosts themselves",
+    "events": "events are fixed when the lab begins; `fabriclab link` and `node` do now what they do",
+    "probes": "what is sampled is fixed when the lab begins",
+    "limit": "the run's end is fixed when the lab begins; `fabriclab down` ends it",
+    "seed": "all that is random hangs on it from the beginning",
+}
+"""Why a section's keys can't be set while the lab runs."""
+
+
+def check_later(dotted: str) -> None:
+    """Raise ValueError, which says why, for a key that can be set (`check_key`), but not while the lab runs."""
+    first = split_key(dotted)[0]
+    if first not in _LATER:
+        raise ValueError(f"{_NOT_LATER[first]} (or bring it up with -s {dotted}=VALUE)")
+
+
 def check_key(dotted: str, document: MappingValue, names: Names) -> None:
     """Raise ValueError, which says what would be right, unless `dotted` is a key that can be set."""
     first, *rest = split_key(dotted)

@@ -6,16 +6,21 @@ import asyncio
 import itertools
 from typing import Any
 
+from fabriclab.compile.frr import speaks_bgp
 from fabriclab.errors import ArgumentError
+from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.live.changes_log import Done, Kind
+from fabriclab.live.changing import NetworkChanges
 from fabriclab.live.clients import Refused
 from fabriclab.live.pace import format_speed, parse_speed
 from fabriclab.live.running import Running
 from fabriclab.live.server import Server
 from fabriclab.live.traffic import compile_start, names_of, one_flow, traffic_named
 from fabriclab.resolve.interfaces import first_address
+from fabriclab.units import format_size
 
 _LONGEST_STEP_NS = 10**18
 _KINDS = ("exec", "connect")
@@ -30,6 +35,7 @@ class Control:
         self._server = server
         self._running = running
         self._plan = running.wanted.plan
+        self._network = NetworkChanges(server, running)
         self._starts = itertools.count(1)
         self._next_flow: int | None = None
         self._live_programs: dict[str, list[list[str]]] = {}
@@ -38,6 +44,7 @@ class Control:
         answers = {
             **{"state": self._state, "pause": self._pause, "resume": self._resume, "step": self._step},
             **{"speed": self._speed, "start": self._start, "stop": self._stop, "flow": self._flow, "down": self._down},
+            **{"started": self._started},
         }
         for name, answer in answers.items():
             server.answer(name, answer)
@@ -53,6 +60,7 @@ class Control:
             "ports": {node.name: [port.interface for port in node.ports] for node in self._plan.nodes},
             "addresses": {node.name: first_address(node) for node in self._plan.nodes if node.role == "host"},
             "traffic": [traffic.name for traffic in self._plan.traffic],
+            "routers": [node.name for node in self._plan.nodes if speaks_bgp(node, self._plan)],
             "idle": self._running.wanted.idle,
         }
 
@@ -103,22 +111,26 @@ class Control:
     # -- Traffic ------------------------------------------------------------------------------------------------------
 
     async def _start(self, asked: dict[str, Any]) -> dict[str, Any]:
-        return await self._begin(traffic_named(self._plan, str(asked.get("traffic"))))
+        name = str(asked.get("traffic"))
+        return await self._begin(traffic_named(self._plan, name), "start", f"start {name}", {"traffic": name})
 
     async def _flow(self, asked: dict[str, Any]) -> dict[str, Any]:
         size, control = asked.get("size_bytes"), asked.get("congestion_control")
         if not isinstance(size, int):
             raise Refused("the size of the flow is not said")
         src, dst = str(asked.get("src")), str(asked.get("dst"))
-        return await self._begin(one_flow(self._plan, src, dst, size, None if control is None else str(control)))
+        words = f"flow {src} {dst} --size '{format_size(size)}'" + (f" --cc {control}" if control is not None else "")
+        flow = one_flow(self._plan, src, dst, size, None if control is None else str(control))
+        return await self._begin(flow, "flow", words, {"src": src, "dst": dst, "size_bytes": size})
 
-    async def _begin(self, traffic: Traffic) -> dict[str, Any]:
+    async def _begin(self, traffic: Traffic, kind: Kind, words: str, details: dict[str, Any]) -> dict[str, Any]:
         async with self._starting:
             if self._next_flow is None:
                 self._next_flow = await asyncio.to_thread(self._flows_of_the_lab)
             wanted = self._running.wanted
+            number = next(self._starts)
             start = await asyncio.to_thread(
-                compile_start, self._plan, wanted.lab_directory, traffic, next(self._starts), self._next_flow
+                compile_start, self._network.plan, wanted.lab_directory, traffic, number, self._next_flow
             )
             for part in start.parts:
                 await self._server.opened(part)
@@ -128,6 +140,9 @@ class Control:
                 {"start": {"programs": start.programs, "role": "traffic"}}, lambda: self._over(traffic.name, names)
             )
             self._live_programs.setdefault(traffic.name, []).append(names)
+            epoch_ns = int(said.get("epoch_ns") or 0)
+            place = f"{LIVE_FILES}/{number}"
+            self._running.changes.add(Done(epoch_ns, kind, words, {**details, "directory": place}))
         return {**await self._state({}), "flows": start.flows, "epoch_ns": said.get("epoch_ns")}
 
     def _over(self, traffic: str, names: list[str]) -> None:
@@ -146,6 +161,9 @@ class Control:
                     highest = max(highest, int(number))
         return highest + 1
 
+    async def _started(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {"started": self._running.started()}
+
     async def _stop(self, asked: dict[str, Any]) -> dict[str, Any]:
         name = str(asked.get("traffic"))
         traffic = [each.name for each in self._plan.traffic]
@@ -157,7 +175,9 @@ class Control:
                 f"{name}: nothing of it that was started by hand runs; what began with the lab ends with it "
                 "(`fabriclab up LAB --idle` begins without)"
             )
-        await self._server.opened({"stop": {"names": names}})
+        said = await self._server.opened({"stop": {"names": names}})
+        at_ns = int(said["t_ns"]) - self._running.epoch_ns
+        self._running.changes.add(Done(at_ns, "stop", f"stop {name}", {"traffic": name, "programs": names}))
         return await self._state(asked)
 
     # -- The end ------------------------------------------------------------------------------------------------------

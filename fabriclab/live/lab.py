@@ -129,6 +129,43 @@ class Live:
         size_bytes = parse_size(size) if isinstance(size, str) else size
         self._ask("flow", src=src, dst=dst, size_bytes=size_bytes, congestion_control=congestion_control)
 
+    def set(self, settings: Settings) -> list[str]:
+        """Change settings while the lab runs, by parameter, `variant` or key, such as `switches.s1.ecn_threshold`.
+
+        Returns a line for each: what it was, and is. All of it is done or nothing. Raises LiveError with what is wrong,
+        as `check` says it, or why that can't change now.
+        """
+        texts = {key: value.text for key, value in settings_as_written(settings).items()}
+        return list(self._ask("set", settings=texts)["changes"])
+
+    def link_down(self, port: str) -> list[str]:
+        """Cut a link, named by one of its ports (`"leaf1:eth5"`), at both ends. Returns what it was, and is."""
+        return self._link(port, "down")
+
+    def link_up(self, port: str) -> list[str]:
+        """Mend a link that is down, or loses everything. Returns what it was, and is."""
+        return self._link(port, "up")
+
+    def link_blackhole(self, port: str) -> list[str]:
+        """Let a link lose every packet while both its ends stay up. Returns what it was, and is."""
+        return self._link(port, "blackhole")
+
+    def link_set(self, port: str, settings: Settings) -> list[str]:
+        """Change a link's `rate`, `delay` or `loss`, in both directions. Returns what it was, and is."""
+        texts = {key: value.text for key, value in settings_as_written(settings).items()}
+        return self._link(port, "set", settings=texts)
+
+    def _link(self, port: str, action: str, **what: Any) -> list[str]:
+        return list(self._ask("link", port=port, action=action, **what)["changes"])
+
+    def node_down(self, node: str) -> list[str]:
+        """Take a node its power: all its links and processes are gone. Returns what it was, and is."""
+        return list(self._ask("node", node=node, action="down")["changes"])
+
+    def node_up(self, node: str) -> list[str]:
+        """Boot a node that is down: links, routes and daemons are back. Returns what it was, and is."""
+        return list(self._ask("node", node=node, action="up")["changes"])
+
     def down(self) -> Run:
         """End the lab, wait for its results, and return them as those of any run."""
         from fabriclab.api.measured import Run

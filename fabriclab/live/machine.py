@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
@@ -42,6 +43,8 @@ Place = tuple[int, int] | None
 _BUFFER_BYTES = 1 << 17
 _LONGEST_LINE = 64
 """So many inputs wait for their turn; who has one more waits to get into the line."""
+_MOST_LOOKS = 16
+"""So many looks are on their way; who asks for one more waits until one is answered."""
 
 
 class MachineGone(Exception):  # noqa: N818 - it says what happened
@@ -54,6 +57,22 @@ class _Waiting(NamedTuple):
     what: Frame | Nap
     message: bytes
     taken: asyncio.Future[Any]
+
+
+class Seen(NamedTuple):
+    """What a look saw."""
+
+    instant_ns: int
+    records: bytes
+    """As `include/uapi/linux/fabriclab_live.h` has them (`struct live_record`)."""
+
+
+class _Look:
+    """A look that is on its way, and what has come of it."""
+
+    def __init__(self) -> None:
+        self.records = bytearray()
+        self.seen: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
 
 
 class LiveMachine:
@@ -80,6 +99,8 @@ class LiveMachine:
         self._line: asyncio.Queue[_Waiting] = asyncio.Queue(_LONGEST_LINE)
         self._given: _Waiting | None = None
         self._stops: dict[Stop, list[asyncio.Future[int]]] = {why: [] for why in Stop}
+        self._looks: deque[_Look] = deque()
+        self._may_look = asyncio.Semaphore(_MOST_LOOKS)
         self._writer: asyncio.StreamWriter | None = None
         self._gone: MachineGone | None = None
         self.outputs = Outputs()
@@ -136,6 +157,8 @@ class LiveMachine:
                 self.ratio.told(head.b, head.a)
             case Answer.STOPPED:
                 self._stopped(head.a, Stop(head.b))
+            case Answer.LOOKED:
+                self._looked(head, payload)
             case Answer.DIVERGED:
                 raise MachineGone(
                     f"the machine does not do what the recorded one did: after {head.a} timer events it is at "
@@ -178,12 +201,24 @@ class LiveMachine:
             if not future.done():
                 future.set_result(instant_ns)
 
+    def _looked(self, head: Head, payload: bytes) -> None:
+        if not self._looks:
+            raise WireError("a look was answered that nobody asked for")
+        look = self._looks[0]
+        look.records += payload
+        if head.b:
+            return
+        self._looks.popleft()
+        if not look.seen.done():
+            look.seen.set_result(Seen(head.a, bytes(look.records)))
+
     def _end_all(self, gone: MachineGone) -> None:
         if self._gone is not None:
             return
         self._gone = gone
         waiting: list[asyncio.Future[Any]] = [future for futures in self._stops.values() for future in futures]
         waiting += [] if self._given is None else [self._given.taken]
+        waiting += [look.seen for look in self._looks]
         while not self._line.empty():
             waiting.append(self._line.get_nowait().taken)
         for future in waiting:
@@ -252,6 +287,15 @@ class LiveMachine:
             self._send(waiting.message)
             with suppress(MachineGone):
                 await asyncio.shield(waiting.taken)
+
+    async def look(self, kind: Request, a: int = 0, b: int = 0, payload: bytes = b"") -> Seen:
+        """Return what a look sees (LOOK, CONNECTIONS); nothing inside changes by it. Raises MachineGone."""
+        async with self._may_look:
+            look = _Look()
+            self._send(request(kind, a, b, payload))
+            self._looks.append(look)
+            # Whoever gives up waiting leaves its answer to come.
+            return await asyncio.shield(look.seen)
 
     def replaying(self, wanted: bool) -> None:
         """Let no event happen before the host has said which input comes next; False: the recording is at its end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from fabriclab.errors import ArgumentError
+from fabriclab.live.registry import chosen, labs
 from fabriclab.live.terminal import run_in_node
 
 TYPE_CHECKING = False  # `typing` takes as long to import as all else here
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SHELL = ("bash", "-l")
+_MOST_NAMED = 20
 
 
 def split_node(written: str) -> tuple[str | None, str]:
@@ -38,8 +40,20 @@ def shell_in_node(node: str, command: str | None) -> int:
 
 
 def vtysh_in_node(node: str, commands: Sequence[str]) -> int:
-    """Open FRR's shell in a node, or let it execute commands; returns its exit status."""
+    """Open FRR's shell in a node, or let it execute commands; returns its exit status.
+
+    Raises ArgumentError where no FRR runs in the node.
+    """
     lab, name = split_node(node)
+    facts = labs()[chosen(lab)]
+    if name in facts["nodes"] and name not in facts["routers"]:
+        routers = facts["routers"]
+        why = (
+            f"FRR runs in {', '.join(routers[:_MOST_NAMED])}"
+            if routers
+            else "this lab's routes are static: no node runs FRR"
+        )
+        raise ArgumentError("{0}: {1}", name, why)
     options = [word for command in commands for word in ("-c", command)]
     return run_in_node(lab, name, ["vtysh", *options], terminal=not commands and _on_terminal())
 

@@ -17,6 +17,7 @@ from fabriclab.api.progress import Progress, RunTeller
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.formats.live import Input, Output
+from fabriclab.live.changes_log import ChangesLog
 from fabriclab.live.gather import Started, gather_started
 from fabriclab.live.machine import LiveMachine
 from fabriclab.live.pace import Speed
@@ -49,6 +50,8 @@ class Running:
         self.wanted = wanted
         self.directory = directory
         self.interrupt = Interrupt()
+        self.changes = ChangesLog(directory)
+        """What is done to the lab, in its words."""
         self.failure: Exception | None = None
         """What went wrong with the recording; the lab goes down then."""
         self.epoch_ns = 0
@@ -152,6 +155,11 @@ class Running:
         told.cancel()
         ended.cancel()
         await self.machine.come_to(self.epoch_ns)
+
+    def started(self) -> dict[str, int]:
+        """Return the directories of traffic that was started by hand, each with its epoch after the lab's."""
+        begun = self._started.values()
+        return {one.directory: one.epoch_ns for one in begun if one.epoch_ns is not None}
 
     def record(self) -> None:
         """Begin the recording. Raises OSError."""

@@ -25,6 +25,7 @@ from fabriclab.engine.detached import CHANNEL
 from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import explain
 from fabriclab.live.control import Control
+from fabriclab.live.looking import Looking
 from fabriclab.live.machine import MachineGone
 from fabriclab.live.registry import Entry
 from fabriclab.live.running import Running
@@ -177,6 +178,7 @@ async def _open(running: Running, server: Server, front: Front) -> asyncio.Serve
     await running.come_to_epoch()
     running.record()
     control = Control(server, running)
+    Looking(server, running)
     listening = await server.listen()
     facts = control.facts()
     server.entry.fill({**facts, "pid": os.getpid()})

@@ -80,28 +80,28 @@ class Server:
         self._sessions.pop(session, None)
 
     async def opened(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Let PID 1 do something, wait until it is done, and return what `started` said.
+        """Let PID 1 do something, wait until it is done, and return what `started` said, with `t_ns`, the instant.
 
         Raises Refused with its error, MachineGone.
         """
-        task = await self._open_task(body)
-        return await self._or_gone(task.done)
+        task, t_ns = await self._open_task(body)
+        return {**await self._or_gone(task.done), "t_ns": t_ns}
 
     async def begun(self, body: dict[str, Any], on_end: Callable[[], None]) -> dict[str, Any]:
         """Let PID 1 begin something, and return what `started` said; `on_end` is called when it is over.
 
         Raises Refused with its error, MachineGone.
         """
-        task = await self._open_task(body)
+        task, _ = await self._open_task(body)
         task.done.add_done_callback(lambda _: on_end())
         return await self._or_gone(task.started)
 
-    async def _open_task(self, body: dict[str, Any]) -> Task:
+    async def _open_task(self, body: dict[str, Any]) -> tuple[Task, int]:
         task = Task()
         session = self.new_session(task)
         task.done.add_done_callback(lambda _: self.forget(session))
-        await self.machine.submit(session, Input.OPEN, encode(body))
-        return task
+        taken = await self.machine.submit(session, Input.OPEN, encode(body))
+        return task, taken.t_ns
 
     async def _or_gone(self, future: asyncio.Future[dict[str, Any]]) -> dict[str, Any]:
         """Return a future's result. Raises MachineGone where the machine ends before there is one."""

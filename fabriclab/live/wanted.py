@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,10 @@ class Wanted:
     """Whether the lab's own traffic is left out."""
     speed: Speed
     warnings: tuple[str, ...] = ()
+    lab: Lab | None = None
+    """The lab as written; None of a replay."""
+    settings: Mapping[str, str | ScalarValue] = field(default_factory=dict)
+    """What was set when it came up."""
 
     def header(self) -> Header:
         """Return what its recording begins with."""
@@ -67,10 +71,11 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
     seed = question["seed"]
     check_seed(seed)
     lab = _lab(question)
-    settings = {
+    settings: dict[str, str | ScalarValue] = {
         name: ScalarValue(text, Place(place), quoted=True) for name, (text, place) in question["settings"].items()
     }
-    plan = plan_for(resolve_plan(lab.written, {**written_settings(lab, None), **settings}, seed), "vm")
+    settings = {**written_settings(lab, None), **settings}
+    plan = plan_for(resolve_plan(lab.written, settings, seed), "vm")
     if not question["probes"]:
         plan = plan.model_copy(update={"probes": _NO_PROBES})
     return Wanted(
@@ -82,6 +87,8 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
         idle=question["idle"],
         speed=parse_speed(question["speed"]),
         warnings=tuple(sentences_before_runs(lab.written.topology, [plan.warnings])),
+        lab=lab,
+        settings=settings,
     )
 
 

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from html import escape
 
-from fabriclab.picture.layout import HOST_HEIGHT, MARGIN, RACK_TRUNK, Box, Layout, lay_out, text_width
+from fabriclab.picture.ends import Ends, px, rack_path
+from fabriclab.picture.layout import HOST_HEIGHT, MARGIN, Box, Layout, lay_out, text_width
 from fabriclab.picture.network import Edge, Network, Vertex
 from fabriclab.units import format_duration, format_rate
 
@@ -32,13 +33,13 @@ def network_svg(network: Network) -> str:
     height = layout.bottom + 2 * MARGIN + _LEGEND_STEP * (1 + max((row for row, *_ in legend), default=0))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(_summary(network))}" '
-        f'viewBox="0 0 {_n(layout.width)} {_n(height)}" width="{_n(layout.width)}" height="{_n(height)}" '
+        f'viewBox="0 0 {px(layout.width)} {px(height)}" width="{px(layout.width)}" height="{px(height)}" '
         f'font-family="{_FONT}">',
         f'<rect width="100%" height="100%" fill="{GROUND}"/>',
         _text(MARGIN, 24, escape(network.name), 15, INK, weight="600"),
         _text(MARGIN, 41, escape(_counts(network)), _LEGEND_FONT, MUTED),
         *(
-            f'<rect x="{_n(panel.x)}" y="{_n(panel.y)}" width="{_n(panel.width)}" height="{_n(panel.height)}" rx="8" '
+            f'<rect x="{px(panel.x)}" y="{px(panel.y)}" width="{px(panel.width)}" height="{px(panel.height)}" rx="8" '
             f'fill="{GRID}" '
             'fill-opacity="0.45"/>'
             for panel in layout.panels
@@ -94,16 +95,16 @@ def edge_rate(edge: Edge) -> int | None:
 
 def _links(network: Network, layout: Layout, style: _Style) -> Iterator[str]:
     """Yield the links: those of racks below one veil, as they run over each other, the others each with its own."""
-    ends = _Ends(network, layout)
+    ends = Ends(network, layout)
     in_racks: list[tuple[str, str]] = []
     others: list[tuple[str, str]] = []
     for edge in network.edges:
         lower, upper = sorted(edge.nodes, key=lambda name: -layout.boxes[name].y)
         at_home = ends.is_home(lower, upper)
-        path = _rack_path(layout, lower, upper) if at_home else ends.path(edge)
+        path = rack_path(layout, lower, upper) if at_home else ends.path(edge)
         line = (
             f'<path d="{path}" stroke="{style.colour(network.tiers[upper])}" '
-            f'stroke-width="{_n(style.width(edge_rate(edge)))}"'
+            f'stroke-width="{px(style.width(edge_rate(edge)))}"'
         )
         (in_racks if at_home else others).append((line, f"<title>{escape(_edge_title(edge))}</title></path>"))
     opacity = 0.55 if len(others) <= _MANY_LINKS else 0.4
@@ -113,63 +114,6 @@ def _links(network: Network, layout: Layout, style: _Style) -> Iterator[str]:
     yield '<g fill="none">'
     yield from (f'{line} stroke-opacity="{opacity}">{title}' for line, title in others)
     yield "</g>"
-
-
-def _rack_path(layout: Layout, host: str, switch: str) -> str:
-    """Go down from the switch, along above the racks, down the rack's edge, into the host."""
-    box, above = layout.boxes[host], layout.boxes[switch]
-    trunk = box.x - box.width / 2 - RACK_TRUNK
-    bus = (above.bottom + layout.racked[host]) / 2
-    return f"M{_n(above.x)} {_n(above.bottom)}V{_n(bus)}H{_n(trunk)}V{_n(box.y)}H{_n(box.x - box.width / 2)}"
-
-
-class _Ends:
-    """Where links leave their nodes: side by side along the upper or lower edge, in the order of where they go."""
-
-    def __init__(self, network: Network, layout: Layout) -> None:
-        self._network = network
-        self._layout = layout
-        self._x: dict[tuple[str, str], float] = {}
-        self._spread()
-
-    def is_home(self, lower: str, upper: str) -> bool:
-        """Return whether the lower node stands in the rack of the upper one."""
-        return lower in self._layout.racked and self._network.neighbours[lower][0] == upper
-
-    def path(self, edge: Edge) -> str:
-        """Return the line of a link that is in no rack."""
-        (a, b), boxes = edge.nodes, self._layout.boxes
-        xa, xb = self._x[a, edge.a], self._x[b, edge.b]
-        if boxes[a].y == boxes[b].y:
-            return self._level_path(a, b)
-        upper, lower = (boxes[a].y, boxes[b].y), (boxes[a], boxes[b])
-        ya, yb = (lower[0].bottom, lower[1].top) if upper[0] < upper[1] else (lower[0].top, lower[1].bottom)
-        return f"M{_n(xa)} {_n(ya)}L{_n(xb)} {_n(yb)}"
-
-    def _level_path(self, a: str, b: str) -> str:
-        """Join two nodes of one row: straight when nothing stands between them, else by an arc above."""
-        left, right = sorted((self._layout.boxes[a], self._layout.boxes[b]), key=lambda box: box.x)
-        between = any(box.y == left.y and left.x < box.x < right.x for box in self._layout.boxes.values())
-        if not between:
-            return f"M{_n(left.x + left.width / 2)} {_n(left.y)}H{_n(right.x - right.width / 2)}"
-        height = min(60.0, 18 + (right.x - left.x) * 0.08)
-        return (
-            f"M{_n(left.x)} {_n(left.top)}Q{_n((left.x + right.x) / 2)} {_n(left.top - height)} {_n(right.x)} "
-            f"{_n(right.top)}"
-        )
-
-    def _spread(self) -> None:
-        sides: dict[tuple[str, bool], list[tuple[float, str]]] = {}
-        for edge in self._network.edges:
-            for (node, port), peer in zip(
-                zip(edge.nodes, (edge.a, edge.b), strict=True), reversed(edge.nodes), strict=True
-            ):
-                here, there = self._layout.boxes[node], self._layout.boxes[peer]
-                sides.setdefault((node, there.y > here.y), []).append((there.x, port))
-        for (node, _), ports in sides.items():
-            box = self._layout.boxes[node]
-            for index, (_, port) in enumerate(sorted(ports)):
-                self._x[node, port] = box.x + box.width * 0.8 * ((index + 0.5) / len(ports) - 0.5)
 
 
 def _node(vertex: Vertex, layout: Layout, style: _Style) -> str:
@@ -195,8 +139,8 @@ def _node(vertex: Vertex, layout: Layout, style: _Style) -> str:
 
 def _pill(box: Box, fill: str, stroke: str, radius: float) -> str:
     return (
-        f'<rect x="{_n(box.x - box.width / 2)}" y="{_n(box.top)}" width="{_n(box.width)}" height="{_n(box.height)}" '
-        f'rx="{_n(radius)}" '
+        f'<rect x="{px(box.x - box.width / 2)}" y="{px(box.top)}" width="{px(box.width)}" height="{px(box.height)}" '
+        f'rx="{px(radius)}" '
         f'fill="{fill}" stroke="{stroke}"/>'
     )
 
@@ -215,7 +159,7 @@ def _legend(network: Network, style: _Style, layout: Layout) -> Iterator[tuple[i
 
 def _moved(legend: list[tuple[int, float, str]], y: float) -> Iterator[str]:
     for row, x, item in legend:
-        yield f'<g transform="translate({_n(x)} {_n(y + row * _LEGEND_STEP)})">{item}</g>'
+        yield f'<g transform="translate({px(x)} {px(y + row * _LEGEND_STEP)})">{item}</g>'
 
 
 def _legend_items(network: Network, style: _Style) -> Iterator[tuple[str, str]]:
@@ -227,7 +171,7 @@ def _legend_items(network: Network, style: _Style) -> Iterator[tuple[str, str]]:
         yield _pill(Box(14, 0, 26, 14), GROUND, MUTED, 4), f"host ({len(network.hosts)})"
     rates = Counter(edge_rate(edge) for edge in network.edges)
     for rate in sorted(rates, key=lambda rate: -1 if rate is None else rate):
-        line = f'<path d="M1 0H27" stroke="{MUTED}" stroke-width="{_n(style.width(rate))}"/>'
+        line = f'<path d="M1 0H27" stroke="{MUTED}" stroke-width="{px(style.width(rate))}"/>'
         yield line, f"{'rate not given' if rate is None else format_rate(rate)} ({rates[rate]})"
     delays = sorted({delay for edge in network.edges for delay in edge.delays_ns if delay is not None})
     if len(delays) == 1:
@@ -268,11 +212,6 @@ def _way(rate_bps: int | None, delay_ns: int | None) -> str:
 
 def _text(x: float, y: float, text: str, size: float, colour: str, anchor: str = "start", weight: str = "400") -> str:
     return (
-        f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}" fill="{colour}" text-anchor="{anchor}" '
+        f'<text x="{px(x)}" y="{px(y)}" font-size="{px(size)}" fill="{colour}" text-anchor="{anchor}" '
         f'font-weight="{weight}">{text}</text>'
     )
-
-
-def _n(value: float) -> str:
-    """Return a number with a tenth of a pixel at most."""
-    return f"{value:.1f}".removesuffix(".0")

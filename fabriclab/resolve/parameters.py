@@ -68,13 +68,15 @@ def parameter_values(lab: Lab, applied: AppliedSettings, nodes: Sequence[Node]) 
     if VARIANT in applied.settings:
         values[VARIANT] = applied.settings[VARIANT]
     for name, keys in lab.parameters.items():
-        value = _value(keys[0], applied, nodes)
+        value = value_at(keys[0], applied, nodes)
         if value is not None:
             values[name] = value
     return values
 
 
-def _value(dotted: str, applied: AppliedSettings, nodes: Sequence[Node]) -> Scalar | None:
+def value_at(dotted: str, applied: AppliedSettings, nodes: Sequence[Node]) -> Scalar | None:
+    """Return the value of a key at a point; None where it is a list, or hangs on a profile, or differs from link to
+    link."""
     written = look_up(applied.document, dotted)
     if isinstance(written, ScalarValue):
         return normalise(dotted, written.text)

@@ -106,7 +106,7 @@ class Resolver:
             limit_ns=experiment.limit_ns,
             nodes=nodes,
             bgp=bgp,
-            events=tuple(_resolve_event(event, lab.topology) for event in experiment.events),
+            events=tuple(resolve_event(event, lab.topology) for event in experiment.events),
             pause_storms=tuple(_resolve_storm(storm, nodes) for storm in experiment.pause_storms),
             warnings=(
                 *file_warnings(lab.topology),
@@ -216,7 +216,8 @@ def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:
     )
 
 
-def _resolve_event(written: WrittenEvent, topology: Topology) -> Event:
+def resolve_event(written: WrittenEvent, topology: Topology) -> Event:
+    """Return an event with all the links that it is of."""
     links = [
         link
         for link in topology.links

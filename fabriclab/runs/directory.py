@@ -58,12 +58,13 @@ def write_inputs(
     write_json(directory / SAMPLER_FILE, compile_sampler(plan, flows, stock=stock))
     if stock:
         write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})
-    write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan))
+    write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan, live=live is not None))
     names = {} if live is None else {NAMES_FILE: compile_names(plan)}
     for node in plan.nodes:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
-        for name, text in {**names, **compile_node(node, plan, stock=stock).by_name()}.items():
+        compiled = compile_node(node, plan, stock=stock, live=live is not None)
+        for name, text in {**names, **compiled.by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import time
+import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -58,6 +59,14 @@ def test_services_have_no_rights(name: str) -> None:
     assert described["cap_drop"] == ["ALL"] and described["security_opt"] == ["no-new-privileges:true"]
     assert default(described["user"]).split(":")[0] == "1000"
     assert not {"privileged", "cap_add", "devices", "pid", "ipc"} & set(described)
+
+
+def test_the_images_have_what_installs_the_package() -> None:
+    """An editable install asks for the hook that pyproject.toml names."""
+    root = FILE.parent
+    hook = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]
+    listed = re.search(r"fabriclab_sources\(\) \{.*?\n\}", (root / "images" / "build").read_text(), re.S)
+    assert listed is not None and hook["custom"]["path"] in listed[0]
 
 
 def test_the_notebook_is_published_on_loopback_only() -> None:

@@ -186,6 +186,10 @@ class Init:
             self._say(session, Output.STARTED, json.dumps({"epoch_ns": epoch_ns}).encode())
             self._sessions[session] = ("programs", 0)
             (self._job / "live" / "started.json").write_text(json.dumps(body))
+        elif what == "change" and "refused" in json.dumps(body["steps"]):
+            self._say(session, Output.ERROR, json.dumps({"message": "the kernel refuses it"}).encode())
+        elif what == "change":
+            self._done(session)
         elif what == "stop":
             for number in [number for number, (word, _) in self._sessions.items() if word == "programs"]:
                 self._end(number, "exit 0")

@@ -132,7 +132,7 @@ def test_the_short_way_is_the_long_one(live: Live, capfd: pytest.CaptureFixture[
     assert fast.run(["shell", "h1"]) == fast.FAILED
     assert fast.run(["vtysh", "h1"]) == fast.FAILED
     out, err = capfd.readouterr()
-    assert out == "x\n" and err == "echoed\nbash: no such program\nvtysh: no such program\n"
+    assert out == "x\n" and err == "echoed\nbash: no such program\nh1: this lab's routes are static: no node runs FRR\n"
     assert called("shell", "h1", "--command", "x").stderr == "/bin/sh: no such program\n"
 
 

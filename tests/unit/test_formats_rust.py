@@ -25,7 +25,7 @@ from rust_text import (
     words,
 )
 
-from fabriclab.formats import job, live, trace
+from fabriclab.formats import job, live, live_look, trace
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.logs import EXEC_LOG, FLOW_LOG, INTERFACES, TCP
 from fabriclab.formats.logs import QUEUES as QUEUE_LOG
@@ -124,6 +124,44 @@ def kernel_messages(header: str) -> None:
     assert live.NAP == "=QQQ16s64s"
 
 
+def codes(structure: str, header: str) -> str:
+    """Return the letters of struct(3) for a C structure's fields."""
+    body = re.sub(r"/\*.*?\*/", "", only(rf"struct {structure} \{{(.*?)\n\}};", header)[1], flags=re.DOTALL)
+    found = ""
+    for kind, declared in re.findall(r"(__u(?:8|16|32|64)|char) ([^;]+);", body):
+        letter = {"__u8": "s", "__u16": "H", "__u32": "I", "__u64": "Q", "char": "s"}[kind]
+        for size in re.findall(r"\w+(?:\[(\w+)\])?", declared):
+            length = {"": 1, "LIVE_NAME_MAX": defined("LIVE_NAME_MAX", header)}.get(size) or int(size)
+            found += f"{length}s" if letter == "s" else letter * length
+    return found
+
+
+def letters(form: str) -> str:
+    return "".join(
+        code if code.endswith("s") else code[-1] * int(code[:-1] or 1) for code in re.findall(r"\d*[A-Za-z]", form)
+    )
+
+
+def look_records(header: str) -> None:
+    assert enumerated("live_record_kind", header) == {f"LIVE_RECORD_{one.name}": one.value for one in live_look.Record}
+    statistics = UAPI.read_text()
+    pool = only(r"struct tc_switch_pool_xstats \{(.*?)\};", statistics)[1].count(",") + 1
+    assert pool == live_look.POOL_WORDS and defined("TC_SWITCH_POOLS", statistics) == live_look.POOLS
+    account = codes("live_account", header)
+    for structure, ours in (
+        ("live_place", live_look.PLACE),
+        ("live_record", live_look.RECORD),
+        ("live_port", live_look.PORT),
+        ("live_qdisc", live_look.QDISC),
+        ("live_frame", live_look.FRAME),
+        ("live_connection", live_look.CONNECTION),
+        ("live_connection_state", live_look.CONNECTION_STATE),
+    ):
+        assert codes(structure, header) == letters(ours), structure
+    assert letters(live_look.SWITCH_PORT) == codes("live_switch_port", header) + "Q" * (7 + pool * live_look.POOLS)
+    assert letters(live_look.QUEUE) == account + "Q" * 18 and letters(live_look.GROUP) == account + "Q" * 8
+
+
 def live_frames(text: str) -> None:
     found = {name: int(value) for name, value in re.findall(r"^const (\w+): u8 = (\d+);", text, re.MULTILINE)}
     assert found == {one.name: one.value for one in live.Input}
@@ -182,6 +220,9 @@ CONTRACTS: list[tuple[Path, Callable[[str], None], str, str]] = [
     (LIVE_UAPI, kernel_messages, "LIVE_STOP_UNTIL = 2", "LIVE_STOP_UNTIL = 4"),
     (LIVE_UAPI, kernel_messages, "LIVE_PAYLOAD_MAX\t65536", "LIVE_PAYLOAD_MAX\t32768"),
     (LIVE_UAPI, kernel_messages, "__u64 b;", "__u32 b;"),
+    (LIVE_UAPI, look_records, "LIVE_RECORD_FRAME = 6", "LIVE_RECORD_FRAME = 8"),
+    (LIVE_UAPI, look_records, "__u32 paused;", "__u64 paused;"),
+    (LIVE_UAPI, look_records, "__u64 waited_ns;", "__u32 waited_ns;"),
     (INIT / "live" / "frame.rs", live_frames, "const CREDIT: u8 = 6", "const CREDIT: u8 = 7"),
     (INIT / "live" / "frame.rs", live_frames, "Ended = 4", "Ended = 7"),
     (INIT / "live" / "frame.rs", live_frames, "OUTPUT_CREDIT: u64 = 262_144", "OUTPUT_CREDIT: u64 = 262_145"),

@@ -72,7 +72,8 @@ ALLOWED: dict[str, set[str]] = {
     "cli.commands": {
         *("api", "cli.arguments", "cli.text", "cli.host", "validation", "report", "results", "runs", "lab"),
     },
-    "cli.commands.live": {"live", "api", "runs", "cli.arguments", "cli.host"},
+    "page": {"live", "engine", "picture"},
+    "cli.commands.live": {"page", "live", "api", "runs", "cli.arguments", "cli.host"},
     "cli": {"cli.commands", "cli.commands.live", "cli.arguments", "cli.host", "live", "vendors", "engine"},
     "__main__": {"cli"},
     "__init__": {"api", "live", "engine", "lab", "results", "workload"},

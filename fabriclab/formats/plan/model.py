@@ -5,9 +5,9 @@ Bare numbers carry their unit in their name. Nothing here knows how a node is cr
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import Traffic
@@ -40,11 +40,15 @@ class Bgp(Frozen):
     """Virtual time that routing gets to converge before the traffic starts."""
 
 
-class Event(Frozen):
-    """A change of links at a set time, both directions alike.
+_OF_SETTINGS = ("settings", "nodes", "bgp")
 
-    `down`: both ends lose the link. `blackhole`: every packet is lost, both ends keep the carrier. `up`: ends both.
-    `change`: only what is not None below changes, it holds until the next change.
+
+class Event(Frozen):
+    """A change of the network at a set time.
+
+    Of links, both directions alike: `down`: both ends lose the link. `blackhole`: every packet is lost, both ends keep
+    the carrier. `up`: ends both. `change`: only what is not None below changes, it holds until the next change.
+    `set`: settings of the experiment are others from then on.
     """
 
     name: str
@@ -54,11 +58,23 @@ class Event(Frozen):
     """The links, each by its two ports (`node:interface`)."""
     node: str | None = None
     """The node all whose links these are, when the event is a node's."""
-    action: Literal["down", "up", "blackhole", "change"]
+    action: Literal["down", "up", "blackhole", "change", "set"]
     rate_bps: int | None = None
     delay_ns: int | None = None
     loss_ppm: int | None = None
     """Random loss, packets of a million."""
+    settings: dict[str, Scalar] = Field(default_factory=dict)
+    """What is set, by key, as the experiment writes it."""
+    nodes: tuple[Node, ...] = ()
+    """The nodes that settings change, as they are from then on."""
+    bgp: Bgp | None = None
+    """Routing as it is from then on; None: as before."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave what settings make out where there are none, as in every plan made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.action == "set" else {key: record[key] for key in record if key not in _OF_SETTINGS}
 
 
 class PauseStorm(Frozen):

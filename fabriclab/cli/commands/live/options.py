@@ -49,6 +49,7 @@ def up(
     probes: Annotated[
         bool, typer.Option("--probes/--no-probes", help="Sample queues and connections as `run` does, for as long.")
     ] = False,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the live page in a browser.")] = False,
 ) -> None:
     """Bring a lab up, and let it stay: virtual time goes at the wall clock's pace.
 
@@ -62,7 +63,24 @@ def up(
         from fabriclab.cli.commands.live import up as bringing
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(bringing.up(lab, settings or [], seed, speed, idle, name, out, probes))
+        raise typer.Exit(bringing.up(lab, settings or [], seed, speed, idle, name, out, probes, open_page))
+
+
+@app.command(rich_help_panel=PANEL)
+def ui(
+    name: Name = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of loopback.", show_default="any that is free")] = 0,
+    browser: Annotated[bool, typer.Option("--open/--no-open", help="Start a browser.")] = False,
+) -> None:
+    """Serve the live page of the labs that are up, on loopback, until Ctrl-C; prints its address.
+
+    It draws links, queues and pauses, strips of chosen ports and flows, has terminals, and changes what a lab can.
+    """
+    with waiting("loading"):
+        from fabriclab.cli.commands.live import ui as page
+        from fabriclab.cli.host import failure
+    with failure.reported():
+        page.ui(name, port, browser)
 
 
 @app.command(rich_help_panel=PANEL)

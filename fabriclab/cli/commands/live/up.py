@@ -24,6 +24,7 @@ def up(
     name: str | None,
     out: Path | None,
     probes: bool,
+    open_page: bool,
 ) -> int:
     """Bring a lab up, and say what there is; returns the exit status."""
     request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out)
@@ -37,6 +38,11 @@ def up(
     for sentence in warnings:
         say(f"warning: {sentence}")
     sys.stdout.write(text(found, speed))
+    if open_page:
+        from fabriclab.cli.commands.live import ui
+
+        sys.stdout.flush()
+        ui.open_page(found.name)
     return 0
 
 

@@ -63,6 +63,32 @@ pub fn run(machine: &Machine, node: &Node, tool: &str, text: &str) -> Result<()>
     }
 }
 
+/// Lets FRR's shell take lines of configuration in a node. A failure has the shell's words; the lines before the one
+/// that it refuses hold.
+pub fn configure_routing(machine: &Machine, node: &Node, lines: &[String]) -> Result<()> {
+    let mut argv = vec!["vtysh".to_owned()];
+    for line in std::iter::once("configure terminal").chain(lines.iter().map(String::as_str)) {
+        argv.extend(["-c".to_owned(), line.to_owned()]);
+    }
+    let mut words = memfd().context(|| "make a file in memory".to_owned())?;
+    let copy = || words.try_clone().context(|| "copy a descriptor".to_owned());
+    let nothing = File::open("/dev/null").context(|| "open /dev/null".to_owned())?;
+    let streams = Streams {
+        input: nothing.into(),
+        output: copy()?.into(),
+        errors: copy()?.into(),
+        is_terminal: false,
+    };
+    let pid = process::start(machine, Some(node), &argv, &[], Part::Plays, &streams)?;
+    drop(streams);
+    match waitpid(pid, None).context(|| "wait for vtysh".to_owned())? {
+        WaitStatus::Exited(_, 0) => Ok(()),
+        status => Err(Failure::new(
+            read_words(&mut words).unwrap_or_else(|| format!("vtysh ended with {status:?}")),
+        )),
+    }
+}
+
 /// Writes line by line until all is written or the tool has ended; returns the number of packets written.
 fn feed(lines: &[&str], pipe: &OwnedFd, tool: Pid) -> Result<usize> {
     let ended = sys::open_pidfd(tool).context(|| "watch a process".to_owned())?;

@@ -11,12 +11,15 @@ use nix::sched::CloneFlags;
 use crate::batch;
 use crate::failure::{Context, Failure, Result};
 use crate::iproute::{self, Tool};
+use crate::job::StepTool;
 use crate::lab::Lab;
 use crate::namespace::{Machine, Node};
 use crate::sysctl;
 
 /// The run directory, as the machine and every node see it.
 pub const JOB: &str = "/job";
+
+const NAMESPACES_OF_SYSCTLS: CloneFlags = CloneFlags::CLONE_NEWNET.union(CloneFlags::CLONE_NEWUTS);
 
 /// Applies the machine's own sysctls (what is not per namespace).
 pub fn machine(file: &str) -> Result<()> {
@@ -42,11 +45,7 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
     copy_root(machine, node, &file("root"))
         .and_then(|()| {
             apply("sysctl.conf", &|text| {
-                machine.inside(
-                    node,
-                    CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWUTS,
-                    || sysctl::apply(text),
-                )
+                machine.inside(node, NAMESPACES_OF_SYSCTLS, || sysctl::apply(text))
             })
         })
         .and_then(|()| {
@@ -68,9 +67,16 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
 }
 
 /// Applies lines in a node with one of the tools.
-pub fn lines(lab: &Lab, node: &str, tool: Tool, lines: &[String]) -> Result<()> {
+pub fn lines(lab: &Lab, name: &str, tool: StepTool, lines: &[String]) -> Result<()> {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    apply_batch(&lab.machine, lab.node(node)?, tool, &text).map_err(|failure| failure.in_node(node))
+    let (machine, node) = (&lab.machine, lab.node(name)?);
+    let done = match tool {
+        StepTool::Ip => apply_batch(machine, node, Tool::Ip, &text),
+        StepTool::Tc => apply_batch(machine, node, Tool::Tc, &text),
+        StepTool::Sysctl => machine.inside(node, NAMESPACES_OF_SYSCTLS, || sysctl::apply(&text)),
+        StepTool::Vtysh => batch::configure_routing(machine, node, lines),
+    };
+    done.map_err(|failure| failure.in_node(name))
 }
 
 /// By netlink where the whole file can be or must be, else by the real tool.

@@ -46,8 +46,7 @@ enum Command {
     Mptcp(Request),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
     Ip,
     Tc,

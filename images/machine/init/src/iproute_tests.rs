@@ -35,6 +35,9 @@ fn what_our_compilers_write_is_interpreted() {
         "qdisc add dev eth1 parent 2:1 handle 3: red limit 64000 min 30000 max 30001 probability 1 avpkt 1000 burst 30 \
          bandwidth 1000000000bit ecn nodrop",
         "qdisc replace dev eth1 parent 2:1 handle 3: bfifo limit 64000",
+        "qdisc change dev eth1 parent 3:1 handle 4: bfifo limit 64000",
+        "qdisc change dev eth1 parent 2:1 handle 3: red limit 0 min 30000 max 30001 probability 1 avpkt 1000 burst 30 \
+         bandwidth 1000000000bit ecn nodrop",
         "qdisc add dev eth1 parent 2:1 handle 3: codel limit 42 target 5000us interval 100000us ecn",
         "qdisc add dev eth1 parent 2:1 handle 3: fq_codel limit 42 memory_limit 256000 target 5ms interval 100ms noecn \
          flows 64 quantum 1514",
@@ -91,7 +94,9 @@ fn everything_else_belongs_to_the_real_tool() {
         "qdisc add dev eth1 root codel ce_threshold 1ms",
         "qdisc add dev eth1 root fq_codel memory_limit 32Mb",
         "qdisc add dev eth1 root pie interval 15ms",
-        "qdisc change dev eth1 root bfifo limit 64000",
+        "qdisc change dev eth1 root netem delay 25us",
+        "qdisc change dev eth1 root red limit 64000 min 30000 max 30001 avpkt 1000 burst 30 bandwidth 1gbit",
+        "qdisc add dev eth1 root red limit 0 min 30000 max 30001 avpkt 1000 burst 30 bandwidth 1gbit",
         "class add dev eth1 parent 1: classid 1:1 htb rate 1gbit",
     ] {
         assert!(!is_interpreted(Tool::Tc, line), "{line}");

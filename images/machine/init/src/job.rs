@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use crate::failure::{Failure, Result};
 use crate::fib::Prefix;
-use crate::iproute::Tool;
 
 /// The job's place in the run directory.
 pub const JOB_FILE: &str = "machine/job.json";
@@ -114,13 +113,26 @@ pub struct Change {
     pub reconvergence: Option<Expectation>,
 }
 
-/// Lines for `ip -batch` or `tc -batch` in a node.
+/// Lines for one of the tools in a node.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     pub node: String,
-    pub tool: Tool,
+    pub tool: StepTool,
     pub lines: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepTool {
+    /// `ip -batch`.
+    Ip,
+    /// `tc -batch`.
+    Tc,
+    /// sysctl.conf(5).
+    Sysctl,
+    /// FRR's shell, in its configuration.
+    Vtysh,
 }
 
 #[derive(Debug, Deserialize)]

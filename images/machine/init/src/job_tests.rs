@@ -135,7 +135,7 @@ fn routes_and_events_are_read() {
     .expect("good");
     let ready = job.ready.expect("ready");
     assert_eq!(ready.nodes[0].routes[0].prefix.to_string(), "10.0.0.0/31");
-    assert_eq!(job.events[0].steps[0].tool, Tool::Ip);
+    assert_eq!(job.events[0].steps[0].tool, StepTool::Ip);
 }
 
 #[test]

@@ -206,6 +206,14 @@ pub fn stop_time(device: &File) -> nix::Result<()> {
     Errno::result(result).map(drop)
 }
 
+/// Says that the next node of the host's looks is the one of this process: LIVE_IOC_NODE of the same header.
+pub fn name_node(device: &File, process: Pid) -> nix::Result<()> {
+    let request = nix::request_code_none!(b'f', 2);
+    // SAFETY: the request's argument is a number.
+    let result = unsafe { libc::ioctl(device.as_raw_fd(), request, process.as_raw()) };
+    Errno::result(result).map(drop)
+}
+
 /// Linux, include/uapi/linux/ethtool.h: `struct ethtool_value`.
 #[repr(C)]
 struct EthtoolValue {

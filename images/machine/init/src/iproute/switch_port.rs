@@ -5,7 +5,7 @@
 //! rate RATEbit [delay TIMEns] [overhead BYTES] [mpu BYTES] [loss PERCENT%] [cell BYTES]
 //! [memory POOL BYTES [HEADROOM]]...
 //! [dscp_to_tc N,... (64)] [tc_to_queue N,... (8)] [tc_to_group ...] [priority_to_queue ...] [priority_to_group ...]
-//! [pfc PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
+//! [pfc none | PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
 //! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES]
 //!     [cir RATEbit BYTES] [pir RATEbit BYTES]
 //!     [wred MIN MAX PERCENT% [weight LOG2] [ecn] [keep_non_ect]] [phantom RATEbit BYTES]
@@ -135,10 +135,13 @@ fn map(words: &mut Words, name: &str, entries: usize) -> Parsed<Vec<u8>> {
     })
 }
 
-/// `PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]`
+/// `none | PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]`
 fn pfc(words: &mut Words) -> Parsed<Pfc> {
-    let what = "priorities from 0 to 7, each once, with commas between";
-    let priorities = value(words, "pfc", what, |word| bit_mask(&list(word)?))?;
+    let what = "none, or priorities from 0 to 7, each once, with commas between";
+    let priorities = match words.take("none") {
+        true => 0,
+        false => value(words, "pfc", what, |word| bit_mask(&list(word)?))?,
+    };
     let (mut quanta, mut reaction_ns, mut watchdog) = (None, None, None);
     while let Some(word) = words.next_if(&["quanta", "reaction", "watchdog"]) {
         match word {

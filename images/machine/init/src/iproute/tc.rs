@@ -101,22 +101,20 @@ impl Head {
     }
 }
 
-/// `qdisc add|replace ... KIND ...`, of the kinds that the real tool has too
+/// `qdisc add|replace ... KIND ...`, of the kinds that the real tool has too; `qdisc change ...` of RED and fifos
 pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     let head = Head::read(words, interfaces).ok()?;
-    if head.verb == Verb::Change {
-        return None;
-    }
     let kind = words.next()?;
     let mut message = head.message(kind);
     match kind {
+        "red" => red(words, &mut message, head.verb == Verb::Change)?,
+        "bfifo" | "pfifo" => fifo(words, &mut message)?,
+        _ if head.verb == Verb::Change => return None,
         "tbf" => tbf(words, &mut message)?,
         "netem" => netem(words, &mut message)?,
-        "red" => red(words, &mut message)?,
         "codel" => aqm::codel(words, &mut message)?,
         "fq_codel" => aqm::fq_codel(words, &mut message)?,
         "pie" => aqm::pie(words, &mut message)?,
-        "bfifo" | "pfifo" => fifo(words, &mut message)?,
         _ => return None,
     }
     Some(message)
@@ -224,7 +222,10 @@ fn netem(words: &mut Words, message: &mut Request) -> Option<()> {
 
 /// `limit BYTES min BYTES max BYTES avpkt BYTES burst PACKETS bandwidth RATE [probability P] [ecn] [harddrop]
 /// [adaptive] [nodrop]`
-fn red(words: &mut Words, message: &mut Request) -> Option<()> {
+///
+/// A change has a limit of 0, which tc does not take: with another one RED throws its queue away (`__red_change` in
+/// net/sched/sch_red.c).
+fn red(words: &mut Words, message: &mut Request, changes: bool) -> Option<()> {
     let (
         mut limit,
         mut min,
@@ -252,7 +253,7 @@ fn red(words: &mut Words, message: &mut Request) -> Option<()> {
     }
     let (limit, min, max, average_packet, burst, bandwidth) =
         (limit?, min?, max?, average_packet?, burst?, bandwidth?);
-    if [limit, min, max, average_packet, burst, bandwidth].contains(&0) {
+    if [min, max, average_packet, burst, bandwidth].contains(&0) || (limit == 0) != changes {
         return None;
     }
     let probability = probability.unwrap_or(0.02);

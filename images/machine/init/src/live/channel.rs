@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::frame::{self, Answer, BYTES_MAX, PAYLOAD_MAX};
 use crate::failure::{Context, Failure, Result};
+use crate::namespace::Node;
 use crate::process;
 use crate::sys;
 
@@ -53,6 +54,16 @@ impl Channel {
     /// Time stands still until the host sets a pace.
     pub fn stop_time(&self) -> Result<()> {
         sys::stop_time(&self.device).context(|| "stop the clock".to_owned())
+    }
+
+    /// The host numbers nodes in this order when it looks at them.
+    pub fn name_nodes(&self, nodes: &[Node]) -> Result<()> {
+        for node in nodes {
+            sys::name_node(&self.device, node.pid)
+                .context(|| "name its network namespace".to_owned())
+                .map_err(|failure| failure.in_node(&node.name))?;
+        }
+        Ok(())
     }
 
     /// Readable when there is an input.

@@ -108,6 +108,9 @@ pub struct Change {
     pub down: Vec<String>,
     #[serde(default)]
     pub up: Vec<String>,
+    /// What is done instead where a step fails: it makes all as it was.
+    #[serde(default)]
+    pub undo: Vec<Step>,
 }
 
 /// Programs as the job's.

@@ -23,6 +23,7 @@ use self::frame::{Answer, Change, Exec, Open, Request, Start, Started};
 use self::programs::Programs;
 use self::session::Session;
 use crate::clock;
+use crate::configure;
 use crate::events::{self, Phase, Status};
 use crate::failure::{Failure, Result};
 use crate::job::{self, Program};
@@ -53,10 +54,12 @@ pub struct Live<'a> {
 
 impl<'a> Live<'a> {
     pub fn open(lab: &'a Lab, daemons: &'a [Program], epoch_ns: i64) -> Result<Self> {
+        let channel = Channel::open()?;
+        channel.name_nodes(lab.nodes())?;
         Ok(Self {
             lab,
             daemons,
-            channel: Channel::open()?,
+            channel,
             sessions: BTreeMap::new(),
             sessions_max: sessions_max(lab.nodes().len()),
             epoch_ns,
@@ -221,9 +224,9 @@ impl<'a> Live<'a> {
         Programs::start(self.lab, supervisor, asked, epoch_ns).map(Session::Programs)
     }
 
-    /// Nothing is changed where a node is not there; what fails later leaves what was done before.
+    /// All of it is done or nothing, where it says how it is undone.
     fn change(&mut self, supervisor: &mut Supervisor, asked: &Change) -> Result<()> {
-        let named = asked.steps.iter().map(|step| &step.node);
+        let named = asked.steps.iter().chain(&asked.undo).map(|step| &step.node);
         for node in named.chain(&asked.down).chain(&asked.up) {
             self.lab.node(node)?;
         }
@@ -236,6 +239,17 @@ impl<'a> Live<'a> {
         let mut ended = Vec::new();
         let done = alteration.execute(self.lab, supervisor, self.daemons, &mut ended);
         self.note(&ended);
+        if done.is_err() {
+            for step in &asked.undo {
+                // What was not changed yet may refuse to be as it is.
+                drop(configure::lines(
+                    self.lab,
+                    &step.node,
+                    step.tool,
+                    &step.lines,
+                ));
+            }
+        }
         done
     }
 

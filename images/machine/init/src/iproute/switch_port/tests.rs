@@ -79,7 +79,7 @@ fn every_mistake_names_its_word_and_what_would_be_right() {
          "tc_to_queue \"0,1,2,3,4,5,6\": must be 8 numbers from 0 to 7, with commas between"),
         ("rate 1gbit tc_to_group 0,1,2,3,4,5,6,8",
          "tc_to_group \"0,1,2,3,4,5,6,8\": must be 8 numbers from 0 to 7, with commas between"),
-        ("rate 1gbit pfc 3,3", "pfc \"3,3\": must be priorities from 0 to 7, each once, with commas between"),
+        ("rate 1gbit pfc 3,3", "pfc \"3,3\": must be none, or priorities from 0 to 7, each once, with commas between"),
         ("rate 1gbit pfc 3 quanta 1", "quanta \"1\": must be a whole number from 2 to 65535"),
         ("rate 1gbit pfc 3 watchdog 1ms 1ms shut", "watchdog \"shut\": must be drop or forward"),
         ("rate 1gbit quanta 5", "\"quanta\": a port has no such word"),

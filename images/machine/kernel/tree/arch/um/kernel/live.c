@@ -144,6 +144,17 @@ static void set_pace(const struct live_header *header, u64 wall)
 	pace.virtual = *clock;
 }
 
+/* Answers what the host asks of the machine as it is; that changes nothing. */
+static void show(const struct live_header *header, u64 instant, u64 next)
+{
+	static u8 payload[LIVE_PAYLOAD_MAX];
+
+	if (header->length > sizeof(payload))
+		panic("fabriclab.live: a question of %u bytes\n", header->length);
+	live_hear(payload, header->length);
+	live_look(header, payload, instant, next);
+}
+
 /* Reads a message and does what it asks for; an input is held until its turn. */
 static void obey(u64 next)
 {
@@ -168,6 +179,10 @@ static void obey(u64 next)
 	case LIVE_REPLAY:
 		replaying = header.a;
 		replayed = true;
+		break;
+	case LIVE_LOOK:
+	case LIVE_CONNECTIONS:
+		show(&header, instant_of(wall, next), next);
 		break;
 	default:
 		panic("fabriclab.live: a message of kind %u\n", header.kind);

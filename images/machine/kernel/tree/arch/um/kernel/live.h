@@ -31,6 +31,10 @@ void live_tell(enum live_answer kind, u64 a, u64 b);
 void live_answer(enum live_answer kind, u64 a, u64 b, const void *bytes, size_t length);
 void live_output(const void *bytes, size_t length);
 
+/* live_look.c: an answer to the host, of the instant; what happens before `next` has happened. */
+void live_look(const struct live_header *asked, const void *payload, u64 instant, u64 next);
+int live_look_name_node(pid_t pid);
+
 u64 live_now(void);
 void live_stop(enum live_stop why);
 

@@ -79,14 +79,19 @@ static __poll_t live_poll(struct file *file, poll_table *table)
 	       (live_input.length ? EPOLLIN | EPOLLRDNORM : 0);
 }
 
-/* PID 1 lets the host look before time goes on. */
+/* PID 1 lets the host look before time goes on; it says which namespaces are the nodes'. */
 static long live_ioctl(struct file *file, unsigned int command,
 		       unsigned long argument)
 {
-	if (command != LIVE_IOC_STOP)
+	switch (command) {
+	case LIVE_IOC_STOP:
+		live_stop(LIVE_STOP_BY_INIT);
+		return 0;
+	case LIVE_IOC_NODE:
+		return live_look_name_node(argument);
+	default:
 		return -ENOTTY;
-	live_stop(LIVE_STOP_BY_INIT);
-	return 0;
+	}
 }
 
 static const struct file_operations live_operations = {

@@ -18,6 +18,12 @@
 /* Of the device: time stands still from now on, until the host lets it go on. */
 #define LIVE_IOC_STOP		_IO('f', 1)
 
+/*
+ * Of the device: the n-th call names node number n - 1 of looks: its network namespace
+ * is that of the process whose number is the argument.
+ */
+#define LIVE_IOC_NODE		_IO('f', 2)
+
 /* The longest input, and the longest output, in bytes. */
 #define LIVE_PAYLOAD_MAX	65536
 
@@ -66,6 +72,16 @@ enum live_request {
 	 */
 	LIVE_REPLAY = 5,
 	/*
+	 * What stands in the ports that the payload names (struct live_place); a: bit 0:
+	 * each frame, too. A look changes nothing.
+	 */
+	LIVE_LOOK = 6,
+	/*
+	 * The TCP connections of node `a`; ~0: of all. b = 1: whose they are and between
+	 * whom, no more (struct live_connection alone).
+	 */
+	LIVE_CONNECTIONS = 7,
+	/*
 	 * Of a recording: after `a` timer events, at the instant b, a program
 	 * is to sleep; a struct live_nap follows, of which the names do not
 	 * count.
@@ -89,6 +105,11 @@ enum live_answer {
 	 */
 	LIVE_DIVERGED = 5,
 	/*
+	 * Records (struct live_record) of what LIVE_LOOK or LIVE_CONNECTIONS asked for, as it
+	 * is at the instant a; b = 1: more follow.
+	 */
+	LIVE_LOOKED = 6,
+	/*
 	 * After `a` timer events, at the instant b, a program was made to sleep;
 	 * a struct live_nap follows.
 	 */
@@ -107,6 +128,116 @@ enum live_stop {
 	LIVE_STOP_UNTIL = 2,
 	/* PID 1 asked (LIVE_IOC_STOP). */
 	LIVE_STOP_BY_INIT = 3,
+};
+
+/* -- Looks -------------------------------------------------------------------------- */
+
+#define LIVE_NAME_MAX 16
+
+struct live_place {
+	__u32 node;
+	char interface[LIVE_NAME_MAX];
+};
+
+/* What is not known, or has no end. */
+#define LIVE_UNKNOWN (~0ULL)
+
+/*
+ * A record: this, the structure of its kind, and what that says to follow; `length` bytes
+ * in all, a multiple of 8. Those behind a port's belong to it, until the next port's.
+ */
+struct live_record {
+	__u16 kind;
+	__u16 length;
+	__u32 number;
+};
+
+enum live_record_kind {
+	/* struct live_port; number: which of the places asked for. */
+	LIVE_RECORD_PORT = 1,
+	/* Of a switch port: struct live_switch_port, struct tc_switch_port_xstats. */
+	LIVE_RECORD_SWITCH_PORT = 2,
+	/* number: the queue; struct live_account, struct tc_switch_queue_xstats. */
+	LIVE_RECORD_QUEUE = 3,
+	/* number: the priority group; struct live_account, struct tc_switch_group_xstats. */
+	LIVE_RECORD_GROUP = 4,
+	/* Of another port; number: the handle; struct live_qdisc, its statistics (TCA_STATS_APP). */
+	LIVE_RECORD_QDISC = 5,
+	/*
+	 * A frame that stands, in the order of departure; number: the queue, or the handle of
+	 * the qdisc; struct live_frame, the frame from its network header on, cut.
+	 */
+	LIVE_RECORD_FRAME = 6,
+	/* number: the node; struct live_connection, struct live_connection_state. */
+	LIVE_RECORD_CONNECTION = 7,
+};
+
+struct live_port {
+	__u64 tx_bytes, tx_packets, rx_bytes, rx_packets;
+	__u32 exists;
+	__u32 up;
+};
+
+struct live_switch_port {
+	__u64 rate_bps;
+	/* Bit masks of priorities: that the other end paused, that it is told to pause. */
+	__u32 paused;
+	__u32 pausing;
+};
+
+struct live_account {
+	/* Bytes beyond the reserved ones that it may have now. */
+	__u64 limit;
+	__u64 reserved;
+	/* A group: whether it is in XOFF. */
+	__u64 xoff;
+};
+
+struct live_qdisc {
+	char kind[LIVE_NAME_MAX];
+	__u32 parent;
+	__u32 packets;
+	__u64 bytes, drops, overlimits, sent_bytes, sent_packets;
+	/* At which it sends (tbf). */
+	__u64 rate_bps;
+};
+
+struct live_frame {
+	/* Since it was queued. */
+	__u64 waited_ns;
+	__u32 bytes;
+	/* EtherType, in the host's byte order. */
+	__u16 protocol;
+	/* So many bytes of it follow. */
+	__u16 header;
+};
+
+struct live_connection {
+	__u16 family;
+	__u16 state;
+	/* SO_MARK: the flow's number plus one. */
+	__u32 mark;
+	__u16 local_port, remote_port;
+	__u32 reserved;
+	__u8 local[16], remote[16];
+};
+
+/* As tcp_get_info() tells, but for times, which are as exact as the kernel has them. */
+struct live_connection_state {
+	char congestion[LIVE_NAME_MAX];
+	__u64 srtt_ns, rttvar_ns, min_rtt_ns, rto_ns;
+	__u64 pacing_rate, delivery_rate;
+	__u64 bytes_sent, bytes_acked, bytes_retrans, bytes_received;
+	__u32 ca_state, retransmits, backoff, options;
+	__u32 cwnd, ssthresh, mss, send_window;
+	__u32 unacked, sacked, lost, retrans;
+	__u32 total_retrans, timeouts, delivered, delivered_ce;
+	/* Sequence numbers: unacknowledged, next, written; next to come, next to be read. */
+	__u32 snd_una, snd_nxt, write_seq, rcv_nxt;
+	__u32 copied_seq, receive_window;
+	/* Which of union tcp_cc_info follows (INET_DIAG_...; 0: none), and it. */
+	__u32 own_kind;
+	__u32 own[5];
 };
 
 #endif

@@ -184,17 +184,25 @@ static struct Qdisc *switch_class_leaf(struct Qdisc *sch, unsigned long class)
 	return NULL;
 }
 
-/* Whether there is something to tell of a class. */
+/* Whether there is something to tell of a queue, or of a priority group. */
+bool switch_queue_in_use(const struct switch_port *port, int queue)
+{
+	return port->config.queue[queue].configured || port->queue[queue].account.watermark;
+}
+
+bool switch_group_in_use(const struct switch_port *port, int group)
+{
+	return port->config.group[group].configured ||
+	       port->ingress->group[group].account.watermark;
+}
+
 static bool switch_class_in_use(struct switch_port *port, unsigned long class)
 {
 	int queue = switch_class_queue(class), group = switch_class_group(class);
 
 	if (queue >= 0)
-		return port->config.queue[queue].configured || port->queue[queue].account.watermark;
-	if (group >= 0)
-		return port->config.group[group].configured ||
-		       port->ingress->group[group].account.watermark;
-	return false;
+		return switch_queue_in_use(port, queue);
+	return group >= 0 && switch_group_in_use(port, group);
 }
 
 static void switch_class_walk(struct Qdisc *sch, struct qdisc_walker *walker)
@@ -309,12 +317,16 @@ static struct Qdisc_ops switch_qdisc_ops __read_mostly = {
 	.owner = THIS_MODULE,
 };
 
+/* The port that a qdisc is, or NULL. */
+struct switch_port *switch_port_of_qdisc(struct Qdisc *sch)
+{
+	return sch && sch->ops == &switch_qdisc_ops ? qdisc_priv(sch) : NULL;
+}
+
 /* The port that a device is, or NULL. Under rcu_read_lock(). */
 struct switch_port *switch_port_of_device(struct net_device *dev)
 {
-	struct Qdisc *sch = rcu_dereference(dev->qdisc);
-
-	return sch && sch->ops == &switch_qdisc_ops ? qdisc_priv(sch) : NULL;
+	return switch_port_of_qdisc(rcu_dereference(dev->qdisc));
 }
 
 static int __init switch_port_register(void)

@@ -233,6 +233,7 @@ static inline bool switch_port_busy(const struct switch_port *port, u64 now)
 /* chip.c */
 struct switch_chip *switch_chip_join(struct switch_port *port, struct netlink_ext_ack *extack);
 void switch_chip_leave(struct switch_port *port);
+void switch_chip_advance_to(struct switch_chip *chip, u64 now);
 u64 switch_chip_lock(struct switch_chip *chip);
 void switch_chip_unlock(struct switch_chip *chip);
 int switch_chips_register(void);
@@ -295,6 +296,9 @@ void switch_event_departure(struct switch_port *port, int queue, u64 now);
 int switch_events_register(void);
 
 /* sch_switch_port.c */
+struct switch_port *switch_port_of_qdisc(struct Qdisc *sch);
 struct switch_port *switch_port_of_device(struct net_device *dev);
+bool switch_queue_in_use(const struct switch_port *port, int queue);
+bool switch_group_in_use(const struct switch_port *port, int group);
 
 #endif

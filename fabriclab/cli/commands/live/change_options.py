@@ -1,0 +1,79 @@
+"""The options of the commands that change a live lab. What they do lies beside this."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fabriclab.cli.commands.live.options import PANEL, NameOption, Node
+
+app = typer.Typer()
+
+
+@app.command("set", rich_help_panel=PANEL)
+def set_keys(
+    settings: Annotated[
+        list[str],
+        typer.Argument(metavar="KEY=VALUE...", help="A parameter, `variant`, or any key.", show_default=False),
+    ],
+    lab: NameOption = None,
+) -> None:
+    """Change buffers, thresholds, schedulers, PFC, links, hosts' TCP, routing's timers while a lab runs.
+
+    The keys are those of experiment.yml; what stands in queues stays there. All of it is done, or nothing.
+
+    [bold]Examples[/bold]
+
+      fabriclab set switches.s1.ecn_threshold='30 KB'
+
+      fabriclab set links.rate='100 Mbps' hosts.default.congestion_control=dctcp
+    """
+    from fabriclab.cli.commands.live import changes
+    from fabriclab.cli.host import failure
+
+    with failure.reported():
+        changes.set_keys(lab, settings)
+
+
+@app.command(rich_help_panel=PANEL)
+def link(
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="down, up, blackhole, or set.", show_default=False)],
+    port: Annotated[
+        str, typer.Argument(metavar="[NAME:]NODE:PORT", help="One of the link's ports.", show_default=False)
+    ],
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="rate, delay, loss.", show_default=False)
+    ] = None,
+) -> None:
+    """Cut a link, mend it, let it lose everything, or change its rate, delay or loss: as an event of a lab does.
+
+    [bold]Examples[/bold]
+
+      fabriclab link down leaf1:eth5
+
+      fabriclab link set leaf1:eth5 rate='100 Mbps' loss='0.1 %'
+    """
+    from fabriclab.cli.commands.live import changes
+    from fabriclab.cli.host import failure
+
+    with failure.reported():
+        changes.link(action, port, settings or [])
+
+
+@app.command(rich_help_panel=PANEL)
+def node(
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="down, or up.", show_default=False)],
+    name: Node,
+) -> None:
+    """Take a node its power, or boot it: as an event of a lab does.
+
+    [bold]Example[/bold]
+
+      fabriclab node down spine1
+    """
+    from fabriclab.cli.commands.live import changes
+    from fabriclab.cli.host import failure
+
+    with failure.reported():
+        changes.node(action, name)

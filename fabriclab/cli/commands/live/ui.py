@@ -1,0 +1,51 @@
+"""`fabriclab ui`, and `up --open`."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+
+from fabriclab.cli.host.failure import say
+from fabriclab.errors import FabriclabError
+from fabriclab.files import explain
+from fabriclab.live.registry import chosen, labs
+
+MISSING = "the live page needs Starlette, Uvicorn and websockets; this installs them: pip install 'fabriclab[page]'"
+
+
+def ui(lab: str | None, port: int, browser: bool) -> None:
+    """Serve the page of the labs that are up, until Ctrl-C. Raises RegistryError, ArgumentError, PageError."""
+    if lab is not None or not labs():
+        chosen(lab)
+    try:
+        from fabriclab.page.serve import Page, path_of
+    except ModuleNotFoundError:
+        raise FabriclabError(MISSING) from None
+    page = Page(port)
+    sys.stdout.write(f"{page.keys.address(path_of(lab))}\n")
+    sys.stdout.flush()
+    say("the live page: whoever has this address is let in; Ctrl-C ends it")
+    if browser:
+        _open(page.keys.address_once(path_of(lab)))
+    page.serve()
+
+
+def open_page(lab: str) -> None:
+    """Start the page's server in the background for a lab that came up, and a browser; what fails is said."""
+    from fabriclab.page.launch import start
+
+    try:
+        said = start(lab)
+    except FabriclabError as error:
+        say(f"no page: {error}")
+    except OSError as error:
+        say(f"no page: {explain(error)}")
+    else:
+        sys.stdout.write(f"  page      {said['address']}\n")
+        sys.stdout.flush()
+        _open(said["once"])
+
+
+def _open(address: str) -> None:
+    if not webbrowser.open(address):
+        say("no browser was found; open the address above in one")

@@ -1,0 +1,42 @@
+"""What was done to a live lab, in the lab's words: `changes.jsonl` in its run directory, a JSON object a line.
+
+Each has `at_ns`, virtual nanoseconds from the lab's epoch, `kind`, `words`, what a command line says, and what the kind
+is of. Commands in nodes are no changes in the lab's words: only the recording has them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from fabriclab.files import naming
+
+CHANGES_FILE = "changes.jsonl"
+
+Kind = Literal["set", "link", "node", "start", "stop", "flow"]
+
+
+@dataclass(frozen=True)
+class Done:
+    """Something that was done."""
+
+    at_ns: int
+    kind: Kind
+    words: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ChangesLog:
+    """Writes down what is done, as it is done."""
+
+    def __init__(self, directory: Path) -> None:
+        """Take the run directory; the file is made with the first line."""
+        self._path = directory / CHANGES_FILE
+
+    def add(self, done: Done) -> None:
+        """Write one down. Raises OSError that names the file."""
+        with naming(self._path), self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(done), ensure_ascii=False) + "\n")

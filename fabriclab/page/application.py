@@ -1,0 +1,31 @@
+"""The page's web server: three files, and two kinds of WebSocket."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, WebSocketRoute
+
+from fabriclab.page.assets import FILES, load
+from fabriclab.page.feed import serve_feed
+from fabriclab.page.guard import Guard, Keys
+from fabriclab.page.terminals import serve_terminal
+
+
+def application(keys: Keys) -> Guard:
+    """Return the application, guarded. Raises PageError where its files are not built."""
+    routes: list[Route | WebSocketRoute] = [
+        Route("/" if name == "index.html" else f"/{name}", _file(data, FILES[name])) for name, data in load().items()
+    ]
+    routes += [WebSocketRoute("/feed", serve_feed), WebSocketRoute("/terminal", serve_terminal)]
+    return Guard(Starlette(routes=routes), keys)
+
+
+def _file(data: bytes, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(_: Request) -> Response:
+        return Response(data, media_type=media_type)
+
+    return answer

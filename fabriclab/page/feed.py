@@ -1,0 +1,191 @@
+"""What a browser is told of one lab: the lab itself, then how it gets on, as often as it shows what has changed.
+
+Each browser has a loop of its own that asks the lab, sends what came, and only then asks again: one that reads slowly
+is told less often, and nothing piles up for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from fabriclab.live import registry
+from fabriclab.live.client import Gone, LiveError
+from fabriclab.live.wire import decode, encode
+from fabriclab.page.drawing import drawn, knobs, plan_of
+from fabriclab.page.flows import Flows
+from fabriclab.page.lab import asked
+from fabriclab.page.patience import within_reason
+
+LOOK_S = 0.05
+_STATE_EVERY, _FLOWS_EVERY = 4, 8
+"""So many looks apart."""
+_MOST_ASKED = 8
+"""Questions of one browser that may wait for their answers."""
+_LONGEST_MESSAGE = 1 << 16
+QUESTIONS = (
+    *("state", "pause", "resume", "step", "speed", "start", "stop", "flow"),
+    *("look", "connections", "set", "link", "node"),
+)
+"""What a browser may ask a lab's server for."""
+
+
+async def serve_feed(socket: WebSocket) -> None:
+    """Tell a browser of the lab that it names, and answer what it asks, until one of the two goes."""
+    await socket.accept()
+    name = socket.query_params.get("lab") or None
+    feed: Feed | None = None
+    try:
+        labs = registry.labs()
+        chosen = name if name in labs else next(iter(labs), None) if name is None else None
+        if chosen is None:
+            words = "no lab is up; `fabriclab up LAB` starts one" if name is None else f"{name}: the lab is not up"
+            await within_reason(socket.send_text(json.dumps({"kind": "gone", "message": words, "labs": sorted(labs)})))
+        else:
+            feed = Feed(socket, chosen)
+            await feed.run(labs)
+    except (WebSocketDisconnect, RuntimeError, TimeoutError):
+        return
+    finally:
+        if feed is not None:
+            await feed.stop()
+    with suppress(WebSocketDisconnect, RuntimeError):
+        await socket.close()
+
+
+class Feed:
+    """One browser that shows one lab."""
+
+    def __init__(self, socket: WebSocket, name: str) -> None:
+        self._socket = socket
+        self._name = name
+        self._sending = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ports: list[list[str]] | None = []
+        self._packets = False
+        self._told: dict[str, bytes] = {}
+        self._flows: Flows | None = None
+
+    async def run(self, labs: Mapping[str, Mapping[str, Any]]) -> None:
+        """Tell of the lab until it has gone down. Raises WebSocketDisconnect, TimeoutError."""
+        try:
+            await self._introduce(labs)
+            loops = [asyncio.create_task(one) for one in (self._listen(), self._watch())]
+            self._tasks.update(loops)
+            done, _ = await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        except Gone:
+            await self._send("gone", {"message": f"{self._name}: the lab has gone down", "labs": sorted(labs)})
+
+    async def stop(self) -> None:
+        """Give up what is under way."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _introduce(self, labs: Mapping[str, Mapping[str, Any]]) -> None:
+        facts = dict(labs[self._name])
+        directory = Path(facts["directory"])
+        plan = await asyncio.to_thread(plan_of, directory)
+        self._flows = await asyncio.to_thread(lambda: Flows(directory, idle=bool(facts.get("idle"))))
+        about = {"drawing": drawn(plan), "knobs": knobs(plan), "labs": sorted(labs), "title": plan.title}
+        await self._send("lab", {**{key: facts[key] for key in ("name", "lab", "traffic")}, **about})
+
+    async def _send(self, kind: str, body: dict[str, Any]) -> None:
+        await self._send_raw(kind, encode(body))
+
+    async def _send_raw(self, kind: str, body: bytes) -> None:
+        text = f'{{"kind":"{kind}","body":{body.decode(errors="replace")}}}'
+        async with self._sending:
+            await within_reason(self._socket.send_text(text))
+
+    # -- What the browser says ----------------------------------------------------------------------------------------
+
+    async def _listen(self) -> None:
+        while True:
+            text = await self._socket.receive_text()
+            try:
+                said = decode(text.encode()) if len(text) <= _LONGEST_MESSAGE else {}
+            except ValueError:
+                said = {}
+            if "show" in said:
+                self._show(said["show"])
+            elif "ask" in said:
+                await self._take(said)
+
+    def _show(self, shown: object) -> None:
+        """Take note of the ports that the browser shows: null is all."""
+        wanted = shown if isinstance(shown, dict) else {}
+        ports = wanted.get("ports")
+        self._ports = ports if ports is None or isinstance(ports, list) else []
+        self._packets = bool(wanted.get("packets"))
+        self._told.pop("look", None)
+
+    async def _take(self, said: dict[str, Any]) -> None:
+        number = said.get("id")
+        if len(self._tasks) > _MOST_ASKED + 2:
+            await self._send("error", {"id": number, "message": "too much is asked at once"})
+            return
+        task = asyncio.create_task(self._answer(number, said["ask"]))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, number: object, question: object) -> None:
+        do = question.get("do") if isinstance(question, dict) else None
+        try:
+            if not isinstance(question, dict) or do not in QUESTIONS:
+                raise LiveError(f"{do!r}: the page does not ask that")
+            answer = decode(await asked(self._name, question))
+        except LiveError as error:
+            await self._send("error", {"id": number, "message": str(error)})
+            return
+        await self._send("answer", {"id": number, "answer": answer})
+
+    # -- What it is told ----------------------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        loop = asyncio.get_running_loop()
+        turn, next_s = 0, loop.time()
+        while True:
+            if self._ports != []:
+                await self._tell("look", {"do": "look", "ports": self._ports, "packets": self._packets})
+            if turn % _STATE_EVERY == 0:
+                now_ns = decode(await self._tell("state", {"do": "state"})).get("now_ns", 0)
+                if turn % _FLOWS_EVERY == 0:
+                    await self._tell_flows(now_ns)
+            turn += 1
+            next_s = max(next_s + LOOK_S, loop.time())
+            await asyncio.sleep(next_s - loop.time())
+
+    async def _tell(self, kind: str, question: dict[str, Any]) -> bytes:
+        """Ask the lab and tell the browser what has changed; returns the answer. Raises Gone.
+
+        What the lab refuses is told, once.
+        """
+        try:
+            body = await asked(self._name, question)
+        except Gone:
+            raise
+        except LiveError as error:
+            kind, body = f"no {kind}", encode({"message": str(error)})
+        if self._told.get(kind) != body:
+            self._told[kind] = body
+            await self._send_raw(kind, body)
+        return body
+
+    async def _tell_flows(self, now_ns: int) -> None:
+        assert self._flows is not None
+        started = decode(await asked(self._name, {"do": "started"}))["started"]
+        told = await asyncio.to_thread(self._flows.look, now_ns, started)
+        body = encode(told)
+        if told["ended"] or self._told.get("flows") != body:
+            self._told["flows"] = body
+            await self._send_raw("flows", body)

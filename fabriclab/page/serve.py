@@ -1,0 +1,97 @@
+"""The process of the page's server: in the foreground (`fabriclab ui`), or `python -m fabriclab.page.serve`, which
+`up --open` starts and which ends with its lab."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from contextlib import suppress
+
+import uvicorn
+
+from fabriclab.engine.detached import CHANNEL
+from fabriclab.errors import FabriclabError
+from fabriclab.files import explain
+from fabriclab.live import registry
+from fabriclab.page.application import application
+from fabriclab.page.guard import Keys
+
+_LOOPBACK = "127.0.0.1"
+_MOST_CONNECTIONS = 64
+_LARGEST_MESSAGE = 1 << 18
+_MESSAGES_AHEAD = 8
+_LAST_WORDS_S = 3.0
+"""How long browsers may learn that the lab has gone down."""
+
+
+class Page:
+    """The page's server, bound to a port of loopback that it alone has."""
+
+    def __init__(self, port: int) -> None:
+        """Take a port; 0 is any that is free. Raises OSError, PageError."""
+        self._socket = socket.create_server((_LOOPBACK, port))
+        self.keys = Keys(self._socket.getsockname()[1])
+        config = uvicorn.Config(
+            application(self.keys),
+            lifespan="off",
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=1,
+            ws="websockets-sansio",
+            ws_max_size=_LARGEST_MESSAGE,
+            ws_max_queue=_MESSAGES_AHEAD,
+        )
+        self._server = uvicorn.Server(config)
+
+    def stop(self) -> None:
+        """End serving; any thread may ask for it."""
+        self._server.should_exit = True
+
+    def serve(self, lab: str | None = None) -> None:
+        """Serve until SIGINT or SIGTERM, or until that lab has gone down."""
+        asyncio.run(self._serve(lab))
+
+    async def _serve(self, lab: str | None) -> None:
+        serving = asyncio.create_task(self._server.serve(sockets=[self._socket]))
+        while lab is not None and not serving.done():
+            await asyncio.wait((serving,), timeout=1.0)
+            if lab not in registry.labs():
+                await asyncio.wait((serving,), timeout=_LAST_WORDS_S)
+                break
+        if lab is not None:
+            self._server.should_exit = True
+        await serving
+
+
+def path_of(lab: str | None) -> str:
+    """Return where the page shows a lab."""
+    from urllib.parse import urlencode
+
+    return "/" if lab is None else f"/?{urlencode({'lab': lab})}"
+
+
+def main() -> None:
+    """Serve the page of a lab until that goes down: the whole of a process. It says its address on its channel."""
+    os.set_inheritable(CHANNEL, False)
+    lab = sys.argv[1]
+    with socket.socket(fileno=CHANNEL) as channel:
+        try:
+            page = Page(0)
+            said = {"once": page.keys.address_once(path_of(lab)), "address": page.keys.address(path_of(lab))}
+        except OSError as error:
+            said = {"failed": explain(error)}
+        except FabriclabError as error:
+            said = {"failed": str(error)}
+        with suppress(OSError):
+            channel.sendall(json.dumps(said).encode())
+    if "failed" not in said:
+        page.serve(lab)
+
+
+if __name__ == "__main__":
+    main()

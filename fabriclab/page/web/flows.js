@@ -1,0 +1,51 @@
+// Flows that run and that have ended, the newest first; and traffic that is started by hand.
+
+import { byId, fill, setText, Table } from "./elements.js";
+import * as format from "./format.js";
+
+const KEPT = 300;
+
+export class FlowList {
+  constructor() {
+    byId("flows").replaceChildren();
+    this.table = new Table(byId("flows"), ["Flow", "From", "To", "Class", "Size", "Started", "FCT", "Retransmitted", "Status"]);
+    this.ended = [];
+    this.endedCount = 0;
+  }
+
+  show({ running, running_count: runningCount, ended, incomplete }) {
+    this.endedCount += ended.length;
+    this.ended = [...ended.reverse(), ...this.ended].slice(0, KEPT);
+    const words = incomplete ? " The trace is too long to list all that wait." : "";
+    setText(byId("flow-counts"), `${runningCount} running, ${this.endedCount} ended.${words}`);
+    this.table.show([...running.map((flow) => row(flow, "running")), ...this.ended.map((flow) => row(flow, flow.status))]);
+  }
+}
+
+function row(flow, status) {
+  const failed = status.startsWith("failed");
+  const start = status === "running" || flow.start_ns != null ? format.seconds(flow.start_ns) : "–";
+  const cells = [String(flow.flow), flow.src ?? "–", flow.dst ?? "–", flow.class ?? "", format.bytes(flow.size_bytes ?? flow.bytes), start];
+  cells.push(format.duration(flow.fct_ns), format.count(flow.retransmits), status);
+  return { key: flow.flow, cells, mark: status === "running" ? "running" : failed ? "failed" : "" };
+}
+
+export function setUpTraffic(lab, page) {
+  const hosts = lab.drawing.nodes.filter((node) => node.host).map((node) => node.name);
+  fill(byId("traffic"), lab.traffic);
+  byId("traffic-form").hidden = lab.traffic.length === 0;
+  fill(byId("flow-src"), hosts, hosts[0]);
+  fill(byId("flow-dst"), hosts, hosts.at(-1));
+  byId("traffic-form").onsubmit = (event) => {
+    event.preventDefault();
+    page.ask({ do: "start", traffic: byId("traffic").value }, (answer) => `${byId("traffic").value}: ${answer.flows} flows`);
+  };
+  byId("stop").onclick = () => page.ask({ do: "stop", traffic: byId("traffic").value }, () => `${byId("traffic").value}: stopped`);
+  byId("flow-form").onsubmit = (event) => {
+    event.preventDefault();
+    const size = format.parseSize(byId("flow-size").value);
+    if (size === null) return page.say(`${byId("flow-size").value}: a size is a number and a unit, such as 1 MB`);
+    const [src, dst] = [byId("flow-src").value, byId("flow-dst").value];
+    return page.ask({ do: "flow", src, dst, size_bytes: size, congestion_control: null }, () => `${src} to ${dst}: ${format.bytes(size)}`);
+  };
+}

@@ -1,0 +1,220 @@
+// The page of one live lab: brings its parts together.
+
+import "uplot/dist/uPlot.min.css";
+import "@xterm/xterm/css/xterm.css";
+import "./style.css";
+import { setUpChanges } from "./changes.js";
+import { byId, fill, setText } from "./elements.js";
+import { FlowList, setUpTraffic } from "./flows.js";
+import * as format from "./format.js";
+import { Model } from "./model.js";
+import { Packets } from "./packets.js";
+import { chips, PortTables } from "./ports.js";
+import { MOST, Strips } from "./strips.js";
+import { Terminals } from "./terminals.js";
+import { Topology } from "./topology.js";
+import { Wire } from "./wire.js";
+
+const BY_THEMSELVES = 3;
+const NOTICE_MS = 8000;
+
+class Page {
+  constructor() {
+    this.terminals = new Terminals();
+    this.strips = new Strips();
+    this.chosen = [];
+    this.byHand = false;
+    this.state = { paused: false };
+    this.connect(new URLSearchParams(location.search).get("lab"));
+    this.setUpTime();
+    this.setUpPorts();
+    document.addEventListener("visibilitychange", () => this.wants());
+    byId("labs").onchange = () => {
+      history.replaceState(null, "", `?${new URLSearchParams({ lab: byId("labs").value })}`);
+      this.connect(byId("labs").value);
+    };
+  }
+
+  connect(lab) {
+    this.wire?.close();
+    this.lab = null;
+    this.isOver = false;
+    document.body.classList.remove("over");
+    this.wire = new Wire(lab, {
+      lab: (body) => this.begin(body),
+      look: (body) => this.looked(body),
+      "no look": (body) => this.say(`Queues and links can't be shown: ${body.message}`, true),
+      state: (body) => this.told(body),
+      flows: (body) => this.flows?.show(body),
+      gone: ({ message }) => this.end(message),
+      closed: () => this.end("The page's server has gone."),
+    });
+  }
+
+  // -- What the lab is ---------------------------------------------------------------------------------------------
+
+  begin(lab) {
+    this.lab = lab;
+    this.model = new Model(lab.drawing);
+    this.hosts = new Set(lab.drawing.nodes.filter((node) => node.host).map((node) => node.name));
+    document.title = `${lab.name} – fabriclab`;
+    setText(byId("title"), lab.name);
+    fill(byId("labs"), lab.labs, lab.name);
+    byId("labs-label").hidden = lab.labs.length < 2;
+    this.topology = new Topology(lab.drawing, (link) => this.selectLink(link), (node) => (byId("nodes").value = node));
+    this.ports = new PortTables();
+    this.flows = new FlowList();
+    this.packets = new Packets();
+    const names = this.model.names.toSorted(naturally);
+    fill(byId("ports"), names);
+    fill(byId("packet-port"), names.filter((name) => !this.hosts.has(name.split(":")[0])));
+    fill(byId("nodes"), lab.drawing.nodes.map((node) => node.name));
+    fill(byId("links"), lab.drawing.links.map((link) => `${link.a} – ${link.b}`));
+    this.selectLink(lab.drawing.links[0]);
+    setUpTraffic(lab, this);
+    setUpChanges(lab, this);
+    this.choose([], false);
+    this.wants();
+  }
+
+  end(message) {
+    if (this.isOver) return; // The first to say so says why.
+    this.isOver = true;
+    this.say(message, true);
+    document.body.classList.add("over");
+  }
+
+  // -- Time --------------------------------------------------------------------------------------------------------
+
+  setUpTime() {
+    byId("pause").onclick = () => this.ask({ do: this.state.paused ? "resume" : "pause" });
+    byId("step-form").onsubmit = (event) => {
+      event.preventDefault();
+      const duration = format.parseDuration(byId("step").value);
+      if (duration === null) this.say(`${byId("step").value}: a step is a number and a unit, such as 10 us`);
+      else this.ask({ do: "step", duration_ns: duration });
+    };
+    byId("speed-form").onsubmit = (event) => {
+      event.preventDefault();
+      this.ask({ do: "speed", speed: byId("speed").value });
+    };
+  }
+
+  told(state) {
+    const changed = state.paused !== this.state.paused;
+    this.state = state;
+    setText(byId("now"), format.seconds(state.now_ns));
+    const ratio = state.ratio === null ? "" : `, really ${Number(state.ratio.toPrecision(3))}`;
+    setText(byId("pace"), state.paused ? state.stopped ?? "paused" : `speed ${state.speed}${ratio}`);
+    setText(byId("pause"), state.paused ? "Resume" : "Pause");
+    byId("pause").setAttribute("aria-pressed", state.paused);
+    if (changed) this.wants();
+    if (changed && !state.paused) this.packets?.show(null, false);
+  }
+
+  // Ask the lab; what it says stands in the notice.
+  async ask(question, words = () => "") {
+    try {
+      const answer = await this.wire.ask(question);
+      if (answer.now_ns !== undefined && answer.speed !== undefined) this.told(answer);
+      this.say(words(answer));
+      return answer;
+    } catch (error) {
+      this.say(error.message);
+      return null;
+    }
+  }
+
+  say(words, stays = false) {
+    const notice = byId("notice");
+    clearTimeout(this.silence);
+    setText(notice, words);
+    notice.hidden = !words;
+    if (!stays && words) this.silence = setTimeout(() => (notice.hidden = true), NOTICE_MS);
+  }
+
+  // -- Ports -------------------------------------------------------------------------------------------------------
+
+  setUpPorts() {
+    byId("chart").onclick = () => this.choose([...this.chosen, byId("ports").value], true);
+    byId("links").onchange = () => this.selectLink(this.lab.drawing.links[byId("links").selectedIndex]);
+    byId("chart-link").onclick = () => this.choose([...this.chosen, this.link.a, this.link.b], true);
+    byId("cut").onclick = () => this.cut();
+    byId("packet-port").onchange = () => this.wants();
+    byId("all-ports").ontoggle = () => this.wants();
+    for (const program of ["shell", "vtysh"]) {
+      byId(program).onclick = () => this.say(this.terminals.start(this.lab.name, byId("nodes").value, program));
+    }
+  }
+
+  choose(names, byHand) {
+    this.byHand = byHand || this.byHand;
+    this.chosen = [...new Set(names)].slice(-MOST);
+    this.strips.choose(this.chosen);
+    chips(this.chosen, this.strips, (name) => this.choose(this.chosen.filter((other) => other !== name), true));
+    if (this.model) this.strips.show(this.model);
+  }
+
+  selectLink(link) {
+    this.link = link;
+    byId("links").selectedIndex = this.lab.drawing.links.indexOf(link);
+    this.topology.select(link);
+    this.showCut();
+  }
+
+  get isCut() {
+    return [this.link.a, this.link.b].some((name) => this.model.ports.get(name)?.up === false);
+  }
+
+  showCut() {
+    setText(byId("cut"), this.isCut ? "Mend" : "Cut");
+  }
+
+  cut() {
+    const up = this.isCut;
+    this.ask({ do: "link", port: this.link.a, up }, () => `${this.link.a} – ${this.link.b} is ${up ? "up" : "cut"}`);
+  }
+
+  // Tell the server what is shown: nothing in a tab that nobody sees.
+  wants() {
+    const packets = this.state.paused;
+    this.wire.send({ show: { ports: document.hidden ? [] : null, packets: false } });
+    if (packets && !document.hidden && this.lab) this.askPackets();
+  }
+
+  async askPackets() {
+    const name = byId("packet-port").value;
+    if (!name) return;
+    try {
+      const answer = await this.wire.ask({ do: "look", ports: [name.split(":")], packets: true });
+      const [port] = answer.ports;
+      port.queued = port.queues.reduce((sum, queue) => sum + queue.bytes, 0);
+      this.packets.show(port, this.state.paused);
+    } catch (error) {
+      setText(byId("packets-hint"), error.message);
+    }
+  }
+
+  looked(look) {
+    const moved = this.model.take(look);
+    if (!this.byHand && this.chosen.length < BY_THEMSELVES) {
+      const busiest = this.model.busiest(BY_THEMSELVES, this.hosts);
+      if (busiest.some((name) => !this.chosen.includes(name))) this.choose(busiest, false);
+    }
+    if (this.drawing) return;
+    this.drawing = requestAnimationFrame(() => {
+      this.drawing = 0;
+      this.topology.show(this.model);
+      if (moved) this.strips.show(this.model);
+      this.ports.show(this.model, this.chosen);
+      this.showCut();
+    });
+    if (this.state.paused && moved) this.askPackets();
+  }
+}
+
+function naturally(a, b) {
+  return a.localeCompare(b, "en", { numeric: true });
+}
+
+new Page();

@@ -1,0 +1,68 @@
+// What is known of a lab's ports: how they are now, how fast they go, and how that was of late.
+
+const KEPT = 1200;
+export const MEASURES = ["queue", "rate", "marks", "drops"];
+
+export class Model {
+  constructor(drawing) {
+    this.names = drawing.links.flatMap((link) => [link.a, link.b]);
+    this.index = new Map(this.names.map((name, index) => [name, index]));
+    this.ports = new Map();
+    this.speeds = new Map();
+    this.longest = new Map();
+    this.times = [];
+    this.samples = [];
+    this.now = null;
+  }
+
+  // Take an answer to `look`; returns whether time has gone on.
+  take(look) {
+    const passed = this.now === null ? 0 : look.now_ns - this.now;
+    const sample = new Float64Array(MEASURES.length * this.names.length).fill(NaN);
+    for (const port of look.ports) {
+      const name = `${port.node}:${port.interface}`;
+      const before = this.ports.get(name);
+      port.queued = port.queues.reduce((sum, queue) => sum + queue.bytes, 0);
+      this.longest.set(name, Math.max(port.queued, this.longest.get(name) ?? 0));
+      if (before && passed > 0 && before.at === this.now) this.speeds.set(name, speeds(before, port, passed));
+      port.at = look.now_ns;
+      this.ports.set(name, port);
+      const place = this.index.get(name);
+      if (place === undefined) continue;
+      const speed = this.speeds.get(name);
+      sample.set([port.queued, speed?.rate ?? NaN, speed?.marks ?? NaN, speed?.drops ?? NaN], place * MEASURES.length);
+    }
+    this.now = look.now_ns;
+    if (passed <= 0 && this.times.length) return false;
+    this.times.push(look.now_ns / 1e9);
+    this.samples.push(sample);
+    if (this.times.length > KEPT) {
+      this.times.shift();
+      this.samples.shift();
+    }
+    return true;
+  }
+
+  series(name, measure) {
+    const place = this.index.get(name) * MEASURES.length + MEASURES.indexOf(measure);
+    return this.samples.map((sample) => (Number.isNaN(sample[place]) ? null : sample[place]));
+  }
+
+  // The switch ports at which the longest queues stood.
+  busiest(most, hosts) {
+    const found = [...this.longest].filter(([name, bytes]) => bytes > 0 && !hosts.has(name.split(":")[0]));
+    return found.sort((a, b) => b[1] - a[1]).slice(0, most).map(([name]) => name);
+  }
+
+  utilisation(name) {
+    const speed = this.speeds.get(name);
+    const port = this.ports.get(name);
+    return speed && port?.rate_bps ? Math.min(1, speed.rate / port.rate_bps) : null;
+  }
+}
+
+function speeds(before, port, passed) {
+  const difference = (key) => (port[key] == null || before[key] == null ? null : ((port[key] - before[key]) * 1e9) / passed);
+  const sent = difference("tx_bytes");
+  return { rate: sent === null ? null : sent * 8, marks: difference("marks"), drops: difference("drops") };
+}

@@ -1,0 +1,48 @@
+// The WebSocket to the page's server: what a lab says, and questions with their answers.
+
+export class Wire {
+  constructor(lab, handlers) {
+    this.handlers = handlers;
+    this.waiting = new Map();
+    this.next = 1;
+    this.socket = new WebSocket(address("feed", lab ? { lab } : {}));
+    this.socket.onmessage = (event) => this.heard(JSON.parse(event.data));
+    this.socket.onclose = () => {
+      for (const { reject } of this.waiting.values()) reject(new Error("the page's server has gone"));
+      this.waiting.clear();
+      handlers.closed();
+    };
+  }
+
+  heard({ kind, body, ...rest }) {
+    const waiting = kind === "answer" || kind === "error" ? this.waiting.get(body.id) : undefined;
+    if (waiting) {
+      this.waiting.delete(body.id);
+      if (kind === "answer") waiting.resolve(body.answer);
+      else waiting.reject(new Error(body.message));
+      return;
+    }
+    this.handlers[kind]?.(body ?? rest);
+  }
+
+  send(said) {
+    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(said));
+  }
+
+  ask(question) {
+    return new Promise((resolve, reject) => {
+      const id = this.next++;
+      this.waiting.set(id, { resolve, reject });
+      this.send({ id, ask: question });
+    });
+  }
+
+  close() {
+    this.handlers.closed = () => {};
+    this.socket.close();
+  }
+}
+
+export function address(path, asked) {
+  return `ws://${location.host}/${path}?${new URLSearchParams(asked)}`;
+}

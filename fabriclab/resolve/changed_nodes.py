@@ -1,0 +1,92 @@
+"""What of a lab's nodes can become another while it runs, and what can't: two plans, compared.
+
+What changes, changes in place: what is queued stays queued, connections stay.
+"""
+
+from __future__ import annotations
+
+from fabriclab.errors import FabriclabError
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node, Port, Queue, Transport
+from fabriclab.formats.plan.switch import Switch
+
+_OF_NODE = {"ports", "switch", "transport"}
+_OF_PORT = {"rate_bps", "delay_ns", "queue", "switch_port"}
+"""What may differ."""
+LONGEST_BUFFER_BYTES = 1 << 29
+"""RED takes no longer threshold (red_check_params in include/net/red.h), and it holds every buffer that may change."""
+
+
+class UnchangeableError(FabriclabError):
+    """What settings ask for can't be had while the lab runs; the text says why."""
+
+
+def changed_nodes(before: Plan, after: Plan) -> tuple[Node, ...]:
+    """Return the nodes that differ, as they are afterwards. Raises UnchangeableError where it is in what can't."""
+    if [node.name for node in before.nodes] != [node.name for node in after.nodes]:
+        raise UnchangeableError("the lab would have other nodes")
+    _check_routing(before, after)
+    pairs = [(old, new) for old, new in zip(before.nodes, after.nodes, strict=True) if old != new]
+    for old, new in pairs:  # first what explains itself
+        _check_transport(new.name, old.transport, new.transport)
+    for old, new in pairs:
+        _check_node(old, new)
+    return tuple(new for _, new in pairs)
+
+
+def _check_routing(before: Plan, after: Plan) -> None:
+    if before.bgp == after.bgp:
+        return
+    if before.bgp is None or after.bgp is None or before.bgp.unnumbered != after.bgp.unnumbered:
+        raise UnchangeableError("switches would learn their routes in another way")
+    if (before.bgp.bfd is None) != (after.bgp.bfd is None):
+        raise UnchangeableError(
+            "BFD's daemon starts with the lab only (`fabriclab vtysh` can end a session's BFD: no neighbor ... bfd)"
+        )
+
+
+def _check_node(old: Node, new: Node) -> None:
+    _check_fields(new.name, old, new, _OF_NODE)
+    _check_switch(new.name, old.switch, new.switch)
+    if len(old.ports) != len(new.ports):
+        raise UnchangeableError(f"{new.name} would have other ports")
+    for here, there in zip(old.ports, new.ports, strict=True):
+        name = f"{new.name}:{there.interface}"
+        _check_fields(name, here, there, _OF_PORT)
+        if (here.switch_port is None) != (there.switch_port is None):
+            raise UnchangeableError(f"{name} would have a buffer of another kind, and what stands in it would be lost")
+        if here.queue is not None and there.queue is not None:
+            _check_queue(name, here.queue, there.queue)
+
+
+def _check_fields(name: str, old: Node | Port, new: Node | Port, changeable: set[str]) -> None:
+    for field in type(new).model_fields:
+        if field not in changeable and getattr(old, field) != getattr(new, field):
+            raise UnchangeableError(f"{name}: its {field.replace('_', ' ')} would change")
+
+
+def _check_switch(name: str, old: Switch | None, new: Switch | None) -> None:
+    if old is None or new is None:
+        if old is not new:
+            raise UnchangeableError(f"{name} would have a buffer of another kind, and what stands in it would be lost")
+        return
+    if [pool.name for pool in old.pools] != [pool.name for pool in new.pools]:
+        raise UnchangeableError(f"{name} would have other pools: {', '.join(pool.name for pool in new.pools)}")
+    if old.cell_bytes != new.cell_bytes:
+        raise UnchangeableError(f"{name}: its memory would have other cells, of {new.cell_bytes} B")
+
+
+def _check_transport(name: str, old: Transport | None, new: Transport | None) -> None:
+    mptcp = [transport is not None and transport.mptcp is not None for transport in (old, new)]
+    if mptcp[0] != mptcp[1]:
+        raise UnchangeableError(f"{name}: MPTCP's endpoints are made with the lab only")
+
+
+def _check_queue(name: str, old: Queue, new: Queue) -> None:
+    if (None if old.aqm is None else old.aqm.kind) != (None if new.aqm is None else new.aqm.kind):
+        raise UnchangeableError(f"{name}: its queue would be another qdisc, and what stands in it would be lost")
+    largest = max(old.limit_bytes, new.limit_bytes)
+    if new.aqm is None and old != new and largest >= LONGEST_BUFFER_BYTES:
+        raise UnchangeableError(
+            f"{name}: a buffer of {LONGEST_BUFFER_BYTES} B and more can't change, this has {largest}"
+        )

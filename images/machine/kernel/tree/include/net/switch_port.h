@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A look at a switch's port (net/sched/switch_port) while the machine is idle: nothing
+ * that happens later depends on it.
+ */
+#ifndef NET_SWITCH_PORT_H
+#define NET_SWITCH_PORT_H
+
+#include <linux/fabriclab_live.h>
+#include <linux/types.h>
+
+struct Qdisc;
+struct sk_buff;
+
+/* Who looks. */
+struct switch_look {
+	/* What was due until then has happened. */
+	u64 until;
+	bool frames;
+	/* Takes a record: two structures, one after the other. */
+	void (*tell)(enum live_record_kind kind, u32 number, const void *head, size_t head_bytes,
+		     const void *tail, size_t tail_bytes);
+	void (*tell_frame)(u32 queue, const struct sk_buff *skb, u64 waited_ns);
+};
+
+/* Whether the qdisc is a switch's port; then it has been told. */
+bool switch_port_look(struct Qdisc *sch, const struct switch_look *look);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a port holds, for who looks at the machine while it is idle.
+ *
+ * The look brings the chip up to a time before the next timer of the machine. What is
+ * late then are departures onto wires that carry frames already (switch.h): they have no
+ * effect outside, and no timer is set for them. Were a port to wait for something now,
+ * its wire's timer still comes before that, and arms the chip's as it would have.
+ */
+#include <net/switch_port.h>
+
+#include "switch.h"
+
+static u32 switch_look_paused(const struct switch_port *port)
+{
+	u32 held = switch_pause_held(port), priorities = 0;
+	int priority;
+
+	for (priority = 0; priority < SWITCH_QUEUES; priority++)
+		if (held & BIT(port->config.maps.priority_to_queue[priority]))
+			priorities |= BIT(priority);
+	return priorities & port->config.pfc.priorities;
+}
+
+static u32 switch_look_pausing(const struct switch_port *port)
+{
+	const struct switch_ingress *ingress = port->ingress;
+	u32 priorities = 0;
+	int priority;
+
+	for (priority = 0; priority < SWITCH_QUEUES; priority++)
+		if (ingress->group[port->config.maps.priority_to_group[priority]].xoff)
+			priorities |= BIT(priority);
+	return priorities & port->config.pfc.priorities;
+}
+
+static void switch_look_account(const struct switch_chip *chip, const struct switch_memory *memory,
+				const struct switch_pool *pool, struct live_account *account)
+{
+	u64 cells = switch_limit_now(&memory->account.limit, pool);
+
+	account->limit = cells == SWITCH_UNLIMITED ? LIVE_UNKNOWN : cells * chip->cell_bytes;
+	account->reserved = memory->account.reserved * chip->cell_bytes;
+}
+
+static void switch_look_port(struct switch_port *port, const struct switch_look *look)
+{
+	struct live_switch_port head = {
+		.rate_bps = port->config.rate_bps,
+		.paused = switch_look_paused(port),
+		.pausing = switch_look_pausing(port),
+	};
+	struct tc_switch_port_xstats stats;
+
+	switch_port_read_stats(port, &stats);
+	look->tell(LIVE_RECORD_SWITCH_PORT, 0, &head, sizeof(head), &stats, sizeof(stats));
+}
+
+static void switch_look_queue(struct switch_port *port, int number, const struct switch_look *look)
+{
+	struct switch_memory *memory = &port->config.queue[number].memory;
+	struct live_account head = {};
+	struct tc_switch_queue_xstats stats;
+	const struct sk_buff *skb;
+
+	switch_look_account(port->chip, memory, switch_memory_pool(port->chip, memory), &head);
+	switch_queue_read_stats(port, number, look->until, &stats);
+	look->tell(LIVE_RECORD_QUEUE, number, &head, sizeof(head), &stats, sizeof(stats));
+	if (!look->frames)
+		return;
+	for (skb = port->queue[number].frames.head; skb; skb = skb->next)
+		look->tell_frame(number, skb, look->until - switch_frame(skb)->time_ns);
+}
+
+static void switch_look_group(struct switch_port *port, int number, const struct switch_look *look)
+{
+	const struct switch_group *group = &port->ingress->group[number];
+	struct live_account head = { .xoff = group->xoff };
+	struct tc_switch_group_xstats stats;
+
+	switch_look_account(port->chip, &group->memory,
+			    switch_memory_pool(port->chip, &group->memory), &head);
+	switch_group_read_stats(port, number, look->until, &stats);
+	look->tell(LIVE_RECORD_GROUP, number, &head, sizeof(head), &stats, sizeof(stats));
+}
+
+bool switch_port_look(struct Qdisc *sch, const struct switch_look *look)
+{
+	struct switch_port *port = switch_port_of_qdisc(sch);
+	int number;
+
+	if (!port || !port->chip)
+		return false;
+	spin_lock(&port->chip->lock);
+	switch_chip_advance_to(port->chip, look->until);
+	switch_look_port(port, look);
+	for (number = 0; number < SWITCH_QUEUES; number++)
+		if (switch_queue_in_use(port, number))
+			switch_look_queue(port, number, look);
+	for (number = 0; number < SWITCH_QUEUES; number++)
+		if (switch_group_in_use(port, number))
+			switch_look_group(port, number, look);
+	spin_unlock(&port->chip->lock);
+	return true;
+}
