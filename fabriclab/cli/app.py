@@ -13,7 +13,7 @@ from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
 from fabriclab.cli.commands import generate_options as generate
-from fabriclab.cli.commands.live import change_options as live_changes
+from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.vendors import VENDORS
@@ -393,7 +393,8 @@ def doctor(
         raise typer.Exit(checkup.doctor(as_json))
 
 
-app.registered_commands += live.app.registered_commands + live_changes.app.registered_commands
+for _live in (live, change_options, look_options):
+    app.registered_commands += _live.app.registered_commands
 for _typer in (app, *_GROUPS.values()):
     for _command in _typer.registered_commands:
         _command.cls = Command

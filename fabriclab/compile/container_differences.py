@@ -36,12 +36,17 @@ class _Shortfall(NamedTuple):
 
 
 def shortfalls(plan: Plan) -> tuple[str, ...]:
-    """Return what stock qdiscs can't express of a plan, a sentence each; none of a plan without shared buffers."""
+    """Return what stock qdiscs can't express of a plan, a sentence each."""
     found = [shortfall for node in plan.nodes for shortfall in _of_node(plan, node)]
     sentences = [*_sentences(plan, found)]
     storms = "nobody listens to pauses, so none are sent"
     sentences += [
         f"events.{storm.name}: pause-storm of {storm.host}:{storm.interface}: {storms}" for storm in plan.pause_storms
+    ]
+    sentences += [
+        f"events.{event.name}: nothing is set; only the virtual machine changes a queue and keeps what stands in it"
+        for event in plan.events
+        if event.action == "set"
     ]
     if plan.probes.switch_ports:
         sentences.append(

@@ -32,6 +32,8 @@ def compile_events(plan: Plan, *, stock: bool = False) -> list[Change]:
     routes = routes_without(plan, ())
     compiled = []
     for event in plan.events:
+        if stock and event.action == "set":
+            continue
         entry, state = state.compile(event)
         following = routes_without(state.plan, dead_ports(state.links))
         reconvergence = compile_reconvergence(state.plan, routes, following)
@@ -83,6 +85,15 @@ class Timeline:
 
     def _changing(self, port: str) -> Changing:
         return EVERYTHING if self.changing is None else self.changing.get(port, Changing())
+
+
+def plans_in_time(plan: Plan) -> list[Plan]:
+    """Return the plan as it begins, and as events that set something make it."""
+    plans = [plan]
+    for event in plan.events:
+        if event.action == "set":
+            plans.append(_plan_after(plans[-1], event))
+    return plans
 
 
 def _plan_after(plan: Plan, event: Event) -> Plan:

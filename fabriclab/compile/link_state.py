@@ -76,14 +76,14 @@ def state_of_port(links: Links, name: str) -> LinkState:
     return next((state for link, state in links.items() if name in link), LinkState())
 
 
-def changing_ports(plan: Plan) -> dict[str, Changing]:
-    """Return what of its ports (`node:interface`) the events of a plan change."""
+def changing_ports(plan: Plan, *, settings: bool = True) -> dict[str, Changing]:
+    """Return what of its ports (`node:interface`) the events of a plan change; `settings`: those that set any, too."""
     found: dict[str, Changing] = {}
     for event in plan.events:
         if event.action == "blackhole" or event.delay_ns is not None or event.loss_ppm is not None:
             for name in (port for link in event.links for port in link):
                 found[name] = found.get(name, Changing())._replace(line=True)
-    nodes = [node for event in plan.events for node in event.nodes]
+    nodes = [node for event in plan.events if settings for node in event.nodes]
     known = plan.by_name() if nodes else {}
     for node in nodes:
         for old, new in zip(known[node.name].ports, node.ports, strict=True):

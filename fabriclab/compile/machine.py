@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from fabriclab.compile.convergence import compile_ready
-from fabriclab.compile.events import compile_events
+from fabriclab.compile.events import compile_events, plans_in_time
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.pause_storm import compile_pause_storms
@@ -203,6 +203,11 @@ def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
 
     Of nothing else: the kernel's defaults follow its memory, and must be the same on every host.
     """
+    need = max(_need_bytes(one, trace_bytes) for one in plans_in_time(plan))
+    return -(-need // (64 * MIB)) * 64 * MIB
+
+
+def _need_bytes(plan: Plan, trace_bytes: int) -> int:
     switches = [node for node in plan.nodes if node.role == "switch"]
     queues = _PACKET_MEMORY_FACTOR * sum(
         port.queue.limit_bytes for node in switches for port in node.ports if port.queue is not None
@@ -214,8 +219,7 @@ def machine_memory_bytes(plan: Plan, trace_bytes: int = 0) -> int:
     ) + _backlog_bytes(plan)
     routers = sum(speaks_bgp(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
-    need = _BASE_MEMORY_BYTES + processes + queues + sockets + _replay_bytes(plan, trace_bytes)
-    return -(-need // (64 * MIB)) * 64 * MIB
+    return _BASE_MEMORY_BYTES + processes + queues + sockets + _replay_bytes(plan, trace_bytes)
 
 
 def _buffer_bytes(switch: Node) -> int:

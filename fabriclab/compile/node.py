@@ -35,7 +35,7 @@ class NodeFiles(NamedTuple):
 def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = False) -> NodeFiles:
     """Return the node's files; `stock`: for a kernel without the machine's own qdisc
     (`fabriclab.compile.stock_switch`); `live`: whatever can change may change."""
-    known = changing_ports(plan)
+    known = changing_ports(plan, settings=not stock)
     ports = [
         (port, EVERYTHING if live else known.get(f"{node.name}:{port.interface}", Changing())) for port in node.ports
     ]

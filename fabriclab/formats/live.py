@@ -43,6 +43,7 @@ class Request(IntEnum):
     REPLAY = 5
     LOOK = 6
     CONNECTIONS = 7
+    BREAK = 8
     NAP_AT = 16
 
 
@@ -65,6 +66,7 @@ class Stop(IntEnum):
     ASKED = 1
     UNTIL = 2
     BY_INIT = 3
+    BREAK = 4
 
 
 class Input(IntEnum):

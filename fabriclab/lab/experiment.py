@@ -76,6 +76,8 @@ class Experiment:
     routing: WrittenRouting
     traffic: tuple[Traffic, ...]
     events: tuple[WrittenEvent, ...]
+    later: Mapping[str, Experiment]
+    """The experiment as it is from an event on that sets something, by the event's name."""
     pause_storms: tuple[WrittenPauseStorm, ...]
     probes: WrittenProbes
     validation: WrittenValidation
@@ -110,6 +112,7 @@ def parse_experiment(
         routing=read_routing(root, defaults.KEEPALIVE_S, defaults.HOLD_S),
         traffic=traffic,
         events=events.changes,
+        later={},
         pause_storms=events.pause_storms,
         probes=read_probes(root, names, bool(switches.with_shared_buffer)),
         validation=read_validation(root),

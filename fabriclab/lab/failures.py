@@ -6,6 +6,7 @@ change, hosts whose broken NICs pause their switch, at set times.
       cut:        {at: 2 s, link: 'leaf1:eth5', action: blackhole}
       slower:     {at: 3 s, link: 'leaf2:eth5', rate: 100 Mbps, loss: 0.1 %}
       storm:      {at: 4 s, node: h3, action: pause-storm, priorities: [3], until: 5 s}
+      marks:      {at: 5 s, set: {switches.s1.ecn_threshold: 30 KB}}
 
 A list of the same mappings does as well; its events are called 1, 2 and so on, and no setting reaches them.
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS
@@ -31,7 +32,8 @@ from fabriclab.units import format_duration
 
 T = TypeVar("T")
 _STORM_KEYS = ("priorities", "until")
-EVENT_KEYS = ("at", "link", "node", "action", "rate", "delay", "loss", *_STORM_KEYS, "enabled")
+_SET = "set"
+EVENT_KEYS = ("at", "link", "node", "action", "rate", "delay", "loss", *_STORM_KEYS, _SET, "enabled")
 LINK_ACTIONS = ("down", "up", "blackhole")
 PAUSE_STORM = "pause-storm"
 NODE_ACTIONS = ("down", "up", PAUSE_STORM)
@@ -41,7 +43,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 
 @dataclass(frozen=True)
 class WrittenEvent:
-    """An event as written: exactly one of `link` (one of its ports) and `node`; an action, or changes, or both."""
+    """An event as written: one of `link` (one of its ports) and `node`, with an action or changes; or settings."""
 
     name: str
     at_ns: int
@@ -51,6 +53,8 @@ class WrittenEvent:
     rate_bps: int | None
     delay_ns: int | None
     loss_ppm: int | None
+    settings: Mapping[str, ScalarValue] = field(default_factory=dict)
+    """What the experiment says otherwise from then on, by dotted key."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,8 @@ def _read_event(
             section.problems,
             f"{shown(at.text)} is not before the limit of the run, {format_duration(limit_ns)}; it would not happen",
         )
+    if _SET in section:
+        return _read_settings(name, section, at)
     link, node = _place(section, names)
     if "link" in section and _text(section, "action") == PAUSE_STORM:
         section.complain("action", "a storm of pauses is of a host; write node: instead of link:")
@@ -163,6 +169,27 @@ def _read_event(
     )
 
 
+def _read_settings(name: str, section: Section, at: Written[int] | None) -> WrittenEvent | None:
+    """Return an event of settings; None after recording what is wrong. What they lead to is read later."""
+    for key in section.names():
+        if key in EVENT_KEYS and key not in ("at", "enabled", _SET):
+            section.complain(key, "stands beside set; write two events")
+    below = section.section(_SET, None)
+    if below is None:
+        return None
+    settings: dict[str, ScalarValue] = {}
+    for key, value in below.mapping.entries.items():
+        if isinstance(value, ScalarValue) and not value.is_null:
+            settings[key] = value
+        else:
+            below.complain(key, "one value is wanted, as on a command line; of a list the words with commas: '3, 4'")
+    if not below.mapping.entries:
+        section.complain(_SET, "nothing is set; write keys with their values: {switches.s1.ecn_threshold: 30 KB}")
+    if at is None or not settings:
+        return None
+    return WrittenEvent(name, at.value, None, None, None, None, None, None, settings)
+
+
 def _read_storm(
     name: str, section: Section, at: Written[int], node: Written[str], names: Names, limit_ns: int | None
 ) -> WrittenPauseStorm | None:
@@ -188,7 +215,9 @@ def _place(section: Section, names: Names) -> tuple[Written[str] | None, Written
     """Return what the event is of: a link, by one of its ports, or a node."""
     if ("link" in section) == ("node" in section):
         section.problems.add(
-            section.place, section.key, "of a link or of a node: write one of link: 'leaf1:eth3', node: spine1"
+            section.place,
+            section.key,
+            "of a link, a node or settings: write one of link: 'leaf1:eth3', node: spine1, set: {...}",
         )
     nodes = (*names.switches, *names.hosts)
 

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from fabriclab.lab import experiment as experiment_file
 from fabriclab.lab.axes import Axis
-from fabriclab.lab.experiment import Experiment, is_seed, parse_experiment
+from fabriclab.lab.experiment import Experiment, is_seed
 from fabriclab.lab.figures import Figure
+from fabriclab.lab.later_experiments import read_experiment
 from fabriclab.lab.network import topology as topology_file
 from fabriclab.lab.network.read import parse_topology
 from fabriclab.lab.network.topology import Topology
@@ -117,7 +118,7 @@ class Lab:
         if seed is not None:
             document = put(document, SEED, ScalarValue(str(seed), Place(f"--seed {seed}")))
         problems.raise_if_any()
-        experiment = parse_experiment(document, self.topology, self.names, self.directory, problems)
+        experiment = read_experiment(document, self.topology, self.names, self.directory, problems)
         _name_seed(problems, document, experiment.seed).raise_if_any()
         return self.applied(document, experiment, {name: value.text for name, value in values.items()})
 
@@ -218,7 +219,7 @@ def _read_lab(documents: _Documents, topology: Topology, is_good: bool, problems
     """
     directory, written, document = documents
     names = names_of(topology, is_good)
-    experiment = parse_experiment(document, topology if is_good else None, names, directory, problems)
+    experiment = read_experiment(document, topology if is_good else None, names, directory, problems)
     study = parse_study(document, names, problems)
     problems.raise_if_any()
     return Lab(directory, topology, experiment, study, document, written)
@@ -262,7 +263,7 @@ class _PointChecker:
         """Return the experiment at a point; None after recording what is wrong and was not at a point before."""
         lab, found = self._lab, Problems()
         document = _Applier(lab.document, lab.study, lab.names, found).apply(point)
-        experiment = parse_experiment(document, lab.topology, lab.names, lab.directory, found)
+        experiment = read_experiment(document, lab.topology, lab.names, lab.directory, found)
         if not found:
             return lab.applied(document, experiment, {name: value.text for name, value in point.items()})
         news = found.without(self._known)

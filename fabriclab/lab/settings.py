@@ -95,11 +95,11 @@ def is_dotted(name: str) -> bool:
 
 _LATER = ("links", "switches", "hosts", "routing")
 _NOT_LATER = {
-    "traffic": "what is sent is fixed when the lab begins; `fabriclab flow` and `start` send more",
+    "traffic": "what is sent is fixed when the lab begins",
     "groups": "who is in a group is fixed when the lab begins; name the hosts themselves",
-    "events": "events are fixed when the lab begins; `fabriclab link` and `node` do now what they do",
+    "events": "what happens is fixed when the lab begins",
     "probes": "what is sampled is fixed when the lab begins",
-    "limit": "the run's end is fixed when the lab begins; `fabriclab down` ends it",
+    "limit": "the run's end is fixed when the lab begins",
     "seed": "all that is random hangs on it from the beginning",
 }
 """Why a section's keys can't be set while the lab runs."""
@@ -109,7 +109,7 @@ def check_later(dotted: str) -> None:
     """Raise ValueError, which says why, for a key that can be set (`check_key`), but not while the lab runs."""
     first = split_key(dotted)[0]
     if first not in _LATER:
-        raise ValueError(f"{_NOT_LATER[first]} (or bring it up with -s {dotted}=VALUE)")
+        raise ValueError(_NOT_LATER[first])
 
 
 def check_key(dotted: str, document: MappingValue, names: Names) -> None:

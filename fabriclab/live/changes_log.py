@@ -7,16 +7,24 @@ is of. Commands in nodes are no changes in the lab's words: only the recording h
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from fabriclab.errors import FabriclabError
 from fabriclab.files import naming
 
 CHANGES_FILE = "changes.jsonl"
+LAB_FILES = "lab"
+"""The directory of the lab's two files, as they were when it came up, in the run directory."""
+_LONGEST_LINE = 1 << 20
 
 Kind = Literal["set", "link", "node", "start", "stop", "flow"]
+
+
+class ChangesError(FabriclabError):
+    """The list of what was done can't be read; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -40,3 +48,23 @@ class ChangesLog:
         """Write one down. Raises OSError that names the file."""
         with naming(self._path), self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(done), ensure_ascii=False) + "\n")
+
+
+def read_changes(directory: Path) -> Iterator[Done]:
+    """Yield what was done; nothing where nothing was. A last line that was cut is left out.
+
+    Raises ChangesError that names file and line, OSError.
+    """
+    path = directory / CHANGES_FILE
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8") as lines:
+        number = 0
+        while line := lines.readline(_LONGEST_LINE):
+            number += 1
+            if not line.endswith("\n"):
+                return
+            try:
+                yield Done(**json.loads(line))
+            except (ValueError, TypeError) as error:
+                raise ChangesError(f"{path}:{number}: says nothing that was done: {error}") from None

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fabriclab.compile.events import Timeline
-from fabriclab.compile.link_state import LinkState
+from fabriclab.compile.link_state import LinkState, changing_ports
 from fabriclab.compile.machine import machine_memory_bytes
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.job import Step
@@ -21,8 +21,9 @@ from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab.failures import LINK_ACTIONS, read_link_event
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean
-from fabriclab.lab.settings import check_later, is_dotted, normalise
+from fabriclab.lab.settings import check_key, check_later, is_dotted, normalise, split_key
 from fabriclab.lab.study import VARIANT
+from fabriclab.live.adjustable import adjustable
 from fabriclab.live.changes_log import Done
 from fabriclab.live.clients import Refused
 from fabriclab.live.running import Running
@@ -30,6 +31,7 @@ from fabriclab.live.server import Server
 from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
 from fabriclab.resolve.parameters import value_at
 from fabriclab.resolve.resolver import Resolver, resolve_event
+from fabriclab.runs.engines import has_stock_qdiscs_only
 from fabriclab.units import format_duration, format_rate
 
 _SPARE_BYTES = 128 << 20
@@ -45,13 +47,16 @@ class NetworkChanges:
         """Begin with the lab as it came up."""
         self._server = server
         self._running = running
-        self._state = Timeline(running.wanted.plan)
+        self._in_containers = has_stock_qdiscs_only(running.wanted.engine)
+        plan = running.wanted.plan
+        self._state = Timeline(plan, changing_ports(plan) if self._in_containers else None, stock=self._in_containers)
         self._later: dict[str, ScalarValue] = {}
         """What was set, by key; the last one last."""
         self._happened = 0
         self._changing = asyncio.Lock()
-        self._memory_bytes = machine_memory_bytes(running.wanted.plan)
-        for name, answer in {"set": self._set, "link": self._link, "node": self._node}.items():
+        self._memory_bytes = machine_memory_bytes(plan)
+        answers = {"set": self._set, "link": self._link, "node": self._node, "adjustable": self._adjustable}
+        for name, answer in answers.items():
             server.answer(name, answer)
 
     @property
@@ -69,7 +74,8 @@ class NetworkChanges:
             )
         async with self._changing:
             self._pass_events()
-            told, later, event = await asyncio.to_thread(self._wanted, settings)
+            told, keys, event = await asyncio.to_thread(self._wanted, settings)
+            later = self._with(keys)
             done = await self._do(event) if event is not None else None
             if done is None and _compared(later) != _compared(
                 self._later
@@ -78,10 +84,11 @@ class NetworkChanges:
                 told.append("(no node is another by it)")
             self._later = later
             words = " ".join(f"{key}={value!r}" for key, value in settings.items())
-            return self._told("set", told, done, words, {"settings": dict(settings)})
+            new = {key: value.text for key, value in keys.items()}
+            return self._told("set", told, done, words, {"settings": dict(settings), "keys": new})
 
     def _wanted(self, settings: Mapping[str, str]) -> tuple[list[str], dict[str, ScalarValue], Event | None]:
-        """Return what is told, all that is set then, and the event that makes it so; None where all is so already.
+        """Return what is told, the keys that are set, and the event that makes it so; None where all is so already.
 
         Raises LabError, Refused.
         """
@@ -89,14 +96,17 @@ class NetworkChanges:
         keys = _keys(
             lab, {key: ScalarValue(text, Place(f"set {key}={text}"), quoted=True) for key, text in settings.items()}
         )
-        later = {key: value for key, value in self._later.items() if key not in keys} | keys
-        before, after = (self._applied(lab, found) for found in (self._later, later))
+        before, after = (self._applied(lab, found) for found in (self._later, self._with(keys)))
         plan = Resolver(lab).resolve_applied(after)
         told = [_replaced(lab, key, (before, self.plan), (after, plan)) for key in keys]
         event = self._event(plan)
         if not event.nodes and event.bgp is None:
-            return told, later, None
-        return told, later, event
+            return told, keys, None
+        return told, keys, event
+
+    def _with(self, keys: Mapping[str, ScalarValue]) -> dict[str, ScalarValue]:
+        """Return all that is set with these, which have the last word."""
+        return {**{key: value for key, value in self._later.items() if key not in keys}, **keys}
 
     def _lab(self) -> WrittenLab:
         lab = self._running.wanted.lab
@@ -123,6 +133,11 @@ class NetworkChanges:
         bgp = plan.bgp if plan.bgp != self.plan.bgp else None
         return Event(name="set", at_ns=0, links=(), action="set", nodes=nodes, bgp=bgp)
 
+    async def _adjustable(self, _: dict[str, Any]) -> dict[str, Any]:
+        if not self._changing.locked():
+            self._pass_events()
+        return {"adjustable": list(adjustable(self.plan))}
+
     # -- Links and nodes ----------------------------------------------------------------------------------------------
 
     async def _link(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -135,6 +150,8 @@ class NetworkChanges:
             raise ArgumentError(
                 "{0!r}: nothing that a link does; {1}", action, did_you_mean(action, (*LINK_ACTIONS, "set"))
             )
+        if action == "set" and self._in_containers:
+            raise Refused("in containers a link goes up and down; its rate, delay and loss stay (`fabriclab up LAB`)")
         texts = {str(key): str(value) for key, value in settings.items()} if action == "set" else {"action": action}
         words = {key: ScalarValue(text, Place(f"link {port} {key}={text}"), quoted=True) for key, text in texts.items()}
         lab = self._lab()
@@ -229,13 +246,15 @@ def _keys(lab: WrittenLab, settings: Mapping[str, ScalarValue]) -> dict[str, Sca
             found = dict.fromkeys(lab.parameters[name], value)
         elif name == VARIANT and value.text.strip() in lab.study.variants:
             found = lab.study.variants[value.text.strip()].values
-        lab.apply({name: value})
+        elif not is_dotted(name):
+            lab.apply({name: value})  # which says what is wrong with it
         for key, one in found.items():
-            if is_dotted(key):
-                try:
-                    check_later(key)
-                except ValueError as error:
-                    problems.add(value.place, key if key != name else "", str(error), value.text)
+            try:
+                check_key(key, lab.document, lab.names)
+                check_later(key)
+            except ValueError as error:
+                problems.add(value.place, key if key != name else "", _with_hint(key, str(error)), value.text)
+                continue
             if not isinstance(one, ScalarValue):
                 problems.add(value.place, key, "a list can't be set while the lab is up", value.text)
                 continue
@@ -243,6 +262,18 @@ def _keys(lab: WrittenLab, settings: Mapping[str, ScalarValue]) -> dict[str, Sca
             keys[key] = one
     problems.raise_if_any()
     return keys
+
+
+def _with_hint(key: str, message: str) -> str:
+    """Return why a key can't be set, with what does what it would do, if something does."""
+    now = {
+        "traffic": "`fabriclab flow` and `start` send more",
+        "events": "`fabriclab link`, `node` and `set` do it now",
+        "limit": "`fabriclab down` ends it",
+        "groups": f"`fabriclab up LAB -s {key}=VALUE` brings it up so",
+    }
+    hint = now.get(split_key(key)[0])
+    return message if hint is None or ";" in message else f"{message}; {hint}"
 
 
 def _compared(settings: Mapping[str, ScalarValue]) -> dict[str, Any]:

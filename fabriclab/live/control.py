@@ -80,6 +80,7 @@ class Control:
         return {
             "now_ns": machine.now_ns() - self._running.epoch_ns,
             "paused": machine.is_stopped,
+            "stopped": self._server.why_stopped(),
             "speed": format_speed(machine.speed),
             "ratio": None if machine.is_stopped or ratio is None else round(ratio, 6),
             "busy": [{"program": who, "node": node, "s": int(s)} for who, node, s in machine.busy.programs()],

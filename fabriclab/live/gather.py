@@ -45,16 +45,17 @@ def gather_started(directory: Path, started: Sequence[Started], *, idle: bool) -
     with replacing(trace) as part, part.open("w", encoding="utf-8", newline="") as file:
         writer = _writer(file, TRACE)
         if not idle:
-            writer.writerows(_rows(trace))
+            writer.writerows(rows_of(trace))
         for one in begun:
-            writer.writerows(_shifted_flows(_rows(directory / one.directory / LIVE_TRACE), one))
+            writer.writerows(shifted_flows(rows_of(directory / one.directory / LIVE_TRACE), one))
     for one in begun:
         for log in sorted((directory / one.directory).glob("*.csv")):
             if log.name != LIVE_TRACE:
                 _gather_log(log, directory / FLOW_LOGS / f"{one.directory.replace('/', '-')}-{log.name}", one)
 
 
-def _shifted_flows(rows: Iterable[Row], started: Started) -> Iterator[Row]:
+def shifted_flows(rows: Iterable[Row], started: Started) -> Iterator[Row]:
+    """Yield the flows of one start with their times counted from the lab's epoch."""
     for row in rows:
         for name in ("connection", "group", "after"):
             if row.get(name):  # of this start alone: the same traffic may be started twice
@@ -68,7 +69,7 @@ def _shifted_flows(rows: Iterable[Row], started: Started) -> Iterator[Row]:
 def _gather_log(log: Path, target: Path, started: Started) -> None:
     with replacing(target) as part, part.open("w", encoding="utf-8", newline="") as file:
         writer = _writer(file, FLOW_LOG)
-        for row in _rows(log):
+        for row in rows_of(log):
             _shift(row, _LOG_TIMES, started)
             writer.writerow(row)
 
@@ -86,7 +87,7 @@ def _writer(file: TextIO, table: Table) -> csv.DictWriter[str]:
     return writer
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def rows_of(path: Path) -> Iterator[Row]:
     """Yield the rows of a CSV file; a last one that was cut is left out."""
     with path.open(encoding="utf-8", newline="") as file:
         file.readline()

@@ -12,7 +12,10 @@ from fabriclab.api.lab import Lab, PathLike, Settings, settings_as_written
 from fabriclab.errors import FabriclabError
 from fabriclab.formats.live import Output
 from fabriclab.live.client import Connection, Session, ask, exit_status
+from fabriclab.live.inspecting import find_place, look_at
 from fabriclab.live.launch import Up, UpRequest, bring_up, wait_for
+from fabriclab.live.seen import ConnectionState, Inspection, inspection
+from fabriclab.live.seen import connections as seen_connections
 from fabriclab.live.terminal import execution
 from fabriclab.live.wire import DATA_MAX
 from fabriclab.units import parse_duration, parse_size
@@ -129,6 +132,36 @@ class Live:
         size_bytes = parse_size(size) if isinstance(size, str) else size
         self._ask("flow", src=src, dst=dst, size_bytes=size_bytes, congestion_control=congestion_control)
 
+    def inspect(self, place: str) -> Inspection:
+        """Look at a port (`"s1:eth49"`), with the packets that stand in it, or at all ports of a node, without them.
+
+        Nothing that happens later depends on it.
+        """
+        return inspection(look_at(find_place(place, self.name), packets=":" in place))
+
+    def connections(self, node: str) -> tuple[ConnectionState, ...]:
+        """Return the TCP connections of a node, listeners last."""
+        return seen_connections(self._ask("connections", node=node))
+
+    def break_at(self, condition: str) -> int:
+        """Let time stop when a condition comes true, and return the break point's number.
+
+        `"s1:eth49 queue > 100 KB"` (or `> 20 packets`; `queue 3`: that one of a switch port's), `"s1:eth49 drop"`,
+        `"s1 mark"`, `"pause"`, `"h1 timeout"`, `"flow 7 ends"`. It stops at the very instant; `stopped` says so. After
+        `resume` it stops again when it has been false meanwhile.
+        """
+        return int(self._ask("break", condition=condition)["number"])
+
+    def clear_break(self, number: int | None = None) -> None:
+        """Take a break point back; None: all."""
+        self._ask("unbreak", number=number)
+
+    @property
+    def stopped(self) -> str | None:
+        """Which break point stopped time, in words (`s1:eth49 queue is 100.4 KB`); None: none did, or time goes on."""
+        found = self._ask("state")["stopped"]
+        return None if found is None else str(found)
+
     def set(self, settings: Settings) -> list[str]:
         """Change settings while the lab runs, by parameter, `variant` or key, such as `switches.s1.ecn_threshold`.
 
@@ -201,21 +234,23 @@ def up(
     seed: int | None = None,
     speed: str | float = 1,
     idle: bool = False,
+    breaks: Sequence[str] = (),
     probes: bool = False,
     name: str | None = None,
     out: PathLike | None = None,
+    engine: str = "vm",
     stage: Callable[[str], None] | None = None,
 ) -> Live:
     """Bring a lab up and return it as soon as it is; a process of its own serves it from then on.
 
-    `speed` is virtual seconds a second, or `"max"`; `idle` leaves the lab's own traffic out; `probes` samples as a run
-    does; `name` is what commands call it, by default the lab's; `out` the run directory; `stage` is called with what
-    the machine is at while it boots. Raises UpFailed with what is wrong in the lab, or why it can't come up; OSError.
+    `speed` is virtual seconds a second, or `"max"`; `idle` leaves the lab's own traffic out; `breaks` are
+    conditions at which time stops (`Live.break_at`); `probes` samples as a run does; `engine` is `"vm"`, or
+    `"containerlab"`: containers, in real time (docs/live.md says what they lack); `name` is what commands call it, by
+    default the lab's; `out` the run directory; `stage` is called with what the machine is at while it boots. Raises
+    UpFailed with what is wrong in the lab, or why it can't come up; OSError.
     """
-    found = bring_up(
-        up_request(lab, set, seed, str(speed), idle, probes, name, out), stage or (lambda _: None), lambda _: None
-    )
-    return live_of(found)
+    request = up_request(lab, set, seed, str(speed), idle, probes, name, out, engine, breaks)
+    return live_of(bring_up(request, stage or (lambda _: None), lambda _: None))
 
 
 def live_of(found: Up) -> Live:
@@ -232,6 +267,8 @@ def up_request(
     probes: bool,
     name: str | None,
     out: PathLike | None,
+    engine: str = "vm",
+    breaks: Sequence[str] = (),
 ) -> UpRequest:
     """Return what a server is asked for. Raises ArgumentError for a setting that is none."""
     texts: tuple[str, str] | None = None
@@ -249,8 +286,10 @@ def up_request(
         seed=seed,
         speed=speed,
         idle=idle,
+        breaks=tuple(breaks),
         probes=probes,
         name=name,
         out=None if out is None else str(out),
+        engine=engine,
         command=tuple(sys.argv),
     )

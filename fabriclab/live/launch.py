@@ -42,9 +42,12 @@ class UpRequest:
     seed: int | None = None
     speed: str = "1"
     idle: bool = False
+    breaks: tuple[str, ...] = ()
+    """Conditions at which its time stops, from its beginning on."""
     probes: bool = False
     name: str | None = None
     out: str | None = None
+    engine: str = "vm"
     command: tuple[str, ...] = tuple(sys.argv)
 
 

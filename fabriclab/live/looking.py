@@ -63,7 +63,7 @@ class Looking:
         return {"now_ns": seen.instant_ns - self._running.epoch_ns, "connections": found}
 
     async def _see(self, kind: Request, a: int = 0, b: int = 0, payload: bytes = b"") -> Seen:
-        return await self._running.machine.look(kind, a, b, payload)
+        return await self._running.virtual_machine.look(kind, a, b, payload)
 
     # -- What is asked for --------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 import time
 from collections import deque
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from fabriclab.formats.live import FOR_EVER, Answer, Request, Stop
+from fabriclab.formats.live_break import VALUE
 from fabriclab.live.busy import Busy
 from fabriclab.live.pace import Ratio, Speed, kernel_speed
 from fabriclab.live.recording import Nap, Outputs, Taken
@@ -41,6 +43,7 @@ Place = tuple[int, int] | None
 """So many timer events and an instant; None: wherever the machine is when it is idle."""
 
 _BUFFER_BYTES = 1 << 17
+_LOW = 0xFFFFFFFF
 _LONGEST_LINE = 64
 """So many inputs wait for their turn; who has one more waits to get into the line."""
 _MOST_LOOKS = 16
@@ -65,6 +68,14 @@ class Seen(NamedTuple):
     instant_ns: int
     records: bytes
     """As `include/uapi/linux/fabriclab_live.h` has them (`struct live_record`)."""
+
+
+class Broke(NamedTuple):
+    """A condition that stopped the clock."""
+
+    number: int
+    value: int
+    """What it compares, as it was when it came true."""
 
 
 class _Look:
@@ -110,6 +121,8 @@ class LiveMachine:
         self.is_up = asyncio.Event()
         """Set when PID 1 has let the host look for the first time: the lab is up, and time stands still."""
         self.is_stopped = False
+        self.broke: Broke | None = None
+        """Which condition stopped the clock, while it stands still."""
         self._has_begun = asyncio.Event()
         self._has_ended = asyncio.Event()
         self._instant_ns = 0
@@ -156,7 +169,7 @@ class LiveMachine:
                 self._at(head.a, head.b)
                 self.ratio.told(head.b, head.a)
             case Answer.STOPPED:
-                self._stopped(head.a, Stop(head.b))
+                self._stopped(head.a, Stop(head.b & _LOW), head.b >> 32, payload)
             case Answer.LOOKED:
                 self._looked(head, payload)
             case Answer.DIVERGED:
@@ -190,16 +203,20 @@ class LiveMachine:
         if given is not None and not given.taken.done():
             given.taken.set_result(taken)
 
-    def _stopped(self, instant_ns: int, why: Stop) -> None:
+    def _stopped(self, instant_ns: int, why: Stop, number: int, payload: bytes) -> None:
         self._at(instant_ns)
         self.is_stopped = True
         self.ratio.forget()
         if why is Stop.BY_INIT:
             self.is_up.set()
-        waiting, self._stops[why] = self._stops[why], []
-        for future in waiting:
-            if not future.done():
-                future.set_result(instant_ns)
+        if why is Stop.BREAK:
+            self.broke = self.broke or Broke(number, struct.unpack(VALUE, payload)[0])
+        # Who waits for another stop need not wait any longer.
+        for kind in Stop if why is Stop.BREAK else (why,):
+            waiting, self._stops[kind] = self._stops[kind], []
+            for future in waiting:
+                if not future.done():
+                    future.set_result(instant_ns)
 
     def _looked(self, head: Head, payload: bytes) -> None:
         if not self._looks:
@@ -297,6 +314,10 @@ class LiveMachine:
             # Whoever gives up waiting leaves its answer to come.
             return await asyncio.shield(look.seen)
 
+    def set_condition(self, number: int, packed: bytes) -> None:
+        """Let time stop when a condition comes true; b"" forgets it. Raises MachineGone."""
+        self._send(request(Request.BREAK, number, payload=packed))
+
     def replaying(self, wanted: bool) -> None:
         """Let no event happen before the host has said which input comes next; False: the recording is at its end."""
         self._send(request(Request.REPLAY, int(wanted)))
@@ -307,6 +328,7 @@ class LiveMachine:
 
     def _pace(self, speed: Speed, until_ns: int) -> None:
         self.is_stopped = False
+        self.broke = None
         self._at_wall_ns = time.monotonic_ns()
         self.ratio.forget()
         self._send(request(Request.PACE, kernel_speed(speed), until_ns))

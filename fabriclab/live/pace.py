@@ -78,6 +78,8 @@ class Ratio:
 def time_text(state: Mapping[str, Any]) -> str:
     """Return the virtual time and how it goes, in words, of what a server says of its lab."""
     now = f"{state['now_ns'] / 1e9:.9f} s"
+    if state.get("stopped"):
+        return f"{now}, stopped: {state['stopped']} (speed {state['speed']})"
     if state["paused"]:
         return f"{now}, paused (speed {state['speed']})"
     asked, ratio = parse_speed(state["speed"]), state["ratio"]

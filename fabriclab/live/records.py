@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -191,6 +191,7 @@ class _Qdisc(NamedTuple):
 
 _LINE = ("tbf", "netem")
 """What a port's line is made of: rate, delay. The queue is below."""
+_RED = "red"
 
 
 def _qdisc(raw: Raw) -> _Qdisc:
@@ -213,17 +214,28 @@ def _add_qdiscs(answer: Answer, qdiscs: Sequence[_Qdisc]) -> None:
         queue = below[0]
     bands = sorted(by_parent.get(queue.handle >> 16, []), key=lambda each: each.parent)
     answer["drops"] = queue.drops
-    answer["queues"] = [_stock_queue(each, (each.parent & 0xFFFF) - 1) for each in bands] or [_stock_queue(queue, 0)]
+    # RED counts, and the queue within it holds the packets.
+    within = {
+        each.handle: by_parent[each.handle >> 16][0].handle for each in (queue, *bands) if _holds(each, by_parent)
+    }
+    if queue.handle in within or not bands:
+        answer["queues"] = [_stock_queue(queue, 0, within)]
+    else:
+        answer["queues"] = [_stock_queue(band, (band.parent & 0xFFFF) - 1, within) for band in bands]
     marks = [each["marks"] for each in answer["queues"]]
     answer["marks"] = None if None in marks else sum(marks)
 
 
-def _stock_queue(qdisc: _Qdisc, number: int) -> Answer:
+def _holds(qdisc: _Qdisc, by_parent: Mapping[int, Sequence[_Qdisc]]) -> bool:
+    return qdisc.kind == _RED and qdisc.handle >> 16 in by_parent
+
+
+def _stock_queue(qdisc: _Qdisc, number: int, within: Mapping[int, int]) -> Answer:
     return {
         **{"queue": number, "bytes": qdisc.bytes, "packets": qdisc.packets},
         **{"drops": qdisc.drops, "marks": _marks(qdisc)},
         **{"sent_bytes": qdisc.sent_bytes, "sent_packets": qdisc.sent_packets},
-        **{"kind": qdisc.kind, "handle": qdisc.handle},
+        **{"kind": qdisc.kind, "handle": within.get(qdisc.handle, qdisc.handle)},
     }
 
 

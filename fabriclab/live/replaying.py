@@ -138,7 +138,7 @@ async def replay(
         giving.result() if giving.done() and not giving.cancelled() else _Followed(0, None, "it was not followed")
     )
     expected = recording.outputs
-    same = followed.difference is None and expected in (None, running.machine.outputs.digest)
+    same = followed.difference is None and expected in (None, running.virtual_machine.outputs.digest)
     return Replayed(
         ended,
         len(recording.inputs),
@@ -169,14 +169,14 @@ def _stop_at_once(running: Running) -> None:
 
 async def _pace(running: Running) -> None:
     """Let time go on, when the lab is up."""
-    await running.machine.is_up.wait()
+    await running.virtual_machine.is_up.wait()
     with suppress(MachineGone):
-        running.machine.go_on()
+        running.virtual_machine.go_on()
 
 
 async def _give(running: Running, recording: Recording) -> _Followed:
     """Give the machine its inputs, each at its place; what is there of a recording without an end is ended in order."""
-    machine, given = running.machine, 0
+    machine, given = running.virtual_machine, 0
     difference: Taken | Nap | None = None
     try:
         await machine.begun()

@@ -16,8 +16,11 @@ from fabriclab.api.ingest import ingest_run_logs
 from fabriclab.api.progress import Progress, RunTeller
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.files import write_all
 from fabriclab.formats.live import Input, Output
-from fabriclab.live.changes_log import ChangesLog
+from fabriclab.live.changes_log import LAB_FILES, ChangesLog
+from fabriclab.live.clients import Refused
+from fabriclab.live.deployed import DeployedMachine, Machine
 from fabriclab.live.gather import Started, gather_started
 from fabriclab.live.machine import LiveMachine
 from fabriclab.live.pace import Speed
@@ -57,7 +60,11 @@ class Running:
         self.epoch_ns = 0
         """When the lab's time begins, in nanoseconds since the machine was switched on."""
         ours, self._theirs = socket.socketpair()
-        self.machine = LiveMachine(ours, self._heard, self._took, speed, replays=replays)
+        self.machine: Machine = (
+            DeployedMachine(self._heard)
+            if wanted.engine == "containerlab"
+            else LiveMachine(ours, self._heard, self._took, speed, replays=replays)
+        )
         self._on_output = on_output
         self._teller = RunTeller(wanted.plan.lab, wanted.plan, self._told)
         self._on_progress = on_progress
@@ -67,6 +74,13 @@ class Running:
         self._started: dict[int, Started] = {}
         self._following: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
+
+    @property
+    def virtual_machine(self) -> LiveMachine:
+        """The machine, whose time is virtual. Raises Refused where the lab runs in containers."""
+        if not isinstance(self.machine, LiveMachine):
+            raise Refused("the lab runs in containers, in real time; only a virtual machine can do that")
+        return self.machine
 
     def begin(self) -> asyncio.Future[RunResult]:
         """Start the run; the future has its result, or what `run_point` raises, when all of it is done."""
@@ -83,6 +97,8 @@ class Running:
             finally:
                 # So that nobody waits for a machine that never began.
                 self._theirs.close()
+                if isinstance(self.machine, DeployedMachine):
+                    self.machine.leave()
 
         self._following = asyncio.create_task(self.machine.follow())
         threading.Thread(target=work, name="fabriclab-run", daemon=True).start()
@@ -90,6 +106,7 @@ class Running:
 
     def _run(self) -> RunResult:
         wanted = self.wanted
+        held_by = self.machine.stay if isinstance(self.machine, DeployedMachine) else self._theirs
         context = RunContext(
             wanted.lab_directory,
             wanted.artefacts,
@@ -97,13 +114,14 @@ class Running:
             self._teller.around(ingest_run_logs),
             wanted.report,
             interrupt=self.interrupt,
-            live=LiveRun(self._theirs, wanted.idle, self._gather),
+            live=LiveRun(held_by, wanted.idle, self._gather),
         )
         return run_point(wanted.plan, self.directory, context, self._event)
 
     def _event(self, event: Event) -> None:
         if event.name == "epoch":
-            self.epoch_ns = event.t_ns
+            # Containers count from when they came up.
+            self.epoch_ns = event.t_ns if isinstance(self.machine, LiveMachine) else 0
             self._loop.call_soon_threadsafe(self._epoch_told.set)
         self._teller.event(event)
 
@@ -162,7 +180,12 @@ class Running:
         return {one.directory: one.epoch_ns for one in begun if one.epoch_ns is not None}
 
     def record(self) -> None:
-        """Begin the recording. Raises OSError."""
+        """Begin the recording; of containers there is none. Raises OSError."""
+        if not isinstance(self.machine, LiveMachine):
+            return
+        texts = self.wanted.texts()
+        (self.directory / LAB_FILES).mkdir(exist_ok=True)
+        write_all({self.directory / LAB_FILES / name: text for name, text in texts.items()})
         self._recorder = Recorder(self.directory, self.wanted.header())
 
     def _end_recording(self) -> None:
@@ -170,7 +193,7 @@ class Running:
         if self._recorder is None:
             return
         try:
-            if self.failure is None and self._is_ending:
+            if self.failure is None and self._is_ending and isinstance(self.machine, LiveMachine):
                 self._recorder.end(self.machine.outputs)
         except OSError as error:
             self.failure = error

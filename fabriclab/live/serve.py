@@ -24,6 +24,7 @@ from fabriclab.engine.artefacts import EngineError, asked_ahead
 from fabriclab.engine.detached import CHANNEL
 from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import explain
+from fabriclab.live.breaks import Breaks
 from fabriclab.live.control import Control
 from fabriclab.live.looking import Looking
 from fabriclab.live.machine import MachineGone
@@ -179,6 +180,9 @@ async def _open(running: Running, server: Server, front: Front) -> asyncio.Serve
     running.record()
     control = Control(server, running)
     Looking(server, running)
+    breaks = Breaks(server, running)
+    for condition in running.wanted.breaks:
+        breaks.add(condition)
     listening = await server.listen()
     facts = control.facts()
     server.entry.fill({**facts, "pid": os.getpid()})

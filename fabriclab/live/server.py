@@ -20,7 +20,8 @@ from fabriclab.errors import FabriclabError
 from fabriclab.files import explain
 from fabriclab.formats.live import Input, Output
 from fabriclab.live.clients import HANG_UP_PATIENCE_S, Client, ClientSession, Refused, Session, Task
-from fabriclab.live.machine import LiveMachine, MachineGone
+from fabriclab.live.deployed import Machine
+from fabriclab.live.machine import MachineGone
 from fabriclab.live.registry import Entry
 from fabriclab.live.running import Running
 from fabriclab.live.wire import Frame, WireError, client_frame, decode, encode
@@ -52,6 +53,8 @@ class Server:
         self.check_opening: Callable[[dict[str, Any]], None] = lambda _body: None
         """Raises for what PID 1 must not be asked."""
         self.stage = ""
+        self.why_stopped: Callable[[], str | None] = lambda: None
+        """Which break point stopped the clock, in words."""
 
     def answer(self, name: str, question: Question) -> None:
         """Let a question of this name be answered by a function."""
@@ -117,8 +120,8 @@ class Server:
     # -- Clients ------------------------------------------------------------------------------------------------------
 
     @property
-    def machine(self) -> LiveMachine:
-        """The lab's machine. Raises MachineGone before there is one."""
+    def machine(self) -> Machine:
+        """What the lab runs on. Raises MachineGone before there is one."""
         if self.running is None:
             raise MachineGone("the lab is not up yet")
         return self.running.machine

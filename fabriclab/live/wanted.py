@@ -6,21 +6,24 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from fabriclab.api.engine import fit_machine
+from fabriclab.api.engine import fit_engine
 from fabriclab.api.lab import Lab, check_seed, load_lab, written_settings
 from fabriclab.api.warnings import sentences_before_runs
-from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.host import fabriclab_version
+from fabriclab.errors import ArgumentError
+from fabriclab.files import read_text
 from fabriclab.formats.plan import Plan, plan_json
 from fabriclab.formats.plan.model import Probes
 from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.files import LARGEST_YAML_BYTES
 from fabriclab.lab.reading.problems import Place
+from fabriclab.live.conditions import Condition, parse_condition
 from fabriclab.live.pace import Speed, parse_speed
 from fabriclab.live.recording import Header
 from fabriclab.resolve import resolve_plan
-from fabriclab.runs.engines import plan_for
+from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, plan_for
 
 _NO_PROBES = Probes(
     queue_interval_ns=None, queue_ports=(), tcp_interval_ns=None, tcp_classes=(), interface_interval_ns=None
@@ -33,17 +36,35 @@ class Wanted:
 
     plan: Plan
     lab_directory: Path
-    artefacts: Artefacts
+    artefacts: MadeFrom
     command: tuple[str, ...]
     report: Mapping[str, Any]
     idle: bool
     """Whether the lab's own traffic is left out."""
     speed: Speed
+    breaks: tuple[Condition, ...] = ()
+    """At which its time stops, from its beginning on."""
     warnings: tuple[str, ...] = ()
     lab: Lab | None = None
     """The lab as written; None of a replay."""
     settings: Mapping[str, str | ScalarValue] = field(default_factory=dict)
     """What was set when it came up."""
+
+    @property
+    def engine(self) -> EngineName:
+        """The engine that runs it."""
+        return engine_name(self.artefacts)
+
+    def texts(self) -> dict[str, str]:
+        """Return the lab's two files as they are now, with comments where they lie on the disk. Raises OSError."""
+        if self.lab is None:
+            return {}
+        found = self.lab.texts()
+        for name in found:
+            path = self.lab_directory / name
+            if path.is_file():
+                found[name] = read_text(path, LARGEST_YAML_BYTES)
+        return found
 
     def header(self) -> Header:
         """Return what its recording begins with."""
@@ -68,6 +89,8 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
 
     Raises LabError, ArgumentError, EngineError.
     """
+    engine: EngineName = question["engine"]
+    _check_engine(engine, question)
     seed = question["seed"]
     check_seed(seed)
     lab = _lab(question)
@@ -75,21 +98,35 @@ def wanted_lab(question: Mapping[str, Any]) -> Wanted:
         name: ScalarValue(text, Place(place), quoted=True) for name, (text, place) in question["settings"].items()
     }
     settings = {**written_settings(lab, None), **settings}
-    plan = plan_for(resolve_plan(lab.written, settings, seed), "vm")
+    plan = plan_for(resolve_plan(lab.written, settings, seed), engine)
+    if engine == "containerlab":  # its own traffic and events are left out
+        plan = plan.model_copy(update={"events": ()})
     if not question["probes"]:
         plan = plan.model_copy(update={"probes": _NO_PROBES})
+    ports = {node.name: [port.interface for port in node.ports] for node in plan.nodes}
     return Wanted(
         plan=plan,
         lab_directory=lab.directory,
-        artefacts=fit_machine([plan]),
+        artefacts=fit_engine(engine, lab.written, [plan]),
         command=tuple(question["command"]),
         report=lab.written.report,
-        idle=question["idle"],
+        idle=question["idle"] or engine == "containerlab",
         speed=parse_speed(question["speed"]),
+        breaks=tuple(parse_condition(text, ports) for text in question["breaks"]),
         warnings=tuple(sentences_before_runs(lab.written.topology, [plan.warnings])),
         lab=lab,
         settings=settings,
     )
+
+
+def _check_engine(engine: EngineName, question: Mapping[str, Any]) -> None:
+    """Raise ArgumentError for what containers can't do, and for an engine that is none."""
+    if engine not in get_args(EngineName):
+        raise ArgumentError("{engine} {0}: there is no such engine; {1}", engine, " or ".join(get_args(EngineName)))
+    if engine == "containerlab" and question["speed"] != "1":
+        raise ArgumentError("{speed} {0}: containers run in real time", question["speed"])
+    if engine == "containerlab" and question["probes"]:
+        raise ArgumentError("{probes}: containers that stay up are not sampled; `fabriclab run` samples them")
 
 
 def _lab(question: Mapping[str, Any]) -> Lab:

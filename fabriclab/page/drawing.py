@@ -1,4 +1,4 @@
-"""What the page draws of a lab, from its plan: where nodes and links stand, and what can be changed."""
+"""What the page draws of a lab, from its plan: where nodes and links stand."""
 
 from __future__ import annotations
 
@@ -51,23 +51,3 @@ def drawn(plan: Plan) -> dict[str, Any]:
 def _other(edge: Edge, node: str) -> str:
     a, b = edge.nodes
     return b if node == a else a
-
-
-def knobs(plan: Plan) -> list[dict[str, Any]]:
-    """Return what a slider can change of each switch: its key in the lab's language, and the bytes that it has now.
-
-    Null is a threshold that is not set. Ports of a switch may differ; then the first one's value stands for all.
-    """
-    found: list[dict[str, Any]] = []
-    for node in plan.nodes:
-        queue = next((port.queue for port in node.ports if port.queue is not None), None)
-        if node.role == "host" or queue is None:
-            continue
-        named: dict[str, int | None] = {"buffer": queue.limit_bytes}
-        if queue.aqm is None:
-            named["ecn_threshold"] = queue.ecn_threshold_bytes
-        found += [
-            {"node": node.name, "name": name, "key": f"switches.{node.name}.{name}", "bytes": value}
-            for name, value in named.items()
-        ]
-    return found

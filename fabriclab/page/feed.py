@@ -15,10 +15,11 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from fabriclab.errors import FabriclabError
 from fabriclab.live import registry
 from fabriclab.live.client import Gone, LiveError
 from fabriclab.live.wire import decode, encode
-from fabriclab.page.drawing import drawn, knobs, plan_of
+from fabriclab.page.drawing import drawn, plan_of
 from fabriclab.page.flows import Flows
 from fabriclab.page.lab import asked
 from fabriclab.page.patience import within_reason
@@ -31,7 +32,7 @@ _MOST_ASKED = 8
 _LONGEST_MESSAGE = 1 << 16
 QUESTIONS = (
     *("state", "pause", "resume", "step", "speed", "start", "stop", "flow"),
-    *("look", "connections", "set", "link", "node"),
+    *("look", "connections", "set", "link", "node", "adjustable"),
 )
 """What a browser may ask a lab's server for."""
 
@@ -42,14 +43,14 @@ async def serve_feed(socket: WebSocket) -> None:
     name = socket.query_params.get("lab") or None
     feed: Feed | None = None
     try:
-        labs = registry.labs()
-        chosen = name if name in labs else next(iter(labs), None) if name is None else None
-        if chosen is None:
-            words = "no lab is up; `fabriclab up LAB` starts one" if name is None else f"{name}: the lab is not up"
-            await within_reason(socket.send_text(json.dumps({"kind": "gone", "message": words, "labs": sorted(labs)})))
-        else:
-            feed = Feed(socket, chosen)
+        try:
+            labs = registry.labs()
+            feed = Feed(socket, chosen(labs, name))
             await feed.run(labs)
+        except FabriclabError as error:
+            await _say_gone(socket, str(error))
+        except (OSError, ValueError) as error:
+            await _say_gone(socket, f"the lab's run directory can't be read: {error}")
     except (WebSocketDisconnect, RuntimeError, TimeoutError):
         return
     finally:
@@ -57,6 +58,19 @@ async def serve_feed(socket: WebSocket) -> None:
             await feed.stop()
     with suppress(WebSocketDisconnect, RuntimeError):
         await socket.close()
+
+
+def chosen(labs: Mapping[str, Any], name: str | None) -> str:
+    """Return the lab that is meant: the one named, else the first. Raises Gone."""
+    if name is not None and name in labs:
+        return name
+    if name is None and labs:
+        return min(labs)
+    raise Gone("no lab is up; `fabriclab up LAB` starts one" if name is None else f"{name}: the lab is not up")
+
+
+async def _say_gone(socket: WebSocket, message: str) -> None:
+    await within_reason(socket.send_text(json.dumps({"kind": "gone", "body": {"message": message}})))
 
 
 class Feed:
@@ -73,16 +87,19 @@ class Feed:
         self._flows: Flows | None = None
 
     async def run(self, labs: Mapping[str, Mapping[str, Any]]) -> None:
-        """Tell of the lab until it has gone down. Raises WebSocketDisconnect, TimeoutError."""
+        """Tell of the lab until it has gone down.
+
+        Raises Gone, OSError and ValueError for a run directory that is none, WebSocketDisconnect, TimeoutError.
+        """
+        await self._introduce(labs)
+        loops = [asyncio.create_task(one) for one in (self._listen(), self._watch())]
+        self._tasks.update(loops)
+        done, _ = await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
         try:
-            await self._introduce(labs)
-            loops = [asyncio.create_task(one) for one in (self._listen(), self._watch())]
-            self._tasks.update(loops)
-            done, _ = await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
         except Gone:
-            await self._send("gone", {"message": f"{self._name}: the lab has gone down", "labs": sorted(labs)})
+            raise Gone(f"{self._name}: the lab has gone down") from None
 
     async def stop(self) -> None:
         """Give up what is under way."""
@@ -96,8 +113,9 @@ class Feed:
         directory = Path(facts["directory"])
         plan = await asyncio.to_thread(plan_of, directory)
         self._flows = await asyncio.to_thread(lambda: Flows(directory, idle=bool(facts.get("idle"))))
-        about = {"drawing": drawn(plan), "knobs": knobs(plan), "labs": sorted(labs), "title": plan.title}
-        await self._send("lab", {**{key: facts[key] for key in ("name", "lab", "traffic")}, **about})
+        drawing = await asyncio.to_thread(drawn, plan)
+        about = {"drawing": drawing, "labs": sorted(labs), "title": plan.title}
+        await self._send("lab", {**{key: facts[key] for key in ("name", "lab", "traffic", "routers")}, **about})
 
     async def _send(self, kind: str, body: dict[str, Any]) -> None:
         await self._send_raw(kind, encode(body))
@@ -161,6 +179,7 @@ class Feed:
                 now_ns = decode(await self._tell("state", {"do": "state"})).get("now_ns", 0)
                 if turn % _FLOWS_EVERY == 0:
                     await self._tell_flows(now_ns)
+                    await self._tell("adjustable", {"do": "adjustable"})
             turn += 1
             next_s = max(next_s + LOOK_S, loop.time())
             await asyncio.sleep(next_s - loop.time())

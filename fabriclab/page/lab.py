@@ -56,7 +56,7 @@ async def connected(name: str) -> AsyncIterator[Line]:
     try:
         reader, writer = await asyncio.open_unix_connection(registry.socket_path(name))
     except OSError:
-        raise Gone(f"{name}: no lab of that name is up") from None
+        raise Gone(f"{name}: the lab is not up") from None
     try:
         yield Line(name, reader, writer)
     finally:

@@ -22,7 +22,6 @@ from fabriclab.page.guard import Keys
 _LOOPBACK = "127.0.0.1"
 _MOST_CONNECTIONS = 64
 _LARGEST_MESSAGE = 1 << 18
-_MESSAGES_AHEAD = 8
 _LAST_WORDS_S = 3.0
 """How long browsers may learn that the lab has gone down."""
 
@@ -44,7 +43,8 @@ class Page:
             timeout_graceful_shutdown=1,
             ws="websockets-sansio",
             ws_max_size=_LARGEST_MESSAGE,
-            ws_max_queue=_MESSAGES_AHEAD,
+            # It stays on this computer: to pack it would only take time.
+            ws_per_message_deflate=False,
         )
         self._server = uvicorn.Server(config)
 

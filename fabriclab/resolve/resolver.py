@@ -5,7 +5,7 @@ Pure: nothing is run, written or asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple, cast
 
 from fabriclab.formats.plan.model import Bfd, Bgp, Check, Event, PauseStorm, Plan
@@ -25,11 +25,13 @@ from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import Mistake
 from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.routing import WrittenRouting
+from fabriclab.lab.settings import normalise
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.resolve.addressing import PortAddress, assign_addresses, assign_macs
 from fabriclab.resolve.bgp import assign_speakers, bgp_routes
 from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
+from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
 from fabriclab.resolve.configured_bgp import default_protocol, resolve_own_bgp
 from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
 from fabriclab.resolve.mismatched_ends import DCTCP, ends_warnings
@@ -97,7 +99,7 @@ class Resolver:
         bgp = _resolve_bgp(experiment.routing, lab.topology)
         nodes, buffers, route_notes = self._network(experiment, bgp)
         traffic = experiment.traffic
-        return Plan(
+        plan = Plan(
             lab=lab.name,
             title=experiment.title,
             settings=dict(applied.settings),
@@ -106,7 +108,6 @@ class Resolver:
             limit_ns=experiment.limit_ns,
             nodes=nodes,
             bgp=bgp,
-            events=tuple(resolve_event(event, lab.topology) for event in experiment.events),
             pause_storms=tuple(_resolve_storm(storm, nodes) for storm in experiment.pause_storms),
             warnings=(
                 *file_warnings(lab.topology),
@@ -120,6 +121,20 @@ class Resolver:
             checks=tuple(_resolve_check(check) for check in lab.study.checks),
             study=experiment.study,
         )
+        events = tuple(self._events(plan, experiment))
+        return plan.model_copy(update={"events": events}) if events else plan
+
+    def _events(self, plan: Plan, experiment: Experiment) -> Iterator[Event]:
+        """Yield the events, those that set something with the nodes that differ then."""
+        for written in experiment.events:
+            event = resolve_event(written, self._lab.topology)
+            if written.settings:
+                later = experiment.later[written.name]
+                bgp = _resolve_bgp(later.routing, self._lab.topology)
+                after = plan.model_copy(update={"nodes": self._network(later, bgp).nodes, "bgp": bgp})
+                event = _with_settings(event, written, plan, after)
+                plan = after
+            yield event
 
     def _network(self, experiment: Experiment, bgp: Bgp | None) -> _Network:
         inputs = _NodeInputs(
@@ -214,6 +229,20 @@ def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:
         else Bfd(interval_ns=interval_ns, multiplier=value_or(written.bfd_multiplier, defaults.BFD_MULTIPLIER)),
         convergence_limit_ns=value_or(written.convergence_limit, defaults.CONVERGENCE_LIMIT_NS),
     )
+
+
+def _with_settings(event: Event, written: WrittenEvent, before: Plan, after: Plan) -> Event:
+    """Return an event that makes a plan another one. Raises LabError where that can't be while the lab runs."""
+    try:
+        nodes = changed_nodes(before, after)
+    except UnchangeableError as error:
+        value = next(iter(written.settings.values()))
+        key = f"events.{written.name}.set"
+        message = f"{error}; that can't be while the lab runs"
+        raise LabError([Mistake(value.place.file, value.place.line, key, value.text, message)]) from None
+    settings = {key: normalise(key, value.text) for key, value in written.settings.items()}
+    bgp = after.bgp if after.bgp != before.bgp else None
+    return event.model_copy(update={"action": "set", "settings": settings, "nodes": nodes, "bgp": bgp})
 
 
 def resolve_event(written: WrittenEvent, topology: Topology) -> Event:

@@ -63,7 +63,8 @@ def write_inputs(
     for node in plan.nodes:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
-        compiled = compile_node(node, plan, stock=stock, live=live is not None)
+        # In containers that stay up links go up and down, which takes no qdisc of its own.
+        compiled = compile_node(node, plan, stock=stock, live=live is not None and not stock)
         for name, text in {**names, **compiled.by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from fabriclab.compile import compile_node, machine_memory_bytes, shortfalls
 from fabriclab.engine.artefacts import Artefacts
-from fabriclab.engine.containers import ContainerLab, run_containers
+from fabriclab.engine.containers import ContainerLab, Stay, run_containers
 from fabriclab.engine.containers.preflight import check_host
 from fabriclab.engine.containers.topology import read_containers
 from fabriclab.engine.cpu import claim_cpu
@@ -69,15 +69,17 @@ def execute(
     on_event: EventCallback,
     interrupt: Interrupt,
     stall_s: float,
-    live: socket.socket | None = None,
+    live: socket.socket | Stay | None = None,
 ) -> Outcome:
     """Run the job of a run directory in its engine. Raises EngineError when it can't start.
 
-    `live`: the machine's end of the socket by which a live lab is paced; only a machine can be.
+    `live`: for a lab that stays up, the machine's end of the socket by which it is paced; of containers, how long they
+    stay.
     """
     if isinstance(made_from, ContainerLab):
-        return run_containers(made_from, directory, on_event, interrupt)
+        return run_containers(made_from, directory, on_event, interrupt, live if isinstance(live, Stay) else None)
     memory_bytes = machine_memory_bytes(plan, (directory / TRACE_FILE).stat().st_size)
     with claim_cpu() as cpu:
-        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, live)
+        end = live if isinstance(live, socket.socket) else None
+        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, end)
         return run_machine(machine, on_event, interrupt)

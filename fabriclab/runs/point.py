@@ -12,6 +12,7 @@ from typing import Any
 
 from fabriclab.compile import TraceError
 from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.containers import Stay
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
@@ -31,9 +32,10 @@ class IngestError(Exception):
 
 @dataclass(frozen=True)
 class LiveRun:
-    """A run that stays up: whoever holds the other end of the socket paces its machine."""
+    """A run that stays up."""
 
-    machine_end: socket.socket
+    held_by: socket.socket | Stay
+    """The machine's end of the socket by which it is paced; of containers, how long they stay."""
     idle: bool
     """Whether the plan's own traffic is left out."""
     gather: Callable[[Path], None]
@@ -100,10 +102,8 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
             empty_run(directory)
             return _refused(directory, error)
         try:
-            machine_end = None if context.live is None else context.live.machine_end
-            outcome = execute(
-                plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, machine_end
-            )
+            held_by = None if context.live is None else context.live.held_by
+            outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, held_by)
             if context.live is not None:
                 context.live.gather(directory)
         except (EngineError, OSError) as error:

@@ -124,8 +124,8 @@ def test_looking_moves_nothing(desk: Path, lab: str, settings: Settings) -> None
             ask(live.name, {"do": "connections", "node": nodes[number % len(nodes)]})
         live.step("1 s")
         live.down()
-    assert _flows(Path("looked-at")) == _flows(plain.directory)
+    assert flows_of(Path("looked-at")) == flows_of(plain.directory)
 
 
-def _flows(run: Path) -> bytes:
+def flows_of(run: Path) -> bytes:
     return next(run.rglob("flows.parquet")).read_bytes()

@@ -15,6 +15,7 @@ from typing import Any
 from fabriclab.api.lab import load_lab
 from fabriclab.formats.live import Input, Output
 from fabriclab.formats.plan import Plan, plan_json
+from fabriclab.live.adjustable import adjustable
 from fabriclab.live.registry import Entry
 from fabriclab.live.wire import client_frame, decode, encode, number, parse_client_head
 from fabriclab.resolve import resolve_plan
@@ -40,7 +41,7 @@ class FakeLab:
         self.plan = plan()
         self.directory = directory
         self.asked: list[dict[str, Any]] = []
-        self.ended: list[str] = []
+        self.looks = 0
         self.paused = False
         self.down: set[str] = set()
         self._begun = time.monotonic_ns()
@@ -64,7 +65,8 @@ class FakeLab:
         self._thread.start()
         self._ready.wait()
         nodes = [node.name for node in self.plan.nodes]
-        facts = {"lab": "incast", "directory": str(self.directory), "nodes": nodes, "traffic": ["sru"], "idle": False}
+        facts: dict[str, Any] = {"lab": "incast", "directory": str(self.directory), "nodes": nodes, "traffic": ["sru"]}
+        facts |= {"idle": False, "routers": []}
         self.entry.fill(facts)
         return self
 
@@ -84,8 +86,11 @@ class FakeLab:
             self._ready.set()
             await self._over.wait()
             server.close()
-            for writer in self._writers:
-                writer.close()
+            # Also those that were just being accepted: with a process they would be gone.
+            for _ in range(10):
+                for writer in list(self._writers):
+                    writer.close()
+                await asyncio.sleep(0.01)
 
     @property
     def now_ns(self) -> int:
@@ -102,7 +107,7 @@ class FakeLab:
                 writer.write(client_frame(*self._answer(question)))
                 await writer.drain()
         except (OSError, asyncio.IncompleteReadError):
-            self.ended.append("client")
+            return
         finally:
             self._writers.discard(writer)
             writer.close()
@@ -125,7 +130,7 @@ class FakeLab:
                 return
 
     def _answer(self, question: dict[str, Any]) -> tuple[int, bytes]:
-        if question["do"] not in ("look", "state", "started"):
+        if question["do"] not in ("look", "state", "started", "adjustable"):
             self.asked.append(question)
         match question["do"]:
             case "pause" | "resume" | "state" | "speed" | "step":
@@ -133,13 +138,15 @@ class FakeLab:
                 body = {"now_ns": self.now_ns, "paused": self.paused, "speed": "1", "ratio": 1.0}
             case "started":
                 body = {"started": {}}
+            case "adjustable":
+                body = {"adjustable": list(adjustable(self.plan))}
             case "look":
                 body = self._look(question)
             case "link":
-                (self.down.discard if question["up"] else self.down.add)(question["port"])
-                body = {}
+                (self.down.discard if question["action"] == "up" else self.down.add)(question["port"])
+                body = {"changes": [f"{question['port']}: {question['action']}"], "changed": True}
             case "set":
-                body = {"text": "switches.s1.buffer: 64 KB -> 128 KB"}
+                body = {"changes": ["switches.s1.buffer: 64 KB -> 70 KB"], "changed": True}
             case other:
                 return Output.ERROR, json.dumps({"message": f"{other!r}: nobody here knows what that is"}).encode()
         return Output.ANSWER, encode(body)
@@ -153,6 +160,7 @@ class FakeLab:
             self._stopped_ns, self.paused = self.now_ns + question["duration_ns"], True
 
     def _look(self, question: dict[str, Any]) -> dict[str, Any]:
+        self.looks += 1
         now_ns = self.now_ns
         wanted = question["ports"]
         every = [(node.name, port) for node in self.plan.nodes for port in node.ports]

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from fake_lab import LOG, TRACE, plan
 
+from fabriclab.live.adjustable import adjustable
 from fabriclab.page.assets import WEB
-from fabriclab.page.drawing import drawn, knobs
+from fabriclab.page.drawing import drawn
 from fabriclab.page.flows import Flows
 from fabriclab.report.drawing.style import css_variables
 
@@ -51,7 +52,10 @@ def test_every_link_has_its_line_from_end_to_end() -> None:
     assert len(drawing["links"]) == 49
     assert {node["name"] for node in drawing["nodes"] if not node["host"]} == {"s1"}
     assert all(link["rack"] for link in drawing["links"])
-    assert {knob["key"]: knob["bytes"] for knob in knobs(plan())} == {
+
+
+def test_what_a_slider_moves_has_the_value_of_the_plan() -> None:
+    assert {one["key"]: one["bytes"] for one in adjustable(plan())} == {
         "switches.s1.buffer": 64_000,
         "switches.s1.ecn_threshold": None,
     }

@@ -25,7 +25,7 @@ from rust_text import (
     words,
 )
 
-from fabriclab.formats import job, live, live_look, trace
+from fabriclab.formats import job, live, live_break, live_look, trace
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.logs import EXEC_LOG, FLOW_LOG, INTERFACES, TCP
 from fabriclab.formats.logs import QUEUES as QUEUE_LOG
@@ -162,6 +162,13 @@ def look_records(header: str) -> None:
     assert letters(live_look.QUEUE) == account + "Q" * 18 and letters(live_look.GROUP) == account + "Q" * 8
 
 
+def conditions(header: str) -> None:
+    wanted = {f"LIVE_CONDITION_{one.name}": one.value for one in live_break.ConditionKind}
+    assert enumerated("live_condition_kind", header) == wanted
+    assert codes("live_condition", header) == letters(live_break.CONDITION)
+    assert defined("LIVE_CONDITIONS", header) == live_break.CONDITIONS
+
+
 def live_frames(text: str) -> None:
     found = {name: int(value) for name, value in re.findall(r"^const (\w+): u8 = (\d+);", text, re.MULTILINE)}
     assert found == {one.name: one.value for one in live.Input}
@@ -223,6 +230,8 @@ CONTRACTS: list[tuple[Path, Callable[[str], None], str, str]] = [
     (LIVE_UAPI, look_records, "LIVE_RECORD_FRAME = 6", "LIVE_RECORD_FRAME = 8"),
     (LIVE_UAPI, look_records, "__u32 paused;", "__u64 paused;"),
     (LIVE_UAPI, look_records, "__u64 waited_ns;", "__u32 waited_ns;"),
+    (LIVE_UAPI, conditions, "LIVE_CONDITION_FLOW = 6", "LIVE_CONDITION_FLOW = 7"),
+    (LIVE_UAPI, conditions, "__u64 threshold;", "__u32 threshold;"),
     (INIT / "live" / "frame.rs", live_frames, "const CREDIT: u8 = 6", "const CREDIT: u8 = 7"),
     (INIT / "live" / "frame.rs", live_frames, "Ended = 4", "Ended = 7"),
     (INIT / "live" / "frame.rs", live_frames, "OUTPUT_CREDIT: u64 = 262_144", "OUTPUT_CREDIT: u64 = 262_145"),

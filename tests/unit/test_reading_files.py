@@ -214,6 +214,7 @@ READS_ITSELF = {
     "api/host_report.py": "what the host says of itself",
     "api/measured.py": "run directories",
     "api/validation.py": "run directories",
+    "cli/commands/live/ui.py": "a browser",
     "cli/fast.py": "stands in for descriptors that are closed",
     "cli/host/output.py": "writes",
     "cli/host/streams.py": "stands in for descriptors that are closed",

@@ -116,6 +116,7 @@ def test_licences_and_sources_are_inside(wheel: Path) -> None:
     inside = "fabriclab/shipped/machine/LICENSES"
     wanted = ("README.md", "linux-COPYING", "linux-config.txt", "debian/iproute2", "debian/libc6", "debian-sources.txt")
     assert {f"{inside}/{name}" for name in wanted} <= names
+    assert {f"fabriclab/shipped/page/{name}" for name in ("page.js", "index.html", "uplot-LICENSE")} <= names
     assert {"fabriclab/shipped/images/machine/kernel/build.sh", "fabriclab/shipped/Cargo.lock"} <= names
     packages = [line.split()[0] for line in ZipFile(wheel).read(f"{inside}/debian-sources.txt").decode().splitlines()]
     assert "frr" not in packages

@@ -1,5 +1,5 @@
 """The `containerlab` engine: nodes are Docker containers that Containerlab deploys, in real time."""
 
-from fabriclab.engine.containers.engine import ContainerLab, run_containers
+from fabriclab.engine.containers.engine import ContainerLab, Stay, run_containers
 
-__all__ = ["ContainerLab", "run_containers"]
+__all__ = ["ContainerLab", "Stay", "run_containers"]

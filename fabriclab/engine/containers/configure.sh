@@ -12,6 +12,11 @@ if ! [ -w /proc/sys/net/ipv4/ip_forward ]; then
   step="remounting /proc/sys (the node needs privileged: true, or cap-add: [SYS_ADMIN])"
   mount -o remount,rw /proc/sys
 fi
+# What Docker has mounted can be written, but not replaced.
+step="writing what Docker has mounted"
+for file in hosts hostname resolv.conf; do
+  if [ -e "$directory/mounted/etc/$file" ]; then cat "$directory/mounted/etc/$file" >"/etc/$file"; fi
+done
 # The management network is no part of the lab: no route, no packet of its.
 step="taking the management interface down"
 if [ -e /sys/class/net/eth0 ]; then ip link set dev eth0 down; fi

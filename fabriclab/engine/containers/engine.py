@@ -6,9 +6,11 @@ collected outputs.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,19 +76,36 @@ class ContainerLab:
         return []
 
 
-def run_containers(lab: ContainerLab, directory: Path, on_event: EventCallback, interrupt: Interrupt) -> Outcome:
+@dataclass(frozen=True)
+class Stay:
+    """A lab that stays up, until somebody says that it is over."""
+
+    on_up: Callable[[Mapping[str, Container]], None]
+    """Called once with the nodes' containers, when their routes are what they should be."""
+    over: threading.Event
+    on_gone: Callable[[], None]
+    """Called when no container is left."""
+
+
+def run_containers(
+    lab: ContainerLab, directory: Path, on_event: EventCallback, interrupt: Interrupt, stay: Stay | None = None
+) -> Outcome:
     """Run the job of a run directory. Nothing is left of containers, networks and their files. Raises EngineError when
     it can't start.
 
-    Whether the host has what it takes is asked before, for all runs of a command at once (`preflight`).
+    `stay`: instead of the job's traffic, the lab stays as long as that says. Whether the host has what it takes is
+    asked before, for all runs of a command at once (`preflight`).
     """
     started = time.monotonic()
     job = read_job(directory)
     with (
+        ExitStack() as leaving,
         (directory / "events.jsonl").open("w", buffering=1) as events,
         Deployment(lab.topology, directory, job.files) as deployment,
     ):
-        run = _Run(lab, job, directory, EventLog(events, on_event), interrupt)
+        if stay is not None:
+            leaving.callback(stay.on_gone)
+        run = _Run(lab, job, directory, EventLog(events, on_event), interrupt, stay)
         status, message = run.carry_out(deployment)
     figures = {} if run.starvation is None else {"starvation": run.starvation.as_record()}
     return Outcome(status, message, run.virtual_ns, time.monotonic() - started, figures)
@@ -95,8 +114,17 @@ def run_containers(lab: ContainerLab, directory: Path, on_event: EventCallback, 
 class _Run:
     """One run, from the deployed containers to the collected logs."""
 
-    def __init__(self, lab: ContainerLab, job: Job, directory: Path, events: EventLog, interrupt: Interrupt) -> None:
+    def __init__(
+        self,
+        lab: ContainerLab,
+        job: Job,
+        directory: Path,
+        events: EventLog,
+        interrupt: Interrupt,
+        stay: Stay | None,
+    ) -> None:
         self._lab = lab
+        self._stay = stay
         self._job = job
         self._directory = directory
         self._events = events
@@ -115,7 +143,7 @@ class _Run:
     def carry_out(self, deployment: Deployment) -> tuple[Status, str]:
         """Do everything; returns status and message."""
         try:
-            ended = self._set_up(deployment) and self._play()
+            ended = self._set_up(deployment) and (self._play() if self._stay is None else self._remain(self._stay))
         except EngineError as error:
             self._events.emit("error", message=str(error))
             self._events.emit("end", status="failed")
@@ -162,10 +190,7 @@ class _Run:
         None when it was interrupted before."""
         with Processes(self._directory) as processes:
             self._timeline = Timeline(self._job.changes, self._containers, self._events.emit)
-            self._events.emit("phase", phase="daemons")
-            daemons = self._start(processes, [task for task in self._job.daemons if task.node not in self._own])
-            for daemon in daemons:
-                daemon.give_epoch(0)
+            daemons = self._start_daemons(processes)
             if not self._await_routes(processes, daemons):
                 return None
             self._events.emit("phase", phase="probes")
@@ -181,6 +206,36 @@ class _Run:
             self._collect()
             self._stop(processes, daemons)
         return status
+
+    def _remain(self, stay: Stay) -> Status | None:
+        """Start the daemons, and let the lab stay; returns how that ended, None when it never was up."""
+        with Processes(self._directory) as processes:
+            daemons = self._start_daemons(processes)
+            if not self._await_routes(processes, daemons):
+                return None
+            began_ns = time.monotonic_ns()
+            self._events.epoch(began_ns)
+            self._events.emit("phase", phase="traffic")
+            stay.on_up(self._containers)
+            told: set[str] = set()
+            while not (stay.over.is_set() or self._interrupt.requested):
+                processes.pump()
+                for daemon in daemons:
+                    if daemon.status is not None and daemon.task.name not in told:
+                        told.add(daemon.task.name)
+                        self._problems.append(daemon.describe())
+            self.virtual_ns = time.monotonic_ns() - began_ns
+            self._events.emit("phase", phase="collect")
+            self._collect()
+            self._stop(processes, daemons)
+        return "complete" if stay.over.is_set() else "stopped"
+
+    def _start_daemons(self, processes: Processes) -> list[Process]:
+        self._events.emit("phase", phase="daemons")
+        daemons = self._start(processes, [task for task in self._job.daemons if task.node not in self._own])
+        for daemon in daemons:
+            daemon.give_epoch(0)
+        return daemons
 
     def _await_routes(self, processes: Processes, daemons: list[Process]) -> bool:
         """Wait until the routes are what the job says; returns whether to go on. Raises EngineError after the limit."""

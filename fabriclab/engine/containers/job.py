@@ -98,13 +98,15 @@ def read_job(directory: Path) -> Job:
     job: form.Job = record
     sampled = any("/tools/sampler" in entry["argv"] for entry in job["probes"])
     sampler = json.loads((directory / SAMPLER_FILE).read_text()) if sampled else {}
-    deployed = taking_part(job, sampler)
+    # A lab that stays up has all its nodes, and no traffic of its own.
+    idle = "live" in job
+    deployed = frozenset(node["name"] for node in job["nodes"]) if idle else taking_part(job, sampler)
     return Job(
         limit_ns=job["limit_ns"],
         files={node["name"]: node["files"] for node in job["nodes"] if node["name"] in deployed},
         interfaces=_interfaces(job["links"], [node["name"] for node in job["nodes"]]),
         daemons=_tasks(job["daemons"]),
-        traffic=_tasks(job["traffic"]),
+        traffic=() if idle else _tasks(job["traffic"]),
         collect=_tasks(job["collect"]),
         samplers={node: config for node, config in split_sampler(sampler).items() if node in deployed},
         ready=read_expectation(job["ready"]) if "ready" in job else None,

@@ -21,6 +21,8 @@ _FILES = ("sysctl.conf", "ip.batch", "bridge.batch", "tc.batch")
 _TOOLS = ("replay", "sampler")
 _TRAFFIC = ("traffic/trace.csv", "traffic/hosts.csv")
 CONFIGURE_S = 120.0
+_MOUNTED = ("/etc/hosts", "/etc/hostname", "/etc/resolv.conf")
+"""Docker mounts these: they can be written, but not replaced, which copying does."""
 _HERE = Path(__file__).parent
 
 
@@ -68,7 +70,10 @@ def node_content(
     if sampler is not None:
         content[_SAMPLER_CONFIG] = json.dumps(sampler).encode()
     root = files / "root"
-    content |= {f"/{path.relative_to(root).as_posix()}": path for path in sorted(root.rglob("*")) if path.is_file()}
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            name = f"/{path.relative_to(root).as_posix()}"
+            content[f"{inside}/mounted{name}" if name in _MOUNTED else name] = path
     return content
 
 

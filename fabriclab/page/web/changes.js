@@ -7,58 +7,83 @@ const STEPS = 100;
 const SPAN = 64;
 const UNSET = 30_000;
 
-export function setUpChanges(lab, page) {
-  const said = byId("set-said");
-  const settings = new Map(lab.knobs.map((knob) => [knob.key, knob.bytes]));
-  const set = async (key, value) => {
+export class Changes {
+  constructor(page) {
+    this.page = page;
+    this.knobs = new Map();
+    byId("knob-node").onchange = () => this.draw();
+    byId("set-form").onsubmit = (event) => {
+      event.preventDefault();
+      const [key, ...rest] = byId("set").value.split("=");
+      if (rest.length) this.set(key.trim(), rest.join("=").trim());
+      else setText(byId("set-said"), "KEY=VALUE is wanted, such as switches.s1.ecn_threshold=30 KB");
+    };
+    this.show([]);
+  }
+
+  async set(key, value) {
+    const said = byId("set-said");
     setText(said, `${key}=${value} …`);
     try {
-      const answer = await page.wire.ask({ do: "set", settings: { [key]: value } });
-      setText(said, words(answer) || `${key} is ${value}`);
-      return true;
+      const answer = await this.page.wire.ask({ do: "set", settings: { [key]: value } });
+      setText(said, answer.changes.join("; "));
     } catch (error) {
       setText(said, error.message);
-      return false;
     }
-  };
-  fill(byId("knob-node"), [...new Set(lab.knobs.map((knob) => knob.node))]);
-  const show = () => byId("knobs").replaceChildren(...lab.knobs.filter((knob) => knob.node === byId("knob-node").value).map((knob) => slider(knob, settings, set)));
-  byId("knob-node").onchange = show;
-  byId("knob-node").parentElement.hidden = lab.knobs.length === 0;
-  show();
-  byId("set-form").onsubmit = (event) => {
-    event.preventDefault();
-    const [key, ...rest] = byId("set").value.split("=");
-    if (!rest.length) setText(said, "KEY=VALUE is wanted, such as switches.s1.ecn_threshold=30 KB");
-    else set(key.trim(), rest.join("=").trim());
-  };
+    const { adjustable } = await this.page.wire.ask({ do: "adjustable" });
+    this.show(adjustable);
+  }
+
+  // Take what can be set, with its values now.
+  show(adjustable) {
+    const keys = adjustable.map((one) => one.key).join();
+    for (const one of adjustable) this.knobs.set(one.key, { ...this.knobs.get(one.key), ...one });
+    if (keys !== this.keys) {
+      this.keys = keys;
+      this.knobs = new Map(adjustable.map((one) => [one.key, { ...one, middle: one.bytes ?? UNSET }]));
+      fill(byId("knob-node"), [...new Set(adjustable.map((one) => one.node))]);
+      byId("knob-node").parentElement.hidden = adjustable.length === 0;
+      this.draw();
+    }
+    for (const knob of this.knobs.values()) if (document.activeElement !== knob.input || !knob.moves) place(knob);
+  }
+
+  draw() {
+    for (const knob of this.knobs.values()) knob.input = null;
+    const shown = [...this.knobs.values()].filter((knob) => knob.node === byId("knob-node").value);
+    byId("knobs").replaceChildren(...shown.map((knob) => this.slider(knob)));
+  }
+
+  slider(knob) {
+    const id = `knob-${knob.key}`;
+    const input = element("input", { type: "range", id, min: 0, max: STEPS });
+    knob.input = input;
+    knob.output = element("output", { for: id });
+    input.oninput = () => {
+      this.knobs.get(knob.key).moves = true;
+      tell(knob, bytesAt(knob, Number(input.value)));
+    };
+    input.onchange = async () => {
+      await this.set(knob.key, `${bytesAt(knob, Number(input.value))} B`);
+      this.knobs.get(knob.key).moves = false;
+      place(this.knobs.get(knob.key));
+    };
+    place(knob);
+    return element("p", { class: "knob" }, element("label", { for: id }, knob.name.replace("_", " ")), input, knob.output);
+  }
 }
 
-// What a change replaced, in the server's words where it has some.
-function words(answer) {
-  if (typeof answer.text === "string") return answer.text;
-  const changes = answer.changes ?? answer.changed ?? [];
-  return Array.isArray(changes) ? changes.map((one) => (typeof one === "string" ? one : `${one.key}: ${one.before} -> ${one.after}`)).join("; ") : "";
+const bytesAt = (knob, step) => Number((knob.middle * SPAN ** ((step * 2) / STEPS - 1)).toPrecision(2));
+const stepOf = (knob, bytes) => Math.round(((Math.log(bytes / knob.middle) / Math.log(SPAN) + 1) * STEPS) / 2);
+
+function place(knob) {
+  if (!knob.input) return;
+  knob.input.value = stepOf(knob, knob.bytes ?? knob.middle);
+  tell(knob, knob.bytes);
 }
 
-function slider(knob, settings, set) {
-  const middle = knob.bytes ?? UNSET;
-  const bytesAt = (step) => Number((middle * SPAN ** ((step * 2) / STEPS - 1)).toPrecision(2));
-  const stepOf = (bytes) => Math.round(((Math.log(bytes / middle) / Math.log(SPAN) + 1) * STEPS) / 2);
-  const current = settings.get(knob.key);
-  const id = `knob-${knob.key}`;
-  const input = element("input", { type: "range", id, min: 0, max: STEPS, value: stepOf(current ?? middle), "aria-valuetext": current === null ? "not set" : format.bytes(current) });
-  const output = element("output", { for: id }, current === null ? "not set" : format.bytes(current));
-  input.oninput = () => {
-    setText(output, format.bytes(bytesAt(Number(input.value))));
-    input.setAttribute("aria-valuetext", output.textContent);
-  };
-  input.onchange = async () => {
-    const bytes = bytesAt(Number(input.value));
-    if (await set(knob.key, `${bytes} B`)) settings.set(knob.key, bytes);
-    const now = settings.get(knob.key);
-    setText(output, now === null ? "not set" : format.bytes(now));
-    input.value = stepOf(now ?? middle);
-  };
-  return element("p", { class: "knob" }, element("label", { for: id }, knob.name.replace("_", " ")), input, output);
+function tell(knob, bytes) {
+  const words = bytes === null ? "not set" : format.bytes(bytes);
+  setText(knob.output, words);
+  knob.input.setAttribute("aria-valuetext", words);
 }

@@ -3,7 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "@xterm/xterm/css/xterm.css";
 import "./style.css";
-import { setUpChanges } from "./changes.js";
+import { Changes } from "./changes.js";
 import { byId, fill, setText } from "./elements.js";
 import { FlowList, setUpTraffic } from "./flows.js";
 import * as format from "./format.js";
@@ -45,6 +45,8 @@ class Page {
       look: (body) => this.looked(body),
       "no look": (body) => this.say(`Queues and links can't be shown: ${body.message}`, true),
       state: (body) => this.told(body),
+      adjustable: (body) => this.changes?.show(body.adjustable),
+      "no adjustable": () => {},
       flows: (body) => this.flows?.show(body),
       gone: ({ message }) => this.end(message),
       closed: () => this.end("The page's server has gone."),
@@ -61,7 +63,7 @@ class Page {
     setText(byId("title"), lab.name);
     fill(byId("labs"), lab.labs, lab.name);
     byId("labs-label").hidden = lab.labs.length < 2;
-    this.topology = new Topology(lab.drawing, (link) => this.selectLink(link), (node) => (byId("nodes").value = node));
+    this.topology = new Topology(lab.drawing, (link) => this.selectLink(link), (node) => this.selectNode(node));
     this.ports = new PortTables();
     this.flows = new FlowList();
     this.packets = new Packets();
@@ -70,9 +72,11 @@ class Page {
     fill(byId("packet-port"), names.filter((name) => !this.hosts.has(name.split(":")[0])));
     fill(byId("nodes"), lab.drawing.nodes.map((node) => node.name));
     fill(byId("links"), lab.drawing.links.map((link) => `${link.a} – ${link.b}`));
+    byId("nodes").onchange = () => this.selectNode();
+    this.selectNode();
     this.selectLink(lab.drawing.links[0]);
     setUpTraffic(lab, this);
-    setUpChanges(lab, this);
+    this.changes = new Changes(this);
     this.choose([], false);
     this.wants();
   }
@@ -103,6 +107,7 @@ class Page {
   told(state) {
     const changed = state.paused !== this.state.paused;
     this.state = state;
+    if (document.activeElement !== byId("speed")) byId("speed").value = state.speed;
     setText(byId("now"), format.seconds(state.now_ns));
     const ratio = state.ratio === null ? "" : `, really ${Number(state.ratio.toPrecision(3))}`;
     setText(byId("pace"), state.paused ? state.stopped ?? "paused" : `speed ${state.speed}${ratio}`);
@@ -156,10 +161,16 @@ class Page {
   }
 
   selectLink(link) {
+    if (!link) return;
     this.link = link;
     byId("links").selectedIndex = this.lab.drawing.links.indexOf(link);
     this.topology.select(link);
     this.showCut();
+  }
+
+  selectNode(node = byId("nodes").value) {
+    byId("nodes").value = node;
+    byId("vtysh").disabled = !this.lab.routers.includes(node);
   }
 
   get isCut() {
@@ -171,8 +182,8 @@ class Page {
   }
 
   cut() {
-    const up = this.isCut;
-    this.ask({ do: "link", port: this.link.a, up }, () => `${this.link.a} – ${this.link.b} is ${up ? "up" : "cut"}`);
+    const action = this.isCut ? "up" : "down";
+    this.ask({ do: "link", port: this.link.a, action }, ({ changes }) => changes.join("; "));
   }
 
   // Tell the server what is shown: nothing in a tab that nobody sees.
@@ -197,6 +208,7 @@ class Page {
 
   looked(look) {
     const moved = this.model.take(look);
+    setText(byId("now"), format.seconds(look.now_ns));
     if (!this.byHand && this.chosen.length < BY_THEMSELVES) {
       const busiest = this.model.busiest(BY_THEMSELVES, this.hosts);
       if (busiest.some((name) => !this.chosen.includes(name))) this.choose(busiest, false);

@@ -6,6 +6,7 @@ export const MEASURES = ["queue", "rate", "marks", "drops"];
 export class Model {
   constructor(drawing) {
     this.names = drawing.links.flatMap((link) => [link.a, link.b]);
+    this.rates = new Map(drawing.links.flatMap((link) => [[link.a, link.rates_bps[0]], [link.b, link.rates_bps[1]]]));
     this.index = new Map(this.names.map((name, index) => [name, index]));
     this.ports = new Map();
     this.speeds = new Map();
@@ -56,8 +57,8 @@ export class Model {
 
   utilisation(name) {
     const speed = this.speeds.get(name);
-    const port = this.ports.get(name);
-    return speed && port?.rate_bps ? Math.min(1, speed.rate / port.rate_bps) : null;
+    const rate = this.ports.get(name)?.rate_bps ?? this.rates.get(name);
+    return speed && rate ? Math.min(1, speed.rate / rate) : null;
   }
 }
 

@@ -44,5 +44,7 @@ export class Wire {
 }
 
 export function address(path, asked) {
-  return `ws://${location.host}/${path}?${new URLSearchParams(asked)}`;
+  const found = new URL(`${path}?${new URLSearchParams(asked)}`, location.href);
+  found.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  return found;
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fabriclab.cli.commands.live.options import PANEL, NameOption, Node
+from fabriclab.cli.host.waiting import waiting
 
 app = typer.Typer()
 
@@ -77,3 +79,25 @@ def node(
 
     with failure.reported():
         changes.node(action, name)
+
+
+@app.command("save-lab", rich_help_panel=PANEL)
+def save_lab(
+    session: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The run directory of a lab that is or was up.", show_default=False)
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The lab's directory to make.", show_default=False)
+    ],
+) -> None:
+    """Make a lab of what was done in a live one: changes become events, flows by hand a trace.
+
+    [bold]Example[/bold]
+
+      fabriclab save-lab runs/incast/20261122T101500Z-up -o labs/mine
+    """
+    with waiting("loading"):
+        from fabriclab.cli.commands.live import changes
+        from fabriclab.cli.host import failure
+    with failure.reported():
+        changes.save(session, out)

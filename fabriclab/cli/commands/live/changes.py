@@ -1,13 +1,16 @@
-"""`fabriclab set`, `link`, `node`."""
+"""`fabriclab set`, `link`, `node`, `save-lab`."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from fabriclab.cli.host.waiting import waiting
 from fabriclab.errors import ArgumentError
 from fabriclab.live.client import ask
+from fabriclab.units import format_count
 
 
 def set_keys(lab: str | None, texts: Sequence[str]) -> None:
@@ -31,6 +34,18 @@ def node(action: str, written: str) -> None:
     """Change a node of `[NAME:]NODE`."""
     lab, colon, name = written.rpartition(":")
     _tell(ask(lab if colon else None, {"do": "node", "node": name, "action": action}))
+
+
+def save(session: Path, out: Path) -> None:
+    """Write a lab of what was done in a session, and say what it has and what it has not."""
+    from fabriclab.live.saving import save_lab  # what reads labs, which the others here need not
+
+    with waiting("writing the lab"):
+        saved = save_lab(session, out)
+    what = f"{format_count(saved.events, 'event')}, {format_count(saved.flows, 'flow')} by hand"
+    sys.stdout.write(f"{saved.directory}: {what}; `fabriclab run {saved.directory}` runs it\n")
+    for sentence in saved.left_out:
+        sys.stdout.write(f"not in it: {sentence}\n")
 
 
 def _settings(texts: Sequence[str], example: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.arguments.options import Lab, Seed
+from fabriclab.cli.arguments.options import Engine, Lab, Seed
 from fabriclab.cli.host.waiting import waiting
 
 PANEL = "Live labs"
@@ -49,6 +49,11 @@ def up(
     probes: Annotated[
         bool, typer.Option("--probes/--no-probes", help="Sample queues and connections as `run` does, for as long.")
     ] = False,
+    engine: Engine = "vm",
+    breaks: Annotated[
+        list[str] | None,
+        typer.Option("--break", metavar="CONDITION", help="Stop time there, as `break` does. Repeatable."),
+    ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the live page in a browser.")] = False,
 ) -> None:
     """Bring a lab up, and let it stay: virtual time goes at the wall clock's pace.
@@ -58,12 +63,16 @@ def up(
       fabriclab up dumbbell --idle
 
       fabriclab up labs/leaf-spine --speed 1/100
+
+      fabriclab up incast --break 's1:eth49 queue > 60 KB'
     """
     with waiting("loading"):
         from fabriclab.cli.commands.live import up as bringing
         from fabriclab.cli.host import failure
     with failure.reported():
-        raise typer.Exit(bringing.up(lab, settings or [], seed, speed, idle, name, out, probes, open_page))
+        raise typer.Exit(
+            bringing.up(lab, settings or [], seed, speed, idle, name, out, probes, engine, open_page, breaks or [])
+        )
 
 
 @app.command(rich_help_panel=PANEL)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import webbrowser
 
 from fabriclab.cli.host.failure import say
-from fabriclab.errors import FabriclabError
+from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import explain
 from fabriclab.live.registry import chosen, labs
 
@@ -21,7 +22,10 @@ def ui(lab: str | None, port: int, browser: bool) -> None:
         from fabriclab.page.serve import Page, path_of
     except ModuleNotFoundError:
         raise FabriclabError(MISSING) from None
-    page = Page(port)
+    try:
+        page = Page(port)
+    except OSError as error:
+        raise ArgumentError("--port {0}: {1}", port, os.strerror(error.errno or 0)) from None
     sys.stdout.write(f"{page.keys.address(path_of(lab))}\n")
     sys.stdout.flush()
     say("the live page: whoever has this address is let in; Ctrl-C ends it")

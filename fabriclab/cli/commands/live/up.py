@@ -24,10 +24,12 @@ def up(
     name: str | None,
     out: Path | None,
     probes: bool,
+    engine: str,
     open_page: bool,
+    breaks: Sequence[str],
 ) -> int:
     """Bring a lab up, and say what there is; returns the exit status."""
-    request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out)
+    request = up_request(lab, parse_settings(settings), seed, speed, idle, probes, name, out, engine, breaks)
     warnings: list[str] = []
     try:
         with waiting(f"reading {lab}") as tell:
@@ -37,7 +39,7 @@ def up(
         return error.status
     for sentence in warnings:
         say(f"warning: {sentence}")
-    sys.stdout.write(text(found, speed))
+    sys.stdout.write(text(found, speed) if engine == "vm" else containers_text(found))
     if open_page:
         from fabriclab.cli.commands.live import ui
 
@@ -48,15 +50,10 @@ def up(
 
 def text(up: Up, speed: str) -> str:
     """Return what there is, and what to type next."""
-    hosts = list(up.addresses.items())
-    shown = ", ".join(f"{host} {address}" for host, address in hosts[:_MOST_SHOWN])
-    more = f" and {len(hosts) - _MOST_SHOWN} more" if len(hosts) > _MOST_SHOWN else ""
-    switches = [node for node in up.nodes if node not in up.addresses]
-    first, last = (hosts[0][0], hosts[-1][0]) if hosts else (up.nodes[0], up.nodes[-1])
+    first, last = _ends(up)
     lines = [
         f"{up.name} is up, at speed {speed}; {up.directory}",
-        f"  hosts     {shown}{more}",
-        *([f"  switches  {', '.join(switches[:_MOST_SHOWN])}"] if switches else []),
+        *_nodes(up),
         f"  traffic   {', '.join(up.traffic) or 'none'}" + (" (none runs: `start` begins it)" if up.idle else ""),
         "",
         f"  fabriclab shell {first}                 a shell in a node; `exec {first} -- ping -c3 {last}`",
@@ -65,3 +62,33 @@ def text(up: Up, speed: str) -> str:
         "  fabriclab down                           the end: results, report",
     ]
     return "\n".join(lines) + "\n"
+
+
+def containers_text(up: Up) -> str:
+    """Return what there is in containers, and what to type next."""
+    first, last = _ends(up)
+    lines = [
+        f"{up.name} is up in containers, in real time; {up.directory}",
+        *_nodes(up),
+        "  traffic   none (`fabriclab run --engine containerlab` runs the lab's own)",
+        "",
+        f"  fabriclab shell {first}                 a shell in a node; `exec {first} -- ping -c3 {last}`",
+        "  fabriclab down                           the end: no container is left",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _ends(up: Up) -> tuple[str, str]:
+    hosts = list(up.addresses) or list(up.nodes)
+    return hosts[0], hosts[-1]
+
+
+def _nodes(up: Up) -> list[str]:
+    hosts = list(up.addresses.items())
+    shown = ", ".join(f"{host} {address}" for host, address in hosts[:_MOST_SHOWN])
+    more = f" and {len(hosts) - _MOST_SHOWN} more" if len(hosts) > _MOST_SHOWN else ""
+    switches = [node for node in up.nodes if node not in up.addresses]
+    return [
+        f"  hosts     {shown}{more}",
+        *([f"  switches  {', '.join(switches[:_MOST_SHOWN])}"] if switches else []),
+    ]

@@ -26,4 +26,19 @@ struct switch_look {
 /* Whether the qdisc is a switch's port; then it has been told. */
 bool switch_port_look(struct Qdisc *sch, const struct switch_look *look);
 
+/* What has happened at a port so far, as far as anybody looked. */
+struct switch_counts {
+	u64 drops, marks, pauses;
+};
+
+bool switch_port_count(struct Qdisc *sch, struct switch_counts *counts);
+
+/*
+ * Whether the qdisc is a switch's port: from now on `changed` is called whenever what stands
+ * in a queue has changed, in the order of time. What was due until then has happened.
+ */
+bool switch_port_watch(struct Qdisc *sch, void (*changed)(struct Qdisc *sch), u64 until);
+/* What stands in a queue (LIVE_ANY: all of them) of a port that is watched. */
+u64 switch_port_standing(struct Qdisc *sch, u32 queue, bool in_packets);
+
 #endif

@@ -111,6 +111,14 @@ void live_stop(enum live_stop why)
 	live_tell(LIVE_STOPPED, *clock, why);
 }
 
+/* A condition has come true. */
+void live_stop_at(u32 condition, u64 value)
+{
+	pace.stopped = true;
+	live_answer(LIVE_STOPPED, *clock, LIVE_STOP_BREAK | (u64)condition << 32, &value,
+		    sizeof(value));
+}
+
 static void tell_clock(u64 wall, u64 next)
 {
 	if (pace.stopped || wall - told_clock_at < LIVE_CLOCK_NS)
@@ -144,15 +152,25 @@ static void set_pace(const struct live_header *header, u64 wall)
 	pace.virtual = *clock;
 }
 
-/* Answers what the host asks of the machine as it is; that changes nothing. */
-static void show(const struct live_header *header, u64 instant, u64 next)
+/* What was due until then has happened: that of the next event's time may not have. */
+static u64 happened_until(u64 instant, u64 next)
+{
+	return min(instant, next - 1);
+}
+
+/* What the host asks of the machine as it is, and when it wants to; that changes nothing. */
+static void inspect(const struct live_header *header, u64 instant, u64 next)
 {
 	static u8 payload[LIVE_PAYLOAD_MAX];
+	u64 until = happened_until(instant, next);
 
 	if (header->length > sizeof(payload))
 		panic("fabriclab.live: a question of %u bytes\n", header->length);
 	live_hear(payload, header->length);
-	live_look(header, payload, instant, next);
+	if (header->kind == LIVE_BREAK)
+		live_break_set(header, payload, until);
+	else
+		live_look(header, payload, instant, until);
 }
 
 /* Reads a message and does what it asks for; an input is held until its turn. */
@@ -182,7 +200,8 @@ static void obey(u64 next)
 		break;
 	case LIVE_LOOK:
 	case LIVE_CONNECTIONS:
-		show(&header, instant_of(wall, next), next);
+	case LIVE_BREAK:
+		inspect(&header, instant_of(wall, next), next);
 		break;
 	default:
 		panic("fabriclab.live: a message of kind %u\n", header.kind);
@@ -244,9 +263,9 @@ static bool is_next(u64 next)
 
 /* -- Programs that never sleep (live_busy.c) ----------------------------------------- */
 
-u64 live_now(void)
+bool live_is_stopped(void)
 {
-	return *clock;
+	return pace.stopped;
 }
 
 bool live_is_touched(void)
@@ -356,6 +375,7 @@ bool live_gate(unsigned long long *now, unsigned long long next)
 		return false;
 
 	clock = now;
+	live_break_check(happened_until(*now, next));
 	took = wait_for_turn(next);
 	live_events += !took;
 	live_was_idle();

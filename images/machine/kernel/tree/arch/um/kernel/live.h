@@ -31,16 +31,21 @@ void live_tell(enum live_answer kind, u64 a, u64 b);
 void live_answer(enum live_answer kind, u64 a, u64 b, const void *bytes, size_t length);
 void live_output(const void *bytes, size_t length);
 
-/* live_look.c: an answer to the host, of the instant; what happens before `next` has happened. */
-void live_look(const struct live_header *asked, const void *payload, u64 instant, u64 next);
+/* live_look.c: an answer to the host, of the instant; what is due until then has happened. */
+void live_look(const struct live_header *asked, const void *payload, u64 instant, u64 until);
 int live_look_name_node(pid_t pid);
 
-u64 live_now(void);
 void live_stop(enum live_stop why);
+void live_stop_at(u32 condition, u64 value);
+
+/* live_break.c: what is due until then has happened. */
+void live_break_set(const struct live_header *asked, const void *payload, u64 until);
+void live_break_check(u64 until);
 
 /* live_busy.c has: the machine is no longer idle. */
 void live_was_idle(void);
-/* And it asks: has an input been taken? Does the host want something? */
+/* And it asks: does time stand still? Has an input been taken? Does the host want something? */
+bool live_is_stopped(void);
 bool live_is_touched(void);
 bool live_is_asked(void);
 /* Whether a program may be made to sleep that no recording names. */

@@ -42,17 +42,23 @@
  */
 #define LIVE_CALL_NS		5000
 #define LIVE_CALLS_AT_ONCE	10
+/* A call of a child, in what is counted for its parents. */
+#define LIVE_OF_CHILDREN	(1ULL << 32)
 
 /*
  * For how many ticks a task, or four times as many the machine, may be busy at one
- * instant: while the host has something to say, and while it has not.
+ * instant: while the host has something to say, the same while time is stopped
+ * (who sleeps then, does so until it goes on), and while the host has not.
  */
 #define LIVE_PATIENCE_ASKED	5
+#define LIVE_PATIENCE_STOPPED	10
 #define LIVE_PATIENCE		50
 /* How long a program then sleeps, as it does again after each tick: half the time. */
 #define LIVE_NAP_NS		LIVE_TICK_NS
 
-/* How often a program went on in user mode since the machine was last idle. */
+/* How often the machine was idle: what it does from one such moment to the next is done at one instant. */
+static u64 instant;
+/* How often a program went on in user mode since then. */
 static u64 calls;
 /* The ticks that there had been then, and those that were looked at. */
 static unsigned int idle_at;
@@ -60,6 +66,7 @@ static unsigned int seen;
 
 void live_was_idle(void)
 {
+	instant++;
 	calls = 0;
 	idle_at = live_ticks;
 	seen = live_ticks;
@@ -79,9 +86,17 @@ static struct live_task *fresh(struct task_struct *task)
 {
 	struct live_task *live = &task->thread.live;
 
-	if (live->instant != live_now())
-		*live = (struct live_task){ .instant = live_now() };
+	if (live->instant != instant)
+		*live = (struct live_task){ .instant = instant };
 	return live;
+}
+
+/* NULL: what started the task is a node, the machine, or the kernel. */
+static struct task_struct *parent_of(struct task_struct *task)
+{
+	struct task_struct *parent = rcu_dereference(task->real_parent);
+
+	return is_child_reaper(task_pid(parent)) || parent->flags & PF_KTHREAD ? NULL : parent;
 }
 
 static void enter(bool from_nap)
@@ -92,24 +107,27 @@ static void enter(bool from_nap)
 	resumed = from_nap;
 }
 
-/* Whoever waits for the current task has not slept by itself meanwhile. */
-static void sleep(u64 length, bool known)
+/*
+ * That is no sleep of its own, nor is it one for those who wait for it; unless a
+ * signal ends it: who is to handle that, and to end by it, begins anew.
+ */
+static void sleep(u64 length)
 {
 	ktime_t timeout = ns_to_ktime(length);
-	u64 began = live_now();
+	u64 began = instant;
 	struct task_struct *task;
 
 	set_current_state(TASK_INTERRUPTIBLE);
-	schedule_hrtimeout(&timeout, HRTIMER_MODE_REL);
+	if (schedule_hrtimeout(&timeout, HRTIMER_MODE_REL))
+		return;
 	rcu_read_lock();
-	for (task = current; task_tgid_nr(task) > 1; task = rcu_dereference(task->real_parent)) {
+	for (task = current; task; task = parent_of(task)) {
 		struct live_task *live = &task->thread.live;
 
 		if (live->instant != began)
 			continue;
-		live->instant = live_now();
+		live->instant = instant;
 		live->ticks = 0;
-		live->is_known |= known;
 	}
 	rcu_read_unlock();
 }
@@ -128,8 +146,8 @@ static void nap(u64 length, u64 ticks)
 	struct live_nap nap = nap_of(length, ticks);
 
 	live_napped(LIVE_NAPPED, &nap);
-	fresh(current);
-	sleep(length, true);
+	fresh(current)->is_known = true;
+	sleep(length);
 	enter(true);
 }
 
@@ -146,25 +164,35 @@ static void tell_charge(u64 length)
 	}
 }
 
+/* A child goes on counting where its parent is, with all that came before it. */
+void live_fork(struct task_struct *child)
+{
+	struct live_task *live = &current->thread.live;
+
+	child->thread.live.instant = live->instant;
+	child->thread.live.calls = (u32)live->calls + live->calls / LIVE_OF_CHILDREN;
+}
+
 /*
- * Counts a call for the task and for those that may wait for it, and lets who has
- * made too many sleep for as long as they take.
+ * Counts a call, and lets who has made too many sleep for as long as they take. It
+ * counts for the parents, too, but is not theirs to pay: it is for their next child.
  */
 static void charge(void)
 {
-	struct live_task *live = &current->thread.live;
-	struct task_struct *task;
+	struct live_task *live = fresh(current);
+	struct task_struct *task = current;
 
+	live->calls++;
 	rcu_read_lock();
-	for (task = current; task_tgid_nr(task) > 1; task = rcu_dereference(task->real_parent))
-		fresh(task)->calls++;
+	while ((task = parent_of(task)) != NULL)
+		fresh(task)->calls += LIVE_OF_CHILDREN;
 	rcu_read_unlock();
-	if (live->calls < LIVE_FREE_CALLS + LIVE_CALLS_AT_ONCE || !live_is_touched())
+	if ((u32)live->calls < LIVE_FREE_CALLS + LIVE_CALLS_AT_ONCE || !live_is_touched())
 		return;
-	live->calls = LIVE_FREE_CALLS;
+	live->calls += LIVE_FREE_CALLS - (u32)live->calls;
 	live->is_known = false;
 	tell_charge(LIVE_CALLS_AT_ONCE * LIVE_CALL_NS);
-	sleep(LIVE_CALLS_AT_ONCE * LIVE_CALL_NS, false);
+	sleep(LIVE_CALLS_AT_ONCE * LIVE_CALL_NS);
 	interrupt_end();
 }
 
@@ -212,7 +240,7 @@ static void look(bool interrupted)
 	if (live->is_known)
 		patience = 1;
 	else if (asked && live_is_touched())
-		patience = LIVE_PATIENCE_ASKED;
+		patience = live_is_stopped() ? LIVE_PATIENCE_STOPPED : LIVE_PATIENCE_ASKED;
 	if (live->ticks < patience && live_ticks - idle_at < 4 * patience)
 		return;
 	nap(live_paced(LIVE_NAP_NS), interrupted && !resumed ? live_ticks - entered_at : 0);

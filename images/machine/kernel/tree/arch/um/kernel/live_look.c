@@ -131,8 +131,7 @@ static struct sk_buff *fresh_message(void)
 	return skb;
 }
 
-/* What a qdisc counts beside what all do; its length. */
-static size_t read_statistics(struct Qdisc *sch, const u8 **statistics)
+size_t live_look_statistics(struct Qdisc *sch, const u8 **statistics)
 {
 	struct sk_buff *skb = fresh_message();
 	struct gnet_dump dump = {};
@@ -188,10 +187,34 @@ static void look_at_qdisc(struct Qdisc *sch, const struct switch_look *look)
 	head.sent_bytes = u64_stats_read(&basic.bytes);
 	head.sent_packets = u64_stats_read(&basic.packets);
 	head.rate_bps = read_rate(sch);
-	length = read_statistics(sch, &statistics);
+	length = live_look_statistics(sch, &statistics);
 	live_look_tell(LIVE_RECORD_QDISC, sch->handle, &head, sizeof(head), statistics, length);
 	for (skb = look->frames ? sch->q.head : NULL; skb; skb = skb->next)
 		tell_frame(sch->handle, skb, frame_waited(sch, skb, look->until));
+}
+
+static struct Qdisc *child_of(struct net_device *dev, const struct Qdisc *parent)
+{
+	struct Qdisc *sch;
+	int bucket;
+
+	hash_for_each_rcu(dev->qdisc_hash, bucket, sch, hash)
+		if (sch != parent && TC_H_MAJ(sch->parent) == TC_H_MAJ(parent->handle))
+			return sch;
+	return NULL;
+}
+
+struct Qdisc *live_look_queue(struct net_device *dev, struct Qdisc *root)
+{
+	struct Qdisc *queue = root, *below;
+
+	while (!strcmp(queue->ops->id, "tbf") || !strcmp(queue->ops->id, "netem")) {
+		below = child_of(dev, queue);
+		if (!below)
+			break;
+		queue = below;
+	}
+	return queue;
 }
 
 /* The root, and those below it in no order. */
@@ -264,11 +287,10 @@ static void look_at_connections(u64 node, bool briefly)
 			live_look_connections(number, nodes[number], briefly);
 }
 
-void live_look(const struct live_header *asked, const void *payload, u64 instant, u64 next)
+void live_look(const struct live_header *asked, const void *payload, u64 instant, u64 until)
 {
 	struct switch_look look = {
-		/* What is due at the time of the next event may not have happened yet. */
-		.until = min(instant, next - 1),
+		.until = until,
 		.frames = asked->a & 1,
 		.tell = live_look_tell,
 		.tell_frame = tell_frame,

@@ -82,6 +82,11 @@ enum live_request {
 	 */
 	LIVE_CONNECTIONS = 7,
 	/*
+	 * Time stops when the condition of the payload (struct live_condition) comes true;
+	 * a: its number, below LIVE_CONDITIONS. Without a payload it is forgotten.
+	 */
+	LIVE_BREAK = 8,
+	/*
 	 * Of a recording: after `a` timer events, at the instant b, a program
 	 * is to sleep; a struct live_nap follows, of which the names do not
 	 * count.
@@ -97,7 +102,11 @@ enum live_answer {
 	LIVE_TAKEN = 2,
 	/* It is the virtual instant a at the wall clock's (CLOCK_MONOTONIC) b. */
 	LIVE_CLOCK = 3,
-	/* Time stands still at the instant a; b: why (enum live_stop). */
+	/*
+	 * Time stands still at the instant a; b: why (enum live_stop) in the low 32 bits,
+	 * of LIVE_STOP_BREAK the condition's number in the high ones. Then the payload is a
+	 * u64: what it compares, as it was when it came true.
+	 */
 	LIVE_STOPPED = 4,
 	/*
 	 * The recording's next input can't be taken where it was: after `a`
@@ -128,6 +137,8 @@ enum live_stop {
 	LIVE_STOP_UNTIL = 2,
 	/* PID 1 asked (LIVE_IOC_STOP). */
 	LIVE_STOP_BY_INIT = 3,
+	/* A condition has come true (LIVE_BREAK). */
+	LIVE_STOP_BREAK = 4,
 };
 
 /* -- Looks -------------------------------------------------------------------------- */
@@ -238,6 +249,40 @@ struct live_connection_state {
 	/* Which of union tcp_cc_info follows (INET_DIAG_...; 0: none), and it. */
 	__u32 own_kind;
 	__u32 own[5];
+};
+
+/* -- Conditions --------------------------------------------------------------------- */
+
+#define LIVE_CONDITIONS 64
+#define LIVE_ANY (~0U)
+
+enum live_condition_kind {
+	/* More than `threshold` stands in the queue. */
+	LIVE_CONDITION_QUEUE = 1,
+	/* Since the event before, there: a frame was dropped, or marked; a PFC frame sent or taken. */
+	LIVE_CONDITION_DROP = 2,
+	LIVE_CONDITION_MARK = 3,
+	LIVE_CONDITION_PAUSE = 4,
+	/* The same, of the node: a retransmission timer of TCP has run out. */
+	LIVE_CONDITION_TIMEOUT = 5,
+	/* A connection with `mark` was open, and one end of it closes, or it is gone. */
+	LIVE_CONDITION_FLOW = 6,
+};
+
+/* One that is true stops time; then it has to be false before it does again. */
+struct live_condition {
+	__u32 kind;
+	/* LIVE_ANY: all. */
+	__u32 node;
+	/* None: all of the node. */
+	char interface[LIVE_NAME_MAX];
+	/* Of a switch port; LIVE_ANY: all. */
+	__u32 queue;
+	/* `threshold` is packets. */
+	__u32 in_packets;
+	__u64 threshold;
+	__u32 mark;
+	__u32 reserved;
 };
 
 #endif

@@ -101,6 +101,8 @@ static void switch_account_frame(struct switch_port *port, const struct switch_f
 		queue->ingress_bytes[frame->slot] += bytes;
 	port->bytes += bytes;
 	port->packets++;
+	if (port->changed)
+		port->changed(port->sch);
 }
 
 /* Counts a frame out. */
@@ -121,6 +123,8 @@ void switch_unaccount_frame(struct switch_port *port, const struct switch_frame 
 		queue->ingress_bytes[frame->slot] -= bytes;
 	port->bytes -= bytes;
 	port->packets--;
+	if (port->changed)
+		port->changed(port->sch);
 	if (queue->event.open)
 		switch_event_departure(port, frame->queue, now);
 

@@ -103,3 +103,39 @@ bool switch_port_look(struct Qdisc *sch, const struct switch_look *look)
 	spin_unlock(&port->chip->lock);
 	return true;
 }
+
+bool switch_port_count(struct Qdisc *sch, struct switch_counts *counts)
+{
+	const struct switch_port *port = switch_port_of_qdisc(sch);
+
+	if (!port)
+		return false;
+	counts->drops = port->stats.drops;
+	counts->marks = port->stats.marks;
+	counts->pauses = port->stats.pauses_sent + port->stats.pauses_received;
+	return true;
+}
+
+bool switch_port_watch(struct Qdisc *sch, void (*changed)(struct Qdisc *sch), u64 until)
+{
+	struct switch_port *port = switch_port_of_qdisc(sch);
+
+	if (!port || !port->chip)
+		return false;
+	if (port->changed == changed)
+		return true;
+	spin_lock(&port->chip->lock);
+	switch_chip_advance_to(port->chip, until);
+	port->changed = changed;
+	spin_unlock(&port->chip->lock);
+	return true;
+}
+
+u64 switch_port_standing(struct Qdisc *sch, u32 queue, bool in_packets)
+{
+	const struct switch_port *port = switch_port_of_qdisc(sch);
+
+	if (queue >= SWITCH_QUEUES)
+		return in_packets ? port->packets : port->bytes;
+	return in_packets ? port->queue[queue].packets : port->queue[queue].bytes;
+}

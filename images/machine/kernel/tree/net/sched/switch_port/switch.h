@@ -199,6 +199,7 @@ struct switch_port {
 	struct timerqueue_node event;	/* when the port's state changes by itself */
 
 	u64 bytes, packets;		/* of all queues */
+	void (*changed)(struct Qdisc *sch);	/* tells of each change of them; NULL: nobody watches */
 	struct tc_switch_port_xstats stats;
 };
 

@@ -19,7 +19,10 @@ extern volatile int live_user_pid;
 /* How many times a program has gone on in user mode by itself. */
 extern volatile unsigned long long live_entries;
 
+struct task_struct;
+
 int os_live_ticks(void);
+void live_fork(struct task_struct *child);
 void live_user_mode(bool interrupted);
 void live_system_call(void);
 

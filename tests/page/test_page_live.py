@@ -1,0 +1,90 @@
+"""The live page of a lab on the virtual machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import fabriclab
+from fabriclab.api.lab import Settings
+from fabriclab.engine.artefacts import Artefacts
+from fabriclab.live.lab import Live
+
+pytestmark = [pytest.mark.vm, pytest.mark.xdist_group("page")]
+
+
+@pytest.fixture
+def live(artefacts: Artefacts, runtime: Path, tmp_path: Path) -> Iterator[Live]:
+    """An in-cast with ECN, without its traffic, slow enough to see its queue."""
+    variant: Settings = {"variant": "dctcp", "senders": 8}
+    with fabriclab.up("incast", set=variant, idle=True, speed="1/10", out=tmp_path / "run") as found:
+        yield found
+
+
+def cells(page: Page) -> dict[str, str]:
+    """Return what the table says of the port that comes by itself."""
+    names = page.locator("#chosen-table thead th").all_text_contents()
+    return dict(zip(names, page.locator("#chosen-table tbody tr > *").all_text_contents(), strict=True))
+
+
+def test_an_in_cast_is_seen_frozen_and_told_as_tc_tells_it(live: Live, page: Page) -> None:
+    expect(page.locator("#title")).to_have_text("incast")
+    page.click("#traffic-form button")
+    expect(page.locator("#notice")).to_have_text("sru: 320 flows")
+    expect(page.locator("#chosen-table tbody th")).to_have_text("s1:eth49")
+    page.click("#pause")
+    expect(page.locator("#pause")).to_have_text("Resume")
+    frozen = page.locator("#now").text_content()
+    page.select_option("#packet-port", "s1:eth49")
+    for _ in range(200):
+        if cells(page)["Packets"] != "0":
+            break
+        page.fill("#step", "100 us")
+        page.press("#step", "Enter")
+        expect(page.locator("#now")).not_to_have_text(str(frozen))
+        frozen = page.locator("#now").text_content()
+    assert page.locator("#now").text_content() == f"{live.now / 1e9:.6f} s"
+    page.wait_for_timeout(200)
+    told = json.loads(live.exec("s1", ["tc", "-s", "-j", "qdisc", "show", "dev", "eth49"]).stdout)
+    (red,) = (one for one in told if one["kind"] == "red")
+    shown = cells(page)
+    assert int(shown["Packets"]) == red["qlen"] > 0
+    assert (int(shown["Drops"]), int(shown["Marks"])) == (red["drops"], red["marked"])
+    (link,) = json.loads(live.exec("s1", ["ip", "-s", "-j", "link", "show", "dev", "eth49"]).stdout)
+    sent = link["stats64"]["tx"]  # the last that left the queue may be on the line still
+    assert shown["Sent"] == f"{sent['packets']} ({sent['bytes']} B)"
+    expect(page.locator("#packets tbody tr")).to_have_count(red["qlen"])
+    page.focus("#knob-switches\\.s1\\.ecn_threshold")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#set-said")).to_have_text("switches.s1.ecn_threshold: 30 KB -> 28 KB")
+    assert "min 28000b" in live.exec("s1", ["tc", "qdisc", "show", "dev", "eth49"]).stdout
+    page.select_option("#nodes", "client")
+    page.click("#shell")
+    page.keyboard.type("echo $((6 * 7)) $(uname -n)\n")
+    expect(page.locator(".xterm-rows")).to_contain_text("42 client")
+    page.click("#pause")
+    expect(page.locator("#flow-counts")).to_contain_text("running")
+
+
+def test_a_link_cut_by_a_click_reroutes(
+    artefacts: Artefacts, runtime: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    with fabriclab.up("link-failure", idle=True, out=tmp_path / "run") as live:
+        page: Page = request.getfixturevalue("page")
+        link = page.locator("#topology .link", has_text="leaf2:eth3 to spine1:eth2")
+        link.click()
+        page.click("#cut")
+        expect(page.locator("#notice")).to_contain_text("leaf2:eth3 - spine1:eth2: up")
+        expect(page.locator("#cut")).to_have_text("Mend")
+        expect(link.locator(".half.down")).to_have_count(2)
+        for src, dst in (("h3", "h7"), ("h7", "h3")):
+            page.select_option("#flow-src", src)
+            page.select_option("#flow-dst", dst)
+            page.click("#flow-form button")
+        expect(page.locator("#flows tbody tr", has_text="complete")).to_have_count(2)
+        routes = live.exec("leaf2", ["ip", "route", "show", "proto", "bgp"]).stdout
+        assert "dev eth4" in routes and "dev eth3" not in routes
