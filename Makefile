@@ -47,7 +47,7 @@ page: venv ## what the browser loads of the live page (docs/live.md): seconds, t
 wheel: deps venv ## wheels that run labs without a checkout, in dist: fabriclab, and fabriclab_frr for labs with FRR
 	@$(BIN)/python .ci/wheel.py
 
-images: machine ## build the Docker images: host, switch, lab, notebook (for --engine containerlab and docker compose)
+images: machine page ## build the Docker images (for --engine containerlab and docker compose)
 	@images/build
 	@mkdir -p runs
 

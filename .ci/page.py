@@ -64,4 +64,9 @@ def make() -> Path:
 
 
 if __name__ == "__main__":
-    print(make())
+    try:
+        print(make())
+    except subprocess.CalledProcessError as error:
+        sys.exit(
+            f"the page is not built: {Path(error.cmd[0]).name} ended with {error.returncode}; what it said is above"
+        )

@@ -129,6 +129,25 @@ def check_key(dotted: str, document: MappingValue, names: Names) -> None:
         raise ValueError(f"{shown(dotted)} is a section; add one of {', '.join(valid[len(rest)])}")
 
 
+def begun_keys(incomplete: str, document: MappingValue, names: Names) -> list[str]:
+    """Return the keys that can be set later and begin so, to the end of the word that is begun; whole ones with `=`."""
+    *done, last = split_key(incomplete)
+    if not done:
+        return [f"{section}." for section in _LATER if section.startswith(last)]
+    valid = _levels(done[0], [*done[1:], last], document, names) if done[0] in _LATER else []
+    level = len(done) - 1
+    found = [".".join([*done, word]) for word in valid[level] if word.startswith(last)] if level < len(valid) else []
+    return [f"{key}{'=' if _is_whole(key, document, names) else '.'}" for key in found]
+
+
+def _is_whole(dotted: str, document: MappingValue, names: Names) -> bool:
+    try:
+        check_key(dotted, document, names)
+    except ValueError:
+        return False
+    return True
+
+
 def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Names) -> list[Sequence[str]]:
     """Return the valid words of each level below `first`."""
     if first in _VALUES:

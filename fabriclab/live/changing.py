@@ -59,6 +59,17 @@ class NetworkChanges:
         for name, answer in answers.items():
             server.answer(name, answer)
 
+    def congestion_controls(self) -> dict[str, str]:
+        """Return the congestion control of each host that has another one than when the lab came up."""
+        pairs = [(node, self.plan.node(node.name)) for node in self._running.wanted.plan.nodes if node.transport]
+        return {
+            new.name: new.transport.congestion_control
+            for old, new in pairs
+            if old.transport is not None
+            and new.transport is not None
+            and old.transport.congestion_control != new.transport.congestion_control
+        }
+
     @property
     def plan(self) -> Plan:
         """The plan as settings have made it."""
@@ -100,6 +111,11 @@ class NetworkChanges:
         plan = Resolver(lab).resolve_applied(after)
         told = [_replaced(lab, key, (before, self.plan), (after, plan)) for key in keys]
         event = self._event(plan)
+        begun = [node for node in event.nodes if node.transport and node.transport.congestion_control == "dctcp"]
+        if any(self._control(node.name) != "dctcp" for node in begun):
+            told.append(
+                "(what runs already listens without ECN for it: traffic that is started from now on has all of DCTCP)"
+            )
         if not event.nodes and event.bgp is None:
             return told, keys, None
         return told, keys, event
@@ -107,6 +123,10 @@ class NetworkChanges:
     def _with(self, keys: Mapping[str, ScalarValue]) -> dict[str, ScalarValue]:
         """Return all that is set with these, which have the last word."""
         return {**{key: value for key, value in self._later.items() if key not in keys}, **keys}
+
+    def _control(self, host: str) -> str:
+        transport = self.plan.node(host).transport
+        return "" if transport is None else transport.congestion_control
 
     def _lab(self) -> WrittenLab:
         lab = self._running.wanted.lab

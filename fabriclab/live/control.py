@@ -143,7 +143,8 @@ class Control:
             self._live_programs.setdefault(traffic.name, []).append(names)
             epoch_ns = int(said.get("epoch_ns") or 0)
             place = f"{LIVE_FILES}/{number}"
-            self._running.changes.add(Done(epoch_ns, kind, words, {**details, "directory": place}))
+            more = {"directory": place, "congestion_controls": self._network.congestion_controls()}
+            self._running.changes.add(Done(epoch_ns, kind, words, {**details, **more}))
         return {**await self._state({}), "flows": start.flows, "epoch_ns": said.get("epoch_ns")}
 
     def _over(self, traffic: str, names: list[str]) -> None:

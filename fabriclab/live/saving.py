@@ -39,6 +39,7 @@ README = "README.md"
 _LARGEST_PLAN_BYTES = 1 << 30
 _AFTER_NS = 1_000_000_000
 _TRACE_NAME = "by-hand"
+_OF_LISTENERS = ("receive_buffer", "send_buffer", "window_limit")
 _NAME_LINE = re.compile(r"^name:.*$", re.MULTILINE)
 _DROPPED = ("question", "minutes", "study", "matrix", "checks", "validation")
 """They are about another experiment."""
@@ -137,6 +138,7 @@ def _write(session: _Session, part: Path, name: str) -> tuple[int, int]:
         write_all({part / trace: _trace_text(rows)})
         edited.append("traffic", _free(edited.names("traffic"), _TRACE_NAME), {"kind": "trace", "file": trace})
     _put_limit(session, edited, [at_ns for _, at_ns in events], rows)
+    _note_listeners(session, rows)
     dropped = [section for section in _DROPPED if edited.remove(section)]
     if dropped:
         session.left_out.append(f"{', '.join(dropped)}: they are about the experiment that it was")
@@ -149,6 +151,16 @@ def _write(session: _Session, part: Path, name: str) -> tuple[int, int]:
     write_all({part / topology.FILE_NAME: text, part / experiment.FILE_NAME: edited.text(), part / README: readme})
     parse_lab(part)
     return len(events), len(rows)
+
+
+def _note_listeners(session: _Session, rows: Sequence[Row]) -> None:
+    """Say what flows by hand had of their own listeners, which the lab's are not."""
+    keys = {key for done in session.done if done.kind == "set" for key in done.details["keys"]}
+    of_listeners = sorted(key for key in keys if rows and key.rpartition(".")[2] in _OF_LISTENERS)
+    if of_listeners:
+        session.left_out.append(
+            f"{', '.join(of_listeners)} for flows by hand: the lab's programs read it once, when they begin"
+        )
 
 
 def _same_lab(session: _Session, part: Path) -> Lab:
@@ -213,10 +225,24 @@ def _flows(session: _Session) -> Iterator[Row]:
                 row["stop_ns"] = str(min(stop_ns, int(row["stop_ns"])))
             elif stop_ns is not None:
                 cut += 1
+            if not row.get("congestion_control"):
+                row["congestion_control"] = _control(session.plan, done.details.get("congestion_controls", {}), row)
             yield {**row, "flow": str(number)}
             number += 1
     if cut:
         session.left_out.append(f"`stop` may have cut some of {format_count(cut, 'flow')}: in the lab they are whole")
+
+
+def _control(plan: Plan, changed: Mapping[str, str], row: Row) -> str:
+    """Return the congestion control that both ends of a flow had, where it is not the one that they began with.
+
+    The lab's flows come to listeners that are opened at its beginning: they learn of another one by the trace alone.
+    """
+    found = set()
+    for host in (row["src"], row["dst"]):
+        transport = plan.node(host).transport
+        found.add(changed.get(host, "" if transport is None else transport.congestion_control))
+    return found.pop() if len(found) == 1 and not changed.keys().isdisjoint((row["src"], row["dst"])) else ""
 
 
 def _places(done: Done) -> list[str]:

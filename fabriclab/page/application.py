@@ -11,17 +11,20 @@ from starlette.routing import Route, WebSocketRoute
 
 from fabriclab.page.assets import FILES, load
 from fabriclab.page.feed import serve_feed
-from fabriclab.page.guard import Guard, Keys
+from fabriclab.page.guard import Guard, Keys, ProxyGuard, TokenGuard
 from fabriclab.page.terminals import serve_terminal
 
 
-def application(keys: Keys) -> Guard:
-    """Return the application, guarded. Raises PageError where its files are not built."""
+def application(keys: Keys | None) -> Guard:
+    """Return the application, guarded: by these keys, or by a proxy alone. Raises PageError where its files are not
+    built.
+    """
     routes: list[Route | WebSocketRoute] = [
         Route("/" if name == "index.html" else f"/{name}", _file(data, FILES[name])) for name, data in load().items()
     ]
     routes += [WebSocketRoute("/feed", serve_feed), WebSocketRoute("/terminal", serve_terminal)]
-    return Guard(Starlette(routes=routes), keys)
+    app = Starlette(routes=routes)
+    return ProxyGuard(app) if keys is None else TokenGuard(app, keys)
 
 
 def _file(data: bytes, media_type: str) -> Callable[[Request], Awaitable[Response]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 from fabriclab.engine.packed import cache_root
@@ -34,7 +35,10 @@ def key() -> str:
 
 
 def made() -> Path:
-    """Return the directory that the page's files are made in, or come in with a wheel."""
+    """Return the directory that the page's files are made in, or come in with a wheel; Docker images name theirs."""
+    named = os.environ.get("FABRICLAB_PAGE")
+    if named:
+        return Path(named)
     return shipped("page") if is_installed() else cache_root() / "page" / key()
 
 

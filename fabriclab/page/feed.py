@@ -27,12 +27,14 @@ from fabriclab.page.patience import within_reason
 LOOK_S = 0.05
 _STATE_EVERY, _FLOWS_EVERY = 4, 8
 """So many looks apart."""
+_REFUSED_FOR = 40
+"""So many looks are left out after one that the lab refused: its engine has none, or a port is not there."""
 _MOST_ASKED = 8
 """Questions of one browser that may wait for their answers."""
 _LONGEST_MESSAGE = 1 << 16
 QUESTIONS = (
     *("state", "pause", "resume", "step", "speed", "start", "stop", "flow"),
-    *("look", "connections", "set", "link", "node", "adjustable"),
+    *("look", "connections", "set", "link", "node", "adjustable", "break", "breaks", "unbreak"),
 )
 """What a browser may ask a lab's server for."""
 
@@ -171,40 +173,52 @@ class Feed:
 
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()
-        turn, next_s = 0, loop.time()
+        turn, look_again, next_s = 0, 0, loop.time()
         while True:
-            if self._ports != []:
-                await self._tell("look", {"do": "look", "ports": self._ports, "packets": self._packets})
+            if self._ports != [] and turn >= look_again:
+                question = {"do": "look", "ports": self._ports, "packets": self._packets}
+                if await self._tell("look", question) is None:
+                    look_again = turn + _REFUSED_FOR
             if turn % _STATE_EVERY == 0:
-                now_ns = decode(await self._tell("state", {"do": "state"})).get("now_ns", 0)
+                state = await self._tell("state", {"do": "state"})
                 if turn % _FLOWS_EVERY == 0:
-                    await self._tell_flows(now_ns)
-                    await self._tell("adjustable", {"do": "adjustable"})
+                    await self._tell_flows(decode(state or b"{}").get("now_ns", 0))
+                    for kind in ("adjustable", "breaks"):
+                        await self._tell(kind, {"do": kind})
             turn += 1
             next_s = max(next_s + LOOK_S, loop.time())
             await asyncio.sleep(next_s - loop.time())
 
-    async def _tell(self, kind: str, question: dict[str, Any]) -> bytes:
+    async def _tell(self, kind: str, question: dict[str, Any]) -> bytes | None:
         """Ask the lab and tell the browser what has changed; returns the answer. Raises Gone.
 
-        What the lab refuses is told, once.
+        What the lab refuses is told, once; then there is no answer.
         """
         try:
             body = await asked(self._name, question)
         except Gone:
             raise
         except LiveError as error:
-            kind, body = f"no {kind}", encode({"message": str(error)})
+            await self._send_changed(f"no {kind}", encode({"message": str(error)}))
+            return None
+        await self._send_changed(kind, body)
+        return body
+
+    async def _send_changed(self, kind: str, body: bytes) -> None:
         if self._told.get(kind) != body:
             self._told[kind] = body
             await self._send_raw(kind, body)
-        return body
 
     async def _tell_flows(self, now_ns: int) -> None:
         assert self._flows is not None
-        started = decode(await asked(self._name, {"do": "started"}))["started"]
+        try:
+            started = decode(await asked(self._name, {"do": "started"}))["started"]
+        except Gone:
+            raise
+        except LiveError:
+            started = {}
         told = await asyncio.to_thread(self._flows.look, now_ns, started)
         body = encode(told)
-        if told["ended"] or self._told.get("flows") != body:
-            self._told["flows"] = body
-            await self._send_raw("flows", body)
+        if told["ended"]:
+            self._told.pop("flows", None)
+        await self._send_changed("flows", body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from abc import ABC, abstractmethod
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlencode
 
@@ -85,25 +86,22 @@ class Keys:
         response.set_cookie(self.cookie_name, self._cookie, path="/", httponly=True, samesite="strict")
 
 
-class Guard:
+class Guard(ABC):
     """Stands before an application, and passes on what may come in."""
 
-    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._keys = keys
-        self._hosts = {f"{name}:{keys.port}" for name in ("127.0.0.1", "localhost")}
-        self._origins = {f"http://{host}" for host in self._hosts}
+
+    @abstractmethod
+    def answer(self, scope: Scope, headers: Headers, is_page_load: bool) -> Response | None:
+        """Return the answer to a request that is not passed on, None for one that is."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
         if scope["type"] not in ("http", "websocket"):
             return
         is_page_load = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        answer = self._refusal(Headers(scope=scope), is_page_load)
-        if answer is None and is_page_load:
-            answer = self._entrance(scope)
-        if answer is None and not self._keys.knows(Headers(scope=scope)):
-            answer = PlainTextResponse(_REFUSED, 403)
+        answer = self.answer(scope, Headers(scope=scope), is_page_load)
         if scope["type"] == "websocket":
             await (self._close(send) if answer else self._app(scope, receive, send))
             return
@@ -115,12 +113,44 @@ class Guard:
 
         await (answer or self._app)(scope, receive, send_with_headers)
 
+    async def _close(self, send: Send) -> None:
+        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+
+
+class ProxyGuard(Guard):
+    """Behind a proxy that knows who comes, on a socket of this user's: refuses what another site sends."""
+
+    def answer(self, scope: Scope, headers: Headers, is_page_load: bool) -> Response | None:
+        """Let a page load in, and what comes from a page of the name that is asked for."""
+        origin, host = headers.get("origin"), headers.get("host")
+        same = origin in (f"http://{host}", f"https://{host}")
+        return None if same or (is_page_load and origin is None) else _elsewhere()
+
+
+class TokenGuard(Guard):
+    """On a port of loopback: lets in who has the token."""
+
+    def __init__(self, app: ASGIApp, keys: Keys) -> None:
+        super().__init__(app)
+        self._keys = keys
+        self._hosts = {f"{name}:{keys.port}" for name in ("127.0.0.1", "localhost")}
+        self._origins = {f"http://{host}" for host in self._hosts}
+
+    def answer(self, scope: Scope, headers: Headers, is_page_load: bool) -> Response | None:
+        """Let in what has the cookie, and give it to what has the token."""
+        answer = self._refusal(headers, is_page_load)
+        if answer is None and is_page_load:
+            answer = self._entrance(scope)
+        if answer is None and not self._keys.knows(headers):
+            answer = PlainTextResponse(_REFUSED, 403)
+        return answer
+
     def _refusal(self, headers: Headers, is_page_load: bool) -> Response | None:
         if headers.get("host") not in self._hosts or len(headers.getlist("host")) != 1:
             return PlainTextResponse("This server answers by the name 127.0.0.1 or localhost only.\n", 403)
         origin = headers.get("origin")
         if origin not in self._origins and not (is_page_load and origin is None):
-            return PlainTextResponse("Only this server's own page may send that.\n", 403)
+            return _elsewhere()
         return None
 
     def _entrance(self, scope: Scope) -> Response | None:
@@ -137,8 +167,9 @@ class Guard:
         self._keys.give(answer)
         return answer
 
-    async def _close(self, send: Send) -> None:
-        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+
+def _elsewhere() -> Response:
+    return PlainTextResponse("Only this server's own page may send that.\n", 403)
 
 
 def _same(one: str, other: str) -> bool:

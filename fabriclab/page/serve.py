@@ -9,6 +9,7 @@ import os
 import socket
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import uvicorn
 
@@ -26,15 +27,14 @@ _LAST_WORDS_S = 3.0
 """How long browsers may learn that the lab has gone down."""
 
 
-class Page:
-    """The page's server, bound to a port of loopback that it alone has."""
+class Server:
+    """Serves the page on a socket."""
 
-    def __init__(self, port: int) -> None:
-        """Take a port; 0 is any that is free. Raises OSError, PageError."""
-        self._socket = socket.create_server((_LOOPBACK, port))
-        self.keys = Keys(self._socket.getsockname()[1])
+    def __init__(self, listening: socket.socket, keys: Keys | None) -> None:
+        """Take the socket, and what lets a browser in; None: who reaches the socket is let in. Raises PageError."""
+        self._socket = listening
         config = uvicorn.Config(
-            application(self.keys),
+            application(keys),
             lifespan="off",
             log_level="error",
             access_log=False,
@@ -66,6 +66,33 @@ class Page:
         if lab is not None:
             self._server.should_exit = True
         await serving
+
+
+class Page(Server):
+    """The page at a port of loopback, for whoever has its keys."""
+
+    def __init__(self, port: int) -> None:
+        """Take a port; 0 is any that is free. Raises OSError, PageError."""
+        listening = socket.create_server((_LOOPBACK, port))
+        self.keys = Keys(listening.getsockname()[1])
+        super().__init__(listening, self.keys)
+
+
+class ProxiedPage(Server):
+    """The page at a Unix socket of this user's alone, for a proxy that knows who comes."""
+
+    def __init__(self, path: Path) -> None:
+        """Make the socket; one that somebody left there is replaced. Raises OSError, PageError."""
+        if path.is_socket():
+            path.unlink()
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        before = os.umask(0o177)
+        try:
+            listening.bind(str(path))
+        finally:
+            os.umask(before)
+        listening.listen()
+        super().__init__(listening, None)
 
 
 def path_of(lab: str | None) -> str:

@@ -204,6 +204,8 @@ class TestReal:
         assert "Read-only" in in_seat("seat01", "touch room/theirs 2>&1 || true")
         in_seat("seat01", "fabriclab up room/mine --idle --out /tmp/live")
         assert "incast" in in_seat("seat01", "fabriclab ps") and "incast" not in in_seat("seat02", "fabriclab ps 2>&1")
+        assert people["seat01"].get("/user/seat01/live/")[0] == 200
+        assert people["seat02"].get("/user/seat01/live/")[0] == 403
         in_seat("seat01", "fabriclab down")
 
 

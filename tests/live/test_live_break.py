@@ -102,3 +102,31 @@ def test_a_step_ends_where_a_break_point_stops_it(desk: Path) -> None:
             live.break_at("s1 is full")
     with pytest.raises(fabriclab.UpFailed, match="no node 's2'"):
         fabriclab.up("incast", breaks=["s2 drop"], out="none")
+
+
+def test_a_flow_ends_when_its_receiver_has_it_all(desk: Path) -> None:
+    with fabriclab.up("dctcp-queue", idle=True, speed=SLOWLY, out="run") as live:
+        live.pause()
+        live.speed = "max"
+        number = 2  # behind the two of the lab's own
+        live.break_at(f"flow {number} ends")
+        live.flow("h1", "h3", "100 KB")
+        instant = live.step("1 s")
+        assert live.stopped == f"flow {number} ends"
+        live.step("1 s")
+        run = live.down()
+    assert run.flows.collect().select("flow", "end_ns").row(0) == (number, instant)
+
+
+def test_every_mark_is_told_once(desk: Path) -> None:
+    with fabriclab.up(
+        "dctcp-queue", set={"variant": "dctcp"}, speed=SLOWLY, breaks=["s1:eth3 mark"], out="run"
+    ) as live:
+        live.pause()
+        live.speed = "max"
+        told = 0
+        for _ in range(10):
+            live.step("1 s")
+            assert live.stopped is not None
+            told += int(live.stopped.removeprefix("s1:eth3: ").split()[0])
+        assert told == port(live, "s1:eth3").marks == port(live, "s1:eth3").queues[0].marks

@@ -11,9 +11,16 @@ from typer.testing import CliRunner
 
 import fabriclab
 from fabriclab.cli.app import app
+from fabriclab.errors import ArgumentError
 from fabriclab.formats.live import Input
 from fabriclab.live.changes_log import CHANGES_FILE
 from fabriclab.live.client import LiveError
+from fabriclab.live.completing import (
+    complete_live_key,
+    complete_live_node,
+    complete_live_place,
+    complete_live_port,
+)
 from fabriclab.live.lab import Live
 from fabriclab.live.node import vtysh_in_node
 from fabriclab.live.recording import read_recording
@@ -38,7 +45,8 @@ def test_a_setting_is_told_with_what_it_replaced_and_changes_no_more_than_it_say
     assert live.set({"switches.s1.ecn_threshold": "30 KB"}) == ["switches.s1.ecn_threshold: none -> 30 KB"]
     assert live.set({"switches.default.ecn_threshold": "20 KB"})[1] == "(no node is another by it)"
     assert live.set({"switches.s1.ecn_threshold": "30000 B"}) == ["switches.s1.ecn_threshold: is 30 KB already"]
-    assert live.set({"hosts.h1.congestion_control": "dctcp"}) == ["hosts.h1.congestion_control: cubic -> dctcp"]
+    told, note = live.set({"hosts.h1.congestion_control": "dctcp"})
+    assert told == "hosts.h1.congestion_control: cubic -> dctcp" and "listens without ECN" in note
     threshold, control = changes_of(live)
     red = "handle 3: red limit 0 min {0} max {1} probability 1 avpkt {2} burst {3} bandwidth 1000000000bit ecn"
     assert lines_of(threshold) == [
@@ -150,5 +158,18 @@ def test_the_commands_say_what_was_and_is(live: Live) -> None:
     assert said("node", "down", "h2").startswith("h2: up -> down\n")
     assert "nothing that a node does" in said("node", "set", "h2")
     assert "this lab's routes are static: no node runs FRR" in said("vtysh", "s1", "-c", "show ip route")
-    with pytest.raises(fabriclab.errors.ArgumentError, match="s1: this lab's routes are static"):
+    with pytest.raises(ArgumentError, match="s1: this lab's routes are static"):
         vtysh_in_node("s1", ())
+
+
+def test_a_shell_completes_nodes_ports_and_keys(live: Live) -> None:
+    assert complete_live_node("h") == ["h1", "h2"]
+    assert complete_live_port("s1:") == ["s1:eth1", "s1:eth2"]
+    assert complete_live_place("s1") == ["s1"] and complete_live_place("s1:") == ["s1:eth1", "s1:eth2"]
+    assert complete_live_key("r") == ["rounds=", "routing."]
+    assert complete_live_key("switches.s") == ["switches.s1."]
+    assert complete_live_key("switches.s1.ecn") == ["switches.s1.ecn_threshold="]
+    assert complete_live_key("nothing.") == complete_live_key("links.rate.") == []
+    with fabriclab.up("pair", idle=True):
+        assert complete_live_node("pair-2:h") == ["pair-2:h1", "pair-2:h2"]
+        assert complete_live_key("r") == []

@@ -106,3 +106,14 @@ def test_what_can_be_no_lab_is_said_and_nothing_is_left(served_here: Path) -> No
     with pytest.raises(ChangesError, match=r"changes\.jsonl:2: says nothing that was done"):
         list(read_changes(live.directory))
     assert not list(Path().glob("*mine*"))
+
+
+def test_a_flow_keeps_the_congestion_control_that_both_its_ends_had(live: Live) -> None:
+    live.set({"hosts.h1.congestion_control": "bbr"})
+    live.flow("h1", "h2", "20 KB")
+    live.set({"hosts.default.congestion_control": "bbr", "hosts.default.receive_buffer": "1 MB"})
+    live.flow("h1", "h2", "20 KB")
+    live.flow("h1", "h2", "20 KB", congestion_control="reno")
+    saved = fabriclab.save_lab(live.directory, "mine")
+    assert [row["congestion_control"] for row in rows_of(Path("mine/by-hand.csv"))] == ["", "bbr", "reno"]
+    assert saved.left_out[0].startswith("hosts.default.receive_buffer for flows by hand: ")

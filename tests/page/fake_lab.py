@@ -29,9 +29,9 @@ LOG = (
 )
 
 
-def plan() -> Plan:
-    """Return the plan of `incast`."""
-    return resolve_plan(load_lab("incast").written, {}, None)
+def plan(lab: str = "incast") -> Plan:
+    """Return the plan of a lab."""
+    return resolve_plan(load_lab(lab).written, {}, None)
 
 
 class FakeLab:
@@ -42,6 +42,7 @@ class FakeLab:
         self.directory = directory
         self.asked: list[dict[str, Any]] = []
         self.looks = 0
+        self.refused: set[str] = set()
         self.paused = False
         self.down: set[str] = set()
         self._begun = time.monotonic_ns()
@@ -130,14 +131,18 @@ class FakeLab:
                 return
 
     def _answer(self, question: dict[str, Any]) -> tuple[int, bytes]:
-        if question["do"] not in ("look", "state", "started", "adjustable"):
+        if question["do"] not in ("look", "state", "started", "adjustable", "breaks"):
             self.asked.append(question)
         match question["do"]:
+            case refused if refused in self.refused:
+                return Output.ERROR, json.dumps({"message": f"{refused}: not here"}).encode()
             case "pause" | "resume" | "state" | "speed" | "step":
                 self._pace(question)
                 body = {"now_ns": self.now_ns, "paused": self.paused, "speed": "1", "ratio": 1.0}
             case "started":
                 body = {"started": {}}
+            case "breaks" | "break":
+                body = {"breaks": [{"number": 1, "condition": "s1 drop"}], "number": 1}
             case "adjustable":
                 body = {"adjustable": list(adjustable(self.plan))}
             case "look":

@@ -55,10 +55,19 @@ def test_every_link_has_its_line_from_end_to_end() -> None:
 
 
 def test_what_a_slider_moves_has_the_value_of_the_plan() -> None:
-    assert {one["key"]: one["bytes"] for one in adjustable(plan())} == {
-        "switches.s1.buffer": 64_000,
-        "switches.s1.ecn_threshold": None,
-    }
+    assert list(adjustable(plan())) == [
+        {"node": "s1", "name": "buffer", "keys": ["switches.s1.buffer"], "bytes": 64_000},
+        {"node": "s1", "name": "ECN threshold", "keys": ["switches.s1.ecn_threshold"], "bytes": None},
+    ]
+
+
+def test_a_shared_buffer_has_pools_and_thresholds() -> None:
+    found = {one["name"]: one for one in adjustable(plan("ecn-thresholds"))}
+    pool, ramp = found["pool shared"], found["queues 2..7: threshold"]
+    assert pool["keys"] == ["switches.s1.pools.shared.size"]
+    assert ramp["bytes"] == 18_000
+    assert ramp["keys"][0] == "switches.s1.queues.2.wred.min" and ramp["keys"][-1] == "switches.s1.queues.7.wred.max"
+    assert "queue 1: threshold" not in found
 
 
 def test_the_colours_are_those_of_the_report() -> None:

@@ -6,27 +6,29 @@ import * as format from "./format.js";
 const STEPS = 100;
 const SPAN = 64;
 const UNSET = 30_000;
+const MOST_TOLD = 2;
 
 export class Changes {
   constructor(page) {
     this.page = page;
-    this.knobs = new Map();
+    this.knobs = [];
     byId("knob-node").onchange = () => this.draw();
     byId("set-form").onsubmit = (event) => {
       event.preventDefault();
       const [key, ...rest] = byId("set").value.split("=");
-      if (rest.length) this.set(key.trim(), rest.join("=").trim());
+      if (rest.length) this.set([key.trim()], rest.join("=").trim());
       else setText(byId("set-said"), "KEY=VALUE is wanted, such as switches.s1.ecn_threshold=30 KB");
     };
     this.show([]);
   }
 
-  async set(key, value) {
+  async set(keys, value) {
     const said = byId("set-said");
-    setText(said, `${key}=${value} …`);
+    setText(said, `${keys[0]}=${value} …`);
     try {
-      const answer = await this.page.wire.ask({ do: "set", settings: { [key]: value } });
-      setText(said, answer.changes.join("; "));
+      const answer = await this.page.wire.ask({ do: "set", settings: Object.fromEntries(keys.map((key) => [key, value])) });
+      const more = answer.changes.length > MOST_TOLD ? `; and ${answer.changes.length - MOST_TOLD} more` : "";
+      setText(said, answer.changes.slice(0, MOST_TOLD).join("; ") + more);
     } catch (error) {
       setText(said, error.message);
     }
@@ -36,40 +38,43 @@ export class Changes {
 
   // Take what can be set, with its values now.
   show(adjustable) {
-    const keys = adjustable.map((one) => one.key).join();
-    for (const one of adjustable) this.knobs.set(one.key, { ...this.knobs.get(one.key), ...one });
+    const keys = adjustable.map((one) => one.keys).join();
     if (keys !== this.keys) {
       this.keys = keys;
-      this.knobs = new Map(adjustable.map((one) => [one.key, { ...one, middle: one.bytes ?? UNSET }]));
+      this.knobs = adjustable.map((one) => ({ ...one, middle: one.bytes ?? UNSET }));
       fill(byId("knob-node"), [...new Set(adjustable.map((one) => one.node))]);
       byId("knob-node").parentElement.hidden = adjustable.length === 0;
       this.draw();
     }
-    for (const knob of this.knobs.values()) if (document.activeElement !== knob.input || !knob.moves) place(knob);
+    adjustable.forEach((one, index) => {
+      const knob = this.knobs[index];
+      knob.bytes = one.bytes;
+      if (!knob.moves) place(knob);
+    });
   }
 
   draw() {
-    for (const knob of this.knobs.values()) knob.input = null;
-    const shown = [...this.knobs.values()].filter((knob) => knob.node === byId("knob-node").value);
+    for (const knob of this.knobs) knob.input = null;
+    const shown = this.knobs.filter((knob) => knob.node === byId("knob-node").value);
     byId("knobs").replaceChildren(...shown.map((knob) => this.slider(knob)));
   }
 
   slider(knob) {
-    const id = `knob-${knob.key}`;
+    const id = `knob-${knob.keys[0]}`;
     const input = element("input", { type: "range", id, min: 0, max: STEPS });
     knob.input = input;
     knob.output = element("output", { for: id });
     input.oninput = () => {
-      this.knobs.get(knob.key).moves = true;
+      knob.moves = true;
       tell(knob, bytesAt(knob, Number(input.value)));
     };
     input.onchange = async () => {
-      await this.set(knob.key, `${bytesAt(knob, Number(input.value))} B`);
-      this.knobs.get(knob.key).moves = false;
-      place(this.knobs.get(knob.key));
+      await this.set(knob.keys, `${bytesAt(knob, Number(input.value))} B`);
+      knob.moves = false;
+      place(knob);
     };
     place(knob);
-    return element("p", { class: "knob" }, element("label", { for: id }, knob.name.replace("_", " ")), input, knob.output);
+    return element("p", { class: "knob" }, element("label", { for: id }, knob.name), input, knob.output);
   }
 }
 

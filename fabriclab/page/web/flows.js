@@ -17,7 +17,7 @@ export class FlowList {
     this.endedCount += ended.length;
     this.ended = [...ended.reverse(), ...this.ended].slice(0, KEPT);
     const words = incomplete ? " The trace is too long to list all that wait." : "";
-    setText(byId("flow-counts"), `${runningCount} running, ${this.endedCount} ended.${words}`);
+    setText(byId("flow-counts"), `${runningCount} running or ended within the last 0.5 s, ${this.endedCount} ended before.${words}`);
     this.table.show([...running.map((flow) => row(flow, "running")), ...this.ended.map((flow) => row(flow, flow.status))]);
   }
 }

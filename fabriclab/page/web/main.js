@@ -3,6 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "@xterm/xterm/css/xterm.css";
 import "./style.css";
+import { Breaks } from "./breaks.js";
 import { Changes } from "./changes.js";
 import { byId, fill, setText } from "./elements.js";
 import { FlowList, setUpTraffic } from "./flows.js";
@@ -46,7 +47,7 @@ class Page {
       "no look": (body) => this.say(`Queues and links can't be shown: ${body.message}`, true),
       state: (body) => this.told(body),
       adjustable: (body) => this.changes?.show(body.adjustable),
-      "no adjustable": () => {},
+      breaks: (body) => this.breaks?.show(body.breaks),
       flows: (body) => this.flows?.show(body),
       gone: ({ message }) => this.end(message),
       closed: () => this.end("The page's server has gone."),
@@ -77,6 +78,7 @@ class Page {
     this.selectLink(lab.drawing.links[0]);
     setUpTraffic(lab, this);
     this.changes = new Changes(this);
+    this.breaks = new Breaks(this);
     this.choose([], false);
     this.wants();
   }
@@ -110,7 +112,7 @@ class Page {
     if (document.activeElement !== byId("speed")) byId("speed").value = state.speed;
     setText(byId("now"), format.seconds(state.now_ns));
     const ratio = state.ratio === null ? "" : `, really ${Number(state.ratio.toPrecision(3))}`;
-    setText(byId("pace"), state.paused ? state.stopped ?? "paused" : `speed ${state.speed}${ratio}`);
+    setText(byId("pace"), state.paused ? state.stopped || "paused" : `speed ${state.speed}${ratio}`);
     setText(byId("pause"), state.paused ? "Resume" : "Pause");
     byId("pause").setAttribute("aria-pressed", state.paused);
     if (changed) this.wants();

@@ -9,6 +9,7 @@ import typer
 
 from fabriclab.cli.commands.live.options import PANEL, NameOption, Node
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.live.completing import complete_live_key, complete_live_port
 
 app = typer.Typer()
 
@@ -17,7 +18,12 @@ app = typer.Typer()
 def set_keys(
     settings: Annotated[
         list[str],
-        typer.Argument(metavar="KEY=VALUE...", help="A parameter, `variant`, or any key.", show_default=False),
+        typer.Argument(
+            metavar="KEY=VALUE...",
+            help="A parameter, `variant`, or any key.",
+            show_default=False,
+            autocompletion=complete_live_key,
+        ),
     ],
     lab: NameOption = None,
 ) -> None:
@@ -42,7 +48,13 @@ def set_keys(
 def link(
     action: Annotated[str, typer.Argument(metavar="ACTION", help="down, up, blackhole, or set.", show_default=False)],
     port: Annotated[
-        str, typer.Argument(metavar="[NAME:]NODE:PORT", help="One of the link's ports.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="[NAME:]NODE:PORT",
+            help="One of the link's ports.",
+            show_default=False,
+            autocompletion=complete_live_port,
+        ),
     ],
     settings: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="rate, delay, loss.", show_default=False)

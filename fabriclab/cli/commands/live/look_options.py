@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fabriclab.cli.commands.live.options import PANEL, NameOption
+from fabriclab.live.completing import complete_live_place
 
 app = typer.Typer()
 
@@ -16,7 +17,10 @@ def inspect(
     place: Annotated[
         str,
         typer.Argument(
-            metavar="[NAME:]NODE[:PORT]", help="A port, a switch or a host, such as s1:eth1.", show_default=False
+            metavar="[NAME:]NODE[:PORT]",
+            help="A port, a switch or a host, such as s1:eth1.",
+            show_default=False,
+            autocompletion=complete_live_place,
         ),
     ],
     flow: Annotated[

@@ -9,6 +9,7 @@ import typer
 
 from fabriclab.cli.arguments.options import Engine, Lab, Seed
 from fabriclab.cli.host.waiting import waiting
+from fabriclab.live.completing import complete_live_node
 
 PANEL = "Live labs"
 app = typer.Typer()
@@ -22,7 +23,13 @@ NameOption = Annotated[
     typer.Option("--lab", metavar="NAME", help="Which lab; needed where several are up.", show_default=False),
 ]
 Node = Annotated[
-    str, typer.Argument(metavar="[NAME:]NODE", help="A node of the lab (NAME) that is up.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="[NAME:]NODE",
+        help="A node of the lab (NAME) that is up.",
+        show_default=False,
+        autocompletion=complete_live_node,
+    ),
 ]
 _RAW = {"allow_interspersed_args": False, "ignore_unknown_options": True}
 """What follows the node is the command's own."""
@@ -80,6 +87,14 @@ def ui(
     name: Name = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of loopback.", show_default="any that is free")] = 0,
     browser: Annotated[bool, typer.Option("--open/--no-open", help="Start a browser.")] = False,
+    proxied: Annotated[
+        Path | None,
+        typer.Option(
+            "--socket",
+            metavar="PATH",
+            help="Listen on this Unix socket instead, for a proxy that knows who comes, such as JupyterHub.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the live page of the labs that are up, on loopback, until Ctrl-C; prints its address.
 
@@ -89,7 +104,7 @@ def ui(
         from fabriclab.cli.commands.live import ui as page
         from fabriclab.cli.host import failure
     with failure.reported():
-        page.ui(name, port, browser)
+        page.ui(name, port, browser, proxied)
 
 
 @app.command(rich_help_panel=PANEL)

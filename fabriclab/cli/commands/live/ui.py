@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
+from pathlib import Path
 
 from fabriclab.cli.host.failure import say
 from fabriclab.errors import ArgumentError, FabriclabError
@@ -14,8 +15,11 @@ from fabriclab.live.registry import chosen, labs
 MISSING = "the live page needs Starlette, Uvicorn and websockets; this installs them: pip install 'fabriclab[page]'"
 
 
-def ui(lab: str | None, port: int, browser: bool) -> None:
+def ui(lab: str | None, port: int, browser: bool, proxied: Path | None) -> None:
     """Serve the page of the labs that are up, until Ctrl-C. Raises RegistryError, ArgumentError, PageError."""
+    if proxied is not None:
+        _behind_proxy(proxied)
+        return
     if lab is not None or not labs():
         chosen(lab)
     try:
@@ -31,6 +35,18 @@ def ui(lab: str | None, port: int, browser: bool) -> None:
     say("the live page: whoever has this address is let in; Ctrl-C ends it")
     if browser:
         _open(page.keys.address_once(path_of(lab)))
+    page.serve()
+
+
+def _behind_proxy(path: Path) -> None:
+    try:
+        from fabriclab.page.serve import ProxiedPage
+    except ModuleNotFoundError:
+        raise FabriclabError(MISSING) from None
+    try:
+        page = ProxiedPage(path)
+    except OSError as error:
+        raise ArgumentError("--socket {0}: {1}", path, os.strerror(error.errno or 0)) from None
     page.serve()
 
 

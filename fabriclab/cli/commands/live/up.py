@@ -59,6 +59,7 @@ def text(up: Up, speed: str) -> str:
         f"  fabriclab shell {first}                 a shell in a node; `exec {first} -- ping -c3 {last}`",
         "  fabriclab pause, step '10 us', resume    time; `speed 1/100`",
         f"  fabriclab flow {first} {last} --size '1 MB'   one flow",
+        "  fabriclab ui                             all of it in a browser",
         "  fabriclab down                           the end: results, report",
     ]
     return "\n".join(lines) + "\n"
@@ -73,6 +74,7 @@ def containers_text(up: Up) -> str:
         "  traffic   none (`fabriclab run --engine containerlab` runs the lab's own)",
         "",
         f"  fabriclab shell {first}                 a shell in a node; `exec {first} -- ping -c3 {last}`",
+        "  fabriclab ui                             all of it in a browser",
         "  fabriclab down                           the end: no container is left",
     ]
     return "\n".join(lines) + "\n"

@@ -13,18 +13,17 @@
 #include <linux/netdevice.h>
 #include <linux/pkt_sched.h>
 #include <linux/rcupdate.h>
-#include <net/inet_hashtables.h>
-#include <net/inet_timewait_sock.h>
 #include <net/ip.h>
 #include <net/net_namespace.h>
 #include <net/sch_generic.h>
 #include <net/switch_port.h>
-#include <net/tcp.h>
 #include "live.h"
+#include "live_ends.h"
 #include "live_look.h"
 
 struct condition {
 	struct live_condition asked;
+	struct live_ends ends;
 	/* The switch port whose queue it watches. */
 	struct Qdisc *watched;
 	/* It has been false, so that it stops time when it comes true. */
@@ -220,40 +219,17 @@ static void check_counter(struct condition *condition)
 
 /* -- Flows ------------------------------------------------------------------------- */
 
-static u32 mark_of(struct sock *sk)
-{
-	return sk->sk_state == TCP_TIME_WAIT ? inet_twsk(sk)->tw_mark :
-	       sk_fullsock(sk) ? READ_ONCE(sk->sk_mark) : 0;
-}
-
-/* How many ends of a flow's connection are open, and how many close. */
-static void count_ends(u32 mark, unsigned int *open, unsigned int *closing)
-{
-	struct inet_hashinfo *table = init_net.ipv4.tcp_death_row.hashinfo;
-	struct hlist_nulls_node *place;
-	struct sock *sk;
-	u32 bucket;
-
-	for (bucket = 0; bucket <= table->ehash_mask; bucket++)
-		sk_nulls_for_each(sk, place, &table->ehash[bucket].chain) {
-			if (mark_of(sk) != mark)
-				continue;
-			if ((1 << sk->sk_state) & (TCPF_ESTABLISHED | TCPF_SYN_SENT | TCPF_SYN_RECV))
-				++*open;
-			else
-				++*closing;
-		}
-}
-
 static void check_flow(struct condition *condition)
 {
+	u32 mark = condition->asked.mark;
 	unsigned int open = 0, closing = 0;
 	bool ends;
 
-	count_ends(condition->asked.mark, &open, &closing);
+	live_ends_find(&condition->ends, mark, !condition->before);
+	live_ends_count(&condition->ends, mark, &open, &closing);
 	ends = condition->before && (closing || !open);
-	judge(condition, ends, condition->asked.mark - 1);
-	/* It ends once, until it is open at both ends again. */
+	judge(condition, ends, mark - 1);
+	/* It ends once, until it is open again. */
 	condition->before = open && !closing;
 }
 
@@ -308,6 +284,7 @@ void live_break_set(const struct live_header *asked, const void *payload, u64 un
 	    (asked->length && asked->length != sizeof(condition->asked)))
 		panic("fabriclab.live: condition %llu of %u bytes\n", asked->a, asked->length);
 	memset(condition, 0, sizeof(*condition));
+	condition->ends.sockets = -1;
 	memcpy(&condition->asked, payload, asked->length);
 	condition->asked.interface[LIVE_NAME_MAX - 1] = 0;
 	while (condition_count && !conditions[condition_count - 1].asked.kind)
