@@ -20,6 +20,7 @@ from fabriclab.lab import AppliedSettings
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab.failures import LINK_ACTIONS, read_link_event
 from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.plain_data import scalar_text
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean
 from fabriclab.lab.settings import check_key, check_later, is_dotted, normalise, split_key
 from fabriclab.lab.study import VARIANT
@@ -222,7 +223,7 @@ class NetworkChanges:
             self._state = self._state.after(event)
             for key, value in event.settings.items():
                 self._later.pop(key, None)
-                self._later[key] = ScalarValue(str(value), Place(f"events.{event.name}"), quoted=True)
+                self._later[key] = ScalarValue(scalar_text(value) or "", Place(f"events.{event.name}"), quoted=True)
             self._happened += 1
 
     async def _do(self, event: Event) -> int:

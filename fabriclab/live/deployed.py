@@ -154,6 +154,9 @@ class DeployedMachine:
         """Refuse."""
         raise Refused(_IN_REAL_TIME.format("a condition stop time"))
 
+    def forget_conditions(self) -> None:
+        """Do nothing: there are none."""
+
     async def stop(self) -> NoReturn:
         """Refuse."""
         raise Refused(_IN_REAL_TIME.format("time be stopped"))

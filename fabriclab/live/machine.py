@@ -111,6 +111,7 @@ class LiveMachine:
         self._given: _Waiting | None = None
         self._stops: dict[Stop, list[asyncio.Future[int]]] = {why: [] for why in Stop}
         self._looks: deque[_Look] = deque()
+        self._conditions: set[int] = set()
         self._may_look = asyncio.Semaphore(_MOST_LOOKS)
         self._writer: asyncio.StreamWriter | None = None
         self._gone: MachineGone | None = None
@@ -166,6 +167,8 @@ class LiveMachine:
             case Answer.CHARGED:
                 self.busy.told(*parse_nap(payload)[3:])
             case Answer.CLOCK:
+                # Time goes: it was let go on while word of a stop was on its way here.
+                self.is_stopped, self.broke = False, None
                 self._at(head.a, head.b)
                 self.ratio.told(head.b, head.a)
             case Answer.STOPPED:
@@ -317,6 +320,13 @@ class LiveMachine:
     def set_condition(self, number: int, packed: bytes) -> None:
         """Let time stop when a condition comes true; b"" forgets it. Raises MachineGone."""
         self._send(request(Request.BREAK, number, payload=packed))
+        self._conditions.add(number)
+
+    def forget_conditions(self) -> None:
+        """Let nothing stop time any more but the host. Raises MachineGone."""
+        for number in sorted(self._conditions):
+            self._send(request(Request.BREAK, number))
+        self._conditions.clear()
 
     def replaying(self, wanted: bool) -> None:
         """Let no event happen before the host has said which input comes next; False: the recording is at its end."""

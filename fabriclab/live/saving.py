@@ -26,6 +26,7 @@ from fabriclab.lab.network import topology
 from fabriclab.lab.reading.document import ScalarValue, SequenceValue
 from fabriclab.lab.reading.edited_yaml import EditedYaml
 from fabriclab.lab.reading.files import LARGEST_YAML_BYTES
+from fabriclab.lab.reading.plain_data import scalar_text
 from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.settings import split_key
 from fabriclab.lab.study import VARIANT
@@ -167,7 +168,7 @@ def _same_lab(session: _Session, part: Path) -> Lab:
     """Return the lab as it came up. Raises SaveError where the files that it names are others now."""
     lab = parse_lab(part, every_point=False)
     settings = {
-        key: ScalarValue(str(value), Place(f"{key}={value}"), quoted=True)
+        key: ScalarValue(scalar_text(value) or "", Place(f"{key}={value}"), quoted=True)
         for key, value in session.plan.settings.items()
     }
     plan = resolve_plan(lab, settings, session.plan.seed)

@@ -200,6 +200,7 @@ class Server:
             return
         machine = running.machine
         with suppress(MachineGone, Refused):
+            machine.forget_conditions()
             machine.speed = None
             machine.go_on()
             session = self.new_session(Task())

@@ -77,9 +77,11 @@ def _check_switch(name: str, old: Switch | None, new: Switch | None) -> None:
 
 
 def _check_transport(name: str, old: Transport | None, new: Transport | None) -> None:
-    mptcp = [transport is not None and transport.mptcp is not None for transport in (old, new)]
-    if mptcp[0] != mptcp[1]:
+    here, there = (None if transport is None else transport.mptcp for transport in (old, new))
+    if (here is None) != (there is None):
         raise UnchangeableError(f"{name}: MPTCP's endpoints are made with the lab only")
+    if here is not None and there is not None and here.subflows != there.subflows:
+        raise UnchangeableError(f"{name}: MPTCP's subflows have addresses of their own, made with the lab only")
 
 
 def _check_queue(name: str, old: Queue, new: Queue) -> None:

@@ -130,3 +130,10 @@ def test_every_mark_is_told_once(desk: Path) -> None:
             assert live.stopped is not None
             told += int(live.stopped.removeprefix("s1:eth3: ").split()[0])
         assert told == port(live, "s1:eth3").marks == port(live, "s1:eth3").queues[0].marks
+
+
+def test_a_lab_goes_down_whatever_would_stop_its_time(desk: Path) -> None:
+    with fabriclab.up("incast", set=INCAST, speed="max", breaks=["drop", "flow 3 ends", "timeout"], out="run") as live:
+        while live.stopped is None:
+            assert live.now < 10**10
+        assert live.down().status == "complete"

@@ -63,7 +63,9 @@ def test_a_session_becomes_a_lab(live: Live) -> None:
 
 def test_what_was_set_when_it_came_up_and_its_comments_are_kept(served_here: Path) -> None:
     Path("pair/experiment.yml").write_text(COMMENTED)
-    with fabriclab.up("pair", set={"switches.s1.buffer": "70 KB", "rounds": 3}, seed=7) as live:
+    with fabriclab.up(
+        "pair", set={"switches.s1.buffer": "70 KB", "rounds": 3, "hosts.h1.delayed_ack": False}, seed=7
+    ) as live:
         Path("pair/experiment.yml").write_text("title: another\n")
         live.set({"switches.s1.buffer": "80 KB"})
     result = CliRunner().invoke(app, ["save-lab", str(live.directory), "-o", "mine"])
