@@ -16,6 +16,7 @@ from fabriclab.compile.machine import machine_memory_bytes
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.job import Step
 from fabriclab.formats.plan.model import Event, Plan
+from fabriclab.formats.where_clause import Scalar
 from fabriclab.lab import AppliedSettings
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab.failures import LINK_ACTIONS, read_link_event
@@ -306,8 +307,16 @@ def _replaced(
 ) -> str:
     """Return what a key was and is."""
     old, new = (value_at(key, applied, plan.nodes) for applied, plan in (before, after))
-    shown = "(not written)" if old is None else old
-    return f"{key}: is {new} already" if old == new else f"{key}: {shown} -> {new}"
+    if old == new:
+        return f"{key}: is {_shown(new)} already"
+    return f"{key}: {_shown(old)} -> {_shown(new)}"
+
+
+def _shown(value: Scalar | None) -> str:
+    """Return a value as a lab's file has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "(not written)" if value is None else str(value)
 
 
 def _link_words(state: Timeline, link: tuple[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""What a shell completes of labs that are up: nodes, ports, and keys that can be set.
+"""What a shell completes of labs that are up: their names, nodes, ports, and keys that can be set.
 
 Whatever goes wrong, a completion says nothing: the command itself will.
 """
@@ -8,6 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+
+def complete_live_lab(incomplete: str) -> list[str]:
+    """Return the names of the labs that are up."""
+    with suppress(Exception):
+        from fabriclab.live.registry import labs
+
+        return [name for name in labs() if name.startswith(incomplete)]
+    return []
 
 
 def complete_live_node(incomplete: str) -> list[str]:

@@ -17,6 +17,7 @@ from fabriclab.live.changes_log import CHANGES_FILE
 from fabriclab.live.client import LiveError
 from fabriclab.live.completing import (
     complete_live_key,
+    complete_live_lab,
     complete_live_node,
     complete_live_place,
     complete_live_port,
@@ -45,9 +46,10 @@ def test_a_setting_is_told_with_what_it_replaced_and_changes_no_more_than_it_say
     assert live.set({"switches.s1.ecn_threshold": "30 KB"}) == ["switches.s1.ecn_threshold: none -> 30 KB"]
     assert live.set({"switches.default.ecn_threshold": "20 KB"})[1] == "(no node is another by it)"
     assert live.set({"switches.s1.ecn_threshold": "30000 B"}) == ["switches.s1.ecn_threshold: is 30 KB already"]
+    assert live.set({"hosts.h2.delayed_ack": False}) == ["hosts.h2.delayed_ack: true -> false"]
     told, note = live.set({"hosts.h1.congestion_control": "dctcp"})
     assert told == "hosts.h1.congestion_control: cubic -> dctcp" and "listens without ECN" in note
-    threshold, control = changes_of(live)
+    threshold, _, control = changes_of(live)
     red = "handle 3: red limit 0 min {0} max {1} probability 1 avpkt {2} burst {3} bandwidth 1000000000bit ecn"
     assert lines_of(threshold) == [
         f"s1 tc qdisc change dev {port} parent 2:1 {red.format(30_000, 30_001, 1000, 30)}" for port in ("eth1", "eth2")
@@ -163,6 +165,7 @@ def test_the_commands_say_what_was_and_is(live: Live) -> None:
 
 
 def test_a_shell_completes_nodes_ports_and_keys(live: Live) -> None:
+    assert complete_live_lab("p") == ["pair"]
     assert complete_live_node("h") == ["h1", "h2"]
     assert complete_live_port("s1:") == ["s1:eth1", "s1:eth2"]
     assert complete_live_place("s1") == ["s1"] and complete_live_place("s1:") == ["s1:eth1", "s1:eth2"]

@@ -9,18 +9,29 @@ import typer
 
 from fabriclab.cli.arguments.options import Engine, Lab, Seed
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.live.completing import complete_live_node
+from fabriclab.live.completing import complete_live_lab, complete_live_node
 
 PANEL = "Live labs"
 app = typer.Typer()
 
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="NAME", help="Which lab; needed where several are up.", show_default=False),
+    typer.Argument(
+        metavar="NAME",
+        help="Which lab; needed where several are up.",
+        show_default=False,
+        autocompletion=complete_live_lab,
+    ),
 ]
 NameOption = Annotated[
     str | None,
-    typer.Option("--lab", metavar="NAME", help="Which lab; needed where several are up.", show_default=False),
+    typer.Option(
+        "--lab",
+        metavar="NAME",
+        help="Which lab; needed where several are up.",
+        show_default=False,
+        autocompletion=complete_live_lab,
+    ),
 ]
 Node = Annotated[
     str,

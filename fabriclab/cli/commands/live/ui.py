@@ -12,7 +12,7 @@ from fabriclab.errors import ArgumentError, FabriclabError
 from fabriclab.files import explain
 from fabriclab.live.registry import chosen, labs
 
-MISSING = "the live page needs Starlette, Uvicorn and websockets; this installs them: pip install 'fabriclab[page]'"
+MISSING = "libraries of the live page are missing; this installs them: pip install starlette uvicorn websockets"
 
 
 def ui(lab: str | None, port: int, browser: bool, proxied: Path | None) -> None:
