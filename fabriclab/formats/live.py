@@ -17,6 +17,8 @@ LIVE_FILES = "live"
 
 HEADER = "=IIQQ"
 """A message of the kernel's: kind, length of what follows, two numbers (`struct live_header`)."""
+NAP = "=QQQ16s64s"
+"""What says of a nap where it was, how long, after how many ticks, whose and in which node (`struct live_nap`)."""
 FRAME = "<IB"
 """What an input or output begins with: the session's number, the kind. Between client and server: length, kind."""
 PAYLOAD_MAX = 65536
@@ -42,6 +44,7 @@ class Request(IntEnum):
     LOOK = 6
     CONNECTIONS = 7
     BREAK = 8
+    NAP_AT = 16
 
 
 class Answer(IntEnum):
@@ -53,6 +56,8 @@ class Answer(IntEnum):
     STOPPED = 4
     DIVERGED = 5
     LOOKED = 6
+    NAPPED = 16
+    CHARGED = 17
 
 
 class Stop(IntEnum):

@@ -83,6 +83,7 @@ class Control:
             "stopped": self._server.why_stopped(),
             "speed": format_speed(machine.speed),
             "ratio": None if machine.is_stopped or ratio is None else round(ratio, 6),
+            "busy": [{"program": who, "node": node, "s": int(s)} for who, node, s in machine.busy.programs()],
             "directory": str(self._running.directory.absolute()),
             "stage": self._server.stage,
         }

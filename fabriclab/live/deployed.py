@@ -16,6 +16,7 @@ from fabriclab.engine.containers import Stay
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import Container, exec_argv
 from fabriclab.formats.live import FOR_EVER, Input, Output
+from fabriclab.live.busy import Busy
 from fabriclab.live.clients import Refused
 from fabriclab.live.deployed_program import DeployedProgram
 from fabriclab.live.machine import Broke, LiveMachine, MachineGone
@@ -45,6 +46,8 @@ class DeployedMachine:
         self._programs: dict[int, DeployedProgram] = {}
         self._has_ended = asyncio.Event()
         self.ratio = Ratio()
+        self.busy = Busy()
+        """Nobody's: containers have processors of their own."""
         self.is_up = asyncio.Event()
         self.stay = Stay(self._came_up, threading.Event(), self.leave)
         """What the engine is told."""

@@ -1,7 +1,8 @@
 """The machine of a live lab as its server sees it: inputs one after the other, outputs to their sessions, the pace.
 
 One input at most is on its way: the machine takes it when it is idle and says where, and that is written down before
-the next. Whoever has more to say waits in line.
+the next. Whoever has more to say waits in line. A program that never sleeps is made to by the machine, which says
+where; a replay gives these naps in line with the inputs.
 """
 
 from __future__ import annotations
@@ -18,12 +19,25 @@ from typing import Any, NamedTuple
 
 from fabriclab.formats.live import FOR_EVER, Answer, Request, Stop
 from fabriclab.formats.live_break import VALUE
+from fabriclab.live.busy import Busy
 from fabriclab.live.pace import Ratio, Speed, kernel_speed
-from fabriclab.live.recording import Outputs, Taken
-from fabriclab.live.wire import DATA_MAX, HEADER_BYTES, Frame, Head, WireError, frame, parse_frame, parse_head, request
+from fabriclab.live.recording import Nap, Outputs, Taken
+from fabriclab.live.wire import (
+    DATA_MAX,
+    HEADER_BYTES,
+    Frame,
+    Head,
+    WireError,
+    frame,
+    nap_message,
+    parse_frame,
+    parse_head,
+    parse_nap,
+    request,
+)
 
 OnOutput = Callable[[Frame], None]
-OnTaken = Callable[[Taken], None]
+OnTaken = Callable[[Taken | Nap], None]
 
 Place = tuple[int, int] | None
 """So many timer events and an instant; None: wherever the machine is when it is idle."""
@@ -41,11 +55,11 @@ class MachineGone(Exception):  # noqa: N818 - it says what happened
 
 
 class _Waiting(NamedTuple):
-    """An input in line."""
+    """An input in line, or a recording's nap."""
 
-    frame: Frame
-    place: Place
-    taken: asyncio.Future[Taken]
+    what: Frame | Nap
+    message: bytes
+    taken: asyncio.Future[Any]
 
 
 class Seen(NamedTuple):
@@ -84,7 +98,7 @@ class LiveMachine:
         *,
         replays: bool = False,
     ) -> None:
-        """Take our end of the machine's socket, and whom to tell of outputs and of inputs that were taken.
+        """Take our end of the machine's socket, and whom to tell of outputs, and of inputs and naps that were taken.
 
         `replays`: no event happens before it is said which input comes next (`replaying`).
         """
@@ -104,6 +118,7 @@ class LiveMachine:
         self.outputs = Outputs()
         self.speed = speed
         self.ratio = Ratio()
+        self.busy = Busy()
         self.is_up = asyncio.Event()
         """Set when PID 1 has let the host look for the first time: the lab is up, and time stands still."""
         self.is_stopped = False
@@ -147,6 +162,10 @@ class LiveMachine:
                 self._on_output(parse_frame(payload))
             case Answer.TAKEN:
                 self._took(head.a, head.b)
+            case Answer.NAPPED:
+                self._napped(head, payload)
+            case Answer.CHARGED:
+                self.busy.told(*parse_nap(payload)[3:])
             case Answer.CLOCK:
                 # Time goes: it was let go on while word of a stop was on its way here.
                 self.is_stopped, self.broke = False, None
@@ -169,11 +188,22 @@ class LiveMachine:
     def _took(self, events: int, instant_ns: int) -> None:
         self._at(instant_ns)
         given, self._given = self._given, None
-        if given is None:
+        if given is None or not isinstance(given.what, Frame):
             raise WireError("an input was taken that nobody sent")
-        taken = Taken(events, instant_ns, given.frame, self.outputs.digest)
+        self._record(given, Taken(events, instant_ns, given.what, self.outputs.digest))
+
+    def _napped(self, head: Head, payload: bytes) -> None:
+        self._at(head.b)
+        nap = Nap(head.a, head.b, *parse_nap(payload), self.outputs.digest)
+        self.busy.told(nap.program, nap.node)
+        given = None
+        if self._given is not None and isinstance(self._given.what, Nap):
+            given, self._given = self._given, None
+        self._record(given, nap)
+
+    def _record(self, given: _Waiting | None, taken: Taken | Nap) -> None:
         self._on_taken(taken)
-        if not given.taken.done():
+        if given is not None and not given.taken.done():
             given.taken.set_result(taken)
 
     def _stopped(self, instant_ns: int, why: Stop, number: int, payload: bytes) -> None:
@@ -244,11 +274,26 @@ class LiveMachine:
         `place`: of a recording, so many timer events and the instant, at which it is to be taken. Whoever asked may
         give up waiting: an input that is in line is given all the same.
         """
-        if self._gone is not None:
-            raise self._gone
         if len(data) > DATA_MAX:
             raise WireError(f"{len(data)} bytes are too many; at most {DATA_MAX} fit into one input")
-        waiting = _Waiting(Frame(session, kind, data), place, asyncio.get_running_loop().create_future())
+        what = Frame(session, kind, data)
+        if place is None:
+            message = request(Request.INPUT, payload=frame(*what))
+        else:
+            message = request(Request.INPUT_AT, *place, payload=frame(*what))
+        taken: Taken = await self._in_line(what, message)
+        return taken
+
+    async def submit_nap(self, nap: Nap) -> Nap:
+        """Let a program sleep where it did in a recording; returns what the machine said of it. Raises MachineGone."""
+        message = request(Request.NAP_AT, nap.events, nap.t_ns, nap_message(nap.calls, nap.length_ns, nap.ticks))
+        taken: Nap = await self._in_line(nap, message)
+        return taken
+
+    async def _in_line(self, what: Frame | Nap, message: bytes) -> Any:
+        if self._gone is not None:
+            raise self._gone
+        waiting = _Waiting(what, message, asyncio.get_running_loop().create_future())
         await self._line.put(waiting)
         if self._gone is not None:  # meanwhile: whoever was in line has been told, this one came too late for it
             raise self._gone
@@ -258,13 +303,8 @@ class LiveMachine:
         """Give the inputs in line, one after the other."""
         while True:
             waiting = await self._line.get()
-            payload = frame(*waiting.frame)
-            if waiting.place is None:
-                message = request(Request.INPUT, payload=payload)
-            else:
-                message = request(Request.INPUT_AT, *waiting.place, payload=payload)
             self._given = waiting
-            self._send(message)
+            self._send(waiting.message)
             with suppress(MachineGone):
                 await asyncio.shield(waiting.taken)
 

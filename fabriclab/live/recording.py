@@ -2,7 +2,8 @@
 
 The first line says what ran (`Header`). Then there is a line for each input, written when the machine has taken it and
 before the next is sent: its place (`events`, `t_ns`), session, kind, data, and a digest of all that the machine wrote
-before. The last line says how far the recording goes; a server that was killed leaves none, and what is there is good.
+before. Kind `nap` is no input: a program that never slept was made to. The last line says how far the recording goes; a
+server that was killed leaves none, and what is there is good.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from fabriclab.formats.live import SESSION_FILE, SESSION_FORMAT, Input
 from fabriclab.live.wire import Frame
 
 _LONGEST_LINE = 1 << 20
+_NAP = "nap"
 
 
 class RecordingError(FabriclabError):
@@ -53,6 +55,23 @@ class Taken:
     events: int
     t_ns: int
     frame: Frame
+    outputs: str
+    """The digest of all that the machine wrote before."""
+
+
+@dataclass(frozen=True)
+class Nap:
+    """A program that never slept was made to: at its place, which is that of an input and `calls`."""
+
+    events: int
+    t_ns: int
+    calls: int
+    """How often a program had gone on in user mode since the machine was last idle."""
+    length_ns: int
+    ticks: int
+    """For how many of the machine's ticks, tenths of a second, it had computed since then."""
+    program: str
+    node: str
     outputs: str
     """The digest of all that the machine wrote before."""
 
@@ -103,6 +122,11 @@ class Recorder:
         with naming(self._path):
             self._write(text)
 
+    def napped(self, nap: Nap) -> None:
+        """Write down that a program was made to sleep. Raises OSError that names the file."""
+        with naming(self._path):
+            self._write({"kind": _NAP, **asdict(nap)})
+
     def end(self, outputs: Outputs) -> None:
         """Write down how far the recording goes. Raises OSError that names the file."""
         with naming(self._path):
@@ -123,9 +147,14 @@ class Recording:
     """A recording that was read."""
 
     header: Header
-    inputs: tuple[Taken, ...]
+    history: tuple[Taken | Nap, ...]
     outputs: str | None
     """The digest of all that the machine wrote; None where the recording has no end."""
+
+    @property
+    def inputs(self) -> tuple[Taken, ...]:
+        """What the machine took."""
+        return tuple(each for each in self.history if isinstance(each, Taken))
 
 
 def read_recording(directory: Path) -> Recording:
@@ -142,13 +171,14 @@ def read_recording(directory: Path) -> Recording:
     except StopIteration:
         raise RecordingError(f"{path}: is empty: the lab was never up") from None
     header = _header(path, first)
-    inputs, outputs = [], None
+    history: list[Taken | Nap] = []
+    outputs = None
     for number, line in lines:
         if line.get("end"):
             outputs = str(line.get("outputs"))
             break
-        inputs.append(_input(path, number, line))
-    return Recording(header, tuple(inputs), outputs)
+        history.append(_entry(path, number, line))
+    return Recording(header, tuple(history), outputs)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -178,8 +208,13 @@ def _header(path: Path, line: Mapping[str, Any]) -> Header:
         raise RecordingError(f"{path}:1: {error}") from None
 
 
-def _input(path: Path, number: int, line: Mapping[str, Any]) -> Taken:
+def _entry(path: Path, number: int, line: Mapping[str, Any]) -> Taken | Nap:
     try:
+        if line["kind"] == _NAP:
+            names = ("events", "t_ns", "calls", "length_ns", "ticks")
+            events, t_ns, calls, length_ns, ticks = (int(line[name]) for name in names)
+            program, node, outputs = (str(line[name]) for name in ("program", "node", "outputs"))
+            return Nap(events, t_ns, calls, length_ns, ticks, program, node, outputs)
         kind = Input[str(line["kind"]).upper()]
         data = str(line["text"]).encode() if "text" in line else base64.b64decode(line["base64"], validate=True)
         return Taken(

@@ -21,7 +21,7 @@ from fabriclab.formats.plan import Plan, parse_plan_json
 from fabriclab.formats.run_directory import MANIFEST, PLAN
 from fabriclab.live.machine import MachineGone
 from fabriclab.live.pace import Speed
-from fabriclab.live.recording import Header, Recording, RecordingError, Taken, is_down, read_recording
+from fabriclab.live.recording import Header, Nap, Recording, RecordingError, Taken, is_down, read_recording
 from fabriclab.live.running import Running
 from fabriclab.live.wanted import Wanted, plan_hash
 from fabriclab.live.wire import Frame, encode
@@ -39,8 +39,8 @@ class Replayed:
     inputs: int
     """How many inputs the recording has."""
     outputs_same: bool
-    first_difference: Taken | None
-    """The first input before which the machine had not written what the recorded one had."""
+    first_difference: Taken | Nap | None
+    """The first input or nap before which the machine had not written what the recorded one had."""
     flows_same: bool | None
     """None where one of the two has no flows."""
     failure: str
@@ -154,7 +154,7 @@ class _Followed:
     """How far a recording was followed."""
 
     inputs: int
-    difference: Taken | None
+    difference: Taken | Nap | None
     failure: str
 
 
@@ -176,12 +176,17 @@ async def _pace(running: Running) -> None:
 
 async def _give(running: Running, recording: Recording) -> _Followed:
     """Give the machine its inputs, each at its place; what is there of a recording without an end is ended in order."""
-    machine, difference, given = running.virtual_machine, None, 0
+    machine, given = running.virtual_machine, 0
+    difference: Taken | Nap | None = None
     try:
         await machine.begun()
-        for recorded in recording.inputs:
-            taken = await machine.submit(*recorded.frame, place=(recorded.events, recorded.t_ns))
-            given += 1
+        for recorded in recording.history:
+            taken: Taken | Nap
+            if isinstance(recorded, Nap):
+                taken = await machine.submit_nap(recorded)
+            else:
+                taken = await machine.submit(*recorded.frame, place=(recorded.events, recorded.t_ns))
+                given += 1
             if difference is None and taken.outputs != recorded.outputs:
                 difference = recorded
         machine.replaying(False)

@@ -24,7 +24,7 @@ from fabriclab.live.deployed import DeployedMachine, Machine
 from fabriclab.live.gather import Started, gather_started
 from fabriclab.live.machine import LiveMachine
 from fabriclab.live.pace import Speed
-from fabriclab.live.recording import Recorder, Taken, is_down
+from fabriclab.live.recording import Nap, Recorder, Taken, is_down
 from fabriclab.live.wanted import Wanted
 from fabriclab.live.wire import Frame, WireError, decode
 from fabriclab.runs import RunContext, RunResult, run_point
@@ -141,14 +141,17 @@ class Running:
                 self._started[frame.session].epoch_ns = epoch_ns
         self._on_output(frame)
 
-    def _took(self, taken: Taken) -> None:
-        if taken.frame.kind == Input.OPEN:
+    def _took(self, taken: Taken | Nap) -> None:
+        if isinstance(taken, Taken) and taken.frame.kind == Input.OPEN:
             self._note_start(taken.frame)
             self._is_ending = is_down(taken.frame)
         if self._recorder is None:
             return
         try:
-            self._recorder.took(taken)
+            if isinstance(taken, Nap):
+                self._recorder.napped(taken)
+            else:
+                self._recorder.took(taken)
         except OSError as error:
             # What is not written down can't be replayed: the lab ends, with all that was measured.
             self.failure = self.failure or error

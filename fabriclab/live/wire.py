@@ -6,7 +6,7 @@ import json
 import struct
 from collections import namedtuple
 
-from fabriclab.formats.live import FRAME, HEADER, PAYLOAD_MAX, Request
+from fabriclab.formats.live import FRAME, HEADER, NAP, PAYLOAD_MAX, Request
 
 TYPE_CHECKING = False  # `typing` takes as long to import as all else here
 if TYPE_CHECKING:
@@ -57,6 +57,20 @@ def parse_head(data: bytes) -> Head:
     if head.length > PAYLOAD_MAX:
         raise WireError(f"a message of {head.length} bytes; at most {PAYLOAD_MAX} are right")
     return head
+
+
+def nap_message(calls: int, length_ns: int, ticks: int) -> bytes:
+    """Return what goes with a recording's nap to the kernel."""
+    return struct.pack(NAP, calls, length_ns, ticks, b"", b"")
+
+
+def parse_nap(payload: bytes) -> tuple[int, int, int, str, str]:
+    """Return what the kernel said of a nap: calls, length, ticks, program, node. Raises WireError."""
+    if len(payload) != struct.calcsize(NAP):
+        raise WireError(f"a nap of {len(payload)} bytes; {struct.calcsize(NAP)} are right")
+    calls, length_ns, ticks, *names = struct.unpack(NAP, payload)
+    program, node = (name.partition(b"\0")[0].decode(errors="replace") for name in names)
+    return calls, length_ns, ticks, program, node
 
 
 def frame(session: int, kind: int, data: bytes = b"") -> bytes:

@@ -1,6 +1,7 @@
 """A stand-in for a live machine: a program in place of the kernel that speaks its protocol, and PID 1's.
 
-Its programs are a handful of words: `echo`, `cat`, `exit N`, `yes`, `wait` (for a signal), `now` (the virtual instant).
+Its programs are a handful of words: `echo`, `cat`, `exit N`, `yes`, `wait` (for a signal), `now` (the virtual instant),
+`spin` (which is made to sleep).
 Its clock goes at the pace that it is asked for; a timer event happens each virtual millisecond.
 """
 
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.engine.artefacts import Artefacts
-from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, REAL_TIME, Answer, Input, Output, Request, Stop
+from fabriclab.formats.live import FOR_EVER, FRAME, HEADER, NAP, REAL_TIME, Answer, Input, Output, Request, Stop
 
 TICK_NS = 1_000_000
 EPOCH_NS = 20_000_000
@@ -46,7 +47,7 @@ class Machine:
         self._speed, self._until_ns, self._stopped = 0, FOR_EVER, False
         self._wall_ns = time.monotonic_ns()
         self._told_ns = 0
-        self._held: tuple[int, int, bytes] | None = None
+        self._held: tuple[int, int, int, bytes] | None = None
         self._replaying = False
 
     def tell(self, kind: Answer, a: int = 0, b: int = 0, payload: bytes = b"") -> None:
@@ -71,8 +72,8 @@ class Machine:
             match kind:
                 case Request.INPUT:
                     self._take(payload)
-                case Request.INPUT_AT:
-                    self._held = (a, b, payload)
+                case Request.INPUT_AT | Request.NAP_AT:
+                    self._held = (kind, a, b, payload)
                 case Request.PACE:
                     self._speed, self._until_ns, self._stopped = a, b, False
                     self._wall_ns = time.monotonic_ns()
@@ -95,6 +96,14 @@ class Machine:
         self.tell(Answer.TAKEN, self.now_ns // TICK_NS, self.now_ns)
         self.init.take(payload)
 
+    def spin(self) -> None:
+        if not self._replaying:
+            self.nap()
+
+    def nap(self) -> None:
+        place = self.now_ns // TICK_NS, self.now_ns
+        self.tell(Answer.NAPPED, *place, struct.pack(NAP, 3, 100_000_000, 5, b"spin", b"h1"))
+
     def _advance(self) -> None:
         wall_ns = time.monotonic_ns()
         passed_ns, self._wall_ns = wall_ns - self._wall_ns, wall_ns
@@ -109,15 +118,18 @@ class Machine:
 
     def _go(self, step_ns: int) -> None:
         target_ns = min(self.now_ns + step_ns, self._until_ns)
-        if self._held is not None and self._held[1] <= target_ns:
-            events, instant_ns, payload = self._held
+        if self._held is not None and self._held[2] <= target_ns:
+            kind, events, instant_ns, payload = self._held
             self._held = None
             if instant_ns < self.now_ns or events != instant_ns // TICK_NS:
                 self._stopped = True
                 self.tell(Answer.DIVERGED, self.now_ns // TICK_NS, self.now_ns)
                 return
             self.now_ns = instant_ns
-            self._take(payload)
+            if kind == Request.NAP_AT:
+                self.nap()
+            else:
+                self._take(payload)
             return
         self.now_ns = target_ns
         if target_ns == self._until_ns:
@@ -190,7 +202,7 @@ class Init:
             self._say(session, Output.ERROR, json.dumps({"message": f"{what}: not here"}).encode())
 
     def _execute(self, session: int, word: str, *rest: str) -> None:
-        if word not in ("echo", "cat", "exit", "yes", "wait", "now"):
+        if word not in ("echo", "cat", "exit", "yes", "wait", "now", "spin"):
             self._say(session, Output.ERROR, json.dumps({"message": f"{word}: no such program"}).encode())
             return
         self._say(session, Output.STARTED, b"{}")
@@ -204,6 +216,9 @@ class Init:
         elif word == "now":
             self._say(session, Output.STDOUT, f"{self._machine.now_ns}\n".encode())
             self._end(session, "exit 0")
+        elif word == "spin":
+            self._end(session, "exit 0")
+            self._machine.spin()
 
     def work(self) -> None:
         for session, (word, credit) in list(self._sessions.items()):

@@ -194,7 +194,11 @@ def test_a_replay_is_the_same_at_any_speed(live: Live) -> None:
         if number % 5 == 0:
             live.step("3 ms")
             live.resume()
+    live.exec("h1", ["spin"])
+    assert "    busy: spin in h1 has not slept for " in called("ps").stdout
+    live.exec("h1", ["now"])
     directory = live.down().directory
+    assert '"kind": "nap"' in (directory / SESSION_FILE).read_text()
     for speed in ("max", "1000"):
         result = called("replay", str(directory), "--speed", speed, "--out", f"again-{speed}")
         assert result.exit_code == 0, result.output

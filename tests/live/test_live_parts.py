@@ -16,14 +16,26 @@ from fabriclab.cli.fast import plain
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.live import PAYLOAD_MAX, REAL_TIME, Input, Request
 from fabriclab.live import registry
+from fabriclab.live.busy import Busy
 from fabriclab.live.client import exit_status, failure_text
 from fabriclab.live.copying import split_path
 from fabriclab.live.forwarding import parse_forward
 from fabriclab.live.gather import Started, gather_started
 from fabriclab.live.pace import Ratio, format_speed, kernel_speed, parse_speed, time_text
 from fabriclab.live.pcapng import CaptureError, Pcapng
-from fabriclab.live.recording import Header, Outputs, Recorder, RecordingError, Taken, read_recording
-from fabriclab.live.wire import Frame, WireError, decode, frame, parse_client_head, parse_frame, parse_head, request
+from fabriclab.live.recording import Header, Nap, Outputs, Recorder, RecordingError, Taken, read_recording
+from fabriclab.live.wire import (
+    Frame,
+    WireError,
+    decode,
+    frame,
+    nap_message,
+    parse_client_head,
+    parse_frame,
+    parse_head,
+    parse_nap,
+    request,
+)
 
 HEADER = Header(
     version="1", lab="pair", lab_directory="/pair", seed=1, idle=False, artefacts={"kernel": "a"}, plan_sha256="b"
@@ -151,6 +163,31 @@ def test_a_name_whose_socket_would_have_too_long_a_path_is_refused(runtime: Path
     assert not list(runtime.glob("x*"))
 
 
+NAP = Nap(events=4, t_ns=50, calls=3, length_ns=7, ticks=2, program="yes", node="h1", outputs="00")
+
+
+def test_programs_that_never_sleep_are_listed_as_long_as_they_are_told_of() -> None:
+    now_s = 0.0
+    busy = Busy(lambda: now_s)
+    busy.told("yes", "h1")
+    now_s = 2.0
+    busy.told("yes", "h1")
+    busy.told("sh", "h2")
+    now_s = 4.0
+    assert busy.programs() == [("yes", "h1", 4.0), ("sh", "h2", 2.0)]
+    for number in range(100):
+        busy.told(f"sh{number}", "h1")
+    assert len(busy.programs()) == 64
+    now_s = 9.0
+    assert busy.programs() == []
+
+
+def test_a_nap_is_read_as_the_kernel_says_it() -> None:
+    assert parse_nap(nap_message(3, 7, 2)) == (3, 7, 2, "", "")
+    with pytest.raises(WireError, match="a nap of 3 bytes"):
+        parse_nap(b"abc")
+
+
 def recorded(directory: Path) -> list[Taken]:
     recorder, outputs = Recorder(directory, HEADER), Outputs()
     taken = []
@@ -158,6 +195,7 @@ def recorded(directory: Path) -> list[Taken]:
         outputs.add(b"written")
         taken.append(Taken(number, number * 10, Frame(number + 1, Input.DATA, data), outputs.digest))
         recorder.took(taken[-1])
+    recorder.napped(NAP)
     recorder.end(outputs)
     recorder.close()
     return taken
@@ -168,6 +206,7 @@ def test_a_recording_is_read_as_it_was_written(tmp_path: Path) -> None:
     recording = read_recording(tmp_path)
     assert recording.header == HEADER
     assert list(recording.inputs) == taken
+    assert recording.history == (*taken, NAP)
     assert recording.outputs == taken[-1].outputs
 
 
@@ -179,7 +218,7 @@ def test_every_part_of_a_recording_that_was_cut_is_a_recording(tmp_path: Path) -
     for length in range(first, len(whole)):
         path.write_bytes(whole[:length])
         recording = read_recording(tmp_path)
-        assert list(recording.inputs) == taken[: whole[:length].count(b"\n") - 1]
+        assert list(recording.history) == [*taken, NAP][: whole[:length].count(b"\n") - 1]
         assert recording.outputs is None
     path.write_bytes(whole[: first - 1])
     with pytest.raises(RecordingError, match="never up"):

@@ -119,6 +119,9 @@ def kernel_messages(header: str) -> None:
     assert "#define LIVE_REAL_TIME\t\t(1ULL << 32)" in header and live.REAL_TIME == 1 << 32
     words = re.findall(r"__u(32|64) (\w+);", only(r"struct live_header \{(.*?)\};", header)[1])
     assert words == [("32", "kind"), ("32", "length"), ("64", "a"), ("64", "b")] and live.HEADER == "=IIQQ"
+    words = re.findall(r"(?:__u64|char) (\w+)(?:\[(\d+)\])?;", only(r"struct live_nap \{(.*?)\};", header)[1])
+    assert words == [("calls", ""), ("length_ns", ""), ("ticks", ""), ("program", "16"), ("node", "64")]
+    assert live.NAP == "=QQQ16s64s"
 
 
 def codes(structure: str, header: str) -> str:

@@ -28,8 +28,8 @@ WALL_LIMIT_S = 300
 MAX_SPEED = 0
 INPUT = (Request.INPUT, 0, 0)
 
-Taken = tuple[int, int, bytes]
-"""An input with its place: timer events so far, the instant, and what it said."""
+Taken = tuple[Request, int, int, bytes]
+"""An input or a nap with its place, as a replay is told of it: timer events so far, the instant, and what it said."""
 
 
 @dataclass
@@ -78,7 +78,7 @@ class LiveMachine:
         self.outputs: list[bytes] = []
         self.stops: list[tuple[int, int]] = []
         self.now_ns = 0
-        self._pending: bytes | None = None
+        self._pending: tuple[int, bytes] | None = None
         self.diverged = False
         self.gone = False
 
@@ -133,11 +133,11 @@ class LiveMachine:
         """Give a recording's inputs at their places, at full speed."""
         self._tell(Request.REPLAY, 1)
         self.pace()
-        for events, instant, payload in recording:
+        for request, events, instant, payload in recording:
             number, kind = struct.unpack_from(FRAME, payload)
-            if kind == Input.OPEN:
+            if request is Request.INPUT_AT and kind == Input.OPEN:
                 self.sessions[number] = Session(number)
-            self._give(payload, Request.INPUT_AT, events, instant)
+            self._give(payload, request, events, instant)
         self._tell(Request.REPLAY, 0)
 
     def down(self) -> list[dict[str, Any]]:
@@ -158,10 +158,9 @@ class LiveMachine:
             self._take()
 
     def _give(self, payload: bytes, kind: int, events: int, instant: int) -> None:
-        before = len(self.taken)
-        self._pending = payload
+        self._pending = kind, payload
         self._end.sendall(struct.pack(HEADER, kind, len(payload), events, instant) + payload)
-        self.wait(lambda: len(self.taken) > before or self.diverged)
+        self.wait(lambda: self._pending is None or self.diverged)
         assert not self.diverged
 
     def _tell(self, kind: int, a: int = 0, b: int = 0) -> None:
@@ -179,9 +178,13 @@ class LiveMachine:
                 self._note(data)
             case Answer.TAKEN:
                 assert self._pending is not None
-                self.taken.append((a, b, self._pending))
+                self.taken.append((Request.INPUT_AT, a, b, self._pending[1]))
                 self._pending = None
                 self.now_ns = b
+            case Answer.NAPPED:
+                self.taken.append((Request.NAP_AT, a, b, data))
+                if self._pending is not None and self._pending[0] == Request.NAP_AT:
+                    self._pending = None
             case Answer.CLOCK:
                 self.now_ns = a
             case Answer.STOPPED:

@@ -10,6 +10,7 @@ from fabriclab.api.run import new_run_directory
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.live.pace import parse_speed
+from fabriclab.live.recording import Nap
 from fabriclab.live.replaying import Replayed, open_recording
 from fabriclab.live.replaying import replay as replay_recording
 from fabriclab.runs.claim import claimed
@@ -41,8 +42,11 @@ def text(replayed: Replayed) -> str:
         lines.append(f"the recording could not be followed: {replayed.failure}")
     difference = replayed.first_difference
     if difference is not None:
-        session = difference.frame.session
-        lines.append(f"outputs differ, first before the input of session {session} at {difference.t_ns} ns")
+        if isinstance(difference, Nap):
+            what = f"{difference.program} in {difference.node} was made to sleep"
+        else:
+            what = f"the input of session {difference.frame.session}"
+        lines.append(f"outputs differ, first before {what} at {difference.t_ns} ns")
     else:
         lines.append("outputs are the same" if replayed.outputs_same else "outputs differ, after the last input")
     flows = {True: "flows are the same", False: "flows differ", None: "no flows to compare"}[replayed.flows_same]

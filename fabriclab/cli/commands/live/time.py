@@ -30,6 +30,8 @@ def ps(as_json: bool) -> None:
         say("no lab is up; `fabriclab up LAB` starts one")
     for each in [] if as_json else found:
         sys.stdout.write(f"{each['name']}: {time_text(each)}; {each['directory']}\n")
+        for busy in each["busy"]:
+            sys.stdout.write(f"    busy: {busy['program']} in {busy['node']} has not slept for {busy['s']} s\n")
 
 
 def pace(name: str | None, question: dict[str, Any]) -> None:

@@ -13,8 +13,8 @@
  * both down. Given them again, with the input, a machine does again what this one
  * did, at any pace. What only changes the pace changes nothing inside.
  *
- * Who reads slowly at the host's end makes the machine wait, and its time with
- * it: nothing is dropped.
+ * Programs that never sleep would keep the machine from ever being idle:
+ * live_busy.c.
  */
 #include <linux/hardirq.h>
 #include <linux/init.h>
@@ -28,9 +28,6 @@
 /* How often the host is told the time, and asked for messages at full speed. */
 #define LIVE_CLOCK_NS	(20 * NSEC_PER_MSEC)
 #define LIVE_LISTEN_NS	NSEC_PER_MSEC
-
-/* The socket's descriptor in the host; -1: an ordinary machine. */
-static int live_fd = -1;
 
 /* The machine's clock; it is the idle loop's, which lends it when it first runs. */
 static unsigned long long switched_on;
@@ -48,9 +45,10 @@ static struct {
 	u64 virtual;
 } pace = { .until = U64_MAX };
 
-/* The input that waits for its turn. */
+/* The input that waits for its turn, or a recording's nap. */
 static struct {
 	bool held;
+	bool nap;
 	/* Of a recording: it is to be taken after so many events, at this instant. */
 	bool recorded;
 	u64 events;
@@ -63,70 +61,12 @@ struct live_input live_input;
 DECLARE_WAIT_QUEUE_HEAD(live_input_arrived);
 atomic_t live_device_users = ATOMIC_INIT(0);
 
+/* Whether an input has been taken; whether a recording is followed, or was. */
+static bool touched;
 static bool replaying;
+static bool replayed;
 static u64 told_clock_at;
 static u64 listened_at;
-
-static int __init live_setup(char *text)
-{
-	if (kstrtoint(text, 10, &live_fd) || live_fd < 0)
-		panic("fabriclab.live=%s: expected the number of a descriptor\n",
-		      text);
-	return 0;
-}
-early_param("fabriclab.live", live_setup);
-
-/* -- The socket -------------------------------------------------------------------- */
-
-/* How many bytes went through, of what the host said of a read or write. */
-static size_t moved(int n)
-{
-	if (n <= 0 && n != -EINTR)
-		panic("fabriclab.live: the host has gone (%d)\n", n);
-	return max(n, 0);
-}
-
-static void write_host(const void *data, size_t length)
-{
-	const void *end = data + length;
-
-	while (data < end)
-		data += moved(os_write_file(live_fd, data, end - data));
-}
-
-static void read_host(void *data, size_t length)
-{
-	void *end = data + length;
-
-	while (data < end)
-		data += moved(os_read_file(live_fd, data, end - data));
-}
-
-bool live_is_on(void)
-{
-	return live_fd >= 0;
-}
-
-void live_answer(enum live_answer kind, u64 a, u64 b, const void *bytes, size_t length)
-{
-	struct live_header header = { .kind = kind, .length = length, .a = a, .b = b };
-
-	write_host(&header, sizeof(header));
-	write_host(bytes, length);
-}
-
-/* Bytes that PID 1 wrote. */
-void live_output(const void *bytes, size_t length)
-{
-	live_answer(LIVE_OUTPUT, 0, 0, bytes, length);
-}
-
-static void tell(enum live_answer kind, u64 a, u64 b)
-{
-	struct live_header header = { .kind = kind, .a = a, .b = b };
-
-	write_host(&header, sizeof(header));
-}
 
 /* -- The pace ---------------------------------------------------------------------- */
 
@@ -168,7 +108,7 @@ static void advance(u64 instant)
 void live_stop(enum live_stop why)
 {
 	pace.stopped = true;
-	tell(LIVE_STOPPED, *clock, why);
+	live_tell(LIVE_STOPPED, *clock, why);
 }
 
 /* A condition has come true. */
@@ -184,7 +124,7 @@ static void tell_clock(u64 wall, u64 next)
 	if (pace.stopped || wall - told_clock_at < LIVE_CLOCK_NS)
 		return;
 	told_clock_at = wall;
-	tell(LIVE_CLOCK, instant_of(wall, next), wall);
+	live_tell(LIVE_CLOCK, instant_of(wall, next), wall);
 }
 
 /* -- Messages ---------------------------------------------------------------------- */
@@ -195,11 +135,12 @@ static void hold(const struct live_header *header)
 		panic("fabriclab.live: an input of %u bytes%s\n", header->length,
 		      held.held ? " before the last one was taken" : "");
 	held.held = true;
-	held.recorded = header->kind == LIVE_INPUT_AT;
+	held.nap = header->kind == LIVE_NAP_AT;
+	held.recorded = held.nap || header->kind == LIVE_INPUT_AT;
 	held.events = header->a;
 	held.instant = header->b;
 	held.length = header->length;
-	read_host(held.bytes, held.length);
+	live_hear(held.bytes, held.length);
 }
 
 static void set_pace(const struct live_header *header, u64 wall)
@@ -225,7 +166,7 @@ static void inspect(const struct live_header *header, u64 instant, u64 next)
 
 	if (header->length > sizeof(payload))
 		panic("fabriclab.live: a question of %u bytes\n", header->length);
-	read_host(payload, header->length);
+	live_hear(payload, header->length);
 	if (header->kind == LIVE_BREAK)
 		live_break_set(header, payload, until);
 	else
@@ -238,10 +179,11 @@ static void obey(u64 next)
 	struct live_header header;
 	u64 wall = os_nsecs();
 
-	read_host(&header, sizeof(header));
+	live_hear(&header, sizeof(header));
 	switch (header.kind) {
 	case LIVE_INPUT:
 	case LIVE_INPUT_AT:
+	case LIVE_NAP_AT:
 		hold(&header);
 		break;
 	case LIVE_PACE:
@@ -254,6 +196,7 @@ static void obey(u64 next)
 		break;
 	case LIVE_REPLAY:
 		replaying = header.a;
+		replayed = true;
 		break;
 	case LIVE_LOOK:
 	case LIVE_CONNECTIONS:
@@ -271,7 +214,7 @@ static bool listen(u64 wall, u64 until, u64 next)
 	if (until <= wall && wall - listened_at < LIVE_LISTEN_NS)
 		return false;
 	listened_at = wall;
-	if (!os_poll_until(live_fd, until))
+	if (!live_wait(until))
 		return false;
 	obey(next);
 	return true;
@@ -291,11 +234,19 @@ static void take(u64 instant)
 	memcpy(live_input.bytes, held.bytes, held.length);
 	live_input.length = held.length;
 	held.held = false;
-	tell(LIVE_TAKEN, live_events, instant);
+	touched = true;
+	live_tell(LIVE_TAKEN, live_events, *clock);
 	/* The idle loop sleeps for RCU; an interrupt wakes it. */
 	irq_enter();
 	wake_up_interruptible(&live_input_arrived);
 	irq_exit();
+}
+
+static void diverge(void)
+{
+	held.held = false;
+	pace.stopped = true;
+	live_tell(LIVE_DIVERGED, live_events, *clock);
 }
 
 /* Whether the recording's input comes before the event at `next`. */
@@ -303,13 +254,65 @@ static bool is_next(u64 next)
 {
 	if (!held.held || !held.recorded || live_events < held.events)
 		return false;
-	if (live_events == held.events && can_take() &&
+	if (live_events == held.events && !held.nap && can_take() &&
 	    held.instant >= *clock && held.instant <= next)
 		return true;
-	held.held = false;
-	pace.stopped = true;
-	tell(LIVE_DIVERGED, live_events, *clock);
+	diverge();
 	return false;
+}
+
+/* -- Programs that never sleep (live_busy.c) ----------------------------------------- */
+
+bool live_is_stopped(void)
+{
+	return pace.stopped;
+}
+
+bool live_is_touched(void)
+{
+	return touched;
+}
+
+bool live_is_asked(void)
+{
+	return held.held ? !held.recorded : live_wait(0);
+}
+
+bool live_may_nap(bool asked)
+{
+	return !replaying && atomic_read(&live_device_users) &&
+	       (asked || (touched && !replayed));
+}
+
+/* Less where time goes more slowly than the wall clock. */
+u64 live_paced(u64 length)
+{
+	if (!pace.speed || pace.speed >= LIVE_REAL_TIME)
+		return length;
+	return max_t(u64, mul_u64_u64_shr(length, pace.speed, 32), 1);
+}
+
+bool live_recorded_nap(u64 calls, struct live_nap *found)
+{
+	while (replaying && !held.held)
+		obey(*clock);
+	if (!held.held || !held.nap || live_events < held.events)
+		return false;
+	memcpy(found, held.bytes, sizeof(*found));
+	if (live_events == held.events && calls < found->calls)
+		return false;
+	if (live_events > held.events || calls > found->calls ||
+	    held.instant != *clock) {
+		diverge();
+		return false;
+	}
+	held.held = false;
+	return true;
+}
+
+void live_napped(enum live_answer kind, const struct live_nap *nap)
+{
+	live_answer(kind, live_events, *clock, nap, sizeof(*nap));
 }
 
 /* -- The idle loop ----------------------------------------------------------------- */
@@ -329,18 +332,9 @@ static bool arrive(u64 next, bool recorded)
 	return false;
 }
 
-/*
- * Called when the machine is idle at `*now` and its next timer event is due at `next`.
- * Returns whether an input was taken: then whom it woke runs first. Otherwise
- * the event may happen.
- */
-bool live_gate(unsigned long long *now, unsigned long long next)
+/* Waits until an input is taken, or the event at `next` may happen; whether it was an input. */
+static bool wait_for_turn(u64 next)
 {
-	if (live_fd < 0)
-		return false;
-
-	clock = now;
-	live_break_check(happened_until(*now, next));
 	for (;;) {
 		u64 wall = os_nsecs();
 		bool recorded = is_next(next);
@@ -363,9 +357,27 @@ bool live_gate(unsigned long long *now, unsigned long long next)
 			if (arrive(next, recorded))
 				return true;
 			if (!pace.stopped)
-				break;
+				return false;
 		}
 	}
-	live_events++;
-	return false;
+}
+
+/*
+ * Called when the machine is idle at `*now` and its next timer event is due at `next`.
+ * Returns whether an input was taken: then whom it woke runs first. Otherwise
+ * the event may happen.
+ */
+bool live_gate(unsigned long long *now, unsigned long long next)
+{
+	bool took;
+
+	if (!live_is_on())
+		return false;
+
+	clock = now;
+	live_break_check(happened_until(*now, next));
+	took = wait_for_turn(next);
+	live_events += !took;
+	live_was_idle();
+	return took;
 }

@@ -10,6 +10,7 @@
 #include <linux/mutex.h>
 #include <linux/poll.h>
 #include <linux/uaccess.h>
+#include <live_ticks.h>
 #include <os.h>
 #include "live.h"
 
@@ -111,9 +112,15 @@ static struct miscdevice live_device = {
 
 static int __init live_init(void)
 {
+	int status;
+
 	if (!live_is_on())
 		return 0;
 	os_prompt_timers();
+	status = os_live_ticks();
+	if (status)
+		return status;
+	live_watches = true;
 	return misc_register(&live_device);
 }
 device_initcall(live_init);

@@ -37,6 +37,19 @@ struct live_header {
 	__u64 b;
 };
 
+/*
+ * A program that never slept was made to, when a program had gone on in user mode
+ * for the `calls`th time since the machine was last idle; it had computed there for
+ * so many ticks of the wall clock (0: it had just come there, or from a nap).
+ */
+struct live_nap {
+	__u64 calls;
+	__u64 length_ns;
+	__u64 ticks;
+	char program[16];
+	char node[64];
+};
+
 /* From the host. */
 enum live_request {
 	/* Bytes for PID 1, to be taken as soon as the machine is idle. */
@@ -54,8 +67,8 @@ enum live_request {
 	/* Time stops. */
 	LIVE_STOP = 4,
 	/*
-	 * a = 1: no event happens before the host has said which input comes
-	 * next (LIVE_INPUT_AT). a = 0: the recording is at its end.
+	 * a = 1: no event happens before the host has said what comes next
+	 * (LIVE_INPUT_AT, LIVE_NAP_AT). a = 0: the recording is at its end.
 	 */
 	LIVE_REPLAY = 5,
 	/*
@@ -73,6 +86,12 @@ enum live_request {
 	 * a: its number, below LIVE_CONDITIONS. Without a payload it is forgotten.
 	 */
 	LIVE_BREAK = 8,
+	/*
+	 * Of a recording: after `a` timer events, at the instant b, a program
+	 * is to sleep; a struct live_nap follows, of which the names do not
+	 * count.
+	 */
+	LIVE_NAP_AT = 16,
 };
 
 /* To the host. */
@@ -99,6 +118,16 @@ enum live_answer {
 	 * is at the instant a; b = 1: more follow.
 	 */
 	LIVE_LOOKED = 6,
+	/*
+	 * After `a` timer events, at the instant b, a program was made to sleep;
+	 * a struct live_nap follows.
+	 */
+	LIVE_NAPPED = 16,
+	/*
+	 * The same, of a program whose system calls take time, for it makes very
+	 * many: it sleeps again and again. This is told once a second, of any one.
+	 */
+	LIVE_CHARGED = 17,
 };
 
 enum live_stop {
