@@ -8,8 +8,8 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.resolve.interfaces import interfaces
 
-NAMES_FILE = "root/etc/hosts"
-"""Where a node has them, in the directory of its files."""
+NAMES_FILE = "names/etc/hosts"
+"""Where a node has them, in the directory of its files: `names/` is copied into it as `root/` is."""
 _OWN = "127.0.0.1 localhost\n::1 localhost\n"
 
 

@@ -69,11 +69,11 @@ def node_content(
     content[f"{JOB}/raw/flows/.keep"] = b""
     if sampler is not None:
         content[_SAMPLER_CONFIG] = json.dumps(sampler).encode()
-    root = files / "root"
-    for path in sorted(root.rglob("*")):
-        if path.is_file():
-            name = f"/{path.relative_to(root).as_posix()}"
-            content[f"{inside}/mounted{name}" if name in _MOUNTED else name] = path
+    for root in (files / "names", files / "root"):
+        for path in sorted(root.rglob("*")):
+            if path.is_file():
+                name = f"/{path.relative_to(root).as_posix()}"
+                content[f"{inside}/mounted{name}" if name in _MOUNTED else name] = path
     return content
 
 

@@ -1,5 +1,5 @@
-//! Applies a node's files: `root/`, `sysctl.conf`, `ip.batch`, `bridge.batch`, `tc.batch`, each optional, in that
-//! order.
+//! Applies a node's files: `names/`, `root/`, `sysctl.conf`, `ip.batch`, `bridge.batch`, `tc.batch`, each optional,
+//! in that order.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,6 +14,7 @@ use crate::iproute::{self, Tool};
 use crate::job::StepTool;
 use crate::lab::Lab;
 use crate::namespace::{Machine, Node};
+use crate::process;
 use crate::sysctl;
 
 /// The run directory, as the machine and every node see it.
@@ -42,7 +43,9 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
             None => Ok(()),
         }
     };
-    copy_root(machine, node, &file("root"))
+    // A live lab's names must not give its traffic other numbers: a new file's generation is a random one.
+    process::watching(|| copy_root(machine, node, &file("names")))
+        .and_then(|()| copy_root(machine, node, &file("root")))
         .and_then(|()| {
             apply("sysctl.conf", &|text| {
                 machine.inside(node, NAMESPACES_OF_SYSCTLS, || sysctl::apply(text))
