@@ -49,7 +49,7 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
         calls.append(arguments[0])
         return read(*arguments, **options)
 
-    monkeypatch.setattr("fabriclab.lab.lab.parse_experiment", counted)
+    monkeypatch.setattr("fabriclab.lab.later_experiments.parse_experiment", counted)
     return calls
 
 
