@@ -159,6 +159,19 @@ def test_a_session_is_replayed_to_the_last_bit_at_any_speed(live: Live) -> None:
         assert "outputs are the same\nflows are the same" in said
 
 
+def test_programs_that_never_sleep_freeze_nothing_and_are_replayed(live: Live) -> None:
+    for script in ("yes | head -c 10G > /dev/null", "while :; do :; done"):
+        with subprocess.Popen([*FABRICLAB, "exec", "h1", "--", "sh", "-c", script]) as spinner:
+            for _ in range(2):
+                assert "2 received" in live.exec("h3", ["ping", "-c2", "-i", "0.1", "h2"]).stdout
+            spinner.send_signal(signal.SIGINT)
+            assert spinner.wait() == 128 + signal.SIGINT
+    with subprocess.Popen([*FABRICLAB, "exec", "h1", "--", "python3", "-c", "while True: pass"]):
+        live.exec("h2", ["true"])
+        run = live.down()
+    assert "outputs are the same" in replayed(run.directory, "max")
+
+
 def test_a_lab_that_nobody_touches_sends_what_a_run_sends(desk: Path) -> None:
     run = fabriclab.run("incast", set=SMALL, out="film")
     with fabriclab.up("incast", set=SMALL, speed="max", probes=True, out="live") as live:
