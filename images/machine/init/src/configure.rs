@@ -1,4 +1,4 @@
-//! Applies a node's files: `names/`, `root/`, `sysctl.conf`, `ip.batch`, `bridge.batch`, `tc.batch`, each optional,
+//! Applies a node's files: `root/`, `names/`, `sysctl.conf`, `ip.batch`, `bridge.batch`, `tc.batch`, each optional,
 //! in that order.
 
 use std::fs;
@@ -43,9 +43,11 @@ pub fn node(machine: &Machine, node: &Node, files: &str) -> Result<()> {
             None => Ok(()),
         }
     };
-    // A live lab's names must not give its traffic other numbers: a new file's generation is a random one.
-    process::watching(|| copy_root(machine, node, &file("names")))
-        .and_then(|()| copy_root(machine, node, &file("root")))
+    // A live lab's names must not give its traffic other numbers: the generation of a new file or directory is a random
+    // one. So they come after root/, which makes the same directories then as in a run.
+    let names = || process::watching(|| copy_root(machine, node, &file("names")));
+    copy_root(machine, node, &file("root"))
+        .and_then(|()| names())
         .and_then(|()| {
             apply("sysctl.conf", &|text| {
                 machine.inside(node, NAMESPACES_OF_SYSCTLS, || sysctl::apply(text))
