@@ -42,8 +42,10 @@ def pytest_collection_finish() -> None:
 def is_long(item: pytest.Item) -> bool:
     """Return whether a test boots the machine, starts kernels, builds wheels, or draws its examples by the hundred.
 
-    A few others carry the mark no_cover themselves.
+    A few others carry the mark no_cover themselves; `covered` says that one counts all the same.
     """
+    if item.get_closest_marker("covered") is not None:
+        return False
     folder = item.path.relative_to(TESTS).parts[0]
     drawn = is_hypothesis_test(getattr(item, "function", None))
     return item.get_closest_marker("vm") is not None or folder in LONG_FOLDERS or drawn

@@ -34,7 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def served_here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def in_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Servers are threads of this process."""
     from fabriclab.live import serve
 
@@ -50,9 +50,15 @@ def served_here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr("fabriclab.live.launch.start_detached", start)
     for module in ("lab", "launch"):
         monkeypatch.setattr(f"fabriclab.live.{module}.wait_for", lambda number: threads[number].join())
-    yield home
+    yield
     for thread in threads.values():
         thread.join()
+
+
+@pytest.fixture
+def served_here(home: Path, in_threads: None) -> Path:
+    """The stand-in for a machine, and servers in this process."""
+    return home
 
 
 @pytest.fixture
