@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-_T = TypeVar("_T")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_T = TypeVar("_T", bound="DataclassInstance")
 
 
 @dataclass(frozen=True)
@@ -248,5 +251,5 @@ def _all(kind: type[_T], answers: Sequence[Mapping[str, Any]]) -> tuple[_T, ...]
 
 def _record(kind: type[_T], answer: Mapping[str, Any], **ready: Any) -> _T:
     """Return a record of what an answer says: what it leaves out is None, what it has besides is left out."""
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    names = [field.name for field in fields(kind)]
     return kind(**{**{name: answer.get(name) for name in names}, **ready})

@@ -14,6 +14,7 @@ import pytest
 import fabriclab
 
 if TYPE_CHECKING:
+    from fabriclab.engine.artefacts import Artefacts
     from fabriclab.live.lab import Live
 
 
@@ -30,6 +31,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("fabriclab.api.engine.find_artefacts", lambda: found)
     fabriclab.Lab.from_yaml(pair_lab.TOPOLOGY, pair_lab.EXPERIMENT).write(tmp_path / "pair")
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def desk(artefacts: Artefacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory where labs come up on the real machine."""
+    monkeypatch.chdir(tmp_path)
+    # The path of a socket is short, and pytest's directories are long.
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     return tmp_path
 
 

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_live_look import SLOWLY, desk, flows_of
+from test_live_look import SLOWLY, flows_of
 
 import fabriclab
 from fabriclab.api.lab import Settings
 from fabriclab.live.lab import Live
 from fabriclab.live.seen import PortState
 
-__all__ = ["desk"]
 pytestmark = pytest.mark.vm
 
 INCAST = {"senders": 8, "rounds": 2}

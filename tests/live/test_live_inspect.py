@@ -9,12 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_live_look import desk
 
 import fabriclab
 from fabriclab.live.lab import Live
 
-__all__ = ["desk"]
 pytestmark = pytest.mark.vm
 
 

@@ -11,7 +11,6 @@ import pytest
 
 import fabriclab
 from fabriclab.api.lab import Settings
-from fabriclab.engine.artefacts import EngineError, find_artefacts
 from fabriclab.live.client import LiveError, ask
 from fabriclab.live.lab import Live
 
@@ -19,18 +18,6 @@ pytestmark = pytest.mark.vm
 
 SLOWLY = "1/1000000"
 """Next to no time passes before the lab is paused."""
-
-
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    try:
-        find_artefacts()
-    except EngineError as error:
-        pytest.skip(str(error))
-    monkeypatch.chdir(tmp_path)
-    # The path of a socket is short, and pytest's directories are long.
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    return tmp_path
 
 
 @pytest.fixture
@@ -90,7 +77,9 @@ def test_connections_are_those_of_ss(incast: Live) -> None:
     ):
         assert re.search(rf"\b{word}:{value}\b", text), (word, value, text)
     assert connection["congestion_control"] == "cubic" and "cubic" in text
-    srtt_ms, variation_ms = map(float, re.search(r"rtt:([\d.]+)/([\d.]+)", text).groups())  # type: ignore[union-attr]
+    times = re.search(r"rtt:([\d.]+)/([\d.]+)", text)
+    assert times is not None
+    srtt_ms, variation_ms = map(float, times.groups())
     assert int(connection["srtt_ns"] / 1000) == round(srtt_ms * 1000)
     assert int(connection["rttvar_ns"] / 1000) == round(variation_ms * 1000)
     assert any(one["state"] == "listen" for one in found)

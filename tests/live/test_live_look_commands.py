@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from live_fixtures import in_threads
-from test_live_look import SLOWLY, desk
+from test_live_look import SLOWLY
 from typer.testing import CliRunner
 
 import fabriclab
@@ -16,7 +15,6 @@ from fabriclab.api.lab import Settings
 from fabriclab.cli.app import app
 from fabriclab.live.lab import Live
 
-__all__ = ["desk", "in_threads"]
 pytestmark = [pytest.mark.vm, pytest.mark.covered]
 
 

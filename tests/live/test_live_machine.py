@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 import fabriclab
-from fabriclab.engine.artefacts import EngineError, find_artefacts
 from fabriclab.live.lab import Live
 from fabriclab.live.registry import labs
 
@@ -34,18 +33,6 @@ while True:
     connection.sendall(connection.recv(100).upper())
     connection.close()
 """
-
-
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    try:
-        find_artefacts()
-    except EngineError as error:
-        pytest.skip(str(error))
-    monkeypatch.chdir(tmp_path)
-    # The path of a socket is short, and pytest's directories are long.
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    return tmp_path
 
 
 @pytest.fixture

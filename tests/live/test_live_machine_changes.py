@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from test_live_machine import desk as desk
 from test_live_machine import replayed
 
 import fabriclab

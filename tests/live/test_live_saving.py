@@ -11,10 +11,12 @@ from typer.testing import CliRunner
 
 import fabriclab
 from fabriclab.cli.app import app
+from fabriclab.formats.plan.traffic import RoundsTraffic
 from fabriclab.lab import parse_lab
 from fabriclab.live.changes_log import CHANGES_FILE, ChangesError, read_changes
 from fabriclab.live.lab import Live
 from fabriclab.live.saving import SaveError
+from fabriclab.resolve import resolve_plan
 
 COMMENTED = pair_lab.EXPERIMENT.replace("switches:", "# of the rack's own switch\nswitches:")
 
@@ -73,8 +75,10 @@ def test_what_was_set_when_it_came_up_and_its_comments_are_kept(served_here: Pat
     text = Path("mine/experiment.yml").read_text()
     assert "# of the rack's own switch\n" in text and "title: 'A live session of pair: a pair'\n" in text
     lab = parse_lab(Path("mine"))
-    assert lab.experiment.seed == 7 and lab.experiment.traffic[0].rounds == 3  # type: ignore[union-attr]
-    assert lab.experiment.switches["s1"].buffer.text == "70 KB"  # type: ignore[union-attr]
+    (traffic,) = resolve_plan(lab, {}, lab.experiment.seed).traffic
+    assert isinstance(traffic, RoundsTraffic) and traffic.rounds == 3
+    buffer = lab.experiment.switches["s1"].buffer
+    assert lab.experiment.seed == 7 and buffer is not None and buffer.text == "70 KB"
 
 
 def test_a_lab_made_in_python_is_saved_and_events_in_a_list_have_more(served_here: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
     from fabriclab.page.serve import Page as Server
+    from fabriclab.page.serve import Server as AnyServer
 
+_Server = TypeVar("_Server", bound="AnyServer")
 BROWSERS = ("chromium", "chromium-browser")
 
 
@@ -40,13 +43,21 @@ def fake(tmp_path: Path, runtime: Path) -> Iterator[FakeLab]:
 @pytest.fixture
 def server(runtime: Path) -> Iterator[Server]:
     """The page's server."""
-    from fabriclab.page.assets import PageError
     from fabriclab.page.serve import Page as Server
 
+    with serving(lambda: Server(0)) as found:
+        yield found
+
+
+@contextmanager
+def serving(make: Callable[[], _Server]) -> Iterator[_Server]:
+    """A server of the page in a thread; without the page's files the test is skipped, with the words that name them."""
+    from fabriclab.page.assets import PageError
+
     try:
-        found = Server(0)
+        found = make()
     except PageError as error:
-        pytest.skip(str(error))
+        pytest.skip(str(error))  # The page is not built; the message names the command that builds it.
     thread = threading.Thread(target=found.serve)
     thread.start()
     yield found

@@ -5,13 +5,12 @@ from __future__ import annotations
 import http.client
 import socket
 import stat
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from page_fixtures import serving
 
-from fabriclab.page.assets import PageError
 from fabriclab.page.serve import ProxiedPage
 
 HUB = "hub.example:8000"
@@ -29,15 +28,8 @@ def path(tmp_path: Path, runtime: Path) -> Iterator[Path]:
     place = tmp_path / "page.sock"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as left:
         left.bind(str(place))  # somebody left it there
-    try:
-        page = ProxiedPage(place)
-    except PageError as error:
-        pytest.skip(str(error))
-    thread = threading.Thread(target=page.serve)
-    thread.start()
-    yield place
-    page.stop()
-    thread.join()
+    with serving(lambda: ProxiedPage(place)):
+        yield place
 
 
 def status(path: Path, target: str, headers: Mapping[str, str], method: str = "GET") -> int:
