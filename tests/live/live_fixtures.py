@@ -66,8 +66,9 @@ def in_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def served_here(home: Path, in_threads: None) -> Path:
+def served_here(home: Path, request: pytest.FixtureRequest) -> Path:
     """The stand-in for a machine, and servers in this process."""
+    request.getfixturevalue("in_threads")
     return home
 
 

@@ -15,11 +15,11 @@ from fabriclab.api.lab import Settings
 from fabriclab.cli.app import app
 from fabriclab.live.lab import Live
 
-pytestmark = [pytest.mark.vm, pytest.mark.covered]
+pytestmark = [pytest.mark.vm, pytest.mark.covered, pytest.mark.usefixtures("in_threads")]
 
 
 @pytest.fixture
-def incast(desk: Path, in_threads: None) -> Iterator[Live]:
+def incast(desk: Path) -> Iterator[Live]:
     """A small in-cast, paused at its beginning."""
     with fabriclab.up("incast", set={"senders": 8, "rounds": 2}, speed=SLOWLY, out="run") as lab:
         lab.pause()
@@ -65,9 +65,7 @@ def test_a_condition_stops_time_and_what_stands_there_is_shown(incast: Live) -> 
         ("incast", {"senders": 2, "rounds": 1}, "flow 0 ends", ["10.0.0.97:", "flow"]),
     ],
 )
-def test_conditions_of_each_kind(
-    desk: Path, in_threads: None, lab: str, settings: Settings, condition: str, words: list[str]
-) -> None:
+def test_conditions_of_each_kind(desk: Path, lab: str, settings: Settings, condition: str, words: list[str]) -> None:
     with fabriclab.up(lab, set=settings, speed="max", breaks=[condition], out="run") as live:
         while live.stopped is None:
             assert live.now < 10**10

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import pytest
 
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
     from fabriclab.page.serve import Page as Server
-    from fabriclab.page.serve import Server as AnyServer
 
-_Server = TypeVar("_Server", bound="AnyServer")
 BROWSERS = ("chromium", "chromium-browser")
 
 
@@ -47,6 +45,16 @@ def server(runtime: Path) -> Iterator[Server]:
 
     with serving(lambda: Server(0)) as found:
         yield found
+
+
+class Serves(Protocol):
+    """A server of the page, wherever it listens."""
+
+    def serve(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+_Server = TypeVar("_Server", bound=Serves)
 
 
 @contextmanager
