@@ -46,6 +46,7 @@ ALLOWED: dict[str, set[str]] = {
     "report.figures": {"report.drawing", "report.measured", "results"},
     "report.tables": {"report.drawing", "report.measured", "results"},
     "report": {"report.tables", "report.figures", "report.drawing", "report.measured", "results", "picture"},
+    "comparison": {"report", "report.drawing", "report.measured", "results", "lab.reading"},
     "validation": {"results", "resolve", "lab"},
     "vendors.common": set(),
     "vendors.arista": set(),
@@ -63,7 +64,7 @@ ALLOWED: dict[str, set[str]] = {
         *("api", "cli.arguments", "cli.host", "cli.text", "engine", "resolve", "lab"),
     },
     "api": {
-        *("validation", "report", "results", "runs", "engine", "compile", "workload", "resolve", "lab"),
+        *("validation", "comparison", "report", "results", "runs", "engine", "compile", "workload", "resolve", "lab"),
         *("importers", "topologies", "picture", "vendors"),
     },
     "live": {"api", "runs", "engine", "compile", "resolve", "lab"},
@@ -71,7 +72,8 @@ ALLOWED: dict[str, set[str]] = {
     "cli.arguments": {"api", "cli.host", "importers", "lab"},
     "cli.text": {"api", "resolve", "traffic", "traffic.kinds", "lab"},
     "cli.commands": {
-        *("api", "cli.arguments", "cli.text", "cli.host", "validation", "report", "results", "runs", "lab"),
+        *("api", "cli.arguments", "cli.text", "cli.host", "validation", "comparison", "report", "results", "runs"),
+        "lab",
     },
     "page": {"live", "engine", "picture"},
     "cli.commands.live": {"page", "live", "api", "runs", "cli.arguments", "cli.host"},
