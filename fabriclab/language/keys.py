@@ -115,10 +115,8 @@ class Named(Value):
         if self.least:
             found["minProperties"] = self.least
         if self.wrong:
-            found["propertyNames"] = {
-                "anyOf": [{"enum": list(self.fixed)}, {"pattern": f"^(?:{self.pattern})$"}],
-                "description": self.wrong,
-            }
+            names = "|".join([*self.fixed, self.pattern])
+            found["propertyNames"] = {"pattern": f"^(?:{names})$", "patternErrorMessage": self.wrong}
         return found
 
     def told(self) -> str:
@@ -144,7 +142,11 @@ class Kinds(Shared):
 
     def body(self) -> Schema:
         """Return its JSON schema: the kind first, so that an error is of the kind that stands there."""
-        kind = {"enum": list(self.kinds), "description": self.about}
+        kind = {
+            "enum": list(self.kinds),
+            "description": self.about,
+            "markdownEnumDescriptions": [keys.keys[0].about for keys in self.kinds.values()],
+        }
         body: Schema = {
             "title": self.title,
             "type": "object",

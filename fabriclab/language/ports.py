@@ -40,7 +40,7 @@ def _keys_of(qdisc: type[Qdisc]) -> Keys:
         Key(key.name, _value(key), f"{about[name]}.", _default(key, values[name])) for name, key in qdisc.keys().items()
     )
     kind = Key("kind", Word((qdisc.kind,)), f"The qdisc that manages the queue: {qdisc.name}.", required=True)
-    return Keys(f"aqm-{qdisc.kind}", f"Queue management by {qdisc.name}", (kind, *own))
+    return Keys(f"aqm-{qdisc.kind}", qdisc.kind, (kind, *own))
 
 
 AQM = Kinds(

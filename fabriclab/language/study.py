@@ -101,7 +101,7 @@ def _figure(kind: str) -> Keys:
         key = _OF_FIGURES[name]
         default = _PORT_BY_KIND.get(kind) if name == "port" else key.default
         keys.append(Key(name, key.value, key.about, default, key.examples, key.required))
-    return Keys(f"figure-{kind}", title, tuple(keys))
+    return Keys(f"figure-{kind}", kind, tuple(keys))
 
 
 FIGURE = Kinds(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.network.layer2 import LARGEST_CHANNEL, LARGEST_VLAN
-from fabriclab.lab.ports.buffer import NON_ECT_WORDS
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
 from fabriclab.lab.reading.or_none import NONE as NONE_WORD
-from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.switch.account import LARGEST_BYTES
 from fabriclab.lab.switch.layer import LARGEST_CELL_BYTES, POOL_NAME
 from fabriclab.lab.switch.pfc import (
@@ -18,26 +16,18 @@ from fabriclab.lab.switch.pfc import (
     SMALLEST_QUANTA,
     WATCHDOG_ACTIONS,
 )
-from fabriclab.lab.switch.priority_groups import AUTO
 from fabriclab.lab.switch.profile import LARGEST_BANDWIDTH_BPS, PROFILE_FORMAT, profile_names
 from fabriclab.lab.switch.queues import (
-    FASTEST_BPS,
-    LARGEST_BURST_BYTES,
-    LARGEST_LENGTH,
-    LARGEST_WEIGHT,
-    LARGEST_WEIGHT_LOG,
-    SCHEDULERS,
     SLOWEST_BPS,
 )
 from fabriclab.language.keys import Key, Keys, Named
 from fabriclab.language.ports import PORT_BUFFER
+from fabriclab.language.queues import GROUP, QUEUE, RATE_OF_A_PORT, SIZE_OF_MEMORY
 from fabriclab.language.sources import constant, plain, words
 from fabriclab.language.values import (
     Either,
     Factor,
-    Flag,
     Number,
-    Percent,
     Quantity,
     Several,
     Text,
@@ -47,11 +37,6 @@ from fabriclab.language.values import (
 )
 from fabriclab.units import DURATION, RATE, SIZE
 
-_BYTES = Quantity(SIZE, 0, LARGEST_BYTES)
-_OPTIONAL_SIZE = or_none(Quantity(SIZE, 1, LARGEST_BYTES))
-_BURST = Quantity(SIZE, 1, LARGEST_BURST_BYTES)
-_RATE = Quantity(RATE, SLOWEST_BPS, FASTEST_BPS)
-_LENGTH = Either((Quantity(SIZE, 0, LARGEST_LENGTH), Quantity(DURATION, 0, LARGEST_LENGTH)))
 _EIGHTH = Number(0, QUEUES - 1)
 _NUMBERS = r"[0-9]{1,3}(?:\.\.[0-9]{1,3})?"
 PRIORITY = Number(0, QUEUES - 1, "a priority")
@@ -65,131 +50,6 @@ def dscp_names() -> str:
 
 DSCP_PATTERN = f"{_NUMBERS}|{dscp_names()}"
 """A DSCP as a key: a number, a range, a name."""
-
-_ACCOUNT = (
-    Key(
-        "pool",
-        or_none(Text("a pool's name")),
-        "Whose memory it takes; `none`: its own, of `limit`.",
-        words("the first pool"),
-    ),
-    Key("reserved", _BYTES, "Bytes of the pool that are its alone.", plain("0 B")),
-    Key(
-        "alpha",
-        Factor("a power of two from 1/256 to 128"),
-        "A dynamic limit: below alpha times the pool's free memory. It stands in place of `limit`.",
-        plain(1),
-        ("1/8", 8),
-    ),
-    Key("limit", _OPTIONAL_SIZE, "A static limit; `none`: all of the pool. It stands in place of `alpha`."),
-)
-
-WRED = Keys(
-    "wred",
-    "Marks and drops by the queue's length",
-    (
-        Key(
-            "min",
-            _LENGTH,
-            "The length, or the time in the queue, from which packets are marked or dropped.",
-            examples=("30 KB", "50 us"),
-        ),
-        Key("max", _LENGTH, "The length, or the time in the queue, above which all are.", words("`min`: a step")),
-        Key(
-            "probability",
-            Percent(0, WHOLE_PPM),
-            "The probability just below `max`, up to which a line leads from `min`.",
-            constant("WRED_PROBABILITY_PPM"),
-        ),
-        Key(
-            "weight",
-            Number(0, LARGEST_WEIGHT_LOG),
-            "The length is an average in which the newest one weighs 2^-weight.",
-            constant("WRED_WEIGHT_LOG"),
-        ),
-        Key("ecn", Flag(), "Whether packets that can be marked are marked instead of dropped.", constant("WRED_ECN")),
-        Key(
-            "non_ect",
-            Word(NON_ECT_WORDS),
-            "What becomes of packets that would be marked, but cannot be.",
-            constant("NON_ECT"),
-        ),
-    ),
-)
-
-PHANTOM = Keys(
-    "phantom",
-    "A virtual queue that marks (HULL)",
-    (
-        Key(
-            "rate",
-            Percent(1, WHOLE_PPM),
-            "The share of the line's rate at which the virtual queue drains.",
-            constant("PHANTOM_RATE_PPM"),
-        ),
-        Key("threshold", _BURST, "The length of the virtual queue above which packets are marked.", examples=("3 KB",)),
-    ),
-)
-
-QUEUE = Keys(
-    "queue",
-    "A queue of a port with a shared buffer",
-    (
-        *_ACCOUNT,
-        Key(
-            "scheduler",
-            Word(SCHEDULERS),
-            "`strict` serves the higher number first, `dwrr` shares by bytes, `wrr` by frames; these two do not mix on "
-            "a port.",
-            plain("dwrr"),
-        ),
-        Key("weight", Number(1, LARGEST_WEIGHT), "Its share of what the scheduler gives.", plain(1)),
-        Key("cir", _RATE, "A rate that is guaranteed to the queue."),
-        Key("cbs", _BURST, "The burst of the guaranteed rate."),
-        Key("pir", _RATE, "The peak rate, to which the queue is shaped."),
-        Key("pbs", _BURST, "The burst of the peak rate."),
-        Key("wred", or_none(WRED), "Marks and drops by the queue's length.", plain("none")),
-        Key("phantom", or_none(PHANTOM), "A virtual queue that marks before a real one stands (HULL).", plain("none")),
-        Key(
-            "voq_limit",
-            or_none(_LENGTH),
-            "The most from one ingress port, as deep switches with virtual output queues have it: a size, or a time at "
-            "the line's rate.",
-            plain("none"),
-            ("5 ms",),
-        ),
-        Key("event", _OPTIONAL_SIZE, "The length at which a congestion event begins.", plain("none")),
-    ),
-)
-
-GROUP = Keys(
-    "priority-group",
-    "Memory of the frames that came in at a port",
-    (
-        *(key for key in _ACCOUNT if key.name != "alpha"),
-        Key(
-            "alpha",
-            Factor("a power of two from 1/256 to 128"),
-            "A dynamic limit, as a queue's.",
-            words("no limit"),
-        ),
-        Key("lossless", Flag(), "Whether the group pauses its sender in place of losing frames.", plain(False)),
-        Key(
-            "headroom",
-            Either((Quantity(SIZE, 1, LARGEST_BYTES), Word((AUTO,)))),
-            "Memory for what still comes in after a pause was sent. `auto` computes it from rates, cable, MTU and "
-            "reaction time.",
-            plain(AUTO),
-        ),
-        Key("xon", _BYTES, "The length below which the neighbour may go on.", plain("0 B")),
-        Key(
-            "xon_offset",
-            _BYTES,
-            "The neighbour may go on at max(xon, limit - xon_offset).",
-            words("three frames"),
-        ),
-    ),
-)
 
 WATCHDOG = Keys(
     "pfc-watchdog",
@@ -268,7 +128,7 @@ POOL = Keys(
         Key("size", Quantity(SIZE, 1, LARGEST_BYTES), "The pool's size, reserved and shared memory together."),
         Key(
             "headroom",
-            _BYTES,
+            SIZE_OF_MEMORY,
             "Memory beside it that lossless groups share; with 0 B each has its own.",
             plain("0 B"),
         ),
@@ -435,7 +295,7 @@ PROFILE = Keys(
             Quantity(RATE, SLOWEST_BPS, LARGEST_BANDWIDTH_BPS),
             "The sum of all ports' rates that the figures are made for.",
         ),
-        Key("port_rate", _RATE, "The rate of one port that the figures are made for."),
+        Key("port_rate", RATE_OF_A_PORT, "The rate of one port that the figures are made for."),
         *BUFFER,
     ),
 )

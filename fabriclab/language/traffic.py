@@ -269,14 +269,14 @@ def _keys_of(kind: str) -> Keys:
     own = {**_BY_NAME, **{key.name: key for key in _OF_KIND[kind]}}
     known = Key("kind", Word((kind,)), ABOUT[kind], required=True)
     keys = tuple(known if name == "kind" else own[name] for name in keys_of_kinds()[kind])
-    return Keys(f"traffic-{kind}", ABOUT[kind], keys, one_of=_ONE_OF.get(kind, ()))
+    return Keys(f"traffic-{kind}", kind, keys, one_of=_ONE_OF.get(kind, ()))
 
 
 KIND = Kinds(
     "traffic",
     "One piece of traffic",
     {kind: _keys_of(kind) for kind in keys_of_kinds()},
-    "What kind of traffic it is: " + "; ".join(f"{kind}: {about}" for kind, about in ABOUT.items()),
+    "What kind of traffic it is.",
 )
 TRAFFIC = Named(
     KIND,

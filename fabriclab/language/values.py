@@ -92,11 +92,12 @@ class Quantity(Shared):
     def body(self) -> Schema:
         """Return its JSON schema: a text with one of the units, with a blank before it or without."""
         name, example = self.dimension.name, self.dimension.example
+        wrong = f"A {name} is wanted here, a number with its unit ({self.dimension.all_units()}), such as {example}."
         return {
             "type": "string",
             "pattern": f"^{quantity_pattern(self.dimension)}$",
-            "patternErrorMessage": f"A {name} is wanted here, a number with its unit ({self.dimension.all_units()}), "
-            f"such as {example}.",
+            "patternErrorMessage": wrong,
+            "errorMessage": wrong,
         }
 
     def told(self) -> str:
@@ -144,6 +145,7 @@ class Percent(Shared):
             "type": "string",
             "pattern": r"^\s*[0-9]{1,3}(?:\.[0-9]{1,8})?\s*%\s*$",
             "patternErrorMessage": "A percentage is wanted here, such as 40 %.",
+            "errorMessage": "A percentage is wanted here, such as 40 %.",
         }
 
     def told(self) -> str:
@@ -181,9 +183,13 @@ class Word(Value):
 
     def schema(self) -> Schema:
         """Return its JSON schema."""
-        others = [word for word in self.aliases if word not in self.words]
-        plain: list[Any] = [*self.words, *others, *(word == "true" for word in others if word in ("true", "false"))]
-        return {"enum": plain} if len(plain) > 1 else {"const": plain[0]}
+        if not self.aliases:
+            return {"enum": list(self.words)} if len(self.words) > 1 else {"const": self.words[0]}
+        # An editor proposes what stands in `enum`, and need not propose aliases.
+        others = "|".join(self.aliases)
+        return {
+            "anyOf": [{"enum": list(self.words)}, {"type": "boolean"}, {"type": "string", "pattern": f"^(?:{others})$"}]
+        }
 
     def told(self) -> str:
         """Return the words."""
@@ -239,7 +245,7 @@ class Several(Value):
     def schema(self) -> Schema:
         """Return its JSON schema."""
         one = {"type": _SCALAR} if self.text is None else self.text.schema()
-        return {"anyOf": [{"type": "array", "items": self.item.schema(), "minItems": self.least}, one]}
+        return {"anyOf": [one, {"type": "array", "items": self.item.schema(), "minItems": self.least}]}
 
     def told(self) -> str:
         """Return it in words."""

@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "workload": {"distributions", "traffic"},
     "traffic.kinds": {"workload", "lab"},
     "importers": {"workload"},
-    "language": {"lab", "traffic", "distributions"},
+    "language": {"lab", "distributions"},
     "compile": {"workload", "resolve", "lab"},
     "engine": set(),
     "engine.containers": {"engine", "vendors"},

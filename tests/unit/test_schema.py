@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from editor_blind_spots import BLIND_SPOTS
@@ -34,6 +37,25 @@ def test_the_schema_is_committed_as_it_is_made(name: str) -> None:
     if os.environ.get("FABRICLAB_ACCEPT"):
         schema_file(name).write_text(made, encoding="utf-8")
     assert schema_file(name).read_text(encoding="utf-8") == made, "FABRICLAB_ACCEPT=1 writes it as it is made"
+
+
+def parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield every mapping in a schema."""
+    if isinstance(schema, dict):
+        yield schema
+    for below in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from parts(below)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_editors_take_the_schema(name: str) -> None:
+    """The YAML extension of VS Code refuses a whole schema with an empty `enum`, and reads patterns as JavaScript's."""
+    every = list(parts(schema_of(name)))
+    assert [one for one in every if one.get("enum") == []] == []
+    patterns = [one["pattern"] for one in every if isinstance(one.get("pattern"), str)]
+    patterns += [pattern for one in every for pattern in one.get("patternProperties", ())]
+    assert len(patterns) > 20
+    assert [one for one in patterns if re.search(r"\\[^.sd/]|\(\?[^:!=]", one)] == []
 
 
 @pytest.mark.parametrize("path", LABS, ids=lambda path: path.parent.name)
