@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "lab.traffic": {"lab.hosts", "lab.reading", "distributions", "traffic"},
     "lab": {"lab.traffic", "lab.switch", "lab.hosts", "lab.ports", "lab.network", "lab.reading"},
     "picture": set(),
+    "theory": set(),
     "topologies": {"lab"},
     "resolve.switch": {"lab"},
     "resolve": {"resolve.switch", "lab"},

@@ -31,6 +31,7 @@ POINTS = {
     "convergence": "variant=cubic; traffic.flow2.start=20 ms; traffic.flow3.start=40 ms; traffic.flow4.start=60 ms; "
     "traffic.flow5.start=80 ms; traffic.flow5.stop=100 ms; traffic.flow4.stop=120 ms; traffic.flow3.stop=140 ms; "
     "traffic.flow2.stop=160 ms; traffic.flow1.stop=180 ms",
+    "dctcp-fluid": "senders=2; stop=20 ms",
     "dctcp-queue": "variant=dctcp; traffic.long.stop=200 ms",
     "ecn-thresholds": "variant=dctcp; stop=200 ms; traffic.mice.start=50 ms; traffic.legacy-mice.start=50 ms; "
     "traffic.query.start=50 ms",

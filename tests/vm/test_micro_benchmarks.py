@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from lab_runs import run_lab
@@ -68,3 +69,17 @@ def test_two_bottlenecks(tmp_path: Path) -> None:
         shares[variant] = metrics["throughput_bps[s1]"] / metrics["throughput_bps[s3]"]
         assert metrics["throughput_bps[s1]"] + metrics["throughput_bps[s3]"] == pytest.approx(941e6, rel=0.01)
     assert shares["cubic"] < shares["dctcp"] < 1
+
+
+def test_ten_flows_swing_as_the_fluid_model_says(tmp_path: Path) -> None:
+    """The model's mean within a tenth and its extremes within a quarter, of means over a round trip (18 samples)."""
+    pytest.importorskip("scipy", reason="not compared: pip install 'fabriclab[notebook]'")
+    from fabriclab.theory.dctcp_fluid import DctcpFluid, limit_cycle
+
+    run(tmp_path, "dctcp-fluid", "senders=10; stop=100 ms")
+    queue = pl.read_parquet(tmp_path / "run" / "queues.parquet").filter(pl.col("time_ns").is_between(30 * MS, 100 * MS))
+    frames = np.convolve(queue["bytes"].to_numpy() / 1514, np.ones(18) / 18, "valid")
+    cycle = limit_cycle(DctcpFluid.of_line(10, 10e9, 100e-6, 98410))
+    assert frames.mean() == pytest.approx(cycle.queue_mean, rel=0.1)
+    assert np.percentile(frames, 1) == pytest.approx(cycle.queue_min, rel=0.25)
+    assert np.percentile(frames, 99) == pytest.approx(cycle.queue_max, rel=0.25)

@@ -1,0 +1,1 @@
+"""What theory says of a lab, to lay beside what was measured."""
