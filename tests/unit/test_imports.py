@@ -36,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "workload": {"distributions", "traffic"},
     "traffic.kinds": {"workload", "lab"},
     "importers": {"workload"},
+    "language": {"lab", "distributions"},
     "compile": {"workload", "resolve", "lab"},
     "engine": set(),
     "engine.containers": {"engine", "vendors"},
@@ -65,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "api": {
         *("validation", "comparison", "report", "results", "runs", "engine", "compile", "workload", "resolve", "lab"),
-        *("importers", "topologies", "picture", "vendors"),
+        *("importers", "topologies", "picture", "vendors", "language"),
     },
     "live": {"api", "runs", "engine", "compile", "resolve", "lab"},
     "cli.host": {"api", "runs", "engine"},
@@ -73,7 +74,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli.text": {"api", "resolve", "traffic", "traffic.kinds", "lab"},
     "cli.commands": {
         *("api", "cli.arguments", "cli.text", "cli.host", "validation", "comparison", "report", "results", "runs"),
-        "lab",
+        *("lab", "language"),
     },
     "page": {"live", "engine", "picture"},
     "cli.commands.live": {"page", "live", "api", "runs", "cli.arguments", "cli.host"},
