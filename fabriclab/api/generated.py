@@ -12,6 +12,7 @@ from fabriclab.api.lab import Lab, PathLike
 from fabriclab.files import write_files
 from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
+from fabriclab.language.editors import editor_line
 from fabriclab.topologies import Fabric, FabricError, experiment_text, parse_ratio, topology_text
 from fabriclab.units import UnitError, parse_duration, parse_rate
 
@@ -158,7 +159,8 @@ class GeneratedLab:
         Raises ArgumentError where a topology is there already, unless `force`; OSError.
         """
         file, beginning = Path(directory) / topology.FILE_NAME, Path(directory) / experiment.FILE_NAME
-        contents = {file: self.topology} | ({} if beginning.exists() else {beginning: self.experiment})
+        text = editor_line(Path(directory)) + self.experiment
+        contents = {file: self.topology} | ({} if beginning.exists() else {beginning: text})
         write_files(contents, force=force)
         return tuple(contents)
 

@@ -18,6 +18,7 @@ Where = dict[str, list[str | int | bool]]
 Figure = Mapping[str, str | int | float | bool | list[str] | list[int] | Where]
 
 FIGURE_KEYS = {kind.name: ("kind", *kind.keys, "where") for kind in FIGURES}
+REPORT_KEYS = ("figures",)
 HIGHEST_QUEUE = 7
 """The highest number of a queue at a port of a switch with a shared buffer."""
 
@@ -37,7 +38,7 @@ class FigureScope:
 
 def read_figures(root: Section, scope: FigureScope) -> tuple[Figure, ...]:
     """Return the figures of the `report` section; what is wrong is recorded."""
-    report = root.section("report", ("figures",))
+    report = root.section("report", REPORT_KEYS)
     if report is None:
         return ()
     return tuple(_read_figure(value, key, root.problems, scope) for key, value in report.items("figures") or [])

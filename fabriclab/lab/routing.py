@@ -13,14 +13,16 @@ PROTOCOLS = ("static", "bgp-unnumbered", "bgp-numbered")
 ROUTING_KEYS = ("protocol", "max_paths", "keepalive", "hold", "bfd", "bfd_multiplier", "convergence_limit")
 _S = 10**9
 _MS = 10**6
-_LONGEST_TIMER_S = 65_535
+LONGEST_TIMER_S = 65_535
 """BGP's hold time has 16 bits (RFC 4271, section 4.2)."""
-_SHORTEST_HOLD_NS = 3 * _S
-_BFD_NS = (10 * _MS, 60 * _S)
+SHORTEST_HOLD_NS = 3 * _S
+BFD_BOUNDS_NS = (10 * _MS, 60 * _S)
 """FRR's lower bound (`transmit-interval`), and a bound of ours."""
 BFD_DEFAULT_NS = 300 * _MS
 """FRR's own interval (bfdd, BFD_DEFDESIREDMINTX)."""
-_MOST_PATHS = 256
+FEWEST_MISSED, MOST_MISSED = 2, 255
+SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS = _MS, 3600 * _S
+MOST_PATHS = 256
 """Debian builds FRR with `--enable-multipath=256`."""
 
 
@@ -48,19 +50,21 @@ def read_routing(root: Section, default_keepalive_s: int, default_hold_s: int) -
         return WrittenRouting()
     routing = WrittenRouting(
         protocol=section.choice("protocol", PROTOCOLS),
-        max_paths=section.count("max_paths", 1, _MOST_PATHS),
+        max_paths=section.count("max_paths", 1, MOST_PATHS),
         keepalive=_whole_seconds(section, "keepalive", _S),
-        hold=_whole_seconds(section, "hold", _SHORTEST_HOLD_NS),
+        hold=_whole_seconds(section, "hold", SHORTEST_HOLD_NS),
         bfd=section.read("bfd", "off, on, or an interval such as '50 ms'", _bfd),
-        bfd_multiplier=section.count("bfd_multiplier", 2, 255, "missed packets after which a neighbour is gone"),
-        convergence_limit=section.duration("convergence_limit", _MS, 3600 * _S),
+        bfd_multiplier=section.count(
+            "bfd_multiplier", FEWEST_MISSED, MOST_MISSED, "missed packets after which a neighbour is gone"
+        ),
+        convergence_limit=section.duration("convergence_limit", SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS),
     )
     _check_timers(routing, section, default_keepalive_s * _S, default_hold_s * _S)
     return routing
 
 
 def _whole_seconds(section: Section, name: str, least_ns: int) -> Written[int] | None:
-    timer = section.duration(name, least_ns, _LONGEST_TIMER_S * _S, "RFC 4271, section 4.2")
+    timer = section.duration(name, least_ns, LONGEST_TIMER_S * _S, "RFC 4271, section 4.2")
     if timer is not None and timer.value % _S:
         timer.complain(section.problems, f"{shown(timer.text)} is no whole number of seconds, in which BGP counts")
     return timer
@@ -72,7 +76,7 @@ def _bfd(text: str) -> int | None:
     if text.lower() in TRUE_WORDS:
         return BFD_DEFAULT_NS
     interval = parse_quantity(text, DURATION)
-    least, most = _BFD_NS
+    least, most = BFD_BOUNDS_NS
     if not least <= interval <= most or interval % _MS:
         bounds = f"{format_duration(least)} to {format_duration(most)}"
         raise ValueError(f"{shown(text)} is no interval for BFD; write whole milliseconds from {bounds}, on or off")

@@ -21,7 +21,7 @@ T = TypeVar("T")
 VALIDATION_KEYS = ("queues", "lossless", "thresholds", "mtu", "failure")
 FAILURE_KEYS = ("action", "recovery")
 FAILURE_ACTIONS = ("down", "blackhole")
-_LONGEST_RECOVERY_NS = 3600 * 10**9
+LONGEST_RECOVERY_NS = 3600 * 10**9
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def read_validation(root: Section) -> WrittenValidation:
         return WrittenValidation()
     failure = section.section("failure", FAILURE_KEYS)
     action = failure.choice("action", FAILURE_ACTIONS) if failure else None
-    recovery = failure.duration("recovery", 0, _LONGEST_RECOVERY_NS) if failure else None
+    recovery = failure.duration("recovery", 0, LONGEST_RECOVERY_NS) if failure else None
     mtu = read_mtu(section)
     return WrittenValidation(
         queues=_by_dscp(section, "queues", lambda below, key: below.count(key, 0, QUEUES - 1)),

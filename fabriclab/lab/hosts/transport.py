@@ -25,10 +25,13 @@ HOST_KEYS = (
     *("receive_buffer", "send_buffer", "queue", "aqm", "mptcp"),
 )
 
-_ECN_WORDS = ("off", "on", "accept")
-_ECN_ALIASES = {**dict.fromkeys(TRUE_WORDS, "on"), **dict.fromkeys(FALSE_WORDS, "off")}
+ECN_WORDS = ("off", "on", "accept")
+ECN_ALIASES = {**dict.fromkeys(TRUE_WORDS, "on"), **dict.fromkeys(FALSE_WORDS, "off")}
 _MS = 1_000_000
-_SMALLEST_SOCKET_BUFFER = 4096
+SHORTEST_RTO_NS, LONGEST_RTO_NS = _MS, 120_000 * _MS
+"""The timer ticks once a millisecond; TCP_RTO_MAX, include/net/tcp.h."""
+MOST_INITIAL_SEGMENTS = 65_535
+SMALLEST_SOCKET_BUFFER = 4096
 """One page: SK_MEM_QUANTUM, the first value of tcp_rmem and tcp_wmem (Documentation/networking/ip-sysctl.rst)."""
 
 
@@ -85,13 +88,13 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
 def _read_host(section: Section) -> WrittenTransport:
     return WrittenTransport(
         congestion_control=section.choice("congestion_control", CONGESTION_CONTROLS),
-        ecn=section.choice("ecn", _ECN_WORDS, _ECN_ALIASES),
+        ecn=section.choice("ecn", ECN_WORDS, ECN_ALIASES),
         rto_min=_rto_min(section),
         delayed_ack=section.flag("delayed_ack"),
-        initial_window=section.count("initial_window", 1, 65_535, "segments"),
+        initial_window=section.count("initial_window", 1, MOST_INITIAL_SEGMENTS, "segments"),
         window_limit=section.read("window_limit", f"a number of segments, or '{NONE}'", _window_limit),
-        receive_buffer=section.size("receive_buffer", _SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
-        send_buffer=section.size("send_buffer", _SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
+        receive_buffer=section.size("receive_buffer", SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
+        send_buffer=section.size("send_buffer", SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
         queue=section.size("queue", 1, LARGEST_BUFFER_BYTES),
         aqm=read_aqm(section),
         mptcp=read_mptcp(section),
@@ -102,7 +105,10 @@ def _rto_min(section: Section) -> Written[int] | None:
     """Read RTOmin in nanoseconds: whole milliseconds, as the kernel's timer ticks,
     and at most TCP_RTO_MAX (include/net/tcp.h)."""
     rto_min = section.duration(
-        "rto_min", _MS, 120_000 * _MS, "the timer ticks once a millisecond; Linux's RTO never exceeds 120 s"
+        "rto_min",
+        SHORTEST_RTO_NS,
+        LONGEST_RTO_NS,
+        "the timer ticks once a millisecond; Linux's RTO never exceeds 120 s",
     )
     if rto_min is not None and rto_min.value % _MS:
         rto_min.complain(

@@ -13,8 +13,8 @@ from fabriclab.lab.reading.problems import Place, did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written, duplicates
 
 LAYER2_KEYS = ("vlans", "port_channels")
-_VLAN_KEYS = ("members", "ipv4", "hosts")
-_CHANNEL_KEYS = ("members", "ipv4")
+VLAN_KEYS = ("members", "ipv4", "hosts")
+CHANNEL_KEYS = ("members", "ipv4")
 LARGEST_VLAN, LARGEST_CHANNEL = 4094, 9999
 """IEEE 802.1Q, 9.6; SONiC's bound, with which a name is as long as Linux has room for."""
 _VLAN_NAME = re.compile(r"Vlan([1-9][0-9]{0,3})")
@@ -107,7 +107,7 @@ class _Reader:
 
     def _channels(self) -> tuple[WrittenPortChannel, ...]:
         found = []
-        for name, group in self._groups("port_channels", _CHANNEL_KEYS):
+        for name, group in self._groups("port_channels", CHANNEL_KEYS):
             if name in self._ports:
                 self._wrong_name(
                     "port_channels", name, "port channel but a port of this switch; name the port otherwise"
@@ -123,7 +123,7 @@ class _Reader:
 
     def _vlans(self, channels: Sequence[str]) -> tuple[WrittenVlan, ...]:
         found = []
-        for name, group in self._groups("vlans", _VLAN_KEYS):
+        for name, group in self._groups("vlans", VLAN_KEYS):
             if name in self._ports:
                 self._wrong_name("vlans", name, "VLAN but a port of this switch; name the port otherwise")
             elif is_vlan_name(name):

@@ -14,6 +14,7 @@ from fabriclab.lab.reading.section import Section, Written
 from fabriclab.units import parse_size
 
 PORT_BUFFER_KEYS = ("buffer", "ecn_threshold", "non_ect", "aqm")
+NON_ECT_WORDS = ("drop", "queue")
 LARGEST_BUFFER_BYTES = 2 * 10**9
 """Byte limits of qdiscs and sockets are signed 32-bit numbers."""
 
@@ -37,7 +38,7 @@ def read_port_buffer(section: Section) -> WrittenPortBuffer:
     return WrittenPortBuffer(
         buffer=section.size("buffer", 1, LARGEST_BUFFER_BYTES),
         ecn_threshold=section.read("ecn_threshold", f"a size such as '30 KB', or '{NONE}'", threshold),
-        non_ect=section.choice("non_ect", ("drop", "queue")),
+        non_ect=section.choice("non_ect", NON_ECT_WORDS),
         aqm=read_aqm(section),
     )
 

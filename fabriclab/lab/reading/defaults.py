@@ -44,6 +44,9 @@ WRED_PROBABILITY_PPM = 1_000_000
 WRED_WEIGHT_LOG = 0
 """The queue of the moment, as DCTCP wants it (RFC 8257, section 4.1)."""
 WRED_ECN = True
+PHANTOM_RATE_PPM = 950_000
+"""HULL's gamma (M. Alizadeh et al., "Less is More: Trading a little Bandwidth for Ultra-Low Latency in the
+Data Center", NSDI 2012)."""
 PFC_QUANTA = 65_535
 """The most that a pause says; it is repeated, and ended by one of no quanta."""
 PFC_REACTION_NS = 0

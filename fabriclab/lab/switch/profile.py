@@ -18,11 +18,11 @@ PROFILE_FORMAT = "fabriclab-switch-1"
 DIRECTORY = Path(__file__).resolve().parents[2] / "switches"
 _SHOWN_DIRECTORY = "fabriclab/switches"
 """How messages name it: the same on every machine."""
-_HEAD_KEYS = ("format", "title", "source", "bandwidth", "port_rate")
+HEAD_KEYS = ("format", "title", "source", "bandwidth", "port_rate")
 _EXPERIMENT_KEYS = ("profile", "scale")
 """What a profile's file may not say: it is one switch, and the experiment scales it."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,126}")
-_LARGEST_BANDWIDTH_BPS = 10**15
+LARGEST_BANDWIDTH_BPS = 10**15
 
 
 @cache
@@ -83,7 +83,7 @@ def parse_profile(text: str, name: str, file: str) -> tuple[WrittenProfile | Non
     document = parse_document(text, file, problems)
     if document is None:
         return None, problems
-    root = Section(_without_experiment_keys(document, problems), "", problems, (*_HEAD_KEYS, *BUFFER_KEYS))
+    root = Section(_without_experiment_keys(document, problems), "", problems, (*HEAD_KEYS, *BUFFER_KEYS))
     title = _read_head(root)
     bandwidth, port_rate = _read_speeds(root)
     layer = read_layer(root)
@@ -116,7 +116,7 @@ def _read_head(root: Section) -> str:
 
 def _read_speeds(root: Section) -> tuple[Written[int] | None, Written[int] | None]:
     """Return what the figures are made for: bits per second of all ports, and of one."""
-    bandwidth = root.rate("bandwidth", SLOWEST_BPS, _LARGEST_BANDWIDTH_BPS)
+    bandwidth = root.rate("bandwidth", SLOWEST_BPS, LARGEST_BANDWIDTH_BPS)
     port_rate = root.rate("port_rate", SLOWEST_BPS, FASTEST_BPS)
     if ("bandwidth" in root) != ("port_rate" in root):
         missing = "port_rate" if "bandwidth" in root else "bandwidth"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fabriclab.lab.ports.buffer import NON_ECT_WORDS
 from fabriclab.lab.reading.or_none import NONE, read_part
 from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.reading.problems import shown
@@ -63,7 +64,7 @@ def _read_wred(section: Section) -> WrittenWred:
             "weight", 0, LARGEST_WEIGHT_LOG, "the newest length weighs 2^-weight; 0 is the queue of the moment"
         ),
         ecn=section.flag("ecn"),
-        non_ect=section.choice("non_ect", ("drop", "queue")),
+        non_ect=section.choice("non_ect", NON_ECT_WORDS),
     )
 
 

@@ -16,9 +16,6 @@ from fabriclab.resolve.switch.scale import Scale
 
 _PPM = 1_000_000
 _NS_BITS = 8 * 10**9
-PHANTOM_PPM = 950_000
-"""HULL's gamma (M. Alizadeh et al., "Less is More: Trading a little Bandwidth for Ultra-Low Latency in the
-Data Center", NSDI 2012)."""
 
 
 class QueueResolver:
@@ -106,7 +103,7 @@ class QueueResolver:
             raise AssertionError(
                 f"{self._written.key}: a phantom queue {index} without threshold, which reading the lab refuses"
             )
-        rate_bps = line.out_rate_bps * value_or(written.rate_ppm, PHANTOM_PPM) // _PPM
+        rate_bps = line.out_rate_bps * value_or(written.rate_ppm, defaults.PHANTOM_RATE_PPM) // _PPM
         threshold = self._scale.port_bytes("queue", index, "phantom.threshold", written.threshold, line.out_rate_bps)
         return Phantom(rate_bps=rate_bps, threshold_bytes=threshold)
 

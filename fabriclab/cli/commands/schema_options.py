@@ -1,0 +1,48 @@
+"""`fabriclab schema`: the command with its options. What it does lies in `schema.py`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer()
+
+
+SchemaName = StrEnum("SchemaName", [("EXPERIMENT", "experiment"), ("SWITCH_PROFILE", "switch-profile")])
+"""The files that have a schema; a test compares them with `fabriclab.language.document.SCHEMAS`, which is not loaded
+for `--help`."""
+_EXPERIMENT = SchemaName("experiment")
+
+
+@app.command()
+def schema(
+    file: Annotated[SchemaName, typer.Argument(metavar="[FILE]", help="Which file's: experiment, switch-profile.")] = (
+        _EXPERIMENT
+    ),
+    path: Annotated[
+        bool, typer.Option("--path", help="Print where the schema lies, for an editor's settings, not the schema.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it there.", show_default="the output")
+    ] = None,
+) -> None:
+    """Print the JSON schema of a lab's experiment.yml, from which editors complete, explain and check it.
+
+    In a checkout VS Code finds it by itself. A topology file has Containerlab's own schema.
+
+    [bold]Examples[/bold]
+
+      fabriclab schema --path
+
+      fabriclab schema --out experiment.schema.json
+
+      fabriclab schema switch-profile
+    """
+    from fabriclab.cli.commands import schema as printing
+    from fabriclab.cli.host import failure
+
+    with failure.reported():
+        printing.schema(file.value, path, out)

@@ -1,0 +1,356 @@
+"""What a run has beside switches, hosts and traffic: links, groups, routing, events, probes, validation."""
+
+from __future__ import annotations
+
+from fabriclab.formats.classes import QUEUES
+from fabriclab.lab.failures import LINK_ACTIONS, NODE_ACTIONS
+from fabriclab.lab.groups import REST
+from fabriclab.lab.network.links import (
+    LARGEST_DELAY_NS,
+    LARGEST_MTU,
+    LARGEST_RATE_BPS,
+    SMALLEST_MTU,
+    SMALLEST_RATE_BPS,
+)
+from fabriclab.lab.probes import LONGEST_INTERVAL_NS, SHORTEST_INTERVAL_NS
+from fabriclab.lab.reading import defaults
+from fabriclab.lab.reading.percent import WHOLE_PPM
+from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS
+from fabriclab.lab.routing import (
+    BFD_BOUNDS_NS,
+    FEWEST_MISSED,
+    LONGEST_CONVERGENCE_NS,
+    LONGEST_TIMER_S,
+    MOST_MISSED,
+    MOST_PATHS,
+    PROTOCOLS,
+    SHORTEST_CONVERGENCE_NS,
+    SHORTEST_HOLD_NS,
+)
+from fabriclab.lab.validation import FAILURE_ACTIONS, LONGEST_RECOVERY_NS
+from fabriclab.language.keys import Forms, Key, Keys, Named
+from fabriclab.language.sources import constant, plain, words
+from fabriclab.language.switches import DSCP_PATTERN, PRIORITIES
+from fabriclab.language.values import (
+    Either,
+    Flag,
+    Items,
+    Number,
+    Percent,
+    Quantity,
+    Several,
+    Text,
+    Value,
+    Word,
+    or_none,
+)
+from fabriclab.units import DURATION, RATE, SIZE, format_duration
+
+_S = 10**9
+RATE_OF_A_LINE = Quantity(RATE, SMALLEST_RATE_BPS, LARGEST_RATE_BPS)
+DELAY = Quantity(DURATION, 0, LARGEST_DELAY_NS)
+MTU = Number(SMALLEST_MTU, LARGEST_MTU, "a whole number of bytes")
+
+LINKS = Keys(
+    "links",
+    "What holds for all links, over what the topology says",
+    (
+        Key("rate", RATE_OF_A_LINE, "The line rate of every link.", words("as the topology says"), ("1 Gbps",)),
+        Key("delay", DELAY, "The one-way propagation delay of every link.", words("as the topology says"), ("25 us",)),
+        Key("mtu", MTU, "The largest IP packet of every link.", words("as the topology says"), (9000,)),
+    ),
+)
+
+_MEMBERS = Several(Text("a host"), "hosts, ranges and groups above, a list or one")
+DRAWN_GROUP = Keys(
+    "group",
+    "Hosts that are behind a switch, or drawn by the seed",
+    (
+        Key(
+            "rack",
+            Several(Text("a switch"), "a switch or a list of them"),
+            "The hosts whose first link leads to this switch, or to one of these.",
+            examples=("leaf1",),
+        ),
+        Key(
+            "share",
+            Percent(1, WHOLE_PPM),
+            "So many of the hosts, drawn by the seed, to the nearest whole number.",
+            examples=("33 %",),
+        ),
+        Key("count", Number(1, 10**18 - 1), "So many hosts, drawn by the seed.", examples=(2,)),
+        Key("of", _MEMBERS, "Among whom they are drawn.", words("all hosts")),
+    ),
+    one_of=(("rack",), ("share",), ("count",)),
+)
+GROUPS = Named(
+    Either((DRAWN_GROUP, Several(Text("a host"), f"a list of hosts, ranges and groups above, or `{REST}`"))),
+    "a mapping of names of groups",
+    "(?!(?:all|default|rest|[0-9]+)$)[A-Za-z0-9_-]*[A-Za-z0-9][A-Za-z0-9_-]*",
+    "A group's name has letters, digits, '-' and '_', a letter among them, and is no word for hosts.",
+)
+
+
+_TIMER_NS = LONGEST_TIMER_S * _S
+ROUTING = Keys(
+    "routing",
+    "How switches come by their routes",
+    (
+        Key(
+            "protocol", Word(PROTOCOLS), "Static routes, or BGP on every switch (FRR, RFC 7938).", constant("PROTOCOL")
+        ),
+        Key(
+            "max_paths",
+            Number(1, MOST_PATHS),
+            "How many next hops of equal cost a route has at most.",
+            constant("MAX_PATHS"),
+        ),
+        Key(
+            "keepalive",
+            Quantity(DURATION, _S, _TIMER_NS),
+            "How often a BGP session says that it is alive, in whole seconds.",
+            constant("KEEPALIVE_S"),
+        ),
+        Key(
+            "hold",
+            Quantity(DURATION, SHORTEST_HOLD_NS, _TIMER_NS),
+            "After what silence a BGP session ends, in whole seconds; at least three times `keepalive`.",
+            constant("HOLD_S"),
+        ),
+        Key(
+            "bfd",
+            Either(
+                (
+                    Word(("off", "on"), (*TRUE_WORDS, *FALSE_WORDS)),
+                    Quantity(DURATION, *BFD_BOUNDS_NS),
+                )
+            ),
+            "Whether BFD watches the neighbours, and its interval in whole milliseconds.",
+            plain("off"),
+            ("50 ms",),
+        ),
+        Key(
+            "bfd_multiplier",
+            Number(FEWEST_MISSED, MOST_MISSED),
+            "After how many missed packets a neighbour is gone.",
+            constant("BFD_MULTIPLIER"),
+        ),
+        Key(
+            "convergence_limit",
+            Quantity(DURATION, SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS),
+            "How long the traffic waits at most until every switch has every route.",
+            constant("CONVERGENCE_LIMIT_NS"),
+        ),
+    ),
+)
+
+_AT = Key("at", Quantity(DURATION), "When it happens, in virtual time.", examples=("1 s",), required=True)
+_ENABLED = Key(
+    "enabled",
+    Flag(),
+    "With `false` the event does not happen, so that a variant or a matrix chooses among several.",
+    plain(True),
+)
+_UNTIL = Key(
+    "until", Quantity(DURATION, 1), "When a storm of pauses ends.", words("must be written with a storm"), ("600 ms",)
+)
+EVENT = Forms(
+    "event",
+    "An event of a run: of a link, of a node, or settings",
+    {
+        "link": Keys(
+            "event-link",
+            "What happens to a link",
+            (
+                _AT,
+                Key(
+                    "link",
+                    Text("one of the link's ports, `node:interface`"),
+                    "The link, by one of its ports.",
+                    examples=("leaf1:eth5",),
+                    required=True,
+                ),
+                Key(
+                    "action",
+                    Word(LINK_ACTIONS),
+                    "The link loses its carrier, gets it back, or loses every packet while both carriers stay.",
+                    words("one of this, rate, delay, loss"),
+                ),
+                Key("rate", RATE_OF_A_LINE, "The rate from then on, in both directions."),
+                Key("delay", DELAY, "The one-way delay from then on."),
+                Key(
+                    "loss",
+                    Percent(0, WHOLE_PPM),
+                    "The share of packets that is lost from then on.",
+                    examples=("0.1 %",),
+                ),
+                _ENABLED,
+            ),
+            any_of=("action", "rate", "delay", "loss"),
+        ),
+        "node": Keys(
+            "event-node",
+            "What happens to a node",
+            (
+                _AT,
+                Key("node", Text("a host or a switch"), "The node.", examples=("spine1",), required=True),
+                Key(
+                    "action",
+                    Word(NODE_ACTIONS),
+                    "The node loses its power, boots, or (a host) pauses its switch without a break.",
+                    required=True,
+                ),
+                Key(
+                    "priorities",
+                    PRIORITIES,
+                    "The priorities that a storm pauses.",
+                    words("must be written with a storm"),
+                    (("3",),),
+                ),
+                _UNTIL,
+                _ENABLED,
+            ),
+        ),
+        "set": Keys("event-set", "What the experiment says otherwise from then on", ()),
+    },
+)
+
+_INTERVAL = Quantity(DURATION, SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS)
+_PORTS = Several(Text("a port"), "ports as `node:interface`, a list or one, or `all`")
+
+
+def _interval(name: str) -> Key:
+    return Key("interval", _INTERVAL, "The time from one sample to the next.", constant(name))
+
+
+PROBES = Keys(
+    "probes",
+    "What is sampled, and how often",
+    (
+        Key(
+            "queues",
+            Keys(
+                "probe-queues",
+                "Samples of ports' queues",
+                (
+                    _interval("QUEUE_INTERVAL_NS"),
+                    Key(
+                        "ports",
+                        _PORTS,
+                        "The ports; `all` are those of all switches.",
+                        examples=(("s1:eth1",), "all"),
+                        required=True,
+                    ),
+                ),
+            ),
+            "Lengths, drops and marks of ports' queues.",
+        ),
+        Key(
+            "tcp",
+            Keys(
+                "probe-tcp",
+                "Samples of TCP",
+                (
+                    _interval("TCP_INTERVAL_NS"),
+                    Key(
+                        "traffic",
+                        Several(Text("a name of traffic"), "names of traffic, a list or one"),
+                        "Whose connections.",
+                        words("all traffic"),
+                    ),
+                ),
+            ),
+            "Congestion windows, round-trip times and rates of connections.",
+        ),
+        Key(
+            "interfaces",
+            Keys("probe-interfaces", "Samples of interfaces", (_interval("INTERFACE_INTERVAL_NS"),)),
+            "Counters of all interfaces.",
+        ),
+        Key(
+            "switches",
+            or_none(
+                Keys(
+                    "probe-switches",
+                    "Samples of shared buffers",
+                    (
+                        _interval("SWITCH_INTERVAL_NS"),
+                        Key(
+                            "ports",
+                            _PORTS,
+                            "The ports; `all` are those of switches with a shared buffer, and their hosts'.",
+                            plain("all"),
+                        ),
+                    ),
+                )
+            ),
+            "Queues, groups, pools and pauses of switches with a shared buffer.",
+            words("all of their ports, each 10 ms"),
+        ),
+    ),
+)
+
+_EVERY_DSCP = "a mapping of DSCPs, ranges and names of them"
+_DSCP_WRONG = "A DSCP is wanted here: a number from 0 to 63, a range, or a name such as ef."
+VALIDATION = Keys(
+    "validation",
+    "What fabriclab validate compares with",
+    (
+        Key(
+            "queues",
+            Named(Number(0, QUEUES - 1), f"{_EVERY_DSCP} to queues", DSCP_PATTERN, _DSCP_WRONG),
+            "The queue that a DSCP belongs in, on every switch.",
+            words("what the switches' maps say"),
+        ),
+        Key(
+            "lossless",
+            Several(Text("a DSCP"), "DSCPs, a list or one, or `none`", least=0),
+            "The DSCPs that lose nothing.",
+            words("those of lossless groups with PFC"),
+            (("cs3", "cs4"),),
+        ),
+        Key(
+            "thresholds",
+            Named(Quantity(SIZE, 1), f"{_EVERY_DSCP} to sizes", DSCP_PATTERN, _DSCP_WRONG),
+            "The length of a DSCP's queue at which marks begin.",
+            words("WRED's minimum and maximum"),
+        ),
+        Key("mtu", MTU, "The largest IP packet between hosts.", words("the hosts' own")),
+        Key(
+            "failure",
+            Keys(
+                "validation-failure",
+                "How links fail",
+                (
+                    Key(
+                        "action",
+                        Word(FAILURE_ACTIONS),
+                        "Whether both ends see that a link fails, or neither.",
+                        constant("FAILURE_ACTION"),
+                    ),
+                    Key(
+                        "recovery",
+                        Quantity(DURATION, 0, LONGEST_RECOVERY_NS),
+                        "How long after a failure everybody must be reached again.",
+                        plain(format_duration(defaults.FAILURE_RECOVERY_NS)),
+                    ),
+                ),
+            ),
+            "How links fail, and how soon that must be mended.",
+        ),
+    ),
+)
+
+
+def events(settings: Value) -> Either:
+    """Return the section of events; `settings` are the keys that one may set."""
+    below = Key("set", settings, "Keys with the values that hold from then on.", required=True)
+    forms = {**EVENT.forms, "set": Keys("event-set", EVENT.forms["set"].title, (_AT, below, _ENABLED))}
+    event = Forms(EVENT.name, EVENT.title, forms)
+    named = Named(
+        event,
+        "a mapping of names of events, or a list of events",
+        "[A-Za-z0-9][A-Za-z0-9_-]{0,62}",
+        "An event's name has letters, digits, '-' and '_'.",
+    )
+    return Either((named, Items(event, "a list of events")))

@@ -1,0 +1,133 @@
+"""Hosts: their TCP, their MPTCP, their socket buffers, the queue of their own ports."""
+
+from __future__ import annotations
+
+from fabriclab.lab.hosts.mptcp import MOST_ADDRESSES, PATH_MANAGERS, SCHEDULERS
+from fabriclab.lab.hosts.transport import (
+    CONGESTION_CONTROLS,
+    ECN_ALIASES,
+    ECN_WORDS,
+    LONGEST_RTO_NS,
+    MOST_INITIAL_SEGMENTS,
+    SHORTEST_RTO_NS,
+    SMALLEST_SOCKET_BUFFER,
+)
+from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
+from fabriclab.language.keys import Key, Keys, Named
+from fabriclab.language.ports import AQM
+from fabriclab.language.sources import constant, plain
+from fabriclab.language.values import Flag, Number, Quantity, Word, or_none
+from fabriclab.units import DURATION, SIZE
+
+_SOCKET_BUFFER = Quantity(SIZE, SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES)
+
+MPTCP = Keys(
+    "mptcp",
+    "MPTCP of a host",
+    (
+        Key(
+            "subflows",
+            Number(1, MOST_ADDRESSES),
+            "How many subflows a connection of this host may have, the first one included. The host has as many "
+            "addresses.",
+            constant("MPTCP_SUBFLOWS"),
+        ),
+        Key(
+            "scheduler",
+            Word(SCHEDULERS),
+            "Which subflow takes the next data. Linux 6.12 has this one only.",
+            constant("MPTCP_SCHEDULER"),
+        ),
+        Key(
+            "path_manager",
+            Word(PATH_MANAGERS),
+            "Who opens subflows between which addresses, in Linux's words for endpoints (ip-mptcp(8)).",
+            constant("MPTCP_PATH_MANAGER"),
+        ),
+        Key(
+            "add_addr_accepted",
+            Number(0, MOST_ADDRESSES),
+            "How many of the addresses that the peer announces a connection uses.",
+            constant("MPTCP_ADD_ADDR_ACCEPTED"),
+        ),
+    ),
+)
+
+HOST = Keys(
+    "host",
+    "A host's TCP and its own queue",
+    (
+        Key(
+            "congestion_control",
+            Word(CONGESTION_CONTROLS),
+            "The congestion control of the connections that the host opens. Where nobody wrote one, a host answers the "
+            "flows of a host with `dctcp` by `dctcp`.",
+            constant("CONGESTION_CONTROL"),
+        ),
+        Key(
+            "ecn",
+            Word(ECN_WORDS, tuple(ECN_ALIASES)),
+            "Whether the host's TCP negotiates ECN: never, always, or where the other end asks for it. `dctcp` implies "
+            "`on`.",
+            constant("ECN"),
+        ),
+        Key(
+            "rto_min",
+            Quantity(DURATION, SHORTEST_RTO_NS, LONGEST_RTO_NS),
+            "The shortest retransmission timeout, in whole milliseconds. In-casts in a data centre hang on it.",
+            constant("RTO_MIN_NS"),
+            ("10 ms",),
+        ),
+        Key("delayed_ack", Flag(), "Whether the receiver may delay acknowledgements.", constant("DELAYED_ACK")),
+        Key(
+            "initial_window",
+            Number(1, MOST_INITIAL_SEGMENTS, "a whole number of segments"),
+            "How many segments a new connection sends before the first acknowledgement.",
+            constant("INITIAL_WINDOW_SEGMENTS"),
+        ),
+        Key(
+            "window_limit",
+            or_none(Number(1, 10**9 - 1, "a whole number of segments")),
+            "How many segments of the full size a connection of this host has in flight at most. Its receivers offer "
+            "no larger window, so the congestion window may still grow beyond it.",
+            plain("none"),
+        ),
+        Key(
+            "receive_buffer",
+            _SOCKET_BUFFER,
+            "The most that autotuning takes for a socket's receive buffer. It bounds the window.",
+            constant("RECEIVE_BUFFER_BYTES"),
+        ),
+        Key(
+            "send_buffer",
+            _SOCKET_BUFFER,
+            "The most that autotuning takes for a socket's send buffer.",
+            constant("SEND_BUFFER_BYTES"),
+        ),
+        Key(
+            "queue",
+            Quantity(SIZE, 1, LARGEST_BUFFER_BYTES),
+            "The host's own queue before its line. It must hold one frame at least.",
+            constant("HOST_QUEUE_BYTES"),
+        ),
+        Key(
+            "aqm",
+            or_none(AQM),
+            "What manages that queue, with the words of a switch's `aqm`.",
+            plain("none"),
+        ),
+        Key(
+            "mptcp",
+            or_none(MPTCP),
+            "MPTCP for the traffic with `transport: mptcp`; the host's other flows are plain TCP.",
+            plain("none"),
+        ),
+    ),
+)
+
+HOSTS = Named(
+    HOST,
+    "a mapping of `default`, hosts, ranges such as `h1..h4`, groups",
+    fixed={"default": HOST},
+    about={"default": "What holds for every host, unless its name, a range or a group says otherwise."},
+)

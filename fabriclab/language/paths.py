@@ -1,0 +1,113 @@
+"""Dotted keys (`hosts.default.rto_min`): which there are, for all that sets one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from fabriclab.language.keys import NAME, Forms, Key, Keys, Kinds, Named
+from fabriclab.language.values import Either, Items, Schema, Several, Shared, Text, Value, Word
+
+_SET = Several(Text("a value"), "a value or a list of values")
+_NOT_SET = ("vlans", "port_channels", "kind")
+"""Keys of switches and traffic that nothing can set; `kind` of `aqm` is apart."""
+
+
+def pattern(sections: Mapping[str, Value]) -> str:
+    """Return a regular expression of the dotted keys below these sections."""
+    return "|".join(_from(name, value) for name, value in sections.items())
+
+
+def _from(name: str, value: Value) -> str:
+    """Return the expression of a word and of what may follow it."""
+    below, is_value = _below(value)
+    if not below:
+        return name
+    follow = rf"\.(?:{'|'.join(below)})"
+    return f"{name}(?:{follow})?" if is_value else f"{name}{follow}"
+
+
+def _below(value: Value) -> tuple[list[str], bool]:
+    """Return the expressions of what may stand below, and whether the value may also be set itself."""
+    if isinstance(value, Either):
+        found = [_below(part) for part in value.values if not isinstance(part, Items)]
+        return [one for below, _ in found for one in below], any(is_value for _, is_value in found)
+    if isinstance(value, Named):
+        return [_from(NAME, value.value)], False
+    keys = _keys(value)
+    if keys is None:
+        return [], True
+    return [_from(key.name, key.value) for key in keys], False
+
+
+def _keys(value: Value) -> list[Key] | None:
+    """Return the keys below a mapping that can be set; None for what is no mapping."""
+    if isinstance(value, Keys):
+        return [key for key in value.keys if key.name not in _NOT_SET]
+    if isinstance(value, Kinds | Forms):
+        groups = value.kinds.values() if isinstance(value, Kinds) else value.forms.values()
+        every = {key.name: key for keys in groups for key in reversed(keys.keys) if key.name != "set"}
+        if isinstance(value, Kinds) and not value.always:
+            every["kind"] = Key("kind", Word(tuple(value.kinds)), value.about)
+            return list(every.values())
+        return [key for key in every.values() if key.name not in _NOT_SET]
+    return None
+
+
+def fixed(sections: Mapping[str, Value]) -> Iterator[Key]:
+    """Yield each dotted key that names nothing of the author's, such as `hosts.default.ecn`, as a key of its own."""
+    for name, value in sections.items():
+        yield from _fixed(name, value, "")
+
+
+def _fixed(dotted: str, value: Value, about: str) -> Iterator[Key]:
+    if isinstance(value, Either):
+        for part in value.values:
+            yield from _fixed(dotted, part, about)
+    elif isinstance(value, Named):
+        for name, below in value.fixed.items():
+            yield from _fixed(f"{dotted}.{name}", below, about)
+    elif (keys := _keys(value)) is not None:
+        for key in keys:
+            yield from _key(f"{dotted}.{key.name}", key)
+
+
+def _key(dotted: str, key: Key) -> Iterator[Key]:
+    values = key.value.values if isinstance(key.value, Either) else (key.value,)
+    plain = tuple(one for one in values if not isinstance(one, Keys | Kinds | Named | Forms))
+    if plain:
+        value = plain[0] if len(plain) == 1 else Either(plain)
+        yield Key(dotted, value, key.about, key.default, key.examples)
+    for one in values:
+        yield from _fixed(dotted, one, key.about)
+
+
+@dataclass(frozen=True)
+class Settings(Shared):
+    """A mapping of dotted keys to values: those without names of the author's are proposed, others are of a pattern."""
+
+    name: str
+    sections: Mapping[str, Value]
+
+    def body(self) -> Schema:
+        """Return its JSON schema."""
+        return {
+            "title": "Keys with dots, and their values",
+            "type": "object",
+            "properties": {key.name: _shown(key) for key in fixed(self.sections)},
+            "patternProperties": {f"^(?:{pattern(self.sections)})$": _SET.schema()},
+            "additionalProperties": False,
+        }
+
+    def told(self) -> str:
+        """Return it in words."""
+        return "a mapping of dotted keys to values"
+
+    def parts(self) -> Iterator[Value]:
+        """Yield what may be set."""
+        yield from (key.value for key in fixed(self.sections))
+
+
+def _shown(key: Key) -> Schema:
+    """Return a key's schema with its meaning in one line: there are many of them."""
+    return {name: value for name, value in key.schema().items() if name != "markdownDescription"}
