@@ -21,7 +21,7 @@ function line(series, place) {
     showSymbol: Boolean(visible),
     symbolSize: 7,
     connectNulls: false,
-    lineStyle: { color: ink, width: series.line ? WIDTH : 0, type: series.dash?.map((each) => WIDTH * each) ?? "solid" },
+    lineStyle: { color: ink, width: series.line ? (series.width ?? WIDTH) : 0, type: series.dash?.map((each) => WIDTH * each) ?? "solid" },
     itemStyle: { color: ink },
     emphasis: { disabled: true },
     animation: false,
