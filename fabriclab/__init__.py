@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from fabriclab.api.beginning import NewLab as NewLab
     from fabriclab.api.beginning import new as new
     from fabriclab.api.cancel import Cancel as Cancel
+    from fabriclab.api.comparison import Compared as Compared
+    from fabriclab.api.comparison import compare as compare
     from fabriclab.api.conversion import ConvertedTrace as ConvertedTrace
     from fabriclab.api.conversion import convert as convert
     from fabriclab.api.drawing import Picture as Picture
@@ -76,6 +78,7 @@ __version__ = "0.2.0"
 _NAMES = {
     "api.beginning": ("NewLab", "new"),
     "api.cancel": ("Cancel",),
+    "api.comparison": ("Compared", "compare"),
     "api.conversion": ("ConvertedTrace", "convert"),
     "api.drawing": ("Picture", "graph"),
     "api.failures": ("RunFailed",),

@@ -25,6 +25,8 @@ class Metric(NamedTuple):
     """Where checks and figures may name it; nowhere: it qualifies another one."""
     together: Literal["sum", "largest"] | None = None
     """What the run's own is of those of ports, queues, pools or jobs."""
+    better: Literal["more", "less"] | None = None
+    """Which of two values is the better one, all else being equal; None where that hangs on what one wants."""
 
 
 _CLASS: tuple[Place, ...] = ("run", "traffic")
@@ -46,66 +48,94 @@ FLOWS = (
         "Flows complete",
         "sized flows read whole by the receiver, and long flows that ran to their stop time",
         _CLASS,
+        better="more",
     ),
     Metric(
         "flows_incomplete",
         "Flows incomplete",
         "all others: cut, never started, failed or lost; they are part of `flows`, never dropped",
         _CLASS,
+        better="less",
     ),
-    Metric("flows_unstarted", "Flows unstarted", "of those, flows that never started"),
-    Metric("flows_failed", "Flows failed", "of those, flows that failed"),
-    Metric("flows_lost", "Flows lost", "of those, flows that nobody logged"),
+    Metric("flows_unstarted", "Flows unstarted", "of those, flows that never started", better="less"),
+    Metric("flows_failed", "Flows failed", "of those, flows that failed", better="less"),
+    Metric("flows_lost", "Flows lost", "of those, flows that nobody logged", better="less"),
     Metric(
-        "flows_with_timeouts", "Flows that waited for a timeout", "flows whose retransmission timer ran out", _CLASS
+        "flows_with_timeouts",
+        "Flows that waited for a timeout",
+        "flows whose retransmission timer ran out",
+        _CLASS,
+        better="less",
     ),
     Metric(
         "flows_with_setup_timeouts",
         "Flows whose connection waited for a timeout",
         "flows whose connection stood a second or more after their start: SYN or SYN-ACK was lost",
         _CLASS,
+        better="less",
     ),
     Metric(
         "flows_fast_retransmit",
         "Flows with retransmissions, no timeout",
         "flows that sent segments again without a timeout",
     ),
-    Metric("bytes", "Bytes received", "bytes that receivers read, of incomplete flows too"),
-    Metric("goodput_bps", "Goodput", "8 x bytes / (last byte read - first start)"),
-    Metric("timeouts", "Retransmission timeouts", "retransmission timeouts, summed over flows", _CLASS),
-    Metric("retransmits", "Segments sent again", "segments sent again, summed over flows", _CLASS),
+    Metric("bytes", "Bytes received", "bytes that receivers read, of incomplete flows too", better="more"),
+    Metric("goodput_bps", "Goodput", "8 x bytes / (last byte read - first start)", better="more"),
+    Metric("timeouts", "Retransmission timeouts", "retransmission timeouts, summed over flows", _CLASS, better="less"),
+    Metric("retransmits", "Segments sent again", "segments sent again, summed over flows", _CLASS, better="less"),
     Metric("marks", "Segments acknowledged with ECE", "segments acknowledged with ECE, summed over flows", _CLASS),
-    Metric("fct_mean_ns", f"{_FCT}, mean", f"mean of {_OF_FCT}", _CLASS),
+    Metric("fct_mean_ns", f"{_FCT}, mean", f"mean of {_OF_FCT}", _CLASS, better="less"),
     Metric("fct_std_ns", f"{_FCT}, standard deviation", f"standard deviation (divisor n - 1) of {_OF_FCT}", _CLASS),
-    Metric("fct_median_ns", f"{_FCT}, median", f"nearest-rank median of {_OF_FCT}", _CLASS),
-    Metric("fct_p95_ns", f"{_FCT}, 95th percentile", f"nearest-rank 95th percentile of {_OF_FCT}", _CLASS),
-    Metric("fct_p99_ns", f"{_FCT}, 99th percentile", f"nearest-rank 99th percentile of {_OF_FCT}", _CLASS),
-    Metric("fct_p999_ns", f"{_FCT}, 99.9th percentile", f"nearest-rank 99.9th percentile of {_OF_FCT}", _CLASS),
-    Metric("fct_max_ns", f"{_FCT}, longest", f"longest of {_OF_FCT}"),
-    Metric("slowdown_mean", f"{_SLOWDOWN}, mean", f"mean of {_OF_SLOWDOWN}", _CLASS),
-    Metric("slowdown_median", f"{_SLOWDOWN}, median", f"median of {_OF_SLOWDOWN}", _CLASS),
-    Metric("slowdown_p95", f"{_SLOWDOWN}, 95th percentile", f"95th percentile of {_OF_SLOWDOWN}"),
-    Metric("slowdown_p99", f"{_SLOWDOWN}, 99th percentile", f"99th percentile of {_OF_SLOWDOWN}", _CLASS),
-    Metric("slowdown_p999", f"{_SLOWDOWN}, 99.9th percentile", f"99.9th percentile of {_OF_SLOWDOWN}"),
-    Metric("coflow_mean_ns", f"{_COFLOW}, mean", f"mean of {_OF_COFLOW}", _CLASS),
-    Metric("coflow_median_ns", f"{_COFLOW}, median", f"median of {_OF_COFLOW}", _CLASS),
-    Metric("coflow_p95_ns", f"{_COFLOW}, 95th percentile", f"95th percentile of {_OF_COFLOW}", _CLASS),
-    Metric("coflow_p99_ns", f"{_COFLOW}, 99th percentile", f"99th percentile of {_OF_COFLOW}", _CLASS),
+    Metric("fct_median_ns", f"{_FCT}, median", f"nearest-rank median of {_OF_FCT}", _CLASS, better="less"),
+    Metric(
+        "fct_p95_ns", f"{_FCT}, 95th percentile", f"nearest-rank 95th percentile of {_OF_FCT}", _CLASS, better="less"
+    ),
+    Metric(
+        "fct_p99_ns", f"{_FCT}, 99th percentile", f"nearest-rank 99th percentile of {_OF_FCT}", _CLASS, better="less"
+    ),
+    Metric(
+        "fct_p999_ns",
+        f"{_FCT}, 99.9th percentile",
+        f"nearest-rank 99.9th percentile of {_OF_FCT}",
+        _CLASS,
+        better="less",
+    ),
+    Metric("fct_max_ns", f"{_FCT}, longest", f"longest of {_OF_FCT}", better="less"),
+    Metric("slowdown_mean", f"{_SLOWDOWN}, mean", f"mean of {_OF_SLOWDOWN}", _CLASS, better="less"),
+    Metric("slowdown_median", f"{_SLOWDOWN}, median", f"median of {_OF_SLOWDOWN}", _CLASS, better="less"),
+    Metric("slowdown_p95", f"{_SLOWDOWN}, 95th percentile", f"95th percentile of {_OF_SLOWDOWN}", better="less"),
+    Metric(
+        "slowdown_p99", f"{_SLOWDOWN}, 99th percentile", f"99th percentile of {_OF_SLOWDOWN}", _CLASS, better="less"
+    ),
+    Metric("slowdown_p999", f"{_SLOWDOWN}, 99.9th percentile", f"99.9th percentile of {_OF_SLOWDOWN}", better="less"),
+    Metric("coflow_mean_ns", f"{_COFLOW}, mean", f"mean of {_OF_COFLOW}", _CLASS, better="less"),
+    Metric("coflow_median_ns", f"{_COFLOW}, median", f"median of {_OF_COFLOW}", _CLASS, better="less"),
+    Metric("coflow_p95_ns", f"{_COFLOW}, 95th percentile", f"95th percentile of {_OF_COFLOW}", _CLASS, better="less"),
+    Metric("coflow_p99_ns", f"{_COFLOW}, 99th percentile", f"99th percentile of {_OF_COFLOW}", _CLASS, better="less"),
     Metric(
         "deadline_misses",
         "Deadlines missed",
         "sized flows that missed their deadline, incomplete ones included",
         _CLASS,
+        better="less",
     ),
     Metric("deadline_flows", "Flows with a deadline", "sized flows that have a deadline", _CLASS),
-    Metric("rounds_complete", "Rounds complete", "groups of the trace of which every flow is complete"),
-    Metric("round_mean_ns", "Round, mean", "mean over those groups of (last byte read - first start)"),
-    Metric("mptcp_fallbacks", "Flows that fell back from MPTCP to TCP", "flows that asked for MPTCP and got TCP"),
+    Metric("rounds_complete", "Rounds complete", "groups of the trace of which every flow is complete", better="more"),
+    Metric("round_mean_ns", "Round, mean", "mean over those groups of (last byte read - first start)", better="less"),
     Metric(
-        "jain_fairness", "Jain's fairness index", "Jain's index of the long flows' own throughputs; needs two of them"
+        "mptcp_fallbacks",
+        "Flows that fell back from MPTCP to TCP",
+        "flows that asked for MPTCP and got TCP",
+        better="less",
+    ),
+    Metric(
+        "jain_fairness",
+        "Jain's fairness index",
+        "Jain's index of the long flows' own throughputs; needs two of them",
+        better="more",
     ),
     Metric("min_rtt_us", "Round-trip time, smallest", "smallest round-trip time that any flow saw"),
-    Metric("throughput_bps", "Goodput", "goodput of one class of flows", ("traffic",)),
+    Metric("throughput_bps", "Goodput", "goodput of one class of flows", ("traffic",), better="more"),
 )
 """Flows; those of a class are measured for the 100 classes with the most flows."""
 JOBS = (
@@ -115,14 +145,26 @@ JOBS = (
         "completion time of a shuffle, all its phases; null while one job is not complete",
         _CLASS,
         "largest",
+        better="less",
     ),
 )
 QUEUES = (
-    Metric("queue_mean_bytes", "Queue, mean over time", f"mean {_OF_QUEUE}", _PORT, "largest"),
-    Metric("queue_median_bytes", "Queue, median over time", f"median {_OF_QUEUE}", _PORT, "largest"),
-    Metric("queue_p99_bytes", "Queue, 99th percentile over time", f"99th percentile {_OF_QUEUE}", _PORT, "largest"),
-    Metric("queue_max_bytes", "Queue, longest", "largest sample of the queue's length", _PORT, "largest"),
-    Metric("drops", "Packets dropped", "packets dropped by the port, last sample minus first", _PORT, "sum"),
+    Metric("queue_mean_bytes", "Queue, mean over time", f"mean {_OF_QUEUE}", _PORT, "largest", better="less"),
+    Metric("queue_median_bytes", "Queue, median over time", f"median {_OF_QUEUE}", _PORT, "largest", better="less"),
+    Metric(
+        "queue_p99_bytes",
+        "Queue, 99th percentile over time",
+        f"99th percentile {_OF_QUEUE}",
+        _PORT,
+        "largest",
+        better="less",
+    ),
+    Metric(
+        "queue_max_bytes", "Queue, longest", "largest sample of the queue's length", _PORT, "largest", better="less"
+    ),
+    Metric(
+        "drops", "Packets dropped", "packets dropped by the port, last sample minus first", _PORT, "sum", better="less"
+    ),
     Metric("queue_marks", "Packets marked by the switch", "packets marked by the port, likewise", _PORT, "sum"),
     Metric(
         "stalls",
@@ -130,8 +172,9 @@ QUEUES = (
         "times that the port sent nothing for 10 ms or more: waiting for a timer",
         _PORT,
         "sum",
+        better="less",
     ),
-    Metric("stalled_ns", "Time in such silences", "length of those silences in all", _PORT, "sum"),
+    Metric("stalled_ns", "Time in such silences", "length of those silences in all", _PORT, "sum", better="less"),
     Metric(
         "sent_bps",
         "Rate sent by the port",
@@ -148,14 +191,23 @@ TCP = (
         "Smoothed round-trip time, mean",
         "time-weighted mean of the senders' smoothed round-trip time over all sampled flows; each subflow of MPTCP "
         "counts",
+        better="less",
     ),
-    Metric("jain_phase_mean", "Jain's fairness index, mean of phases", f"mean of Jain's index over {_OF_PHASES}"),
-    Metric("jain_phase_min", "Jain's fairness index, least of phases", f"least Jain's index of {_OF_PHASES}"),
+    Metric(
+        "jain_phase_mean",
+        "Jain's fairness index, mean of phases",
+        f"mean of Jain's index over {_OF_PHASES}",
+        better="more",
+    ),
+    Metric(
+        "jain_phase_min", "Jain's fairness index, least of phases", f"least Jain's index of {_OF_PHASES}", better="more"
+    ),
     Metric(
         "fair_after_mean_ns",
         "Fair after a flow came or went, mean",
         "mean over those phases of the time after which what each has got since the phase began stays fair (index "
         "0.95); the whole phase counts where that never comes",
+        better="less",
     ),
 )
 """Sampled connections (`probes.tcp`)."""
@@ -164,11 +216,13 @@ ROUTING = (
         "convergence_ns",
         "Routing converged after",
         "from the start of the daemons until every switch's kernel had every expected route",
+        better="less",
     ),
     Metric(
         "reconvergence_ns",
         "Routing followed the failure after",
         "from the first change of links that any route must follow until every switch's kernel had followed",
+        better="less",
     ),
     Metric(
         "convergence_within_ns",
@@ -190,9 +244,17 @@ SWITCHES = (
         "packets that a queue's own limit, the end of its pool, or the limit of its virtual output queue refused",
         _QUEUE,
         "sum",
+        better="less",
     ),
-    Metric("wred_drops", "Packets dropped by WRED", "packets dropped early", _QUEUE, "sum"),
-    Metric("storm_drops", "Packets dropped in pause storms", "packets dropped by the pause watchdog", _QUEUE, "sum"),
+    Metric("wred_drops", "Packets dropped by WRED", "packets dropped early", _QUEUE, "sum", better="less"),
+    Metric(
+        "storm_drops",
+        "Packets dropped in pause storms",
+        "packets dropped by the pause watchdog",
+        _QUEUE,
+        "sum",
+        better="less",
+    ),
     Metric(
         "ecn_marks", "Packets marked by the switches", "packets marked by WRED and by the phantom queue", _QUEUE, "sum"
     ),
@@ -204,9 +266,14 @@ SWITCHES = (
         "sum",
     ),
     Metric(
-        "paused_ns", "Time that queues were paused", "time that queues were stopped, summed over them", _QUEUE, "sum"
+        "paused_ns",
+        "Time that queues were paused",
+        "time that queues were stopped, summed over them",
+        _QUEUE,
+        "sum",
+        better="less",
     ),
-    Metric("storms", "Pause storms", "pause storms that the watchdog found", _QUEUE, "sum"),
+    Metric("storms", "Pause storms", "pause storms that the watchdog found", _QUEUE, "sum", better="less"),
     Metric("pauses_sent", "Pause frames sent", "pause frames sent", _SWITCH_PORT, "sum"),
     Metric(
         "ingress_discards",
@@ -214,6 +281,7 @@ SWITCHES = (
         "packets that came in there and found their priority group at its limit, headroom and all",
         _SWITCH_PORT,
         "sum",
+        better="less",
     ),
     Metric(
         "xoff_ns",
@@ -221,6 +289,7 @@ SWITCHES = (
         "time that priority groups held their neighbour in XOFF, summed over them",
         _SWITCH_PORT,
         "sum",
+        better="less",
     ),
     Metric(
         "congestion_events",
@@ -228,6 +297,7 @@ SWITCHES = (
         "times that a queue reached its `event` length",
         _SWITCH_PORT,
         "sum",
+        better="less",
     ),
     Metric(
         "pool_max_bytes",

@@ -19,16 +19,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.integrate import solve_ivp
 
 Numbers = npt.NDArray[np.float64]
 
 FULL_FRAME_BYTES = 1538
 """What a frame of 1500 bytes of IP takes on an Ethernet line: header, checksum, preamble and gap included."""
-_TOLERANCES = {"rtol": 1e-9, "atol": 1e-10}
+_RELATIVE, _ABSOLUTE = 1e-9, 1e-10
+"""The tolerances of a step."""
 _SETTLING_CYCLES = 200
 _SETTLED = 1e-7
 """A cycle is the limit when the state at its begin moves by no more than this part of itself."""
@@ -116,8 +117,7 @@ class LimitCycle:
 def solve(model: DctcpFluid, duration_s: float) -> Trajectory:
     """Return the model from an empty queue on: windows that just fill the line, everything taken for marked.
 
-    Raises ImportError with the line that mends it where SciPy is not installed, ValueError for a duration that is not
-    above 0.
+    Raises ValueError for a duration that is not above 0.
     """
     if not duration_s > 0:
         raise ValueError(f"duration_s: {duration_s!r} is not above 0")
@@ -131,8 +131,8 @@ def solve(model: DctcpFluid, duration_s: float) -> Trajectory:
 def limit_cycle(model: DctcpFluid) -> LimitCycle:
     """Return what the model settles to.
 
-    A cycle lasts from one crossing of K upwards to the next. Raises ImportError as `solve`, and ArithmeticError where
-    nothing settles within 200 cycles.
+    A cycle lasts from one crossing of K upwards to the next. Raises ArithmeticError where nothing settles within 200
+    cycles.
     """
     if model.operating_window <= 2:
         return _standstill(model)
@@ -212,18 +212,19 @@ class _Run:
         if self.is_empty and self._inflow(self.state) > self.model.capacity_pps:
             self.is_empty = False
         events = [self._refills] if self.is_empty else [self._crosses(), self._runs_empty]
-        found = _solver()(
+        found = solve_ivp(
             self._slopes,
             (self.time, end),
             self.state,
             events=events,
             max_step=self.model.round_trip_s / 10,
-            **_TOLERANCES,
+            rtol=_RELATIVE,
+            atol=_ABSOLUTE,
         )
         self._parts.append((found.t, found.y))
         self.time, self.state = float(found.t[-1]), found.y[:, -1].copy()
         if found.status == 1:
-            self._happened(crossed=not self.is_empty and bool(found.t_events[0].size))
+            self._happened(crossed=not self.is_empty and bool(found.t_events and found.t_events[0].size))
         elif self._steps and self.time >= self._steps[0][0]:
             self._marked = self._steps.popleft()[1]
 
@@ -278,12 +279,3 @@ def _event(value: Event, direction: int) -> Event:
     event.terminal = True  # type: ignore[attr-defined]  # SciPy reads both from the function.
     event.direction = direction  # type: ignore[attr-defined]
     return event
-
-
-def _solver() -> Callable[..., Any]:
-    try:
-        from scipy.integrate import solve_ivp
-    except ImportError as error:
-        raise ImportError("the fluid model needs SciPy: pip install 'fabriclab[notebook]'") from error
-    solver: Callable[..., Any] = solve_ivp
-    return solver

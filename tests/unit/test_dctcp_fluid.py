@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("scipy", reason="not solved: pip install 'fabriclab[notebook]'")
 
 from fabriclab.theory.dctcp_fluid import DctcpFluid, limit_cycle, solve
 
@@ -84,16 +81,3 @@ def test_what_is_no_port_is_told(change: dict[str, Any], message: str) -> None:
 def test_no_time_is_told() -> None:
     with pytest.raises(ValueError, match="duration_s: 0 is not above 0"):
         solve(TEN_FLOWS, 0)
-
-
-def test_without_scipy_the_line_that_mends_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = builtins.__import__
-
-    def without(name: str, *arguments: Any) -> Any:
-        if name.startswith("scipy"):
-            raise ImportError(name)
-        return found(name, *arguments)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"pip install 'fabriclab\[notebook\]'"):
-        solve(TEN_FLOWS, 0.001)

@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from lab_runs import run_lab
 
+from fabriclab.theory.dctcp_fluid import DctcpFluid, limit_cycle
+
 pytestmark = [pytest.mark.vm, pytest.mark.usefixtures("artefacts")]
 
 MS = 1_000_000
@@ -73,9 +75,6 @@ def test_two_bottlenecks(tmp_path: Path) -> None:
 
 def test_ten_flows_swing_as_the_fluid_model_says(tmp_path: Path) -> None:
     """The model's mean within a tenth and its extremes within a quarter, of means over a round trip (18 samples)."""
-    pytest.importorskip("scipy", reason="not compared: pip install 'fabriclab[notebook]'")
-    from fabriclab.theory.dctcp_fluid import DctcpFluid, limit_cycle
-
     run(tmp_path, "dctcp-fluid", "senders=10; stop=100 ms")
     queue = pl.read_parquet(tmp_path / "run" / "queues.parquet").filter(pl.col("time_ns").is_between(30 * MS, 100 * MS))
     frames = np.convolve(queue["bytes"].to_numpy() / 1514, np.ones(18) / 18, "valid")

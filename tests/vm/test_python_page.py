@@ -1,4 +1,4 @@
-"""What docs/python.md, docs/live.md and the in-cast lab's page show of Python is executed as it stands there."""
+"""What pages of docs/ and the in-cast lab's page show of Python is executed as it stands there."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def examples(page: str) -> str:
 
 @pytest.mark.vm
 @pytest.mark.usefixtures("desk")
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/live.md", "labs/incast/README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/live.md", "docs/compare.md", "labs/incast/README.md"])
 def test_the_examples_of_a_page_run(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(examples(page), str(ROOT / page), "exec"), {"__name__": "page"})
     assert "complete" in capsys.readouterr().out

@@ -1,0 +1,69 @@
+"""Runs and sweeps compared: what differs, what became better or worse, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fabriclab.api.measured import PathLike, Run, Sweep, read_any
+from fabriclab.comparison.compare import LEVEL
+from fabriclab.comparison.compare import compare as compared
+from fabriclab.comparison.conditions import ANY, Finding, judge, read_condition
+from fabriclab.comparison.document import to_json
+from fabriclab.comparison.page import write_page
+from fabriclab.comparison.records import Comparison
+from fabriclab.comparison.words import promise, tally
+
+Subject = Run | Sweep | PathLike
+
+
+class Compared:
+    """Others against one base: a `Comparison` each, and what was asked of them."""
+
+    def __init__(self, comparisons: Sequence[Comparison], findings: Sequence[Finding]) -> None:
+        """Take what `compare` found."""
+        self.comparisons = tuple(comparisons)
+        self.findings = tuple(findings)
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{each.other} against {each.base}: {tally(each)}. {promise(each)}" for each in self.comparisons
+        )
+
+    @property
+    def fails(self) -> bool:
+        """Whether any condition of `fail_on` holds."""
+        return any(finding.holds for finding in self.findings)
+
+    def to_json(self) -> str:
+        """Return everything as JSON (docs/compare.md)."""
+        return to_json(self.comparisons, self.findings)
+
+    def write_page(self, out: PathLike) -> Path:
+        """Write one HTML page that needs nothing else, and return its path. Raises OSError."""
+        write_page(self.comparisons, self.findings, Path(out))
+        return Path(out)
+
+
+def compare(
+    base: Subject,
+    *others: Subject,
+    metrics: Sequence[str] = (),
+    level: float = LEVEL,
+    fail_on: Sequence[str] = (),
+) -> Compared:
+    """Compare runs or sweeps with a base, point by point, seed by seed.
+
+    `metrics` names what is compared (docs/metrics.md), none: the headlines; `all`: everything. `fail_on` has conditions
+    such as `worse:goodput_bps:2%`. Raises ArgumentError for a metric, level or condition that can't be, ResultsError
+    for what is no run or sweep.
+    """
+    conditions = [read_condition(text) for text in fail_on]
+    read = read_any(_directory(base))
+    asked = [condition.metric for condition in conditions if condition.metric != ANY]
+    found = [compared(read, read_any(_directory(other)), metrics, level, asked) for other in others]
+    return Compared(found, [finding for each in found for finding in judge(each, conditions)])
+
+
+def _directory(subject: Subject) -> Path:
+    return subject.directory if isinstance(subject, Run | Sweep) else Path(subject)

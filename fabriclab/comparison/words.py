@@ -1,0 +1,78 @@
+"""A comparison's numbers and sentences, as text and page both say them."""
+
+from __future__ import annotations
+
+from fabriclab.comparison.records import ComparedMetric, ComparedPoint, Comparison
+from fabriclab.report.measured.quantities import format_metric
+from fabriclab.units import format_count
+
+
+def value(metric: ComparedMetric, number: float | None) -> str:
+    """Return a mean with its unit; whole counts in full."""
+    is_whole = number is not None and number.is_integer() and abs(number) < 2**53
+    return format_metric(metric.metric, int(number) if is_whole and number is not None else number)
+
+
+def change(metric: ComparedMetric) -> str:
+    """Return how far the other side lies from the base, in per cent of the base; in the metric's unit where that
+    is 0."""
+    found = metric.difference
+    if found is None:
+        return "–"
+    if found.change == 0:
+        return "0"
+    if found.ratio is not None:
+        return _percent(found.ratio)
+    return ("+" if found.change > 0 else "\u2212") + value(metric, abs(found.change))
+
+
+def interval(metric: ComparedMetric, level: float) -> str:
+    """Return the interval of the change, in the same unit; empty where there is none."""
+    found = metric.difference
+    ends = None if found is None else found.interval(level)
+    if found is None or ends is None or found.is_same:
+        return ""
+    if found.base:
+        return " to ".join(_percent(end / abs(found.base)) for end in ends)
+    return " to ".join(("\u2212" if end < 0 else "+") + value(metric, abs(end)) for end in ends)
+
+
+def pairing(point: ComparedPoint) -> str:
+    """Return how runs were set against each other: `5 pairs`, `5 and 3 runs`."""
+    if point.pairs > 1 or point.runs == (1, 1):
+        return format_count(point.pairs, "pair") if point.pairs else "1 run each, of other seeds"
+    return f"{point.runs[0]} and {point.runs[1]} runs, not paired"
+
+
+def promise(comparison: Comparison) -> str:
+    """Return in a sentence what the verdicts are worth."""
+    tested = comparison.tested
+    if not tested and set(comparison.counts) == {"same"}:
+        return "Every number is the same, to the bit."
+    if not tested:
+        return "Nothing was put to a test: that takes three seeds on both sides."
+    return (
+        f"{format_count(tested, 'difference')} {'was' if tested == 1 else 'were'} tested together: were both sides "
+        f"equal, there would be a verdict at all in at most {100 * (1 - comparison.level):.3g} of 100 such comparisons "
+        "(Holm)."
+    )
+
+
+def tally(comparison: Comparison) -> str:
+    """Return how many of which verdict there are: `2 worse, 1 better, 40 undecided`."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in comparison.counts.items()) or "nothing in common"
+
+
+def bits(comparison: Comparison) -> str:
+    """Return in how many points the flows are the same to the bit; empty where no seed is common."""
+    known = [point for point in comparison.points if point.same_flows is not None]
+    if not known:
+        return ""
+    same = sum(point.same_flows is True for point in known)
+    return f"Flows of common seeds: the same to the bit at {same} of {format_count(len(known), 'point')}."
+
+
+def _percent(ratio: float) -> str:
+    percent = 100 * ratio
+    text = f"{percent:+,.0f}" if abs(percent) >= 100 else f"{percent:+.2g}" if abs(percent) < 1 else f"{percent:+.1f}"
+    return text.replace("-", "\u2212") + " %"
