@@ -69,6 +69,7 @@ ALLOWED: dict[str, set[str]] = {
         *("validation", "comparison", "report", "results", "runs", "engine", "compile", "workload", "resolve", "lab"),
         *("importers", "topologies", "picture", "vendors", "language"),
     },
+    "teaching": {"api", "report"},
     "live": {"api", "runs", "engine", "compile", "resolve", "lab"},
     "cli.host": {"api", "runs", "engine"},
     "cli.arguments": {"api", "cli.host", "importers", "lab"},
