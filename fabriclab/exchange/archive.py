@@ -35,11 +35,11 @@ def pack(files: Mapping[str, Path | bytes], out: Path) -> None:
     with replacing(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name in sorted(files):
             content, entry = files[name], zipfile.ZipInfo(name, _EPOCH)
-            entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (stat.S_IFREG | 0o644) << 16
             if isinstance(content, bytes):
-                archive.writestr(entry, content)
+                archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
                 continue
+            entry.compress_type = zipfile.ZIP_DEFLATED
             with content.open("rb") as source, archive.open(entry, "w", force_zip64=True) as target:
                 shutil.copyfileobj(source, target, _CHUNK)
 

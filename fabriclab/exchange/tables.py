@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import polars as pl
 
@@ -21,7 +21,6 @@ from fabriclab.formats.metrics import BY_NAME
 from fabriclab.results import Results, ResultsError, Sweep
 
 Format = Literal["csv", "parquet", "json"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 TABLES = (
     *("flows", "queues", "tcp", "interfaces", "switch_ports", "switch_queues", "priority_groups", "pools"),
     *("congestion_events", "summary"),

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 
-from fabriclab.page.assets import FILES, load
+from fabriclab.page.assets import FILES, PAGE
 from fabriclab.page.feed import serve_feed
 from fabriclab.page.guard import Guard, Keys, ProxyGuard, TokenGuard
 from fabriclab.page.terminals import serve_terminal
@@ -20,7 +20,8 @@ def application(keys: Keys | None) -> Guard:
     built.
     """
     routes: list[Route | WebSocketRoute] = [
-        Route("/" if name == "index.html" else f"/{name}", _file(data, FILES[name])) for name, data in load().items()
+        Route("/" if name == "index.html" else f"/{name}", _file(data, FILES[name]))
+        for name, data in PAGE.load().items()
     ]
     routes += [WebSocketRoute("/feed", serve_feed), WebSocketRoute("/terminal", serve_terminal)]
     app = Starlette(routes=routes)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
 
 from fabriclab.files import write_text
 from fabriclab.picture import network_svg
@@ -23,12 +20,13 @@ from fabriclab.report.drawing.pools import (
     varied_settings,
 )
 from fabriclab.report.drawing.studies import ComparedPart, Study, compare_with, read_study
-from fabriclab.report.drawing.style import css_variables, themed
+from fabriclab.report.drawing.style import themed
 from fabriclab.report.drawing.traffic_classes import cap_notes, headline_metric
 from fabriclab.report.environment import environment_rows, package_names
 from fabriclab.report.headline import finding_of_run, finding_of_sweep
-from fabriclab.report.measured.quantities import format_metric, keep_units, metric_title
+from fabriclab.report.measured.quantities import format_metric, metric_title
 from fabriclab.report.measured.scope import measured_ports
+from fabriclab.report.page_parts import render
 from fabriclab.report.point_details import Detail, details_of
 from fabriclab.report.selection import left_out_notes, run_exhibits, sweep_exhibits
 from fabriclab.report.switch_notes import SwitchNote, switch_notes
@@ -76,8 +74,6 @@ class Page:
     """Those with a shared buffer."""
     most_rows: int = MOST_ROWS
     most_warnings: int = MOST_WARNINGS
-    light: str = field(default_factory=lambda: css_variables(dark=False))
-    dark: str = field(default_factory=lambda: css_variables(dark=True))
 
 
 def write_report(paths: Sequence[Path], out: Path) -> None:
@@ -85,22 +81,7 @@ def write_report(paths: Sequence[Path], out: Path) -> None:
 
     Raises ResultsError when a path is neither a run nor a sweep directory, OSError when `out` can't be written.
     """
-    text = page_template().render(page=page_of(paths))
-    write_text(out, text)
-
-
-@cache
-def page_template() -> Template:
-    """Return the page's template, compiled."""
-    environment = Environment(
-        loader=PackageLoader("fabriclab.report", "templates"),
-        autoescape=select_autoescape(["html"]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["keep_units"] = keep_units
-    return environment.get_template("report.html")
+    write_text(out, render("report.html", page=page_of(paths)))
 
 
 def page_of(paths: Sequence[Path]) -> Page:

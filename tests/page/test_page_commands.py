@@ -15,14 +15,14 @@ from fake_lab import FakeLab
 from test_page_bounds import until
 
 from fabriclab.cli.commands.live import ui
-from fabriclab.page.assets import made
+from fabriclab.page.assets import PAGE
 
 COMMAND = (sys.executable, "-m", "fabriclab", "ui")
 
 
 @pytest.fixture(autouse=True)
 def _built() -> None:
-    if not made().is_dir():
+    if not PAGE.made().is_dir():
         pytest.skip("the page is not built: make page")
 
 

@@ -26,4 +26,4 @@ def _load_report() -> None:
     # Who needs it imports it once more, and meets what went wrong.
     with suppress(Exception):
         importlib.import_module("fabriclab.cli.commands.outcome")
-        importlib.import_module("fabriclab.report.page").page_template()
+        importlib.import_module("fabriclab.report.page_parts").template("report.html")

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from fabriclab.report.drawing.charts import Chart
+
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the page; the caption says what is seen in it."""
+    """A figure of the page; the caption says what is seen in it. One with a chart can be explored in the page."""
 
     title: str
     caption: str
     svg: str
+    chart: Chart | None = None
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel, ChartSeries
 from fabriclab.report.drawing.curves import Dash
 from fabriclab.report.drawing.exhibits import Picture, titled
 from fabriclab.report.drawing.pools import PooledRuns, format_measure, measure_of
 from fabriclab.report.drawing.style import DASHES, drawing, figure_svg, new_figure, place_legend, ramp
 from fabriclab.report.drawing.traffic_classes import sized_classes
-from fabriclab.report.measured.quantities import axis_for, axis_label, format_share
+from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_share
 from fabriclab.results.completion import completion_cdf
 
 MOST_STEPS = 400
@@ -26,6 +27,7 @@ LEAST_OF_A_TAIL = 100
 """With fewer flows in a curve there is no tail to look at."""
 MOST_BANDS = 3
 """More bands in one panel hide each other."""
+_PERCENTILES = (50, 95, 99)
 _FLOOR = 0.5
 """A tail is drawn down to so many flows."""
 
@@ -67,7 +69,44 @@ def fct_cdf(pools: Sequence[PooledRuns], name: str, traffic: Sequence[str] = ())
         place_legend(figure if has_tail or len(panels) > 1 else grid[0, 0])
         caption = " ".join(_describe(title if len(panels) > 1 else "", curves) for title, curves in panels)
         caption += _explain(everything, has_tail=has_tail)
-        return Picture(titled("Flow completion times", traffic), caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    return Picture(titled("Flow completion times", traffic), caption, svg, cdf_chart(panels, has_tail=has_tail))
+
+
+def cdf_chart(panels: Sequence[tuple[str, Sequence[Distribution]]], *, has_tail: bool) -> Chart:
+    """Return the curves of fct_cdf with the heights of the percentiles marked: a panel a class, one more where there is
+    a tail."""
+    found = []
+    for title, curves in panels:
+        axis = _time_unit(curves)
+        where = title if len(panels) > 1 else ""
+        x = ChartAxis("Flow completion time", axis.unit, "log")
+        levels = tuple(ChartMark(f"p{percent}", float(percent)) for percent in _PERCENTILES)
+        series = tuple(_cdf_series(curve, axis, is_tail=False) for curve in curves)
+        found.append(ChartPanel(x, ChartAxis("Flows complete", "%", low=0, high=100), series, where, levels))
+        if has_tail:
+            tail = tuple(_cdf_series(curve, axis, is_tail=True) for curve in curves)
+            y = ChartAxis("Not yet complete", "%", "log", high=100)
+            found.append(ChartPanel(x, y, tail, f"{where}, those not yet complete" if where else "Not yet complete"))
+    return Chart(tuple(found), source="flows.parquet of each run")
+
+
+def _cdf_series(curve: Distribution, axis: Axis, *, is_tail: bool) -> ChartSeries:
+    steps = curve.steps
+    x = steps["value"].to_numpy() / axis.scale
+    share, low, high = (100 * steps[name].cast(pl.Float64).to_numpy() for name in ("share", "share_low", "share_high"))
+    if is_tail:
+        share, low, high = 100 - share, 100 - high, 100 - low
+        share = np.where(share > 0, share, np.nan)
+    has_band = not is_tail and steps["share_low"].null_count() == 0
+    band_low, band_high = (low, high) if has_band else (None, None)
+    return ChartSeries(curve.label, curve.color, x, share, band_low, band_high, dash=curve.dash, steps=True)
+
+
+def _time_unit(curves: Sequence[Distribution]) -> Axis:
+    """Return the unit of a logarithmic axis: that of its middle."""
+    ends = [float(curve.steps["value"][end]) for curve in curves for end in (0, -1)]
+    return axis_for("ns", [math.sqrt(min(ends) * max(ends))])
 
 
 def _panels(pools: Sequence[PooledRuns], traffic: Sequence[str]) -> Iterator[tuple[str, list[Distribution]]]:
@@ -116,7 +155,7 @@ def _statistics(row: dict[str, object]) -> str:
 def _draw_panel(row: npt.NDArray[np.object_], curves: Sequence[Distribution], title: str) -> None:
     shortest = min(float(curve.steps["value"][0]) for curve in curves)
     longest = max(float(curve.steps["value"][-1]) for curve in curves)
-    axis = axis_for("ns", [math.sqrt(shortest * longest)])  # a logarithmic axis: the unit is that of its middle
+    axis = _time_unit(curves)
     banded = len(curves) <= MOST_BANDS
     for axes, is_tail in zip(row, (False, True), strict=False):
         for curve in curves:

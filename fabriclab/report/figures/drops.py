@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from fabriclab.report.drawing.chart_parts import event_marks, time_axis
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries
 from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import WARNING, drawing, figure_svg, new_figure
@@ -50,7 +52,24 @@ def drops_picture(curve: Curve, name: str, port: str | None = None) -> Picture |
         caption = _drops_caption(counts, (end - begin) / _MOST_BARS, place)
         if len(found) > 1:
             caption += f" {_most_at(of_ports, [each.facts.name for each in found])}."
-        return Picture(f"Drops and marks at {place}", caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    events = event_marks(curve.results, time, begin, end)
+    panels = tuple(
+        ChartPanel(
+            time_axis(time, begin, end),
+            ChartAxis(word, "packets", low=0),
+            (
+                ChartSeries(
+                    word, WARNING if word == "Dropped" else curve.color, edges[:-1] / time.scale, count, steps=True
+                ),
+            ),
+            "",
+            (),
+            events,
+        )
+        for word, count in counts.items()
+    )
+    return Picture(f"Drops and marks at {place}", caption, svg, Chart(panels, linked=True))
 
 
 def _drops_caption(counts: dict[str, np.ndarray], bin_ns: float, place: str) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from fabriclab.report.drawing.curves import Dash, draw_level, setting_label, setting_noun
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel, ChartSeries
+from fabriclab.report.drawing.curves import Dash, draw_level, setting_label, setting_noun, value_text
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import Measure, PooledRuns
-from fabriclab.report.drawing.setting_axis import SettingAxis
+from fabriclab.report.drawing.setting_axis import SettingAxis, setting_title
 from fabriclab.report.drawing.studies import Band
 from fabriclab.report.drawing.style import (
     DASHES,
@@ -142,9 +143,64 @@ def metric_picture(
         for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
         caption = f"{_caption(lines, metric, x, limit)} {note}".rstrip()
-        return Picture(
-            f"{metric_title(metric)} against {setting_noun(x.name)}", caption, figure_svg(figure, name, caption)
+        svg = figure_svg(figure, name, caption)
+    chart = metric_chart(panels, metric, x, axis, log_x=log_x, limit=limit, bands=bands)
+    return Picture(f"{metric_title(metric)} against {setting_noun(x.name)}", caption, svg, chart)
+
+
+def metric_chart(
+    panels: dict[str, list[Line]],
+    metric: str,
+    x: SettingAxis,
+    axis: Axis,
+    *,
+    log_x: bool,
+    limit: float | None = None,
+    bands: Sequence[Band] = (),
+) -> Chart:
+    """Return the lines of metric_picture by panel, with their intervals, beside the bands of a published study."""
+    names = tuple(value_text(x.name, value) for value in x.categories)
+    scale = "category" if names else "log" if log_x else "linear"
+    horizontal = ChartAxis(setting_title(x.name), x.unit.unit, scale, names=names, base=2 if log_x else None)
+    vertical = ChartAxis(metric_title(metric), axis.unit, low=0)
+    levels = (ChartMark("link's maximum", limit / axis.scale),) if limit is not None else ()
+    published = () if names else tuple(_published(band, x.unit, axis) for band in bands)
+    found = []
+    for group, members in panels.items():
+        series = tuple(
+            _series(line, line.label.removesuffix(f", {group}"), x, axis, x.dodge(number, len(members)))
+            for number, line in enumerate(members)
         )
+        found.append(ChartPanel(horizontal, vertical, (*series, *published), group, levels))
+    return Chart(tuple(found), source="the table of all points")
+
+
+def _series(line: Line, label: str, x: SettingAxis, axis: Axis, dodge: float) -> ChartSeries:
+    place = [(at + dodge) / x.unit.scale for at in line.x]
+    low, high = ([None if end is None else end / axis.scale for end in ends] for ends in _ends(line))
+    has_bars = any(end is not None for end in low)
+    return ChartSeries(
+        label,
+        line.color,
+        place,
+        [value / axis.scale for value in line.y],
+        low if has_bars else None,
+        high if has_bars else None,
+        dash=line.dash,
+        marker=line.marker,
+        line=not x.categories,
+        bars=has_bars,
+    )
+
+
+def _ends(line: Line) -> tuple[list[float | None], list[float | None]]:
+    return [measure.low for measure in line.measures], [measure.high for measure in line.measures]
+
+
+def _published(band: Band, x: Axis, axis: Axis) -> ChartSeries:
+    low, high = band.low / axis.scale, band.high / axis.scale
+    place = [band.x_from / x.scale, band.x_to / x.scale]
+    return ChartSeries(band.label, MUTED, place, [(low + high) / 2] * 2, [low] * 2, [high] * 2, dash=(0, (2, 2)))
 
 
 def left_out(pools: Sequence[PooledRuns], lines: Sequence[Line], metric: str, x: SettingAxis) -> str:

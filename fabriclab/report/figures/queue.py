@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 
+from fabriclab.report.drawing.chart_parts import event_marks, level_marks, steps_series, time_axis
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel
 from fabriclab.report.drawing.curves import Curve, draw_buffer_levels, draw_events, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import GROUND, WARNING, drawing, figure_svg, new_figure
@@ -67,7 +69,17 @@ def queue_picture(
             _mark_zoom(grid[0, 0], panels[1], axis_for("ns", [end]))
         has_band = any(part.is_envelope for part in steps)
         caption = _queue_caption(curve, samples, zoom if len(panels) == 2 else None, has_band=has_band)
-        return Picture(f"{facts.title} over time", caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    time = axis_for("ns", [end])
+    panel = ChartPanel(
+        time_axis(time, begin, end),
+        ChartAxis("Queue", axis.unit, low=0, high=top),
+        (steps_series(steps[0], curve.label, curve.color, time, axis),),
+        "",
+        level_marks(facts, axis, top),
+        event_marks(curve.results, time, begin, end),
+    )
+    return Picture(f"{facts.title} over time", caption, svg, Chart((panel,)))
 
 
 def queue_multiples(
@@ -121,7 +133,23 @@ def queue_multiples(
         caption = _multiples_caption(found, window, [zoom for zoom in zooms if zoom is not None] if zoomed else [])
         is_plain = found[0].facts.queue is None and len(measured_ports(found[0].curve.results, "drops")) < 2
         subject = "Queue" if is_plain else found[0].facts.title
-        return Picture(f"{subject} over time, side by side", caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    return Picture(
+        f"{subject} over time, side by side", caption, svg, _multiples_chart(found, steps, window, axis, top)
+    )
+
+
+def _multiples_chart(found: Sequence[Panel], steps: Sequence[Steps], window: float, axis: Axis, top: float) -> Chart:
+    time = axis_for("ns", [window])
+    panels = []
+    for panel, part in zip(found, steps, strict=True):
+        curve, begin = panel.curve, panel.begin
+        series = steps_series(part, curve.label, curve.color, time, axis, from_ns=begin)
+        events = event_marks(curve.results, time, begin, begin + window, begin)
+        levels = level_marks(panel.facts, axis, top)
+        vertical = ChartAxis("Queue", axis.unit, low=0, high=top)
+        panels.append(ChartPanel(time_axis(time, 0, window), vertical, (series,), curve.label, levels, events))
+    return Chart(tuple(panels), linked=True)
 
 
 def _draw_queue(

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
+from fabriclab.report.drawing.chart_parts import level_marks
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries
 from fabriclab.report.drawing.curves import Curve, level_label
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import GROUND, MUTED, drawing, figure_svg, new_figure, place_legend
@@ -26,6 +28,7 @@ def queue_distribution(
     if not found:
         return None
     every = [samples.facts for _, samples in found]
+    series = []
     axis, top = queue_scale([], every, [samples.longest_bytes for _, samples in found])
     with drawing():
         figure = new_figure(2.7)
@@ -35,6 +38,9 @@ def queue_distribution(
             lengths = np.concatenate(([0.0], table["value"].to_numpy() / axis.scale, [top]))
             shares = np.concatenate(([0.0], table["share"].to_numpy() * 100, [100.0]))
             seen = _last_of_each(lengths, top / _MOST_STEPS)
+            series.append(
+                ChartSeries(curve.label, curve.color, lengths[seen], shares[seen], dash=curve.dash, steps=True)
+            )
             axes.step(
                 lengths[seen], shares[seen], where="post", color=curve.color, linestyle=curve.dash, label=curve.label
             )
@@ -43,7 +49,11 @@ def queue_distribution(
         place_legend(axes)
         caption = "; ".join(_describe(curve, samples) for curve, samples in found) + "."
         subject = "the queue" if queue is None else f"queue {queue} at {every[0].name}"
-        return Picture(f"How long {subject} was", caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    levels = {mark.at: mark for facts in every for mark in level_marks(facts, axis, top)}
+    x, y = ChartAxis("Queue", axis.unit, low=0, high=top), ChartAxis("Time at or below", "%", low=0, high=100)
+    panel = ChartPanel(x, y, tuple(series), "", (), tuple(levels.values()))
+    return Picture(f"How long {subject} was", caption, svg, Chart((panel,)))
 
 
 def _last_of_each(lengths: np.ndarray, width: float) -> np.ndarray:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
+from fabriclab.report.drawing.charts import ChartSeries
 from fabriclab.report.drawing.curves import Curve, draw_events, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import drawing, figure_svg, label_y, new_figure, place_legend, ramp
-from fabriclab.report.figures.tcp import MOST_FLOWS, sender_samples
+from fabriclab.report.figures.tcp import MOST_FLOWS, over_time, sender_samples
 from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric
 from fabriclab.report.measured.series import read_steps
 from fabriclab.units import format_count
@@ -52,4 +53,12 @@ def rtt_picture(curve: Curve, name: str) -> Picture | None:
         left = len(pairs) - len(drawn)
         more = f" Not drawn: {format_count(left, 'more flow')}." if left else ""
         caption = f"{curve.label}: {', '.join(spans)}.{more}"
-        return Picture("Round-trip time over time", caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    series = [
+        ChartSeries(
+            f"{node}, flow {flow}", color, steps.time_ns / time.scale, steps.mean * _NS_PER_US / axis.scale, steps=True
+        )
+        for ((flow, node), steps), color in zip(drawn, ramp(MOST_FLOWS), strict=False)
+    ]
+    chart = over_time(curve, "Smoothed round-trip time", axis.unit, series)
+    return Picture("Round-trip time over time", caption, svg, chart)

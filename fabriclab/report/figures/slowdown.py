@@ -11,10 +11,11 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from fabriclab.report.drawing.curves import setting_noun
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartPanel, ChartSeries
+from fabriclab.report.drawing.curves import setting_noun, value_text
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.pools import Measure, PooledRuns, format_measure, measure_of
-from fabriclab.report.drawing.setting_axis import SettingAxis
+from fabriclab.report.drawing.setting_axis import SettingAxis, setting_title
 from fabriclab.report.drawing.style import GROUND, drawing, figure_svg, label_rows, new_figure, place_legend
 from fabriclab.report.figures.metric import draw_intervals
 from fabriclab.report.measured.quantities import format_metric, keep_units
@@ -83,7 +84,40 @@ def slowdown_by_size(
         place_legend(axes)
         caption = "Filled: median, hollow: 99th percentile. " + " ".join(_describe(each) for each in slowdowns)
         caption += " " + explain_ideal([each.pool for each in slowdowns])
-        return Picture("Slowdown by flow size", caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    return Picture("Slowdown by flow size", caption, svg, _size_chart(slowdowns, shown))
+
+
+def _size_chart(slowdowns: Sequence[BinnedSlowdown], shown: Sequence[str]) -> Chart:
+    x = ChartAxis("Flow size", "", "category", names=tuple(shown))
+    panels = []
+    for statistic, title in STATISTICS.items():
+        series = []
+        for each in slowdowns:
+            places = [float(index) for index, name in enumerate(shown) if name in each.bins]
+            measures = [each.bins[name][statistic] for name in shown if name in each.bins]
+            series.append(_chart_series(each.pool, each.pool.label, places, measures))
+        panels.append(ChartPanel(x, ChartAxis("Slowdown", "", "log"), tuple(series), title.capitalize()))
+    return Chart(tuple(panels), source="flows.parquet of each run")
+
+
+def _chart_series(
+    pool: PooledRuns, label: str, places: list[float], measures: Sequence[Measure], *, line: bool = True
+) -> ChartSeries:
+    low, high = [measure.low for measure in measures], [measure.high for measure in measures]
+    has_bars = any(end is not None for end in low)
+    return ChartSeries(
+        label,
+        pool.color,
+        places,
+        [measure.value for measure in measures],
+        low if has_bars else None,
+        high if has_bars else None,
+        dash=pool.dash,
+        marker=pool.marker,
+        line=line,
+        bars=has_bars,
+    )
 
 
 def slowdown_against(
@@ -116,7 +150,33 @@ def slowdown_against(
         place_legend(figure)
         caption = " ".join(_describe_line(label, members, x, shown[0]) for label, members in lines.items())
         caption += " " + explain_ideal([each.pool for each in slowdowns])
-        return Picture(f"Slowdown against {setting_noun(x.name)}", caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    chart = _against_chart(lines, x, shown, log_x=x.crowds(places))
+    return Picture(f"Slowdown against {setting_noun(x.name)}", caption, svg, chart)
+
+
+def _against_chart(
+    lines: dict[str, list[BinnedSlowdown]], x: SettingAxis, shown: Sequence[str], *, log_x: bool
+) -> Chart:
+    names = tuple(value_text(x.name, value) for value in x.categories)
+    axis = ChartAxis(
+        setting_title(x.name),
+        x.unit.unit,
+        "category" if names else "log" if log_x else "linear",
+        names=names,
+        base=2 if log_x else None,
+    )
+    panels = []
+    for bin_name in shown:
+        for statistic, title in STATISTICS.items():
+            series = []
+            for number, (label, members) in enumerate(lines.items()):
+                present = sorted((each for each in members if bin_name in each.bins), key=lambda each: _place(each, x))
+                places = [(_place(each, x) + x.dodge(number, len(lines))) / x.unit.scale for each in present]
+                measures = [each.bins[bin_name][statistic] for each in present]
+                series.append(_chart_series(members[0].pool, label, places, measures, line=not names))
+            panels.append(ChartPanel(axis, ChartAxis("Slowdown", "", "log"), tuple(series), f"{bin_name}, {title}"))
+    return Chart(tuple(panels), source="flows.parquet of each run")
 
 
 def explain_ideal(pools: Sequence[PooledRuns]) -> str:

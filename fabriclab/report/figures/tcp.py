@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 from matplotlib.ticker import MaxNLocator
 
+from fabriclab.report.drawing.chart_parts import event_marks, steps_series, time_axis
+from fabriclab.report.drawing.charts import Chart, ChartAxis, ChartMark, ChartPanel, ChartSeries
 from fabriclab.report.drawing.curves import Curve, draw_events, draw_level, shown_interval
 from fabriclab.report.drawing.exhibits import Picture
 from fabriclab.report.drawing.style import INK, drawing, figure_svg, label_y, new_figure, place_legend, ramp
 from fabriclab.report.measured.port_facts import receiver_port
-from fabriclab.report.measured.quantities import axis_for, axis_label, format_metric
-from fabriclab.report.measured.series import counter_at, read_steps
+from fabriclab.report.measured.quantities import Axis, axis_for, axis_label, format_metric
+from fabriclab.report.measured.series import Steps, counter_at, read_steps
 from fabriclab.units import format_count
 
 MOST_FLOWS = 6
@@ -38,12 +43,13 @@ def cwnd_picture(curve: Curve, name: str) -> Picture | None:
         return None
     begin, end = shown_interval(curve.results)
     time = axis_for("ns", [end])
-    means = []
+    means, series = [], []
     with drawing():
         figure = new_figure(2.6)
         axes = figure.subplots()
         for (flow, node), color in zip(pairs[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False):
             steps = read_steps(rows.filter(pl.col("flow") == flow), "cwnd", begin, end, most=600)
+            series.append(steps_series(_means(steps), f"{node}, flow {flow}", color, time, Axis(1, "")))
             axes.step(
                 steps.time_ns / time.scale,
                 steps.mean,
@@ -62,7 +68,27 @@ def cwnd_picture(curve: Curve, name: str) -> Picture | None:
         place_legend(axes)
         more = f" Not drawn: {format_count(len(pairs) - MOST_FLOWS, 'more flow')}." if len(pairs) > MOST_FLOWS else ""
         caption = f"{curve.label}, segments: {', '.join(means)}.{more}"
-        return Picture("Congestion window over time", caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    return Picture(
+        "Congestion window over time", caption, svg, over_time(curve, "Congestion window", "segments", series)
+    )
+
+
+def over_time(
+    curve: Curve, title: str, unit: str, series: Sequence[ChartSeries], level: ChartMark | None = None
+) -> Chart:
+    """Return a chart of one panel over the time that figures of the run show, with its events."""
+    begin, end = shown_interval(curve.results)
+    time = axis_for("ns", [end])
+    events = event_marks(curve.results, time, begin, end)
+    levels = () if level is None else (level,)
+    panel = ChartPanel(time_axis(time, begin, end), ChartAxis(title, unit, low=0), tuple(series), "", levels, events)
+    return Chart((panel,))
+
+
+def _means(steps: Steps) -> Steps:
+    """Return the steps without their envelope: several bands over each other hide what matters."""
+    return replace(steps, is_envelope=False)
 
 
 def throughput_picture(curve: Curve, name: str) -> Picture | None:
@@ -116,7 +142,15 @@ def throughput_picture(curve: Curve, name: str) -> Picture | None:
         fair = f" Jain's fairness index {fairness:.3f}." if fairness is not None else ""
         together = format_metric("_bps", float(total.mean()))
         caption = f"{curve.label}: {means}, together {together}; bins of {format_metric('_ns', bin_s * 1e9)}.{fair}"
-        return Picture("Throughput of long flows", caption, figure_svg(figure, name, caption))
+        svg = figure_svg(figure, name, caption)
+    series = [
+        ChartSeries(f"{node}, flow {flow}", color, edges[:-1] / time.scale, rate / axis.scale, steps=True)
+        for ((flow, node), rate), color in zip(list(rates.items())[:MOST_FLOWS], ramp(MOST_FLOWS), strict=False)
+    ]
+    if len(rates) > 1:
+        series.append(ChartSeries("all", INK, edges[:-1] / time.scale, total / axis.scale, steps=True))
+    level = None if port is None else ChartMark("link's maximum", port.goodput_limit_bps / axis.scale)
+    return Picture("Throughput of long flows", caption, svg, over_time(curve, "Throughput", axis.unit, series, level))
 
 
 def _long_interval(curve: Curve, rows: pl.LazyFrame) -> tuple[int, int]:

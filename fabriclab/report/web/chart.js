@@ -1,0 +1,50 @@
+// A chart in the page: drawn when it comes near the window, again when its width or the colours change.
+
+import { keys } from "./keys.js";
+import { echarts } from "./library.js";
+import { option } from "./option.js";
+import { unpack } from "./series.js";
+
+export const drawn = new Set();
+
+export class Chart {
+  constructor(element, record) {
+    this.element = element;
+    this.show(record);
+    keys(this);
+    this.observer = new ResizeObserver(() => this.width !== element.clientWidth && this.instance && this.draw());
+    this.observer.observe(element);
+    drawn.add(this);
+  }
+
+  show(record) {
+    this.record = {
+      ...record, panels: record.panels.map((panel) => ({ ...panel, series: (panel.series ?? []).map(unpack) })),
+    };
+    if (this.instance) this.draw();
+  }
+
+  draw() {
+    this.width = this.element.clientWidth;
+    if (!this.width) return;
+    const made = option(this.record, this.width);
+    const kept = this.instance?.getOption();
+    this.element.style.height = `${made.height}px`;
+    this.instance ??= echarts.init(this.element, null, { renderer: "svg" });
+    this.instance.resize();
+    this.instance.setOption(made.option, { notMerge: true });
+    if (kept?.legend?.[0]?.selected) this.instance.setOption({ legend: { selected: kept.legend[0].selected } });
+    this.element.dispatchEvent(new CustomEvent("drawn"));
+  }
+}
+
+// Draws what the window shows, and the rest when it comes near: hundreds of charts cost nothing until they are seen.
+export function whenSeen(element, draw) {
+  const seen = new IntersectionObserver((entries) => {
+    if (entries.some((entry) => entry.isIntersecting)) {
+      seen.disconnect();
+      draw();
+    }
+  }, { rootMargin: "300px" });
+  seen.observe(element);
+}
