@@ -328,7 +328,7 @@ def validate(
 ) -> None:
     """Deploy a lab and check as an operator would: sessions, routes, host pairs, MTU, queues, marks, losses, failures.
 
-    What should be is the lab's own configuration, and what its section `validation` says over it (labs/README.md).
+    What should be is the lab's own configuration, and what its section `validation` says over it (docs/language).
 
     Exit status: 0 nothing failed, 1 something did, 2 bad input.
 
