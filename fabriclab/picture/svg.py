@@ -133,12 +133,12 @@ def _links(network: Network, layout: Layout, style: _Style) -> Iterator[str]:
         yield from sorted((f"{line}>{title}" for line, title in in_racks + others), key=_strength)
         yield "</g>"
         return
-    opacity = 0.55 if len(others) <= _MANY_LINKS else 0.4
+    veil = 0.55 if len(others) <= _MANY_LINKS else 0.4
     yield '<g fill="none" stroke-linejoin="round" opacity="0.55">'
     yield from (f"{line}>{title}" for line, title in in_racks)
     yield "</g>"
     yield '<g fill="none">'
-    yield from (f'{line} stroke-opacity="{opacity}">{title}' for line, title in others)
+    yield from (f'{line} stroke-opacity="{veil}">{title}' for line, title in others)
     yield "</g>"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 from matplotlib.ticker import MaxNLocator
 
@@ -36,7 +37,14 @@ def coflow_picture(curve: Curve, name: str) -> Picture | None:
         figure = new_figure(min(1.2 + 0.06 * shown.height, 5.0))
         axes = figure.subplots()
         for each in series:
-            axes.plot(each.x, each.y, color=each.color, linewidth=2.2, solid_capstyle="butt", label=each.name)
+            axes.plot(
+                np.asarray(each.x, float),
+                np.asarray(each.y, float),
+                color=each.color,
+                linewidth=2.2,
+                solid_capstyle="butt",
+                label=each.name,
+            )
         axes.set(xlim=(begin / time.scale, end / time.scale), xlabel=axis_label("Time", time), ylabel="Coflow")
         axes.set_ylim(shown.height + 0.5, 0.5)
         axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))

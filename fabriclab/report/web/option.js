@@ -131,7 +131,7 @@ export function option(chart, width) {
         textStyle: { color: color("--ink"), fontSize: 12 },
       },
       axisPointer: chart.linked ? { link: [{ xAxisIndex: "all" }] } : {},
-      ...(chart.brush ? { brush: { z: 10000, xAxisIndex: 0, brushType: "lineX", toolbox: [], seriesIndex: [],
+      ...(chart.brush ? { brush: { xAxisIndex: 0, brushType: "lineX", toolbox: [], seriesIndex: [],
         brushStyle: { color: "rgba(127,127,127,.22)", borderColor: color("--ink"), borderWidth: 1 } } } : {}),
       dataZoom: zooms(chart),
       series: chart.panels.flatMap((panel, index) => [

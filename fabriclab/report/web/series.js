@@ -15,6 +15,7 @@ function line(series, place) {
     id: `${place.panel}/${series.name}/line`,
     name: series.name,
     ...place.axes,
+    zlevel: 0,
     data,
     step: series.steps ? "end" : false,
     symbol: visible ? (SYMBOLS[series.marker] ?? "circle") : "circle",
@@ -38,7 +39,7 @@ function band(series, place) {
       return series.steps && index > 0 ? [[here[0], api.coord([at, all[index - 1][1]])[1]], here] : [here];
     });
   return {
-    type: "custom", id: `${place.panel}/${series.name}/band`, name: series.name, ...place.axes, silent: true, z: 1,
+    type: "custom", id: `${place.panel}/${series.name}/band`, name: series.name, ...place.axes, silent: true, zlevel: 0, z: 1,
     clip: true, itemStyle: { color: color(series.color) }, tooltip: { show: false }, animation: false,
     data: [[x[0], low[0]]],
     renderItem: (_, api) => ({
@@ -56,6 +57,7 @@ function bars(series, place) {
     id: `${place.panel}/${series.name}/bars`,
     name: series.name,
     ...place.axes,
+    zlevel: 0,
     silent: true,
     itemStyle: { color: ink },
     tooltip: { show: false },
