@@ -21,11 +21,12 @@ _NAN = float("nan")
 
 def coflow_picture(curve: Curve, name: str) -> Picture | None:
     """Return a Gantt chart of a run's coflows in the order of their starts, the first MOST_COFLOWS; None where fewer
-    than two have several flows."""
+    than two that began have several flows."""
     flows = curve.results.flows
     if flows.filter(pl.col("group").is_not_null()).head(1).collect().is_empty():
         return None
     table = coflow_table(flows).filter((pl.col("level") == "coflow") & (pl.col("flows") > 1))
+    table = table.filter(pl.col("start_ns").is_not_null())
     if table.height < 2:
         return None
     shown = table.head(MOST_COFLOWS)

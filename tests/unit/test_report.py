@@ -102,7 +102,7 @@ def test_page_of_a_sweep_shows_all(sweep_page: tuple[str, Outline]) -> None:
         assert expected in text, expected
     assert 'role="alert"' not in html
     assert html.count('class="outcome pass"') == 3
-    assert html.count("<details>") == 9
+    assert html.count("<details>") == 8
     assert "<summary>Topology</summary>" in html
 
 
