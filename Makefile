@@ -16,7 +16,7 @@ VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page wheel images demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench figures clean
+.PHONY: help deps venv machine page wheel images notebook demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -50,6 +50,12 @@ wheel: deps venv ## wheels that run labs without a checkout, in dist: fabriclab,
 images: machine page ## build the Docker images (for --engine containerlab and docker compose)
 	@images/build
 	@mkdir -p runs
+
+notebook: machine venv ## JupyterLab with the notebooks of analysis/, for this computer alone (installs it the first time: a minute)
+	@$(BIN)/python -c 'import jupyterlab, scipy' 2>/dev/null || { echo "installing JupyterLab into $(VENV): about a minute"; \
+	  $(BIN)/pip install --quiet --disable-pip-version-check --editable '.[notebook]'; }
+	@exec $(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 --LabApp.default_url=/lab/tree/analysis/start.ipynb \
+	  --LabApp.news_url= --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 
 demo: ## run the in-cast lab, write its report (builds what is missing, and says what and for how long)
 	@.ci/demo $(VENV_STAMP)

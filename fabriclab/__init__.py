@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
     from fabriclab.api.beginning import NewLab as NewLab
     from fabriclab.api.beginning import new as new
+    from fabriclab.api.bundles import Bundle as Bundle
+    from fabriclab.api.bundles import Reproduced as Reproduced
+    from fabriclab.api.bundles import bundle as bundle
+    from fabriclab.api.bundles import open_bundle as open_bundle
+    from fabriclab.api.bundles import reproduce as reproduce
     from fabriclab.api.cancel import Cancel as Cancel
     from fabriclab.api.comparison import Compared as Compared
     from fabriclab.api.comparison import compare as compare
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from fabriclab.api.conversion import convert as convert
     from fabriclab.api.drawing import Picture as Picture
     from fabriclab.api.drawing import graph as graph
+    from fabriclab.api.exporting import export as export
     from fabriclab.api.failures import RunFailed as RunFailed
     from fabriclab.api.generated import Dumbbell as Dumbbell
     from fabriclab.api.generated import FatTree as FatTree
@@ -59,6 +65,7 @@ if TYPE_CHECKING:
     from fabriclab.engine.artefacts import EngineError as EngineError
     from fabriclab.errors import ArgumentError as ArgumentError
     from fabriclab.errors import FabriclabError as FabriclabError
+    from fabriclab.exchange.archive import ArchiveError as ArchiveError
     from fabriclab.formats.plan.model import Plan as Plan
     from fabriclab.lab.reading.problems import LabError as LabError
     from fabriclab.lab.reading.problems import Mistake as Mistake
@@ -77,10 +84,12 @@ __version__ = "0.2.0"
 
 _NAMES = {
     "api.beginning": ("NewLab", "new"),
+    "api.bundles": ("Bundle", "Reproduced", "bundle", "open_bundle", "reproduce"),
     "api.cancel": ("Cancel",),
     "api.comparison": ("Compared", "compare"),
     "api.conversion": ("ConvertedTrace", "convert"),
     "api.drawing": ("Picture", "graph"),
+    "api.exporting": ("export",),
     "api.failures": ("RunFailed",),
     "api.generated": ("Dumbbell", "FatTree", "GeneratedLab", "LeafSpine", "Shape", "Star", "generate"),
     "api.host_report": ("HostFinding", "HostReport", "doctor"),
@@ -94,6 +103,7 @@ _NAMES = {
     "api.validation": ("Validation", "validate"),
     "engine.artefacts": ("EngineError",),
     "errors": ("ArgumentError", "FabriclabError"),
+    "exchange.archive": ("ArchiveError",),
     "formats.plan.model": ("Plan",),
     "lab.reading.problems": ("LabError", "Mistake"),
     "live.client": ("LiveError",),

@@ -11,6 +11,7 @@ from fabriclab.api.cancel import HasIsSet, carried_out
 from fabriclab.api.engine import fit_engine
 from fabriclab.api.failures import FAILED, RunFailed
 from fabriclab.api.ingest import ingest_run_logs
+from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
 from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
 from fabriclab.api.unmeasured import unseen_before_runs
@@ -78,7 +79,10 @@ def run(
         teller = RunTeller(plan.lab, plan, tell)
         command, ingest = tuple(sys.argv), teller.around(ingest_run_logs)
         context = RunContext(
-            written.directory, made_from, command, ingest, written.report, interrupt=interrupt, stall_s=stall_s
+            *(written.directory, made_from, command, ingest, written.report),
+            interrupt=interrupt,
+            stall_s=stall_s,
+            lab_files=kept_files(written),
         )
         return run_point(plan, directory, context, teller.event)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from fabriclab.api.cancel import HasIsSet, carried_out
 from fabriclab.api.engine import fit_engine
 from fabriclab.api.ingest import ingest_run_logs
+from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
 from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
 from fabriclab.api.unmeasured import unseen_before_runs
@@ -98,6 +99,7 @@ def sweep(
                 *(written.directory, made_from, command, teller.ingest, written.report),
                 interrupt=interrupt,
                 stall_s=stall_s,
+                lab_files=kept_files(written),
             )
             at_a_time = jobs or (len(usable_cpus()) if engine == "vm" else 1)
             run_sweep(runs, context, at_a_time, teller.event, teller.ended)

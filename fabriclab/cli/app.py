@@ -12,7 +12,7 @@ from fabriclab.cli.arguments.completion import complete_node, complete_origin
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
-from fabriclab.cli.commands import compare_options, figures_options, generate_options, schema_options
+from fabriclab.cli.commands import compare_options, exchange_options, figures_options, generate_options, schema_options
 from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
 from fabriclab.cli.host.waiting import waiting
@@ -328,7 +328,7 @@ def validate(
 ) -> None:
     """Deploy a lab and check as an operator would: sessions, routes, host pairs, MTU, queues, marks, losses, failures.
 
-    What should be is the lab's own configuration, and what its section `validation` says over it (labs/README.md).
+    What should be is the lab's own configuration, and what its section `validation` says over it (docs/language).
 
     Exit status: 0 nothing failed, 1 something did, 2 bad input.
 
@@ -393,7 +393,7 @@ def doctor(
         raise typer.Exit(checkup.doctor(as_json))
 
 
-for _more in (compare_options, figures_options, schema_options, live, change_options, look_options):
+for _more in (compare_options, exchange_options, figures_options, schema_options, live, change_options, look_options):
     app.registered_commands += _more.app.registered_commands
 for _typer in (app, *_GROUPS.values()):
     for _command in _typer.registered_commands:

@@ -17,6 +17,11 @@ SWEEP = "sweep.json"
 """The points of a matrix: the file that makes a directory a sweep's."""
 SWEEP_FORMAT = "fabriclab-sweep-1"
 
+LAB = "lab"
+"""The lab's own files, as they were when it ran."""
+INPUTS = ("machine", "nodes", "traffic")
+"""The directories of what an engine is given, made from the plan."""
+
 TRACE_FILE = "traffic/trace.csv"
 """The flow trace (`fabriclab.formats.trace`)."""
 HOSTS_FILE = "traffic/hosts.csv"

@@ -84,11 +84,17 @@ EXPERIMENT = Keys(
         Key(
             "limit",
             _LIMIT,
-            "The virtual time after which a run is cut if its traffic has not ended.",
+            "The virtual time after which a run is cut if its traffic has not ended. Where all of it has, the run "
+            "ends by itself.",
             words("60 s after the last start or stop that is written"),
             ("10 s",),
         ),
-        Key("seed", _SEED, "The seed of everything random; `--seed` wins over it.", constant("SEED")),
+        Key(
+            "seed",
+            _SEED,
+            "The seed of everything random: drawn groups, arrivals, sizes, pairs, jitter, ECMP. `--seed` wins over it.",
+            constant("SEED"),
+        ),
         *_MANY_RUNS,
     ),
 )

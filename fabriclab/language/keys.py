@@ -183,7 +183,10 @@ class Forms(Shared):
 
     def body(self) -> Schema:
         """Return its JSON schema."""
-        every = {key.name: key.schema() for keys in self.forms.values() for key in keys.keys}
+        every: Schema = {}
+        for key in (key for keys in self.forms.values() for key in keys.keys):
+            # What a key may hold that two forms have, such as `action`, is said by the form.
+            every[key.name] = {} if key.name in every else key.schema()
         return {
             "title": self.title,
             "type": "object",

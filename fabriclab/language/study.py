@@ -128,13 +128,13 @@ def study(sections: Mapping[str, Value]) -> tuple[Key, ...]:
         Key(
             "question",
             Text("a text"),
-            "What the lab asks, in one line; `fabriclab labs` lists it.",
+            "What the lab asks, in one line; `fabriclab labs` and the README list it.",
             examples=("What does a small buffer cost an in-cast?",),
         ),
         Key(
             "minutes",
             Text("a number of minutes", ""),
-            "What the first matrix takes of one CPU, as it was measured; `fabriclab labs` lists it.",
+            "What the first matrix takes of one CPU, as `tests/bench/labs.py` measures it; `fabriclab labs` lists it.",
             examples=("2.5",),
         ),
         Key(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 
 from fabriclab.picture.ends import Ends, px, rack_path
@@ -22,13 +22,20 @@ _MORE_COLOURS = ("#6f5bd0", "#00865f", "#0072b2", "#b4549a", "#b8860b")
 _FONT = "system-ui, 'DejaVu Sans', sans-serif"
 _TITLE_HEIGHT, _LEGEND_STEP, _LEGEND_FONT = 62, 22, 11
 _MANY_LINKS = 100
+_USED = "#d55e00"
+_USE_OPACITIES = (0.18, 0.38, 0.58, 0.78, 1.0)
+"""Of fifths of a link's rate."""
 _THINNEST, _THICKEST, _WIDTH_PER_DECADE = 1.2, 6.0, 1.6
 
 
-def network_svg(network: Network) -> str:
-    """Return the drawing as one `svg` element."""
+def network_svg(network: Network, use: Mapping[str, float] | None = None) -> str:
+    """Return the drawing as one `svg` element.
+
+    With `use`, the share of its rate that each port (`node:interface`) sent, links have the colour of it: the higher of
+    their two directions; grey are those of which none is known.
+    """
     layout = lay_out(network, _TITLE_HEIGHT)
-    style = _Style(network)
+    style = _Style(network, use)
     legend = list(_legend(network, style, layout))
     height = layout.bottom + 2 * MARGIN + _LEGEND_STEP * (1 + max((row for row, *_ in legend), default=0))
     lines = [
@@ -55,7 +62,8 @@ def network_svg(network: Network) -> str:
 class _Style:
     """Colours of tiers, widths of rates."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: Network, use: Mapping[str, float] | None = None) -> None:
+        self.use = use
         self.tier_of = network.tiers
         switches = [vertex.name for vertex in network.vertices if not vertex.is_host]
         self.switch_tiers = sorted({network.tiers[name] for name in switches})
@@ -75,11 +83,23 @@ class _Style:
         """Return what the switches of a tier are called."""
         return self._names[self.switch_tiers.index(tier)]
 
+    def link(self, edge: Edge, tier: int) -> tuple[str, float | None]:
+        """Return the colour of a link below a tier, and its own opacity where its use gives it one."""
+        if self.use is None:
+            return self.colour(tier), None
+        known = [self.use[port] for port in (edge.a, edge.b) if port in self.use]
+        return (_USED, use_opacity(max(known))) if known else (GRID, 1.0)
+
     def width(self, rate_bps: int | None) -> float:
         """Return the width of a line: each factor of ten of its rate adds the same."""
         if rate_bps is None or not self.rates:
             return _THINNEST
         return min(_THICKEST, _THINNEST + _WIDTH_PER_DECADE * math.log10(rate_bps / self.rates[0]))
+
+
+def use_opacity(share: float) -> float:
+    """Return how strong the colour of a link is that carries this share of its rate, in five steps."""
+    return _USE_OPACITIES[min(int(share * len(_USE_OPACITIES)), len(_USE_OPACITIES) - 1)]
 
 
 def _is_clos(network: Network) -> bool:
@@ -102,18 +122,34 @@ def _links(network: Network, layout: Layout, style: _Style) -> Iterator[str]:
         lower, upper = sorted(edge.nodes, key=lambda name: -layout.boxes[name].y)
         at_home = ends.is_home(lower, upper)
         path = rack_path(layout, lower, upper) if at_home else ends.path(edge)
-        line = (
-            f'<path d="{path}" stroke="{style.colour(network.tiers[upper])}" '
-            f'stroke-width="{px(style.width(edge_rate(edge)))}"'
-        )
-        (in_racks if at_home else others).append((line, f"<title>{escape(_edge_title(edge))}</title></path>"))
-    opacity = 0.55 if len(others) <= _MANY_LINKS else 0.4
+        colour, own = style.link(edge, network.tiers[upper])
+        opacity = "" if own is None else f' opacity="{own}"'
+        line = f'<path d="{path}" stroke="{colour}" stroke-width="{px(style.width(edge_rate(edge)))}"{opacity}'
+        title = "\n".join([_edge_title(edge), *_uses(edge, style.use or {})])
+        (in_racks if at_home else others).append((line, f"<title>{escape(title)}</title></path>"))
+    if style.use is not None:
+        # Each has its own strength; faint ones first, so that none is hidden by what carried less.
+        yield '<g fill="none" stroke-linejoin="round">'
+        yield from sorted((f"{line}>{title}" for line, title in in_racks + others), key=_strength)
+        yield "</g>"
+        return
+    veil = 0.55 if len(others) <= _MANY_LINKS else 0.4
     yield '<g fill="none" stroke-linejoin="round" opacity="0.55">'
     yield from (f"{line}>{title}" for line, title in in_racks)
     yield "</g>"
     yield '<g fill="none">'
-    yield from (f'{line} stroke-opacity="{opacity}">{title}' for line, title in others)
+    yield from (f'{line} stroke-opacity="{veil}">{title}' for line, title in others)
     yield "</g>"
+
+
+def _strength(path: str) -> float:
+    return 0.0 if GRID in path else float(path.partition(' opacity="')[2].partition('"')[0])
+
+
+def _uses(edge: Edge, use: Mapping[str, float]) -> Iterator[str]:
+    for port in (edge.a, edge.b):
+        if port in use:
+            yield f"{port} sends {100 * use[port]:.3g} % of its rate"
 
 
 def _node(vertex: Vertex, layout: Layout, style: _Style) -> str:
@@ -173,6 +209,11 @@ def _legend_items(network: Network, style: _Style) -> Iterator[tuple[str, str]]:
     for rate in sorted(rates, key=lambda rate: -1 if rate is None else rate):
         line = f'<path d="M1 0H27" stroke="{MUTED}" stroke-width="{px(style.width(rate))}"/>'
         yield line, f"{'rate not given' if rate is None else format_rate(rate)} ({rates[rate]})"
+    if style.use is not None:
+        count = len(_USE_OPACITIES)
+        for step, opacity in enumerate(_USE_OPACITIES):
+            line = f'<path d="M1 0H27" stroke="{_USED}" stroke-width="5" opacity="{opacity}"/>'
+            yield line, f"{100 * step // count} to {100 * (step + 1) // count} % used"
     delays = sorted({delay for edge in network.edges for delay in edge.delays_ns if delay is not None})
     if len(delays) == 1:
         yield "", f"delay {format_duration(delays[0])} each way"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fabriclab.files import write_text
-from fabriclab.picture import network_svg
-from fabriclab.picture.network import network_of_plan
-from fabriclab.report.chosen_points import MOST_POINTS, choice_note
-from fabriclab.report.drawing.exhibits import DataTable, Exhibit
+from fabriclab.report.chosen_points import FEW_POINTS, MOST_POINTS, choice_note, telling_points
+from fabriclab.report.coflow_chart import coflow_picture
+from fabriclab.report.drawing.exhibits import DataTable, Exhibit, Picture
 from fabriclab.report.drawing.pools import (
     PooledRuns,
     format_interval,
@@ -20,10 +20,11 @@ from fabriclab.report.drawing.pools import (
     varied_settings,
 )
 from fabriclab.report.drawing.studies import ComparedPart, Study, compare_with, read_study
-from fabriclab.report.drawing.style import themed
 from fabriclab.report.drawing.traffic_classes import cap_notes, headline_metric
 from fabriclab.report.environment import environment_rows, package_names
+from fabriclab.report.explorer import explorer_of
 from fabriclab.report.headline import finding_of_run, finding_of_sweep
+from fabriclab.report.link_use import Topology, topology_of
 from fabriclab.report.measured.quantities import format_metric, metric_title
 from fabriclab.report.measured.scope import measured_ports
 from fabriclab.report.page_parts import render
@@ -68,10 +69,13 @@ class Page:
     details: list[Detail]
     environment: list[tuple[str, str]]
     packages: list[str]
-    topology: str
-    """The drawing of the network, an SVG element; empty where no run has a plan."""
+    topology: Topology | None
+    """The drawing of the network with the use of its links; None where no run has a plan."""
+    coflows: Picture | None
     switches: list[SwitchNote]
     """Those with a shared buffer."""
+    explorer: dict[str, Any] | None
+    """What the page's script lets one explore; None without results."""
     most_rows: int = MOST_ROWS
     most_warnings: int = MOST_WARNINGS
 
@@ -81,7 +85,9 @@ def write_report(paths: Sequence[Path], out: Path) -> None:
 
     Raises ResultsError when a path is neither a run nor a sweep directory, OSError when `out` can't be written.
     """
-    write_text(out, render("report.html", page=page_of(paths)))
+    page = page_of(paths)
+    extra = {"explorer": page.explorer} if page.explorer is not None else {}
+    write_text(out, render("report.html", extra, page=page))
 
 
 def page_of(paths: Sequence[Path]) -> Page:
@@ -123,13 +129,17 @@ def _run_page(results: Results) -> Page:
         details=[],
         environment=environment_rows(results),
         packages=package_names(results),
-        topology=_topology(results),
+        topology=topology_of(results),
+        coflows=coflow_picture(pool.curve, "coflows"),
         switches=switch_notes([pool]),
+        explorer=explorer_of([pool], ()),
     )
 
 
 def _sweep_page(sweep: Sweep) -> Page:
     pools, varied, study = pools_of(sweep), varied_settings(sweep), _study(sweep.runs)
+    telling = telling_points(pools, varied).pools
+    told = telling[-1] if telling else None
     return Page(
         title=sweep.title,
         kind="comparison" if sweep.matrix == "comparison" else f"sweep, matrix {sweep.matrix}",
@@ -149,8 +159,10 @@ def _sweep_page(sweep: Sweep) -> Page:
         details=details_of(pools),
         environment=environment_rows(sweep.runs[0]) if sweep.runs else [],
         packages=package_names(sweep.runs[0]) if sweep.runs else [],
-        topology=_topology(sweep.runs[0]) if sweep.runs else "",
+        topology=topology_of(told.runs[0], told.label) if told is not None else None,
+        coflows=_coflows(told),
         switches=switch_notes(pools),
+        explorer=explorer_of(pools, varied, telling[1::2] if len(telling) == FEW_POINTS else telling[:2]),
     )
 
 
@@ -223,6 +235,9 @@ def _common_settings(sweep: Sweep, varied: Sequence[str]) -> list[tuple[str, str
     return [(name.replace("_", " "), ", ".join(values[name])) for name in ordered]
 
 
-def _topology(results: Results) -> str:
-    """Return the drawing of the run's network, in the page's colours."""
-    return themed(network_svg(network_of_plan(results.plan))) if results.plan.nodes else ""
+def _coflows(told: PooledRuns | None) -> Picture | None:
+    """Return the coflows of one point of a sweep, the last of those that tell its story, with its name."""
+    picture = coflow_picture(told.curve, "coflows") if told is not None else None
+    return (
+        replace(picture, title=f"{picture.title}: {told.label}") if picture is not None and told is not None else None
+    )

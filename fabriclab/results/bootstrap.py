@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -151,10 +152,22 @@ def order_statistic_interval(count: int, rank: int) -> tuple[int, int]:
 def _rank_reaching(count: int, rank: int, probability: float) -> int:
     """Return the smallest j such that the resampled value of `rank` is not above the j-th value with at
     least that probability."""
-    low, high = 1, count
+
+    def is_reached(successes: int) -> bool:
+        return binomial_tail(count, successes, rank) >= probability
+
+    # The normal approximation says where to look; the answer is the same wherever the search begins.
+    spread = math.sqrt(rank * (count - rank) / count)
+    near = rank + NormalDist().inv_cdf(probability) * spread
+    width = 3 + spread / 100
+    low, high = min(max(1, math.floor(near - width)), count), min(max(1, math.ceil(near + width)), count)
+    if not is_reached(high):
+        low, high = high + 1, count
+    elif low > 1 and is_reached(low - 1):
+        low, high = 1, low - 1
     while low < high:
         middle = (low + high) // 2
-        if binomial_tail(count, middle, rank) >= probability:
+        if is_reached(middle):
             high = middle
         else:
             low = middle + 1

@@ -16,10 +16,10 @@ from fabriclab.engine.containers import Stay
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import Outcome, Status
-from fabriclab.files import explain, no_room
+from fabriclab.files import explain, no_room, write_all
 from fabriclab.formats.job import Live
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.run_directory import MANIFEST
+from fabriclab.formats.run_directory import LAB, MANIFEST
 from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only
 from fabriclab.runs.manifest import hash_files, kernel_release, new_manifest, utc_now
@@ -59,6 +59,8 @@ class RunContext:
     interrupt: Interrupt = field(default_factory=Interrupt)
     stall_s: float = 120.0
     live: LiveRun | None = None
+    lab_files: Mapping[str, bytes] = field(default_factory=dict)
+    """The lab's own files by their names, which are kept beside what the run was made of."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
             stock = has_stock_qdiscs_only(engine)
             live: Live | None = None if context.live is None else {"idle": context.live.idle}
             write_inputs(plan, context.lab_directory, directory, stock=stock, collect=context.collect, live=live)
+            write_all({directory / LAB / name: content for name, content in context.lab_files.items()})
         except TraceError as error:
             record.note("failed", str(error))
             raise

@@ -6,7 +6,7 @@ from fabriclab.topologies.fabric import Fabric
 
 _TEXT = """title: In-cast over {name}, to begin with
 
-# labs/README.md has all of the language; `fabriclab check` says what is wrong after a change.
+# docs/language explains every key; `fabriclab check` says what is wrong after a change.
 switches:
   default: {{buffer: 128 KB}}
 

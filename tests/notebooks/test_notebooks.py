@@ -1,8 +1,8 @@
-"""The notebooks run from the first cell to the last, and show figures."""
+"""The notebooks run from the first cell to the last, say what they claim, and know right answers from wrong ones."""
 
 from __future__ import annotations
 
-import shutil
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ nbclient = pytest.importorskip("nbclient", reason="not executed: pip install 'fa
 nbformat = pytest.importorskip("nbformat", reason="not executed: pip install 'fabriclab[notebook]'")
 pytest.importorskip("ipykernel", reason="not executed: pip install 'fabriclab[notebook]'")
 
-PROJECT = Path(__file__).parents[2]
-NOTEBOOKS = sorted((PROJECT / "analysis").glob("*.ipynb"))
+ANALYSIS = Path(__file__).parents[2] / "analysis"
+NOTEBOOKS = sorted(ANALYSIS.glob("*.ipynb"))
 MANY_S = 1800
 """A limit on waiting for a cell, or for Jupyter's kernel; nothing is judged by it."""
 
@@ -23,11 +23,52 @@ MANY_S = 1800
 pytestmark = pytest.mark.filterwarnings("default")
 
 
-def outputs(notebook: Any, kind: str) -> list[str]:
-    found = []
-    for cell in notebook.cells:
-        found += [output["data"][kind] for output in cell.get("outputs", []) if kind in output.get("data", {})]
+def shown(cell: Any, kind: str) -> list[str]:
+    return [output["data"][kind] for output in cell.get("outputs", []) if kind in output.get("data", {})]
+
+
+def numbers_of_exercises(notebook: Any) -> list[int]:
+    return [int(cell.id.split("-")[1]) for cell in notebook.cells if "exercise" in cell.metadata.get("tags", ())]
+
+
+def cell_of(notebook: Any, name: str) -> Any:
+    (found,) = (cell for cell in notebook.cells if cell.id == name)
     return found
+
+
+def answered(notebook: Any) -> Any:
+    """Return the notebook with each exercise answered thrice: not at all, as its solution says, and wrongly."""
+    tried = nbformat.v4.new_notebook(metadata=notebook.metadata)
+    for cell in notebook.cells:
+        tried.cells.append(cell)
+        exercise = re.fullmatch(r"(exercise-\d+)-check", cell.id)
+        if exercise is None:
+            continue
+        solution = re.search(r"```python\n(.*?)\n```", cell_of(notebook, f"{exercise[1]}-solution").source, re.DOTALL)
+        assert solution is not None, "a solution that can be tried"
+        answers = {
+            "right": solution[1],
+            "wrong": cell_of(notebook, f"{exercise[1]}-answer").metadata["fabriclab"]["wrong"],
+        }
+        for name, code in answers.items():
+            tried.cells.append(nbformat.v4.new_code_cell(code, id=f"{exercise[1]}-{name}"))
+            tried.cells.append(nbformat.v4.new_code_cell(cell.source, id=f"{exercise[1]}-{name}-check"))
+    if any(cell.id == "claims" for cell in notebook.cells):
+        tried.cells.append(nbformat.v4.new_code_cell('assert claims["holds"].all(), claims.to_dicts()', id="claimed"))
+    return tried
+
+
+def executed(name: str, directory: Path) -> Any:
+    """Execute a notebook in a directory of its own, its exercises answered; returns it with its outputs."""
+    try:
+        find_artefacts()
+    except EngineError as error:
+        pytest.skip(f"not executed: {error}")
+    (directory / "analysis").mkdir()
+    notebook = answered(nbformat.read(ANALYSIS / f"{name}.ipynb", as_version=4))
+    resources = {"metadata": {"path": str(directory / "analysis")}}
+    nbclient.NotebookClient(notebook, timeout=MANY_S, startup_timeout=MANY_S, resources=resources).execute()
+    return notebook
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -36,33 +77,36 @@ def test_committed_notebooks_hold_no_outputs(path: Path) -> None:
     assert not [cell for cell in notebook.cells if cell.get("outputs") or cell.get("execution_count")]
 
 
-def executed(name: str, directory: Path) -> Any:
-    """Execute a notebook beside a copy of the labs; returns it with its outputs."""
-    try:
-        find_artefacts()
-    except EngineError as error:
-        pytest.skip(f"not executed: {error}")
-    (directory / "analysis").mkdir()
-    shutil.copytree(PROJECT / "labs", directory / "labs")
-    notebook = nbformat.read(PROJECT / "analysis" / name, as_version=4)
-    resources = {"metadata": {"path": str(directory / "analysis")}}
-    nbclient.NotebookClient(notebook, timeout=MANY_S, startup_timeout=MANY_S, resources=resources).execute()
-    return notebook
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_written_as_jupyter_writes_it(path: Path) -> None:
+    """So a change that somebody saves from JupyterLab is the change alone."""
+    text = path.read_text(encoding="utf-8")
+    assert text == nbformat.writes(nbformat.read(path, as_version=4), version=nbformat.NO_CONVERT) + "\n"
+    assert len({cell.id for cell in nbformat.read(path, as_version=4).cells}) == text.count('"cell_type": ')
+
+
+def test_the_directory_says_which_notebook_is_for_what() -> None:
+    readme = (ANALYSIS / "README.md").read_text(encoding="utf-8")
+    assert {path.name for path in NOTEBOOKS} == set(re.findall(r"\[([a-z-]+\.ipynb)\]", readme))
 
 
 @pytest.mark.vm
-def test_completion_times_pools_seeds_and_shows_tables(tmp_path: Path) -> None:
-    notebook = executed("completion-times.ipynb", tmp_path)
-    pages = outputs(notebook, "text/html")
-    assert sum("<svg" in page for page in pages) == 2, "the distributions and the slowdown"
-    assert "CUBIC, 3 seeds" in "".join(pages)
-    assert "{'cubic': 3, 'dctcp': 3}" in outputs(notebook, "text/plain")
-
-
-@pytest.mark.vm
-def test_start_runs_a_lab_and_shows_its_figures(tmp_path: Path) -> None:
-    notebook = executed("start.ipynb", tmp_path)
-    pages = outputs(notebook, "text/html")
-    assert sum("<svg" in page for page in pages) == 2, "both runs' figures"
-    assert any("Goodput" in text for text in outputs(notebook, "text/plain"))
-    assert (tmp_path / "runs" / "start" / "dctcp" / "summary.json").is_file()
+@pytest.mark.parametrize("name", [path.stem for path in NOTEBOOKS])
+def test_a_notebook_executes_and_checks_its_exercises(name: str, tmp_path: Path) -> None:
+    notebook = executed(name, tmp_path)
+    numbers = numbers_of_exercises(notebook)
+    assert len(numbers) >= 3, "three to five exercises"
+    assert numbers == list(range(1, len(numbers) + 1))
+    for number in numbers:
+        said = {
+            state: " ".join(shown(cell_of(notebook, f"exercise-{number}{answer}-check"), "text/plain"))
+            for state, answer in {"not answered yet": "", "right": "-right", "not yet": "-wrong"}.items()
+        }
+        assert {
+            state: text.startswith(f"Exercise {number}: {state}.") for state, text in said.items()
+        } == dict.fromkeys(said, True), said
+        assert "Hint: " in said["not yet"]
+    pages = [page for cell in notebook.cells for page in shown(cell, "text/html")]
+    figures = [figure for cell in notebook.cells for figure in shown(cell, "image/png")]
+    assert figures or any("<svg" in page for page in pages), "figures"
+    assert any("<svg" in picture for cell in notebook.cells for picture in shown(cell, "image/svg+xml")), "the topology"

@@ -87,10 +87,11 @@ class FakeLab:
             self._ready.set()
             await self._over.wait()
             server.close()
-            # Also those that were just being accepted: with a process they would be gone.
+            # Also those that were just being accepted: with a process they would be gone. What was not sent
+            # yet goes with them, or a connection outlives its lab and its client waits for ever.
             for _ in range(10):
                 for writer in list(self._writers):
-                    writer.close()
+                    writer.transport.abort()
                 await asyncio.sleep(0.01)
 
     @property

@@ -47,7 +47,7 @@ def validator(name: str) -> jsonschema.Draft7Validator:
 def complaints(document: MappingValue, name: str = "experiment") -> list[str]:
     """Return what the schema says against a document."""
     errors: Iterator[jsonschema.ValidationError] = validator(name).iter_errors(typed(document))
-    return [f"{'.'.join(map(str, error.absolute_path))}: {error.message[:200]}" for error in errors]
+    return [f"{'.'.join(map(str, error.absolute_path))}: {error.message[-300:]}" for error in errors]
 
 
 def document_in(path: Path) -> MappingValue | None:

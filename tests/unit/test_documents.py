@@ -24,7 +24,7 @@ DOCUMENTS = {
             "README.md",
             "CHANGELOG.md",
             "CONTRIBUTING.md",
-            "docs/*.md",
+            "docs/**/*.md",
             *(f"{top}/**/README.md" for top in ("fabriclab", "labs", "images", "probes", "traffic", "analysis")),
         )
         for path in ROOT.glob(part)

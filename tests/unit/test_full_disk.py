@@ -80,7 +80,7 @@ def test_results_that_do_not_fit_leave_the_raw_logs_and_a_manifest_that_says_so(
 def test_a_sweep_stops_where_the_disk_is_full(tmp_path: Path) -> None:
     """That it goes on with a failed point is tested in test_run.py, with what is done in test_cli.py."""
     command = ("sweep", INCAST, "--set", "senders=1", "--out", "out", "-j", "1")
-    ended = on_disk(tmp_path, command, size="1m", body=ANSWER + fake_machine.END)
+    ended = on_disk(tmp_path, command, size="1200k", body=ANSWER + fake_machine.END)
     check_told(ended)
     assert "1 of 2 points are not done; the same command goes on with them" in ended.output
     points = json.loads((ended.disk / "out" / "sweep.json").read_text())["points"]

@@ -50,6 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"report.tables", "report.figures", "report.drawing", "report.measured", "results", "picture", "bundles"},
     "comparison": {"report", "report.drawing", "report.measured", "results", "lab.reading"},
     "gallery": {"results", "lab.reading"},
+    "exchange": {"engine", "results"},
     "validation": {"results", "resolve", "lab"},
     "vendors.common": set(),
     "vendors.arista": set(),
@@ -68,21 +69,22 @@ ALLOWED: dict[str, set[str]] = {
     },
     "api": {
         *("validation", "comparison", "report", "results", "runs", "engine", "compile", "workload", "resolve", "lab"),
-        *("importers", "topologies", "picture", "vendors", "language"),
+        *("importers", "topologies", "picture", "vendors", "language", "exchange"),
     },
+    "teaching": {"api", "report"},
     "live": {"api", "runs", "engine", "compile", "resolve", "lab"},
     "cli.host": {"api", "runs", "engine"},
     "cli.arguments": {"api", "cli.host", "importers", "lab"},
     "cli.text": {"api", "resolve", "traffic", "traffic.kinds", "lab"},
     "cli.commands": {
         *("api", "cli.arguments", "cli.text", "cli.host", "validation", "comparison", "report", "results", "runs"),
-        *("lab", "language", "gallery"),
+        *("lab", "language", "exchange", "gallery"),
     },
     "page": {"live", "engine", "picture", "bundles"},
     "cli.commands.live": {"page", "live", "api", "runs", "cli.arguments", "cli.host"},
     "cli": {"cli.commands", "cli.commands.live", "cli.arguments", "cli.host", "live", "vendors", "engine"},
     "__main__": {"cli"},
-    "__init__": {"api", "live", "engine", "lab", "results", "workload"},
+    "__init__": {"api", "exchange", "live", "engine", "lab", "results", "workload"},
 }
 """What each folder may import beside itself, and EVERYWHERE. To others a package is one thing, with all the folders in
 it; these import each other by name, and one way only. EVERYWHERE is the ground, which imports nothing but itself."""

@@ -69,6 +69,15 @@ def test_binomial_tail_is_the_sum_of_its_terms(count: int, successes: int, least
     assert binomial_tail(count, successes, least) == pytest.approx(exact, rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.parametrize("count", [1, 2, 9, 57, 1000, 30_011])
+def test_bounds_of_a_rank_are_the_first_that_reach_their_probability(count: int) -> None:
+    """So says the definition; the search begins near them."""
+    for rank in sorted({1, (count + 1) // 2, math.ceil(0.99 * count), count}):
+        for bound, probability in zip(order_statistic_interval(count, rank), (0.025, 0.975), strict=True):
+            assert binomial_tail(count, bound, rank) >= probability
+            assert bound == 1 or binomial_tail(count, bound - 1, rank) < probability
+
+
 def test_interval_of_a_median_is_that_of_the_textbook() -> None:
     low, high = order_statistic_interval(10_001, 5_001)
     assert (5_001 - low, high - 5_001) == pytest.approx((1.96 * 50, 1.96 * 50), abs=2)

@@ -31,7 +31,7 @@ def schema(
 ) -> None:
     """Print the JSON schema of a lab's experiment.yml, from which editors complete, explain and check it.
 
-    In a checkout VS Code finds it by itself. A topology file has Containerlab's own schema.
+    docs/language/editors.md says how an editor takes it. A topology file has Containerlab's own schema.
 
     [bold]Examples[/bold]
 

@@ -101,10 +101,7 @@ def _conclude(points: Sweep) -> int:
         measured = points.results
     if measured.runs:
         outcome.show_summary(console, measured)
-        with waiting("writing the report"):
-            report = points.write_report()
-        console.print(f"report: {report}", highlight=False, soft_wrap=True)
-    holds = outcome.show_checks(console, measured.runs)
+    # Said before the report is written: on a full disk that fails, and this is what helps then.
     statuses = points.statuses
     left = sum(status not in ("complete", "limit") for status in statuses)
     if left:
@@ -113,4 +110,9 @@ def _conclude(points: Sweep) -> int:
             style="yellow",
             highlight=False,
         )
+    if measured.runs:
+        with waiting("writing the report"):
+            report = points.write_report()
+        console.print(f"report: {report}", highlight=False, soft_wrap=True)
+    holds = outcome.show_checks(console, measured.runs)
     return outcome.exit_status(statuses, holds)

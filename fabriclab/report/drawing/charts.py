@@ -68,6 +68,8 @@ class ChartSeries:
     steps: bool = False
     line: bool = True
     bars: bool = False
+    width: float | None = None
+    """Of the line; None: the usual."""
 
     def document(self) -> dict[str, Any]:
         """Return what the page's script needs of it."""
@@ -83,6 +85,7 @@ class ChartSeries:
             steps=self.steps,
             line=self.line,
             bars=self.bars,
+            width=self.width,
         )
 
 
@@ -141,6 +144,8 @@ class Chart:
     linked: bool = False
     source: str = "the run's Parquet files"
     """Where all of the numbers are that a table leaves out."""
+    numbers: ChartTable | None = None
+    """Its table, where that says more than a row for each point."""
     _table: list[ChartTable] = field(default_factory=list, compare=False, repr=False)
 
     def document(self) -> dict[str, Any]:
@@ -149,7 +154,9 @@ class Chart:
 
     @property
     def table(self) -> ChartTable:
-        """Return its numbers as a table: a row for each point of each series."""
+        """Return its numbers as a table: a row for each point of each series, unless it has one of its own."""
+        if self.numbers is not None:
+            return self.numbers
         if not self._table:
             self._table.append(_table_of(self))
         return self._table[0]

@@ -1,6 +1,7 @@
 // Begins when the page is read: what is drawn comes from the document in it, nothing from anywhere else.
 
 import { Chart, drawn, whenSeen } from "./chart.js";
+import { startExplorer } from "./explorer.js";
 import { watchTheme } from "./theme.js";
 
 const page = JSON.parse(document.getElementById("report-data").textContent);
@@ -10,3 +11,5 @@ for (const element of document.querySelectorAll("[data-chart]")) {
   const chart = new Chart(element, page.charts[element.dataset.chart]);
   whenSeen(element, () => chart.draw());
 }
+const explorer = document.getElementById("explorer");
+if (explorer) whenSeen(explorer, () => startExplorer(page.explorer));

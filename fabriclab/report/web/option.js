@@ -19,7 +19,7 @@ function legendHeight(names, width) {
   return names.length > 1 ? lines * LEGEND_LINE + 6 : 4;
 }
 
-function axis(record, index, vertical, extra) {
+function axis(record, index, vertical, range, extra) {
   const scale = record.scale ?? "linear";
   const ink = color("--muted");
   return {
@@ -30,7 +30,7 @@ function axis(record, index, vertical, extra) {
     nameTextStyle: { color: color("--ink"), fontSize: 12 },
     min: record.min ?? (vertical ? undefined : "dataMin"),
     max: record.max ?? (vertical ? undefined : "dataMax"),
-    logBase: record.base ?? 10,
+    logBase: record.base ?? (range > 50 || vertical ? 10 : 2),
     ...(scale === "category" ? { min: -0.5, max: record.names.length - 0.5, interval: 1, minInterval: 1 } : {}),
     axisLine: { show: true, onZero: false, lineStyle: { color: ink } },
     axisTick: { lineStyle: { color: ink } },
@@ -91,6 +91,13 @@ function rangeOf(panel) {
   return Math.max(...every) - (panel.y.min ?? 0);
 }
 
+// How many times its least value the greatest of a panel's horizontal axis is.
+function ratioOf(panel) {
+  let [low, high] = [Infinity, 0];
+  for (const series of panel.series) for (const value of series.px) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  return high / low;
+}
+
 export function option(chart, width) {
   const names = [...new Set(chart.panels.flatMap((panel) => panel.series.map((series) => series.name)))];
   const top = legendHeight(names, width);
@@ -116,14 +123,16 @@ export function option(chart, width) {
         textStyle: { color: color("--ink"), fontSize: 12, fontWeight: 600 },
       })),
       grid: chart.panels.map((_, index) => ({ left: LEFT, right: RIGHT, top: tops[index], height: PANEL })),
-      xAxis: chart.panels.map((panel, index) => axis(panel.x, index, false, { nameGap: 28 })),
-      yAxis: chart.panels.map((panel, index) => axis(panel.y, index, true, { nameGap: 48 })),
+      xAxis: chart.panels.map((panel, index) => axis(panel.x, index, false, ratioOf(panel), { nameGap: 28 })),
+      yAxis: chart.panels.map((panel, index) => axis(panel.y, index, true, 0, { nameGap: 48 })),
       tooltip: {
         trigger: "axis", confine: true, formatter: tooltip(chart), axisPointer: { type: "line" },
         backgroundColor: color("--ground"), borderColor: color("--grid"), transitionDuration: 0,
         textStyle: { color: color("--ink"), fontSize: 12 },
       },
       axisPointer: chart.linked ? { link: [{ xAxisIndex: "all" }] } : {},
+      ...(chart.brush ? { brush: { xAxisIndex: 0, brushType: "lineX", toolbox: [], seriesIndex: [],
+        brushStyle: { color: "rgba(127,127,127,.22)", borderColor: color("--ink"), borderWidth: 1 } } } : {}),
       dataZoom: zooms(chart),
       series: chart.panels.flatMap((panel, index) => [
         ...panel.series.flatMap((series) => seriesOf(series, place(index))), marksOf(panel, place(index)),

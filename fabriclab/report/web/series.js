@@ -15,13 +15,14 @@ function line(series, place) {
     id: `${place.panel}/${series.name}/line`,
     name: series.name,
     ...place.axes,
+    zlevel: 0,
     data,
     step: series.steps ? "end" : false,
     symbol: visible ? (SYMBOLS[series.marker] ?? "circle") : "circle",
     showSymbol: Boolean(visible),
     symbolSize: 7,
     connectNulls: false,
-    lineStyle: { color: ink, width: series.line ? WIDTH : 0, type: series.dash?.map((each) => WIDTH * each) ?? "solid" },
+    lineStyle: { color: ink, width: series.line ? (series.width ?? WIDTH) : 0, type: series.dash?.map((each) => WIDTH * each) ?? "solid" },
     itemStyle: { color: ink },
     emphasis: { disabled: true },
     animation: false,
@@ -38,7 +39,7 @@ function band(series, place) {
       return series.steps && index > 0 ? [[here[0], api.coord([at, all[index - 1][1]])[1]], here] : [here];
     });
   return {
-    type: "custom", id: `${place.panel}/${series.name}/band`, name: series.name, ...place.axes, silent: true, z: 1,
+    type: "custom", id: `${place.panel}/${series.name}/band`, name: series.name, ...place.axes, silent: true, zlevel: 0, z: 1,
     clip: true, itemStyle: { color: color(series.color) }, tooltip: { show: false }, animation: false,
     data: [[x[0], low[0]]],
     renderItem: (_, api) => ({
@@ -56,6 +57,7 @@ function bars(series, place) {
     id: `${place.panel}/${series.name}/bars`,
     name: series.name,
     ...place.axes,
+    zlevel: 0,
     silent: true,
     itemStyle: { color: ink },
     tooltip: { show: false },

@@ -1,4 +1,4 @@
-"""A switch profile (labs/README.md) as text: every figure with the table|key|field that it is from."""
+"""A switch profile (docs/language/shared-buffers.md) as text: every figure with the table|key|field that it is from."""
 
 from __future__ import annotations
 

@@ -1,0 +1,160 @@
+"""Runs as one file: packed, opened, and run again to see whether the bits agree."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabriclab.api.cancel import HasIsSet, carried_out
+from fabriclab.api.engine import fit_machine
+from fabriclab.api.failures import FAILED, RunFailed
+from fabriclab.api.ingest import ingest_run_logs
+from fabriclab.api.measured import PathLike, Run, Sweep
+from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
+from fabriclab.api.sweep import point_in_words
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.errors import ArgumentError
+from fabriclab.exchange.agreement import Agreement, agreements, made_otherwise
+from fabriclab.exchange.bundle import About, read_about, runs_of, unpack_bundle, write_bundle
+from fabriclab.formats.run_directory import LAB, SWEEP
+from fabriclab.lab.network.topology import NAME
+from fabriclab.results import Results, ResultsError, read_run
+from fabriclab.runs import RunContext, RunResult, run_point
+from fabriclab.runs.claim import claimed
+
+ENDING = ".fabriclab.zip"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle that was opened."""
+
+    about: About
+    directory: Path
+    """Where it was unpacked."""
+    content: Run | Sweep
+    """The run or sweep in it, as `open_run` and `open_sweep` give it."""
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """One run of a bundle beside the same run made here."""
+
+    point: str
+    """The run's settings in words."""
+    run: Run
+    """What was run here."""
+    tables: tuple[Agreement, ...]
+    made_otherwise: tuple[str, ...]
+    """What the two were made with that is not the same."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every table and the summary have the same bits."""
+        return all(table.is_same for table in self.tables)
+
+
+def bundle(run: Run | Sweep | PathLike, out: PathLike | None = None, *, force: bool = False) -> Path:
+    """Pack a run or a sweep into one file and return it: `out`, or NAME.fabriclab.zip in the working directory.
+
+    Raises ResultsError for what is no run or sweep, ArgumentError where the file is there already, OSError.
+    """
+    directory = run.directory if isinstance(run, Run | Sweep) else Path(run)
+    file = Path(f"{directory.resolve().name}{ENDING}") if out is None else Path(out)
+    if file.exists() and not force:
+        raise ArgumentError("{out} {0}: is there already; choose another one, or replace it with {force}", file)
+    write_bundle(directory, file)
+    return file
+
+
+def open_bundle(file: PathLike, out: PathLike | None = None) -> Bundle:
+    """Unpack a bundle into a new directory, by default one named as the file, and return it.
+
+    Raises ArchiveError for what is no bundle or may not be unpacked, ArgumentError where the directory is there,
+    OSError.
+    """
+    path = Path(file)
+    about = read_about(path)
+    directory = Path(path.name.removesuffix(ENDING).removesuffix(".zip") or "bundle") if out is None else Path(out)
+    if directory.exists() or directory.is_symlink():
+        raise ArgumentError("{out} {0}: is there already; name a new directory", directory)
+    content = unpack_bundle(path, directory)
+    return Bundle(about, directory, Sweep(content) if (content / SWEEP).is_file() else Run(content))
+
+
+def reproduce(
+    opened: Bundle,
+    *,
+    out: PathLike | None = None,
+    stall_s: float = 120.0,
+    progress: ProgressCallback | None = None,
+    cancel: Interrupt | HasIsSet | None = None,
+) -> Sequence[Reproduced]:
+    """Run every run of a bundle again, from the plan in it, and say of each whether the bits agree.
+
+    What the engine is given is made from the plan here: nothing is executed as it stands in the bundle.
+
+    The runs go into the directory `out`, `again` beside the bundle's content by default. Raises EngineError where this
+    host can't run them, ArgumentError for runs of containers, RunFailed, ResultsError, OSError.
+    """
+    tell, runs = progress or ignored, runs_of(opened.content.directory)
+    place = opened.directory / "again" if out is None else Path(out)
+    for run in runs:
+        if run.manifest.engine != "vm":
+            raise ArgumentError("{0}: was measured in real time: containers give no bits to compare", run.directory)
+        _refuse_names(run)
+    tell(Begun(place, "vm", (), len(runs), 0))
+    found = []
+    for number, earlier in enumerate(runs, start=1):
+        directory = place / f"{number}" if len(runs) > 1 else place
+        result = _run_again(earlier, directory, stall_s, tell, cancel)
+        tell(Ended(point_in_words(earlier.plan), result, number, len(runs)))
+        if result.status == "interrupted":
+            break
+        if result.status in FAILED:
+            raise RunFailed(result)
+        later = read_run(directory)
+        point = point_in_words(earlier.plan)
+        tables, others = tuple(agreements(earlier, later)), tuple(made_otherwise(earlier, later))
+        found.append(Reproduced(point, Run(directory), tables, others))
+    return found
+
+
+def _refuse_names(run: Results) -> None:
+    """Raise ResultsError for a plan from a stranger whose names would lead out of the run's directory."""
+    for node in run.plan.nodes:
+        if NAME.fullmatch(node.name) is None:
+            raise ResultsError(f"{run.directory}: the plan has a node {node.name!r}, which no lab can have")
+
+
+def _lab_files(directory: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in sorted(directory.glob("*")) if file.is_file()}
+
+
+def _run_again(
+    earlier: Results, directory: Path, stall_s: float, tell: ProgressCallback, cancel: Interrupt | HasIsSet | None
+) -> RunResult:
+    made_from = fit_machine([earlier.plan])
+
+    def work(interrupt: Interrupt) -> RunResult:
+        teller = RunTeller(earlier.plan.lab, earlier.plan, tell)
+        context = RunContext(
+            *(
+                earlier.directory / LAB,
+                made_from,
+                tuple(sys.argv),
+                teller.around(ingest_run_logs),
+                earlier.manifest.report,
+            ),
+            interrupt=interrupt,
+            stall_s=stall_s,
+            lab_files=_lab_files(earlier.directory / LAB),
+        )
+        return run_point(earlier.plan, directory, context, teller.event)
+
+    with claimed(directory):
+        if any(directory.iterdir()):
+            raise ArgumentError("{out} {0}: is there already; name a new directory", directory)
+        return carried_out(work, cancel)

@@ -1,0 +1,32 @@
+"""Tables for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fabriclab.api.measured import PathLike, Run, Sweep, read_any
+from fabriclab.errors import ArgumentError
+from fabriclab.exchange.tables import Format, check_tables, export_tables
+
+
+def export(
+    run: Run | Sweep | PathLike,
+    out: PathLike,
+    *,
+    form: Format = "csv",
+    tables: Sequence[str] = (),
+    force: bool = False,
+) -> list[Path]:
+    """Write the tables of a run or a sweep into a directory, and return the files: a table each, and a description.
+
+    `form` is `csv`, `parquet` or `json` (an object a line); `tables` names those that are wanted, none: all. A sweep's
+    have its points' settings and seeds as columns. Raises ResultsError for what is no run or sweep, or has none of the
+    tables, ArgumentError for an unknown table and where the directory is there already, OSError.
+    """
+    check_tables(tables)
+    directory = Path(out)
+    if directory.is_dir() and any(directory.iterdir()) and not force:
+        raise ArgumentError("{out} {0}: is there already; choose another one, or replace files in it with {force}", out)
+    read = read_any(run.directory if isinstance(run, Run | Sweep) else Path(run))
+    return export_tables(read, directory, form, tables)

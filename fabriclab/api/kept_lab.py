@@ -1,0 +1,51 @@
+"""The lab's own files, which every run keeps beside what was made of them: who gets the run gets the lab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabriclab.files import open_file, read_all
+from fabriclab.lab import Lab, experiment
+from fabriclab.lab.network import topology
+from fabriclab.lab.reading.document import MappingValue, read_document
+from fabriclab.lab.reading.plain_data import yaml_text
+from fabriclab.lab.reading.problems import Problems
+
+MOST_BYTES = 4 << 20
+"""A larger file, such as a trace, is not kept: what the run was given is among its inputs."""
+_LOOKED_AT = (".md", ".svg", ".png", ".ipynb", ".html")
+"""Files for people, of which no run is made."""
+
+
+def kept_files(lab: Lab) -> dict[str, bytes]:
+    """Return a lab's two files as they were read, comments and all, and the others that it may name, by their names.
+
+    Of a lab that was made or changed in Python the two files are what they would hold. Raises OSError.
+    """
+    documents = {topology.FILE_NAME: lab.topology_document, experiment.FILE_NAME: lab.document}
+    kept = {name: _text(lab.directory / name, document) for name, document in documents.items()}
+    return kept | {name: content for name, content in _others(lab.directory) if name not in kept}
+
+
+def _text(file: Path, document: MappingValue) -> bytes:
+    if file.is_file():
+        there = read_document(file, Problems())
+        if there is not None and yaml_text(there) == yaml_text(document):
+            return _bytes(file)
+    return yaml_text(document).encode()
+
+
+def _others(directory: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the other files of a lab's directory itself, where it is one."""
+    if not (directory / topology.FILE_NAME).is_file():
+        return
+    for file in sorted(directory.iterdir()):
+        is_one = file.is_file() and not file.is_symlink() and not file.name.startswith(".")
+        if is_one and file.suffix not in _LOOKED_AT and file.stat().st_size <= MOST_BYTES:
+            yield file.name, _bytes(file)
+
+
+def _bytes(path: Path) -> bytes:
+    with open_file(path, MOST_BYTES) as file:
+        return read_all(file, path, MOST_BYTES)

@@ -1,0 +1,197 @@
+"""The report in a browser: what is drawn are the numbers of the run, and a reader can choose, brush, toggle, zoom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from synthetic_run import incast_sweep
+
+from fabriclab.bundles import BundleError
+from fabriclab.report import write_report
+from fabriclab.report.assets import CHARTS
+from fabriclab.results import read_sweep
+
+SENDERS = (2, 8, 16)
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep of six points with its report."""
+    try:
+        CHARTS.load()
+    except BundleError as error:
+        pytest.skip(f"not tried in a browser: {error}")
+    directory = incast_sweep(tmp_path_factory.mktemp("report") / "sweep", senders=SENDERS)
+    write_report([directory], directory / "report.html")
+    return directory
+
+
+@pytest.fixture
+def report(browser: Browser, swept: Path) -> Iterator[Page]:
+    """The report as a file on a disk, without a network; nothing may be said on its console."""
+    complaints: list[str] = []
+    context = browser.new_context(viewport={"width": 1100, "height": 900}, offline=True, color_scheme="light")
+    found = context.new_page()
+    found.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    found.on("pageerror", lambda error: complaints.append(str(error)))
+    found.on("request", lambda request: None if request.url.startswith("file:") else complaints.append(request.url))
+    found.goto((swept / "report.html").as_uri())
+    yield found
+    context.close()
+    assert complaints == []
+
+
+def chart_below(report: Page, heading: str) -> Locator:
+    """Return the chart of the figure with this heading, drawn."""
+    chart = report.locator("figure", has=report.get_by_role("heading", name=heading, exact=True)).locator(".chart")
+    chart.scroll_into_view_if_needed()
+    expect(chart.locator("svg path").first).to_be_attached()
+    return chart
+
+
+def vertices(path: str) -> np.ndarray:
+    """Return the corners of an SVG path, shaped (corners, 2), in pixels."""
+    return np.array(re.findall(r"[ML]?(-?[\d.]+)[ ,](-?[\d.]+)", path), dtype=float)
+
+
+def line_of(chart: Locator, ink: str, corners: int) -> np.ndarray:
+    """Return the corners of the line with this colour."""
+    for path in chart.locator(f"path[stroke='{ink}'][fill='none']").all():
+        found = vertices(path.get_attribute("d") or "")
+        if len(found) == corners:
+            return found
+    raise AssertionError(f"no line of {corners} corners in {ink}")
+
+
+def test_what_is_drawn_are_the_numbers_of_the_sweep(report: Page, swept: Path) -> None:
+    chart = chart_below(report, "Goodput against senders")
+    runs = [run for run in read_sweep(swept).runs if run.congestion_control == "cubic"]
+    ink = report.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--c-0072b2').trim()")
+    drawn = line_of(chart, ink, len(SENDERS))
+    measured = np.array([float(run.summary["goodput_bps"] or 0) for run in runs])
+    # Both axes are known but for where they begin and how long they are: a straight line through what is measured.
+    for pixels, values in ((drawn[:, 1], measured), (drawn[:, 0], np.log(SENDERS))):
+        slope, begin = np.polyfit(values, pixels, 1)
+        assert begin + slope * values == pytest.approx(pixels, abs=0.6)
+    assert np.ptp(drawn[:, 1]) > 50
+
+
+def test_a_series_is_hidden_and_shown_with_the_mouse_and_with_keys(report: Page) -> None:
+    chart = chart_below(report, "Goodput against senders")
+    lines = chart.locator("path[fill='none'][stroke-width='1.8'], path[fill='none'][stroke-width='2']")
+    before = lines.count()
+    assert before
+    chart.locator("text", has_text="CUBIC").click()
+    expect(lines).not_to_have_count(before)
+    chart.focus()
+    report.keyboard.press("1")
+    expect(lines).to_have_count(before)
+
+
+def test_keys_zoom(report: Page) -> None:
+    chart = report.locator("#explorer-queue")
+    chart.scroll_into_view_if_needed()
+    expect(chart.locator("svg path").first).to_be_attached()
+
+    def labels() -> set[str]:
+        return set(chart.locator("text").all_text_contents())
+
+    def come_to(wanted: Callable[[], bool]) -> None:
+        for _ in range(300):
+            if wanted():
+                return
+            report.wait_for_timeout(100)
+        raise AssertionError(labels())
+
+    before = labels()
+    chart.focus()
+    report.keyboard.press("+")
+    come_to(lambda: labels() != before)
+    report.keyboard.press("0")
+    come_to(lambda: labels() == before)
+
+
+def flows_within(swept: Path, variant: str, senders: int, span: tuple[float, float] | None) -> int:
+    """Return how many flows of a point were under way in a span of seconds, by its results."""
+    (run,) = (run for run in read_sweep(swept).runs if run.settings == {"variant": variant, "senders": senders})
+    flows = run.flows.select("start_ns", end=pl.col("start_ns") + pl.col("fct_ns")).collect()
+    if span is None:
+        return flows.height
+    begin, end = (value * 1e9 for value in span)
+    return flows.filter(pl.col("start_ns") <= end, pl.col("end") >= begin).height
+
+
+def told_counts(report: Page) -> dict[str, int]:
+    text = report.locator("#flows-said").text_content() or ""
+    return {name: int(count.replace(",", "")) for name, count in re.findall(r"([\w, ]+): ([\d,]+) flows", text)}
+
+
+def test_a_span_of_time_is_brushed_and_has_its_flows(report: Page, swept: Path) -> None:
+    chart = report.locator("#explorer-queue")
+    chart.scroll_into_view_if_needed()
+    expect(chart.locator("svg path").first).to_be_attached()
+    report.locator("#points select").nth(1).select_option(label="8")
+    expect(report.locator("#flows-said")).to_contain_text("In the whole run.")
+    assert next(iter(told_counts(report).values())) == flows_within(swept, "cubic", 8, None)
+    box = chart.bounding_box()
+    assert box is not None
+    middle = box["y"] + 110
+    report.mouse.move(box["x"] + 250, middle)
+    report.mouse.down()
+    report.mouse.move(box["x"] + 400, middle, steps=8)
+    report.mouse.up()
+    expect(report.locator("#flows-said")).to_contain_text("From ")
+    unit = report.locator("#span label").first.inner_text().split()[-1]
+    scale = {"s": 1.0, "ms": 1e-3}[unit]
+    begin, end = (float(report.locator(f"#span-{name}").input_value()) * scale for name in ("from", "to"))
+    assert 0 < begin < end
+    assert next(iter(told_counts(report).values())) == flows_within(swept, "cubic", 8, (begin, end))
+    expect(report.locator("#slowest tbody tr").first).to_be_visible()
+    report.locator("#span-all").click()
+    expect(report.locator("#flows-said")).to_contain_text("In the whole run.")
+    # The same without a mouse.
+    report.locator("#span-from").fill("0")
+    report.locator("#span-to").fill(str(0.1 / scale))
+    report.keyboard.press("Enter")
+    expect(report.locator("#flows-said")).to_contain_text("From 0 to")
+    assert next(iter(told_counts(report).values())) == flows_within(swept, "cubic", 8, (0, 0.1))
+
+
+def test_points_are_added_changed_and_taken_away(report: Page) -> None:
+    report.locator("#explorer").scroll_into_view_if_needed()
+    rows = report.locator("#points .point")
+    expect(rows.first).to_be_visible()
+    before = rows.count()
+    report.get_by_role("button", name="Add a point").click()
+    expect(rows).to_have_count(before + 1)
+    last = report.get_by_label(f"Point {before + 1}: variant")
+    last.select_option(label="DCTCP")
+    expect(last).to_be_focused()
+    expect(report.locator("#flows-said")).to_contain_text("DCTCP")
+    report.get_by_role("button", name=f"Remove point {before + 1}").click()
+    expect(rows).to_have_count(before)
+
+
+def test_the_page_fits_a_phone_and_turns_dark(report: Page) -> None:
+    report.set_viewport_size({"width": 400, "height": 800})
+    assert report.evaluate("document.documentElement.scrollWidth") <= 400
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = report.evaluate(ground)
+    report.locator("#theme").click()
+    assert report.evaluate(ground) != light
+
+
+def test_print_has_pictures_instead_of_what_moves(report: Page) -> None:
+    report.emulate_media(media="print")
+    shown: list[dict[str, Any]] = report.evaluate(
+        "[...document.querySelectorAll('.chart')].map(e => ({shown: e.getClientRects().length > 0}))"
+    )
+    assert shown and not any(each["shown"] for each in shown)
+    assert report.locator(".drawn svg").first.is_visible()
