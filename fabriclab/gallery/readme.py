@@ -71,11 +71,14 @@ def made_from(published: Published, sources: Mapping[str, Source]) -> str:
         groups.setdefault((source.commits, source.kernels), []).append(matrix)
     if len(groups) == 1:
         ((commits, kernels),) = groups
-        return f"Measured at commit {_listed(commits)} with Linux {_listed(kernels)}: all tables of this page.\n"
+        return f"{_with(commits, kernels)}: all tables of this page.\n"
     return "".join(
-        f"Measured at commit {_listed(commits)} with Linux {_listed(kernels)}: {_listed(matrices)}.\n"
-        for (commits, kernels), matrices in groups.items()
+        f"{_with(commits, kernels)}: {_listed(matrices)}.\n" for (commits, kernels), matrices in groups.items()
     )
+
+
+def _with(commits: tuple[str, ...], kernels: tuple[str, ...]) -> str:
+    return f"Measured at {f'commit {_listed(commits)}' if commits else 'no commit'} with Linux {_listed(kernels)}"
 
 
 def _listed(words: list[str] | tuple[str, ...]) -> str:
