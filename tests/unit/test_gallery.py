@@ -95,7 +95,10 @@ def test_data_page_and_pictures_come_from_the_runs(lab: Path, tmp_path: Path) ->
     said = publish(lab, read_published(lab), {"demo": directory})
     page = (lab / README).read_text()
     goodput = {
-        (variant, senders): f"{float(read_run(directory / f'points/{variant}-{senders}-1').summary['goodput_bps'] or 0) / 1e6:.0f}"
+        (
+            variant,
+            senders,
+        ): f"{float(read_run(directory / f'points/{variant}-{senders}-1').summary['goodput_bps'] or 0) / 1e6:.0f}"
         for variant in ("cubic", "dctcp")
         for senders in (1, 8)
     }
