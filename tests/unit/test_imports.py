@@ -77,7 +77,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli.text": {"api", "resolve", "traffic", "traffic.kinds", "lab"},
     "cli.commands": {
         *("api", "cli.arguments", "cli.text", "cli.host", "validation", "comparison", "report", "results", "runs"),
-        *("lab", "language", "exchange"),
+        *("lab", "language"),
     },
     "page": {"live", "engine", "picture", "bundles"},
     "cli.commands.live": {"page", "live", "api", "runs", "cli.arguments", "cli.host"},
