@@ -16,7 +16,7 @@ VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page wheel images notebook demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench clean
+.PHONY: help deps venv machine page wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -57,6 +57,18 @@ notebook: machine venv ## JupyterLab with the notebooks of analysis/, for this c
 	@exec $(BIN)/jupyter lab --ServerApp.ip=127.0.0.1 --LabApp.default_url=/lab/tree/analysis/start.ipynb \
 	  --LabApp.news_url= --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 
+docs: site-packages ## the documentation, served on this computer's loopback; changes show at once
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict --dev-addr 127.0.0.1:8088
+
+site: site-packages ## the documentation as files, in site: opens from the disk, search and all
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Their names alone: to install fabriclab anew would take it away from what runs beside this.
+site-packages: venv
+	@$(BIN)/python -c 'import material, mkdocstrings' 2>/dev/null || { echo "installing MkDocs into $(VENV): seconds"; \
+	  $(BIN)/pip install --quiet --disable-pip-version-check -r <($(BIN)/python -c 'import tomllib; \
+	  print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")'); }
+
 demo: ## run the in-cast lab, write its report (builds what is missing, and says what and for how long)
 	@.ci/demo $(VENV_STAMP)
 
@@ -64,7 +76,7 @@ demo: ## run the in-cast lab, write its report (builds what is missing, and says
 # much, too. So all of them go side by side. Through a pipe, what each is at comes as lines, not as one line that all of
 # them would write.
 test: deps ## all tests: Python, the machine, Rust (builds what is missing)
-	@$(MAKE) --no-print-directory -j5 page $(PARTS:%=part-%) test-rust 2> >(cat >&2)
+	@$(MAKE) --no-print-directory -j5 page site-packages $(PARTS:%=part-%) test-rust 2> >(cat >&2)
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n auto --dist loadgroup --cov --cov-report=
 
 # Without MAKEFLAGS: what they start counts its own jobs.
@@ -96,5 +108,5 @@ bench: venv machine ## how fast the machine is
 	@for bench in tests/bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
 
 clean: ## remove what was built here (not the artefact cache, ~/.cache/fabriclab)
-	@rm -rf $(VENV) target runs dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	@rm -rf $(VENV) target runs dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

