@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from fabriclab.api.measured import PathLike, Run, Sweep, read_any
 from fabriclab.errors import ArgumentError
-from fabriclab.exchange.tables import Format, check_tables, export_tables
+from fabriclab.exchange.flent import export_flent
+from fabriclab.exchange.tables import check_tables, export_tables
+
+Format = Literal["csv", "parquet", "json", "flent"]
 
 
 def export(
@@ -21,12 +25,17 @@ def export(
     """Write the tables of a run or a sweep into a directory, and return the files: a table each, and a description.
 
     `form` is `csv`, `parquet` or `json` (an object a line); `tables` names those that are wanted, none: all. A sweep's
-    have its points' settings and seeds as columns. Raises ResultsError for what is no run or sweep, or has none of the
-    tables, ArgumentError for an unknown table and where the directory is there already, OSError.
+    have its points' settings and seeds as columns. `flent`: a data file of flent for each run, and no tables. Raises
+    ResultsError for what is no run or sweep, or has none of the tables, ArgumentError for an unknown table and where
+    the directory is there already, OSError.
     """
     check_tables(tables)
+    if form == "flent" and tables:
+        raise ArgumentError("table {0!r}: a data file of flent has no tables; leave it out", tables[0])
     directory = Path(out)
     if directory.is_dir() and any(directory.iterdir()) and not force:
         raise ArgumentError("{out} {0}: is there already; choose another one, or replace files in it with {force}", out)
     read = read_any(run.directory if isinstance(run, Run | Sweep) else Path(run))
+    if form == "flent":
+        return export_flent(read, directory)
     return export_tables(read, directory, form, tables)

@@ -52,6 +52,8 @@ def shortfalls(plan: Plan) -> tuple[str, ...]:
         sentences.append(
             "probes.switches: queues, groups, pools and pauses are not sampled; probes.queues has each port's backlog"
         )
+    if plan.probes.pcap is not None:
+        sentences.append("probes.pcap: nothing is captured; of a lab that stays up, `fabriclab capture` does")
     return tuple(sentences)
 
 

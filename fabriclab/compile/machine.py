@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from fabriclab.compile.captures import compile_captures
 from fabriclab.compile.convergence import compile_ready
 from fabriclab.compile.events import compile_events, plans_in_time
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
@@ -142,9 +143,11 @@ def _probes(plan: Plan) -> list[Program]:
         probes.interface_interval_ns,
         probes.switch_interval_ns,
     )
+    captures = compile_captures(probes.pcap)
     if all(interval is None for interval in intervals):
-        return []
-    return [{"name": "sampler", "node": None, "argv": ["/tools/sampler", "--config", "/job/machine/sampler.json"]}]
+        return captures
+    argv = ["/tools/sampler", "--config", "/job/machine/sampler.json"]
+    return [{"name": "sampler", "node": None, "argv": argv}, *captures]
 
 
 def _playing(plan: Plan) -> set[str]:

@@ -20,7 +20,7 @@ from fabriclab.files import replacing
 from fabriclab.formats.metrics import BY_NAME
 from fabriclab.results import Results, ResultsError, Sweep
 
-Format = Literal["csv", "parquet", "json"]
+TableFormat = Literal["csv", "parquet", "json"]
 TABLES = (
     *("flows", "queues", "tcp", "interfaces", "switch_ports", "switch_queues", "priority_groups", "pools"),
     *("congestion_events", "summary"),
@@ -47,7 +47,7 @@ _WORDS = {
 
 
 def export_tables(
-    subject: Results | Sweep, directory: Path, form: Format = "csv", tables: Sequence[str] = ()
+    subject: Results | Sweep, directory: Path, form: TableFormat = "csv", tables: Sequence[str] = ()
 ) -> list[Path]:
     """Write the tables of a run, or of a sweep with each point's settings as columns, and return the files.
 
@@ -76,7 +76,7 @@ def check_tables(tables: Sequence[str]) -> None:
             raise ArgumentError("table {0!r}: there is none of that name; valid here: {1}", name, ", ".join(TABLES))
 
 
-_SINKS: Mapping[Format, Callable[[pl.LazyFrame, Path], Any]] = {
+_SINKS: Mapping[TableFormat, Callable[[pl.LazyFrame, Path], Any]] = {
     "csv": lambda frame, file: frame.sink_csv(file),
     "parquet": lambda frame, file: frame.sink_parquet(file),
     "json": lambda frame, file: frame.sink_ndjson(file),

@@ -33,3 +33,17 @@ RAW = "raw"
 """Logs as they were written (`fabriclab.formats.logs`); gone when they have become Parquet."""
 FLOW_LOGS = "raw/flows"
 IPERF3_LOGS = "raw/iperf3"
+RAW_PCAP = "raw/pcap"
+"""tcpdump's own files, one a port."""
+PCAP = "pcap"
+"""What they become: pcapng."""
+
+
+def capture_name(port: str) -> str:
+    """Return what the files of a captured port (`node:interface`) are called, without their endings."""
+    return port.replace(":", "-")
+
+
+def captured_epoch(port: str) -> str:
+    """Return the file that has the epoch beside the packets of a port, nanoseconds of the machine's monotonic clock."""
+    return f"{RAW_PCAP}/{capture_name(port)}.epoch"

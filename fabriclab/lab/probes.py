@@ -7,17 +7,30 @@ from dataclasses import dataclass, replace
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import MappingValue, ScalarValue
 from fabriclab.lab.reading.names import Names, read_ports, read_words_of
-from fabriclab.lab.reading.or_none import read_part
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.or_none import NONE, read_part
+from fabriclab.lab.reading.section import Section, value_or
 
 PROBE_KEYS = {
     "queues": ("interval", "ports"),
     "tcp": ("interval", "traffic"),
     "interfaces": ("interval",),
     "switches": ("interval", "ports"),
+    "pcap": ("ports", "snaplen", "file_limit"),
 }
 SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS = 10_000, 10**9
 """Bounds of the sampler (probes/README.md)."""
+SMALLEST_SNAPLEN, LARGEST_SNAPLEN = 64, 65_536
+"""The headers of Ethernet, IPv4 and TCP have 54 bytes without options; no packet here is longer than the other."""
+SMALLEST_FILE_LIMIT, LARGEST_FILE_LIMIT = 1_000_000, 10**12
+
+
+@dataclass(frozen=True)
+class WrittenPcap:
+    """What is captured: whose packets, how much of each, how much in all for each port."""
+
+    ports: tuple[str, ...]
+    snaplen_bytes: int = defaults.SNAPLEN_BYTES
+    file_limit_bytes: int = defaults.FILE_LIMIT_BYTES
 
 
 @dataclass(frozen=True)
@@ -33,8 +46,9 @@ class WrittenProbes:
     switch_ports: tuple[str, ...] | None = None
     """None: all that belong to a shared buffer (`fabriclab.lab.switch.facing_ports.shared_ports`)."""
     is_default: bool = False
-    """Whether the experiment has no such section: then the queues before the receivers are sampled,
+    """Whether the experiment says nothing of samples: then the queues before the receivers are sampled,
     too (`fabriclab.resolve.probes`)."""
+    pcap: WrittenPcap | None = None
 
 
 def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
@@ -59,6 +73,9 @@ def read_probes(root: Section, names: Names, has_shared: bool) -> WrittenProbes:
         tcp_traffic = read_words_of(chosen, tcp, "traffic", traffic, "traffic") or ()
     return replace(
         switches_by_default if switches is None else switches,
+        # A capture is no sample: it leaves those that are taken by default.
+        is_default=probes.names() == ["pcap"],
+        pcap=_read_pcap(probes, names),
         queue_interval_ns=_read_interval(queues, defaults.QUEUE_INTERVAL_NS),
         queue_ports=queue_ports or (),
         tcp_interval_ns=_read_interval(tcp, defaults.TCP_INTERVAL_NS),
@@ -74,6 +91,22 @@ def _read_switch_probe(section: Section, names: Names, has_shared: bool) -> Writ
     ports = None if is_all else read_ports(section, "ports", names)
     interval_ns = _read_interval(section, defaults.SWITCH_INTERVAL_NS)
     return WrittenProbes(switch_interval_ns=interval_ns if has_shared else None, switch_ports=ports)
+
+
+def _read_pcap(probes: Section, names: Names) -> WrittenPcap | None:
+    """Return what is captured: ports alone, or a mapping that has them."""
+    value = probes.get("pcap")
+    if value is None or (isinstance(value, ScalarValue) and value.text.strip() == NONE):
+        return None
+    if not isinstance(value, MappingValue):
+        return WrittenPcap(read_ports(probes, "pcap", names) or ())
+    section = Section(value, probes.path("pcap"), probes.problems, PROBE_KEYS["pcap"])
+    section.require("ports", example="ports: a list such as [s1:eth1], or all (every port of every switch)")
+    return WrittenPcap(
+        read_ports(section, "ports", names) or (),
+        value_or(section.size("snaplen", SMALLEST_SNAPLEN, LARGEST_SNAPLEN), defaults.SNAPLEN_BYTES),
+        value_or(section.size("file_limit", SMALLEST_FILE_LIMIT, LARGEST_FILE_LIMIT), defaults.FILE_LIMIT_BYTES),
+    )
 
 
 def _read_interval(probe: Section | None, default_ns: int) -> int | None:

@@ -60,6 +60,7 @@ _MEANINGS: dict[str, Meaning] = {
     **{"protocol": "word", "max_paths": "count", "keepalive": "duration", "hold": "duration", "bfd": "duration"},
     **{"bfd_multiplier": "count", "convergence_limit": "duration", "at": "duration", "action": "word", "loss": "word"},
     **{"priorities": "counts", "until": "duration"},
+    **{"pcap": "word", "snaplen": "size", "file_limit": "size"},
     **{"ports": "word", "traffic": "word", "limit": "duration", "seed": "count"},
     **{
         "receivers": "count",
@@ -168,9 +169,9 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "events":
         return [_names_in(document, "events"), EVENT_KEYS]
     if first == "probes":
-        # `switches` is a section, and a value where it is `none`.
+        # `switches` is a section, and a value where it is `none`; `pcap` likewise, where it is ports.
         below = [PROBE_KEYS.get(rest[0], ("interval",))] if rest else [("interval",)]
-        return [tuple(PROBE_KEYS), *(below if rest[:1] != ["switches"] or len(rest) > 1 else [])]
+        return [tuple(PROBE_KEYS), *(below if rest not in (["switches"], ["pcap"]) else [])]
     traffic = document.entries.get("traffic")
     by_name = traffic.entries if isinstance(traffic, MappingValue) else {}
     kind = _kind(by_name.get(rest[0]) if rest else None)

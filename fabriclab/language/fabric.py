@@ -12,7 +12,14 @@ from fabriclab.lab.network.links import (
     SMALLEST_MTU,
     SMALLEST_RATE_BPS,
 )
-from fabriclab.lab.probes import LONGEST_INTERVAL_NS, SHORTEST_INTERVAL_NS
+from fabriclab.lab.probes import (
+    LARGEST_FILE_LIMIT,
+    LARGEST_SNAPLEN,
+    LONGEST_INTERVAL_NS,
+    SHORTEST_INTERVAL_NS,
+    SMALLEST_FILE_LIMIT,
+    SMALLEST_SNAPLEN,
+)
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS
@@ -32,6 +39,7 @@ from fabriclab.language.keys import Forms, Key, Keys, Named
 from fabriclab.language.sources import constant, plain, words
 from fabriclab.language.switches import DSCP_PATTERN, PRIORITIES
 from fabriclab.language.values import (
+    NONE,
     Either,
     Flag,
     Items,
@@ -223,6 +231,31 @@ def _interval(name: str) -> Key:
     return Key("interval", _INTERVAL, "The time from one sample to the next.", constant(name))
 
 
+_PCAP = Keys(
+    "probe-pcap",
+    "Packets of ports",
+    (
+        Key(
+            "ports",
+            _PORTS,
+            "The ports, of switches and of hosts; `all` are those of all switches.",
+            examples=(("s1:eth1",),),
+            required=True,
+        ),
+        Key(
+            "snaplen",
+            Quantity(SIZE, SMALLEST_SNAPLEN, LARGEST_SNAPLEN),
+            "How much of each packet is kept, from its Ethernet header on.",
+            constant("SNAPLEN_BYTES"),
+        ),
+        Key(
+            "file_limit",
+            Quantity(SIZE, SMALLEST_FILE_LIMIT, LARGEST_FILE_LIMIT),
+            "How large the file of a port may become; later packets are not captured.",
+            constant("FILE_LIMIT_BYTES"),
+        ),
+    ),
+)
 PROBES = Keys(
     "probes",
     "What is sampled, and how often",
@@ -286,6 +319,12 @@ PROBES = Keys(
             ),
             "Queues, groups, pools and pauses of switches with a shared buffer.",
             words("all of their ports, each 10 ms"),
+        ),
+        Key(
+            "pcap",
+            Either((_PCAP, _PORTS, NONE)),
+            "Packets of ports, as files that Wireshark opens. Ports alone have the other keys' defaults.",
+            examples=(("s1:eth1", "h1:eth1"),),
         ),
     ),
 )

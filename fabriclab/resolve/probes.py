@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fabriclab.formats.plan.model import Probes
+from fabriclab.formats.plan.model import Pcap, Probes
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.experiment import Experiment
 from fabriclab.lab.network.topology import Topology
+from fabriclab.lab.probes import WrittenPcap
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.switch.facing_ports import shared_ports
 
@@ -37,7 +38,14 @@ def resolve_probes(
         interface_interval_ns=written.interface_interval_ns,
         switch_interval_ns=written.switch_interval_ns,
         switch_ports=switch_ports or (),
+        pcap=_resolve_pcap(written.pcap),
     )
+
+
+def _resolve_pcap(written: WrittenPcap | None) -> Pcap | None:
+    if written is None:
+        return None
+    return Pcap(ports=written.ports, snaplen_bytes=written.snaplen_bytes, file_limit_bytes=written.file_limit_bytes)
 
 
 def last_hop_ports(nodes: Sequence[Node], traffic: Sequence[Traffic]) -> tuple[str, ...]:

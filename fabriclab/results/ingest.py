@@ -19,6 +19,7 @@ from fabriclab.formats.plan import PLAN_FORMAT, Plan, parse_plan_json
 from fabriclab.formats.run_directory import (
     FLOW_LOGS,
     MANIFEST,
+    PCAP,
     PLAN,
     RAW,
     RUN_FORMAT,
@@ -29,6 +30,7 @@ from fabriclab.formats.run_directory import (
 from fabriclab.formats.switch_logs import SWITCH_TABLES
 from fabriclab.formats.table import Table
 from fabriclab.formats.trace import TRACE
+from fabriclab.results.captures import write_captures
 from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
 from fabriclab.results.parquet import write_frame, write_rows
@@ -66,6 +68,7 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
             notes = _write_flows(run_dir, plan)
             for name, table in _SERIES.items():
                 notes += _write_series(run_dir, name, table, expected=_is_sampled(plan, name))
+            notes += write_captures(run_dir, plan)
         metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
         text = json.dumps({"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics}, indent=2)
         write_text(run_dir / SUMMARY, text + "\n")
@@ -94,6 +97,7 @@ def _all_or_none(run_dir: Path) -> Iterator[None]:
             for name in ("flows", *_SERIES):
                 with suppress(OSError):
                     (run_dir / f"{name}.parquet").unlink(missing_ok=True)
+            shutil.rmtree(run_dir / PCAP, ignore_errors=True)
         raise
 
 

@@ -22,7 +22,7 @@ from fabriclab.compile import (
 from fabriclab.files import read_text, replacing, write_text
 from fabriclab.formats.job import Live
 from fabriclab.formats.plan import Plan, plan_json
-from fabriclab.formats.run_directory import HOSTS_FILE, JOB_FILE, PLAN, SAMPLER_FILE, TRACE_FILE
+from fabriclab.formats.run_directory import HOSTS_FILE, JOB_FILE, PLAN, RAW_PCAP, SAMPLER_FILE, TRACE_FILE
 
 _LARGEST_BYTES = 1 << 30
 
@@ -43,7 +43,8 @@ def write_inputs(
 
     Raises TraceError for a user's trace that can't be used, OSError.
     """
-    for name in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows"):
+    captures = [] if plan.probes.pcap is None else [RAW_PCAP]
+    for name in ("machine", "nodes", "traffic", "logs", "collect", "raw/flows", *captures):
         (directory / name).mkdir(parents=True, exist_ok=True)
     write_text(directory / PLAN, plan_json(plan))
     flows = compiled_flows(plan, lab_directory)

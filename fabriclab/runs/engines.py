@@ -42,7 +42,7 @@ def plan_for(plan: Plan, name: EngineName) -> Plan:
     if not has_stock_qdiscs_only(name):
         return plan
     warnings = (*plan.warnings, *(f"{name}: {sentence}" for sentence in shortfalls(plan)))
-    probes = plan.probes.model_copy(update={"switch_interval_ns": None, "switch_ports": ()})
+    probes = plan.probes.model_copy(update={"switch_interval_ns": None, "switch_ports": (), "pcap": None})
     return plan.model_copy(update={"warnings": warnings, "probes": probes})
 
 

@@ -22,7 +22,6 @@ from fabriclab.live.copying import split_path
 from fabriclab.live.forwarding import parse_forward
 from fabriclab.live.gather import Started, gather_started
 from fabriclab.live.pace import Ratio, format_speed, kernel_speed, parse_speed, time_text
-from fabriclab.live.pcapng import CaptureError, Pcapng
 from fabriclab.live.recording import Header, Nap, Outputs, Recorder, RecordingError, Taken, read_recording
 from fabriclab.live.wire import (
     Frame,
@@ -244,34 +243,6 @@ def test_a_wrong_recording_names_file_and_line(tmp_path: Path, line: str, text: 
 def test_what_is_no_live_lab_s_run_has_no_recording(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match=r"no session\.jsonl in it"):
         read_recording(tmp_path)
-
-
-def test_packets_become_pcapng_however_they_come() -> None:
-    packet = b"\1\2\3\4\5"
-    pcap = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
-    pcap += struct.pack("<IIII", 1_700_000_000, 123_456_789, len(packet), 60) + packet
-    whole = Pcapng("s1:eth1").take(pcap)
-    piecewise = Pcapng("s1:eth1")
-    assert b"".join(piecewise.take(pcap[at : at + 1]) for at in range(len(pcap))) == whole
-    blocks = []
-    while whole:
-        kind, length = struct.unpack_from("<II", whole)
-        assert struct.unpack_from("<I", whole, length - 4) == (length,) and length % 4 == 0
-        blocks.append((kind, whole[8 : length - 4]))
-        whole = whole[length:]
-    assert [kind for kind, _ in blocks] == [0x0A0D0D0A, 1, 6]
-    assert blocks[1][1][:8] == struct.pack("<HHI", 1, 0, 262144) and b"s1:eth1" in blocks[1][1]
-    interface, high, low, length, original = struct.unpack_from("<IIIII", blocks[2][1])
-    assert (interface, high << 32 | low, length, original) == (0, 1_700_000_000_123_456_789, 5, 60)
-    assert blocks[2][1][20:] == packet + bytes(3)
-
-
-def test_what_is_no_capture_is_refused() -> None:
-    with pytest.raises(CaptureError, match="begins with"):
-        Pcapng("x").take(bytes(24))
-    head = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
-    with pytest.raises(CaptureError, match="a packet of"):
-        Pcapng("x").take(head + struct.pack("<IIII", 0, 0, 1 << 30, 0))
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli.text": {"api", "resolve", "traffic", "traffic.kinds", "lab"},
     "cli.commands": {
         *("api", "cli.arguments", "cli.text", "cli.host", "validation", "comparison", "report", "results", "runs"),
-        *("lab", "language", "exchange", "gallery"),
+        *("lab", "language", "gallery"),
     },
     "page": {"live", "engine", "picture", "bundles"},
     "cli.commands.live": {"page", "live", "api", "runs", "cli.arguments", "cli.host"},

@@ -12,7 +12,7 @@ from fabriclab.cli.host.waiting import waiting
 
 app = typer.Typer()
 
-Format = Literal["csv", "parquet", "json"]
+Format = Literal["csv", "parquet", "json", "flent"]
 RunOrSweep = Annotated[Path, typer.Argument(metavar="RUN", help="A run or sweep directory.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
 
@@ -23,7 +23,9 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The directory to write into.", show_default="NAME-tables")
     ] = None,
-    form: Annotated[Format, typer.Option("--format", "-f", help="`json`: a JSON object a line.")] = "csv",
+    form: Annotated[
+        Format, typer.Option("--format", "-f", help="`json`: a JSON object a line; `flent`: a data file of flent.")
+    ] = "csv",
     tables: Annotated[
         list[str] | None,
         typer.Option(

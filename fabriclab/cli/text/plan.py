@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from fabriclab.api.warnings import counted_sentences
 from fabriclab.cli.text.layer2 import layer2_lines
 from fabriclab.cli.text.switch import switch_lines
-from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.model import Pcap, Plan
 from fabriclab.formats.plan.node import Queue
 from fabriclab.traffic import load
 from fabriclab.traffic.kinds import words
-from fabriclab.units import format_count
+from fabriclab.units import SIZE, format_count, format_quantity
+
+_FEW = 8
 
 
 def plan_text(plan: Plan) -> str:
@@ -39,11 +41,19 @@ def plan_text(plan: Plan) -> str:
         lines += [f"  {traffic.name} ({traffic.kind}): {first}", *(f"    {line}" for line in more)]
     switches = switch_lines(plan)
     lines += ["switches with a shared buffer:", *(f"  {line}" for line in switches)] if switches else []
+    lines += [] if plan.probes.pcap is None else [_captured(plan.probes.pcap)]
     lines += [
         *(f"warning: {sentence}" for sentence in counted_sentences([plan.warnings])),
         *(f"note: {note}" for note in _notes(plan)),
     ]
     return "\n".join([*lines, "All of it: --json; what one node is told: --node NAME."]) + "\n"
+
+
+def _captured(pcap: Pcap) -> str:
+    most = format_quantity(float(pcap.file_limit_bytes * len(pcap.ports)), SIZE, digits=3)
+    ports = pcap.ports if len(pcap.ports) <= _FEW else (*pcap.ports[: _FEW - 1], f"{len(pcap.ports) - _FEW + 1} more")
+    kept = format_quantity(pcap.snaplen_bytes, SIZE)
+    return f"captured: {', '.join(ports)}; {kept} of each packet, at most {most}"
 
 
 def _marks(queue: Queue) -> bool:

@@ -89,6 +89,17 @@ class PauseStorm(Frozen):
     priorities: tuple[int, ...]
 
 
+class Pcap(Frozen):
+    """Ports whose packets are captured, each into a file of its own."""
+
+    ports: tuple[str, ...]
+    """`node:interface`, of hosts and switches."""
+    snaplen_bytes: int
+    """So much of each packet is kept, from its Ethernet header on."""
+    file_limit_bytes: int
+    """No port's file becomes larger: what comes later is not captured."""
+
+
 class Probes(Frozen):
     """What is sampled and how often. An interval of None: not at all. Ports are `node:interface`."""
 
@@ -102,6 +113,14 @@ class Probes(Frozen):
     """Queues, priority groups, pools and pauses of the ports below."""
     switch_ports: tuple[str, ...] = ()
     """Ports that have a switch_port, hosts' among them."""
+    pcap: Pcap | None = None
+    """What is captured; None: nothing."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `pcap` out where nothing is captured, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.pcap is not None else {key: value for key, value in record.items() if key != "pcap"}
 
 
 class Check(Frozen):

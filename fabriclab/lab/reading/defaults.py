@@ -95,6 +95,11 @@ LAST_HOP_INTERVAL_NS, LAST_HOP_PORTS = 1_000_000, 16
 """The interval of the ports before the receivers, which are sampled where an experiment has no probes:
 it holds up to so many ports, and is longer with more."""
 
+SNAPLEN_BYTES = 128
+"""Holds the headers of Ethernet, VLAN, IPv6 and TCP with all of its options, MPTCP's among them."""
+FILE_LIMIT_BYTES = 250 * 10**6
+"""Some 1.5 million packets of a port."""
+
 LIMIT_NS = 60 * 10**9
 """Virtual time that a run gets at least, counted from the last start or stop that the experiment names."""
 SEED = 1
