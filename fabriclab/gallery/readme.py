@@ -71,7 +71,7 @@ def made_from(published: Published, sources: Mapping[str, Source]) -> str:
         groups.setdefault((source.commits, source.kernels), []).append(matrix)
     if len(groups) == 1:
         ((commits, kernels),) = groups
-        return f"{_with(commits, kernels)}: all tables of this page.\n"
+        return f"{_with(commits, kernels)}: the tables that `published/` has the data of.\n"
     return "".join(
         f"{_with(commits, kernels)}: {_listed(matrices)}.\n" for (commits, kernels), matrices in groups.items()
     )

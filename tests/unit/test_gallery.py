@@ -106,7 +106,7 @@ def test_data_page_and_pictures_come_from_the_runs(lab: Path, tmp_path: Path) ->
     assert f"| CUBIC | {goodput['cubic', 1]} | **{goodput['cubic', 8]}** |" in page
     assert f"| dctcp | {goodput['dctcp', 1]} | {goodput['dctcp', 8]} |" in page
     assert f"CUBIC has {goodput['cubic', 8]}\nMbps with eight senders." in page
-    assert "with Linux 6.12.48: all tables of this page." in page
+    assert "with Linux 6.12.48: the tables that `published/` has the data of." in page
     assert (lab / "goodput.svg").read_text().lstrip().startswith("<svg")
     assert "4 numbers: 0 the same to the bit" in said and "4 are new" in said
     assert differences(lab) == []
