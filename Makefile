@@ -16,7 +16,7 @@ VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench clean
+.PHONY: help deps venv machine page wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -106,6 +106,11 @@ check: deps venv ## style and types, nothing is run
 
 bench: venv machine ## how fast the machine is
 	@for bench in tests/bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done
+
+# What stays running beside it goes first: all of a lab takes from seconds to an hour.
+figures: venv ## run labs' published matrices again, write their tables and pictures, say what moved: LAB=incast, LABS="a b", DRY=1 compares only
+	@$(if $(DRY),,images/machine/build)
+	@nice -n 10 $(BIN)/fabriclab figures $(LAB) $(LABS) $(if $(DRY),--check)
 
 clean: ## remove what was built here (not the artefact cache, ~/.cache/fabriclab)
 	@rm -rf $(VENV) target runs dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

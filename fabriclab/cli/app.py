@@ -12,7 +12,7 @@ from fabriclab.cli.arguments.completion import complete_node, complete_origin
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
-from fabriclab.cli.commands import compare_options, exchange_options, generate_options, schema_options
+from fabriclab.cli.commands import compare_options, exchange_options, figures_options, generate_options, schema_options
 from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
 from fabriclab.cli.host.waiting import waiting
@@ -393,7 +393,7 @@ def doctor(
         raise typer.Exit(checkup.doctor(as_json))
 
 
-for _more in (compare_options, exchange_options, schema_options, live, change_options, look_options):
+for _more in (compare_options, exchange_options, figures_options, schema_options, live, change_options, look_options):
     app.registered_commands += _more.app.registered_commands
 for _typer in (app, *_GROUPS.values()):
     for _command in _typer.registered_commands:

@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "report.tables": {"report.drawing", "report.measured", "results"},
     "report": {"report.tables", "report.figures", "report.drawing", "report.measured", "results", "picture", "bundles"},
     "comparison": {"report", "report.drawing", "report.measured", "results", "lab.reading"},
+    "gallery": {"results", "lab.reading"},
     "exchange": {"engine", "results"},
     "validation": {"results", "resolve", "lab"},
     "vendors.common": set(),
@@ -77,7 +78,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli.text": {"api", "resolve", "traffic", "traffic.kinds", "lab"},
     "cli.commands": {
         *("api", "cli.arguments", "cli.text", "cli.host", "validation", "comparison", "report", "results", "runs"),
-        *("lab", "language"),
+        *("lab", "language", "gallery"),
     },
     "page": {"live", "engine", "picture", "bundles"},
     "cli.commands.live": {"page", "live", "api", "runs", "cli.arguments", "cli.host"},

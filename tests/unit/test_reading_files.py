@@ -216,6 +216,7 @@ READS_ITSELF = {
     "api/kept_lab.py": "a lab that was read and checked",
     "api/measured.py": "run directories",
     "api/validation.py": "run directories",
+    "cli/commands/figures.py": "pictures that a report just wrote",
     "cli/commands/live/ui.py": "a browser",
     "cli/fast.py": "stands in for descriptors that are closed",
     "cli/host/output.py": "writes",

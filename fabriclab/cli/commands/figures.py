@@ -1,0 +1,123 @@
+"""`fabriclab figures`: what labs publish, measured again, or compared with its data."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from fabriclab.api.lab_names import find_lab, known_labs
+from fabriclab.api.progress import Begun, Ended, ProgressEvent
+from fabriclab.api.sweep import sweep as sweep_lab
+from fabriclab.cli.host.failure import FAILED, OK, BadInputError
+from fabriclab.cli.host.followed import FollowedRuns
+from fabriclab.cli.host.waiting import waiting
+from fabriclab.files import write_all, write_text
+from fabriclab.gallery import moved
+from fabriclab.gallery.data import Row, Source, data_file, read_rows, read_sources, write_data
+from fabriclab.gallery.measure import measured
+from fabriclab.gallery.published import FILE, GalleryError, Published, is_published, read_published
+from fabriclab.gallery.readme import README, differences, generated
+from fabriclab.report import write_pictures
+
+
+def check(labs: Sequence[Path]) -> int:
+    """Print where READMEs differ from their data; returns the exit status."""
+    found = [line for lab in _labs(labs) for line in differences(lab)]
+    for line in found:
+        print(line)
+    if not found:
+        print(f"{', '.join(lab.name for lab in _labs(labs))}: READMEs have what their data say")
+    return FAILED if found else OK
+
+
+def figures(labs: Sequence[Path], jobs: int | None, out: Path) -> int:
+    """Run what is published of each lab, write data, README and pictures, and say what moved; returns the exit
+    status."""
+    chosen = [(lab, read_published(lab)) for lab in _labs(labs)]
+    sections = []
+    for lab, published in chosen:
+        directories = {matrix: _run(lab, published, matrix, jobs, out) for matrix in published.matrices}
+        with waiting(f"reading the results of {lab.name}"):
+            sections.append(publish(lab, published, directories))
+        text = "\n".join(["# What moved\n", *sections])
+        out.mkdir(parents=True, exist_ok=True)
+        write_text(out / "moved.md", text)
+    console = Console()
+    console.print("\n".join(sections), highlight=False, soft_wrap=True, markup=False)
+    console.print(f"what moved: {out / 'moved.md'}", highlight=False, soft_wrap=True)
+    return OK
+
+
+def publish(lab: Path, published: Published, directories: dict[str, Path]) -> str:
+    """Write the lab's data, README and pictures from the sweeps of its published matrices; return what moved, in
+    words."""
+    new: dict[str, tuple[list[Row], Source]] = {
+        matrix: measured(directory, published, matrix) for matrix, directory in directories.items()
+    }
+    found = []
+    for matrix, (rows, _) in new.items():
+        old = read_rows(lab, matrix) if data_file(lab, matrix).is_file() else []
+        found += moved.moves(matrix, old, rows)
+    sources = read_sources(lab) | {matrix: source for matrix, (_, source) in new.items()}
+    text = generated(lab, published, {matrix: rows for matrix, (rows, _) in new.items()}, sources)
+    pictures = _pictures(lab, published, directories)
+    write_data(lab, new)
+    write_all({lab / README: text, **pictures})
+    return moved.in_words(lab.name, found)
+
+
+def _pictures(lab: Path, published: Published, directories: dict[str, Path]) -> dict[Path, str | bytes]:
+    drawn: dict[Path, str | bytes] = {}
+    for matrix in dict.fromkeys(picture.matrix for picture in published.pictures.values()):
+        with tempfile.TemporaryDirectory() as scratch:
+            files = {file.name: file for file in write_pictures([directories[matrix]], Path(scratch))}
+            for name, picture in published.pictures.items():
+                if picture.matrix != matrix:
+                    continue
+                if picture.picture not in files:
+                    there = ", ".join(sorted(file for file in files if file.endswith(".svg")))
+                    text = f"{lab / FILE}: pictures.{name}: the report of {matrix} has no {picture.picture}"
+                    raise GalleryError(f"{text}; it has {there}")
+                drawn[lab / name] = files[picture.picture].read_text(encoding="utf-8")
+    return drawn
+
+
+def _run(lab: Path, published: Published, matrix: str, jobs: int | None, out: Path) -> Path:
+    """Run what is not done of a matrix; return the sweep's directory."""
+    directory = out / lab.name / matrix
+    with FollowedRuns(f"reading {lab}", "vm") as followed:
+
+        def show(event: ProgressEvent) -> None:
+            followed.show(event)
+            if isinstance(event, Begun):
+                followed.progress.count(event.points - event.done)
+                text = f"{lab.name}, {matrix}: {event.done} of {event.points} points are done already"
+                followed.console.print(text, highlight=False)
+            elif isinstance(event, Ended) and event.result.status != "complete":
+                followed.console.print(f"{event.run}: {event.result.status}", highlight=False)
+
+        sweep_lab(
+            *(lab, matrix),
+            seeds=published.matrices[matrix].seeds,
+            jobs=jobs,
+            out=directory,
+            progress=show,
+            cancel=followed.interrupt,
+        )
+    if followed.interrupt.requested:
+        raise KeyboardInterrupt
+    return directory
+
+
+def _labs(written: Sequence[Path]) -> list[Path]:
+    """Return the labs that were named, or all that publish something. Raises ArgumentError, BadInputError."""
+    if not written:
+        return [lab for lab in known_labs() if is_published(lab)]
+    found = [find_lab(lab) for lab in written]
+    for lab in found:
+        if not is_published(lab):
+            raise BadInputError(f"{lab}: publishes nothing; {FILE} says what a lab publishes (labs/README.md)")
+    return found

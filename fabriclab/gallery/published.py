@@ -1,0 +1,197 @@
+"""`published.yml`: which matrices of a lab are published, and what of them stands in its README."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+
+from fabriclab.errors import FabriclabError
+from fabriclab.formats.where_clause import Scalar
+from fabriclab.gallery.quantities import as_written, units_of
+from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, read_lab_file, text_of
+
+FILE = "published.yml"
+DIRECTORY = "published"
+"""The data beside the README: MATRIX.csv, and `made-from.json`."""
+
+Name = str
+Where = dict[Name, Scalar]
+"""Values of settings: of the points that are meant."""
+
+
+class GalleryError(FabriclabError):
+    """What a lab publishes can't be made; the text says which file is wrong, and what would be right."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Quantity(_Record):
+    """A metric of the summary (`docs/metrics.md`), and how it is written.
+
+    With `against`, it is divided by the same metric at the point where these settings differ, seed by seed, and unit
+    `%` is how much more that is.
+    """
+
+    metric: str
+    unit: str = ""
+    digits: int = Field(default=0, ge=0, le=9)
+    against: Where = {}
+
+    @property
+    def column(self) -> str:
+        """What the data call it."""
+        changed = ", ".join(f"{name}={as_written(value)}" for name, value in self.against.items())
+        return f"{self.metric} against {changed}" if changed else self.metric
+
+    @model_validator(mode="after")
+    def _unit_fits(self) -> Quantity:
+        allowed = ("%",) if self.against else units_of(self.metric)
+        if self.unit not in allowed:
+            words = ", ".join(unit or "none" for unit in allowed)
+            raise ValueError(f"unit {self.unit!r} does not fit {self.column}; write one of: {words}")
+        return self
+
+
+class Cell(Quantity):
+    """A number of a table: plain, with its 95 % interval over seeds, or with the least and greatest seed's."""
+
+    title: str = ""
+    form: Literal["plain", "interval", "range"] = "plain"
+
+
+class Matrix(_Record):
+    """A matrix that is published. `seeds`: each point runs with seeds 1 to that; else with those of the matrix."""
+
+    seeds: int | None = Field(default=None, ge=1)
+
+
+class Table(_Record):
+    """A table: a row for each combination of the settings `rows`, cells for each value of the setting `columns`.
+
+    Points are those of `matrices`, in their order, that have the settings `where`; of points that two matrices have
+    the first matrix's count. `words` says how values are written, `last` what follows the last column's title.
+    `bold` names cells by the row's last setting, or all of them joined by ", ", and values of the columns.
+    """
+
+    matrices: tuple[Name, ...] = Field(min_length=1)
+    rows: tuple[Name, ...] = Field(min_length=1)
+    columns: Name = ""
+    cells: tuple[Cell, ...] = Field(min_length=1)
+    where: Where = {}
+    words: dict[str, str] = {}
+    titles: dict[Name, str] = {}
+    last: str = ""
+    bold: dict[str, tuple[Scalar, ...]] = {}
+
+
+class Value(Quantity):
+    """A number of a sentence: of the only point with these settings, or the least or greatest of several.
+
+    `part`: the mean over seeds, an end of its interval, or the least or greatest seed's.
+    """
+
+    matrix: Name
+    where: Where = {}
+    of: Literal["only", "least", "greatest"] = "only"
+    part: Literal["mean", "low", "high", "least", "greatest"] = "mean"
+
+
+class Sentence(_Record):
+    """Words of the README with a `{}` for each number: as they stand there, but for line ends."""
+
+    text: str
+    values: tuple[Value, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _holes_fit(self) -> Sentence:
+        holes = self.text.count("{}")
+        if holes != len(self.values):
+            raise ValueError(f"{self.text!r} has {holes} places {{}} and {len(self.values)} values; as many of both")
+        return self
+
+
+class Pictured(_Record):
+    """A picture: which of those of a matrix's report, by its file name there (`fabriclab report --pictures`)."""
+
+    matrix: Name
+    picture: str
+
+
+class Published(_Record):
+    """The whole file."""
+
+    matrices: dict[Name, Matrix] = Field(min_length=1)
+    tables: dict[Name, Table] = {}
+    sentences: tuple[Sentence, ...] = ()
+    pictures: dict[str, Pictured] = {}
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Published:
+        named = {name: f"table {key}" for key, table in self.tables.items() for name in table.matrices}
+        named |= {value.matrix: f"{line.text!r}" for line in self.sentences for value in line.values}
+        named |= {picture.matrix: f"picture {key}" for key, picture in self.pictures.items()}
+        for name, where in named.items():
+            if name not in self.matrices:
+                known = ", ".join(self.matrices)
+                raise ValueError(f"{where}: matrix {name!r} is not published here; write one of: {known}")
+        return self
+
+    def quantities(self, matrix: str) -> list[Quantity]:
+        """Return what is published of a matrix, each once, in the order of the file."""
+        tables = [cell for table in self.tables.values() if matrix in table.matrices for cell in table.cells]
+        values = [value for line in self.sentences for value in line.values if value.matrix == matrix]
+        return list({quantity.column: quantity for quantity in [*tables, *values]}.values())
+
+    def settings(self, matrix: str) -> list[Name]:
+        """Return the settings by which points of a matrix are named here, each once."""
+        tables = [table for table in self.tables.values() if matrix in table.matrices]
+        values = [value for line in self.sentences for value in line.values if value.matrix == matrix]
+        named = [name for table in tables for name in (*table.rows, table.columns, *table.where) if name]
+        return list(dict.fromkeys([*named, *(name for value in values for name in value.where)]))
+
+
+def is_published(lab: Path) -> bool:
+    """Return whether a lab says what of its results stands in its README."""
+    return (lab / FILE).is_file()
+
+
+def read_published(lab: Path) -> Published:
+    """Read a lab's `published.yml`. Raises GalleryError with file, line and what would be right."""
+    path = lab / FILE
+    try:
+        data = YAML(typ="rt").load(io.StringIO(text_of(read_lab_file(lab, FILE, LARGEST_YAML_BYTES))))
+    except UnreadableError as error:
+        raise GalleryError(f"{path}: {error}; it says what the lab publishes (labs/README.md)") from error
+    except MarkedYAMLError as error:
+        line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
+        raise GalleryError(f"{path}{line}: {error.problem or 'no YAML'}") from error
+    except UnicodeDecodeError as error:
+        raise GalleryError(f"{path}: is not UTF-8; save the file as UTF-8") from error
+    try:
+        return Published.model_validate(data)
+    except ValidationError as error:
+        lines = [
+            f"{path}:{_line(data, found['loc'])}: {'.'.join(map(str, found['loc']))}: {found['msg']}"
+            for found in error.errors()
+        ]
+        raise GalleryError("\n".join(lines)) from error
+
+
+def _line(data: Any, location: tuple[int | str, ...]) -> int:
+    """Return the line of a value, from 1; that of what it stands in where it is missing."""
+    line = 1
+    for key in location:
+        place = getattr(data, "lc", None)
+        try:
+            line = (place.key(key) if isinstance(data, dict) else place.item(key))[0] + 1  # type: ignore[union-attr]
+            data = data[key]
+        except (KeyError, IndexError, TypeError, AttributeError):
+            break
+    return line

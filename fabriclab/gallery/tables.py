@@ -1,0 +1,93 @@
+"""Published rows as a table in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from fabriclab.gallery.data import Row
+from fabriclab.gallery.published import Cell, GalleryError, Quantity, Table
+from fabriclab.gallery.quantities import as_written, in_words
+
+Data = Mapping[str, Sequence[Row]]
+"""The published rows of each matrix."""
+_Key = tuple[str, ...]
+
+
+def markdown(name: str, table: Table, data: Data) -> str:
+    """Return a table as Markdown. Raises GalleryError where no published point fits it."""
+    found: dict[tuple[_Key, str, str], Row] = {}
+    for row in _rows(table, data):
+        key = tuple(row.settings.get(setting, "") for setting in table.rows)
+        found.setdefault((key, row.settings.get(table.columns, ""), row.metric), row)
+    if not found:
+        raise GalleryError(f"table {name}: no published point fits it; look at `matrices`, `where` and the data")
+    keys = list(dict.fromkeys(key for key, _, _ in found))
+    columns = list(dict.fromkeys(column for _, column, _ in found))
+    lines = [_line(_head(table, columns)), "|" + "---|" * (len(table.rows) + len(columns) * len(table.cells))]
+    above: _Key = ()
+    for key in sorted(keys, key=lambda one: _first_of(one, keys)):
+        cells = [
+            _text(table, key, column, cell, found.get((key, column, cell.column)))
+            for column in columns
+            for cell in table.cells
+        ]
+        lines.append(_line([*_labels(table, key, above), *cells]))
+        above = key
+    return "\n".join(lines) + "\n"
+
+
+def _rows(table: Table, data: Data) -> Iterable[Row]:
+    return (row for matrix in table.matrices for row in data[matrix] if row.fits(table.where))
+
+
+def _first_of(key: _Key, keys: Sequence[_Key]) -> tuple[int, ...]:
+    """Return a row's place: rows with the same first settings stand together, in the order in which they come."""
+    return tuple(
+        next(place for place, other in enumerate(keys) if other[:length] == key[:length])
+        for length in range(1, len(key) + 1)
+    )
+
+
+def _head(table: Table, columns: Sequence[str]) -> list[str]:
+    head = [table.titles.get(setting, setting) for setting in table.rows]
+    for column in columns:
+        for place, cell in enumerate(table.cells):
+            words = [table.words.get(column, column)] if column and not place else []
+            head.append(": ".join([*words, *([cell.title] if cell.title else [])]))
+    if table.last:
+        head[-1] += f" {table.last}"
+    return head
+
+
+def _labels(table: Table, key: _Key, above: _Key) -> list[str]:
+    same = next((place for place, value in enumerate(key) if above[place : place + 1] != (value,)), len(key))
+    return ["" if place < min(same, len(key) - 1) else table.words.get(value, value) for place, value in enumerate(key)]
+
+
+def _text(table: Table, key: _Key, column: str, cell: Cell, row: Row | None) -> str:
+    if row is None:
+        return ""
+    text = with_spread(cell, row)
+    bold = [*table.bold.get(key[-1], ()), *table.bold.get(", ".join(key), ())]
+    return f"**{text}**" if text and column in map(as_written, bold) else text
+
+
+def with_spread(cell: Cell, row: Row) -> str:
+    """Return a number with its interval or range, where the cell wants one and seeds differ."""
+    text = number_text(cell, row.numbers["mean"])
+    ends = {"plain": None, "interval": ("low", "high"), "range": ("least", "greatest")}[cell.form]
+    if ends is None or row.numbers[ends[0]] is None or row.numbers[ends[0]] == row.numbers[ends[1]]:
+        return text
+    low, high = (number_text(cell, row.numbers[end]) for end in ends)
+    if low == high == text:
+        return text
+    return f"{text} [{low}, {high}]" if cell.form == "interval" else f"{text} ({low} to {high})"
+
+
+def number_text(quantity: Quantity, value: float | None) -> str:
+    """Return a number as the quantity is written; "" where there is none."""
+    return in_words(value, quantity.metric, quantity.unit, quantity.digits, is_change=bool(quantity.against))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"

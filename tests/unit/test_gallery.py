@@ -1,0 +1,290 @@
+"""What labs publish: every README has what its data say, `fabriclab figures` makes both, and bad files are named."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import fake_machine
+import pytest
+from synthetic_run import QUEUE_HEADER, TCP_HEADER, incast_run, write_sweep
+from test_cli import ANSWER, Invoke, invoke, machine  # noqa: F401 - fixtures
+
+from fabriclab.cli.commands.figures import publish
+from fabriclab.engine.artefacts import Artefacts
+from fabriclab.gallery.data import Row, data_file, read_rows
+from fabriclab.gallery.moved import in_words, moves
+from fabriclab.gallery.published import FILE, GalleryError, is_published, read_published
+from fabriclab.gallery.readme import README, differences
+from fabriclab.results import ingest_run, read_run
+
+LABS = Path(__file__).parents[2] / "labs"
+PUBLISHING = sorted(lab for lab in LABS.iterdir() if is_published(lab))
+
+PUBLISHED = """matrices:
+  demo: {}
+tables:
+  goodput:
+    matrices: [demo]
+    rows: [variant]
+    columns: senders
+    words: {cubic: CUBIC}
+    last: senders
+    bold: {cubic: [8]}
+    cells:
+      - {metric: goodput_bps, unit: Mbps}
+sentences:
+  - text: CUBIC has {} Mbps
+    values:
+      - {matrix: demo, where: {variant: cubic, senders: 8}, metric: goodput_bps, unit: Mbps}
+pictures:
+  goodput.svg: {matrix: demo, picture: goodput-against-senders.svg}
+"""
+PAGE = """# A lab
+
+CUBIC has 1
+Mbps with eight senders.
+
+<!-- table: goodput -->
+
+<!-- end -->
+
+<!-- made from -->
+<!-- end -->
+"""
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
+    """A lab that publishes a table, a sentence and a picture, and has no data yet."""
+    found = tmp_path / "mine"
+    found.mkdir()
+    (found / FILE).write_text(PUBLISHED)
+    (found / README).write_text(PAGE)
+    return found
+
+
+def swept(directory: Path, rounds: int = 8, seeds: int = 1) -> Path:
+    """A sweep of one sender and eight, with CUBIC and DCTCP."""
+    points = []
+    for variant in ("cubic", "dctcp"):
+        for senders in (1, 8):
+            for seed in range(1, seeds + 1):
+                run = f"points/{variant}-{senders}-{seed}"
+                incast_run(directory / run, senders, variant, rounds=rounds + seed - 1)
+                ingest_run(directory / run)
+                settings = {"variant": variant, "senders": senders, **({"seed": seed} if seeds > 1 else {})}
+                points.append({"settings": settings, "seed": seed, "run": run, "status": "complete"})
+    return write_sweep(directory, "incast", "demo", "TCP in-cast collapse", points)
+
+
+@pytest.mark.parametrize("published", PUBLISHING, ids=lambda path: path.name)
+def test_a_readme_has_what_its_data_say(published: Path) -> None:
+    assert differences(published) == [], f"make figures LAB={published.name} writes both"
+
+
+def test_some_labs_publish() -> None:
+    assert {"dctcp-queue", "incast"} <= {path.name for path in PUBLISHING}
+
+
+def test_data_page_and_pictures_come_from_the_runs(lab: Path, tmp_path: Path) -> None:
+    directory = swept(tmp_path / "sweep")
+    said = publish(lab, read_published(lab), {"demo": directory})
+    page = (lab / README).read_text()
+    goodput = {
+        (
+            variant,
+            senders,
+        ): f"{float(read_run(directory / f'points/{variant}-{senders}-1').summary['goodput_bps'] or 0) / 1e6:.0f}"
+        for variant in ("cubic", "dctcp")
+        for senders in (1, 8)
+    }
+    assert "| variant | 1 | 8 senders |" in page
+    assert f"| CUBIC | {goodput['cubic', 1]} | **{goodput['cubic', 8]}** |" in page
+    assert f"| dctcp | {goodput['dctcp', 1]} | {goodput['dctcp', 8]} |" in page
+    assert f"CUBIC has {goodput['cubic', 8]}\nMbps with eight senders." in page
+    assert "with Linux 6.12.48: the tables that `published/` has the data of." in page
+    assert (lab / "goodput.svg").read_text().lstrip().startswith("<svg")
+    assert "4 numbers: 0 the same to the bit" in said and "4 are new" in said
+    assert differences(lab) == []
+    before = {path: path.read_bytes() for path in lab.rglob("*") if path.is_file()}
+    assert "4 the same to the bit, 0 within" in publish(lab, read_published(lab), {"demo": directory})
+    assert {path: path.read_bytes() for path in lab.rglob("*") if path.is_file()} == before
+    longer = swept(tmp_path / "other", rounds=9)
+    said = publish(lab, read_published(lab), {"demo": longer})
+    assert re.search(r"\| demo \| senders 8, variant cubic \| goodput_bps \| [\d,.e+]+ \| [\d,.e+]+ \|", said)
+    (lab / README).write_text((lab / README).read_text().replace("| CUBIC |", "| Cubic |"))
+    (line,) = differences(lab)
+    assert line.startswith(f"{lab / README}:") and "the data say '| CUBIC |" in line
+
+
+def test_seeds_give_intervals_ranges_and_changes(lab: Path, tmp_path: Path) -> None:
+    text = PUBLISHED.replace("    bold: {cubic: [8]}\n", "").replace(
+        "      - {metric: goodput_bps, unit: Mbps}\nsentences",
+        "      - {metric: goodput_bps, unit: Mbps, digits: 3, form: range}\n"
+        "      - {metric: goodput_bps, against: {variant: cubic}, unit: '%', digits: 3, form: interval}\nsentences",
+    )
+    (lab / FILE).write_text(text)
+    publish(lab, read_published(lab), {"demo": swept(tmp_path / "sweep", seeds=3)})
+    page = (lab / README).read_text()
+    assert re.search(r"\| CUBIC \| 798.155 \|  \| [\d.]+ \([\d.]+ to [\d.]+\) \|  \|", page), page
+    assert re.search(r"\| dctcp \| .*\| [+-][\d.]+ \[[+-][\d.]+, [+-][\d.]+\]", page), page
+    assert {row.runs for row in read_rows(lab, "demo") if row.metric == "goodput_bps"} == {3}
+
+
+def test_points_that_are_not_done_are_not_published(lab: Path, tmp_path: Path) -> None:
+    directory = swept(tmp_path / "sweep")
+    sweep = json.loads((directory / "sweep.json").read_text())
+    sweep["points"][0]["status"] = "failed"
+    (directory / "sweep.json").write_text(json.dumps(sweep))
+    manifest = directory / "points/cubic-1-1/manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"status": "failed"}))
+    with pytest.raises(GalleryError, match=r"1 of 4 points are not done"):
+        publish(lab, read_published(lab), {"demo": directory})
+    assert (lab / README).read_text() == PAGE
+    assert not (lab / "published").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "said"),
+    [
+        (("demo: {}", "demo: {seed: 2}"), 2, "matrices.demo.seed: Extra inputs are not permitted"),
+        (("unit: Mbps}\nsent", "unit: KB}\nsent"), 12, "unit 'KB' does not fit goodput_bps; write one of: Gbps, Mbps"),
+        (("matrices: [demo]", "matrices: [all]"), 1, "matrix 'all' is not published here; write one of: demo"),
+        (("has {} Mbps", "has Mbps"), 14, "has 0 places {} and 1 values"),
+        (("rows: [variant]", "rows: ["), 7, ""),
+    ],
+)
+def test_what_is_wrong_in_the_file_is_named(lab: Path, change: tuple[str, str], line: int, said: str) -> None:
+    assert change[0] in PUBLISHED
+    (lab / FILE).write_text(PUBLISHED.replace(*change))
+    with pytest.raises(GalleryError) as error:
+        read_published(lab)
+    assert re.match(rf"{re.escape(str(lab / FILE))}:\d+: ", str(error.value)), error.value
+    assert said in str(error.value)
+    if said:
+        assert str(error.value).startswith(f"{lab / FILE}:{line}: "), error.value
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("<!-- table: goodput -->", "<!-- table: delay -->", "published.yml has no such thing; there are: made from"),
+        ("<!-- made from -->\n<!-- end -->", "", "'made from' stands there 0 times"),
+        ("CUBIC has", "DCTCP has", "'CUBIC has {} Mbps' stands there 0 times"),
+    ],
+)
+def test_what_has_no_place_in_the_page_is_named(lab: Path, tmp_path: Path, old: str, new: str, said: str) -> None:
+    (lab / README).write_text(PAGE.replace(old, new))
+    with pytest.raises(GalleryError, match=re.escape(said)):
+        publish(lab, read_published(lab), {"demo": swept(tmp_path / "sweep")})
+    assert (lab / README).read_text() == PAGE.replace(old, new)
+
+
+def test_a_picture_that_the_report_has_not_is_named(lab: Path, tmp_path: Path) -> None:
+    (lab / FILE).write_text(PUBLISHED.replace("goodput-against-senders.svg", "nothing.svg"))
+    with pytest.raises(GalleryError, match=r"has no nothing.svg; it has .*goodput-against-senders.svg"):
+        publish(lab, read_published(lab), {"demo": swept(tmp_path / "sweep")})
+
+
+def test_a_data_file_that_is_broken_is_named_with_its_line(lab: Path, tmp_path: Path) -> None:
+    with pytest.raises(GalleryError, match="not measured yet"):
+        differences(lab)
+    publish(lab, read_published(lab), {"demo": swept(tmp_path / "sweep")})
+    path = data_file(lab, "demo")
+    path.write_text(path.read_text().replace("goodput_bps,", "goodput_bps,x", 1))
+    with pytest.raises(GalleryError, match=rf"{re.escape(str(path))}:\d+: .*make the file anew"):
+        differences(lab)
+    path.write_text("a,b\n")
+    with pytest.raises(GalleryError, match=r"csv:1: 'a,b' does not end with metric"):
+        differences(lab)
+
+
+def row(mean: float, low: float | None = None, high: float | None = None, runs: int = 1) -> Row:
+    numbers = {"mean": mean, "low": low, "high": high, "least": mean, "greatest": mean}
+    return Row({"senders": "2"}, "goodput_bps", numbers, runs)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        (row(1.0), row(1.0), "same"),
+        (row(1.0), row(1.1), "moved"),
+        (row(1.0, 0.8, 1.2, 5), row(1.1, 0.9, 1.3, 5), "within"),
+        (row(1.0, 0.8, 1.2, 5), row(1.3, 1.1, 1.5, 5), "moved"),
+    ],
+)
+def test_a_number_has_moved_that_left_its_interval(old: Row, new: Row, verdict: str) -> None:
+    (move,) = moves("demo", [old], [new])
+    assert move.verdict == verdict
+    assert ("| demo | senders 2 |" in in_words("mine", [move])) == (verdict == "moved")
+
+
+def test_numbers_that_come_and_go_are_counted() -> None:
+    assert [move.verdict for move in moves("demo", [row(1.0)], [])] == ["gone"]
+    found = moves("demo", [], [row(1.0)])
+    assert [move.verdict for move in found] == ["new"]
+    assert "1 are new, 0 are no longer published" in in_words("mine", found)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """The in-cast lab with one sender, publishing as `lab` does."""
+    found = tmp_path / "mine"
+    shutil.copytree(LABS / "incast", found, ignore=shutil.ignore_patterns("published", "*.svg"))
+    text = (found / "experiment.yml").read_text()
+    (found / "experiment.yml").write_text(text.replace("senders: [1, 2, 4, 8, 16, 32, 48]", "senders: [1]"))
+    (found / FILE).write_text(re.sub(r"pictures:\n.*", "", PUBLISHED).replace("senders: 8", "senders: 1"))
+    (found / README).write_text(PAGE)
+    return found
+
+
+SAMPLED = "".join(
+    f"cat > $job/raw/{name}.csv <<'EOF'\n{header}EOF\n"
+    for name, header in (("queues", QUEUE_HEADER), ("tcp", TCP_HEADER))
+)
+"""Samples that were taken, of nothing."""
+
+
+def test_the_command_measures_writes_and_compares(
+    small: Path,
+    invoke: Invoke,  # noqa: F811
+    machine: Callable[[str], Artefacts],  # noqa: F811
+) -> None:
+    machine(ANSWER + SAMPLED + fake_machine.END)
+    result = invoke("figures", str(small))
+    assert result.exit_code == 0, result.output
+    assert "## mine" in result.stdout and "2 are new" in result.stdout
+    assert Path("runs/figures/moved.md").read_text().startswith("# What moved\n")
+    checked = invoke("figures", str(small), "--check")
+    assert (checked.exit_code, checked.stdout) == (0, "mine: READMEs have what their data say\n")
+    again = invoke("figures", str(small))
+    assert again.exit_code == 0
+    assert "2 the same to the bit" in again.stdout
+    assert "2 of 2 points are done already" in again.stderr
+    (small / README).write_text((small / README).read_text().replace("| CUBIC |", "| Cubic |"))
+    assert invoke("figures", str(small), "--check").exit_code == 1
+
+
+def test_a_run_that_fails_publishes_nothing(
+    small: Path,
+    invoke: Invoke,  # noqa: F811
+    machine: Callable[[str], Artefacts],  # noqa: F811
+) -> None:
+    machine("exit 1\n")
+    result = invoke("figures", str(small))
+    assert result.exit_code != 0
+    assert "are not done" in result.output
+    assert (small / README).read_text() == PAGE
+
+
+def test_a_lab_that_publishes_nothing_is_named(tmp_path: Path, invoke: Invoke) -> None:  # noqa: F811
+    result = invoke("figures", str(LABS / "hello-world"))
+    assert result.exit_code == 2
+    shutil.copytree(LABS / "incast", tmp_path / "plain", ignore=shutil.ignore_patterns("published*"))
+    result = invoke("figures", "plain")
+    assert result.exit_code == 2
+    assert "publishes nothing; published.yml says what a lab publishes" in " ".join(result.output.split())
