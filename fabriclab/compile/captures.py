@@ -40,8 +40,9 @@ def most_packets(pcap: Pcap) -> int:
 
 def _capture(port: str, pcap: Pcap) -> Program:
     node, _, interface = port.partition(":")
+    # Promiscuous mode (without -p) is a flag of the interface, of which routing daemons are told: they wake, and draw.
     file = f"/job/{RAW_PCAP}/{capture_name(port)}.pcap"
-    tcpdump = ["tcpdump", "-Z", "root", "-n", "-i", interface, "--immediate-mode", "--time-stamp-precision=nano"]
+    tcpdump = ["tcpdump", "-Z", "root", "-n", "-p", "-i", interface, "--immediate-mode", "--time-stamp-precision=nano"]
     tcpdump += ["-B", str(_RING_KIB), "-s", str(pcap.snaplen_bytes), "-c", str(most_packets(pcap)), "-w", file]
     inside = ["nsenter", f"--net=/run/netns/{node}", "--", *tcpdump]
     argv = ["/bin/sh", "-c", _SCRIPT, "capture", f"/job/{captured_epoch(port)}", *inside]

@@ -71,6 +71,7 @@ def test_a_capture_is_a_program_of_the_machine_s_own_beside_the_sampler() -> Non
     assert [probe["name"] for probe in job["probes"] if probe["name"] != "sampler"] == ["pcap@s1-eth1", "pcap@h1-eth1"]
     probe = job["probes"][-1]
     assert probe["node"] is None, "a node that loses its power would take it along"
+    assert "-p" in probe["argv"], "routing daemons are told of interfaces in promiscuous mode"
     assert "--net=/run/netns/h1" in probe["argv"] and "/job/raw/pcap/h1-eth1.pcap" in probe["argv"]
 
 
