@@ -45,13 +45,11 @@ def grouped_values(rows: pl.LazyFrame, by: Sequence[str], of: str) -> Iterator[t
     `rows` are those of `with_grouping`.
     """
     keys = grouping(by)
-    values = (
-        rows.filter(pl.col(of).is_not_null())
-        .select(*keys, "run", of)
-        .collect(engine="streaming")
-        .sort(*keys, of, "run")
-    )
-    yield from values.partition_by(keys, as_dict=True, maintain_order=True, include_key=False).items()
+    values = rows.filter(pl.col(of).is_not_null()).select(*keys, "run", of).collect(engine="streaming")
+    # Numbers within each group are sorted much sooner than names and numbers of all.
+    groups = values.partition_by(keys, as_dict=True, include_key=False)
+    for key in values.select(keys).unique().sort(keys).iter_rows():
+        yield key, groups[key].sort(of, "run")
 
 
 def add_statistics(
