@@ -20,8 +20,9 @@ BLIND_SPOTS: Mapping[str, str] = {
     """,
     "it does not know the names that the topology, other sections and files have": """
         check-where event-unknown-node event-unknown-port group-in-hosts group-rack group-unknown matrix-axis
-        matrix-variant pairs-hot-spot-no-receiver pause-storm-host probe-switches-port
-        size-distribution-file-missing size-distribution-outside size-distribution-unknown switch-as-receiver
+        matrix-variant pairs-hot-spot-no-receiver pause-storm-host probe-pcap-ports
+        probe-switches-port size-distribution-file-missing size-distribution-outside size-distribution-unknown
+        switch-as-receiver
         switch-metrics switch-pool-unknown switch-profile-far-off switch-profile-outside
         switch-profile-unknown trace-missing trace-outside unknown-host-range unknown-port unknown-receiver
         unknown-sender unknown-switch unknown-traffic-in-probe two-racks

@@ -81,7 +81,8 @@ def test_every_example_is_read(page: str, index: int, tmp_path: Path) -> None:
 
 def test_the_page_of_the_labs_has_the_same_whole_lab() -> None:
     labs = (PAGES.parents[1] / "labs" / "README.md").read_text(encoding="utf-8")
-    assert examples(labs) == examples(TEXTS["index.md"])[:1]
+    # The other example of that page is of what a lab publishes.
+    assert examples(labs)[0] == examples(TEXTS["index.md"])[0]
 
 
 def test_every_page_is_reached_from_the_first() -> None:
