@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +39,22 @@ FILES = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path 
 def test_no_file_is_longer_than_one_can_keep_in_mind() -> None:
     lengths = {name: len(text.splitlines()) for name, text in FILES.items()}
     assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+
+
+TOP = {
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "docker-compose.yml", "mkdocs.yml"),
+    *("pyproject.toml", "Cargo.toml", "Cargo.lock", ".gitignore", ".ci", ".devcontainer", ".vscode"),
+    *("analysis", "docs", "fabriclab", "images", "labs", "probes", "tests", "traffic"),
+}
+"""What lies at the top of the repository: a newcomer sees it first."""
+
+
+def test_nothing_else_lies_at_the_top() -> None:
+    command = ["git", "ls-files"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("no checkout: git knows nothing of these files")
+    assert {name.partition("/")[0] for name in listed.stdout.splitlines()} == TOP
 
 
 def test_lines_fit_a_screen() -> None:

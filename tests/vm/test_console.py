@@ -1,9 +1,8 @@
 """What the documentation tells to type is typed, page by page, and what it shows is what comes out.
 
 A block of kind `console` has commands after `$ `, each followed by lines of its output: some of them, in their order,
-blanks counted once. `<!-- exit status N -->` before a block says how its last command ends, `<!-- not executed:
-why -->`
-that it can't be typed here. A block with `title="FILE"` is that file.
+blanks counted once. `<!-- exit status N -->` before a block says how its last command ends, and the comment
+`not executed: why` that it can't be typed here. A block with `title="FILE"` is that file.
 """
 
 from __future__ import annotations
@@ -108,6 +107,7 @@ def test_what_a_page_tells_to_type_gives_what_it_shows(page: str, tmp_path: Path
                 wanted = " ".join(line.split())
                 place = said.find(wanted, place)
                 assert place >= 0, f"$ {step.line}\nshows {wanted!r}, and said, from there on:\n{said}"
+                place += len(wanted)
     finally:
         if any((tmp_path / "runtime").rglob("*.sock*")) or (tmp_path / "runtime" / "fabriclab").exists():
             subprocess.run(
