@@ -20,6 +20,7 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import lossless_queues
 from fabriclab.formats.plan.traffic import ArrivalsTraffic, ShuffleTraffic, TraceTraffic
+from fabriclab.formats.run_directory import MODULES
 from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
 from fabriclab.workload.sizes import mean_size
 
@@ -126,6 +127,8 @@ def _optional_parts(plan: Plan, stock: bool) -> OptionalParts:
         parts["ready"] = ready
     if events := compile_events(plan, stock=stock):
         parts["events"] = events
+    if plan.algorithms:
+        parts["modules"] = [f"{MODULES}/{algorithm.module}.ko" for algorithm in plan.algorithms]
     if not stock and (disturbances := compile_pause_storms(plan)):
         parts["disturbances"] = disturbances
     return parts

@@ -130,6 +130,8 @@ class OptionalParts(TypedDict, total=False):
     disturbances: list[Program]
     """What runs beside the traffic; nobody waits for it."""
     live: Live
+    modules: list[str]
+    """Kernel modules, files relative to the run directory: the user's own algorithms."""
 
 
 class Job(OptionalParts):

@@ -24,10 +24,21 @@ from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.language.keys import Key, Keys, Named
 from fabriclab.language.ports import AQM
 from fabriclab.language.sources import constant, plain
-from fabriclab.language.values import Either, Flag, Number, Quantity, Word, or_none
+from fabriclab.language.values import Either, Flag, Number, Quantity, Text, Word, or_none
 from fabriclab.units import DURATION, SIZE
 
 _SOCKET_BUFFER = Quantity(SIZE, SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES)
+
+CONGESTION_CONTROL = Either(
+    (
+        Word(CONGESTION_CONTROLS),
+        Text(
+            "a C file beside the lab, such as `./mine.c`",
+            r".+\.c",
+            "One of Linux's congestion controls is wanted here, or a C file beside the lab, such as ./mine.c.",
+        ),
+    )
+)
 
 MPTCP = Keys(
     "mptcp",
@@ -119,9 +130,10 @@ HOST = Keys(
     (
         Key(
             "congestion_control",
-            Word(CONGESTION_CONTROLS),
+            CONGESTION_CONTROL,
             "The congestion control of the connections that the host opens. Where nobody wrote one, a host answers the "
-            "flows of a host with `dctcp` by `dctcp`.",
+            "flows of a host with `dctcp` by `dctcp`. A file is [an algorithm of your "
+            "own](../your-own-algorithm.md); a kernel of your own may have more names.",
             constant("CONGESTION_CONTROL"),
         ),
         Key(

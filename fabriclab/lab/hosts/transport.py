@@ -10,6 +10,8 @@ from fabriclab.lab.hosts.mptcp import WrittenMptcp, override_mptcp, read_mptcp
 from fabriclab.lab.hosts.nic import WrittenNic, check_nic, override_nic, read_nic
 from fabriclab.lab.ports.aqm import WrittenAqm, check_aqm, override_aqm, read_aqm
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
+from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.kernel_names import kernel_congestion_controls
 from fabriclab.lab.reading.names import Names, expand_hosts
 from fabriclab.lab.reading.or_none import NONE
 from fabriclab.lab.reading.problems import shown
@@ -64,7 +66,7 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
         section = hosts.section(name, HOST_KEYS)
         if section is None:
             continue
-        transport = _read_host(section)
+        transport = _read_host(section, names)
         if name == "default":
             default = transport
             continue
@@ -88,9 +90,21 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
     return every
 
 
-def _read_host(section: Section) -> WrittenTransport:
+def read_congestion_control(section: Section, names: Names) -> Written[str] | None:
+    """Return the congestion control of a section, of an own one the name that it registers; what is wrong is recorded.
+
+    A name that is not listed is right where the machine's kernel has it.
+    """
+    value, own = section.get("congestion_control"), names.own_names("congestion_control")
+    known: tuple[str, ...] = CONGESTION_CONTROLS
+    if isinstance(value, ScalarValue) and value.text.strip() not in (*known, *own):
+        known = tuple(dict.fromkeys((*known, *kernel_congestion_controls())))
+    return section.choice("congestion_control", known, own)
+
+
+def _read_host(section: Section, names: Names) -> WrittenTransport:
     return WrittenTransport(
-        congestion_control=section.choice("congestion_control", CONGESTION_CONTROLS),
+        congestion_control=read_congestion_control(section, names),
         ecn=section.choice("ecn", ECN_WORDS, ECN_ALIASES),
         rto_min=_rto_min(section),
         delayed_ack=section.flag("delayed_ack"),

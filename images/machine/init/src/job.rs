@@ -19,6 +19,9 @@ pub struct Job {
     format: String,
     /// Virtual nanoseconds after the epoch.
     pub limit_ns: i64,
+    /// Kernel modules, files relative to the run directory, which are loaded before all else.
+    #[serde(default)]
+    pub modules: Vec<String>,
     pub sysctl: Option<String>,
     pub nodes: Vec<Node>,
     pub links: Vec<Link>,

@@ -12,6 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::job::{Endpoint, Job, Nic};
 use crate::link::{self, Offloads};
 use crate::machine;
+use crate::modules;
 use crate::namespace::{Machine, Node};
 
 pub struct Lab {
@@ -115,6 +116,10 @@ fn set_interfaces_up(interfaces: &[&str], nics: &[Nic]) -> Result<()> {
 
 /// Makes the lab that the job describes; on a failure the phase says where it happened.
 pub fn create(job: &Job) -> std::result::Result<Lab, (Phase, Failure)> {
+    // A sysctl may name what a module brings along.
+    for file in &job.modules {
+        modules::load(file).map_err(|failure| (Phase::Modules, failure))?;
+    }
     if let Some(file) = &job.sysctl {
         configure::machine(file).map_err(|failure| (Phase::Nodes, failure))?;
     }
