@@ -101,9 +101,7 @@ FLOWS = (
         better="less",
     ),
     Metric("fct_max_ns", f"{_FCT}, longest", f"longest of {_OF_FCT}", better="less"),
-    Metric(
-        "fct_short_mean_ns", f"{_FCT} up to 10 KB, mean", f"mean of {_OF_FCT} of 10,000 B or less", better="less"
-    ),
+    Metric("fct_short_mean_ns", f"{_FCT} up to 10 KB, mean", f"mean of {_OF_FCT} of 10,000 B or less", better="less"),
     Metric(
         "fct_short_p99_ns",
         f"{_FCT} up to 10 KB, 99th percentile",
