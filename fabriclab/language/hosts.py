@@ -14,9 +14,9 @@ from fabriclab.lab.hosts.transport import (
 )
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.language.keys import Key, Keys, Named
-from fabriclab.language.ports import AQM
+from fabriclab.language.ports import AQM, OWN_QDISC
 from fabriclab.language.sources import constant, plain
-from fabriclab.language.values import Either, Flag, Number, Quantity, Text, Word, or_none
+from fabriclab.language.values import NONE, Either, Flag, Number, Quantity, Text, Word, or_none
 from fabriclab.units import DURATION, SIZE
 
 _SOCKET_BUFFER = Quantity(SIZE, SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES)
@@ -124,7 +124,7 @@ HOST = Keys(
         ),
         Key(
             "aqm",
-            or_none(AQM),
+            Either((AQM, OWN_QDISC, NONE)),
             "What manages that queue, with the words of a switch's `aqm`.",
             plain("none"),
         ),

@@ -8,7 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
-from fabriclab.qdiscs import QDISCS, Qdisc
+from fabriclab.qdiscs import QDISCS, Own, Qdisc
 
 Role = Literal["host", "switch"]
 
@@ -16,7 +16,7 @@ Role = Literal["host", "switch"]
 if TYPE_CHECKING:
     AnyQdisc = Qdisc
 else:
-    AnyQdisc = Annotated[Union[QDISCS], Field(discriminator="kind")]  # noqa: UP007 - of a tuple, which | does not take
+    AnyQdisc = Annotated[Union[(*QDISCS, Own)], Field(discriminator="kind")]
 
 
 class Queue(Frozen):

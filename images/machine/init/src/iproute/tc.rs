@@ -105,6 +105,9 @@ impl Head {
 pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     let head = Head::read(words, interfaces).ok()?;
     let kind = words.next()?;
+    if kind == "own" {
+        return own(words, &head);
+    }
     let mut message = head.message(kind);
     match kind {
         "red" => red(words, &mut message, head.verb == Verb::Change)?,
@@ -117,6 +120,15 @@ pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<
         "pie" => aqm::pie(words, &mut message)?,
         _ => return None,
     }
+    Some(message)
+}
+
+/// `own ID [WORDS...]`: a user's own qdisc, which tc does not know. It is told the words as they stand
+/// (include/net/own_qdisc.h in the kernel's tree).
+fn own(words: &mut Words, head: &Head) -> Option<Request> {
+    let mut message = head.message(words.next()?);
+    let told: Vec<&str> = std::iter::from_fn(|| words.next()).collect();
+    message.attribute_string(libc::TCA_OPTIONS, &told.join(" "));
     Some(message)
 }
 
