@@ -34,5 +34,6 @@ def _used_by(node: Node) -> Iterator[tuple[AlgorithmKind, str]]:
     if node.transport is not None:
         yield "congestion_control", node.transport.congestion_control
     for port in node.ports:
-        if port.queue is not None and isinstance(port.queue.aqm, Own):
-            yield "qdisc", port.queue.aqm.id
+        for queue in (port.queue, None if port.nic is None else port.nic.queue):
+            if queue is not None and isinstance(queue.aqm, Own):
+                yield "qdisc", queue.aqm.id

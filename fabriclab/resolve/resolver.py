@@ -166,7 +166,8 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
             resolved = _resolve_port(
                 link, end, peer, macs[end.port], addresses.get(end.port), buffers.ports[end.port], experiment.links
             )
-            ports[end.node].append(resolved)
+            nic = buffers.nics.get(end.port)
+            ports[end.node].append(resolved if nic is None else resolved.model_copy(update={"nic": nic}))
     nodes = tuple(
         Node(
             name=node.name,

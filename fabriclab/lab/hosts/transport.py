@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from fabriclab.lab.hosts.mptcp import WrittenMptcp, override_mptcp, read_mptcp
+from fabriclab.lab.hosts.nic import WrittenNic, check_nic, override_nic, read_nic
 from fabriclab.lab.ports.aqm import WrittenAqm, check_aqm, override_aqm, read_aqm
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.lab.reading.document import ScalarValue
@@ -24,7 +25,7 @@ CONGESTION_CONTROLS = (
 
 HOST_KEYS = (
     *("congestion_control", "ecn", "rto_min", "delayed_ack", "initial_window", "window_limit"),
-    *("receive_buffer", "send_buffer", "queue", "aqm", "mptcp"),
+    *("receive_buffer", "send_buffer", "queue", "aqm", "mptcp", "nic"),
 )
 
 ECN_WORDS = ("off", "on", "accept")
@@ -52,6 +53,7 @@ class WrittenTransport:
     queue: Written[int] | None = None
     aqm: WrittenAqm | None = None
     mptcp: WrittenMptcp | None = None
+    nic: WrittenNic | None = None
 
 
 def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
@@ -84,6 +86,7 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
             every[host] = _override_host(every[host], transport)
     for transport in every.values():
         check_aqm(transport.aqm, False, hosts.problems)
+        check_nic(transport.nic, transport.aqm, hosts.problems)
     return every
 
 
@@ -112,6 +115,7 @@ def _read_host(section: Section, names: Names) -> WrittenTransport:
         queue=section.size("queue", 1, LARGEST_BUFFER_BYTES),
         aqm=read_aqm(section, names),
         mptcp=read_mptcp(section),
+        nic=read_nic(section),
     )
 
 
@@ -143,4 +147,4 @@ def _window_limit(text: str) -> int | None:
 def _override_host(base: WrittenTransport, over: WrittenTransport) -> WrittenTransport:
     written = {field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None}
     aqm, mptcp = override_aqm(base.aqm, over.aqm), override_mptcp(base.mptcp, over.mptcp)
-    return replace(base, **{**written, "aqm": aqm, "mptcp": mptcp})
+    return replace(base, **{**written, "aqm": aqm, "mptcp": mptcp, "nic": override_nic(base.nic, over.nic)})

@@ -118,9 +118,16 @@ pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<
         "codel" => aqm::codel(words, &mut message)?,
         "fq_codel" => aqm::fq_codel(words, &mut message)?,
         "pie" => aqm::pie(words, &mut message)?,
+        "fq" => aqm::fq(words, &mut message)?,
         _ => return None,
     }
     Some(message)
+}
+
+/// Is this the line of a user's own qdisc?
+pub(super) fn is_own(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    words.next() == Some("qdisc") && words.any(|word| word == "own")
 }
 
 /// `own ID [WORDS...]`: a user's own qdisc, which tc does not know. It is told the words as they stand

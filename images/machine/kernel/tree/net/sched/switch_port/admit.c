@@ -61,6 +61,12 @@ static void switch_classify(struct switch_port *port, struct sk_buff *skb, u64 n
 	};
 }
 
+/* The queue of a frame of the node's own. */
+int switch_egress_queue(const struct switch_port *port, struct sk_buff *skb)
+{
+	return port->config.maps.tc_to_queue[port->config.maps.dscp_to_tc[switch_dscp(skb)]];
+}
+
 /* -- Accounts ---------------------------------------------------------------------------------- */
 
 static struct switch_group *switch_frame_group(struct switch_port *port,
@@ -177,17 +183,13 @@ void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop 
 	port->stats.drops++;
 }
 
-/*
- * Takes a frame in. Returns NET_XMIT_SUCCESS, _CN (early drop) or _DROP: then the frame
- * is still the caller's.
- */
-int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
+/* Takes in a frame that is classed. */
+static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	struct switch_frame *frame = switch_frame(skb);
 	enum tc_switch_drop refusal;
 	struct switch_group *group;
 
-	switch_classify(port, skb, now);
 	refusal = switch_port_admit(port, skb);
 	if (refusal != TC_SWITCH_DROPS) {
 		switch_count_drop(port, frame->queue, refusal);
@@ -206,5 +208,23 @@ int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
 	if (port->stopped || !timerqueue_node_queued(&port->event) || !switch_port_busy(port, now))
 		switch_port_run(port, now);
 	return NET_XMIT_SUCCESS;
+}
+
+/*
+ * Takes a frame in. Returns NET_XMIT_SUCCESS, _CN (early drop) or _DROP: then the frame
+ * is still the caller's.
+ */
+int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
+{
+	switch_classify(port, skb, now);
+	return switch_port_take(port, skb, now);
+}
+
+/* The same, into a queue that was chosen before. */
+int switch_port_enqueue_at(struct switch_port *port, struct sk_buff *skb, int queue, u64 now)
+{
+	switch_classify(port, skb, now);
+	switch_frame(skb)->queue = queue;
+	return switch_port_take(port, skb, now);
 }
 
