@@ -177,17 +177,13 @@ void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop 
 	port->stats.drops++;
 }
 
-/*
- * Takes a frame in. Returns NET_XMIT_SUCCESS, _CN (early drop) or _DROP: then the frame
- * is still the caller's.
- */
-int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
+/* Takes in a frame that is classed, if there is room for it; else it is still the caller's. */
+static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	struct switch_frame *frame = switch_frame(skb);
 	enum tc_switch_drop refusal;
 	struct switch_group *group;
 
-	switch_classify(port, skb, now);
 	refusal = switch_port_admit(port, skb);
 	if (refusal != TC_SWITCH_DROPS) {
 		switch_count_drop(port, frame->queue, refusal);
@@ -202,9 +198,35 @@ int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
 		skb_orphan_partial(skb);
 	__qdisc_enqueue_tail(skb, &port->queue[frame->queue].frames);
 	port->backlogged |= BIT(frame->queue);
-	/* A port that is busy and has nobody paused goes on at the time of its event. */
-	if (port->stopped || !timerqueue_node_queued(&port->event) || !switch_port_busy(port, now))
-		switch_port_run(port, now);
 	return NET_XMIT_SUCCESS;
 }
 
+/*
+ * Takes a frame in. Returns NET_XMIT_SUCCESS, _CN (early drop) or _DROP: then the frame
+ * is still the caller's.
+ */
+int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
+{
+	int verdict = NET_XMIT_SUCCESS;
+
+	switch_classify(port, skb, now);
+	if (!switch_pacer_holds(port, skb, now))
+		verdict = switch_port_take(port, skb, now);
+	/*
+	 * A port that is busy and has nobody paused goes on at the time of its event; a
+	 * pacer's event is not the line's.
+	 */
+	if (verdict == NET_XMIT_SUCCESS &&
+	    (port->stopped || port->pacer || !timerqueue_node_queued(&port->event) ||
+	     !switch_port_busy(port, now)))
+		switch_port_run(port, now);
+	return verdict;
+}
+
+/* A frame that has waited for the pacer comes to its queue; the port runs anyway. */
+void switch_port_enqueue_paced(struct switch_port *port, struct sk_buff *skb, u64 now)
+{
+	switch_frame(skb)->time_ns = now;
+	if (switch_port_take(port, skb, now) != NET_XMIT_SUCCESS)
+		kfree_skb_reason(skb, SKB_DROP_REASON_QDISC_DROP);
+}

@@ -123,6 +123,7 @@ static void switch_qdisc_destroy(struct Qdisc *sch)
 
 	if (!port->chip)
 		return;
+	switch_pacer_destroy(port);
 	switch_qdisc_reset(sch);
 	switch_port_unconfigure(port);
 	switch_chip_leave(port);

@@ -28,6 +28,7 @@
 
 #include "dwrr.h"
 #include "line.h"
+#include "pacer.h"
 #include "pause_watchdog.h"
 #include "pfc.h"
 #include "phantom_queue.h"
@@ -38,6 +39,7 @@
 
 #define SWITCH_SLOTS (TC_SWITCH_PORTS + 1)
 #define SWITCH_CPU_SLOT 0	/* frames that the switch sends itself */
+#define SWITCH_PACER_CHAINS 64
 
 struct switch_port;
 
@@ -88,6 +90,7 @@ struct switch_port_config {
 	struct switch_queue_config queue[SWITCH_QUEUES];
 	struct switch_group_config group[SWITCH_QUEUES];
 	bool shaped;			/* some queue has a bucket */
+	struct switch_pacer_config pacer;
 };
 
 /* A change of it in the making. */
@@ -198,7 +201,9 @@ struct switch_port {
 	struct qdisc_watchdog watchdog;	/* at the wire's end */
 	struct timerqueue_node event;	/* when the port's state changes by itself */
 
-	u64 bytes, packets;		/* of all queues */
+	struct switch_pacer *pacer;	/* NULL: never had one */
+
+	u64 bytes, packets;		/* of all queues, and of the pacer */
 	void (*changed)(struct Qdisc *sch);	/* tells of each change of them; NULL: nobody watches */
 	struct tc_switch_port_xstats stats;
 };
@@ -225,6 +230,27 @@ static inline struct switch_pool *switch_memory_pool(struct switch_chip *chip,
 	return memory->pool == TC_SWITCH_NO_POOL ? NULL : &chip->pool[memory->pool];
 }
 
+/* The frames of marked flows that wait in a NIC's pacer, and who they are (pacer.c). */
+struct switch_pacer {
+	bool active;			/* a flow is taken in */
+	struct switch_pacer_bucket bucket;
+	struct qdisc_skb_head frames;
+	u64 bits;			/* of them, on the wire */
+	u64 last_ns;			/* when the last frame of such a flow came */
+	struct hlist_head flows[SWITCH_PACER_CHAINS];
+	struct tc_switch_pacer_xstats stats;
+};
+
+static inline bool switch_pacer_waits(const struct switch_port *port)
+{
+	return port->pacer && port->pacer->frames.head;
+}
+
+static inline u32 switch_frame_wire_bytes(const struct switch_port *port, const struct sk_buff *skb)
+{
+	return switch_wire_bytes(qdisc_pkt_len(skb), port->config.overhead, port->config.mpu);
+}
+
 /* A frame is on its way to the line. */
 static inline bool switch_port_busy(const struct switch_port *port, u64 now)
 {
@@ -241,6 +267,7 @@ int switch_chips_register(void);
 
 /* admit.c */
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now);
+void switch_port_enqueue_paced(struct switch_port *port, struct sk_buff *skb, u64 now);
 void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes,
 			    u64 now);
 void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop cause);
@@ -266,6 +293,18 @@ u64 switch_pause_next(const struct switch_port *port);
 u32 switch_pause_held(const struct switch_port *port);
 void switch_pause_reset(struct switch_port *port, u64 now);
 void switch_pause_register(void);
+
+/* pacer.c */
+int switch_pacer_parse(struct switch_change *change, const struct nlattr *attribute);
+int switch_pacer_dump(const struct switch_port *port, struct sk_buff *skb);
+int switch_pacer_prepare(struct switch_port *port, const struct switch_pacer_config *config,
+			 struct netlink_ext_ack *extack);
+bool switch_pacer_holds(struct switch_port *port, struct sk_buff *skb, u64 now);
+void switch_pacer_run(struct switch_port *port, u64 now);
+u64 switch_pacer_next(const struct switch_port *port);
+void switch_pacer_read_stats(const struct switch_port *port, struct tc_switch_pacer_xstats *stats);
+void switch_pacer_reset(struct switch_port *port);
+void switch_pacer_destroy(struct switch_port *port);
 
 /* parse.c */
 int switch_parse(struct switch_change *change, struct nlattr *options, bool first);
