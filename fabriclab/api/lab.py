@@ -15,6 +15,7 @@ from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab import experiment, parse_documents, parse_lab
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, parse_document
+from fabriclab.lab.reading.kernel_names import ask_kernel_by
 from fabriclab.lab.reading.plain_data import Key, document_of, scalar_text, with_value, without
 from fabriclab.lab.reading.problems import Place, Problems
 from fabriclab.lab.settings import split_key
@@ -25,6 +26,15 @@ Setting = str | int | float | bool | ScalarValue
 Settings = Mapping[str, Setting]
 
 _TOPOLOGY_KEYS = ("name", "topology", "prefix", "mgmt", "settings", "debug")
+
+
+def _congestion_controls() -> Sequence[str]:
+    from fabriclab.engine.modules import kernel_congestion_controls
+
+    return kernel_congestion_controls()
+
+
+ask_kernel_by(_congestion_controls)
 _NOWHERE = Path("(a lab without a directory)")
 
 

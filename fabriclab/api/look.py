@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
 from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.own_algorithms import compiled_or_why_not
 from fabriclab.api.unmeasured import unseen_lines
 from fabriclab.api.warnings import counted_sentences
 from fabriclab.compile import compile_node, compiled_flows
@@ -139,6 +140,8 @@ def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
     resolver = Resolver(lab)
     points = list(_plans_of_points(lab, resolver, tell))
     base = resolver.resolve({})
+    tell("compiling algorithms")
+    uncompiled = compiled_or_why_not([base, *(point for point, _ in points)], lab.directory)
     tell("drawing the flows")
     flows = compiled_flows(base, lab.directory)
     for _ in trace_text(flows):
@@ -147,7 +150,7 @@ def _checked(lab: WrittenLab, tell: Tell) -> CheckedLab:
     warnings = [base.warnings, *itertools.chain(*(itertools.repeat(point.warnings, alike) for point, alike in points))]
     return CheckedLab(
         *_size(lab.topology),
-        warnings=(*counted_sentences(warnings), *unseen),
+        warnings=(*counted_sentences(warnings), *unseen, *uncompiled),
         traffic={traffic.name: traffic.kind for traffic in base.traffic},
         parameters=tuple(lab.parameters),
         variants=lab.variants,

@@ -13,9 +13,11 @@ from fabriclab.api.failures import FAILED, RunFailed
 from fabriclab.api.ingest import ingest_run_logs
 from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
+from fabriclab.api.own_algorithms import compile_own
 from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
 from fabriclab.api.unmeasured import unseen_before_runs
 from fabriclab.api.warnings import sentences_before_runs
+from fabriclab.engine.artefacts import Artefacts
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
@@ -69,6 +71,8 @@ def run(
 
     plan = planned(written_settings(chosen, set))
     made_from = fit_engine(engine, written, [plan])
+    if isinstance(made_from, Artefacts):
+        compile_own([plan], made_from, written.directory)
     warnings = [
         *sentences_before_runs(written.topology, [plan.warnings]),
         *unseen_before_runs(written, [plan], planned),

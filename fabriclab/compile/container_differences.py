@@ -99,6 +99,8 @@ def _of_port(memory: Memory, port: Port, buffer: SwitchPort) -> Iterator[tuple[s
             yield "priority group", group.index, shortfall
     if buffer.pfc is not None and buffer.pfc.priorities:
         yield "", None, _of_pfc(buffer.pfc)
+    if port.nic is not None:
+        yield "", None, ("nic", "a token bucket; bursts, merging and interrupts are those of the container's veth")
 
 
 def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[str, str]]:

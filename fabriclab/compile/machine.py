@@ -13,12 +13,14 @@ from fabriclab.compile.convergence import compile_ready
 from fabriclab.compile.events import compile_events, plans_in_time
 from fabriclab.compile.frr import compile_daemons, speaks_bgp
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
+from fabriclab.compile.nic import compile_job_nics
 from fabriclab.compile.pause_storm import compile_pause_storms
-from fabriclab.formats.job import JOB_FORMAT, Job, Link, OptionalParts, Program
+from fabriclab.formats.job import JOB_FORMAT, Job, JobNode, Link, OptionalParts, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.switch import lossless_queues
 from fabriclab.formats.plan.traffic import ArrivalsTraffic, ShuffleTraffic, TraceTraffic
+from fabriclab.formats.run_directory import MODULES
 from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
 from fabriclab.workload.sizes import mean_size
 
@@ -100,7 +102,7 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
         "format": JOB_FORMAT,
         "limit_ns": plan.limit_ns,
         "sysctl": "machine/sysctl.conf",
-        "nodes": [{"name": node.name, "files": f"nodes/{node.name}"} for node in plan.nodes],
+        "nodes": [_node(node, stock=stock) for node in plan.nodes],
         "links": _links(plan),
         "daemons": [daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)],
         **_optional_parts(plan, stock),
@@ -108,6 +110,13 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
         "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)),
         "collect": _collect(plan, playing, stock),
     }
+
+
+def _node(node: Node, *, stock: bool) -> JobNode:
+    job = JobNode(name=node.name, files=f"nodes/{node.name}")
+    if not stock and (nics := compile_job_nics(node)):
+        job["nics"] = nics
+    return job
 
 
 def _optional_parts(plan: Plan, stock: bool) -> OptionalParts:
@@ -118,6 +127,8 @@ def _optional_parts(plan: Plan, stock: bool) -> OptionalParts:
         parts["ready"] = ready
     if events := compile_events(plan, stock=stock):
         parts["events"] = events
+    if plan.algorithms:
+        parts["modules"] = [f"{MODULES}/{algorithm.module}.ko" for algorithm in plan.algorithms]
     if not stock and (disturbances := compile_pause_storms(plan)):
         parts["disturbances"] = disturbances
     return parts

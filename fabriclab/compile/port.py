@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from fabriclab.compile.nic import compile_nic_port, front_handles
 from fabriclab.compile.qdisc import (
     LEAF_HANDLE,
     compile_delay_change,
@@ -20,6 +21,7 @@ from fabriclab.compile.stock_switch import (
     default_limit_bytes,
     stock_marking_handles,
     stock_memory,
+    used_queues,
 )
 from fabriclab.compile.switch_port import (
     SWITCH_HANDLE,
@@ -47,6 +49,11 @@ def compile_port(plan: Plan, node: Node, port: Port, changing: Changing, *, stoc
     impaired = changing.line
     if port.switch_port is None:
         return compile_queue(port, _queue(port), impaired=impaired, adjusted=changing.buffer)
+    if port.nic is not None:
+        if not stock:
+            return compile_nic_port(node, port, port.switch_port, port.nic)
+        if len(used_queues(port.switch_port)) == 1:
+            return compile_queue(port, port.nic.queue, impaired=impaired, adjusted=changing.buffer)
     if stock:
         return compile_stock_switch_port(stock_memory(plan, node), port, port.switch_port, impaired=impaired)
     return [compile_switch_port(node, port, port.switch_port)]
@@ -93,7 +100,13 @@ def queue_handle(port: Port, *, stock: bool) -> str:
 def marking_handles(port: Port, *, stock: bool) -> list[str] | None:
     """Return the handles of the qdiscs below `queue_handle` that mark, where it holds others and so does not
     count marks; else None."""
-    return stock_marking_handles(port.switch_port) if port.switch_port is not None and stock else None
+    if port.switch_port is None:
+        return None
+    if port.nic is not None and not stock:
+        return front_handles(port.switch_port, port.nic)
+    if not stock or (port.nic is not None and len(used_queues(port.switch_port)) == 1):
+        return None
+    return stock_marking_handles(port.switch_port)
 
 
 def _limit_bytes(plan: Plan, node: Node, port: Port) -> int:

@@ -46,7 +46,7 @@ def compile_queue(port: Port, queue: Queue, *, impaired: bool = False, adjusted:
     lines, parent = compile_line(port, queue.limit_bytes, impaired=impaired)
     device = f"qdisc add dev {port.interface}"
     if not adjusted or not _is_adjustable(queue):
-        return [*lines, f"{device} parent {parent} handle {LEAF_HANDLE} {_buffer(queue, port)}"]
+        return [*lines, f"{device} parent {parent} handle {LEAF_HANDLE} {buffer_words(queue, port)}"]
     return [
         *lines,
         f"{device} parent {parent} handle {LEAF_HANDLE} {_red_of(queue, port, queue.limit_bytes)}",
@@ -60,8 +60,8 @@ def compile_queue_change(before: tuple[Port, Queue], after: tuple[Port, Queue], 
     device = f"qdisc change dev {port.interface}"
     leaf = f"{device} parent {'2:1' if impaired or port.delay_ns else '1:1'} handle {LEAF_HANDLE}"
     if new.aqm is not None:
-        words = _buffer(new, port)
-        return [f"{leaf} {words}"] if words != _buffer(old, old_port) else []
+        words = buffer_words(new, port)
+        return [f"{leaf} {words}"] if words != buffer_words(old, old_port) else []
     # RED with a limit would throw its queue away (__red_change in net/sched/sch_red.c); 0 leaves it.
     words = _red_of(new, port, 0)
     lines = [f"{leaf} {words}"] if words != _red_of(old, old_port, 0) else []
@@ -136,7 +136,8 @@ def _line_rate(port: Port, limit_bytes: int) -> str:
     return shaper(port.rate_bps, frame_bytes(port), limit_bytes)
 
 
-def _buffer(queue: Queue, port: Port) -> str:
+def buffer_words(queue: Queue, port: Port) -> str:
+    """Return the words of the qdisc that a queue is."""
     if queue.aqm is not None:
         return queue.aqm.tc(Room(queue.limit_bytes, frame_bytes(port)))
     if queue.ecn_threshold_bytes is None:

@@ -12,7 +12,7 @@ from math import gcd
 
 from fabriclab.compile.qdisc import loss_percent, wire_bytes
 from fabriclab.formats.framing import FRAMING_BYTES, LEAST_ON_LINE_BYTES
-from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.node import Nic, Node, Port
 from fabriclab.formats.plan.switch import (
     Account,
     Pfc,
@@ -48,6 +48,7 @@ def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
     words += [f"rate {port.rate_bps}bit delay {port.delay_ns}ns overhead {FRAMING_BYTES} mpu {LEAST_ON_LINE_BYTES}"]
     if node.switch is not None and port.interface == node.ports[0].interface:
         words += _memory(node.switch)
+    words += [] if port.nic is None else _nic(port.nic)
     words += _maps(buffer.maps)
     words += [] if buffer.pfc is None else _pfc(buffer.pfc)
     for queue in buffer.queues:
@@ -140,6 +141,13 @@ def _memory(switch: Switch) -> Iterator[str]:
     yield f"cell {switch.cell_bytes}"
     for index, pool in enumerate(switch.pools):
         yield _pool(index, pool)
+
+
+def _nic(nic: Nic) -> Iterator[str]:
+    if nic.ring_bytes is not None:
+        yield f"ring {nic.ring_bytes}"
+    if nic.tx_queues > 1:
+        yield f"tx_queues {nic.tx_queues}"
 
 
 def _pool(index: int, pool: Pool) -> str:

@@ -32,7 +32,8 @@ def compiled_flows(plan: Plan, lab_directory: Path) -> pl.DataFrame:
     traces = [_user_trace(traffic, lab_directory) for traffic in plan.traffic if isinstance(traffic, TraceTraffic)]
     if not traces:
         return _answered(generate_flows(plan), plan)
-    own = read_traces(traces, site_of(plan), CONGESTION_CONTROLS)
+    known = (*CONGESTION_CONTROLS, *(one.name for one in plan.algorithms if one.kind == "congestion_control"))
+    own = read_traces(traces, site_of(plan), known)
     return _answered(pl.concat([own, generate_flows(plan, max(own["flow"], default=-1) + 1)]), plan)
 
 

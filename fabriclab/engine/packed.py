@@ -67,7 +67,7 @@ class Packed:
 
     def _unpack(self, final: Path) -> None:
         final.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(final.with_name(f"{final.name}.lock")):
+        with locked(final.with_name(f"{final.name}.lock")):
             if final.exists():
                 return
             for left in final.parent.glob(f"{final.name}.partial.*"):
@@ -138,7 +138,8 @@ def cache_root() -> Path:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of one artefact in the cache, whose file goes with it; wait for whoever holds it."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

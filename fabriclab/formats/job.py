@@ -11,7 +11,23 @@ from typing import Literal, TypedDict
 JOB_FORMAT = "fabriclab-job-1"
 
 
-class JobNode(TypedDict):
+class JobNic(TypedDict):
+    """What a NIC does for its host: the largest burst in bytes (None: full frames one by one), merging of received
+    segments, and the time from a frame to its interrupt in microseconds."""
+
+    interface: str
+    tso_bytes: int | None
+    gro: bool
+    interrupt_delay_us: int
+
+
+class JobNodeWithNics(TypedDict, total=False):
+    """What a node may have."""
+
+    nics: list[JobNic]
+
+
+class JobNode(JobNodeWithNics):
     """A node, and the directory of its files, relative to the run directory."""
 
     name: str
@@ -114,6 +130,8 @@ class OptionalParts(TypedDict, total=False):
     disturbances: list[Program]
     """What runs beside the traffic; nobody waits for it."""
     live: Live
+    modules: list[str]
+    """Kernel modules, files relative to the run directory: the user's own algorithms."""
 
 
 class Job(OptionalParts):

@@ -7,15 +7,16 @@ the lab as written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabriclab.formats.framing import HEADER_BYTES
+from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm, read_events
 from fabriclab.lab.groups import read_groups
 from fabriclab.lab.hosts.mptcp_checks import check_mptcp
-from fabriclab.lab.hosts.transport import WrittenTransport, read_hosts
+from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS, WrittenTransport, read_hosts
 from fabriclab.lab.network.layer2 import WrittenLayer2, read_layer2
 from fabriclab.lab.network.layer2_checks import check_layer2
 from fabriclab.lab.network.links import LARGEST_DELAY_NS, LARGEST_RATE_BPS, SMALLEST_RATE_BPS, read_mtu
@@ -26,6 +27,7 @@ from fabriclab.lab.probes import WrittenProbes, read_probes
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import MappingValue
 from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.own_algorithms import read_own_algorithms
 from fabriclab.lab.reading.problems import Place, Problems, shown
 from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written, first_line, mistyped
 from fabriclab.lab.routing import WrittenRouting, read_routing
@@ -36,6 +38,7 @@ from fabriclab.lab.traffic.bounds import LONGEST_NS
 from fabriclab.lab.traffic.read import read_traffic
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.lab.validation import WrittenValidation, read_validation
+from fabriclab.qdiscs import STOCK
 from fabriclab.units import format_duration
 
 FILE_NAME = "experiment.yml"
@@ -46,6 +49,10 @@ RUN_KEYS = (
 STUDY_KEYS = ("question", "minutes", "parameters", "variants", "matrix", "checks", "report")
 LINK_KEYS = ("rate", "delay", "mtu")
 LARGEST_SEED = 2**31 - 1
+_KERNEL_HAS: Mapping[AlgorithmKind, tuple[str, ...]] = {
+    "congestion_control": CONGESTION_CONTROLS,
+    "qdisc": tuple(STOCK),
+}
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,8 @@ class Experiment:
     groups: Mapping[str, tuple[str, ...]]
     """The hosts of each group, those drawn by the seed among them."""
     hosts: Mapping[str, WrittenTransport]
+    algorithms: tuple[OwnAlgorithm, ...]
+    """The user's own that are named anywhere."""
     routing: WrittenRouting
     traffic: tuple[Traffic, ...]
     events: tuple[WrittenEvent, ...]
@@ -94,7 +103,8 @@ def parse_experiment(
     title = root.scalar("title", "a title")
     study = root.scalar("study", "the short name of a published result, such as S4")
     links, seed = _read_links(root), _read_seed(root)
-    names = read_groups(root, names, seed)
+    own = read_own_algorithms(document, directory, _KERNEL_HAS, problems)
+    names = read_groups(root, replace(names, own=own), seed)
     traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory))
     limit_ns = _read_limit(root, traffic)
     switches = read_switches(_section_or_empty(root, "switches"), names, directory)
@@ -109,6 +119,7 @@ def parse_experiment(
         layer2=layer2,
         groups=names.groups,
         hosts=read_hosts(_section_or_empty(root, "hosts"), names),
+        algorithms=tuple(own.values()),
         routing=read_routing(root, defaults.KEEPALIVE_S, defaults.HOLD_S),
         traffic=traffic,
         events=events.changes,

@@ -13,6 +13,7 @@ from fabriclab.lab.experiment import LINK_KEYS
 from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.groups import GROUP_KEYS
 from fabriclab.lab.hosts.mptcp import MPTCP_KEYS
+from fabriclab.lab.hosts.nic import NIC_KEYS
 from fabriclab.lab.hosts.transport import HOST_KEYS
 from fabriclab.lab.probes import PROBE_KEYS
 from fabriclab.lab.reading.canonical import Meaning, canonical
@@ -160,8 +161,8 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "groups":
         return [_names_in(document, "groups"), GROUP_KEYS]
     if first == "hosts":
-        # `aqm` and `mptcp` are sections, and values where they are `none`.
-        parts = {"aqm": ("kind", *AQM_WORDS), "mptcp": MPTCP_KEYS}
+        # `aqm`, `mptcp` and `nic` are sections, and values where they are `none`.
+        parts = {"aqm": ("kind", *AQM_WORDS), "mptcp": MPTCP_KEYS, "nic": NIC_KEYS}
         hosts = ("default", *_names_in(document, "groups"), *names.hosts)
         return [hosts, HOST_KEYS, *([parts[rest[1]]] if len(rest) > 2 and rest[1] in parts else [])]
     if first == "routing":

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from fabriclab.lab.hosts.mptcp import MOST_ADDRESSES, PATH_MANAGERS, SCHEDULERS
+from fabriclab.lab.hosts.nic import (
+    LEAST_TSO_BYTES,
+    LONGEST_INTERRUPT_DELAY_NS,
+    MOST_TSO_BYTES,
+    MOST_TX_QUEUES,
+    OFF,
+    PACING,
+)
 from fabriclab.lab.hosts.transport import (
     CONGESTION_CONTROLS,
     ECN_ALIASES,
@@ -16,10 +24,21 @@ from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.language.keys import Key, Keys, Named
 from fabriclab.language.ports import AQM
 from fabriclab.language.sources import constant, plain
-from fabriclab.language.values import Flag, Number, Quantity, Word, or_none
+from fabriclab.language.values import Either, Flag, Number, Quantity, Text, Word, or_none
 from fabriclab.units import DURATION, SIZE
 
 _SOCKET_BUFFER = Quantity(SIZE, SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES)
+
+CONGESTION_CONTROL = Either(
+    (
+        Word(CONGESTION_CONTROLS),
+        Text(
+            "a C file beside the lab, such as `./mine.c`",
+            r".+\.c",
+            "One of Linux's congestion controls is wanted here, or a C file beside the lab, such as ./mine.c.",
+        ),
+    )
+)
 
 MPTCP = Keys(
     "mptcp",
@@ -53,15 +72,68 @@ MPTCP = Keys(
     ),
 )
 
+NIC = Keys(
+    "nic",
+    "The NIC of a host",
+    (
+        Key(
+            "tso",
+            Either((Quantity(SIZE, LEAST_TSO_BYTES, MOST_TSO_BYTES), Word((OFF,)))),
+            "The largest burst that TCP hands the card at once, in bytes of payload. The card cuts it into frames, "
+            "which leave back to back at the line's rate (TCP segmentation offload). `off`: full frames, one by one.",
+            constant("TSO_BYTES"),
+            ("64 KB", "off"),
+        ),
+        Key(
+            "gro",
+            Flag(),
+            "Whether segments that came in together are merged before TCP sees them (generic receive offload). It "
+            "then acknowledges the whole, as real hosts do.",
+            constant("GRO"),
+        ),
+        Key(
+            "interrupt_delay",
+            Quantity(DURATION, 0, LONGEST_INTERRUPT_DELAY_NS),
+            "From the first frame received to the interrupt that tells of it and of those behind it, in whole "
+            "microseconds (`ethtool -C rx-usecs`). It needs `gro: on`.",
+            constant("INTERRUPT_DELAY_NS"),
+            ("20 us",),
+        ),
+        Key(
+            "queues",
+            Number(1, MOST_TX_QUEUES),
+            "How many queues the card sends from. Flows are spread over them by a hash; the card serves them in turn, "
+            "frame by frame.",
+            constant("TX_QUEUES"),
+        ),
+        Key(
+            "pacing",
+            Word(PACING),
+            "`fq`: Linux's fq stands in front of the card and paces each flow. `aqm` of the host puts other qdiscs "
+            "there.",
+            constant("PACING"),
+        ),
+        Key(
+            "ring",
+            Quantity(SIZE, 1, LARGEST_BUFFER_BYTES),
+            "A queue of the card takes of the qdisc in front of it while it holds less than this (byte queue limits); "
+            "so one burst may stand above it. Without a qdisc there, the card's queue is the host's `queue`.",
+            constant("RING_BYTES"),
+            ("24 KB",),
+        ),
+    ),
+)
+
 HOST = Keys(
     "host",
     "A host's TCP and its own queue",
     (
         Key(
             "congestion_control",
-            Word(CONGESTION_CONTROLS),
+            CONGESTION_CONTROL,
             "The congestion control of the connections that the host opens. Where nobody wrote one, a host answers the "
-            "flows of a host with `dctcp` by `dctcp`.",
+            "flows of a host with `dctcp` by `dctcp`. A file is [an algorithm of your "
+            "own](../your-own-algorithm.md); a kernel of your own may have more names.",
             constant("CONGESTION_CONTROL"),
         ),
         Key(
@@ -120,6 +192,13 @@ HOST = Keys(
             "mptcp",
             or_none(MPTCP),
             "MPTCP for the traffic with `transport: mptcp`; the host's other flows are plain TCP.",
+            plain("none"),
+        ),
+        Key(
+            "nic",
+            or_none(NIC),
+            "A network interface card: each frame takes its exact time to be sent, bursts are cut by the card. "
+            "`none`: TCP's bursts pass a token bucket, which lets a frame that finds the line idle leave at once.",
             plain("none"),
         ),
     ),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from fabriclab import distributions
 from fabriclab.formats.trace import SMALLEST_BYTES
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
 from fabriclab.lab.reading.dscp import LARGEST_DSCP
 from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, LONGEST_NS, MOST_REPEATS
@@ -15,6 +14,7 @@ from fabriclab.lab.traffic.pairs import PATTERNS
 from fabriclab.lab.traffic.process import LARGEST_LOAD_PPM, PROCESSES, SMALLEST_LOAD_PPM
 from fabriclab.lab.traffic.read import keys_of_kinds
 from fabriclab.lab.traffic.scope import MODES
+from fabriclab.language.hosts import CONGESTION_CONTROL
 from fabriclab.language.keys import Key, Keys, Kinds, Named
 from fabriclab.language.sources import constant, plain, words
 from fabriclab.language.switches import dscp_names
@@ -72,7 +72,7 @@ _EVERY: tuple[Key, ...] = (
     ),
     Key(
         "congestion_control",
-        Word(CONGESTION_CONTROLS),
+        CONGESTION_CONTROL,
         "The congestion control of these flows, at both ends.",
         words("the host's"),
     ),

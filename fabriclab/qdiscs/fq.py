@@ -5,8 +5,10 @@ Source: Linux net/sched/sch_fq.c; tc-fq(8). As a host's own queue it paces TCP i
 alone and marks nothing. A packet's DSCP puts it in one of three bands with weights of 9, 3 and 1, as ever in Linux; the
 limit of the queue is each band's.
 
-Its pacing is partial as yet: of 40 segments that a host of 10 Gbps sends into a line of 1 Gbps within a round trip of
-1.6 ms, 13 stood in the switch's queue at the peak, 28 without fq; paced evenly it would be fewer than 10. Why is open.
+In slow start Linux paces at twice the window a round trip (net.ipv4.tcp_pacing_ss_ratio), in bursts of two segments at
+least. Of 40 segments that a host of 10 Gbps with a NIC sends into a line of 1 Gbps within a round trip of 2.4 ms, 7
+stand in the switch's queue at the peak, 34 without fq (`tests/vm/test_host_card.py`). Over a shorter round trip TCP
+small queues hold a part of the window back until the first frames have arrived, with fq and without.
 """
 
 from __future__ import annotations

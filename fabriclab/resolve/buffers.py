@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from fabriclab.formats.plan.node import Queue
+from fabriclab.formats.plan.node import Nic, Queue
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.lab.experiment import Experiment, LinkOverrides
+from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
 from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.ports.buffer import WrittenPortBuffer
@@ -17,6 +18,7 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.switch.written import WrittenSwitch
 from fabriclab.qdiscs import KINDS, Qdisc
+from fabriclab.resolve.nic import port_of_nic, resolve_nic
 from fabriclab.resolve.switch.checks import check_switch
 from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
 from fabriclab.resolve.switch.headroom import Line
@@ -53,6 +55,8 @@ class Buffers:
 
     ports: Mapping[str, Queue | SwitchPort]
     shared: Mapping[str, SharedBuffer]
+    nics: Mapping[str, Nic]
+    """Of those ports whose host has one."""
 
 
 def resolve_wire(link: Link, end: Endpoint, over: LinkOverrides) -> Wire:
@@ -74,9 +78,23 @@ def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
         name: _shared_buffer(name, written, _lines(name, topology, experiment), problems)
         for name, written in experiment.shared_switches.items()
     }
-    ports = {end.port: _buffer(end, peer, experiment, shared, problems) for _, end, peer in _ends(topology)}
+    nics = {
+        end.port: nic
+        for _, end, _ in _ends(topology)
+        if end.node not in topology.switches and (nic := _nic(experiment.hosts[end.node])) is not None
+    }
+    ports = {
+        end.port: _buffer(end, peer, experiment, shared, nics.get(end.port), problems)
+        for _, end, peer in _ends(topology)
+    }
     problems.raise_if_any()
-    return Buffers(ports, shared)
+    return Buffers(ports, shared, nics)
+
+
+def _nic(host: WrittenTransport) -> Nic | None:
+    if host.nic is None or host.nic.is_none:
+        return None
+    return resolve_nic(host.nic, Queue(limit_bytes=value_or(host.queue, defaults.HOST_QUEUE_BYTES), aqm=_aqm(host.aqm)))
 
 
 def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line], problems: Problems) -> SharedBuffer:
@@ -123,7 +141,12 @@ def _lines(switch: str, topology: Topology, experiment: Experiment) -> dict[str,
 
 
 def _buffer(
-    end: Endpoint, peer: Endpoint, experiment: Experiment, shared: Mapping[str, SharedBuffer], problems: Problems
+    end: Endpoint,
+    peer: Endpoint,
+    experiment: Experiment,
+    shared: Mapping[str, SharedBuffer],
+    nic: Nic | None,
+    problems: Problems,
 ) -> Queue | SwitchPort:
     if end.node in shared:
         return shared[end.node].port(end.interface)
@@ -131,6 +154,9 @@ def _buffer(
     if written is not None:
         return _switch_queue(end.node, written)
     host = experiment.hosts[end.node]
+    if nic is not None and host.nic is not None:
+        faced = shared[peer.node].port(peer.interface) if peer.node in shared else None
+        return port_of_nic(nic, faced, host.nic, problems)
     limit_bytes, aqm = value_or(host.queue, defaults.HOST_QUEUE_BYTES), _aqm(host.aqm)
     if peer.node not in shared:
         return Queue(limit_bytes=limit_bytes, aqm=aqm)

@@ -35,6 +35,7 @@ from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
 from fabriclab.resolve.configured_bgp import default_protocol, resolve_own_bgp
 from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
 from fabriclab.resolve.mismatched_ends import DCTCP, ends_warnings
+from fabriclab.resolve.own_algorithms import used_algorithms
 from fabriclab.resolve.parameters import parameter_values
 from fabriclab.resolve.probes import resolve_probes
 from fabriclab.resolve.routing import compute_routes
@@ -122,7 +123,9 @@ class Resolver:
             study=experiment.study,
         )
         events = tuple(self._events(plan, experiment))
-        return plan.model_copy(update={"events": events}) if events else plan
+        plan = plan.model_copy(update={"events": events}) if events else plan
+        algorithms = used_algorithms(plan, [experiment, *experiment.later.values()])
+        return plan.model_copy(update={"algorithms": algorithms}) if algorithms else plan
 
     def _events(self, plan: Plan, experiment: Experiment) -> Iterator[Event]:
         """Yield the events, those that set something with the nodes that differ then."""
@@ -163,7 +166,8 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
             resolved = _resolve_port(
                 link, end, peer, macs[end.port], addresses.get(end.port), buffers.ports[end.port], experiment.links
             )
-            ports[end.node].append(resolved)
+            nic = buffers.nics.get(end.port)
+            ports[end.node].append(resolved if nic is None else resolved.model_copy(update={"nic": nic}))
     nodes = tuple(
         Node(
             name=node.name,

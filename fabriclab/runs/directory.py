@@ -22,7 +22,7 @@ from fabriclab.compile import (
 from fabriclab.files import read_text, replacing, write_text
 from fabriclab.formats.job import Live
 from fabriclab.formats.plan import Plan, plan_json
-from fabriclab.formats.run_directory import HOSTS_FILE, JOB_FILE, PLAN, RAW_PCAP, SAMPLER_FILE, TRACE_FILE
+from fabriclab.formats.run_directory import HOSTS_FILE, JOB_FILE, MODULES, PLAN, RAW_PCAP, SAMPLER_FILE, TRACE_FILE
 
 _LARGEST_BYTES = 1 << 30
 
@@ -56,6 +56,10 @@ def write_inputs(
     if live is not None:
         job["live"] = live
     write_json(directory / JOB_FILE, job)
+    if plan.algorithms:
+        (directory / MODULES).mkdir(exist_ok=True)
+    for algorithm in plan.algorithms:
+        write_text(directory / MODULES / f"{algorithm.module}.c", algorithm.source)
     write_json(directory / SAMPLER_FILE, compile_sampler(plan, flows, stock=stock))
     if stock:
         write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from fabriclab.compile import compile_node, machine_memory_bytes, shortfalls
-from fabriclab.engine.artefacts import Artefacts
+from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, Stay, run_containers
 from fabriclab.engine.containers.preflight import check_host
 from fabriclab.engine.containers.topology import read_containers
 from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.modules import compile_modules
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.run_directory import TRACE_FILE
+from fabriclab.formats.run_directory import MODULES, TRACE_FILE
 
 EngineName = Literal["vm", "containerlab"]
 
@@ -53,6 +55,11 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
     The virtual machine brings its own kernel along; containers need the host's.
     """
     if isinstance(made_from, ContainerLab):
+        if own := sorted({one.file for plan in plans for one in plan.algorithms}):
+            raise EngineError(
+                f"{', '.join(own)}: an algorithm of your own is compiled into the virtual machine's kernel; "
+                "containers run the host's"
+            )
         files = [compile_node(node, plan, stock=True) for plan in plans for node in plan.nodes]
         check_host(
             read_containers(made_from.topology),
@@ -60,6 +67,13 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
             [node.tc for node in files],
             [node.ip for node in files],
         )
+
+
+def keep_modules(plan: Plan, made_from: MadeFrom, lab_directory: Path, directory: Path) -> None:
+    """Put the plan's own algorithms into a run directory, compiled. Raises EngineError, OSError."""
+    if isinstance(made_from, Artefacts):
+        for name, module in compile_modules(made_from, plan.algorithms, lab_directory).items():
+            shutil.copyfile(module, directory / MODULES / f"{name}.ko")
 
 
 def execute(

@@ -21,7 +21,7 @@ from fabriclab.formats.job import Live
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.run_directory import LAB, MANIFEST
 from fabriclab.runs.directory import write_inputs
-from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only
+from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only, keep_modules
 from fabriclab.runs.manifest import hash_files, kernel_release, new_manifest, utc_now
 from fabriclab.runs.record import Record
 
@@ -105,6 +105,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
             empty_run(directory)
             return _refused(directory, error)
         try:
+            keep_modules(plan, context.artefacts, context.lab_directory, directory)
             held_by = None if context.live is None else context.live.held_by
             outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, held_by)
             if context.live is not None:

@@ -10,12 +10,12 @@ from switch_algorithms import PacerConfig
 
 
 def exact_run(
-    config: PacerConfig, line_bps: int, times: Sequence[int], sizes: Sequence[int], ticks: int
+    config: PacerConfig, line_bps: int, begin_ns: int, times: Sequence[int], sizes: Sequence[int], ticks: int
 ) -> tuple[list[int], list[int]]:
-    """Return when frames go that come to the pacer, the first of them as its flow is taken in, and the rate after each of
-    `ticks` intervals. Tokens are fractions of bits; rates are whole, as in the header."""
+    """Return when frames go that come to the pacer after the first flow was taken in, at `begin_ns`, and the rate after
+    each of `ticks` intervals. Tokens are fractions of bits; rates are whole, as in the header."""
     bucket = Fraction(config.bucket_bytes * 8)
-    tokens, rate, filled, tick = bucket, line_bps, times[0], times[0] + config.interval_ns
+    tokens, rate, filled, tick = bucket, line_bps, begin_ns, begin_ns + config.interval_ns
     starts: list[int] = []
     rates: list[int] = []
     come, arrived = 0, 0

@@ -15,7 +15,7 @@ ECN, KEEP_NON_ECT, BY_DELAY = 1, 2, 4
 STORM_DROP, STORM_FORWARD = range(2)
 DROPS = ("queue_limit", "queue_pool", "ingress", "voq", "wred", "storm", "reset")
 MARKS = ("wred", "phantom")
-PACER = 16
+PACER = 18
 _NESTED = 0x8000
 _RTM_NEWQDISC, _RTM_NEWTCLASS = 36, 40
 _TCA_OPTIONS, _TCA_STATS2, _TCA_STATS_APP = 2, 7, 4
@@ -141,9 +141,7 @@ class Pacer:
 
     def pack(self) -> bytes:
         eta, probability = (round(part * (2**32 - 1)) for part in (self.eta, self.probability))
-        return struct.pack(
-            "=QQQIIII", self.bucket, self.interval_ns, self.idle_ns, eta, self.beta, probability, 0
-        )
+        return struct.pack("=QQQIIII", self.bucket, self.interval_ns, self.idle_ns, eta, self.beta, probability, 0)
 
 
 @dataclass(frozen=True)

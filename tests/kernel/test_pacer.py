@@ -59,7 +59,9 @@ def test_every_frame_goes_at_its_exact_time(
         now += gap
         times.append(now)
         sizes.append(size)
-    assert paced(algorithms, config, line_bps, times, sizes, 20) == exact_run(config, line_bps, times, sizes, 20)
+    assert paced(algorithms, config, line_bps, times, sizes, 20) == exact_run(
+        *(config, line_bps, times[0], times, sizes, 20)
+    )
 
 
 def test_bursts_become_a_stream_of_their_mean_rate(algorithms: ctypes.CDLL) -> None:

@@ -54,12 +54,9 @@ def bursts() -> list[int]:
 
 
 def test_frames_of_a_marked_flow_leave_by_the_papers_equation_to_the_nanosecond(boot: Boot) -> None:
-    """The host answers the acknowledgement, of a connection that it doesn't know, with a reset: the first frame."""
-    times = [MARK_NS, *bursts()]
-    sizes = [84, *[FULL_WIRE] * 40]
-    starts, _ = exact_run(CONFIG, RATE_BPS, times, sizes, 0)
+    starts, _ = exact_run(CONFIG, RATE_BPS, MARK_NS, bursts(), [FULL_WIRE] * 40, 0)
     paced = arrivals(boot, "paced", Pacer(probability=1))
-    assert paced == on_the_line(starts[1:])
+    assert paced == on_the_line(starts)
     gaps = {later - earlier for earlier, later in pairwise(paced)}
     assert len(gaps) > 20, "the rate changes while a burst is on its way"
 

@@ -210,7 +210,7 @@ def test_batch_files_mean_what_the_real_tools_make_of_them(artefacts: Artefacts,
         ),
         ("tc.batch", f"{PORT} cell 256\n{PORT2} memory 1 1000 queue 3 pool 0\n", 2, "Error: pool 0 has no size."),
         ("tc.batch", f"{PORT}\n\n{PORT2} queue 3 pool 4\n", 3, 'queue 3: pool "4": must be a whole number from 0 to 3'),
-        ("tc.batch", f"{PORT}\nqdisc add dev eth2 root fq\n", 2, "tc can't be asked"),
+        ("tc.batch", f"{PORT}\nqdisc add dev eth2 root fq quickly\n", 2, 'What is "quickly"?'),
         (
             "ip.batch",
             2 * "mptcp endpoint add 10.0.0.1 dev eth1 id 1 subflow\n",

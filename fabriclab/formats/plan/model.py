@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from fabriclab.formats.plan.algorithm import OwnAlgorithm
 from fabriclab.formats.plan.node import Node, Port
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.record import Frozen
@@ -161,6 +162,14 @@ class Plan(Frozen):
     probes: Probes
     checks: tuple[Check, ...]
     study: str | None = None
+    algorithms: tuple[OwnAlgorithm, ...] = ()
+    """The user's own, each a module of the machine's kernel."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `algorithms` out where there are none, as in every plan that was made before there were such."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.algorithms else {key: value for key, value in record.items() if key != "algorithms"}
 
     @property
     def host_names(self) -> frozenset[str]:

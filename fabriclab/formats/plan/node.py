@@ -32,6 +32,25 @@ class Queue(Frozen):
     """Instead of the threshold: a stock qdisc that manages the queue."""
 
 
+class Nic(Frozen):
+    """What a host's port does beside sending frames: the offloads of a network interface card."""
+
+    queue: Queue
+    """What the host queues by, in front of the card."""
+    tso_bytes: int | None
+    """The largest burst that TCP hands over at once, in bytes of payload (ip-link(8), gso_max_size); None: full
+    frames, one by one. The card cuts it into frames, which leave back to back."""
+    gro: bool
+    """Segments that came in together are merged before TCP sees them."""
+    interrupt_delay_us: int
+    """From the first frame received to the interrupt that tells of it and of those behind it (ethtool(8), rx-usecs)."""
+    tx_queues: int = 1
+    """Queues of the card, each with a `queue` in front of it; flows are spread by a hash, served frame by frame."""
+    ring_bytes: int | None = None
+    """What a queue of the card takes of the `queue` in front of it, as with byte queue limits; None: there is nothing
+    in front, the card's queue itself is the host's."""
+
+
 class Port(Frozen):
     """One end of a link, as seen from its node: what leaves here is queued, serialised at the line rate,
     and arrives after the delay."""
@@ -54,6 +73,14 @@ class Port(Frozen):
     queue: Queue | None = None
     """Exactly one of queue (a buffer of its own, out of stock qdiscs) and switch_port is given."""
     switch_port: SwitchPort | None = None
+    nic: Nic | None = None
+    """Of a host's port that is said to be a NIC; it has a switch_port too, which serialises exactly."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `nic` out where there is none, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.nic is not None else {key: value for key, value in record.items() if key != "nic"}
 
     @model_validator(mode="after")
     def _has_one_buffer(self) -> Self:

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from fabriclab.lab.hosts.mptcp import WrittenMptcp, override_mptcp, read_mptcp
+from fabriclab.lab.hosts.nic import WrittenNic, check_nic, override_nic, read_nic
 from fabriclab.lab.ports.aqm import WrittenAqm, check_aqm, override_aqm, read_aqm
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
+from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.kernel_names import kernel_congestion_controls
 from fabriclab.lab.reading.names import Names, expand_hosts
 from fabriclab.lab.reading.or_none import NONE
 from fabriclab.lab.reading.problems import shown
@@ -22,7 +25,7 @@ CONGESTION_CONTROLS = (
 
 HOST_KEYS = (
     *("congestion_control", "ecn", "rto_min", "delayed_ack", "initial_window", "window_limit"),
-    *("receive_buffer", "send_buffer", "queue", "aqm", "mptcp"),
+    *("receive_buffer", "send_buffer", "queue", "aqm", "mptcp", "nic"),
 )
 
 ECN_WORDS = ("off", "on", "accept")
@@ -50,6 +53,7 @@ class WrittenTransport:
     queue: Written[int] | None = None
     aqm: WrittenAqm | None = None
     mptcp: WrittenMptcp | None = None
+    nic: WrittenNic | None = None
 
 
 def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
@@ -62,7 +66,7 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
         section = hosts.section(name, HOST_KEYS)
         if section is None:
             continue
-        transport = _read_host(section)
+        transport = _read_host(section, names)
         if name == "default":
             default = transport
             continue
@@ -82,12 +86,25 @@ def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
             every[host] = _override_host(every[host], transport)
     for transport in every.values():
         check_aqm(transport.aqm, False, hosts.problems)
+        check_nic(transport.nic, transport.aqm, hosts.problems)
     return every
 
 
-def _read_host(section: Section) -> WrittenTransport:
+def read_congestion_control(section: Section, names: Names) -> Written[str] | None:
+    """Return the congestion control of a section, of an own one the name that it registers; what is wrong is recorded.
+
+    A name that is not listed is right where the machine's kernel has it.
+    """
+    value, own = section.get("congestion_control"), names.own_names("congestion_control")
+    known: tuple[str, ...] = CONGESTION_CONTROLS
+    if isinstance(value, ScalarValue) and value.text.strip() not in (*known, *own):
+        known = tuple(dict.fromkeys((*known, *kernel_congestion_controls())))
+    return section.choice("congestion_control", known, own)
+
+
+def _read_host(section: Section, names: Names) -> WrittenTransport:
     return WrittenTransport(
-        congestion_control=section.choice("congestion_control", CONGESTION_CONTROLS),
+        congestion_control=read_congestion_control(section, names),
         ecn=section.choice("ecn", ECN_WORDS, ECN_ALIASES),
         rto_min=_rto_min(section),
         delayed_ack=section.flag("delayed_ack"),
@@ -98,6 +115,7 @@ def _read_host(section: Section) -> WrittenTransport:
         queue=section.size("queue", 1, LARGEST_BUFFER_BYTES),
         aqm=read_aqm(section),
         mptcp=read_mptcp(section),
+        nic=read_nic(section),
     )
 
 
@@ -129,4 +147,4 @@ def _window_limit(text: str) -> int | None:
 def _override_host(base: WrittenTransport, over: WrittenTransport) -> WrittenTransport:
     written = {field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None}
     aqm, mptcp = override_aqm(base.aqm, over.aqm), override_mptcp(base.mptcp, over.mptcp)
-    return replace(base, **{**written, "aqm": aqm, "mptcp": mptcp})
+    return replace(base, **{**written, "aqm": aqm, "mptcp": mptcp, "nic": override_nic(base.nic, over.nic)})

@@ -36,6 +36,16 @@ MPTCP_PATH_MANAGER = "subflow"
 MPTCP_ADD_ADDR_ACCEPTED = 8
 """The most that Linux takes. Its own default is 0; but who has a host announce its addresses wants them used."""
 
+TSO_BYTES = 65_536
+"""GSO_MAX_SIZE of Linux's cards, include/linux/netdevice.h."""
+GRO = False
+INTERRUPT_DELAY_NS = 0
+TX_QUEUES = 1
+PACING = "off"
+RING_BYTES = 24_000
+"""Some 16 full frames. Byte queue limits come to the least with which a card is never idle while there is something to
+send (lib/dynamic_queue_limits.c); one burst may always stand above it."""
+
 NON_ECT = "drop"
 """RED hardware drops above the threshold what it cannot mark (RFC 8257, section 4.4)."""
 

@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fabriclab.formats.plan.algorithm import AlgorithmKind
 from fabriclab.lab.reading.document import Value
+from fabriclab.lab.reading.own_algorithms import OwnAlgorithms
 from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.reading.section import WHOLE_NUMBER, Section, Written, as_words, duplicates
 
@@ -32,6 +34,12 @@ class Names:
     """The hosts of each group; none of one that has problems of its own."""
     profiles: Mapping[str, str] = field(default_factory=dict)
     """By switch, the text of the profile of those that are what their own configuration says."""
+    own: OwnAlgorithms = field(default_factory=dict)
+    """The user's own algorithms."""
+
+    def own_names(self, kind: AlgorithmKind) -> dict[str, str]:
+        """Return what each file of own algorithms of a kind registers itself as, by the file as it is written."""
+        return {file: algorithm.name for (one, file), algorithm in self.own.items() if one == kind}
 
     def host_words(self) -> list[str]:
         """Return every name that stands for hosts, groups first."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fabriclab.formats.plan.traffic import Carried, Carrier, Connection
-from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
+from fabriclab.lab.hosts.transport import read_congestion_control
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.dscp import parse_dscp
+from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.scope import value_of
 
@@ -14,11 +15,11 @@ TRANSPORTS: tuple[Carried, ...] = ("tcp", "mptcp")
 CONNECTIONS: tuple[Connection, ...] = ("kept", "new")
 
 
-def read_carrier(section: Section) -> Carrier:
+def read_carrier(section: Section, names: Names) -> Carrier:
     """Return what carries the flows."""
     return Carrier(
         transport=value_or(section.choice("transport", TRANSPORTS), defaults.TRANSPORT),
-        congestion_control=value_of(section.choice("congestion_control", CONGESTION_CONTROLS)),
+        congestion_control=value_of(read_congestion_control(section, names)),
         dscp=value_or(section.read("dscp", "a DSCP such as 46 or ef", parse_dscp), defaults.DSCP),
     )
 

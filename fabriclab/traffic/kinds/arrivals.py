@@ -50,7 +50,7 @@ class Arriving(Kind[ArrivalsTraffic]):
         deadline_ns, mode, carrier = (
             read_deadline(section),
             read_mode(section, defaults.FLOWS_MODE),
-            read_carrier(section),
+            read_carrier(section, scope.names),
         )
         if pairs is None or size is None or arrivals is None or stop_ns is None:
             return None

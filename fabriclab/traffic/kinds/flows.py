@@ -44,7 +44,7 @@ class Flows(Kind[FlowsTraffic]):
         if count is not None and count.value > 1:
             section.require("interval", example="interval: from one flow of a sender to its next, such as 10 ms")
         start_ns, jitter_ns, mode = read_start(section), read_jitter(section), read_mode(section, defaults.FLOWS_MODE)
-        carrier = read_carrier(section)
+        carrier = read_carrier(section, scope.names)
         if hosts is None or size is None:
             return None
         senders, receiver = hosts

@@ -30,7 +30,7 @@ class Iperf3(Kind[Iperf3Traffic]):
         hosts = read_fan_in(section, scope)
         start_ns = read_start(section)
         stop_ns = read_stop(section, start_ns, "the start", "all its flows end")
-        carrier = read_carrier(section)
+        carrier = read_carrier(section, scope.names)
         if hosts is None or stop_ns is None:
             return None
         senders, receiver = hosts

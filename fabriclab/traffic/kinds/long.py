@@ -38,7 +38,7 @@ class Long(Kind[LongTraffic]):
         flows = _flows(targets[0], targets[2]) if targets else 1
         last_start_ns = start_ns + (flows - 1) * stagger_ns + jitter_ns
         stop_ns = read_stop(section, last_start_ns, "the last flow's start", "all its flows end")
-        carrier = read_carrier(section)
+        carrier = read_carrier(section, scope.names)
         if targets is None or stop_ns is None:
             return None
         senders, receiver, pairs = targets

@@ -52,7 +52,7 @@ class Query(Kind[QueryTraffic]):
         arrivals = read_query_arrivals(section)
         start_ns, jitter_ns, deadline_ns = read_start(section), read_jitter(section), read_deadline(section)
         stop_ns = read_stop(section, start_ns, "the start", "no more queries start")
-        carrier = read_carrier(section)
+        carrier = read_carrier(section, scope.names)
         connection = read_connection(section, carrier)
         if (
             aggregators is None

@@ -44,7 +44,7 @@ class Rounds(Kind[RoundsTraffic]):
             mode.complain(
                 section.problems, "with push no sender knows when a round is complete; write mode: pull, or rounds: 1"
             )
-        carrier = read_carrier(section)
+        carrier = read_carrier(section, scope.names)
         connection, start_ns, jitter_ns = read_connection(section, carrier), read_start(section), read_jitter(section)
         if hosts is None or size is None or rounds is None:
             return None

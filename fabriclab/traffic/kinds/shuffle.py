@@ -47,7 +47,7 @@ class Shuffle(Kind[ShuffleTraffic]):
             max(1, members or len(scope.names.hosts)),
             "each copy lies on a host of its own, and the job has no more",
         )
-        start_ns, carrier = read_start(section), read_carrier(section)
+        start_ns, carrier = read_start(section), read_carrier(section, scope.names)
         if sources is None or mappers is None or reducers is None or size is None:
             return None
         _check_partitions(size, mappers, reducers, section)

@@ -4,7 +4,7 @@
 #
 # KERNEL_DEBUG=1 makes one with debug.config on top: slow, and it tells of every misuse of memory and locks.
 # KERNEL_SOURCE=DIR takes the user's own tree instead; it is read, never written. Beside the program `linux` lie `config`, the whole
-# configuration, and `version`, what it was made of. The source package is kept in <cache>/sources.
+# configuration, `version`, what it was made of, and `headers`, what a module is compiled with. The source package is kept in <cache>/sources.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=images/machine/cache.sh
@@ -25,7 +25,7 @@ key() {
   patches=$(patches_of "$series")
   mapfile -t files < <(find "$patches" "$here/tree" -type f ! -name '*.md' | LC_ALL=C sort)
   if [ -n "${KERNEL_DEBUG:-}" ]; then files+=("$here/debug.config"); fi
-  cache_key "kernel-2 $source ${files[*]#"$here"/}" "$here/build.sh" "$here/config" "${files[@]}"
+  cache_key "kernel-3 $source ${files[*]#"$here"/}" "$here/build.sh" "$here/config" "${files[@]}"
 }
 
 # own_tree_state: a hash that changes with any file of the user's tree.
@@ -202,7 +202,61 @@ build_in() {
   printf 'Compiler: gcc %s\n' "$(gcc -dumpfullversion)" >>"$directory/version"
   cp "$directory/objects/linux" "$directory/linux"
   cp "$directory/objects/.config" "$directory/config"
+  keep_headers "$directory/source" "$directory/objects" "$directory/headers"
   rm -rf "$directory/source" "$directory/objects"
+}
+
+# keep_headers SOURCE OBJECTS TO: what a user's own algorithm is compiled with, which becomes a module.
+#
+#   source, objects      the headers that this kernel was itself compiled with, where its build had them: 13 MB
+#   flags                the compiler's words, one a line, for a compiler that runs in `objects`
+#   symbols              what a module may use, one a line, behind the licence that it needs: any or GPL
+#   congestion_controls  names that the kernel has, one a line
+#   qdiscs               likewise
+keep_headers() {
+  local source objects to=$3
+  source=$(cd "$1" && pwd -P)
+  objects=$(cd "$2" && pwd -P)
+  mkdir -p "$to/source" "$to/objects"
+  to=$(cd "$to" && pwd -P)
+  (cd "$objects" && find include/generated arch/*/include/generated -name '*.h' -exec cp --parents -t "$to/objects" {} +)
+  find "$objects" -name '.*.o.cmd' -exec sed -nE 's/^  ([^ $]+\.h) \\$/\1/p' {} + | LC_ALL=C sort -u |
+    (cd "$objects" && xargs realpath -s --) | LC_ALL=C sort -u | { grep -v "^$objects/" || true; } |
+    sed -nE "s:^$source/((include|arch)/):\1:p" | (cd "$source" && xargs cp -L --parents -t "$to/source")
+  compiler_words "$source" "$objects" >"$to/flags"
+  awk -F '\t' '{ print ($4 ~ /GPL/ ? "GPL" : "any"), $2 }' "$objects/vmlinux.symvers" | LC_ALL=C sort >"$to/symbols"
+  registered_names "$source" "$objects" tcp_congestion_ops name >"$to/congestion_controls"
+  registered_names "$source" "$objects" Qdisc_ops id >"$to/qdiscs"
+}
+
+# compiler_words SOURCE OBJECTS: how a file of net/ipv4 was compiled, without what is of that file alone.
+compiler_words() {
+  sed -n '1s/^savedcmd_[^=]*:= gcc //p' "$2/net/ipv4/.tcp_cong.o.cmd" | xargs -n 1 printf '%s\n' | awk -v source="$1" -v objects="$2" '
+    skip { skip = 0; next }
+    $0 == "-o" { skip = 1; next }
+    $0 == "-c" || /^-Wp,-MMD/ || /^-D(__)?KBUILD_/ || /\.c$/ || /^-I.*net\/ipv4$/ || /prefix-map/ { next }
+    {
+      # Beside each other, wherever that is.
+      if ((at = index($0, objects)) != 0) $0 = substr($0, 1, at - 1) "." substr($0, at + length(objects))
+      if ((at = index($0, source)) != 0) $0 = substr($0, 1, at - 1) "../source" substr($0, at + length(source))
+      sub(/^-I\.\.\/(\.\.\/)*(source\/)?/, "-I../source/")
+      sub(/^\.\.\/(source\/)?/, "../source/")
+      print
+    }'
+}
+
+# registered_names SOURCE OBJECTS STRUCT FIELD: the names that algorithms of a kind have which were compiled in.
+registered_names() {
+  local object
+  # shellcheck disable=SC2016  # awk's field, not the shell's
+  find "$2/net" -name '*.o' | while read -r object; do
+    object=$1/${object#"$2"/}
+    if [ -f "${object%.o}.c" ]; then printf '%s\n' "${object%.o}.c"; fi
+  done | xargs awk -v kind="struct $3 " -v name="[.]$4[ \t]*=" '
+    FNR == 1 { inside = 0 }
+    index($0, kind) && /=/ { inside = 1 }
+    inside && $0 ~ name && split($0, part, "\"") > 1 { print part[2] }
+    /^}/ { inside = 0 }' | LC_ALL=C sort -u
 }
 
 require_tools() {

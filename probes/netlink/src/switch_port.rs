@@ -30,6 +30,8 @@ pub mod port {
     pub const BUFFER: u16 = 13;
     pub const QUEUE: u16 = 14;
     pub const GROUP: u16 = 15;
+    pub const RING: u16 = 16;
+    pub const TX_QUEUES: u16 = 17;
 }
 
 /// `enum tc_switch_storm_action`

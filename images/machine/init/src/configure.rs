@@ -84,8 +84,14 @@ pub fn lines(lab: &Lab, name: &str, tool: StepTool, lines: &[String]) -> Result<
     done.map_err(|failure| failure.in_node(name))
 }
 
-/// By netlink where the whole file can be or must be, else by the real tool.
+/// By netlink where it can be or must be, else by the real tool.
 fn apply_batch(machine: &Machine, node: &Node, tool: Tool, text: &str) -> Result<()> {
+    tool.parts(text)
+        .iter()
+        .try_for_each(|part| apply_part(machine, node, tool, part))
+}
+
+fn apply_part(machine: &Machine, node: &Node, tool: Tool, text: &str) -> Result<()> {
     let interpreted = (!machine.batch_by_tools || tool.lacks_words_of(text))
         && machine.inside(node, CloneFlags::CLONE_NEWNET, || {
             iproute::apply(tool, text)

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 pub enum Phase {
     Boot,
     Job,
+    Modules,
     Nodes,
     Links,
     Configure,
@@ -41,6 +42,11 @@ enum Event<'a> {
     },
     Epoch,
     Progress,
+    /// A kernel module, and where its code begins.
+    Module {
+        name: &'a str,
+        address: &'a str,
+    },
     Converged {
         convergence_ns: i64,
     },
@@ -90,6 +96,11 @@ pub fn epoch(epoch_ns: i64) {
 
 pub fn progress() {
     emit(Event::Progress);
+}
+
+/// A module is there; its code begins at `address`, in hexadecimal digits.
+pub fn module(name: &str, address: &str) {
+    emit(Event::Module { name, address });
 }
 
 /// Routing has converged; `convergence_ns` counts from the start of the daemons.

@@ -2,8 +2,9 @@
 //!
 //! A process costs milliseconds in the machine and a large lab has a hundred of these files. The requests are those
 //! that iproute2 6.15 (Debian trixie) makes of the same words. What is not known here exactly, be it an abbreviation, a
-//! unit or a mistake, belongs to the real tool: a file with one such line is not interpreted at all. The exception is a
-//! file that names our own qdisc, which the real tool does not know: there a mistake is told here.
+//! unit or a mistake, belongs to the real tool: a file with one such line is not interpreted at all. The exception are
+//! lines that name our own qdisc, which the real tool does not know: there a mistake is told here, and the lines beside
+//! them are a file of their own.
 
 mod aqm;
 mod ip;
@@ -70,6 +71,24 @@ impl Tool {
     /// Must this batch file be interpreted, because the real tool does not know a kind of qdisc in it?
     pub fn lacks_words_of(self, text: &str) -> bool {
         self == Self::Tc && switch_port::is_named_in(text)
+    }
+
+    /// The parts of a batch file, in their order: lines that must be interpreted, and lines that the real tool knows.
+    /// Each part has an empty line for each line before it, so that a line's number is the file's.
+    pub fn parts(self, text: &str) -> Vec<String> {
+        if !self.lacks_words_of(text) {
+            return vec![text.to_owned()];
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        let mut before = 0;
+        let parts = lines.chunk_by(|a, b| switch_port::is_named(a) == switch_port::is_named(b));
+        parts
+            .map(|part| {
+                let text = format!("{}{}\n", "\n".repeat(before), part.join("\n"));
+                before += part.len();
+                text
+            })
+            .collect()
     }
 }
 
@@ -138,7 +157,6 @@ fn compile<'a>(
     text: &'a str,
     interfaces: &mut Interfaces,
 ) -> Result<Option<Vec<Numbered<'a>>>> {
-    let must_be_known = tool.lacks_words_of(text);
     let mut requests = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -148,18 +166,11 @@ fn compile<'a>(
             Err(Strange::Wrong(message)) => {
                 return Err(Failure::new(message).at_line(index + 1, line))
             }
-            Err(Strange::Unknown) if must_be_known => {
-                return Err(Failure::new(UNKNOWN_BESIDE_OURS).at_line(index + 1, line))
-            }
             Err(Strange::Unknown) => return Ok(None),
         }
     }
     Ok(Some(requests))
 }
-
-const UNKNOWN_BESIDE_OURS: &str =
-    "not one of the forms that this program knows (images/machine/README.md), and tc \
-     can't be asked, because another line of the file is a switch_port, which tc does not know";
 
 /// Why there is no request for a line.
 enum Strange {

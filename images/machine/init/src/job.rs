@@ -19,6 +19,9 @@ pub struct Job {
     format: String,
     /// Virtual nanoseconds after the epoch.
     pub limit_ns: i64,
+    /// Kernel modules, files relative to the run directory, which are loaded before all else.
+    #[serde(default)]
+    pub modules: Vec<String>,
     pub sysctl: Option<String>,
     pub nodes: Vec<Node>,
     pub links: Vec<Link>,
@@ -54,6 +57,22 @@ pub struct Live {
 pub struct Node {
     pub name: String,
     pub files: Option<String>,
+    /// Interfaces that are NICs with offloads; all others have none.
+    #[serde(default)]
+    pub nics: Vec<Nic>,
+}
+
+/// What a NIC does for its host beside sending frames.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nic {
+    pub interface: String,
+    /// The largest burst that TCP hands over at once, in bytes of payload; `None`: full frames, one by one.
+    pub tso_bytes: Option<u32>,
+    /// Received segments are merged before TCP sees them.
+    pub gro: bool,
+    /// From the first frame received to the interrupt that tells of it and of those behind it, in microseconds.
+    pub interrupt_delay_us: u32,
 }
 
 #[derive(Debug, Deserialize)]

@@ -9,9 +9,10 @@ use nix::sched::CloneFlags;
 use crate::configure;
 use crate::events::{self, Phase};
 use crate::failure::{Failure, Result};
-use crate::job::{Endpoint, Job};
+use crate::job::{Endpoint, Job, Nic};
 use crate::link::{self, Offloads};
 use crate::machine;
+use crate::modules;
 use crate::namespace::{Machine, Node};
 
 pub struct Lab {
@@ -78,9 +79,11 @@ impl Lab {
                 .flat_map(|link| [&link.a, &link.b])
                 .filter(|end| end.node == node.name);
             let interfaces: Vec<&str> = interfaces.map(|end| end.interface.as_str()).collect();
+            let described = job.nodes.iter().find(|each| each.name == node.name);
+            let nics = described.map_or(&[][..], |each| &each.nics);
             self.machine
                 .inside(node, CloneFlags::CLONE_NEWNET, || {
-                    set_interfaces_up(&interfaces)
+                    set_interfaces_up(&interfaces, nics)
                 })
                 .map_err(|failure| failure.in_node(&node.name))?;
         }
@@ -97,12 +100,15 @@ impl Lab {
     }
 }
 
-fn set_interfaces_up(interfaces: &[&str]) -> Result<()> {
+fn set_interfaces_up(interfaces: &[&str], nics: &[Nic]) -> Result<()> {
     let mut socket = link::open_socket(Protocol::Route)?;
     let offloads = Offloads::open()?;
     link::set_up(&mut socket, "lo")?;
     for interface in interfaces {
         offloads.switch_off(interface)?;
+        for nic in nics.iter().filter(|nic| nic.interface == *interface) {
+            offloads.switch_on(&mut socket, nic)?;
+        }
         link::set_up(&mut socket, interface)?;
     }
     Ok(())
@@ -110,6 +116,10 @@ fn set_interfaces_up(interfaces: &[&str]) -> Result<()> {
 
 /// Makes the lab that the job describes; on a failure the phase says where it happened.
 pub fn create(job: &Job) -> std::result::Result<Lab, (Phase, Failure)> {
+    // A sysctl may name what a module brings along.
+    for file in &job.modules {
+        modules::load(file).map_err(|failure| (Phase::Modules, failure))?;
+    }
     if let Some(file) = &job.sysctl {
         configure::machine(file).map_err(|failure| (Phase::Nodes, failure))?;
     }

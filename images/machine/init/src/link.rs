@@ -7,7 +7,7 @@ use netlink::{Protocol, Request, Socket};
 use nix::sys::socket::{socket, AddressFamily, SockFlag, SockType};
 
 use crate::failure::{Context, Failure, Result};
-use crate::job::{Endpoint, Link};
+use crate::job::{Endpoint, Link, Nic};
 use crate::sys;
 
 /// Linux, include/uapi/linux/veth.h.
@@ -16,6 +16,8 @@ const VETH_INFO_PEER: u16 = 1;
 const ETHTOOL_STSO: u32 = 0x1f;
 const ETHTOOL_SGSO: u32 = 0x24;
 const ETHTOOL_SGRO: u32 = 0x2c;
+/// Full frames one by one.
+const ONE_SEGMENT: u32 = 1;
 
 /// A netlink socket of the current network namespace that tells why the kernel refuses.
 pub fn open_socket(protocol: Protocol) -> Result<Socket> {
@@ -67,6 +69,19 @@ pub fn set_up(namespace: &mut Socket, interface: &str) -> Result<()> {
         .map_err(|refusal| Failure::new(format!("set {interface} up: {refusal}")))
 }
 
+/// Gives an interface of the current network namespace the largest burst that TCP may hand it.
+fn limit_bursts(namespace: &mut Socket, nic: &Nic) -> Result<()> {
+    let mut message = Request::acknowledged(libc::RTM_NEWLINK, 0, &interface_header(0, 0));
+    message.attribute_string(libc::IFLA_IFNAME, &nic.interface);
+    match nic.tso_bytes {
+        Some(bytes) => message.attribute_u32(libc::IFLA_GSO_MAX_SIZE, bytes),
+        None => message.attribute_u32(libc::IFLA_GSO_MAX_SEGS, ONE_SEGMENT),
+    };
+    namespace.request(&mut message).map_err(|refusal| {
+        Failure::new(format!("limit the bursts of {}: {refusal}", nic.interface))
+    })
+}
+
 /// `struct ifinfomsg`, rtnetlink(7), of no particular interface.
 fn interface_header(flags: u32, change: u32) -> [u8; 16] {
     let mut header = [0; 16];
@@ -101,6 +116,21 @@ impl Offloads {
         ] {
             sys::ethtool(&self.0, interface, command, 0)
                 .context(|| format!("switch {name} of {interface} off"))?;
+        }
+        Ok(())
+    }
+
+    /// What a NIC offers. TSO itself is cut by the port's qdisc, which has the line: the device's own stays off.
+    pub fn switch_on(&self, namespace: &mut Socket, nic: &Nic) -> Result<()> {
+        let interface = &nic.interface;
+        limit_bursts(namespace, nic)?;
+        if nic.gro {
+            sys::ethtool(&self.0, interface, ETHTOOL_SGRO, 1)
+                .context(|| format!("switch GRO of {interface} on"))?;
+        }
+        if nic.interrupt_delay_us > 0 {
+            sys::ethtool_interrupt_delay(&self.0, interface, nic.interrupt_delay_us)
+                .context(|| format!("delay the interrupts of {interface}"))?;
         }
         Ok(())
     }

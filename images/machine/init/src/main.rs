@@ -14,6 +14,7 @@ mod lab;
 mod link;
 mod live;
 mod machine;
+mod modules;
 mod mounts;
 mod namespace;
 mod process;

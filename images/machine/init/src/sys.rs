@@ -221,9 +221,32 @@ struct EthtoolValue {
     value: u32,
 }
 
+/// Linux, include/uapi/linux/ethtool.h: `struct ethtool_coalesce`.
+#[repr(C)]
+struct EthtoolCoalesce {
+    command: u32,
+    rx_coalesce_usecs: u32,
+    others: [u32; 21],
+}
+
+const ETHTOOL_SCOALESCE: u32 = 0x0f;
+
 /// Gives a command of ethtool a number, for an interface of the network namespace that `socket` was opened in.
 pub fn ethtool(socket: &OwnedFd, interface: &str, command: u32, value: u32) -> nix::Result<()> {
-    let mut request = EthtoolValue { command, value };
+    ethtool_request(socket, interface, &mut EthtoolValue { command, value })
+}
+
+/// `ethtool -C INTERFACE rx-usecs US`
+pub fn ethtool_interrupt_delay(socket: &OwnedFd, interface: &str, us: u32) -> nix::Result<()> {
+    let mut request = EthtoolCoalesce {
+        command: ETHTOOL_SCOALESCE,
+        rx_coalesce_usecs: us,
+        others: [0; 21],
+    };
+    ethtool_request(socket, interface, &mut request)
+}
+
+fn ethtool_request<T>(socket: &OwnedFd, interface: &str, request: &mut T) -> nix::Result<()> {
     let mut name = [0; libc::IF_NAMESIZE];
     for (to, from) in name[..libc::IF_NAMESIZE - 1]
         .iter_mut()
@@ -234,10 +257,10 @@ pub fn ethtool(socket: &OwnedFd, interface: &str, command: u32, value: u32) -> n
     let mut interface_request = libc::ifreq {
         ifr_name: name,
         ifr_ifru: libc::__c_anonymous_ifr_ifru {
-            ifru_data: (&raw mut request).cast(),
+            ifru_data: (request as *mut T).cast(),
         },
     };
-    // SAFETY: the request names an interface and points to an ethtool_value; both outlive the call.
+    // SAFETY: the request names an interface and points to one of ethtool's structures; both outlive the call.
     let result = unsafe {
         libc::ioctl(
             socket.as_raw_fd(),

@@ -1,4 +1,4 @@
-//! `tc qdisc`: codel, fq_codel and pie. Source: iproute2 6.15, tc/q_{codel,fq_codel,pie}.c; Linux,
+//! `tc qdisc`: codel, fq_codel, pie and fq. Source: iproute2 6.15, tc/q_{codel,fq_codel,pie,fq}.c; Linux,
 //! include/uapi/linux/pkt_sched.h.
 
 use super::tc::once;
@@ -13,42 +13,52 @@ enum Unit {
     Time,
 }
 
-/// The words of a kind: name, attribute, unit; in the order in which tc sends them. `ecn` and `noecn` are one
-/// attribute.
+/// The words of a kind: name, attribute, unit; in the order in which tc sends them. Two words that say yes and no are
+/// one attribute.
 struct Kind {
-    before_ecn: &'static [(&'static str, u16, Unit)],
-    ecn: u16,
-    behind_ecn: &'static [(&'static str, u16, Unit)],
+    before_flag: &'static [(&'static str, u16, Unit)],
+    flag: (&'static str, &'static str, u16),
+    behind_flag: &'static [(&'static str, u16, Unit)],
 }
 
 const CODEL: Kind = Kind {
-    before_ecn: &[
+    before_flag: &[
         ("limit", 2, Unit::Count),
         ("interval", 3, Unit::Time),
         ("target", 1, Unit::Time),
     ],
-    ecn: 4,
-    behind_ecn: &[],
+    flag: ("ecn", "noecn", 4),
+    behind_flag: &[],
 };
 const FQ_CODEL: Kind = Kind {
-    before_ecn: &[
+    before_flag: &[
         ("limit", 2, Unit::Count),
         ("flows", 5, Unit::Count),
         ("quantum", 6, Unit::Count),
         ("interval", 3, Unit::Time),
         ("target", 1, Unit::Time),
     ],
-    ecn: 4,
-    behind_ecn: &[("memory_limit", 9, Unit::Count)],
+    flag: ("ecn", "noecn", 4),
+    behind_flag: &[("memory_limit", 9, Unit::Count)],
 };
 const PIE: Kind = Kind {
-    before_ecn: &[
+    before_flag: &[
         ("limit", 2, Unit::Count),
         ("tupdate", 3, Unit::Time),
         ("target", 1, Unit::Time),
     ],
-    ecn: 6,
-    behind_ecn: &[],
+    flag: ("ecn", "noecn", 6),
+    behind_flag: &[],
+};
+
+const FQ: Kind = Kind {
+    before_flag: &[
+        ("limit", 1, Unit::Count),
+        ("flow_limit", 2, Unit::Count),
+        ("quantum", 3, Unit::Count),
+    ],
+    flag: ("pacing", "nopacing", 5),
+    behind_flag: &[],
 };
 
 /// `[limit PACKETS] [target TIME] [interval TIME] [ecn|noecn]`
@@ -66,14 +76,20 @@ pub(super) fn pie(words: &mut Words, message: &mut Request) -> Option<()> {
     PIE.compile(words, message)
 }
 
+/// `[limit PACKETS] [flow_limit PACKETS] [quantum BYTES] [pacing|nopacing]`
+pub(super) fn fq(words: &mut Words, message: &mut Request) -> Option<()> {
+    FQ.compile(words, message)
+}
+
 impl Kind {
     fn compile(&self, words: &mut Words, message: &mut Request) -> Option<()> {
-        let known = || self.before_ecn.iter().chain(self.behind_ecn);
-        let (mut values, mut ecn) = (vec![None; known().count()], None);
+        let known = || self.before_flag.iter().chain(self.behind_flag);
+        let (mut values, mut flag) = (vec![None; known().count()], None);
+        let (yes, no, flag_attribute) = self.flag;
         while let Some(word) = words.next() {
             match word {
-                "ecn" => once(&mut ecn, Some(1))?,
-                "noecn" => once(&mut ecn, Some(0))?,
+                _ if word == yes => once(&mut flag, Some(1))?,
+                _ if word == no => once(&mut flag, Some(0))?,
                 _ => {
                     let place = known().position(|(name, ..)| *name == word)?;
                     let (.., unit) = known().nth(place)?;
@@ -81,13 +97,13 @@ impl Kind {
                 }
             }
         }
-        let (before, behind) = values.split_at(self.before_ecn.len());
+        let (before, behind) = values.split_at(self.before_flag.len());
         message.nest(libc::TCA_OPTIONS, |options| {
-            add(options, self.before_ecn, before);
-            if let Some(ecn) = ecn {
-                options.attribute_u32(self.ecn, ecn);
+            add(options, self.before_flag, before);
+            if let Some(flag) = flag {
+                options.attribute_u32(flag_attribute, flag);
             }
-            add(options, self.behind_ecn, behind);
+            add(options, self.behind_flag, behind);
         });
         Some(())
     }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! rate RATEbit [delay TIMEns] [overhead BYTES] [mpu BYTES] [loss PERCENT%] [cell BYTES]
-//! [memory POOL BYTES [HEADROOM]]...
+//! [memory POOL BYTES [HEADROOM]]... [ring BYTES] [tx_queues N]
 //! [dscp_to_tc N,... (64)] [tc_to_queue N,... (8)] [tc_to_group ...] [priority_to_queue ...] [priority_to_group ...]
 //! [pfc none | PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
 //! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES]
@@ -90,6 +90,12 @@ fn read(words: &mut Words) -> Parsed<Port> {
                 word,
                 &mut port.cell,
                 number(words, word, 1, CELL_MAX)? as u32,
+            )?,
+            "ring" => once(word, &mut port.ring, bytes(words, word)?)?,
+            "tx_queues" => once(
+                word,
+                &mut port.tx_queues,
+                number(words, word, 1, QUEUES)? as u8,
             )?,
             "memory" => memory(words, &mut port.pools)?,
             "pfc" => once(word, &mut port.pfc, pfc(words)?)?,

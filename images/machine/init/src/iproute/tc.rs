@@ -115,6 +115,7 @@ pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<
         "codel" => aqm::codel(words, &mut message)?,
         "fq_codel" => aqm::fq_codel(words, &mut message)?,
         "pie" => aqm::pie(words, &mut message)?,
+        "fq" => aqm::fq(words, &mut message)?,
         _ => return None,
     }
     Some(message)

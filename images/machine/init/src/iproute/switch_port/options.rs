@@ -14,6 +14,9 @@ pub(super) struct Port {
     pub(super) mpu: Option<u32>,
     /// Of 2^32.
     pub(super) loss: Option<u32>,
+    /// Bytes that a queue takes of the qdisc in front of it.
+    pub(super) ring: Option<u64>,
+    pub(super) tx_queues: Option<u8>,
     pub(super) maps: Maps,
     pub(super) pfc: Option<Pfc>,
     pub(super) cell: Option<u32>,
@@ -133,6 +136,10 @@ pub(super) fn message(mut request: Request, port: &Port) -> Request {
 fn add_line(options: &mut Request, port: &Port) {
     add_u64(options, port::RATE, port.rate_bps);
     add_u64(options, port::DELAY, port.delay_ns);
+    add_u64(options, port::RING, port.ring);
+    add(options, port::TX_QUEUES, port.tx_queues, |count| {
+        vec![count]
+    });
     for (kind, value) in [
         (port::OVERHEAD, port.overhead),
         (port::MPU, port.mpu),

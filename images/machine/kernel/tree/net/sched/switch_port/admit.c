@@ -61,6 +61,12 @@ static void switch_classify(struct switch_port *port, struct sk_buff *skb, u64 n
 	};
 }
 
+/* The queue of a frame of the node's own. */
+int switch_egress_queue(const struct switch_port *port, struct sk_buff *skb)
+{
+	return port->config.maps.tc_to_queue[port->config.maps.dscp_to_tc[switch_dscp(skb)]];
+}
+
 /* -- Accounts ---------------------------------------------------------------------------------- */
 
 static struct switch_group *switch_frame_group(struct switch_port *port,
@@ -201,15 +207,11 @@ static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 n
 	return NET_XMIT_SUCCESS;
 }
 
-/*
- * Takes a frame in. Returns NET_XMIT_SUCCESS, _CN (early drop) or _DROP: then the frame
- * is still the caller's.
- */
-int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
+/* Puts a frame that is classed into its queue, or into the pacer. */
+static int switch_port_admit_classed(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	int verdict = NET_XMIT_SUCCESS;
 
-	switch_classify(port, skb, now);
 	if (!switch_pacer_holds(port, skb, now))
 		verdict = switch_port_take(port, skb, now);
 	/*
@@ -221,6 +223,24 @@ int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
 	     !switch_port_busy(port, now)))
 		switch_port_run(port, now);
 	return verdict;
+}
+
+/*
+ * Takes a frame in. Returns NET_XMIT_SUCCESS, _CN (early drop) or _DROP: then the frame
+ * is still the caller's.
+ */
+int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
+{
+	switch_classify(port, skb, now);
+	return switch_port_admit_classed(port, skb, now);
+}
+
+/* The same, into a queue that was chosen before. */
+int switch_port_enqueue_at(struct switch_port *port, struct sk_buff *skb, int queue, u64 now)
+{
+	switch_classify(port, skb, now);
+	switch_frame(skb)->queue = queue;
+	return switch_port_admit_classed(port, skb, now);
 }
 
 /* A frame that has waited for the pacer comes to its queue; the port runs anyway. */

@@ -40,6 +40,7 @@ static void switch_default_port(struct switch_port_config *config)
 
 	config->overhead = 24;
 	config->mpu = 84;
+	config->tx_queues = 1;
 	for (number = 0; number < 64; number++)
 		config->maps.dscp_to_tc[number] = number / 8;
 	for (number = 0; number < SWITCH_QUEUES; number++) {

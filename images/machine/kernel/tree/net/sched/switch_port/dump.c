@@ -61,6 +61,9 @@ int switch_port_dump_config(struct switch_port *port, struct sk_buff *skb)
 	       nla_put_u32(skb, TCA_SWITCH_PORT_OVERHEAD, config->overhead) ?:
 	       nla_put_u32(skb, TCA_SWITCH_PORT_MPU, config->mpu) ?:
 	       nla_put_u32(skb, TCA_SWITCH_PORT_LOSS, config->loss) ?:
+	       nla_put_u64_64bit(skb, TCA_SWITCH_PORT_RING, config->ring_bytes,
+				 TCA_SWITCH_PORT_PAD) ?:
+	       nla_put_u8(skb, TCA_SWITCH_PORT_TX_QUEUES, config->tx_queues) ?:
 	       switch_put_maps(skb, &config->maps) ?:
 	       nla_put(skb, TCA_SWITCH_PORT_PFC, sizeof(config->pfc), &config->pfc) ?:
 	       switch_pacer_dump(port, skb) ?:
@@ -166,9 +169,12 @@ int switch_group_dump_config(struct switch_port *port, int number, struct sk_buf
 void switch_port_sync_stats(struct switch_port *port)
 {
 	struct Qdisc *sch = port->sch;
+	u64 packets = port->packets, bytes = port->bytes;
 
-	sch->q.qlen = port->packets;
-	sch->qstats.backlog = port->bytes;
+	if (port->has_front)
+		switch_nic_waiting(port, &packets, &bytes);
+	sch->q.qlen = packets;
+	sch->qstats.backlog = bytes;
 	sch->qstats.drops = port->stats.drops;
 	sch->qstats.overlimits = port->stats.marks;
 }

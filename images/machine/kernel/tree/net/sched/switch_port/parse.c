@@ -27,6 +27,8 @@ static const struct nla_policy switch_port_policy[TCA_SWITCH_PORT_MAX + 1] = {
 	[TCA_SWITCH_PORT_BUFFER] = { .type = NLA_NESTED },
 	[TCA_SWITCH_PORT_QUEUE] = { .type = NLA_NESTED },
 	[TCA_SWITCH_PORT_GROUP] = { .type = NLA_NESTED },
+	[TCA_SWITCH_PORT_RING] = { .type = NLA_U64 },
+	[TCA_SWITCH_PORT_TX_QUEUES] = NLA_POLICY_RANGE(NLA_U8, 1, SWITCH_QUEUES),
 	[TCA_SWITCH_PORT_PACER] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_pacer)),
 };
 
@@ -327,6 +329,22 @@ static int switch_parse_line(struct switch_change *change, struct nlattr **tb)
 	return 0;
 }
 
+static int switch_parse_nic(struct switch_change *change, struct nlattr **tb)
+{
+	struct switch_port_config *config = &change->config;
+
+	if (tb[TCA_SWITCH_PORT_RING])
+		config->ring_bytes = nla_get_u64(tb[TCA_SWITCH_PORT_RING]);
+	if (config->ring_bytes > SWITCH_BYTES_MAX)
+		return switch_refuse(change, "a ring of %llu bytes is above 2 GiB",
+				     config->ring_bytes);
+	if (change->port->has_front && !config->ring_bytes)
+		return switch_refuse(change, "a qdisc in front of a queue needs a ring");
+	if (tb[TCA_SWITCH_PORT_TX_QUEUES])
+		config->tx_queues = nla_get_u8(tb[TCA_SWITCH_PORT_TX_QUEUES]);
+	return 0;
+}
+
 static int switch_parse_queues(struct switch_change *change, const struct nlattr *options)
 {
 	struct nlattr *attribute;
@@ -355,6 +373,7 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 		return error;
 	return switch_parse_line(change, tb) ?:
 	       switch_parse_maps(change, tb) ?:
+	       switch_parse_nic(change, tb) ?:
 	       switch_parse_pfc(change, tb[TCA_SWITCH_PORT_PFC]) ?:
 	       switch_pacer_parse(change, tb[TCA_SWITCH_PORT_PACER]) ?:
 	       switch_parse_buffer(change, tb[TCA_SWITCH_PORT_BUFFER], first) ?:

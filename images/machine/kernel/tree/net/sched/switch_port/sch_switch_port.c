@@ -51,8 +51,24 @@ static int switch_enqueue_segments(struct sk_buff *skb, struct Qdisc *sch, struc
 	return verdict;
 }
 
+/* Brings what the qdisc core counts up to the present. */
+static void switch_qdisc_sync(struct switch_port *port)
+{
+	switch_chip_lock(port->chip);
+	switch_port_sync_stats(port);
+	switch_chip_unlock(port->chip);
+}
+
 static int switch_qdisc_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
+	struct switch_port *port = qdisc_priv(sch);
+
+	if (port->has_front) {
+		int verdict = switch_nic_enqueue(port, skb, to_free);
+
+		switch_qdisc_sync(port);
+		return verdict;
+	}
 	return skb_is_gso(skb) ? switch_enqueue_segments(skb, sch, to_free) :
 				 switch_enqueue_frame(skb, sch, to_free);
 }
@@ -61,9 +77,13 @@ static struct sk_buff *switch_qdisc_dequeue(struct Qdisc *sch)
 {
 	struct switch_port *port = qdisc_priv(sch);
 	struct switch_chip *chip = port->chip;
-	u64 now = switch_chip_lock(chip);
-	struct sk_buff *skb = switch_port_arrive(port, now);
+	struct sk_buff *skb;
+	u64 now;
 
+	if (port->has_front)
+		switch_nic_fill(port);
+	now = switch_chip_lock(chip);
+	skb = switch_port_arrive(port, now);
 	switch_port_sync_stats(port);
 	switch_chip_unlock(chip);
 	if (skb)
@@ -79,6 +99,7 @@ static void switch_qdisc_reset(struct Qdisc *sch)
 
 	if (!chip)
 		return;
+	switch_nic_reset(port);
 	now = switch_chip_lock(chip);
 	switch_port_reset(port, now);
 	switch_port_sync_stats(port);
@@ -102,6 +123,7 @@ static int switch_qdisc_init(struct Qdisc *sch, struct nlattr *options,
 	timerqueue_init(&port->event);
 	prandom_seed_state(&port->random, get_random_u64());
 	qdisc_watchdog_init(&port->watchdog, sch);
+	qdisc_watchdog_init(&port->refill, sch);
 	switch_port_set_defaults(port);
 	chip = switch_chip_join(port, extack);
 	if (IS_ERR(chip))
@@ -121,6 +143,7 @@ static void switch_qdisc_destroy(struct Qdisc *sch)
 {
 	struct switch_port *port = qdisc_priv(sch);
 
+	switch_nic_destroy(port);
 	if (!port->chip)
 		return;
 	switch_pacer_destroy(port);
@@ -141,9 +164,7 @@ static int switch_qdisc_dump(struct Qdisc *sch, struct sk_buff *skb)
 	if (!nest || switch_port_dump_config(port, skb))
 		return -1;
 	nla_nest_end(skb, nest);
-	switch_chip_lock(port->chip);
-	switch_port_sync_stats(port);
-	switch_chip_unlock(port->chip);
+	switch_qdisc_sync(port);
 	return skb->len;
 }
 
@@ -173,16 +194,45 @@ static int switch_class_group(unsigned long class)
 	       class - TC_SWITCH_GROUP_CLASS : -1;
 }
 
+static int switch_class_front(unsigned long class)
+{
+	return class >= TC_SWITCH_FRONT_CLASS && class < TC_SWITCH_FRONT_CLASS + SWITCH_QUEUES ?
+	       class - TC_SWITCH_FRONT_CLASS : -1;
+}
+
 static unsigned long switch_class_find(struct Qdisc *sch, u32 class_id)
 {
 	unsigned long class = TC_H_MIN(class_id);
 
-	return switch_class_queue(class) >= 0 || switch_class_group(class) >= 0 ? class : 0;
+	if (switch_class_queue(class) >= 0 || switch_class_group(class) >= 0 ||
+	    switch_class_front(class) >= 0)
+		return class;
+	return 0;
 }
 
 static struct Qdisc *switch_class_leaf(struct Qdisc *sch, unsigned long class)
 {
-	return NULL;
+	struct switch_port *port = qdisc_priv(sch);
+	int front = switch_class_front(class);
+
+	return front >= 0 ? port->front[front] : NULL;
+}
+
+static int switch_class_graft(struct Qdisc *sch, unsigned long class, struct Qdisc *new,
+			      struct Qdisc **old, struct netlink_ext_ack *extack)
+{
+	int front = switch_class_front(class);
+
+	if (front < 0) {
+		NL_SET_ERR_MSG(extack, "a qdisc stands in front of a queue: 1:21 to 1:28");
+		return -EOPNOTSUPP;
+	}
+	if (new && !((struct switch_port *)qdisc_priv(sch))->config.ring_bytes) {
+		NL_SET_ERR_MSG(extack, "a qdisc in front of a queue needs a ring");
+		return -EINVAL;
+	}
+	switch_nic_graft(qdisc_priv(sch), front, new, old);
+	return 0;
 }
 
 /* Whether there is something to tell of a queue, or of a priority group. */
@@ -297,6 +347,7 @@ static int switch_class_dump_stats(struct Qdisc *sch, unsigned long class, struc
 static const struct Qdisc_class_ops switch_class_ops = {
 	.find = switch_class_find,
 	.leaf = switch_class_leaf,
+	.graft = switch_class_graft,
 	.walk = switch_class_walk,
 	.dump = switch_class_dump,
 	.dump_stats = switch_class_dump_stats,

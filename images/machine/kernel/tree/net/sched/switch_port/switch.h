@@ -90,6 +90,8 @@ struct switch_port_config {
 	struct switch_queue_config queue[SWITCH_QUEUES];
 	struct switch_group_config group[SWITCH_QUEUES];
 	bool shaped;			/* some queue has a bucket */
+	u64 ring_bytes;			/* that a queue takes of the qdisc in front of it */
+	u8 tx_queues;			/* to which a host's flows are spread; else by class */
 	struct switch_pacer_config pacer;
 };
 
@@ -201,6 +203,10 @@ struct switch_port {
 	struct qdisc_watchdog watchdog;	/* at the wire's end */
 	struct timerqueue_node event;	/* when the port's state changes by itself */
 
+	bool has_front;
+	struct Qdisc *front[SWITCH_QUEUES];	/* of a host's port; NULL: none */
+	struct qdisc_watchdog refill;	/* when half of a ring has left */
+
 	struct switch_pacer *pacer;	/* NULL: never had one */
 
 	u64 bytes, packets;		/* of all queues, and of the pacer */
@@ -266,7 +272,9 @@ void switch_chip_unlock(struct switch_chip *chip);
 int switch_chips_register(void);
 
 /* admit.c */
+int switch_egress_queue(const struct switch_port *port, struct sk_buff *skb);
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now);
+int switch_port_enqueue_at(struct switch_port *port, struct sk_buff *skb, int queue, u64 now);
 void switch_port_enqueue_paced(struct switch_port *port, struct sk_buff *skb, u64 now);
 void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes,
 			    u64 now);
@@ -329,6 +337,14 @@ void switch_queue_read_stats(struct switch_port *port, int queue, u64 now,
 			     struct tc_switch_queue_xstats *stats);
 void switch_group_read_stats(struct switch_port *port, int group, u64 now,
 			     struct tc_switch_group_xstats *stats);
+
+/* nic.c */
+int switch_nic_enqueue(struct switch_port *port, struct sk_buff *skb, struct sk_buff **to_free);
+void switch_nic_fill(struct switch_port *port);
+void switch_nic_waiting(const struct switch_port *port, u64 *packets, u64 *bytes);
+void switch_nic_graft(struct switch_port *port, int queue, struct Qdisc *front, struct Qdisc **old);
+void switch_nic_reset(struct switch_port *port);
+void switch_nic_destroy(struct switch_port *port);
 
 /* event.c */
 void switch_event_arrival(struct switch_port *port, int queue, u16 slot, u32 bytes, u64 now);

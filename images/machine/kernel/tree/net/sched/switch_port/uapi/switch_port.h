@@ -36,6 +36,8 @@ enum tca_switch_port {
 	TCA_SWITCH_PORT_BUFFER,		/* nest of enum tca_switch_buffer: the whole switch's */
 	TCA_SWITCH_PORT_QUEUE,		/* nests of enum tca_switch_queue: whole queues, up to 8 */
 	TCA_SWITCH_PORT_GROUP,		/* nests of enum tca_switch_group: whole groups, up to 8 */
+	TCA_SWITCH_PORT_RING,		/* u64: bytes that a queue takes of its qdisc in front */
+	TCA_SWITCH_PORT_TX_QUEUES,	/* u8, 1 to 8: the host's flows are spread by hash; default 1 */
 	TCA_SWITCH_PORT_PACER,		/* struct tc_switch_pacer; default: none */
 	__TCA_SWITCH_PORT_MAX,
 };
@@ -164,11 +166,14 @@ struct tc_switch_lossless {
  * Statistics. The qdisc's TCA_STATS_APP is struct tc_switch_port_xstats. Queue q is
  * class 1+q, priority group g class 0x11+g: RTM_GETTCLASS gives struct
  * tc_switch_queue_xstats and tc_switch_group_xstats (a queue or a group that is not
- * configured and has had no frame is left out of a dump). All are u64, at the moment
+ * configured and has had no frame is left out of a dump). Of a host's port class
+ * 0x21+q is the place of the qdisc in front of queue q; what it holds is in the
+ * port's backlog. All are u64, at the moment
  * or since the qdisc was created; structures grow at their end only.
  */
 #define TC_SWITCH_QUEUE_CLASS 0x01
 #define TC_SWITCH_GROUP_CLASS 0x11
+#define TC_SWITCH_FRONT_CLASS 0x21
 
 enum tc_switch_drop {
 	TC_SWITCH_DROP_QUEUE_LIMIT,	/* the queue at its limit */

@@ -1,0 +1,105 @@
+"""A host's NIC as written: its keys and their bounds, and how one layer of `hosts` overrides another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+
+from fabriclab.lab.ports.aqm import WrittenAqm
+from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
+from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.or_none import NONE
+from fabriclab.lab.reading.problems import Place, Problems, listed, shown
+from fabriclab.lab.reading.section import Section, Written
+from fabriclab.units import parse_size
+
+NIC_KEYS = ("tso", "gro", "interrupt_delay", "queues", "pacing", "ring")
+OFF = "off"
+LEAST_TSO_BYTES, MOST_TSO_BYTES = 3000, 65_536
+"""Two full segments and more; GSO_LEGACY_MAX_SIZE, include/linux/netdevice.h."""
+MOST_TX_QUEUES = 8
+"""TC_SWITCH_QUEUES of the kernel's `uapi/switch_port.h`."""
+LONGEST_INTERRUPT_DELAY_NS = 10_000_000
+"""Well above what cards take: some 1,000 us with Intel's (drivers/net/ethernet/intel/ixgbe/ixgbe.h)."""
+PACING = ("fq", OFF)
+_NS_PER_US = 1_000
+
+
+@dataclass(frozen=True)
+class WrittenNic:
+    """What an experiment says of a host's NIC; None: nothing. With `is_none` it says that the host has none."""
+
+    is_none: bool = False
+    tso: Written[int | None] | None = None
+    """Bytes; a None that is written: off."""
+    gro: Written[bool] | None = None
+    interrupt_delay: Written[int] | None = None
+    queues: Written[int] | None = None
+    pacing: Written[str] | None = None
+    ring: Written[int] | None = None
+    place: Place | None = field(default=None, compare=False)
+    """Where it is written."""
+
+
+def read_nic(host: Section) -> WrittenNic | None:
+    """Return the `nic` of a host's section; None when it is absent or wrong."""
+    value = host.get("nic")
+    if isinstance(value, ScalarValue) and not value.is_null:
+        if value.text.strip() == NONE:
+            return WrittenNic(is_none=True)
+        host.complain("nic", f"{shown(value.text)} stands here; a mapping of {listed(NIC_KEYS)} is wanted, or '{NONE}'")
+        return None
+    section = host.section("nic", NIC_KEYS)
+    if section is None:
+        return None
+    return WrittenNic(
+        tso=section.read("tso", f"a size from {LEAST_TSO_BYTES} B to 65536 B, or '{OFF}'", _tso),
+        gro=section.flag("gro"),
+        interrupt_delay=_interrupt_delay(section),
+        queues=section.count("queues", 1, MOST_TX_QUEUES, "queues of the card"),
+        pacing=section.choice("pacing", PACING),
+        ring=section.size("ring", 1, LARGEST_BUFFER_BYTES),
+        place=section.place,
+    )
+
+
+def _tso(text: str) -> int | None:
+    if text.strip() == OFF:
+        return None
+    size = parse_size(text)
+    if not LEAST_TSO_BYTES <= size <= MOST_TSO_BYTES:
+        raise ValueError(
+            f"{shown(text)} is no burst of TSO: {LEAST_TSO_BYTES} B, about two full segments, to {MOST_TSO_BYTES} B, "
+            f"or '{OFF}'"
+        )
+    return size
+
+
+def _interrupt_delay(section: Section) -> Written[int] | None:
+    """Read a time in nanoseconds of whole microseconds, as ethtool has it."""
+    delay = section.duration("interrupt_delay", 0, LONGEST_INTERRUPT_DELAY_NS, "from a frame to its interrupt")
+    if delay is not None and delay.value % _NS_PER_US:
+        delay.complain(
+            section.problems,
+            f"{shown(delay.text)} is no whole number of microseconds, in which a NIC is told (rx-usecs)",
+        )
+    return delay
+
+
+def check_nic(nic: WrittenNic | None, aqm: WrittenAqm | None, problems: Problems) -> None:
+    """Record what of a host's NIC contradicts the rest."""
+    if nic is None or nic.is_none:
+        return
+    if nic.interrupt_delay is not None and nic.interrupt_delay.value and (nic.gro is None or not nic.gro.value):
+        nic.interrupt_delay.complain(
+            problems, "delays interrupts, whose frames NAPI takes in together; that needs gro: on"
+        )
+    paces = nic.pacing is not None and nic.pacing.value == "fq"
+    if paces and nic.pacing is not None and aqm is not None and aqm.kind is not None and aqm.kind.value != "fq":
+        nic.pacing.complain(problems, f"asks for fq in front of the card, where aqm says {aqm.kind.value}; write one")
+
+
+def override_nic(base: WrittenNic | None, over: WrittenNic | None) -> WrittenNic | None:
+    """Return `base` overridden key by key; `none` on either side leaves nothing of the base."""
+    if base is None or over is None or base.is_none or over.is_none:
+        return base if over is None else over
+    return replace(base, **{one.name: value for one in fields(over) if (value := getattr(over, one.name)) is not None})

@@ -1,0 +1,134 @@
+"""A user's own algorithms: the C files that an experiment names, and what they register themselves as.
+
+They are found before anything else is read, wherever a congestion control or a qdisc may be written, so that every
+reader knows the name that stands for a file. Whether they compile is seen when a machine is started, or checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm, sha256_of
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
+from fabriclab.lab.reading.files import MissingError, UnreadableError, read_lab_file
+from fabriclab.lab.reading.problems import Problems, did_you_mean, listed, shown
+
+LARGEST_SOURCE_BYTES = 2**20
+"""The largest file of an own algorithm that is read; Linux's longest, sch_cake.c, has a twelfth of that."""
+
+_STRUCTS: Mapping[AlgorithmKind, tuple[str, str, str]] = {
+    "congestion_control": ("tcp_congestion_ops", "name", "tcp_register_congestion_control"),
+    "qdisc": ("Qdisc_ops", "id", "register_qdisc"),
+}
+"""By kind: the struct that describes it, the field that has its name, and what registers it."""
+_KEYS: Mapping[str, AlgorithmKind] = {"congestion_control": "congestion_control", "source": "qdisc"}
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,15}")
+"""TCP_CA_NAME_MAX and IFNAMSIZ are 16, the final zero included (include/net/tcp.h, include/net/sch_generic.h)."""
+
+OwnAlgorithms = Mapping[tuple[AlgorithmKind, str], OwnAlgorithm]
+"""By kind and by the file as it was written."""
+
+
+def is_file(text: str) -> bool:
+    """Return whether a word names a file, and no algorithm that the kernel has."""
+    return "/" in text or text.endswith(".c")
+
+
+def read_own_algorithms(
+    document: MappingValue, directory: Path, taken: Mapping[AlgorithmKind, Collection[str]], problems: Problems
+) -> OwnAlgorithms:
+    """Return the algorithms that an experiment's sections name as files; what is wrong with one is recorded.
+
+    `taken` are the names that the kernel has already. A wrong one is returned as well, so that no reader complains of
+    it again.
+    """
+    found: dict[tuple[AlgorithmKind, str], OwnAlgorithm] = {}
+    for section in ("hosts", "switches", "traffic"):
+        value = document.entries.get(section)
+        for key, kind, written in _written_files(value, section) if value is not None else ():
+            text = written.text.strip()
+            if (kind, text) in found:
+                continue
+            try:
+                found[kind, text] = _read(directory, text, kind, taken[kind])
+            except ValueError as error:
+                problems.add(written.place, key, str(error), text)
+                found[kind, text] = _unusable(kind, text)
+                continue
+            for (other_kind, other), algorithm in found.items():
+                if (other_kind, algorithm.name) == (kind, found[kind, text].name) and other != text:
+                    problems.add(
+                        *(written.place, key),
+                        f"{shown(text)} registers {shown(algorithm.name)}, and so does {shown(other)}; give one of "
+                        "them another name",
+                        text,
+                    )
+    return found
+
+
+def _written_files(value: Value, key: str) -> Iterator[tuple[str, AlgorithmKind, ScalarValue]]:
+    if isinstance(value, SequenceValue):
+        for index, item in enumerate(value.items):
+            yield from _written_files(item, f"{key}[{index}]")
+    if not isinstance(value, MappingValue):
+        return
+    for name, entry in value.entries.items():
+        kind = _KEYS.get(name)
+        if isinstance(entry, ScalarValue) and kind is not None and not entry.is_null:
+            if is_file(entry.text.strip()) or kind == "qdisc":
+                yield f"{key}.{name}", kind, entry
+        else:
+            yield from _written_files(entry, f"{key}.{name}")
+
+
+def _unusable(kind: AlgorithmKind, text: str) -> OwnAlgorithm:
+    return OwnAlgorithm(kind=kind, name="", file=text, sha256="", source="")
+
+
+def _read(directory: Path, text: str, kind: AlgorithmKind, taken: Collection[str]) -> OwnAlgorithm:
+    """Return the algorithm of a file. Raises ValueError that says what is wrong with it."""
+    if not text.endswith(".c"):
+        raise ValueError(f"{shown(text)} is no C file; an algorithm of your own is one, such as ./mine.c")
+    try:
+        source = read_lab_file(directory, text, LARGEST_SOURCE_BYTES).decode()
+    except UnreadableError as error:
+        files = [f"./{entry.name}" for entry in sorted(directory.glob("*.c"))]
+        hint = f"; {did_you_mean(text, files)}" if isinstance(error, MissingError) and files else ""
+        raise ValueError(f"{shown(text)}: {error}{hint}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{shown(text)} is no text in UTF-8") from None
+    name = registered_name(source, kind)
+    if name is None:
+        struct, field, registers = _STRUCTS[kind]
+        wanted = f'a `struct {struct}` with `.{field} = "..."`, which {registers}() takes'
+        raise ValueError(f"{shown(text)} registers no {_in_words(kind)}; {wanted}, is wanted in it")
+    if _NAME.fullmatch(name) is None:
+        raise ValueError(f"{shown(text)} registers {shown(name)}; a name has 1 to 15 letters, digits, - or _")
+    if name in taken:
+        raise ValueError(
+            f"{shown(text)} registers {shown(name)}, which the kernel has already; choose another name than "
+            f"{listed(sorted(taken))}"
+        )
+    return OwnAlgorithm(kind=kind, name=name, file=str(PurePosixPath(text)), sha256=sha256_of(source), source=source)
+
+
+def _in_words(kind: AlgorithmKind) -> str:
+    return kind.replace("_", " ")
+
+
+def registered_name(source: str, kind: AlgorithmKind) -> str | None:
+    """Return what a C file registers an algorithm as; None where that can't be read from its text.
+
+    Of several structs it is the first one that is registered.
+    """
+    struct, field, registers = _STRUCTS[kind]
+    text = _COMMENT.sub(" ", source)
+    structs: dict[str, str] = {}
+    for match in re.finditer(rf"struct\s+{struct}\s+(\w+)[^;={{}}]*=\s*{{(.*?)\n\s*}}\s*;", text, re.DOTALL):
+        if name := re.search(rf'\.{field}\s*=\s*"([^"]*)"', match[2]):
+            structs.setdefault(match[1], name[1])
+    registered = re.findall(rf"\b{registers}\s*\(\s*&\s*(\w+)\s*\)", text)
+    return next((structs[variable] for variable in registered if variable in structs), None)

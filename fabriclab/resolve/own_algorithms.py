@@ -1,0 +1,34 @@
+"""Which of the user's own algorithms a plan uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node
+from fabriclab.lab.experiment import Experiment
+
+
+def used_algorithms(plan: Plan, experiments: Iterable[Experiment]) -> tuple[OwnAlgorithm, ...]:
+    """Return the algorithms that a plan names, of those that its experiment names now or at an event, by their names.
+
+    One that every host overrides is not among them.
+    """
+    written = {(one.kind, one.name): one for experiment in experiments for one in experiment.algorithms}
+    used = set(_used(plan)) if written else set()
+    return tuple(written[key] for key in sorted(written) if key in used)
+
+
+def _used(plan: Plan) -> Iterator[tuple[AlgorithmKind, str]]:
+    for node in (*plan.nodes, *(node for event in plan.events for node in event.nodes)):
+        yield from _used_by(node)
+    for traffic in plan.traffic:
+        control = traffic.carried_by.congestion_control
+        if control is not None:
+            yield "congestion_control", control
+
+
+def _used_by(node: Node) -> Iterator[tuple[AlgorithmKind, str]]:
+    if node.transport is not None:
+        yield "congestion_control", node.transport.congestion_control

@@ -1,0 +1,123 @@
+"""A host's NIC (`hosts.X.nic`) in the machine: exact times, bursts, merged segments, interrupts that wait."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from sample_plans import CUBIC, GBPS, changed, star
+from test_ideal import PAYLOAD_BYTES, lone_flows
+from vm import Vm
+
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Nic, Queue
+from fabriclab.formats.plan.traffic import LongTraffic, Traffic
+from fabriclab.lab.hosts.nic import WrittenNic
+from fabriclab.lab.reading.problems import Problems
+from fabriclab.qdiscs.fq import Fq
+from fabriclab.resolve.nic import port_of_nic, resolve_nic
+
+pytestmark = pytest.mark.vm
+
+DELAY_US = 20
+READINGS_NS = 8_000
+"""Readings of the clock by programs, 256 ns each."""
+PLAIN = resolve_nic(WrittenNic(), Queue(limit_bytes=15_000_000))
+"""A NIC of which nothing is said: exact times, bursts of 64 KiB, nothing in front."""
+LONG = LongTraffic(name="long", senders=("h1",), receiver="h2", start_ns=1_000_000, stop_ns=101_000_000, stagger_ns=0)
+
+
+def with_nics(plan: Plan, nic: Nic) -> Plan:
+    """Return the plan with that NIC at every host."""
+    switch_port = port_of_nic(nic, None, WrittenNic(), Problems())
+    changes = {"queue": None, "switch_port": switch_port, "nic": nic}
+    nodes = tuple(
+        node.model_copy(update={"ports": tuple(port.model_copy(update=changes) for port in node.ports)})
+        if node.role == "host"
+        else node
+        for node in plan.nodes
+    )
+    return plan.model_copy(update={"nodes": nodes})
+
+
+def pair(*traffic: Traffic, rate_bps: int = GBPS, interfaces: bool = False) -> Plan:
+    """Return two hosts at a switch."""
+    plan = star(2, rate_bps=rate_bps, transport=CUBIC, traffic=traffic, queue=Queue(limit_bytes=10_000_000))
+    if not interfaces:
+        return plan
+    probes = plan.probes.model_copy(update={"interface_interval_ns": 10_000_000})
+    return plan.model_copy(update={"probes": probes})
+
+
+def test_the_first_frame_takes_its_time_too(vm: Vm) -> None:
+    """Through a token bucket a lone frame leaves its host at once; a NIC sends it bit by bit, and the ideal knows."""
+    traffic = (lone_flows("frame", PAYLOAD_BYTES, 10_000_000), lone_flows("window", 10 * PAYLOAD_BYTES, 30_000_000))
+    assert vm.run(pair(*traffic), "bucket").status == "complete"
+    bucket = {flow["flow"]: flow for flow in vm.flows("bucket")}
+    assert vm.run(with_nics(pair(*traffic), PLAIN), "nic").status == "complete"
+    assert len(bucket) == 4
+    for flow in vm.flows("nic"):
+        assert flow["ideal_ns"] <= flow["fct_ns"] <= flow["ideal_ns"] + READINGS_NS + 90 * 8
+        # SYN and SYN-ACK, 98 bytes each on the wire, and the first frame of 1,538, at 8 ns a byte.
+        assert flow["ideal_ns"] - bucket[flow["flow"]]["ideal_ns"] == (2 * 98 + 1538) * 8
+
+
+def test_an_interrupt_comes_so_long_after_the_frame(vm: Vm) -> None:
+    nic = PLAIN.model_copy(update={"gro": True, "interrupt_delay_us": DELAY_US})
+    assert vm.run(with_nics(pair(lone_flows("frame", PAYLOAD_BYTES, 10_000_000)), nic)).status == "complete"
+    for flow in vm.flows():
+        # SYN and SYN-ACK wait for one each. The data share one with the handshake's last acknowledgement, 90 bytes on
+        # the wire right before their 1,538.
+        waited_ns = 3 * DELAY_US * 1_000 - (1538 - 90) * 8
+        assert waited_ns <= flow["fct_ns"] - flow["ideal_ns"] <= waited_ns + READINGS_NS
+
+
+def acknowledgements(vm: Vm, nic: Nic, name: str) -> float:
+    """Return how many frames the receiver of a long flow sends for each that it gets, at 10 Gbps."""
+    plan = with_nics(pair(LONG, rate_bps=10 * GBPS, interfaces=True), nic)
+    assert vm.run(plan, name).status == "complete"
+    counted = pl.read_parquet(vm.directory / name / "interfaces.parquet").filter(pl.col("port") == "h2:eth1")
+    last = counted.sort("time_ns").tail(1)
+    return float(last["tx_packets"][0] / last["rx_packets"][0])
+
+
+def test_merged_segments_are_acknowledged_once(vm: Vm) -> None:
+    """Without offloads Linux acknowledges every second segment. At 10 Gbps an interrupt tells of 17 full frames, the
+    first and those of the 20 us behind it: one merged segment, one acknowledgement. A burst's last frame (PSH) ends a
+    segment too, at most every 45 frames of 1,448 bytes."""
+    alone = acknowledgements(vm, PLAIN, "alone")
+    merged = acknowledgements(vm, PLAIN.model_copy(update={"gro": True, "interrupt_delay_us": DELAY_US}), "merged")
+    assert alone == pytest.approx(1 / 2, rel=0.05)
+    frames = 1 + DELAY_US * 1_000 * 10 // (1538 * 8)
+    assert frames == 17
+    assert 1 / frames <= merged <= 1.02 * (1 / frames + PAYLOAD_BYTES / 65_536)
+
+
+def peak_bytes(vm: Vm, nic: Nic, name: str) -> int:
+    """Return what 40 segments of a host of 10 Gbps come to in front of a line of 1 Gbps."""
+    transport = CUBIC.model_copy(update={"initial_window_segments": 40})
+    first = changed(lone_flows("burst", 40 * PAYLOAD_BYTES, 10_000_000), count=1)
+    plan = star(2, rate_bps=10 * GBPS, transport=transport, traffic=(first,), delay_ns=600_000)
+    slow = with_nics(plan, nic)
+    nodes = tuple(
+        node.model_copy(
+            update={
+                "ports": tuple(
+                    port.model_copy(update={"rate_bps": GBPS} if port.peer_node == "h2" else {}) for port in node.ports
+                )
+            }
+        )
+        for node in slow.nodes
+    )
+    probes = plan.probes.model_copy(update={"queue_ports": ("s1:eth2",), "queue_interval_ns": 10_000})
+    assert vm.run(slow.model_copy(update={"nodes": nodes, "probes": probes}), name).status == "complete"
+    stood: list[int] = pl.read_parquet(vm.directory / name / "queues.parquet")["bytes"].to_list()
+    return max(stood)
+
+
+def test_fq_in_front_of_the_card_takes_the_burst_out_of_a_window(vm: Vm) -> None:
+    fq = resolve_nic(WrittenNic(), Queue(limit_bytes=15_000_000, aqm=Fq()))
+    unpaced, paced = peak_bytes(vm, PLAIN, "unpaced"), peak_bytes(vm, fq, "paced")
+    # Back to back, ten times as fast as they leave: nine of ten stand there at the last one's arrival, one of them on
+    # the line. A sample comes up to 10 us late, almost the time of a frame.
+    assert unpaced == pytest.approx(35 * 1514, abs=1514)
+    assert paced < unpaced / 4
