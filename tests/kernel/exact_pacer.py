@@ -23,7 +23,7 @@ def exact_run(
         waiting = sum(sizes[len(starts) : come]) * 8
         ready = None
         if len(starts) < come:
-            lack = min(sizes[len(starts)] * 8, bucket) - tokens
+            lack = min(Fraction(sizes[len(starts)] * 8), bucket) - tokens
             ready = filled + max(0, ceil(lack * 10**9 / rate))
         moments = [(tick, 0), *([] if ready is None else [(ready, 1)])]
         now, what = min([*moments, *([(times[come], 2)] if come < len(times) else [])])

@@ -25,7 +25,8 @@ def exact_rate(config: PacerConfig, rate: Fraction, bits: int, waiting: int, lin
     """The paper's equation, and its bounds."""
     eta = Fraction(config.eta, PARTS)
     measured = Fraction(bits * 10**9, config.interval_ns)
-    return min(max((1 - eta) * rate + eta * measured + config.beta * waiting, Fraction(line_bps, 100)), line_bps)
+    beta = Fraction(config.beta)
+    return min(max((1 - eta) * rate + eta * measured + beta * waiting, Fraction(line_bps, 100)), Fraction(line_bps))
 
 
 @given(
