@@ -32,6 +32,22 @@ class Queue(Frozen):
     """Instead of the threshold: a stock qdisc that manages the queue."""
 
 
+class Pacer(Frozen):
+    """A NIC's pacer: frames of flows that had marks wait, after segmentation, for the tokens of one bucket whose rate R
+    becomes (1 - eta) R + eta M / interval + beta Q each interval, of the bits M that came and the bits Q that wait
+    (HULL, NSDI 2012)."""
+
+    bucket_bytes: int
+    interval_ns: int
+    eta_ppm: int
+    beta: int
+    """1/s."""
+    probability_ppm: int
+    """That an acknowledgement with ECE takes its flow in."""
+    idle_ns: int
+    """A flow that sends nothing for so long is let go."""
+
+
 class Nic(Frozen):
     """What a host's port does beside sending frames: the offloads of a network interface card."""
 
@@ -49,6 +65,7 @@ class Nic(Frozen):
     ring_bytes: int | None = None
     """What a queue of the card takes of the `queue` in front of it, as with byte queue limits; None: there is nothing
     in front, the card's queue itself is the host's."""
+    pacer: Pacer | None = None
 
 
 class Port(Frozen):
