@@ -23,6 +23,7 @@ from fabriclab.lab.hosts.transport import (
     CONGESTION_CONTROLS,
     ECN_ALIASES,
     ECN_WORDS,
+    LARGEST_TIMESTAMP_ERROR_NS,
     LONGEST_RTO_NS,
     MOST_INITIAL_SEGMENTS,
     SHORTEST_RTO_NS,
@@ -246,6 +247,14 @@ HOST = Keys(
             or_none(MPTCP),
             "MPTCP for the traffic with `transport: mptcp`; the host's other flows are plain TCP.",
             plain("none"),
+        ),
+        Key(
+            "timestamp_error",
+            Quantity(DURATION, 0, LARGEST_TIMESTAMP_ERROR_NS),
+            "How far each delay is off that the host measures for senders with `congestion_control: dx`: anything "
+            "from minus to plus this, evenly.",
+            constant("TIMESTAMP_ERROR_NS"),
+            ("0.5 us",),
         ),
         Key(
             "nic",
