@@ -12,7 +12,7 @@ from math import gcd
 
 from fabriclab.compile.qdisc import loss_percent, wire_bytes
 from fabriclab.formats.framing import FRAMING_BYTES, LEAST_ON_LINE_BYTES
-from fabriclab.formats.plan.node import Nic, Node, Port
+from fabriclab.formats.plan.node import Nic, Node, Pacer, Port
 from fabriclab.formats.plan.switch import (
     Account,
     Pfc,
@@ -148,6 +148,16 @@ def _nic(nic: Nic) -> Iterator[str]:
         yield f"ring {nic.ring_bytes}"
     if nic.tx_queues > 1:
         yield f"tx_queues {nic.tx_queues}"
+    if nic.pacer is not None:
+        yield _pacer(nic.pacer)
+
+
+def _pacer(pacer: Pacer) -> str:
+    eta, probability = (f"{parts / 10_000:.4f}%" for parts in (pacer.eta_ppm, pacer.probability_ppm))
+    return (
+        f"pacer {pacer.bucket_bytes} interval {pacer.interval_ns}ns idle {pacer.idle_ns}ns eta {eta} beta {pacer.beta} "
+        f"probability {probability}"
+    )
 
 
 def _pool(index: int, pool: Pool) -> str:

@@ -14,7 +14,9 @@ from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.groups import GROUP_KEYS
 from fabriclab.lab.hosts.mptcp import MPTCP_KEYS
 from fabriclab.lab.hosts.nic import NIC_KEYS
+from fabriclab.lab.hosts.pacer import PACER_KEYS
 from fabriclab.lab.hosts.transport import HOST_KEYS
+from fabriclab.lab.ports.aqm import OWN_KEYS
 from fabriclab.lab.probes import PROBE_KEYS
 from fabriclab.lab.reading.canonical import Meaning, canonical
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
@@ -60,7 +62,7 @@ _MEANINGS: dict[str, Meaning] = {
     },
     **{"protocol": "word", "max_paths": "count", "keepalive": "duration", "hold": "duration", "bfd": "duration"},
     **{"bfd_multiplier": "count", "convergence_limit": "duration", "at": "duration", "action": "word", "loss": "word"},
-    **{"priorities": "counts", "until": "duration"},
+    **{"priorities": "counts", "until": "duration", "bucket": "size", "idle": "duration", "beta": "count"},
     **{"pcap": "word", "snaplen": "size", "file_limit": "size"},
     **{"ports": "word", "traffic": "word", "limit": "duration", "seed": "count"},
     **{
@@ -161,10 +163,11 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "groups":
         return [_names_in(document, "groups"), GROUP_KEYS]
     if first == "hosts":
-        # `aqm`, `mptcp` and `nic` are sections, and values where they are `none`.
-        parts = {"aqm": ("kind", *AQM_WORDS), "mptcp": MPTCP_KEYS, "nic": NIC_KEYS}
+        # `aqm`, `mptcp`, `nic` and its `pacer` are sections, and values where they are `none`.
+        parts = {"aqm": ("kind", *OWN_KEYS, *AQM_WORDS), "mptcp": MPTCP_KEYS, "nic": NIC_KEYS}
         hosts = ("default", *_names_in(document, "groups"), *names.hosts)
-        return [hosts, HOST_KEYS, *([parts[rest[1]]] if len(rest) > 2 and rest[1] in parts else [])]
+        pacer = [PACER_KEYS] if len(rest) > 3 and rest[1:3] == ["nic", "pacer"] else []
+        return [hosts, HOST_KEYS, *([parts[rest[1]]] if len(rest) > 2 and rest[1] in parts else []), *pacer]
     if first == "routing":
         return [ROUTING_KEYS]
     if first == "events":

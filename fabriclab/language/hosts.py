@@ -11,6 +11,14 @@ from fabriclab.lab.hosts.nic import (
     OFF,
     PACING,
 )
+from fabriclab.lab.hosts.pacer import (
+    LARGEST_BETA,
+    LARGEST_BUCKET_BYTES,
+    LONGEST_IDLE_NS,
+    LONGEST_INTERVAL_NS,
+    SHORTEST_INTERVAL_NS,
+    WHOLE_PPM,
+)
 from fabriclab.lab.hosts.transport import (
     CONGESTION_CONTROLS,
     ECN_ALIASES,
@@ -23,9 +31,9 @@ from fabriclab.lab.hosts.transport import (
 )
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.language.keys import Key, Keys, Named
-from fabriclab.language.ports import AQM
+from fabriclab.language.ports import AQM, OWN_QDISC
 from fabriclab.language.sources import constant, plain
-from fabriclab.language.values import Either, Flag, Number, Quantity, Text, Word, or_none
+from fabriclab.language.values import NONE, Either, Flag, Number, Percent, Quantity, Text, Word, or_none
 from fabriclab.units import DURATION, SIZE
 
 _SOCKET_BUFFER = Quantity(SIZE, SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES)
@@ -69,6 +77,44 @@ MPTCP = Keys(
             Number(0, MOST_ADDRESSES),
             "How many of the addresses that the peer announces a connection uses.",
             constant("MPTCP_ADD_ADDR_ACCEPTED"),
+        ),
+    ),
+)
+
+PACER = Keys(
+    "pacer",
+    "The pacer of a NIC",
+    (
+        Key(
+            "bucket",
+            Quantity(SIZE, 1, LARGEST_BUCKET_BYTES),
+            "What may leave at once, in bytes on the line. A larger frame waits until the bucket is full.",
+            constant("PACER_BUCKET_BYTES"),
+        ),
+        Key(
+            "interval",
+            Quantity(DURATION, SHORTEST_INTERVAL_NS, LONGEST_INTERVAL_NS),
+            "From one rate to the next: T_r of the paper.",
+            constant("PACER_INTERVAL_NS"),
+        ),
+        Key("eta", Percent(0, WHOLE_PPM), "What the newest measured rate weighs.", constant("PACER_ETA_PPM")),
+        Key(
+            "beta",
+            Number(0, LARGEST_BETA),
+            "What each bit that waits adds to the rate, in bits a second, with each interval.",
+            constant("PACER_BETA"),
+        ),
+        Key(
+            "probability",
+            Percent(0, WHOLE_PPM),
+            "That an acknowledgement with ECE (an echoed mark) has its flow paced from then on.",
+            constant("PACER_PROBABILITY_PPM"),
+        ),
+        Key(
+            "idle",
+            Quantity(DURATION, 0, LONGEST_IDLE_NS),
+            "A flow that sends nothing for so long is paced no longer: T_i.",
+            constant("PACER_IDLE_NS"),
         ),
     ),
 )
@@ -121,6 +167,13 @@ NIC = Keys(
             "so one burst may stand above it. Without a qdisc there, the card's queue is the host's `queue`.",
             constant("RING_BYTES"),
             ("24 KB",),
+        ),
+        Key(
+            "pacer",
+            or_none(PACER),
+            "HULL's hardware pacer: frames of flows that had marks wait behind the segmentation for tokens, whose rate "
+            "follows what these flows send; all other frames pass by.",
+            plain("none"),
         ),
     ),
 )
@@ -185,7 +238,7 @@ HOST = Keys(
         ),
         Key(
             "aqm",
-            or_none(AQM),
+            Either((AQM, OWN_QDISC, NONE)),
             "What manages that queue, with the words of a switch's `aqm`.",
             plain("none"),
         ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from fabriclab.formats.plan.node import Nic, Queue
+from fabriclab.formats.plan.node import Nic, Pacer, Queue
 from fabriclab.formats.plan.switch import Account, QosMaps, Scheduler, SwitchPort, SwitchQueue
 from fabriclab.lab.hosts.nic import WrittenNic
+from fabriclab.lab.hosts.pacer import WrittenPacer
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import value_or
@@ -30,6 +31,20 @@ def resolve_nic(written: WrittenNic, queue: Queue) -> Nic:
         interrupt_delay_us=value_or(written.interrupt_delay, defaults.INTERRUPT_DELAY_NS) // _NS_PER_US,
         tx_queues=tx_queues,
         ring_bytes=value_or(written.ring, defaults.RING_BYTES) if has_front else None,
+        pacer=_resolve_pacer(written.pacer),
+    )
+
+
+def _resolve_pacer(written: WrittenPacer | None) -> Pacer | None:
+    if written is None or written.is_none:
+        return None
+    return Pacer(
+        bucket_bytes=value_or(written.bucket, defaults.PACER_BUCKET_BYTES),
+        interval_ns=value_or(written.interval, defaults.PACER_INTERVAL_NS),
+        eta_ppm=value_or(written.eta, defaults.PACER_ETA_PPM),
+        beta=value_or(written.beta, defaults.PACER_BETA),
+        probability_ppm=value_or(written.probability, defaults.PACER_PROBABILITY_PPM),
+        idle_ns=value_or(written.idle, defaults.PACER_IDLE_NS),
     )
 
 

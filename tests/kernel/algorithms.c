@@ -8,6 +8,7 @@
 
 #include "dwrr.h"
 #include "line.h"
+#include "pacer.h"
 #include "pause_watchdog.h"
 #include "pfc.h"
 #include "phantom_queue.h"
@@ -63,6 +64,58 @@ void phantom_marks(u64 rate_bps, u64 threshold_bytes, int frames, const u64 *tim
 	switch_phantom_configure(&config, rate_bps, threshold_bytes);
 	for (i = 0; i < frames; i++)
 		marks[i] = switch_phantom_send(&config, &line, times[i], bytes[i]);
+}
+
+/*
+ * Frames of paced flows that come at `times`, from the first on: when each goes. `rates` gets
+ * the rate after each of `ticks` intervals.
+ */
+void pacer_run(const struct switch_pacer_config *config, u64 line_bps, int frames, const u64 *times,
+	       const u32 *bytes, int ticks, u64 *starts, u64 *rates)
+{
+	struct switch_pacer_bucket bucket;
+	int come = 0, gone = 0, tick = 0;
+	u64 waiting = 0;
+
+	switch_pacer_begin(config, &bucket, line_bps, times[0]);
+	while (gone < frames || tick < ticks) {
+		u64 ready = gone < come ? switch_pacer_ready(config, &bucket, bytes[gone]) : ~0ULL;
+		u64 next = come < frames ? times[come] : ~0ULL;
+
+		if (bucket.tick_ns <= switch_min(ready, next)) {
+			switch_pacer_tick(config, &bucket, waiting, line_bps);
+			if (tick < ticks)
+				rates[tick++] = bucket.rate_bps;
+		} else if (ready <= next) {
+			starts[gone] = ready;
+			switch_pacer_take(config, &bucket, ready, bytes[gone]);
+			waiting -= 8ULL * bytes[gone++];
+		} else {
+			switch_pacer_fill(config, &bucket, next);
+			bucket.bits += 8ULL * bytes[come];
+			waiting += 8ULL * bytes[come++];
+		}
+	}
+}
+
+u64 pacer_rate(const struct switch_pacer_config *config, u64 rate_bps, u64 bits, u64 waiting,
+	       u64 line_bps)
+{
+	return switch_pacer_rate(config, rate_bps, bits, waiting, line_bps);
+}
+
+bool pacer_takes_in(u32 probability, u32 random)
+{
+	struct switch_pacer_config config = { .probability = probability };
+
+	return switch_pacer_takes_in(&config, random);
+}
+
+bool pacer_lets_go(u64 idle_ns, u64 last, u64 now)
+{
+	struct switch_pacer_config config = { .idle_ns = idle_ns };
+
+	return switch_pacer_lets_go(&config, last, now);
 }
 
 u64 wred_probability(u64 min, u64 max, u64 probability, u64 length)

@@ -19,12 +19,13 @@ HEADERS = HERE.parents[1] / "images/machine/kernel/tree/net/sched/switch_port"
 def algorithms(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The algorithm headers, compiled for the host with every check that the compiler has."""
     loaded = compiled(HERE / "algorithms.c", tmp_path_factory.mktemp("algorithms"), f"-I{HEADERS}")
-    for name in ("line_time", "wred_probability", "buffer_used", "buffer_headroom", "cells", "pause_ns"):
+    for name in ("line_time", "wred_probability", "buffer_used", "buffer_headroom", "cells", "pause_ns", "pacer_rate"):
         getattr(loaded, name).restype = ctypes.c_uint64
     for name in ("buffer_pool_shared", "buffer_pool_headroom", "buffer_pool_free"):
         getattr(loaded, name).restype = ctypes.c_uint64
     loaded.buffer_new.restype = ctypes.c_void_p
-    loaded.buffer_may_resume.restype = ctypes.c_bool
+    for name in ("buffer_may_resume", "pacer_takes_in", "pacer_lets_go"):
+        getattr(loaded, name).restype = ctypes.c_bool
     return loaded
 
 

@@ -17,6 +17,11 @@
  *						PFC frames for a bit mask of priorities
  *	port-tool receive PORT NS		for so long; a line for each datagram: time in ns,
  *						bytes, ECN bits, number
+ *	port-tool segments ADDRESS FROM TO FLAGS BYTES COUNT START_NS
+ *						TCP segments of no connection, all at once: ports,
+ *						flags in hex, BYTES of payload
+ *	port-tool capture PORT NS		segments to that port, as with receive; their number is
+ *						that of their sequence
  *
  * Times are since the epoch, times of arrival CLOCK_REALTIME.
  */
@@ -82,6 +87,10 @@ int main(int count, char **arguments)
 		send_pauses(arguments + 2);
 	else if (!strcmp(verb, "receive") && count == 4)
 		receive_datagrams(atoi(arguments[2]), atoll(arguments[3]));
+	else if (!strcmp(verb, "segments") && count == 9)
+		send_segments(arguments + 2);
+	else if (!strcmp(verb, "capture") && count == 4)
+		receive_segments(atoi(arguments[2]), atoll(arguments[3]));
 	else
 		return 2;
 	return 0;

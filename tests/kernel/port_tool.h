@@ -23,4 +23,8 @@ void send_bursts(char **arguments);
 void send_pauses(char **arguments);
 void receive_datagrams(int port, int64_t duration);
 
+/* port_segments.c */
+void send_segments(char **arguments);
+void receive_segments(int port, int64_t duration);
+
 #endif

@@ -52,6 +52,29 @@ def phantom_marks(
     return [bool(mark) for mark in marks]
 
 
+class PacerConfig(ctypes.Structure):
+    """struct switch_pacer_config; eta and probability in parts of 2^32."""
+
+    _fields_ = (
+        ("bucket_bytes", ctypes.c_uint64),
+        ("interval_ns", ctypes.c_uint64),
+        ("idle_ns", ctypes.c_uint64),
+        ("eta", ctypes.c_uint32),
+        ("beta", ctypes.c_uint32),
+        ("probability", ctypes.c_uint32),
+    )
+
+
+def paced(
+    library: ctypes.CDLL, config: PacerConfig, line_bps: int, times: Sequence[int], sizes: Sequence[int], ticks: int
+) -> tuple[list[int], list[int]]:
+    """When frames of paced flows go, and the rate after each of `ticks` intervals."""
+    starts, rates = u64([0] * len(times)), u64([0] * ticks)
+    line = ctypes.c_uint64(line_bps)
+    library.pacer_run(ctypes.byref(config), line, len(times), u64(times), u32(sizes), ticks, starts, rates)
+    return list(starts), list(rates)
+
+
 def wred_probability(library: ctypes.CDLL, minimum: int, maximum: int, probability: int, length: int) -> int:
     return int(library.wred_probability(*map(ctypes.c_uint64, (minimum, maximum, probability, length))))
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 NO_POOL = 255
+POOLS = 4
 UNLIMITED = 2**64 - 1
 STRICT, DWRR, WRR = range(3)
 ECN, KEEP_NON_ECT, BY_DELAY = 1, 2, 4
 STORM_DROP, STORM_FORWARD = range(2)
 DROPS = ("queue_limit", "queue_pool", "ingress", "voq", "wred", "storm", "reset")
 MARKS = ("wred", "phantom")
+PACER = 18
 _NESTED = 0x8000
 _RTM_NEWQDISC, _RTM_NEWTCLASS = 36, 40
 _TCA_OPTIONS, _TCA_STATS2, _TCA_STATS_APP = 2, 7, 4
@@ -127,6 +129,22 @@ class Pfc:
 
 
 @dataclass(frozen=True)
+class Pacer:
+    """struct tc_switch_pacer: bytes, ns, parts of one."""
+
+    bucket: int = 3_000
+    interval_ns: int = 64_000
+    idle_ns: int = 10_000_000
+    eta: float = 0.125
+    beta: int = 16
+    probability: float = 0.125
+
+    def pack(self) -> bytes:
+        eta, probability = (round(part * (2**32 - 1)) for part in (self.eta, self.probability))
+        return struct.pack("=QQQIIII", self.bucket, self.interval_ns, self.idle_ns, eta, self.beta, probability, 0)
+
+
+@dataclass(frozen=True)
 class Port:
     """The options of one port. None: not in the message."""
 
@@ -137,6 +155,7 @@ class Port:
     loss: int | None = None
     maps: Mapping[int, Sequence[int]] = field(default_factory=dict)
     pfc: Pfc | None = None
+    pacer: Pacer | None = None
     cell: int | None = None
     pools: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     queues: Sequence[Queue] = ()
@@ -156,6 +175,8 @@ class Port:
         parts += [attribute(kind, bytes(entries)) for kind, entries in self.maps.items()]
         if self.pfc:
             parts.append(attribute(12, self.pfc.pack()))
+        if self.pacer:
+            parts.append(attribute(PACER, self.pacer.pack()))
         if self.cell is not None or self.pools:
             pools = [
                 attribute(2, struct.pack("=QQII", size, headroom, index, 0))
@@ -178,6 +199,7 @@ def _named(names: Sequence[str], values: Sequence[int]) -> dict[str, Any]:
 
 
 _POOL = ("size", "reserved", "used", "watermark", "headroom", "headroom_watermark")
+_PACER = ("bytes", "packets", "rate_bps", "flows", "taken_in", "passed", "held", "watermark_bytes")
 _PORT = ("marks", "drops", "pauses_sent", "pauses_received", "wire_frames", "lost", "ports")
 _QUEUE = ("bytes", "packets", "cells", "watermark_bytes", "sent_bytes", "sent_packets")
 _GROUP = (
@@ -193,8 +215,9 @@ _GROUP = (
 
 
 def port_stats(words: Sequence[int]) -> dict[str, Any]:
-    pools = [_named(_POOL, words[start : start + len(_POOL)]) for start in range(len(_PORT), len(words), len(_POOL))]
-    return {**_named(_PORT, words[: len(_PORT)]), "pools": pools}
+    end = len(_PORT) + POOLS * len(_POOL)
+    pools = [_named(_POOL, words[start : start + len(_POOL)]) for start in range(len(_PORT), end, len(_POOL))]
+    return {**_named(_PORT, words[: len(_PORT)]), "pools": pools, "pacer": _named(_PACER, words[end:])}
 
 
 def queue_stats(words: Sequence[int]) -> dict[str, Any]:

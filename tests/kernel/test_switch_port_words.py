@@ -23,6 +23,7 @@ from switch_port import (
     WRR,
     Account,
     Group,
+    Pacer,
     Pfc,
     Port,
     Queue,
@@ -82,6 +83,9 @@ PORTS = {
     ),
     "rate 1000000000bit pfc 7,0 watchdog 1ms 2ms drop": Port(
         pfc=Pfc(1 << 7 | 1, detection_ns=1_000_000, restoration_ns=2_000_000)
+    ),
+    "rate 1000000000bit pacer 3000 interval 64000ns idle 10000000ns eta 12.5000% beta 16 probability 12.5000%": Port(
+        pacer=Pacer()
     ),
     "rate 1000000000bit queue 0 queue 7 strict": Port(queues=[Queue(0), Queue(7)]),
     "rate 1000000000bit queue 0 limit 64000": Port(queues=[Queue(0, Account(limit=64_000))]),

@@ -11,7 +11,7 @@ from fabriclab.compile import compile_node
 from fabriclab.compile.machine import compile_job
 from fabriclab.compile.port import marking_handles, queue_handle
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.plan.node import Nic, Queue
+from fabriclab.formats.plan.node import Nic, Pacer, Queue
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
@@ -79,6 +79,19 @@ def test_a_host_behind_pauses_keeps_its_classes_apart(tmp_path: Path) -> None:
         resolve_plan(parse_lab(directory), {})
 
 
+def test_a_pacer_has_the_papers_constants_and_what_is_written(tmp_path: Path) -> None:
+    plan = planned(
+        tmp_path, "{default: {nic: {pacer: {}}}, h2: {nic: {pacer: {bucket: 6 KB}}}, h3: {nic: {pacer: none}}}"
+    )
+    paper = Pacer(
+        bucket_bytes=3_000, interval_ns=64_000, eta_ppm=125_000, beta=16, probability_ppm=125_000, idle_ns=10_000_000
+    )
+    pacers = [port.nic and port.nic.pacer for port in (plan.node(host).ports[0] for host in ("h1", "h2", "h3"))]
+    assert pacers == [paper, paper.model_copy(update={"bucket_bytes": 6_000}), None]
+    words = " pacer 3000 interval 64000ns idle 10000000ns eta 12.5000% beta 16 probability 12.5000% "
+    assert words in compile_node(plan.node("h1"), plan).tc
+
+
 def test_pid_1_is_told_of_nics_alone(tmp_path: Path) -> None:
     plan = planned(tmp_path, "{h1: {nic: {gro: on}}}")
     nodes = {node["name"]: node for node in compile_job(plan)["nodes"]}
@@ -111,6 +124,9 @@ def test_the_sampler_finds_the_marks_in_front_of_the_card(tmp_path: Path) -> Non
         ("{pacing: cake}", r"hosts.h1.nic.pacing: .*fq"),
         ("{pacing: fq}, aqm: {kind: codel}", r"hosts.h1.nic.pacing: asks for fq .* aqm says codel"),
         ("{speed: 10 Gbps}", r"hosts.h1.nic.speed: unknown key"),
+        ("{pacer: on}", r"hosts.h1.nic.pacer: 'on' stands here; a mapping of bucket"),
+        ("{pacer: {bucket: 2 MB}}", r"hosts.h1.nic.pacer.bucket: "),
+        ("{pacer: {eta: 120 %}}", r"hosts.h1.nic.pacer.eta: "),
         ("fast", r"hosts.h1.nic: 'fast' stands here; a mapping of tso, gro"),
     ],
 )

@@ -42,6 +42,6 @@ def test_errors_of_the_stamps_do_not_stop_it(tmp_path: Path) -> None:
 
 def test_beside_others_it_starves(tmp_path: Path) -> None:
     run = lab(tmp_path, "variant=beside-cubic")
-    shares = settled(run, "tcp").group_by("node").agg((pl.col("bytes_acked").max() - pl.col("bytes_acked").min()))
+    shares = settled(run, "tcp").group_by("node").agg(pl.col("bytes_acked").max() - pl.col("bytes_acked").min())
     by_node = dict(shares.iter_rows())
     assert by_node["h1"] < 0.1 * by_node["h2"]

@@ -8,7 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
-from fabriclab.qdiscs import QDISCS, Qdisc
+from fabriclab.qdiscs import QDISCS, Own, Qdisc
 
 Role = Literal["host", "switch"]
 
@@ -16,7 +16,7 @@ Role = Literal["host", "switch"]
 if TYPE_CHECKING:
     AnyQdisc = Qdisc
 else:
-    AnyQdisc = Annotated[Union[QDISCS], Field(discriminator="kind")]  # noqa: UP007 - of a tuple, which | does not take
+    AnyQdisc = Annotated[Union[(*QDISCS, Own)], Field(discriminator="kind")]
 
 
 class Queue(Frozen):
@@ -30,6 +30,22 @@ class Queue(Frozen):
     RED hardware drops it (RFC 8257, section 4.4)."""
     aqm: AnyQdisc | None = None
     """Instead of the threshold: a stock qdisc that manages the queue."""
+
+
+class Pacer(Frozen):
+    """A NIC's pacer: frames of flows that had marks wait, after segmentation, for the tokens of one bucket whose rate R
+    becomes (1 - eta) R + eta M / interval + beta Q each interval, of the bits M that came and the bits Q that wait
+    (HULL, NSDI 2012)."""
+
+    bucket_bytes: int
+    interval_ns: int
+    eta_ppm: int
+    beta: int
+    """1/s."""
+    probability_ppm: int
+    """That an acknowledgement with ECE takes its flow in."""
+    idle_ns: int
+    """A flow that sends nothing for so long is let go."""
 
 
 class Nic(Frozen):
@@ -49,6 +65,7 @@ class Nic(Frozen):
     ring_bytes: int | None = None
     """What a queue of the card takes of the `queue` in front of it, as with byte queue limits; None: there is nothing
     in front, the card's queue itself is the host's."""
+    pacer: Pacer | None = None
 
 
 class Port(Frozen):

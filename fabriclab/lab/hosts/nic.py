@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 
+from fabriclab.lab.hosts.pacer import WrittenPacer, override_pacer, read_pacer
 from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.lab.reading.document import ScalarValue
@@ -12,7 +13,7 @@ from fabriclab.lab.reading.problems import Place, Problems, listed, shown
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.units import parse_size
 
-NIC_KEYS = ("tso", "gro", "interrupt_delay", "queues", "pacing", "ring")
+NIC_KEYS = ("tso", "gro", "interrupt_delay", "queues", "pacing", "ring", "pacer")
 OFF = "off"
 LEAST_TSO_BYTES, MOST_TSO_BYTES = 3000, 65_536
 """Two full segments and more; GSO_LEGACY_MAX_SIZE, include/linux/netdevice.h."""
@@ -36,6 +37,7 @@ class WrittenNic:
     queues: Written[int] | None = None
     pacing: Written[str] | None = None
     ring: Written[int] | None = None
+    pacer: WrittenPacer | None = None
     place: Place | None = field(default=None, compare=False)
     """Where it is written."""
 
@@ -58,6 +60,7 @@ def read_nic(host: Section) -> WrittenNic | None:
         queues=section.count("queues", 1, MOST_TX_QUEUES, "queues of the card"),
         pacing=section.choice("pacing", PACING),
         ring=section.size("ring", 1, LARGEST_BUFFER_BYTES),
+        pacer=read_pacer(section),
         place=section.place,
     )
 
@@ -102,4 +105,5 @@ def override_nic(base: WrittenNic | None, over: WrittenNic | None) -> WrittenNic
     """Return `base` overridden key by key; `none` on either side leaves nothing of the base."""
     if base is None or over is None or base.is_none or over.is_none:
         return base if over is None else over
-    return replace(base, **{one.name: value for one in fields(over) if (value := getattr(over, one.name)) is not None})
+    written = {one.name: value for one in fields(over) if (value := getattr(over, one.name)) is not None}
+    return replace(base, **{**written, "pacer": override_pacer(base.pacer, over.pacer)})

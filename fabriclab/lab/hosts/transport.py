@@ -118,7 +118,7 @@ def _read_host(section: Section, names: Names) -> WrittenTransport:
         receive_buffer=section.size("receive_buffer", SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
         send_buffer=section.size("send_buffer", SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
         queue=section.size("queue", 1, LARGEST_BUFFER_BYTES),
-        aqm=read_aqm(section),
+        aqm=read_aqm(section, names),
         mptcp=read_mptcp(section),
         nic=read_nic(section),
         timestamp_error=section.duration(

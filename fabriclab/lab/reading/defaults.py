@@ -48,6 +48,14 @@ RING_BYTES = 24_000
 """Some 16 full frames. Byte queue limits come to the least with which a card is never idle while there is something to
 send (lib/dynamic_queue_limits.c); one burst may always stand above it."""
 
+PACER_BUCKET_BYTES = 3_000
+"""24 kbit; HULL (NSDI 2012, section 5), as the five that follow."""
+PACER_INTERVAL_NS = 64_000
+PACER_ETA_PPM = 125_000
+PACER_BETA = 16
+PACER_PROBABILITY_PPM = 125_000
+PACER_IDLE_NS = 10_000_000
+
 NON_ECT = "drop"
 """RED hardware drops above the threshold what it cannot mark (RFC 8257, section 4.4)."""
 

@@ -32,6 +32,7 @@ pub mod port {
     pub const GROUP: u16 = 15;
     pub const RING: u16 = 16;
     pub const TX_QUEUES: u16 = 17;
+    pub const PACER: u16 = 18;
 }
 
 /// `enum tc_switch_storm_action`

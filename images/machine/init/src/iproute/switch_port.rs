@@ -4,6 +4,7 @@
 //! ```text
 //! rate RATEbit [delay TIMEns] [overhead BYTES] [mpu BYTES] [loss PERCENT%] [cell BYTES]
 //! [memory POOL BYTES [HEADROOM]]... [ring BYTES] [tx_queues N]
+//! [pacer BYTES interval TIMEns idle TIMEns eta PERCENT% beta N probability PERCENT%]
 //! [dscp_to_tc N,... (64)] [tc_to_queue N,... (8)] [tc_to_group ...] [priority_to_queue ...] [priority_to_group ...]
 //! [pfc none | PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
 //! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES]
@@ -27,7 +28,7 @@ use super::words::{self, Words};
 use super::Interfaces;
 use netlink::switch_port::{self, storm};
 use netlink::Request;
-use options::{Pfc, Pool, Port};
+use options::{Pacer, Pfc, Pool, Port};
 
 /// The kind's name.
 pub(super) const KIND: &str = "switch_port";
@@ -44,12 +45,7 @@ const QUANTA_DEFAULT: u16 = u16::MAX;
 /// What is wrong with a line: the word, and what would be right.
 type Parsed<T> = Result<T, String>;
 
-/// Does a batch file have lines of this kind? Such a file can't be left to the real tool.
-pub(super) fn is_named_in(text: &str) -> bool {
-    text.lines().any(is_named)
-}
-
-/// Is this line of this kind?
+/// Is this line of this kind? A file that has one can't be left to the real tool.
 pub(super) fn is_named(line: &str) -> bool {
     !line.trim_start().starts_with('#') && line.split_ascii_whitespace().any(|word| word == KIND)
 }
@@ -97,6 +93,7 @@ fn read(words: &mut Words) -> Parsed<Port> {
                 &mut port.tx_queues,
                 number(words, word, 1, QUEUES)? as u8,
             )?,
+            "pacer" => once(word, &mut port.pacer, pacer(words)?)?,
             "memory" => memory(words, &mut port.pools)?,
             "pfc" => once(word, &mut port.pfc, pfc(words)?)?,
             "queue" => queue::queue(words, &mut port.queues)?,
@@ -168,6 +165,32 @@ fn pfc(words: &mut Words) -> Parsed<Pfc> {
         quanta: quanta.unwrap_or(QUANTA_DEFAULT),
         priorities,
         storm_action,
+    })
+}
+
+/// `BYTES interval TIMEns idle TIMEns eta PERCENT% beta N probability PERCENT%`, in this order
+fn pacer(words: &mut Words) -> Parsed<Pacer> {
+    let named = |words: &mut Words, name: &str| match words.take(name) {
+        true => Ok(()),
+        false => Err(format!("pacer: {name} is missing")),
+    };
+    let bucket = bytes(words, "pacer")?;
+    named(words, "interval")?;
+    let interval_ns = time(words, "interval")?;
+    named(words, "idle")?;
+    let idle_ns = time(words, "idle")?;
+    named(words, "eta")?;
+    let eta = percent(words, "eta")?;
+    named(words, "beta")?;
+    let beta = number(words, "beta", 0, u32::MAX.into())? as u32;
+    named(words, "probability")?;
+    Ok(Pacer {
+        bucket,
+        interval_ns,
+        idle_ns,
+        eta,
+        beta,
+        probability: percent(words, "probability")?,
     })
 }
 

@@ -17,6 +17,7 @@ pub(super) struct Port {
     /// Bytes that a queue takes of the qdisc in front of it.
     pub(super) ring: Option<u64>,
     pub(super) tx_queues: Option<u8>,
+    pub(super) pacer: Option<Pacer>,
     pub(super) maps: Maps,
     pub(super) pfc: Option<Pfc>,
     pub(super) cell: Option<u32>,
@@ -54,6 +55,16 @@ pub(super) struct Pfc {
     /// A bit each.
     pub(super) priorities: u8,
     pub(super) storm_action: u8,
+}
+
+pub(super) struct Pacer {
+    pub(super) bucket: u64,
+    pub(super) interval_ns: u64,
+    pub(super) idle_ns: u64,
+    /// Of 2^32 - 1, as `probability`.
+    pub(super) eta: u32,
+    pub(super) beta: u32,
+    pub(super) probability: u32,
 }
 
 pub(super) struct Pool {
@@ -122,6 +133,7 @@ pub(super) fn message(mut request: Request, port: &Port) -> Request {
             add(options, *kind, map.as_ref(), |map| map.clone());
         }
         add(options, port::PFC, port.pfc.as_ref(), Pfc::bytes);
+        add(options, port::PACER, port.pacer.as_ref(), Pacer::bytes);
         add_buffer(options, port);
         for queue in &port.queues {
             options.nest_flagged(port::QUEUE, |nest| queue.add_to(nest));
@@ -188,6 +200,17 @@ impl Pfc {
         let mut bytes = words(&[self.reaction_ns, self.detection_ns, self.restoration_ns]);
         bytes.extend_from_slice(&self.quanta.to_ne_bytes());
         bytes.extend_from_slice(&[self.priorities, self.storm_action, 0, 0, 0, 0]);
+        bytes
+    }
+}
+
+impl Pacer {
+    /// struct tc_switch_pacer
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = words(&[self.bucket, self.interval_ns, self.idle_ns]);
+        for part in [self.eta, self.beta, self.probability, 0] {
+            bytes.extend_from_slice(&part.to_ne_bytes());
+        }
         bytes
     }
 }

@@ -183,7 +183,7 @@ void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop 
 	port->stats.drops++;
 }
 
-/* Takes in a frame that is classed. */
+/* Takes in a frame that is classed, if there is room for it; else it is still the caller's. */
 static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	struct switch_frame *frame = switch_frame(skb);
@@ -204,10 +204,25 @@ static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 n
 		skb_orphan_partial(skb);
 	__qdisc_enqueue_tail(skb, &port->queue[frame->queue].frames);
 	port->backlogged |= BIT(frame->queue);
-	/* A port that is busy and has nobody paused goes on at the time of its event. */
-	if (port->stopped || !timerqueue_node_queued(&port->event) || !switch_port_busy(port, now))
-		switch_port_run(port, now);
 	return NET_XMIT_SUCCESS;
+}
+
+/* Puts a frame that is classed into its queue, or into the pacer. */
+static int switch_port_admit_classed(struct switch_port *port, struct sk_buff *skb, u64 now)
+{
+	int verdict = NET_XMIT_SUCCESS;
+
+	if (!switch_pacer_holds(port, skb, now))
+		verdict = switch_port_take(port, skb, now);
+	/*
+	 * A port that is busy and has nobody paused goes on at the time of its event; a
+	 * pacer's event is not the line's.
+	 */
+	if (verdict == NET_XMIT_SUCCESS &&
+	    (port->stopped || port->pacer || !timerqueue_node_queued(&port->event) ||
+	     !switch_port_busy(port, now)))
+		switch_port_run(port, now);
+	return verdict;
 }
 
 /*
@@ -217,7 +232,7 @@ static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 n
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	switch_classify(port, skb, now);
-	return switch_port_take(port, skb, now);
+	return switch_port_admit_classed(port, skb, now);
 }
 
 /* The same, into a queue that was chosen before. */
@@ -225,6 +240,13 @@ int switch_port_enqueue_at(struct switch_port *port, struct sk_buff *skb, int qu
 {
 	switch_classify(port, skb, now);
 	switch_frame(skb)->queue = queue;
-	return switch_port_take(port, skb, now);
+	return switch_port_admit_classed(port, skb, now);
 }
 
+/* A frame that has waited for the pacer comes to its queue; the port runs anyway. */
+void switch_port_enqueue_paced(struct switch_port *port, struct sk_buff *skb, u64 now)
+{
+	switch_frame(skb)->time_ns = now;
+	if (switch_port_take(port, skb, now) != NET_XMIT_SUCCESS)
+		kfree_skb_reason(skb, SKB_DROP_REASON_QDISC_DROP);
+}

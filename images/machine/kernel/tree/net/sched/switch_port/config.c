@@ -229,7 +229,8 @@ int switch_port_configure(struct switch_port *port, struct nlattr *options, bool
 		switch_check_scheduling(change);
 	if (!error) {
 		switch_summarise(&change->config);
-		error = switch_allocate(port, &change->config);
+		error = switch_allocate(port, &change->config) ?:
+			switch_pacer_prepare(port, &change->config.pacer, extack);
 	}
 	if (!error)
 		switch_commit(change);

@@ -66,6 +66,7 @@ int switch_port_dump_config(struct switch_port *port, struct sk_buff *skb)
 	       nla_put_u8(skb, TCA_SWITCH_PORT_TX_QUEUES, config->tx_queues) ?:
 	       switch_put_maps(skb, &config->maps) ?:
 	       nla_put(skb, TCA_SWITCH_PORT_PFC, sizeof(config->pfc), &config->pfc) ?:
+	       switch_pacer_dump(port, skb) ?:
 	       switch_put_buffer(skb, port->chip);
 }
 
@@ -196,6 +197,8 @@ void switch_port_read_stats(struct switch_port *port, struct tc_switch_port_xsta
 	*stats = port->stats;
 	stats->wire_frames = port->wire.qlen;
 	stats->ports = port->chip->ports;
+	if (port->pacer)
+		switch_pacer_read_stats(port, &stats->pacer);
 	for (number = 0; number < TC_SWITCH_POOLS; number++)
 		switch_pool_read_stats(port->chip, &port->chip->pool[number], &stats->pool[number]);
 }

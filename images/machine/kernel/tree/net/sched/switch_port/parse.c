@@ -29,6 +29,7 @@ static const struct nla_policy switch_port_policy[TCA_SWITCH_PORT_MAX + 1] = {
 	[TCA_SWITCH_PORT_GROUP] = { .type = NLA_NESTED },
 	[TCA_SWITCH_PORT_RING] = { .type = NLA_U64 },
 	[TCA_SWITCH_PORT_TX_QUEUES] = NLA_POLICY_RANGE(NLA_U8, 1, SWITCH_QUEUES),
+	[TCA_SWITCH_PORT_PACER] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_pacer)),
 };
 
 static const struct nla_policy switch_buffer_policy[TCA_SWITCH_BUFFER_MAX + 1] = {
@@ -374,6 +375,7 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 	       switch_parse_maps(change, tb) ?:
 	       switch_parse_nic(change, tb) ?:
 	       switch_parse_pfc(change, tb[TCA_SWITCH_PORT_PFC]) ?:
+	       switch_pacer_parse(change, tb[TCA_SWITCH_PORT_PACER]) ?:
 	       switch_parse_buffer(change, tb[TCA_SWITCH_PORT_BUFFER], first) ?:
 	       switch_parse_queues(change, options);
 }

@@ -7,11 +7,6 @@
 
 /* -- Service ----------------------------------------------------------------------------------- */
 
-static u32 switch_port_wire_bytes(const struct switch_port *port, const struct sk_buff *skb)
-{
-	return switch_wire_bytes(qdisc_pkt_len(skb), port->config.overhead, port->config.mpu);
-}
-
 /* Of `queues` those whose bucket has tokens. */
 static u32 switch_port_in_rate(const struct switch_port *port, u32 queues, u64 now)
 {
@@ -68,7 +63,7 @@ static int switch_port_pick(struct switch_port *port, u64 now)
 	for (number = 0; number < SWITCH_QUEUES; number++)
 		if (ready & BIT(number))
 			heads[number] =
-				switch_port_wire_bytes(port, port->queue[number].frames.head);
+				switch_frame_wire_bytes(port, port->queue[number].frames.head);
 	return switch_schedule(&port->round, port->config.share, ready, heads);
 }
 
@@ -116,7 +111,7 @@ static void switch_port_send(struct switch_port *port, struct sk_buff *skb, u64 
 static void switch_port_send_control(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	port->stats.pauses_sent++;
-	switch_port_send(port, skb, now, switch_port_wire_bytes(port, skb));
+	switch_port_send(port, skb, now, switch_frame_wire_bytes(port, skb));
 }
 
 /* A frame leaves its queue for the line: its memory is free from now on. */
@@ -151,7 +146,7 @@ static void switch_port_serve(struct switch_port *port, u64 now)
 		if (number < 0)
 			return;
 		skb = switch_queue_pop(port, number);
-		wire_bytes = switch_port_wire_bytes(port, skb);
+		wire_bytes = switch_frame_wire_bytes(port, skb);
 		if (switch_aqm_departure(port, number, skb, now, wire_bytes))
 			break;
 		switch_drop_queued(port, skb, TC_SWITCH_DROP_WRED, now);
@@ -205,8 +200,11 @@ static void switch_port_schedule(struct switch_port *port, u64 now)
 	if (port->backlogged || port->control.head)
 		next = busy ? port->line.free_ns : switch_port_next_tokens(port);
 	next = min(next, switch_pause_next(port));
+	if (port->pacer)
+		next = min(next, switch_pacer_next(port));
 	switch_port_set_waiting(port, next != SWITCH_NEVER &&
-				      (port->stopped || (!busy && port->backlogged)));
+				      (port->stopped || switch_pacer_waits(port) ||
+				       (!busy && port->backlogged)));
 	switch_port_set_event(port, next);
 }
 
@@ -224,6 +222,8 @@ void switch_port_kick(struct switch_port *port, u64 now)
 void switch_port_run(struct switch_port *port, u64 now)
 {
 	switch_pause_run(port, now);
+	if (port->pacer)
+		switch_pacer_run(port, now);
 	if (!switch_port_busy(port, now))
 		switch_port_serve(port, now);
 	switch_port_schedule(port, now);
@@ -290,6 +290,7 @@ void switch_port_reset(struct switch_port *port, u64 now)
 	switch_list_purge(&port->received);
 	switch_list_purge(&port->wire);
 	switch_pause_reset(port, now);
+	switch_pacer_reset(port);
 	memset(&port->round, 0, sizeof(port->round));
 	port->line.free_ns = now;
 	switch_port_schedule(port, now);

@@ -146,6 +146,7 @@ static void switch_qdisc_destroy(struct Qdisc *sch)
 	switch_nic_destroy(port);
 	if (!port->chip)
 		return;
+	switch_pacer_destroy(port);
 	switch_qdisc_reset(sch);
 	switch_port_unconfigure(port);
 	switch_chip_leave(port);

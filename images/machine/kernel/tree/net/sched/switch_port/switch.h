@@ -28,6 +28,7 @@
 
 #include "dwrr.h"
 #include "line.h"
+#include "pacer.h"
 #include "pause_watchdog.h"
 #include "pfc.h"
 #include "phantom_queue.h"
@@ -38,6 +39,7 @@
 
 #define SWITCH_SLOTS (TC_SWITCH_PORTS + 1)
 #define SWITCH_CPU_SLOT 0	/* frames that the switch sends itself */
+#define SWITCH_PACER_CHAINS 64
 
 struct switch_port;
 
@@ -90,6 +92,7 @@ struct switch_port_config {
 	bool shaped;			/* some queue has a bucket */
 	u64 ring_bytes;			/* that a queue takes of the qdisc in front of it */
 	u8 tx_queues;			/* to which a host's flows are spread; else by class */
+	struct switch_pacer_config pacer;
 };
 
 /* A change of it in the making. */
@@ -204,7 +207,9 @@ struct switch_port {
 	struct Qdisc *front[SWITCH_QUEUES];	/* of a host's port; NULL: none */
 	struct qdisc_watchdog refill;	/* when half of a ring has left */
 
-	u64 bytes, packets;		/* of all queues */
+	struct switch_pacer *pacer;	/* NULL: never had one */
+
+	u64 bytes, packets;		/* of all queues, and of the pacer */
 	void (*changed)(struct Qdisc *sch);	/* tells of each change of them; NULL: nobody watches */
 	struct tc_switch_port_xstats stats;
 };
@@ -231,6 +236,27 @@ static inline struct switch_pool *switch_memory_pool(struct switch_chip *chip,
 	return memory->pool == TC_SWITCH_NO_POOL ? NULL : &chip->pool[memory->pool];
 }
 
+/* The frames of marked flows that wait in a NIC's pacer, and who they are (pacer.c). */
+struct switch_pacer {
+	bool active;			/* a flow is taken in */
+	struct switch_pacer_bucket bucket;
+	struct qdisc_skb_head frames;
+	u64 bits;			/* of them, on the wire */
+	u64 last_ns;			/* when the last frame of such a flow came */
+	struct hlist_head flows[SWITCH_PACER_CHAINS];
+	struct tc_switch_pacer_xstats stats;
+};
+
+static inline bool switch_pacer_waits(const struct switch_port *port)
+{
+	return port->pacer && port->pacer->frames.head;
+}
+
+static inline u32 switch_frame_wire_bytes(const struct switch_port *port, const struct sk_buff *skb)
+{
+	return switch_wire_bytes(qdisc_pkt_len(skb), port->config.overhead, port->config.mpu);
+}
+
 /* A frame is on its way to the line. */
 static inline bool switch_port_busy(const struct switch_port *port, u64 now)
 {
@@ -249,6 +275,7 @@ int switch_chips_register(void);
 int switch_egress_queue(const struct switch_port *port, struct sk_buff *skb);
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now);
 int switch_port_enqueue_at(struct switch_port *port, struct sk_buff *skb, int queue, u64 now);
+void switch_port_enqueue_paced(struct switch_port *port, struct sk_buff *skb, u64 now);
 void switch_unaccount_frame(struct switch_port *port, const struct switch_frame *frame, u32 bytes,
 			    u64 now);
 void switch_count_drop(struct switch_port *port, int queue, enum tc_switch_drop cause);
@@ -274,6 +301,18 @@ u64 switch_pause_next(const struct switch_port *port);
 u32 switch_pause_held(const struct switch_port *port);
 void switch_pause_reset(struct switch_port *port, u64 now);
 void switch_pause_register(void);
+
+/* pacer.c */
+int switch_pacer_parse(struct switch_change *change, const struct nlattr *attribute);
+int switch_pacer_dump(const struct switch_port *port, struct sk_buff *skb);
+int switch_pacer_prepare(struct switch_port *port, const struct switch_pacer_config *config,
+			 struct netlink_ext_ack *extack);
+bool switch_pacer_holds(struct switch_port *port, struct sk_buff *skb, u64 now);
+void switch_pacer_run(struct switch_port *port, u64 now);
+u64 switch_pacer_next(const struct switch_port *port);
+void switch_pacer_read_stats(const struct switch_port *port, struct tc_switch_pacer_xstats *stats);
+void switch_pacer_reset(struct switch_port *port);
+void switch_pacer_destroy(struct switch_port *port);
 
 /* parse.c */
 int switch_parse(struct switch_change *change, struct nlattr *options, bool first);

@@ -38,6 +38,7 @@ enum tca_switch_port {
 	TCA_SWITCH_PORT_GROUP,		/* nests of enum tca_switch_group: whole groups, up to 8 */
 	TCA_SWITCH_PORT_RING,		/* u64: bytes that a queue takes of its qdisc in front */
 	TCA_SWITCH_PORT_TX_QUEUES,	/* u8, 1 to 8: the host's flows are spread by hash; default 1 */
+	TCA_SWITCH_PORT_PACER,		/* struct tc_switch_pacer; default: none */
 	__TCA_SWITCH_PORT_MAX,
 };
 
@@ -55,6 +56,17 @@ struct tc_switch_pfc {
 	__u16 quanta;		/* of a pause sent, at least 2; repeated at half its time */
 	__u8 priorities;	/* bit mask: those that pause and are paused */
 	__u8 storm_action;
+	__u32 reserved;
+};
+
+/* A host's NIC paces the flows of which an acknowledgement had ECE (HULL, NSDI 2012). */
+struct tc_switch_pacer {
+	__u64 bucket;		/* bytes on the wire, up to 1 MB; 0: no pacer */
+	__u64 interval_ns;	/* from one rate to the next, 1 us to 10 ms */
+	__u64 idle_ns;		/* a flow that sends nothing for so long is let go */
+	__u32 eta;		/* of 2^32: what the newest rate weighs */
+	__u32 beta;		/* 1/s: what the bits that wait add to the rate, at most 10,000 */
+	__u32 probability;	/* of 2^32 - 1 that such an acknowledgement takes its flow in */
 	__u32 reserved;
 };
 
@@ -185,6 +197,15 @@ struct tc_switch_pool_xstats {
 	__u64 size, reserved, used, watermark, headroom, headroom_watermark;
 };
 
+struct tc_switch_pacer_xstats {
+	__u64 bytes, packets;		/* that wait; part of the port's backlog */
+	__u64 rate_bps;			/* 0: no flow is paced */
+	__u64 flows;			/* taken in at the moment */
+	__u64 taken_in;
+	__u64 passed, held;		/* frames of such flows: that found tokens, that waited */
+	__u64 watermark_bytes;
+};
+
 struct tc_switch_port_xstats {
 	__u64 marks;
 	__u64 drops;
@@ -193,6 +214,7 @@ struct tc_switch_port_xstats {
 	__u64 lost;				/* by the wire */
 	__u64 ports;				/* of this switch */
 	struct tc_switch_pool_xstats pool[TC_SWITCH_POOLS];
+	struct tc_switch_pacer_xstats pacer;
 };
 
 struct tc_switch_queue_xstats {
