@@ -19,7 +19,7 @@ def test_the_studys_figures() -> None:
 
 @pytest.mark.parametrize(("load", "drain"), [(0.8, 0.8), (-0.1, 1), (0.2, 0), (0.2, 1.1)])
 def test_what_no_link_carries_is_an_error(load: float, drain: float) -> None:
-    with pytest.raises(ValueError, match="drain rate|a load"):
+    with pytest.raises(ValueError, match=r"drain rate|a load"):
         slowdown(load, drain)
 
 
@@ -30,7 +30,7 @@ def simulated(load: float, drain: float, flows: int) -> float:
     left: dict[int, float] = {}
     started: dict[int, float] = {}
     now, times, total = 0.0, list[float](), 0.0
-    for size in sizes:
+    for _ in sizes:
         times.append(now)
         now += draw.expovariate(load)
     now, coming = 0.0, 0
