@@ -13,9 +13,25 @@ from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.errors import ArgumentError
 from fabriclab.files import naming, write_files
 from fabriclab.lab import experiment
+from fabriclab.lab.hosts.transport import CONGESTION_CONTROLS
 from fabriclab.lab.network import topology
+from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.qdiscs import STOCK
 
 _SHAPES: dict[str, type[Shape]] = dict(zip(STARTERS, (Star, Dumbbell, FatTree), strict=True))
+TEMPLATES = ("congestion-control", "qdisc")
+"""What an algorithm of one's own may begin with: folders of `fabriclab/starters`."""
+_STARTERS = Path(__file__).parents[1] / "starters"
+_MINE = re.compile(r"\bmine(?=\b|_)")
+"""What the algorithm is called in the templates' files."""
+_LONGEST_NAME = 15
+_WORDS_OF_C = (
+    *("auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern"),
+    *("float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed"),
+    *("sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while"),
+    *("asm", "typeof", "bool", "true", "false", "current"),
+)
+"""What no variable of the kernel's C can be called; `current` is a macro of it."""
 README = "README.md"
 _MOST_BYTES = 16 << 20
 _NAME_LINE = re.compile(r"^name:.*$", re.MULTILINE)
@@ -34,27 +50,55 @@ class NewLab:
     """What was generated; None where a lab was copied."""
 
 
-def new(directory: PathLike, origin: PathLike) -> NewLab:
+def new(directory: PathLike, origin: PathLike | None = None, *, template: str | None = None) -> NewLab:
     """Make a lab in a new directory, whose name becomes the lab's, and return what was made.
 
     `origin` is what it is a copy of: the directory of a lab or its name; or it is one of `star`, `dumbbell` and
-    `fat-tree`, which are generated. Raises ArgumentError where the directory is there, its name can be no lab's, or
-    there is no such origin; OSError.
+    `fat-tree`, which are generated. `template` in its place begins an algorithm of one's own, `congestion-control` or
+    `qdisc`: a C file that compiles, and a lab that compares it with Linux's own. Raises ArgumentError where the
+    directory is there, its name can be no lab's, or there is no such origin; OSError.
     """
+    if (origin is None) == (template is None):
+        raise ArgumentError("name what to begin with: a lab to copy, or a template ({0})", ", ".join(TEMPLATES))
     place = Path(directory)
     if place.exists() or place.is_symlink():
         raise ArgumentError("{0} is there already; name a new directory", place)
     name = place.resolve().name
     if topology.NAME.fullmatch(name) is None:
         raise ArgumentError("{0!r} is no lab name; write letters, digits, '-' and '_', at most 63", name)
+    if template is not None:
+        return _from_template(place, name, template)
     word = str(origin)
     if word in STARTERS and word not in {lab.name for lab in known_labs()}:
         generated = generate(_SHAPES[word](name=name))
         return NewLab(place, word, generated.write(place), generated)
-    lab = find_lab(Path(origin))
+    lab = find_lab(Path(word))
     files = {place / file: content for file, content in _copied(lab, place).items()}
     write_files(files, force=False)
     return NewLab(place, lab.name, tuple(files))
+
+
+def _from_template(place: Path, name: str, template: str) -> NewLab:
+    """Write a template's files, its algorithm under the new lab's name."""
+    if template not in TEMPLATES:
+        raise ArgumentError("{template} {0!r}: {1}", template, did_you_mean(template, TEMPLATES))
+    algorithm = algorithm_name(name)
+    files = {}
+    for path in sorted((_STARTERS / template).iterdir()):
+        text = _MINE.sub(algorithm, path.read_text(encoding="utf-8")).replace("DIRECTORY", str(place))
+        files[place / _MINE.sub(algorithm, path.name)] = text.encode()
+    topology_file = place / topology.FILE_NAME
+    files[topology_file] = _named(files[topology_file], name)
+    write_files(files, force=False)
+    return NewLab(place, template, tuple(files))
+
+
+def algorithm_name(lab: str) -> str:
+    """Return what the algorithm of a lab is called, in C and in the kernel: at most 15 characters, none of Linux's."""
+    name = re.sub(r"[^a-z0-9_]", "_", lab.lower())
+    if name[0].isdigit() or name in (*CONGESTION_CONTROLS, *STOCK, *_WORDS_OF_C):
+        name = f"my_{name}"
+    return name[:_LONGEST_NAME].rstrip("_")
 
 
 def _copied(lab: Path, directory: Path) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.arguments.completion import complete_node, complete_origin
+from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
 from fabriclab.cli.arguments.options import Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
@@ -261,23 +261,17 @@ def new(
     directory: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="The directory to make.", show_default=False)
     ] = None,
-    origin: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="LAB",
-            help="What to begin with: a lab, by name or directory, or star, dumbbell, fat-tree.",
-            show_default=False,
-            autocompletion=complete_origin,
-        ),
-    ] = None,
+    origin: generate_options.Origin = None,
+    template: generate_options.Template = None,
     show_list: Annotated[bool, typer.Option("--list", help="List what there is to begin with, and leave.")] = False,
 ) -> None:
-    """Make a lab of your own as a copy of another.
+    """Make a lab of your own as a copy of another, or an algorithm of your own with a lab for it.
 
     [bold]Examples[/bold]
 
       fabriclab new mylab --from incast
+
+      fabriclab new mycc --template congestion-control
 
       fabriclab new --list
     """
@@ -288,7 +282,7 @@ def new(
         if show_list:
             making.show_list()
         else:
-            making.new(directory, origin)
+            making.new(directory, origin, template)
 
 
 @app.command()

@@ -3,15 +3,17 @@ connections and switches, and how often."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import polars as pl
 
 from fabriclab.compile.port import marking_handles, queue_handle
+from fabriclab.formats.plan.algorithm import OwnAlgorithm
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Port
 from fabriclab.formats.run_directory import SAMPLER_FORMAT
-from fabriclab.qdiscs import STOCK, SWITCH_PORT_MARKS
+from fabriclab.qdiscs import STOCK, SWITCH_PORT_MARKS, Own
 
 _SWITCH_OUTPUTS = {
     "ports": "switch_ports",
@@ -36,7 +38,7 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
             "interval_ns": probes.queue_interval_ns,
             "output": "/job/raw/queues.csv",
             "ports": ports,
-            "marks": mark_counters(),
+            "marks": mark_counters(plan.algorithms),
         }
     if probes.tcp_interval_ns is not None:
         config["tcp"] = {
@@ -58,11 +60,12 @@ def compile_sampler(plan: Plan, flows: pl.DataFrame, *, stock: bool = False) -> 
     return config
 
 
-def mark_counters() -> dict[str, list[dict[str, Any]]]:
+def mark_counters(algorithms: Iterable[OwnAlgorithm] = ()) -> dict[str, list[dict[str, Any]]]:
     """Return where each kind of qdisc counts its ECN marks, as the sampler is told;
     a kind that is not there has unknown marks."""
     counters = {stock.kind: stock.marks for stock in STOCK.values() if stock.marks is not None}
     counters["switch_port"] = SWITCH_PORT_MARKS
+    counters |= {algorithm.name: Own.counts_marks for algorithm in algorithms if algorithm.kind == "qdisc"}
     return {kind: [counter._asdict() for counter in marks] for kind, marks in counters.items()}
 
 

@@ -83,7 +83,9 @@ def compile_sysctl(node: Node, plan: Plan) -> str:
 def _transport(transport: Transport) -> list[tuple[str, str]]:
     # Minimum, default, maximum. Default = maximum: the window that a receiver offers does not depend on its autotuning.
     receive, send = transport.receive_buffer_bytes, transport.send_buffer_bytes
+    error_ns = transport.timestamp_error_ns
     return [
+        *([("net.ipv4.tcp_delay_error_ns", str(error_ns))] if error_ns else []),
         ("net.ipv4.tcp_congestion_control", transport.congestion_control),
         ("net.ipv4.tcp_ecn", str(_TCP_ECN[transport.ecn])),
         # ECN is what the plan says, even where a handshake with it failed once (RFC 3168 fallback).

@@ -16,6 +16,7 @@ from fabriclab.lab.hosts.mptcp import MPTCP_KEYS
 from fabriclab.lab.hosts.nic import NIC_KEYS
 from fabriclab.lab.hosts.pacer import PACER_KEYS
 from fabriclab.lab.hosts.transport import HOST_KEYS
+from fabriclab.lab.ports.aqm import OWN_KEYS
 from fabriclab.lab.probes import PROBE_KEYS
 from fabriclab.lab.reading.canonical import Meaning, canonical
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, Value
@@ -163,7 +164,7 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
         return [_names_in(document, "groups"), GROUP_KEYS]
     if first == "hosts":
         # `aqm`, `mptcp`, `nic` and its `pacer` are sections, and values where they are `none`.
-        parts = {"aqm": ("kind", *AQM_WORDS), "mptcp": MPTCP_KEYS, "nic": NIC_KEYS}
+        parts = {"aqm": ("kind", *OWN_KEYS, *AQM_WORDS), "mptcp": MPTCP_KEYS, "nic": NIC_KEYS}
         hosts = ("default", *_names_in(document, "groups"), *names.hosts)
         pacer = [PACER_KEYS] if len(rest) > 3 and rest[1:3] == ["nic", "pacer"] else []
         return [hosts, HOST_KEYS, *([parts[rest[1]]] if len(rest) > 2 and rest[1] in parts else []), *pacer]

@@ -23,6 +23,7 @@ from fabriclab.lab.hosts.transport import (
     CONGESTION_CONTROLS,
     ECN_ALIASES,
     ECN_WORDS,
+    LARGEST_TIMESTAMP_ERROR_NS,
     LONGEST_RTO_NS,
     MOST_INITIAL_SEGMENTS,
     SHORTEST_RTO_NS,
@@ -30,9 +31,9 @@ from fabriclab.lab.hosts.transport import (
 )
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.language.keys import Key, Keys, Named
-from fabriclab.language.ports import AQM
+from fabriclab.language.ports import AQM, OWN_QDISC
 from fabriclab.language.sources import constant, plain
-from fabriclab.language.values import Either, Flag, Number, Percent, Quantity, Text, Word, or_none
+from fabriclab.language.values import NONE, Either, Flag, Number, Percent, Quantity, Text, Word, or_none
 from fabriclab.units import DURATION, SIZE
 
 _SOCKET_BUFFER = Quantity(SIZE, SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES)
@@ -237,7 +238,7 @@ HOST = Keys(
         ),
         Key(
             "aqm",
-            or_none(AQM),
+            Either((AQM, OWN_QDISC, NONE)),
             "What manages that queue, with the words of a switch's `aqm`.",
             plain("none"),
         ),
@@ -246,6 +247,14 @@ HOST = Keys(
             or_none(MPTCP),
             "MPTCP for the traffic with `transport: mptcp`; the host's other flows are plain TCP.",
             plain("none"),
+        ),
+        Key(
+            "timestamp_error",
+            Quantity(DURATION, 0, LARGEST_TIMESTAMP_ERROR_NS),
+            "How far each delay is off that the host measures for senders with `congestion_control: dx`: anything "
+            "from minus to plus this, evenly.",
+            constant("TIMESTAMP_ERROR_NS"),
+            ("0.5 us",),
         ),
         Key(
             "nic",

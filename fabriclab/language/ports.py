@@ -8,7 +8,7 @@ from typing import Any
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES, NON_ECT_WORDS
 from fabriclab.language.keys import Key, Keys, Kinds
 from fabriclab.language.sources import Default, constant, docstrings, plain, words
-from fabriclab.language.values import Flag, Number, Quantity, Value, Word, or_none
+from fabriclab.language.values import NONE, Either, Flag, Number, Quantity, Text, Value, Word, or_none
 from fabriclab.qdiscs import QDISCS, Qdisc
 from fabriclab.qdiscs import Key as QdiscKey
 from fabriclab.units import DURATION, SIZE, format_quantity
@@ -51,6 +51,27 @@ AQM = Kinds(
     always=False,
 )
 
+OWN_QDISC = Keys(
+    "aqm-own",
+    "a qdisc of your own",
+    (
+        Key(
+            "source",
+            Text("a C file beside the lab, such as `./sch_mine.c`", r".+\.c", "A C file is wanted here."),
+            "The qdisc that manages the queue: [one of your own](../your-own-algorithm.md).",
+            required=True,
+        ),
+        Key(
+            "options",
+            Text("words and values", r"[A-Za-z0-9_.: +-]*", "Words and values are wanted here."),
+            "What the qdisc is told, behind `buffer` and the bytes of the port's buffer. What they mean is for its "
+            "file to say.",
+            words("nothing"),
+            ("limit 100 target 5ms",),
+        ),
+    ),
+)
+
 PORT_BUFFER = (
     Key(
         "buffer",
@@ -75,7 +96,7 @@ PORT_BUFFER = (
     ),
     Key(
         "aqm",
-        or_none(AQM),
+        Either((AQM, OWN_QDISC, NONE)),
         "Active queue management in place of the threshold: a stock qdisc of Linux with its options. A switch's own "
         "`kind` takes of `default` those keys that it has itself.",
         plain("none"),

@@ -15,6 +15,7 @@ from fabriclab.qdiscs.fq_codel import FqCodel
 from fabriclab.qdiscs.fq_pie import FqPie
 from fabriclab.qdiscs.keys import Key
 from fabriclab.qdiscs.line import CLASSFUL, LINE, SWITCH_PORT_MARKS
+from fabriclab.qdiscs.own import Own
 from fabriclab.qdiscs.pie import Pie
 from fabriclab.qdiscs.qdisc import Qdisc, Room, Stock
 
@@ -41,6 +42,7 @@ __all__ = [
     "STOCK",
     "SWITCH_PORT_MARKS",
     "Key",
+    "Own",
     "Qdisc",
     "Room",
 ]

@@ -88,6 +88,11 @@ class Qdisc:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
 
     @property
+    def identity(self) -> str:
+        """What can't change while packets stand in it."""
+        return self.kind
+
+    @property
     def marks(self) -> bool:
         """Whether it marks packets that can be marked."""
         return bool(getattr(self, "ecn", False))

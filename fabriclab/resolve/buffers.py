@@ -17,7 +17,7 @@ from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import value_or
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.qdiscs import KINDS, Qdisc
+from fabriclab.qdiscs import KINDS, Own, Qdisc
 from fabriclab.resolve.nic import port_of_nic, resolve_nic
 from fabriclab.resolve.switch.checks import check_switch
 from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
@@ -163,8 +163,9 @@ def _buffer(
     facing = shared[peer.node].port(peer.interface)
     if aqm is None:
         return nic_port(facing, limit_bytes)
-    if facing.pfc is not None and host.aqm is not None and host.aqm.kind is not None:
-        host.aqm.kind.complain(
+    written_as = None if host.aqm is None else host.aqm.kind or host.aqm.own
+    if facing.pfc is not None and written_as is not None:
+        written_as.complain(
             problems,
             f"the NIC of {end.node} stops for the pauses of {peer.node}, class by class; write aqm: none for it",
         )
@@ -183,7 +184,11 @@ def _switch_queue(node: str, written: WrittenPortBuffer) -> Queue:
 
 
 def _aqm(written: WrittenAqm | None) -> Qdisc | None:
-    if written is None or written.is_none or written.kind is None:
+    if written is None or written.is_none:
+        return None
+    if written.own is not None:
+        return Own(id=written.own.value, options=value_or(written.options, ""))
+    if written.kind is None:
         return None
     qdisc = KINDS[written.kind.value]
     values: dict[str, Any] = {

@@ -85,7 +85,7 @@ def _check_transport(name: str, old: Transport | None, new: Transport | None) ->
 
 
 def _check_queue(name: str, old: Queue, new: Queue) -> None:
-    if (None if old.aqm is None else old.aqm.kind) != (None if new.aqm is None else new.aqm.kind):
+    if (None if old.aqm is None else old.aqm.identity) != (None if new.aqm is None else new.aqm.identity):
         raise UnchangeableError(f"{name}: its queue would be another qdisc, and what stands in it would be lost")
     largest = max(old.limit_bytes, new.limit_bytes)
     if new.aqm is None and old != new and largest >= LONGEST_BUFFER_BYTES:

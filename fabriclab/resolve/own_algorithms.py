@@ -8,6 +8,7 @@ from fabriclab.formats.plan.algorithm import AlgorithmKind, OwnAlgorithm
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.lab.experiment import Experiment
+from fabriclab.qdiscs import Own
 
 
 def used_algorithms(plan: Plan, experiments: Iterable[Experiment]) -> tuple[OwnAlgorithm, ...]:
@@ -32,3 +33,7 @@ def _used(plan: Plan) -> Iterator[tuple[AlgorithmKind, str]]:
 def _used_by(node: Node) -> Iterator[tuple[AlgorithmKind, str]]:
     if node.transport is not None:
         yield "congestion_control", node.transport.congestion_control
+    for port in node.ports:
+        for queue in (port.queue, None if port.nic is None else port.nic.queue):
+            if queue is not None and isinstance(queue.aqm, Own):
+                yield "qdisc", queue.aqm.id

@@ -339,6 +339,7 @@ def _resolve_transport(written: WrittenTransport) -> Transport:
         receive_buffer_bytes=value_or(written.receive_buffer, defaults.RECEIVE_BUFFER_BYTES),
         send_buffer_bytes=value_or(written.send_buffer, defaults.SEND_BUFFER_BYTES),
         mptcp=_resolve_mptcp(written.mptcp),
+        timestamp_error_ns=value_or(written.timestamp_error, defaults.TIMESTAMP_ERROR_NS),
     )
 
 

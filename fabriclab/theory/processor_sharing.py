@@ -20,8 +20,3 @@ def slowdown(load: float, drain: float = 1.0) -> float:
     if not 0 <= load < drain:
         raise ValueError(f"a load of {load:g} on {drain:g} of a link: it is at least 0 and below that")
     return 1 / (drain - load)
-
-
-def cost_of_headroom(load: float, drain: float) -> float:
-    """Return how much longer flows take with `drain` of the link than with all of it, as a factor."""
-    return slowdown(load, drain) / slowdown(load)

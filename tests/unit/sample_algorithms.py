@@ -39,3 +39,42 @@ def control(*lines: str, name: str = "mine") -> str:
     """Return the algorithm with other lines in the place of its one."""
     text = "".join(f"\t{line}\n" for line in lines) or AVOID
     return CONTROL.replace(AVOID, text).replace('"mine"', f'"{name}"')
+
+
+QDISC = """// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+#include <net/own_qdisc.h>
+#include <net/pkt_sched.h>
+
+static int mine_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
+{
+	return qdisc_enqueue_tail(skb, sch);
+}
+
+static int mine_init(struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *extack)
+{
+	u64 buffer, limit = 0;
+	const struct own_option known[] = { { "buffer", &buffer }, { "limit", &limit } };
+
+	return own_options(options, known, ARRAY_SIZE(known), extack);
+}
+
+static struct Qdisc_ops mine_ops __read_mostly = {
+	.id		= "mine",
+	.enqueue	= mine_enqueue,
+	.dequeue	= qdisc_dequeue_head,
+	.peek		= qdisc_peek_head,
+	.init		= mine_init,
+	.reset		= qdisc_reset_queue,
+	.owner		= THIS_MODULE,
+};
+
+static int __init mine_register(void)
+{
+	return register_qdisc(&mine_ops);
+}
+module_init(mine_register);
+
+MODULE_LICENSE("GPL");
+"""
+"""A queue without an end, which does not show its marks."""

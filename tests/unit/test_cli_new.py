@@ -52,7 +52,7 @@ def test_starters_are_generated(workplace: Path) -> None:
     ("arguments", "message"),
     [
         ((), "name the directory to make"),
-        (("mine",), "name what to begin with, such as --from incast; `fabriclab new --list`"),
+        (("mine",), "name what to begin with, such as --from incast or --template qdisc; `fabriclab new --list`"),
         (("there", "--from", "incast"), "there is there already; name a new directory"),
         (("mine", "--from", "incats"), "did you mean"),
         (("my lab", "--from", "incast"), "'my lab' is no lab name"),

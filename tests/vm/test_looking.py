@@ -33,6 +33,7 @@ POINTS = {
     "traffic.flow2.stop=160 ms; traffic.flow1.stop=180 ms",
     "dctcp-fluid": "senders=2; stop=20 ms",
     "dctcp-queue": "variant=dctcp; traffic.long.stop=200 ms",
+    "dx": "variant=dx; traffic.long.stop=200 ms",
     "ecn-thresholds": "variant=dctcp; stop=200 ms; traffic.mice.start=50 ms; traffic.legacy-mice.start=50 ms; "
     "traffic.query.start=50 ms",
     "incast": "variant=cubic; rounds=4",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fabriclab.api.beginning import TEMPLATES
 from fabriclab.api.beginning import new as make_lab
 from fabriclab.api.lab_names import STARTERS
 from fabriclab.cli.commands import labs
@@ -15,19 +16,36 @@ def show_list() -> None:
     """Print what a lab can be begun with: the labs, then the starters."""
     labs.labs(as_json=False)
     print(f"`fabriclab new DIR --from NAME` begins a lab of yours with one; also with {', '.join(STARTERS)}")
+    print(f"`fabriclab new DIR --template KIND` begins an algorithm of yours, in C; KIND: {', '.join(TEMPLATES)}")
 
 
-def new(directory: Path | None, origin: str | None) -> None:
-    """Make a lab as a copy of `origin`, a lab or a starter.
+def new(directory: Path | None, origin: str | None, template: str | None) -> None:
+    """Make a lab as a copy of `origin`, a lab or a starter, or out of a template.
 
-    Raises BadInputError where one of the two is not said, ArgumentError where the lab can't be made.
+    Raises BadInputError where it is not said of what, ArgumentError where the lab can't be made.
     """
     if directory is None:
         raise BadInputError("name the directory to make, such as `fabriclab new mylab --from incast`")
+    if origin is not None and template is not None:
+        raise BadInputError("--from copies a lab, --template begins an algorithm of your own: write one of the two")
+    if template is not None:
+        begin_algorithm(directory, template)
+        return
     if origin is None:
-        raise BadInputError("name what to begin with, such as --from incast; `fabriclab new --list` shows all there is")
+        raise BadInputError(
+            "name what to begin with, such as --from incast or --template qdisc; `fabriclab new --list` shows all there"
+            " is"
+        )
     made = make_lab(directory, origin)
     if made.generated is not None:
         tell(made.generated, made.files)
     else:
         say(f"{directory}: a copy of {made.origin}; `fabriclab run {directory}` runs it")
+
+
+def begin_algorithm(directory: Path, template: str) -> None:
+    """Make a lab with an algorithm of one's own, and say what to do next."""
+    made = make_lab(directory, template=template)
+    (source,) = (file for file in made.files if file.suffix == ".c")
+    say(f"{source}: {template.replace('-', ' ')} to begin with; {directory / 'README.md'} says what is what")
+    say(f"`fabriclab sweep {directory}` compiles it, and compares it with Linux's own")

@@ -8,7 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
-from fabriclab.qdiscs import QDISCS, Qdisc
+from fabriclab.qdiscs import QDISCS, Own, Qdisc
 
 Role = Literal["host", "switch"]
 
@@ -16,7 +16,7 @@ Role = Literal["host", "switch"]
 if TYPE_CHECKING:
     AnyQdisc = Qdisc
 else:
-    AnyQdisc = Annotated[Union[QDISCS], Field(discriminator="kind")]  # noqa: UP007 - of a tuple, which | does not take
+    AnyQdisc = Annotated[Union[(*QDISCS, Own)], Field(discriminator="kind")]
 
 
 class Queue(Frozen):
@@ -137,15 +137,18 @@ class Transport(Frozen):
     mptcp: Mptcp | None = None
     """None: the host has no endpoints of MPTCP and takes no further subflows; a flow of transport mptcp
     has one subflow then."""
+    timestamp_error_ns: int = 0
+    """How far a delay that this host measures for DX may be off, to either side (net.ipv4.tcp_delay_error_ns, ours)."""
     answers_dctcp: bool = False
     """Others run DCTCP and nobody said what this host runs: its end of their flows is DCTCP too,
     without which Linux refuses them ECN."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `answers_dctcp` out where it is false, as in every plan that was made before there was such a thing."""
+        """Leave out what is false or 0, as in every plan that was made before there was such a thing."""
         record: dict[str, Any] = serialise(self)
-        return record if self.answers_dctcp else {key: value for key, value in record.items() if key != "answers_dctcp"}
+        newer = {"answers_dctcp", "timestamp_error_ns"}
+        return {key: value for key, value in record.items() if value or key not in newer}
 
 
 class Route(Frozen):

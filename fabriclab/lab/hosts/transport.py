@@ -19,13 +19,15 @@ from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS, Section, Writ
 
 CONGESTION_CONTROLS = (
     *("reno", "cubic", "dctcp", "htcp", "bic", "bbr", "vegas", "westwood", "nv"),
-    *("cdg", "yeah", "illinois", "veno", "scalable", "highspeed", "hybla", "lp", "lia"),
+    *("cdg", "yeah", "illinois", "veno", "scalable", "highspeed", "hybla", "lp", "lia", "dx"),
 )
-"""The congestion controls of the machine's kernel (net/ipv4/Kconfig), and `lia` (net/mptcp/lia.c, a patch of ours)."""
+"""The congestion controls of the machine's kernel (net/ipv4/Kconfig), and ours: `lia` (net/mptcp/lia.c), `dx`
+(net/ipv4/tcp_dx.c)."""
 
 HOST_KEYS = (
     *("congestion_control", "ecn", "rto_min", "delayed_ack", "initial_window", "window_limit"),
     *("receive_buffer", "send_buffer", "queue", "aqm", "mptcp", "nic"),
+    "timestamp_error",
 )
 
 ECN_WORDS = ("off", "on", "accept")
@@ -34,6 +36,8 @@ _MS = 1_000_000
 SHORTEST_RTO_NS, LONGEST_RTO_NS = _MS, 120_000 * _MS
 """The timer ticks once a millisecond; TCP_RTO_MAX, include/net/tcp.h."""
 MOST_INITIAL_SEGMENTS = 65_535
+LARGEST_TIMESTAMP_ERROR_NS = _MS
+"""tcp_delay_error_max of the kernel's patch 0070."""
 SMALLEST_SOCKET_BUFFER = 4096
 """One page: SK_MEM_QUANTUM, the first value of tcp_rmem and tcp_wmem (Documentation/networking/ip-sysctl.rst)."""
 
@@ -54,6 +58,7 @@ class WrittenTransport:
     aqm: WrittenAqm | None = None
     mptcp: WrittenMptcp | None = None
     nic: WrittenNic | None = None
+    timestamp_error: Written[int] | None = None
 
 
 def read_hosts(hosts: Section, names: Names) -> Mapping[str, WrittenTransport]:
@@ -113,9 +118,12 @@ def _read_host(section: Section, names: Names) -> WrittenTransport:
         receive_buffer=section.size("receive_buffer", SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
         send_buffer=section.size("send_buffer", SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES),
         queue=section.size("queue", 1, LARGEST_BUFFER_BYTES),
-        aqm=read_aqm(section),
+        aqm=read_aqm(section, names),
         mptcp=read_mptcp(section),
         nic=read_nic(section),
+        timestamp_error=section.duration(
+            "timestamp_error", 0, LARGEST_TIMESTAMP_ERROR_NS, "of delays that are measured"
+        ),
     )
 
 

@@ -5,16 +5,21 @@ The kinds are in `fabriclab.qdiscs`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fabriclab.lab.reading.document import ScalarValue
+from fabriclab.lab.reading.document import MappingValue, ScalarValue
+from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.or_none import NONE
 from fabriclab.lab.reading.problems import Problems, did_you_mean, listed, shown
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.qdiscs import AQM_WORDS, KINDS, Key
 
 _NS_PER_US = 1_000
+OPTIONS = re.compile(r"(?:[A-Za-z0-9_.:+-]+(?: +|$))*")
+LONGEST_OPTIONS = 200
+OWN_KEYS = ("source", "options")
 
 
 @dataclass(frozen=True)
@@ -28,9 +33,13 @@ class WrittenAqm:
     kind: Written[str] | None = None
     values: Mapping[str, Written[int] | Written[bool] | Written[str]] = field(default_factory=dict)
     """By key, those that are written."""
+    own: Written[str] | None = None
+    """In place of a kind: what a qdisc of the user's own registers itself as."""
+    options: Written[str] | None = None
+    """What that is told."""
 
 
-def read_aqm(section: Section) -> WrittenAqm | None:
+def read_aqm(section: Section, names: Names) -> WrittenAqm | None:
     """Return the `aqm` of a switch's or host's section; None when it is absent or wrong."""
     value = section.get("aqm")
     if isinstance(value, ScalarValue) and not value.is_null:
@@ -39,12 +48,35 @@ def read_aqm(section: Section) -> WrittenAqm | None:
         wanted = f"a mapping of {listed(('kind', *AQM_WORDS))} is wanted (kind: codel), or '{NONE}'"
         section.complain("aqm", f"{shown(value.text)} stands here; {wanted}")
         return None
+    if isinstance(value, MappingValue) and not value.entries.keys().isdisjoint(OWN_KEYS):
+        return _read_own(section, names)
     aqm = section.section("aqm", ("kind", *AQM_WORDS))
     if aqm is None:
         return None
     kind = aqm.choice("kind", tuple(KINDS))
     values = {name: one for name, key in AQM_WORDS.items() if (one := _read(aqm, key)) is not None}
     return WrittenAqm(kind=kind, values=values)
+
+
+def _read_own(section: Section, names: Names) -> WrittenAqm | None:
+    """Return a qdisc of the user's own; of a layer it may be the options alone."""
+    aqm = section.section("aqm", OWN_KEYS)
+    if aqm is None:
+        return None
+    registered = names.own_names("qdisc")
+    return WrittenAqm(
+        own=aqm.read("source", "a C file beside the lab, such as ./sch_mine.c", lambda text: registered[text]),
+        options=aqm.read("options", "pairs of a word and a value, such as 'limit 100 target 5ms'", _options),
+    )
+
+
+def _options(text: str) -> str:
+    if OPTIONS.fullmatch(text) is None or len(text) > LONGEST_OPTIONS:
+        raise ValueError(
+            f"{shown(text)} is no list of options; write words and values of letters, digits and _ . : + - with blanks "
+            f"between them, at most {LONGEST_OPTIONS} characters"
+        )
+    return " ".join(text.split())
 
 
 def _read(section: Section, key: Key) -> Written[int] | Written[bool] | Written[str] | None:
@@ -69,7 +101,9 @@ def _microseconds(section: Section, key: Key) -> Written[int] | None:
 
 def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:
     """Record what a port's queue management contradicts; `marks` says whether a threshold marks, too."""
-    if aqm is None or aqm.is_none or (aqm.kind is None and not aqm.values):
+    if aqm is None or aqm.is_none or _is_own(aqm, marks, problems):
+        return
+    if aqm.kind is None and not aqm.values:
         return
     if aqm.kind is None:
         first = next(iter(aqm.values.values()))
@@ -87,6 +121,15 @@ def check_aqm(aqm: WrittenAqm | None, marks: bool, problems: Problems) -> None:
         aqm.values[name].complain(problems, f"{shown(aqm.values[name].text)} {message}")
 
 
+def _is_own(aqm: WrittenAqm, marks: bool, problems: Problems) -> bool:
+    """Return whether it is the user's own; what contradicts that is recorded."""
+    if aqm.own is None and aqm.options is not None:
+        aqm.options.complain(problems, "is told to a qdisc of your own; write source: its C file, such as ./sch_mine.c")
+    if aqm.own is not None and marks:
+        aqm.own.complain(problems, "stands beside ecn_threshold; write one of them (a qdisc marks by itself)")
+    return aqm.own is not None
+
+
 def override_aqm(base: WrittenAqm | None, over: WrittenAqm | None) -> WrittenAqm | None:
     """Return `base` overridden key by key; `none` on either side leaves nothing of the base.
 
@@ -94,11 +137,14 @@ def override_aqm(base: WrittenAqm | None, over: WrittenAqm | None) -> WrittenAqm
     """
     if base is None or over is None or base.is_none or over.is_none:
         return base if over is None else over
+    if over.own is not None or (base.own is not None and over.kind is not None):
+        return over
     kept = base.values
     if over.kind is not None and base.kind is not None:
         own = {key.name for key in KINDS[over.kind.value].keys().values()}
         kept = {name: value for name, value in base.values.items() if name in own}
-    return WrittenAqm(kind=over.kind or base.kind, values=_in_order({**kept, **over.values}))
+    values = _in_order({**kept, **over.values})
+    return WrittenAqm(kind=over.kind or base.kind, values=values, own=base.own, options=over.options or base.options)
 
 
 def _in_order(

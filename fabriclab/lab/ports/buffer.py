@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from fabriclab.lab.ports.aqm import WrittenAqm, override_aqm, read_aqm
+from fabriclab.lab.reading.names import Names
 from fabriclab.lab.reading.or_none import NONE
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section, Written
@@ -29,7 +30,7 @@ class WrittenPortBuffer:
     aqm: WrittenAqm | None = None
 
 
-def read_port_buffer(section: Section) -> WrittenPortBuffer:
+def read_port_buffer(section: Section, names: Names) -> WrittenPortBuffer:
     """Return what stands below `default` or a switch's name."""
 
     def threshold(text: str) -> int | None:
@@ -39,7 +40,7 @@ def read_port_buffer(section: Section) -> WrittenPortBuffer:
         buffer=section.size("buffer", 1, LARGEST_BUFFER_BYTES),
         ecn_threshold=section.read("ecn_threshold", f"a size such as '30 KB', or '{NONE}'", threshold),
         non_ect=section.choice("non_ect", NON_ECT_WORDS),
-        aqm=read_aqm(section),
+        aqm=read_aqm(section, names),
     )
 
 

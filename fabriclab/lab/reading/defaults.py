@@ -36,6 +36,8 @@ MPTCP_PATH_MANAGER = "subflow"
 MPTCP_ADD_ADDR_ACCEPTED = 8
 """The most that Linux takes. Its own default is 0; but who has a host announce its addresses wants them used."""
 
+TIMESTAMP_ERROR_NS = 0
+"""The machine has one clock of 1 ns."""
 TSO_BYTES = 65_536
 """GSO_MAX_SIZE of Linux's cards, include/linux/netdevice.h."""
 GRO = False

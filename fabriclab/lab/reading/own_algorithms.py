@@ -76,7 +76,7 @@ def _written_files(value: Value, key: str) -> Iterator[tuple[str, AlgorithmKind,
     if not isinstance(value, MappingValue):
         return
     for name, entry in value.entries.items():
-        kind = _KEYS.get(name)
+        kind = _KEYS.get(name if name != "source" or key.endswith(".aqm") else "")
         if isinstance(entry, ScalarValue) and kind is not None and not entry.is_null:
             if is_file(entry.text.strip()) or kind == "qdisc":
                 yield f"{key}.{name}", kind, entry

@@ -64,7 +64,10 @@ _ONE_OF_EIGHT = _numbers(QUEUES, None)
 _QUEUE_OR_DEFAULT = _numbers(QUEUES, None, DEFAULT)
 _NUMBER_EXAMPLES = (*map(str, range(QUEUES)), "3..4")
 _ACCOUNT = _values(pool="word", reserved="size", alpha="fraction", limit="size")
-_AQM = Key("word", _values(kind="word", **{name: key.meaning for name, key in AQM_WORDS.items()}))
+_AQM = Key(
+    "word",
+    _values(kind="word", source="word", options="word", **{name: key.meaning for name, key in AQM_WORDS.items()}),
+)
 _WRED = Key(
     "word", _values(min="threshold", max="threshold", probability="percent", weight="count", ecn="flag", non_ect="word")
 )

@@ -65,14 +65,14 @@ def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSw
             switches.problems.add(place, switches.path(name), message, name)
         section = switches.section(name, SWITCH_KEYS)
         if section is not None:
-            layers[name] = _read_layer(section)
+            layers[name] = _read_layer(section, names)
     are_good = len(switches.problems) == before
     with_port_buffers, with_shared_buffer = {}, {}
     for name in names.switches:
         own = [layers[key] for key in ("default", name) if key in layers]
         if name in names.profiles:
             # `default` is for switches that are nothing by themselves.
-            own = [layers[name] if name in layers else _empty_layer(switches, name)]
+            own = [layers[name] if name in layers else _empty_layer(switches, name, names)]
             with_shared_buffer[name] = _shared(own, directory, are_good, _interfaces(name, names), names.profiles[name])
         elif _is_shared(own):
             with_shared_buffer[name] = _shared(own, directory, are_good, _interfaces(name, names))
@@ -81,18 +81,20 @@ def read_switches(switches: Section, names: Names, directory: Path) -> WrittenSw
     return WrittenSwitches(with_port_buffers, with_shared_buffer)
 
 
-def _read_layer(section: Section) -> _Layer:
+def _read_layer(section: Section, names: Names) -> _Layer:
     return _Layer(
         section=section,
-        port_buffer=read_port_buffer(section),
+        port_buffer=read_port_buffer(section, names),
         profile=section.scalar("profile", "a switch profile's name"),
         scale=section.read("scale", "'bandwidth', 'none' or a factor such as 1/100", _scale),
         shared=read_layer(section),
     )
 
 
-def _empty_layer(switches: Section, name: str) -> _Layer:
-    return _read_layer(Section(MappingValue({}, {}, switches.place), switches.path(name), switches.problems, None))
+def _empty_layer(switches: Section, name: str, names: Names) -> _Layer:
+    return _read_layer(
+        Section(MappingValue({}, {}, switches.place), switches.path(name), switches.problems, None), names
+    )
 
 
 def _scale(text: str) -> Scale:

@@ -223,6 +223,8 @@ keep_headers() {
   find "$objects" -name '.*.o.cmd' -exec sed -nE 's/^  ([^ $]+\.h) \\$/\1/p' {} + | LC_ALL=C sort -u |
     (cd "$objects" && xargs realpath -s --) | LC_ALL=C sort -u | { grep -v "^$objects/" || true; } |
     sed -nE "s:^$source/((include|arch)/):\1:p" | (cd "$source" && xargs cp -L --parents -t "$to/source")
+  # Those that are for own algorithms alone, no file of the kernel needs.
+  (cd "$here/tree" && find include -name '*.h') | (cd "$source" && xargs cp -L --parents -t "$to/source")
   compiler_words "$source" "$objects" >"$to/flags"
   awk -F '\t' '{ print ($4 ~ /GPL/ ? "GPL" : "any"), $2 }' "$objects/vmlinux.symvers" | LC_ALL=C sort >"$to/symbols"
   registered_names "$source" "$objects" tcp_congestion_ops name >"$to/congestion_controls"

@@ -70,7 +70,7 @@ impl Tool {
 
     /// Must this batch file be interpreted, because the real tool does not know a kind of qdisc in it?
     pub fn lacks_words_of(self, text: &str) -> bool {
-        self == Self::Tc && switch_port::is_named_in(text)
+        self == Self::Tc && text.lines().any(is_ours)
     }
 
     /// The parts of a batch file, in their order: lines that must be interpreted, and lines that the real tool knows.
@@ -81,7 +81,7 @@ impl Tool {
         }
         let lines: Vec<&str> = text.lines().collect();
         let mut before = 0;
-        let parts = lines.chunk_by(|a, b| switch_port::is_named(a) == switch_port::is_named(b));
+        let parts = lines.chunk_by(|a, b| is_ours(a) == is_ours(b));
         parts
             .map(|part| {
                 let text = format!("{}{}\n", "\n".repeat(before), part.join("\n"));
@@ -193,10 +193,19 @@ fn compile_line(
         let request = switch_port::compile(&mut words, interfaces).map_err(Strange::Wrong)?;
         return Ok(Some(Command::Route(request)));
     }
-    let request = tool
-        .compile(&mut words, interfaces)
-        .ok_or(Strange::Unknown)?;
+    let request = tool.compile(&mut words, interfaces).ok_or_else(|| {
+        if tool == Tool::Tc && tc::is_own(line) {
+            Strange::Wrong("must be qdisc add, change or replace ... own ID WORDS...".to_owned())
+        } else {
+            Strange::Unknown
+        }
+    })?;
     Ok(Some(request))
+}
+
+/// Does a line name a qdisc that the real `tc` does not know: the machine's own, or a user's?
+fn is_ours(line: &str) -> bool {
+    switch_port::is_named(line) || tc::is_own(line)
 }
 
 /// What the real tools print about a refusal.

@@ -161,3 +161,18 @@ fn lines_with_our_own_qdisc_are_never_left_to_the_tool() {
     assert!(Tool::Tc.lacks_words_of(port) && !Tool::Ip.lacks_words_of(port));
     assert!(!Tool::Tc.lacks_words_of("# switch_port\nqdisc add dev eth1 root fq\n"));
 }
+
+#[test]
+fn a_users_own_qdisc_is_told_its_words_as_one_text() {
+    let own = "qdisc add dev eth1 parent 1:1 handle 3: own mine buffer 64000 limit 7";
+    assert!(is_interpreted(Tool::Tc, own) && Tool::Tc.lacks_words_of(own));
+    let requests = compile(Tool::Tc, own, &mut interfaces()).unwrap().unwrap();
+    let (_, _, Command::Route(mut request)) = requests.into_iter().next().unwrap() else {
+        panic!("of tc all is routing netlink");
+    };
+    let bytes = request.finish(1);
+    let has = |text: &[u8]| bytes.windows(text.len()).any(|part| part == text);
+    assert!(has(b"mine\0") && has(b"buffer 64000 limit 7\0"));
+    let failure = compile(Tool::Tc, "qdisc add dev eth1 own", &mut interfaces()).err();
+    assert!(failure.unwrap().message.starts_with("must be qdisc add"));
+}

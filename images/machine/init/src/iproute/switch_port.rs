@@ -45,12 +45,7 @@ const QUANTA_DEFAULT: u16 = u16::MAX;
 /// What is wrong with a line: the word, and what would be right.
 type Parsed<T> = Result<T, String>;
 
-/// Does a batch file have lines of this kind? Such a file can't be left to the real tool.
-pub(super) fn is_named_in(text: &str) -> bool {
-    text.lines().any(is_named)
-}
-
-/// Is this line of this kind?
+/// Is this line of this kind? A file that has one can't be left to the real tool.
 pub(super) fn is_named(line: &str) -> bool {
     !line.trim_start().starts_with('#') && line.split_ascii_whitespace().any(|word| word == KIND)
 }

@@ -105,6 +105,9 @@ impl Head {
 pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<Request> {
     let head = Head::read(words, interfaces).ok()?;
     let kind = words.next()?;
+    if kind == "own" {
+        return own(words, &head);
+    }
     let mut message = head.message(kind);
     match kind {
         "red" => red(words, &mut message, head.verb == Verb::Change)?,
@@ -118,6 +121,21 @@ pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<
         "fq" => aqm::fq(words, &mut message)?,
         _ => return None,
     }
+    Some(message)
+}
+
+/// Is this the line of a user's own qdisc?
+pub(super) fn is_own(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    words.next() == Some("qdisc") && words.any(|word| word == "own")
+}
+
+/// `own ID [WORDS...]`: a user's own qdisc, which tc does not know. It is told the words as they stand
+/// (include/net/own_qdisc.h in the kernel's tree).
+fn own(words: &mut Words, head: &Head) -> Option<Request> {
+    let mut message = head.message(words.next()?);
+    let told: Vec<&str> = std::iter::from_fn(|| words.next()).collect();
+    message.attribute_string(libc::TCA_OPTIONS, &told.join(" "));
     Some(message)
 }
 

@@ -100,6 +100,9 @@ static void switch_port_send(struct switch_port *port, struct sk_buff *skb, u64 
 	if (port->wire.tail)
 		end = max(end, switch_frame(port->wire.tail)->time_ns);
 	switch_frame(skb)->time_ns = end;
+	/* A host's own, whose TCP wants to know when its first bit left (net/tcp_delay.h). */
+	if (skb->sk && skb_hwtstamps(skb)->hwtstamp)
+		skb_hwtstamps(skb)->hwtstamp = ns_to_ktime(now);
 	if (!port->wire.head)
 		qdisc_watchdog_schedule_ns(&port->watchdog, end);
 	__qdisc_enqueue_tail(skb, &port->wire);
