@@ -24,11 +24,11 @@ from fabriclab.formats.plan.algorithm import OwnAlgorithm
 
 COMPILER = "gcc"
 HEADERS = "headers"
+COMPILED_FROM = "<stdin>"
+"""What gcc's tables of lines sometimes call the user's file."""
 _FORMAT = "fabriclab-module-1"
 _PATIENCE_S = 300.0
-_SECTION = "algorithm.c"
-"""What gcc calls the file; the user's own name takes its place when an error is told."""
-_LINE = re.compile(rf"{_SECTION}:(?P<line>\d+):(?:\d+:)? (?P<kind>fatal error|error|warning): (?P<text>.*)")
+_LINE = re.compile(r"(?P<file>[^:]+):(?P<line>\d+):(?:\d+:)? (?P<kind>fatal error|error|warning): (?P<text>.*)")
 _MOST_TOLD = 8
 _MACROS = {"module_init": "module_init(mine_register);", "MODULE_LICENSE": 'MODULE_LICENSE("GPL");'}
 """What every module has, and how it is written."""
@@ -112,7 +112,8 @@ class Compiler:
         return module
 
     def _hash(self, algorithm: OwnAlgorithm) -> str:
-        parts = (_FORMAT, _MODULE, self.key, self.version, algorithm.module, algorithm.source)
+        names = (algorithm.module, Path(algorithm.file).name)
+        parts = (_FORMAT, _MODULE, self.key, self.version, *names, algorithm.source)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def _make(self, algorithm: OwnAlgorithm, shown_as: str, place: Path) -> None:
@@ -141,10 +142,13 @@ class Compiler:
             *("-fdiagnostics-color=never", "-fno-diagnostics-show-caret"),
             *("-x", "c", "-c", "-o", str(module), "-"),
         ]
-        text = f'#line 1 "{_SECTION}"\n{algorithm.source}\n{_MODULE}'
+        # Without its directories, so that two labs have one module of one text; the kernel says it in WARN() and BUG().
+        file = Path(algorithm.file).name
+        quoted = file.replace("\\", "\\\\").replace('"', '\\"')
+        text = f'#line 1 "{quoted}"\n{algorithm.source}\n{_MODULE}'
         done = _run([COMPILER, *filter(None, words)], text, self.headers / "objects")
         if done.returncode:
-            raise CompileError(shown_as, list(_complaints(done.stderr)))
+            raise CompileError(shown_as, list(_complaints(done.stderr, file)))
 
     def _check_names(self, algorithm: OwnAlgorithm, shown_as: str, module: Path) -> None:
         """Refuse a module that uses what the kernel does not offer to modules: it would not load it."""
@@ -186,9 +190,10 @@ def _missing_parts(source: str) -> Iterator[Complaint]:
             yield Complaint(None, f"{macro}() is missing; write {example} at its end")
 
 
-def _complaints(said: str) -> Iterator[Complaint]:
+def _complaints(said: str, file: str) -> Iterator[Complaint]:
     """Yield gcc's errors; where it has none of the file, all that it said."""
-    errors = [match for line in said.splitlines() if (match := _LINE.match(line)) and match["kind"] != "warning"]
+    told = [match for line in said.splitlines() if (match := _LINE.match(line))]
+    errors = [match for match in told if match["file"] == file and match["kind"] != "warning"]
     for match in errors[:_MOST_TOLD]:
         yield Complaint(int(match["line"]), match["text"])
     if len(errors) > _MOST_TOLD:

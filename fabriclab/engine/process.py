@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -81,6 +82,33 @@ class MachineProcess:
         if code is None:
             return None
         return f"exit {code}" if code >= 0 else f"signal {-code} ({signal.strsignal(-code)})"
+
+    def cpu_s(self) -> float:
+        """Return the CPU time of the main process in seconds: of the kernel, not of what runs in the machine."""
+        try:
+            words = Path(f"/proc/{self._pid()}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+    def word_at(self, address: int) -> int | None:
+        """Return the 64-bit number at an address of the main process; None where it can't be read."""
+        try:
+            with Path(f"/proc/{self._pid()}/mem").open("rb", buffering=0) as memory:
+                memory.seek(address)
+                return int.from_bytes(memory.read(8), sys.byteorder)
+        except OSError:
+            return None
+
+    def ask_where(self) -> None:
+        """Make the kernel panic, and so say where it is."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid(), signal.SIGTRAP)
+
+    def _pid(self) -> int:
+        if self._process is None:
+            raise ProcessLookupError("the machine was not started")
+        return self._process.pid
 
     def wait(self, timeout_s: float) -> None:
         """Wait until the main process has ended, `timeout_s` seconds at most."""

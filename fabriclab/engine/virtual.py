@@ -6,12 +6,14 @@ The job, the boot parameters and the events are described in `images/machine/REA
 from __future__ import annotations
 
 import socket
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.own_faults import OwnModules, Standstill
 from fabriclab.engine.private_directory import boot_path, clear_abandoned, memory_directory, memory_places
 from fabriclab.engine.process import MachineProcess
 from fabriclab.engine.watch import Outcome, Watch
@@ -29,6 +31,8 @@ class Machine:
     """The host's CPU that it is bound to; None: all."""
     stall_s: float = 120.0
     """Wall time without any event after which it counts as hung."""
+    own: Mapping[str, str] = field(default_factory=dict)
+    """The user's own algorithms: the file of each module, by the module's name."""
     live: socket.socket | None = None
     """The machine's end of the socket by which the host paces a live lab; closed here as soon as the machine has it."""
 
@@ -72,7 +76,12 @@ def run_machine(machine: Machine, on_event: EventCallback, interrupt: Interrupt)
     parent = memory_directory(machine.memory_bytes, places)
     with MachineProcess(parent) as process:
         argv = machine_argv(machine, process.directory)
-        watch = Watch(machine.directory, process, on_event, interrupt, machine.stall_s, paced=machine.live is not None)
+        watch = Watch(
+            *(machine.directory, process, on_event, interrupt, machine.stall_s),
+            paced=machine.live is not None,
+            own=OwnModules(machine.directory, machine.own) if machine.own else None,
+            standstill=Standstill(process, machine.artefacts.kernel) if machine.own else None,
+        )
         try:
             output = process.start(argv, [] if machine.live is None else [machine.live.fileno()])
         except OSError as error:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TextIO, cast, get_args
 
 from fabriclab.engine.events import Event, EventCallback, describe_error, parse_event
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.own_faults import ANSWER_PATIENCE_S, COMPUTING_S, OwnModules, Standstill
 from fabriclab.engine.process import MachineProcess
 from fabriclab.files import no_room, reason
 
@@ -63,11 +64,17 @@ class Watch:
         stall_s: float,
         *,
         paced: bool = False,
+        own: OwnModules | None = None,
+        standstill: Standstill | None = None,
     ) -> None:
         """Take whom to tell of events, and after which wall time without one a machine counts as hung.
 
-        `paced`: from its epoch on the host says when time goes on, so that silence means nothing.
+        `paced`: from its epoch on the host says when time goes on, so that silence means nothing. `own`: the user's own
+        modules; `standstill` looks whether one of them never ends.
         """
+        self._own = own
+        self._standstill = standstill
+        self._stuck: tuple[float, str] | None = None
         self._directory = directory
         self._process = process
         self._on_event = on_event
@@ -138,6 +145,8 @@ class Watch:
             return
         events.write(line[1:] + "\n")
         self._last_event = time.monotonic()
+        if self._standstill is not None:
+            self._standstill.moved()
         self._note(event)
         self._on_event(event)
 
@@ -145,6 +154,8 @@ class Watch:
         match event.name:
             case "epoch":
                 self._epoch_seen = True
+            case "module" if self._own is not None:
+                self._own.loaded(event.text("name"), event.text("address"))
             case "error":
                 self._problems.append(describe_error(event))
             case "process" if event.text("status") != "exit 0":
@@ -174,11 +185,41 @@ class Watch:
             )
         elif self._end is not None and silent_s > POWER_OFF_PATIENCE_S:
             self._process.kill()
+        elif self._stuck is not None:
+            if now - self._stuck[0] > ANSWER_PATIENCE_S:
+                self._given_up = "crashed", self._own_said()
+        elif self._end is None and self._is_standing_still():
+            self._ask_where(f"the machine computed for {COMPUTING_S:.0f} s without getting on")
         elif self._end is None and silent_s > self._stall_s and not (self._paced and self._epoch_seen):
-            self._given_up = (
-                "crashed",
-                f"the machine hangs: no event for {self._stall_s:g} s of wall time; it was killed{self._kernel_said()}",
-            )
+            hangs = f"the machine hangs: no event for {self._stall_s:g} s of wall time"
+            if self._own is not None and self._own.are_loaded:
+                self._ask_where(hangs)
+            else:
+                self._given_up = "crashed", f"{hangs}; it was killed{self._kernel_said()}"
+
+    def _is_standing_still(self) -> bool:
+        if self._standstill is None or self._own is None or not self._own.are_loaded:
+            return False
+        return self._standstill.is_reached(speaks=self._epoch_seen and not self._paced)
+
+    def _ask_where(self, why: str) -> None:
+        """Let the kernel say which of the user's functions it is in, which is its end."""
+        self._stuck = (time.monotonic(), why)
+        self._process.ask_where()
+
+    def _own_said(self) -> str:
+        """Return what an algorithm of the user's own did, with its function and line where the kernel says so."""
+        place = None if self._own is None else self._own.place(self._kernel_tail)
+        if self._stuck is None:
+            told = self._kernel_said()
+            if place is not None:
+                return f"{place[0]}: {place[1]} crashed the machine's kernel{told}"
+            names = "" if self._own is None else self._own.names
+            return f"the machine died ({self._process.exit_status()}) with algorithms of your own in it: {names}{told}"
+        if place is not None:
+            return f"{place[0]}: {place[1]} does not come to an end: {self._stuck[1]}; it was killed"
+        names = "" if self._own is None else self._own.names
+        return f"{self._stuck[1]}, with algorithms of your own in it: {names}; it was killed"
 
     def outcome(self) -> Outcome:
         """Return how the machine ended; asked when it is dead."""
@@ -204,6 +245,8 @@ class Watch:
         if self._disk_is_full():
             self._full = True
             return "failed", self._no_room_message(_FULL)
+        if self._own is not None and self._own.are_loaded:
+            return "crashed", self._own_said()
         return "crashed", f"the machine died ({self._process.exit_status()}){self._kernel_said()}"
 
     def _kernel_said(self) -> str:

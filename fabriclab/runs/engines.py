@@ -95,5 +95,6 @@ def execute(
     memory_bytes = machine_memory_bytes(plan, (directory / TRACE_FILE).stat().st_size)
     with claim_cpu() as cpu:
         end = live if isinstance(live, socket.socket) else None
-        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, end)
+        own = {algorithm.module: algorithm.file for algorithm in plan.algorithms}
+        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, own, end)
         return run_machine(machine, on_event, interrupt)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sample_algorithms import control
+from sample_algorithms import AVOID_LINE, control
 from sample_plans import CUBIC, star
-from vm import Vm
+from vm import Vm, ignore
 
 import fabriclab
+from fabriclab.engine import own_faults
 from fabriclab.formats.plan.algorithm import OwnAlgorithm, sha256_of
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Queue
 from fabriclab.formats.plan.traffic import LongTraffic
 from fabriclab.qdiscs import Own, Qdisc
+from fabriclab.results import ingest_run
+from fabriclab.runs import RunContext, run_point
 
-pytestmark = pytest.mark.vm
+pytestmark = [pytest.mark.vm, pytest.mark.covered]
 
 STOP_NS = 300_000_000
 LONG = LongTraffic(name="long", senders=("h1", "h2"), receiver="h3", start_ns=0, stop_ns=STOP_NS, stagger_ns=0)
@@ -69,3 +72,42 @@ def test_drop_tail_of_ones_own_is_drop_tail(vm: Vm) -> None:
     wrong = with_queue(Own(id="mine", options="treshold 30KB"), algorithm)
     result = vm.run(wrong, "wrong")
     assert result.status == "failed" and "unknown option: treshold" in result.message
+
+
+def test_a_crash_names_the_users_function_and_line(vm: Vm) -> None:
+    result = vm.run(plan("mine", control("*(volatile int *)8 = 1;")))
+    assert result.status == "crashed"
+    said = f"mine.c: mine_cong_avoid() at line {AVOID_LINE} crashed the machine's kernel; its kernel's last words"
+    assert result.message.startswith(said) and "Kernel panic - not syncing: Segfault with no mm" in result.message
+    result = vm.run(plan("mine", control("BUG();")), "bug")
+    assert f"BUG: failure at mine.c:{AVOID_LINE}/mine_cong_avoid()!" in result.message
+
+
+@pytest.mark.parametrize("waits", ["barrier();", "cpu_relax();"])
+def test_a_loop_without_an_end_is_ended(vm: Vm, monkeypatch: pytest.MonkeyPatch, waits: str) -> None:
+    """With cpu_relax() virtual time goes on in the loop, but nobody else ever runs."""
+    monkeypatch.setattr(own_faults, "COMPUTING_S", 0.5)
+    monkeypatch.setattr(own_faults, "OVERDUE_NS", 10_000_000)
+    result = vm.run(plan("mine", control("for (;;)", f"\t{waits}")))
+    assert result.status == "crashed"
+    assert result.message.startswith("mine.c: mine_cong_avoid() at line ")
+    assert "does not come to an end: the machine computed for" in result.message
+
+
+def test_a_run_that_hangs_with_own_algorithms_is_asked_where(vm: Vm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_faults, "COMPUTING_S", 1000.0)
+    context = RunContext(vm.directory, vm.artefacts, ("test",), ingest_run, stall_s=2)
+    result = run_point(plan("mine", control("for (;;)", "\tbarrier();")), vm.directory / "run", context, ignore)
+    assert "does not come to an end: the machine hangs: no event for 2 s of wall time" in result.message
+
+
+def test_no_other_run_of_a_sweep_is_harmed(vm: Vm) -> None:
+    made = fabriclab.new(vm.directory / "mine", template="congestion-control")
+    source = made.directory / "mine.c"
+    source.write_text(source.read_text().replace("\tif (!tcp_is", "\t*(volatile int *)8 = 1;\n\tif (!tcp_is"))
+    (made.directory / "other.c").write_text(control("wrong;", name="other"))
+    experiment = made.directory / "experiment.yml"
+    text = experiment.read_text().replace("[./mine.c, reno, cubic, dctcp]", "[./mine.c, ./other.c, reno]")
+    experiment.write_text(text)
+    swept = fabriclab.sweep(made.directory, set={"traffic.long.stop": "50 ms"}, out=vm.directory / "sweep")
+    assert list(swept.statuses) == ["crashed", "failed", "complete"]
