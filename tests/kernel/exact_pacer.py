@@ -33,7 +33,7 @@ def exact_run(
             eta = config.eta
             measured = arrived * 10**9 // config.interval_ns
             rate = rate - (rate * eta >> 32) + (measured * eta >> 32) + config.beta * waiting
-            rate = min(max(rate, line_bps // 100), line_bps)
+            rate = min(max(rate, line_bps // 100), 10**12)
             rates.append(rate)
             arrived, tick = 0, tick + config.interval_ns
         elif what == 1:

@@ -26,7 +26,7 @@ def exact_rate(config: PacerConfig, rate: Fraction, bits: int, waiting: int, lin
     eta = Fraction(config.eta, PARTS)
     measured = Fraction(bits * 10**9, config.interval_ns)
     beta = Fraction(config.beta)
-    return min(max((1 - eta) * rate + eta * measured + beta * waiting, Fraction(line_bps, 100)), Fraction(line_bps))
+    return min(max((1 - eta) * rate + eta * measured + beta * waiting, Fraction(line_bps, 100)), Fraction(10**12))
 
 
 @given(

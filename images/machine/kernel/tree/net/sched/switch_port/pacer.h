@@ -10,8 +10,10 @@
  *
  * R in bits per second, M_r: bits that came to the pacer in T_r, Q_tb: bits that wait in
  * it, beta in 1/s (so in the published ns-2 code of the reproduction, hull-pacer.cc). R
- * stays between a hundredth of the line's rate and the line's rate (so the authors'
- * tbf.cc, minrate_ and maxrate_), and begins with the line's.
+ * begins with the line's rate, and is at least a hundredth of it (so the authors' later
+ * ns-2 code, minrate_). It may be more than the line's: a burst of 64 KB in one T_r of
+ * 64 us adds 1 Gbps. Cut off there, the mean of R would be below what the flows send, and
+ * their windows would stand in the pacer.
  *
  * Tokens are kept in nanobits, so that R times nanoseconds is whole. A frame that is
  * larger than the bucket goes when that is full, and leaves it in debt.
@@ -22,6 +24,7 @@
 #include "shim.h"
 
 #define SWITCH_PACER_SLOWEST 100	/* of the line's rate, the least R */
+#define SWITCH_PACER_FASTEST_BPS 1000000000000ULL
 #define SWITCH_CERTAIN_OF_32 0xffffffffU
 
 struct switch_pacer_config {
@@ -99,7 +102,8 @@ static inline u64 switch_pacer_rate(const struct switch_pacer_config *config, u6
 	u64 rate = rate_bps - mul_u64_u32_shr(rate_bps, config->eta, 32) +
 		   mul_u64_u32_shr(measured, config->eta, 32) + config->beta * waiting;
 
-	return switch_min(switch_max(rate, div64_u64(line_bps, SWITCH_PACER_SLOWEST)), line_bps);
+	return switch_min(switch_max(rate, div64_u64(line_bps, SWITCH_PACER_SLOWEST)),
+			  SWITCH_PACER_FASTEST_BPS);
 }
 
 /* It is tick_ns: R changes. */
