@@ -101,6 +101,13 @@ FLOWS = (
         better="less",
     ),
     Metric("fct_max_ns", f"{_FCT}, longest", f"longest of {_OF_FCT}", better="less"),
+    Metric("fct_short_mean_ns", f"{_FCT} up to 10 KB, mean", f"mean of {_OF_FCT} of 10,000 B or less", better="less"),
+    Metric(
+        "fct_short_p99_ns",
+        f"{_FCT} up to 10 KB, 99th percentile",
+        f"nearest-rank 99th percentile of {_OF_FCT} of 10,000 B or less",
+        better="less",
+    ),
     Metric("slowdown_mean", f"{_SLOWDOWN}, mean", f"mean of {_OF_SLOWDOWN}", _CLASS, better="less"),
     Metric("slowdown_median", f"{_SLOWDOWN}, median", f"median of {_OF_SLOWDOWN}", _CLASS, better="less"),
     Metric("slowdown_p95", f"{_SLOWDOWN}, 95th percentile", f"95th percentile of {_OF_SLOWDOWN}", better="less"),

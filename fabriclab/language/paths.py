@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fabriclab.language.keys import NAME, Forms, Key, Keys, Kinds, Named
@@ -46,12 +46,21 @@ def _keys(value: Value) -> list[Key] | None:
         return [key for key in value.keys if key.name not in _NOT_SET]
     if isinstance(value, Kinds | Forms):
         groups = value.kinds.values() if isinstance(value, Kinds) else value.forms.values()
-        every = {key.name: key for keys in groups for key in reversed(keys.keys) if key.name != "set"}
+        every = _of_all(key for keys in groups for key in reversed(keys.keys) if key.name != "set")
         if isinstance(value, Kinds) and not value.always:
             every["kind"] = Key("kind", Word(tuple(value.kinds)), value.about)
             return list(every.values())
         return [key for key in every.values() if key.name not in _NOT_SET]
     return None
+
+
+def _of_all(keys: Iterable[Key]) -> dict[str, Key]:
+    """Return keys by name; of a name that several kinds have, the one below which there are keys, or the last."""
+    every: dict[str, Key] = {}
+    for key in keys:
+        if key.name not in every or not _below(every[key.name].value)[0]:
+            every[key.name] = key
+    return every
 
 
 def fixed(sections: Mapping[str, Value]) -> Iterator[Key]:

@@ -111,6 +111,7 @@ class NetworkChanges:
         )
         before, after = (self._applied(lab, found) for found in (self._later, self._with(keys)))
         plan = Resolver(lab).resolve_applied(after)
+        _refuse_not_loaded(plan, self._running.wanted.plan)
         told = [_replaced(lab, key, (before, self.plan), (after, plan)) for key in keys]
         event = self._event(plan)
         begun = [node for node in event.nodes if node.transport and node.transport.congestion_control == "dctcp"]
@@ -253,6 +254,14 @@ class NetworkChanges:
             self._running.changes.add(Done(at_ns, kind, f"{kind} {words}", details))
         now_ns = self._running.machine.now_ns() - self._running.epoch_ns
         return {"changes": told, "changed": at_ns is not None, "now_ns": now_ns if at_ns is None else at_ns}
+
+
+def _refuse_not_loaded(plan: Plan, begun: Plan) -> None:
+    """Raise Refused where a plan has an own algorithm that the machine did not begin with."""
+    loaded = {algorithm.module for algorithm in begun.algorithms}
+    files = sorted(algorithm.file for algorithm in plan.algorithms if algorithm.module not in loaded)
+    if files:
+        raise Refused(f"{', '.join(files)}: algorithms of your own are loaded when the machine starts; {_AGAIN}")
 
 
 def _keys(lab: WrittenLab, settings: Mapping[str, ScalarValue]) -> dict[str, ScalarValue]:

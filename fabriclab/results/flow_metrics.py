@@ -22,6 +22,8 @@ CLASS_METRICS = names(FLOWS, "traffic")
 HANDSHAKE_TIMEOUT_NS = 1_000_000_000
 """A handshake of which a segment is lost is tried again after that long: no round trip has been measured yet (RFC 6298,
 section 2.1; TCP_TIMEOUT_INIT in include/net/tcp.h)."""
+SHORT_BYTES = 10_000
+"""The largest of the flows that data-centre studies call short (DX, USENIX ATC 2015)."""
 _WHOLE_ONLY = ("throughput_bps",)
 _SUMS = ("timeouts", "retransmits", "marks")
 
@@ -30,13 +32,15 @@ def flow_metrics(flows: pl.LazyFrame) -> Metrics:
     """Return the metrics of flows; `flows` has a column `finished`, whether a flow did all that it was meant to do."""
     coflows = coflow_table(flows).filter(pl.col("level") == "coflow")
     times = (
-        flows.select("class", "fct_ns", "slowdown").filter(pl.col("fct_ns").is_not_null()).collect(engine="streaming")
+        flows.select("class", "size_bytes", "fct_ns", "slowdown")
+        .filter(pl.col("fct_ns").is_not_null())
+        .collect(engine="streaming")
     )
     counts = flows.select(_counts()).collect(engine="streaming").row(0, named=True)
     whole = counts | _distributions(times, coflows)
     metrics = {name: value for name, value in whole.items() if name not in _WHOLE_ONLY}
     metrics["goodput_bps"] = whole["throughput_bps"]
-    return metrics | _rounds(flows) | _fairness(flows) | _of_classes(flows, times, coflows)
+    return metrics | _short(times) | _rounds(flows) | _fairness(flows) | _of_classes(flows, times, coflows)
 
 
 def _of_classes(flows: pl.LazyFrame, times: pl.DataFrame, coflows: pl.DataFrame) -> Metrics:
@@ -95,6 +99,11 @@ def _distributions(times: pl.DataFrame, coflows: pl.DataFrame) -> dict[str, Any]
         "coflow_mean_ns": _mean(coflow),
         **{f"coflow_{name}_ns": _whole(percentile(coflow, _PERCENTILES[name])) for name in ("median", "p95", "p99")},
     }
+
+
+def _short(times: pl.DataFrame) -> Metrics:
+    fct = times.filter(pl.col("size_bytes") <= SHORT_BYTES)["fct_ns"]
+    return {"fct_short_mean_ns": _mean(fct), "fct_short_p99_ns": _whole(percentile(fct, 99))}
 
 
 _PERCENTILES = {"median": 50, "p95": 95, "p99": 99, "p999": 99.9}

@@ -21,6 +21,8 @@ from fabriclab.formats.plan.algorithm import OwnAlgorithm, sha256_of
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.reading import kernel_names
 from fabriclab.lab.reading.own_algorithms import registered_name
+from fabriclab.live.changing import _refuse_not_loaded
+from fabriclab.live.clients import Refused
 from fabriclab.resolve import resolve_plan
 from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import check_engine, keep_modules
@@ -286,3 +288,11 @@ def test_check_and_run_tell_what_does_not_compile(lab: Path, tmp_path: Path, mon
 
 def _raise() -> Artefacts:
     raise EngineError("not built yet")
+
+
+def test_a_lab_that_is_up_takes_no_other_algorithm(lab: Path) -> None:
+    begun = plan_of(lab)
+    _refuse_not_loaded(begun, begun)
+    _refuse_not_loaded(resolve_plan(parse_lab(lab), {"control": "reno"}), begun)
+    with pytest.raises(Refused, match=r"^other\.c: algorithms of your own are loaded when the machine starts; bring"):
+        _refuse_not_loaded(resolve_plan(parse_lab(lab), {"control": "./other.c"}), begun)

@@ -265,6 +265,22 @@ def test_rounds_are_groups_that_are_complete(tmp_path: Path) -> None:
     assert (summary["rounds_complete"], summary["round_mean_ns"]) == (1, 900.0)
 
 
+def test_short_flows_are_those_of_10_kilobytes_or_less(tmp_path: Path) -> None:
+    sizes = (4, 10_000, 10_001, 10_000)
+    trace = "".join(f"{flow},0,h1,h3,{size},,pull,,,,web\n" for flow, size in enumerate(sizes))
+    ends = zip(sizes[:3], (300, 500, 9000), strict=True)
+    logs = {"h3": "".join(f"{flow},dst,complete,0,,,{end},{size},,,,,,\n" for flow, (size, end) in enumerate(ends))}
+    summary = read_run(small_run(tmp_path, trace, logs)).summary
+    assert (summary["fct_short_mean_ns"], summary["fct_short_p99_ns"], summary["fct_max_ns"]) == (400, 500, 9000)
+
+
+def test_a_run_without_short_flows_has_no_time_of_them(tmp_path: Path) -> None:
+    logs = {"h3": "0,dst,complete,0,,,900,10001,,,,,,\n"}
+    summary = read_run(small_run(tmp_path, "0,0,h1,h3,10001,,pull,,,,web\n", logs)).summary
+    assert summary["fct_mean_ns"] == 900
+    assert summary.get("fct_short_mean_ns") is None
+
+
 def test_queue_metrics_weigh_time_and_count_from_the_first_sample(tmp_path: Path) -> None:
     logs = {"h1": "0,src,complete,0,,,,5000,0,0,0,4,51,80\n", "h3": "0,dst,complete,,,,1000,5000,,,,,,\n"}
     queue = QUEUE_HEADER + "0,s1:eth3,0,0,5,1,0,0,0\n600,s1:eth3,3000,2,9,1,0,0,0\n2000,s1:eth3,0,0,9,4,0,0,0\n"

@@ -34,6 +34,7 @@ POINTS = {
     "dctcp-fluid": "senders=2; stop=20 ms",
     "dctcp-queue": "variant=dctcp; traffic.long.stop=200 ms",
     "dx": "variant=dx; traffic.long.stop=200 ms",
+    "dx-fat-tree": "variant=dctcp; stop=200 us",
     "ecn-thresholds": "variant=dctcp; stop=200 ms; traffic.mice.start=50 ms; traffic.legacy-mice.start=50 ms; "
     "traffic.query.start=50 ms",
     "incast": "variant=cubic; rounds=4",
