@@ -87,8 +87,27 @@ def resolve_buffers(topology: Topology, experiment: Experiment) -> Buffers:
         end.port: _buffer(end, peer, experiment, shared, nics.get(end.port), problems)
         for _, end, peer in _ends(topology)
     }
+    _check_pacers(topology, experiment, nics, problems)
     problems.raise_if_any()
     return Buffers(ports, shared, nics)
+
+
+def _check_pacers(topology: Topology, experiment: Experiment, nics: Mapping[str, Nic], problems: Problems) -> None:
+    """Record the pacers of cards in port channels: the channel takes the frames by which a pacer hears of marks."""
+    members = {
+        f"{switch}:{member.value}"
+        for switch, groups in experiment.layer2.items()
+        for channel in groups.port_channels
+        for member in channel.members
+    }
+    for _, end, peer in _ends(topology):
+        nic = nics.get(end.port)
+        if nic is None or nic.pacer is None or peer.port not in members:
+            continue
+        written = experiment.hosts[end.node].nic
+        if written is not None and written.place is not None:
+            message = f"is not for {end.port}, which is in a port channel; write pacer: none for {end.node}"
+            problems.add(written.place, f"hosts.{end.node}.nic.pacer", message)
 
 
 def _nic(host: WrittenTransport) -> Nic | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from layer2_labs import TRAFFIC, experiment, plan_of
 from test_plan_probes import LONG, lab
 
 from fabriclab.compile import compile_node
@@ -133,3 +134,22 @@ def test_the_sampler_finds_the_marks_in_front_of_the_card(tmp_path: Path) -> Non
 def test_a_mistake_is_told(tmp_path: Path, nic: str, said: str) -> None:
     with pytest.raises(LabError, match=said):
         planned(tmp_path, f"{{h1: {{nic: {nic}}}}}")
+
+
+def test_a_card_in_a_port_channel_has_no_pacer(tmp_path: Path) -> None:
+    """The channel takes the frames by which the pacer would hear of marks."""
+    text = experiment(traffic="hosts: {default: {nic: {pacer: {}}}}\n" + TRAFFIC)
+    with pytest.raises(LabError, match=r"hosts.h3.nic.pacer: is not for h3:eth1, which is in a port channel"):
+        plan_of(tmp_path, text)
+    assert (
+        plan_of(
+            tmp_path,
+            text.replace("traffic:", "  h3: {nic: {pacer: none}}\ntraffic:", 1).replace(
+                "hosts: {default: {nic: {pacer: {}}}}", "hosts:\n  default: {nic: {pacer: {}}}"
+            ),
+        )
+        .node("h3")
+        .ports[0]
+        .nic
+        is not None
+    )
