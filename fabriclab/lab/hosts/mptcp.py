@@ -1,12 +1,11 @@
-"""A host's MPTCP as written: its keys and their bounds, and how one layer of `hosts` overrides another."""
+"""A host's MPTCP as written: its keys and their bounds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 
-from fabriclab.lab.reading.document import ScalarValue
-from fabriclab.lab.reading.or_none import NONE
-from fabriclab.lab.reading.problems import Place, listed, shown
+from fabriclab.lab.reading.or_none import Part, read_part
+from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.reading.section import Section, Written
 
 MPTCP_KEYS = ("subflows", "scheduler", "path_manager", "add_addr_accepted")
@@ -19,10 +18,9 @@ MOST_ADDRESSES = 8
 
 
 @dataclass(frozen=True)
-class WrittenMptcp:
+class WrittenMptcp(Part):
     """What an experiment says of a host's MPTCP; None: nothing. With `is_none` it says that there is none."""
 
-    is_none: bool = False
     subflows: Written[int] | None = None
     scheduler: Written[str] | None = None
     path_manager: Written[str] | None = None
@@ -33,17 +31,10 @@ class WrittenMptcp:
 
 def read_mptcp(host: Section) -> WrittenMptcp | None:
     """Return the `mptcp` of a host's section; None when it is absent or wrong."""
-    value = host.get("mptcp")
-    if isinstance(value, ScalarValue) and not value.is_null:
-        if value.text.strip() == NONE:
-            return WrittenMptcp(is_none=True)
-        host.complain(
-            "mptcp", f"{shown(value.text)} stands here; a mapping of {listed(MPTCP_KEYS)} is wanted, or '{NONE}'"
-        )
-        return None
-    section = host.section("mptcp", MPTCP_KEYS)
-    if section is None:
-        return None
+    return read_part(host, "mptcp", MPTCP_KEYS, _read, WrittenMptcp(is_none=True))
+
+
+def _read(section: Section) -> WrittenMptcp:
     return WrittenMptcp(
         subflows=section.count(
             "subflows", 1, MOST_ADDRESSES, "of a connection, the first one included; the kernel has 8 endpoints"
@@ -53,10 +44,3 @@ def read_mptcp(host: Section) -> WrittenMptcp | None:
         add_addr_accepted=section.count("add_addr_accepted", 0, MOST_ADDRESSES, "addresses that the peer announces"),
         place=section.place,
     )
-
-
-def override_mptcp(base: WrittenMptcp | None, over: WrittenMptcp | None) -> WrittenMptcp | None:
-    """Return `base` overridden key by key; `none` on either side leaves nothing of the base."""
-    if base is None or over is None or base.is_none or over.is_none:
-        return base if over is None else over
-    return replace(base, **{one.name: value for one in fields(over) if (value := getattr(over, one.name)) is not None})

@@ -1,15 +1,14 @@
-"""A host's NIC as written: its keys and their bounds, and how one layer of `hosts` overrides another."""
+"""A host's NIC as written: its keys and their bounds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 
-from fabriclab.lab.hosts.pacer import WrittenPacer, override_pacer, read_pacer
+from fabriclab.lab.hosts.pacer import WrittenPacer, read_pacer
 from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
-from fabriclab.lab.reading.document import ScalarValue
-from fabriclab.lab.reading.or_none import NONE
-from fabriclab.lab.reading.problems import Place, Problems, listed, shown
+from fabriclab.lab.reading.or_none import Part, read_part
+from fabriclab.lab.reading.problems import Place, Problems, shown
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.units import parse_size
 
@@ -26,10 +25,9 @@ _NS_PER_US = 1_000
 
 
 @dataclass(frozen=True)
-class WrittenNic:
+class WrittenNic(Part):
     """What an experiment says of a host's NIC; None: nothing. With `is_none` it says that the host has none."""
 
-    is_none: bool = False
     tso: Written[int | None] | None = None
     """Bytes; a None that is written: off."""
     gro: Written[bool] | None = None
@@ -44,15 +42,10 @@ class WrittenNic:
 
 def read_nic(host: Section) -> WrittenNic | None:
     """Return the `nic` of a host's section; None when it is absent or wrong."""
-    value = host.get("nic")
-    if isinstance(value, ScalarValue) and not value.is_null:
-        if value.text.strip() == NONE:
-            return WrittenNic(is_none=True)
-        host.complain("nic", f"{shown(value.text)} stands here; a mapping of {listed(NIC_KEYS)} is wanted, or '{NONE}'")
-        return None
-    section = host.section("nic", NIC_KEYS)
-    if section is None:
-        return None
+    return read_part(host, "nic", NIC_KEYS, _read, WrittenNic(is_none=True))
+
+
+def _read(section: Section) -> WrittenNic:
     return WrittenNic(
         tso=section.read("tso", f"a size from {LEAST_TSO_BYTES} B to 65536 B, or '{OFF}'", _tso),
         gro=section.flag("gro"),
@@ -99,11 +92,3 @@ def check_nic(nic: WrittenNic | None, aqm: WrittenAqm | None, problems: Problems
     paces = nic.pacing is not None and nic.pacing.value == "fq"
     if paces and nic.pacing is not None and aqm is not None and aqm.kind is not None and aqm.kind.value != "fq":
         nic.pacing.complain(problems, f"asks for fq in front of the card, where aqm says {aqm.kind.value}; write one")
-
-
-def override_nic(base: WrittenNic | None, over: WrittenNic | None) -> WrittenNic | None:
-    """Return `base` overridden key by key; `none` on either side leaves nothing of the base."""
-    if base is None or over is None or base.is_none or over.is_none:
-        return base if over is None else over
-    written = {one.name: value for one in fields(over) if (value := getattr(over, one.name)) is not None}
-    return replace(base, **{**written, "pacer": override_pacer(base.pacer, over.pacer)})

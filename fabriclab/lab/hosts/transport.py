@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from fabriclab.lab.hosts.mptcp import WrittenMptcp, override_mptcp, read_mptcp
-from fabriclab.lab.hosts.nic import WrittenNic, check_nic, override_nic, read_nic
+from fabriclab.lab.hosts.mptcp import WrittenMptcp, read_mptcp
+from fabriclab.lab.hosts.nic import WrittenNic, check_nic, read_nic
 from fabriclab.lab.ports.aqm import WrittenAqm, check_aqm, override_aqm, read_aqm
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.kernel_names import kernel_congestion_controls
 from fabriclab.lab.reading.names import Names, expand_hosts
-from fabriclab.lab.reading.or_none import NONE
+from fabriclab.lab.reading.or_none import NONE, override_part
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS, Section, Written
 
@@ -154,5 +154,5 @@ def _window_limit(text: str) -> int | None:
 
 def _override_host(base: WrittenTransport, over: WrittenTransport) -> WrittenTransport:
     written = {field.name: value for field in fields(over) if (value := getattr(over, field.name)) is not None}
-    aqm, mptcp = override_aqm(base.aqm, over.aqm), override_mptcp(base.mptcp, over.mptcp)
-    return replace(base, **{**written, "aqm": aqm, "mptcp": mptcp, "nic": override_nic(base.nic, over.nic)})
+    parts = {"mptcp": override_part(base.mptcp, over.mptcp), "nic": override_part(base.nic, over.nic)}
+    return replace(base, **{**written, "aqm": override_aqm(base.aqm, over.aqm), **parts})

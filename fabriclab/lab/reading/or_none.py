@@ -1,8 +1,9 @@
-"""A part of a switch that can be given up with `none`: a mapping, or that word."""
+"""A part of a switch or host that can be given up with `none`: a mapping, or that word."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from fabriclab.lab.reading.document import ScalarValue
@@ -11,6 +12,17 @@ from fabriclab.lab.reading.section import Section
 
 T = TypeVar("T")
 NONE = "none"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is written of such a part; each field that is None: nothing."""
+
+    is_none: bool = False
+    """The word stands there."""
+
+
+P = TypeVar("P", bound=Part)
 
 
 def read_part(section: Section, name: str, keys: Sequence[str], read: Callable[[Section], T], none: T) -> T | None:
@@ -24,3 +36,14 @@ def read_part(section: Section, name: str, keys: Sequence[str], read: Callable[[
         return None
     part = section.section(name, keys)
     return None if part is None else read(part)
+
+
+def override_part(base: P | None, over: P | None) -> P | None:
+    """Return `base` overridden key by key, parts within it too; `none` on either side leaves nothing of the base."""
+    if base is None or over is None or base.is_none or over.is_none:
+        return base if over is None else over
+    written = {one.name: value for one in fields(over) if (value := getattr(over, one.name)) is not None}
+    parts = {
+        name: override_part(getattr(base, name), value) for name, value in written.items() if isinstance(value, Part)
+    }
+    return replace(base, **{**written, **parts})
