@@ -31,7 +31,9 @@ def documents() -> list[str]:
     """Return the pages, as paths below the checkout, in the order of their names."""
     found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     found += sorted((ROOT / "docs").rglob("*.md"))
-    found += [path for top in TOPS for path in sorted((ROOT / top).rglob("README.md"))]
+    # What `fabriclab new --template` writes are pages of the labs that it begins, not of this repository.
+    readmes = (path for top in TOPS for path in sorted((ROOT / top).rglob("README.md")))
+    found += [path for path in readmes if "starters" not in path.parts]
     return [path.relative_to(ROOT).as_posix() for path in found if not {"target", "node_modules"} & set(path.parts)]
 
 

@@ -37,6 +37,7 @@ POINTS = {
     "dx-fat-tree": "variant=dctcp; stop=200 us",
     "ecn-thresholds": "variant=dctcp; stop=200 ms; traffic.mice.start=50 ms; traffic.legacy-mice.start=50 ms; "
     "traffic.query.start=50 ms",
+    "hull": "variant=paced; traffic.long.stop=200 ms",
     "incast": "variant=cubic; rounds=4",
     "leaf-spine": "variant=cubic; traffic.query.count=10; traffic.short.count=20; traffic.update.stop=200 ms; "
     "traffic.background.stop=200 ms",
