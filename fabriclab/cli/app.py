@@ -15,6 +15,7 @@ from fabriclab.cli.arguments.options import Engine, Lab, Matrix, Only, Seed, See
 from fabriclab.cli.commands import compare_options, exchange_options, figures_options, generate_options, schema_options
 from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
+from fabriclab.cli.commands.new_options import Origin, Template
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.vendors import VENDORS
 
@@ -261,8 +262,8 @@ def new(
     directory: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="The directory to make.", show_default=False)
     ] = None,
-    origin: generate_options.Origin = None,
-    template: generate_options.Template = None,
+    origin: Origin = None,
+    template: Template = None,
     show_list: Annotated[bool, typer.Option("--list", help="List what there is to begin with, and leave.")] = False,
 ) -> None:
     """Make a lab of your own as a copy of another, or an algorithm of your own with a lab for it.

@@ -70,7 +70,7 @@ class Compiler:
 
     headers: Path
     key: str
-    """The kernel's."""
+    """The kernel's, and what it was made of: of one key there may be two point releases."""
     version: str
     """gcc's own name and version."""
 
@@ -89,7 +89,9 @@ class Compiler:
                 f"{COMPILER} is missing, which compiles an algorithm of your own: install it (apt-get install gcc)"
             )
         version = _run([COMPILER, "-dumpmachine", "-dumpfullversion"]).stdout.strip()
-        return cls(headers, directory.name, version)
+        made_of = directory / "version"
+        release = made_of.read_text() if made_of.is_file() else ""
+        return cls(headers, f"{directory.name}\0{release}", version)
 
     def module(self, algorithm: OwnAlgorithm, shown_as: str) -> Path:
         """Return the module of an algorithm, compiled unless it was before; others that want it at once wait.

@@ -121,3 +121,16 @@ def test_fq_in_front_of_the_card_takes_the_burst_out_of_a_window(vm: Vm) -> None
     # the line. A sample comes up to 10 us late, almost the time of a frame.
     assert unpaced == pytest.approx(35 * 1514, abs=1514)
     assert paced < unpaced / 4
+
+
+def test_a_card_that_is_taken_away_takes_its_qdiscs_along(vm: Vm) -> None:
+    """In the middle of a flow, with what stands in front of it."""
+    fq = resolve_nic(WrittenNic(), Queue(limit_bytes=15_000_000, aqm=Fq()))
+    directory = vm.directory / "run"
+    traffic = [
+        {"name": "send", "node": "h1", "argv": ["/bin/sh", "-c", "ping -c 3 -i 0.01 10.0.0.3 >/dev/null; true"]},
+        {"name": "gone", "node": "h1", "argv": ["tc", "qdisc", "del", "dev", "eth1", "root"]},
+        {"name": "fifo", "node": "h2", "argv": ["tc", "qdisc", "replace", "dev", "eth1", "parent", "1:21", "bfifo"]},
+    ]
+    assert vm.boot(with_nics(pair(LONG), fq), traffic).status == "complete"
+    assert "BUG" not in (directory / "logs/kernel.log").read_text()

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli.arguments.completion import complete_origin
 from fabriclab.cli.host.waiting import waiting
 
 app = typer.Typer(
@@ -191,23 +190,3 @@ def dumbbell(
             **generating.of_every_shape(delay, mtu, name),
         )
         generating.generate(shape, out, force)
-
-
-Origin = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        metavar="LAB",
-        help="What to begin with: a lab, by name or directory, or star, dumbbell, fat-tree.",
-        show_default=False,
-        autocompletion=complete_origin,
-    ),
-]
-Template = Annotated[
-    str | None,
-    typer.Option(
-        metavar="KIND",
-        help="Begin an algorithm of your own instead, in one C file: congestion-control or qdisc.",
-        show_default=False,
-    ),
-]

@@ -143,7 +143,6 @@ static void switch_qdisc_destroy(struct Qdisc *sch)
 {
 	struct switch_port *port = qdisc_priv(sch);
 
-	switch_nic_destroy(port);
 	if (!port->chip)
 		return;
 	switch_pacer_destroy(port);
@@ -152,6 +151,7 @@ static void switch_qdisc_destroy(struct Qdisc *sch)
 	switch_chip_leave(port);
 	/* Until then a frame that another port lets go could arm it. */
 	qdisc_watchdog_cancel(&port->watchdog);
+	switch_nic_destroy(port);
 }
 
 /* -- Netlink ----------------------------------------------------------------------------------- */

@@ -1,0 +1,28 @@
+"""The options of `fabriclab new` that say what a lab begins with. What it does lies in `new.py`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fabriclab.cli.arguments.completion import complete_origin
+
+Origin = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="LAB",
+        help="What to begin with: a lab, by name or directory, or star, dumbbell, fat-tree.",
+        show_default=False,
+        autocompletion=complete_origin,
+    ),
+]
+Template = Annotated[
+    str | None,
+    typer.Option(
+        metavar="KIND",
+        help="Begin an algorithm of your own instead, in one C file: congestion-control or qdisc.",
+        show_default=False,
+    ),
+]
