@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 import pytest
 from sample_plans import CUBIC, GBPS, changed, star
 from test_ideal import PAYLOAD_BYTES, lone_flows
-from vm import Vm
+from vm import Job, Vm
 
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Nic, Queue
@@ -124,13 +126,20 @@ def test_fq_in_front_of_the_card_takes_the_burst_out_of_a_window(vm: Vm) -> None
 
 
 def test_a_card_that_is_taken_away_takes_its_qdiscs_along(vm: Vm) -> None:
-    """In the middle of a flow, with what stands in front of it."""
+    """With frames in it, and in what stands in front of it."""
     fq = resolve_nic(WrittenNic(), Queue(limit_bytes=15_000_000, aqm=Fq()))
-    directory = vm.directory / "run"
-    traffic = [
-        {"name": "send", "node": "h1", "argv": ["/bin/sh", "-c", "ping -c 3 -i 0.01 10.0.0.3 >/dev/null; true"]},
-        {"name": "gone", "node": "h1", "argv": ["tc", "qdisc", "del", "dev", "eth1", "root"]},
-        {"name": "fifo", "node": "h2", "argv": ["tc", "qdisc", "replace", "dev", "eth1", "parent", "1:21", "bfifo"]},
-    ]
+    ping = "ping -q -c {} -l {} -W 1 -s 60000 {}"
+    traffic: list[Job] = []
+    for node, peer, change in (
+        ("h1", "10.0.2.1", "tc qdisc del dev eth1 root"),
+        ("h2", "10.0.1.1", "tc qdisc replace dev eth1 parent 1:21 bfifo"),
+    ):
+        text = f"{ping.format(8, 8, peer)} & sleep 0.001; {change}; wait; {ping.format(1, 1, peer)}"
+        traffic.append({"name": node, "node": node, "argv": ["/bin/sh", "-c", text]})
     assert vm.boot(with_nics(pair(LONG), fq), traffic).status == "complete"
-    assert "BUG" not in (directory / "logs/kernel.log").read_text()
+    logs = vm.directory / "run/logs"
+    assert "BUG" not in (logs / "kernel.log").read_text()
+    for node in ("h1", "h2"):
+        during, after = re.findall(r"([0-9]+) received", (logs / f"{node}.log").read_text())
+        assert 1 <= int(during) < 8, "what had left arrives, what was in the card is lost"
+        assert after == "1"
