@@ -210,11 +210,6 @@ class SwitchBuilder:
         return Pfc(priorities=qos.pfc_enable) if qos is not None and qos.pfc_enable else None
 
 
-def own_headroom(bindings: Bindings, accounts: Accounts, pool: BufferPool) -> int:
-    """Return the headroom that groups of all ports have to themselves of a pool."""
-    return sum(accounts.headroom_in_size(profile) for profile in group_profiles(bindings, pool.name))
-
-
 def group_profiles(bindings: Bindings, pool: str) -> list[BufferProfile]:
     """Return the profile of each priority group that takes from a pool."""
     profiles = (bindings.group_profile(port, index) for port in bindings.groups for index in range(QUEUES))

@@ -217,11 +217,12 @@ class FabricChecks:
             ] = None
 
     def _check_as(self, switch: FabricSwitch, session: BgpNeighbour, other: FabricSwitch) -> None:
-        if other.config.asn is None:
+        if other.config.asn is None and any(True for _ in other.sessions()):
             return  # told at that switch
         place = other.config.place(*own_asn(other.config))
         if session.asn is not None and session.asn != other.config.asn:
-            message = f"AS {session.asn}, and {other.name} has AS {other.config.asn} ({place}); write the same"
+            theirs = "no AS number" if other.config.asn is None else f"AS {other.config.asn}"
+            message = f"AS {session.asn}, and {other.name} has {theirs} ({place}); write the same"
             switch.config.complain(self._problems, ("BGP_NEIGHBOR", session.key, "asn"), message, str(session.asn))
         elif session.asn is not None and session.asn == switch.config.asn:
             self._notes[
