@@ -6,7 +6,9 @@ each does to a frame. Sizes are bytes of frames with their Ethernet header, afte
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.record import Frozen
@@ -126,6 +128,13 @@ class QosMaps(Frozen):
     """Queue that a received pause of a priority stops."""
     priority_to_group: tuple[int, ...] = IDENTITY
     """Group whose state a sent pause of a priority tells."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out each map that is as without configuration: a card has nothing else, and a fabric has many cards."""
+        record: dict[str, Any] = serialise(self)
+        usual = {name: field.default for name, field in QosMaps.model_fields.items()}
+        return {name: value for name, value in record.items() if value != usual[name]}
 
 
 class Watchdog(Frozen):
