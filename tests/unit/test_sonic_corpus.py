@@ -12,11 +12,11 @@ from pathlib import Path
 
 import jinja2
 import pytest
+from sonic_templates import configuration, hwskus
 
 from fabriclab.lab import LabError
 from fabriclab.vendors.sonic.lab import import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
-from sonic_templates import configuration, hwskus
 
 SOURCE = Path(os.environ.get("SONIC_SOURCE", ""))
 REASONS = ("speed: missing; write the port's speed", "port(s) in use; a lab needs two")
