@@ -11,7 +11,7 @@ import copy
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -21,10 +21,12 @@ from sonic_traps import DIRECTORY, FINE, SOUND, TRAPS, fine, patched, sound, tex
 from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.resolve.switch.findings import SwitchRule
 from fabriclab.vendors.sonic.commands.findings_text import as_text
 from fabriclab.vendors.sonic.judge import RULES, Judgement, judge_config_db
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.switch import SwitchBuilder
+from fabriclab.vendors.sonic.judge.switch_rules import NOT_OF_FILES
 from fabriclab.vendors.sonic.lab import import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
 
@@ -63,6 +65,11 @@ def test_busy_ports_are_those_that_are_up() -> None:
 
 def test_every_rule_has_a_trap() -> None:
     assert set(TRAPS) == set(RULES) - {"yang"}
+
+
+def test_every_finding_of_a_plan_has_a_rule() -> None:
+    """mypy holds what the checks of a plan emit against `SwitchRule`; none of these may be without words here."""
+    assert set(get_args(SwitchRule)) - set(RULES) == NOT_OF_FILES - {"reserved-above-pool"}
 
 
 def test_nothing_is_found_where_nothing_is_wrong() -> None:

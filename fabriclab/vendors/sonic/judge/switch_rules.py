@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fabriclab.formats.finding import Severity
 from fabriclab.resolve.switch.checks import check_switch
-from fabriclab.resolve.switch.findings import SwitchFinding
+from fabriclab.resolve.switch.findings import SwitchFinding, SwitchRule
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.places import config_path
@@ -14,12 +14,16 @@ from fabriclab.vendors.sonic.judge.rules import RULES
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch
 from fabriclab.vendors.sonic.judge.text_rules import entries
 
-_OTHERWISE = frozenset({"reserved-above-pool", "counted-twice", "pause-ignored"})
-"""Rules that do not apply: the first is `buffer_rules`'s, in the file's figures; of the neighbours nothing is known."""
+NOT_OF_FILES: frozenset[SwitchRule] = frozenset(
+    {"reserved-above-pool", "counted-twice", "pause-ignored", "dctcp-without-marks"}
+)
+"""Rules that do not apply: the first is `buffer_rules`'s, in the file's figures; of the neighbours and of the traffic
+nothing is known. All others are in `RULES`, which tests/unit/test_sonic_check.py holds against `SwitchRule`."""
 _AS_FOUND = frozenset({"starvation", "cir-above-line", "pfc-lossy-group", "pause-stops-other-queue"})
 """Rules whose value is not what one field says."""
 _LOOKUP = "write a larger xoff; pg_profile_lookup.ini of the platform has it by speed and cable"
 _REMEDIES = {
+    "pool-below-frames": "write a larger size",
     "wred-unreachable": "write a smaller threshold, or a larger dynamic_th or static_th",
     "pfc-lossy-group": "bind a profile with xoff to that group in BUFFER_PG",
     "headroom-below-frame": _LOOKUP,
@@ -36,7 +40,7 @@ _REMEDIES = {
 def switch_findings(bindings: Bindings, configured: ConfiguredSwitch) -> Iterator[SonicFinding]:
     """Yield what is found of memory, thresholds, schedulers and PFC."""
     for found in check_switch(configured.switch, configured.busy):
-        if found.rule in _OTHERWISE:
+        if found.rule in NOT_OF_FILES:
             continue
         for port in found.ports or ("",):
             yield _told(found, port, bindings, configured)
