@@ -139,6 +139,32 @@ def _unwatched(port: SwitchPort) -> SwitchPort:
     return port.model_copy(update={"pfc": None if port.pfc is None else port.pfc.model_copy(update={"watchdog": None})})
 
 
+def left_to_buffermgrd() -> Tables:
+    """Return a file as SONiC's templates write it: PFC and cables, and no lossless group in BUFFER_PG."""
+    return patched(sound(), {"BUFFER_PG": {f"{port}|3-4": None for port in sound()["PORT"]}})
+
+
+def test_groups_that_buffermgrd_binds_are_a_note() -> None:
+    found = judge(left_to_buffermgrd()).findings
+    assert {(one.rule, one.severity) for one in found} == {("pfc-lossy-group", "note")}
+    assert "binds pg_lossless_1000_5m_profile" in found[0].sentence
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"CABLE_LENGTH": {"AZURE": dict.fromkeys(sound()["PORT"], "0m")}},
+        {"CABLE_LENGTH": None},
+        {"DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}}},
+        {"BUFFER_PG": {f"{port}|3": {"profile": "ingress_lossy_profile"} for port in sound()["PORT"]}},
+    ],
+    ids=["0m", "no cable", "dynamic model", "bound to a lossy profile"],
+)
+def test_groups_that_nobody_makes_lossless_are_an_error(change: Tables) -> None:
+    found = judge(patched(left_to_buffermgrd(), change)).findings
+    assert ("pfc-lossy-group", "error") in {(one.rule, one.severity) for one in found}
+
+
 def test_ports_alike_are_told_once() -> None:
     (finding,) = judge(trap("starvation")).findings
     assert finding.ports == tuple(sound()["PORT"])
