@@ -77,7 +77,7 @@ def _left_to_buffermgrd(told: SonicFinding, port: str, bindings: Bindings) -> So
         told,
         severity="note",
         bound=f"of a group that BUFFER_PG leaves to buffermgrd, which binds pg_lossless_{speed}_{metres}m_profile",
-        consequence="its thresholds and headroom were not judged; it stays lossy if the platform's pg_profile_lookup.ini "
+        consequence="its thresholds and headroom were not judged; it is lossy if the platform's pg_profile_lookup.ini "
         "has no line of that speed and cable",
         remedy="to have it judged, check what `show runningconfiguration all` prints",
     )
