@@ -159,9 +159,7 @@ class Limiter:
     cycle_ns: int = 15_000_000
 
     def pack(self) -> bytes:
-        return struct.pack(
-            "=QQQQQ", self.least_bps, self.active_bps, self.hyper_bps, self.cycle_bytes, self.cycle_ns
-        )
+        return struct.pack("=QQQQQ", self.least_bps, self.active_bps, self.hyper_bps, self.cycle_bytes, self.cycle_ns)
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,7 @@ def arrivals(boot: Boot, name: str, starts_ms: list[int], limiter: Limiter | Non
     """One frame, then bursts of ten after so many ms: when they arrive at the other host."""
     star = Star([Port(RATE_BPS, DELAY_NS, limiter=limiter), Port()], [Port(), point])
     sent = [(1, START_NS), *((10, START_NS + after * MS) for after in starts_ms)]
-    bursts = [
-        f"/job/port-tool segments 10.2.0.2 {PORT} {PEER} 10 {PAYLOAD} {count} {start} &" for count, start in sent
-    ]
+    bursts = [f"/job/port-tool segments 10.2.0.2 {PORT} {PEER} 10 {PAYLOAD} {count} {start} &" for count, start in sent]
     run = boot.run(star, [("h1", bursts), ("h2", [f"/job/port-tool capture {PEER} 400000000 &"])], name=name)
     told = shown(run, "s1", "eth2").queues[0]
     heard = shown(run, "h1", "eth1").port["qcn"]
@@ -74,9 +72,7 @@ def test_bytes_end_cycles_too(boot: Boot) -> None:
         ("content", Limiter(), replace(POINT, queues=[Queue(0, qcn=(10**6, NEVER, 0))])),
     ],
 )
-def test_without_one_of_the_two_nothing_is_limited(
-    boot: Boot, name: str, limiter: Limiter | None, point: Port
-) -> None:
+def test_without_one_of_the_two_nothing_is_limited(boot: Boot, name: str, limiter: Limiter | None, point: Port) -> None:
     if name == "content":
         star = Star([Port(RATE_BPS, DELAY_NS, limiter=limiter), Port()], [Port(), point])
         burst = f"/job/port-tool segments 10.2.0.2 {PORT} {PEER} 10 {PAYLOAD} 10 {START_NS} &"
