@@ -40,7 +40,7 @@ from fabriclab.lab.hosts.transport import (
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
 from fabriclab.language.keys import Key, Keys, Named
 from fabriclab.language.ports import AQM, OWN_QDISC
-from fabriclab.language.sources import constant, plain
+from fabriclab.language.sources import constant, plain, words
 from fabriclab.language.values import NONE, Either, Flag, Number, Percent, Quantity, Text, Word, or_none
 from fabriclab.units import DURATION, RATE, SIZE
 
@@ -311,9 +311,9 @@ HOST = Keys(
         Key(
             "nic",
             or_none(NIC),
-            "A network interface card: each frame takes its exact time to be sent, bursts are cut by the card. "
-            "`none`: TCP's bursts pass a token bucket, which lets a frame that finds the line idle leave at once.",
-            plain("none"),
+            "A network interface card: each frame takes its exact time to be sent, on an idle line too. `none`: a "
+            "token bucket, which lets a frame that finds the line idle leave at once.",
+            words("a card with the defaults of its keys"),
         ),
     ),
 )

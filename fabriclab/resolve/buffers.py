@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from fabriclab.formats.plan.node import Nic, Queue
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.lab.experiment import Experiment, LinkOverrides
+from fabriclab.lab.hosts.nic import WrittenNic
 from fabriclab.lab.hosts.transport import WrittenTransport
 from fabriclab.lab.network.topology import Endpoint, Link, Topology
 from fabriclab.lab.ports.aqm import WrittenAqm
@@ -111,9 +112,10 @@ def _check_pacers(topology: Topology, experiment: Experiment, nics: Mapping[str,
 
 
 def _nic(host: WrittenTransport) -> Nic | None:
-    if host.nic is None or host.nic.is_none:
+    written = host.nic or WrittenNic()
+    if written.is_none:
         return None
-    return resolve_nic(host.nic, Queue(limit_bytes=value_or(host.queue, defaults.HOST_QUEUE_BYTES), aqm=_aqm(host.aqm)))
+    return resolve_nic(written, Queue(limit_bytes=value_or(host.queue, defaults.HOST_QUEUE_BYTES), aqm=_aqm(host.aqm)))
 
 
 def _shared_buffer(name: str, written: WrittenSwitch, lines: Mapping[str, Line], problems: Problems) -> SharedBuffer:
@@ -173,9 +175,9 @@ def _buffer(
     if written is not None:
         return _switch_queue(end.node, written)
     host = experiment.hosts[end.node]
-    if nic is not None and host.nic is not None:
+    if nic is not None:
         faced = shared[peer.node].port(peer.interface) if peer.node in shared else None
-        return port_of_nic(nic, faced, host.nic, problems)
+        return port_of_nic(nic, faced, host.nic or WrittenNic(), problems)
     limit_bytes, aqm = value_or(host.queue, defaults.HOST_QUEUE_BYTES), _aqm(host.aqm)
     if peer.node not in shared:
         return Queue(limit_bytes=limit_bytes, aqm=aqm)

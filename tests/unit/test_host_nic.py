@@ -26,7 +26,7 @@ def planned(directory: Path, hosts: str) -> Plan:
 
 
 def test_every_default_of_a_nic_is_told(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "{default: {nic: {}}, h2: {nic: none}, h3: {nic: {tso: off}}}")
+    plan = planned(tmp_path, "{h2: {nic: none}, h3: {nic: {tso: off}}}")
     assert plan.node("h1").ports[0].nic == PLAIN
     assert plan.node("h2").ports[0].nic is None and plan.node("h2").ports[0].queue is not None
     assert plan.node("h3").ports[0].nic == PLAIN.model_copy(update={"tso_bytes": None})
@@ -94,7 +94,7 @@ def test_a_pacer_has_the_papers_constants_and_what_is_written(tmp_path: Path) ->
 
 
 def test_pid_1_is_told_of_nics_alone(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "{h1: {nic: {gro: on}}}")
+    plan = planned(tmp_path, "{h1: {nic: {gro: on}}, h2: {nic: none}}")
     nodes = {node["name"]: node for node in compile_job(plan)["nodes"]}
     assert nodes["h1"].get("nics") == [{"interface": "eth1", "tso_bytes": 65_536, "gro": True, "interrupt_delay_us": 0}]
     assert "nics" not in nodes["h2"]

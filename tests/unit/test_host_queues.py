@@ -20,7 +20,7 @@ HOSTS = "hosts: {default: {queue: 1 MB, aqm: {kind: fq_codel, target: 1 ms}}, h2
 
 def test_a_host_has_the_queue_that_it_is_told(tmp_path: Path) -> None:
     plan = resolve_plan(parse_lab(lab(tmp_path, LONG, HOSTS)), {})
-    queues = {host: plan.node(host).ports[0].queue for host in ("h1", "h2", "h3")}
+    queues = {host: nic.queue for host in ("h1", "h2", "h3") if (nic := plan.node(host).ports[0].nic)}
     assert queues == {
         "h1": Queue(limit_bytes=1_000_000, aqm=FqCodel(target_ns=1_000_000)),
         "h2": Queue(limit_bytes=1_000_000),
@@ -32,8 +32,8 @@ def test_a_host_has_the_queue_that_it_is_told(tmp_path: Path) -> None:
 def test_a_parameter_reaches_a_hosts_queue_management(tmp_path: Path) -> None:
     directory = lab(tmp_path, LONG, HOSTS + "parameters: {target: hosts.default.aqm.target, marks: hosts.h3.aqm.ecn}\n")
     plan = resolve_plan(parse_lab(directory), {"target": "2000 us", "marks": "off"})
-    queue = plan.node("h3").ports[0].queue
-    assert queue is not None and queue.aqm == FqCodel(target_ns=2_000_000)
+    nic = plan.node("h3").ports[0].nic
+    assert nic is not None and nic.queue.aqm == FqCodel(target_ns=2_000_000)
 
 
 def test_another_kind_takes_of_a_default_what_it_has_itself(tmp_path: Path) -> None:
@@ -45,9 +45,10 @@ def test_another_kind_takes_of_a_default_what_it_has_itself(tmp_path: Path) -> N
     assert aqms == {Codel(interval_ns=20_000_000), Pie(interval_ns=20_000_000)}
 
 
-def test_a_nic_that_stops_for_pauses_has_no_other_queue(tmp_path: Path) -> None:
+def test_a_token_bucket_that_stops_for_pauses_has_no_other_queue(tmp_path: Path) -> None:
     directory = lab(tmp_path, LONG)
-    shared = "switches: {default: {profile: trident-3, pfc: {priorities: [3]}}}\nhosts: {h1: {aqm: {kind: pie}}}\n"
+    hosts = "hosts: {h1: {nic: none, aqm: {kind: pie}}}\n"
+    shared = f"switches: {{default: {{profile: trident-3, pfc: {{priorities: [3]}}}}}}\n{hosts}"
     (directory / "experiment.yml").write_text(f"title: Probes\n{shared}traffic:\n  {LONG}\n")
     with pytest.raises(
         LabError, match=r"experiment.yml:3: hosts.h1.aqm.kind: the NIC of h1 stops for the pauses of s1"

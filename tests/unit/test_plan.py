@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
-from fabriclab.formats.plan.node import Node, Queue
+from fabriclab.formats.plan.node import Nic, Node, Queue
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.resolve import Resolver, resolve_plan
 
@@ -105,7 +105,9 @@ def test_defaults_are_explicit(tmp_path: Path) -> None:
         "send_buffer_bytes": 4_194_304,
         "mptcp": None,
     }
-    assert host.ports[0].queue == Queue(limit_bytes=15_000_000)
+    assert host.ports[0].nic == Nic(
+        queue=Queue(limit_bytes=15_000_000), tso_bytes=65_536, gro=False, interrupt_delay_us=0
+    )
     assert (switch.ports[0].queue, switch.ports[0].mtu) == (Queue(limit_bytes=64_000), 1500)
     assert (plan.seed, plan.limit_ns, plan.probes.queue_interval_ns) == (1, 60 * 10**9, 1_000_000)
 

@@ -220,10 +220,10 @@ def test_a_host_that_faces_the_switch_has_a_nic_that_stops_class_by_class(tmp_pa
     assert all(port.queue is None for node in plan.nodes for port in node.ports)
 
 
-def test_only_ports_at_such_a_switch_are_switch_ports(tmp_path: Path) -> None:
+def test_of_switches_only_such_a_one_has_switch_ports(tmp_path: Path) -> None:
     switches = "{default: {buffer: 64 KB, aqm: {kind: pie, ecn: true}}, leaf1: {buffer: 64 KB}}"
     plan = plan_of(tmp_path, switches, topology=two_tiers())
-    assert all(port.switch_port is None for node in plan.nodes for port in node.ports)
+    assert {node.role for node in plan.nodes for port in node.ports if port.switch_port is not None} == {"host"}
     assert all(node.switch is None for node in plan.nodes)
     aqm = plan.node("leaf1").ports[0].queue
     assert aqm is not None and aqm.aqm is not None
@@ -237,8 +237,8 @@ def test_a_mixed_fabric(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, switches, topology=two_tiers())
     kinds = {node.name: [port.switch_port is not None for port in node.ports] for node in plan.nodes}
     assert {name: set(kind) for name, kind in kinds.items()} == {
-        **{"spine1": {False}, "spine2": {False}, "leaf2": {False}, "h3": {False}, "h4": {False}},
-        **{"leaf1": {True}, "h1": {True}, "h2": {True}},
+        **{"spine1": {False}, "spine2": {False}, "leaf2": {False}, "leaf1": {True}},
+        **{host: {True} for host in ("h1", "h2", "h3", "h4")},
     }
     assert set(plan.probes.switch_ports) == {
         "h1:eth1",

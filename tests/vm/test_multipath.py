@@ -25,7 +25,7 @@ pytestmark = pytest.mark.vm
 EXPERIMENT = """
 title: MPTCP
 switches: {default: {buffer: 256 KB}}
-hosts: {default: {rto_min: 10 ms, queue: 256 KB, mptcp: {subflows: 8}}}
+hosts: {default: {rto_min: 10 ms, queue: 256 KB, nic: none, mptcp: {subflows: 8}}}
 traffic:
   long: {kind: long, senders: [h1], receiver: h2, stop: 500 ms, transport: mptcp}
 probes: {tcp: {interval: 1 ms}, interfaces: {interval: 10 ms}}
@@ -255,7 +255,7 @@ BOTTLENECK = network(
 SHARED = """
 title: One connection of several subflows beside one of TCP
 switches: {default: {buffer: 100 KB}}
-hosts: {default: {congestion_control: reno, mptcp: {subflows: SUBFLOWS}}}
+hosts: {default: {nic: none, congestion_control: reno, mptcp: {subflows: SUBFLOWS}}}
 traffic:
   many: {kind: long, senders: [h1], receiver: h3, stop: 60 s, transport: mptcp, congestion_control: CONTROL}
   one: {kind: long, senders: [h2], receiver: h3, stop: 60 s}

@@ -136,7 +136,7 @@ def test_the_same_run_twice(vm: Vm, tmp_path: Path) -> None:
 def test_tcp_sees_the_queue_of_its_own_host_as_below_stock_qdiscs(vm: Vm, tmp_path: Path) -> None:
     """TCP small queues: a frame keeps its socket while it is queued, and an offloaded one is cut
     into frames before it is."""
-    queues = "probes: {queues: {interval: 100 us, ports: ['h1:eth1', 's1:eth2']}}\n"
+    queues = "hosts: {default: {nic: none}}\nprobes: {queues: {interval: 100 us, ports: ['h1:eth1', 's1:eth2']}}\n"
     measured = {}
     for name, switch in {"shared": SHARED, "stock": "switches: {default: {buffer: 400 KB}}\n"}.items():
         assert (

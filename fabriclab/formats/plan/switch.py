@@ -146,6 +146,13 @@ class QosMaps(Frozen):
     priority_to_group: tuple[int, ...] = IDENTITY
     """Group whose state a sent pause of a priority tells."""
 
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out each map that is as without configuration: a card has nothing else, and a fabric has many cards."""
+        record: dict[str, Any] = serialise(self)
+        usual = {name: field.default for name, field in QosMaps.model_fields.items()}
+        return {name: value for name, value in record.items() if value != usual[name]}
+
 
 class Watchdog(Frozen):
     """Ends a pause storm (SONiC's PFC_WD): a queue paused for detection_ns on end drops, or forwards in spite of the
