@@ -13,6 +13,7 @@ import polars as pl
 from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan import Plan
 from fabriclab.results.fairness import fairness_metrics
+from fabriclab.results.rate_variation import rate_variation
 from fabriclab.results.flow_metrics import Metric, Metrics, flow_metrics
 from fabriclab.results.flows import is_done, scan_flows
 from fabriclab.results.jobs import job_metrics
@@ -53,6 +54,7 @@ def summarize(measured: Measured, plan: Plan, manifest: Manifest) -> Metrics:
     metrics |= queue_metrics(measured.queues, plan.probes.queue_ports, begin, end)
     metrics["srtt_mean_us"] = _srtt_mean(measured, begin, end)
     metrics |= fairness_metrics(measured.flows, measured.tcp)
+    metrics |= rate_variation(measured.flows, measured.tcp)
     return metrics | switch_metrics(measured.switches, plan)
 
 
