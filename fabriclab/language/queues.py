@@ -106,7 +106,7 @@ PHANTOM = Keys(
 )
 
 CONGESTION_POINT = Keys(
-    "congestion point",
+    "point",
     "A queue that tells the sources of its frames (QCN, IEEE 802.1Qau)",
     (
         Key(
