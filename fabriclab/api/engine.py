@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts, locate_artefacts, with_routing
 from fabriclab.engine.containers import ContainerLab
+from fabriclab.engine.kernel_needs import check_kernel
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab
@@ -31,8 +32,12 @@ def fit_engine(name: EngineName, lab: Lab, plans: Sequence[Plan]) -> MadeFrom:
 
 
 def fit_machine(plans: Sequence[Plan]) -> Artefacts:
-    """Return what a machine for these plans is started from. Raises EngineError when it is not built."""
+    """Return what a machine for these plans is started from.
+
+    Raises EngineError when it is not built, or its kernel lacks what they ask for.
+    """
     artefacts = find_artefacts()
+    check_kernel(artefacts, plans)
     return with_routing(artefacts) if any(plan.bgp is not None for plan in plans) else artefacts
 
 

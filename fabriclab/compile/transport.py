@@ -13,7 +13,8 @@ from fabriclab.compile.mptcp import compile_mptcp_sysctl
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Transport
 
-_TCP_ECN = {"off": 0, "on": 1, "accept": 2}
+_TCP_ECN = {"off": 0, "on": 1, "accept": 2, "accurate": 3}
+"""Linux, Documentation/networking/ip-sysctl.rst; 3 from Linux 7.0 on."""
 
 _EVERY_NODE = (
     # No router solicitation, no duplicate address detection: an idle network sends nothing.

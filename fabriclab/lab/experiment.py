@@ -302,7 +302,7 @@ def _check_ecn(experiment: Experiment, problems: Problems) -> None:
     """DCTCP negotiates ECN itself; a lab that says otherwise says two things."""
     for transport in experiment.hosts.values():
         control, ecn = transport.congestion_control, transport.ecn
-        if control is not None and control.value == "dctcp" and ecn is not None and ecn.value != "on":
+        if control is not None and control.value == "dctcp" and ecn is not None and ecn.value not in ("on", "accurate"):
             ecn.complain(
                 problems,
                 f"{shown(ecn.text)} contradicts congestion_control: dctcp, which needs ECN; write on, "

@@ -245,8 +245,9 @@ HOST = Keys(
         Key(
             "ecn",
             Word(ECN_WORDS, tuple(ECN_ALIASES)),
-            "Whether the host's TCP negotiates ECN: never, always, or where the other end asks for it. `dctcp` implies "
-            "`on`.",
+            "Whether the host's TCP negotiates ECN: never, always, where the other end asks for it, or always and with "
+            "the feedback of [accurate ECN](../l4s.md) where the other end has it, too (RFC 9768; Linux 7.0 or later). "
+            "`dctcp` implies `on`.",
             constant("ECN"),
         ),
         Key(

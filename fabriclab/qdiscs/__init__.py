@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from fabriclab.qdiscs.cake import Cake
 from fabriclab.qdiscs.codel import Codel
+from fabriclab.qdiscs.dualpi2 import DualPi2
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
 from fabriclab.qdiscs.fq_pie import FqPie
@@ -26,6 +27,7 @@ QDISCS: tuple[type[Qdisc], ...] = (
     FqPie,
     Fq,
     Cake,
+    DualPi2,
 )
 
 KINDS: Mapping[str, type[Qdisc]] = {qdisc.kind: qdisc for qdisc in QDISCS}

@@ -22,8 +22,10 @@ from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.reading.section import Written
 
 DCTCP = "dctcp"
+ACCURATE = "accurate"
 _MOST_NAMED = 6
 _UNMARKED = "have no marks, only losses"
+_ONE_MARK = "tell of one mark a round trip, as RFC 3168 has it"
 
 
 class _End(NamedTuple):
@@ -91,6 +93,8 @@ def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tup
     unmarked = _without_ecn(traffic, src, opener, listener)
     if unmarked is not None:
         yield unmarked
+    elif (opener.transport.ecn, listener.transport.ecn) in ((ACCURATE, "on"), (ACCURATE, "accept")):
+        yield _Gap(_said(opener.written.ecn), f"{_ONE_MARK}; write ecn: accurate for the other end, too"), opener
     if traffic.carried_by.transport == "mptcp" and (src.transport.mptcp is None) != (dst.transport.mptcp is None):
         here = dst if src.transport.mptcp is None else src
         mptcp = here.written.mptcp
@@ -106,6 +110,8 @@ def _findings(traffic: Traffic, mode: str, src: _End, dst: _End) -> Iterator[tup
 
 def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> tuple[_Gap, _End] | None:
     """Return why ECN that an end wants is not negotiated."""
+    if opener.transport.ecn == listener.transport.ecn == ACCURATE:
+        return None
     control = traffic.carried_by.congestion_control
     by_iperf3 = isinstance(traffic, Iperf3Traffic)
     if not by_iperf3 and (control == DCTCP or (control is None and _both_run_dctcp(src, opener, listener))):
@@ -115,7 +121,9 @@ def _without_ecn(traffic: Traffic, src: _End, opener: _End, listener: _End) -> t
     by_dctcp = [
         (by_iperf3 or control is None) and end.transport.congestion_control == DCTCP for end in (opener, listener)
     ]
-    asked, answered = opener.transport.ecn, listener.transport.ecn
+    # Who asks for accurate ECN takes that of RFC 3168 (RFC 9768, section 3.1); who listens with it takes what is asked.
+    asked = "on" if opener.transport.ecn == ACCURATE else opener.transport.ecn
+    answered = "accept" if listener.transport.ecn == ACCURATE else listener.transport.ecn
     if by_dctcp[0]:
         return None if by_dctcp[1] else _refused(opener, listener)
     if {asked, answered} == {"off", "on"}:

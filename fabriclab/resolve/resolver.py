@@ -328,10 +328,10 @@ def _resolve_transports(written: Mapping[str, WrittenTransport]) -> dict[str, Tr
 def _resolve_transport(written: WrittenTransport) -> Transport:
     congestion_control = value_or(written.congestion_control, defaults.CONGESTION_CONTROL)
     # DCTCP asks for ECN itself (TCP_CONG_NEEDS_ECN); the plan says what will happen.
-    ecn = "on" if congestion_control == DCTCP else value_or(written.ecn, defaults.ECN)
+    ecn = value_or(written.ecn, "on" if congestion_control == DCTCP else defaults.ECN)
     return Transport(
         congestion_control=congestion_control,
-        ecn=cast(Literal["off", "on", "accept"], ecn),
+        ecn=cast(Literal["off", "on", "accept", "accurate"], ecn),
         rto_min_us=value_or(written.rto_min, defaults.RTO_MIN_NS) // _NS_PER_US,
         delayed_ack=value_or(written.delayed_ack, defaults.DELAYED_ACK),
         initial_window_segments=value_or(written.initial_window, defaults.INITIAL_WINDOW_SEGMENTS),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fabriclab.qdiscs import KINDS, Qdisc
 from fabriclab.qdiscs.cake import Cake
 from fabriclab.qdiscs.codel import Codel
+from fabriclab.qdiscs.dualpi2 import DualPi2
 from fabriclab.qdiscs.fq import Fq
 from fabriclab.qdiscs.fq_codel import FqCodel
 from fabriclab.qdiscs.fq_pie import FqPie
@@ -69,6 +70,13 @@ KNOWN = (
         Cake(rtt_ns=MS, isolation="flows", diffserv="besteffort"),
         "cake unlimited besteffort flows rtt 1000us raw memlimit 199848",
         Cake(rtt_ns=10 * MS),
+    ),
+    # In its classic queue, whose flows it marks: they send ECT(0).
+    KnownQdisc(
+        DualPi2(),
+        "dualpi2 limit 66 memlimit 400000 target 15000us tupdate 15000us alpha 0.150000 beta 3.000000 "
+        "step_thresh 1000us coupling_factor 2 classic_protection 10% l4s_ect",
+        DualPi2(target_ns=TARGET_NS, max_rtt_ns=3 * MS, step_ns=100_000),
     ),
 )
 assert {type(row.told) for row in KNOWN} == set(KINDS.values()), "each kind of qdisc has its row here"

@@ -193,7 +193,7 @@ def test_a_malformed_entry_does_not_hide_the_others() -> None:
 
 
 def test_a_file_of_something_else_is_told_by_its_mistakes() -> None:
-    tables: Tables = {"PORT": {f"Ethernet{number}": {} for number in range(200)}}
+    tables: Tables = {"PORT": {f"Ethernet{number}": {"speed": "fast"} for number in range(200)}}
     judgement = judge(tables)
     assert {finding.rule for finding in judgement.findings} == {"malformed"}
     assert "nearly all of the file is malformed" in judgement.skipped

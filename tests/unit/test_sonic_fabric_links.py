@@ -217,6 +217,25 @@ def test_as_numbers_that_do_not_match(tmp_path: Path) -> None:
     assert "AS 65002, and b has no AS number (b.json:" in line
 
 
+def test_a_switch_with_sessions_and_no_as_number(tmp_path: Path) -> None:
+    far = bgp("10.0.0.0", 65001, 65002)
+    del far["DEVICE_METADATA"]["localhost"]["bgp_asn"]
+    (line,) = complaint(addressed(bgp("10.0.0.1", 65002, 65001), far), tmp_path)
+    assert "DEVICE_METADATA|localhost|bgp_asn: missing, and there are BGP sessions" in line
+
+
+def test_a_link_with_a_port_that_is_down_is_told_and_taken(tmp_path: Path) -> None:
+    tables = addressed(bgp("10.0.0.1", 65002, 65001), bgp("10.0.0.0", 65001, 65002))
+    for name, address, state in (("a", "10.0.9.0/31", "up"), ("b", "10.0.9.1/31", "down")):
+        fields = next(iter(tables[name]["PORT"].values()))
+        tables[name]["PORT"] = {**tables[name]["PORT"], "Ethernet40": {**fields, "admin_status": state}}
+        tables[name]["INTERFACE"] = {**tables[name]["INTERFACE"], f"Ethernet40|{address}": {}}
+    fabric = imported(tables, tmp_path)
+    assert [str(link.a) for link in fabric.links] == ["a:Ethernet8"]
+    assert "the link a:Ethernet40 to b:Ethernet40 is left out: b:Ethernet40 down (admin_status)" in fabric.notes
+    assert not any("Ethernet40" in str(link.end) for stub in fabric.stubs for link in stub.links)
+
+
 def test_a_session_with_an_address_that_nobody_has(tmp_path: Path) -> None:
     near = bgp("10.0.0.3", 65002, 65001, "Ethernet8|10.0.0.1/29")
     far = bgp("10.0.0.1", 65001, 65002, "Ethernet12|10.0.0.2/29")

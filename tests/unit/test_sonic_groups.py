@@ -133,12 +133,8 @@ def test_a_server_behind_a_port_channel_in_a_vlan(tmp_path: Path) -> None:
             "Vlan1000|Ethernet0|tagging_mode: 'native'",
         ),
         ({"VLAN": {"Vlan1000": {"vlanid": "100"}}}, "VLAN|Vlan1000|vlanid: 100 is the number of Vlan100"),
-        (
-            {"PORT": {**t0()["PORT"], "Ethernet20": {"speed": "25000", "admin_status": "up"}}},
-            "PORTCHANNEL_MEMBER|PortChannel101|Ethernet20: Ethernet20 has 25000 Mbit/s, Ethernet16 has 10000",
-        ),
     ],
-    ids=["two-channels", "no-channel", "channel-and-vlan", "no-port", "mode", "number", "speeds"],
+    ids=["two-channels", "no-channel", "channel-and-vlan", "no-port", "mode", "number"],
 )
 def test_what_cannot_be_is_told(changes: Tables, message: str) -> None:
     assert message in complaint(t0(**changes))

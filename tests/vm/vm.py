@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
 from typer.testing import CliRunner
 
 from fabriclab.cli.app import app
 from fabriclab.compile import machine_memory_bytes
-from fabriclab.engine.artefacts import Artefacts
+from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.cpu import claim_cpu
 from fabriclab.engine.events import Event, EventCallback
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.kernel_needs import check_kernel
 from fabriclab.engine.virtual import Machine, run_machine
 from fabriclab.engine.watch import Outcome
 from fabriclab.formats.plan.model import Plan
@@ -32,6 +34,14 @@ Job = Mapping[str, Any]
 
 def ignore(_: Event) -> None:
     pass
+
+
+def skip_without(artefacts: Artefacts, plan: Plan) -> None:
+    """Skip the test where the machine's kernel lacks what a plan asks for."""
+    try:
+        check_kernel(artefacts, [plan])
+    except EngineError as error:
+        pytest.skip(str(error))
 
 
 @dataclass(frozen=True)

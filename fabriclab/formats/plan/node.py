@@ -145,7 +145,7 @@ class Transport(Frozen):
     """A host's TCP. Sources: Linux Documentation/networking/ip-sysctl.rst, ip-route(8)."""
 
     congestion_control: str
-    ecn: Literal["off", "on", "accept"]
+    ecn: Literal["off", "on", "accept", "accurate"]
     rto_min_us: int
     delayed_ack: bool
     initial_window_segments: int

@@ -30,7 +30,7 @@ HOST_KEYS = (
     "timestamp_error",
 )
 
-ECN_WORDS = ("off", "on", "accept")
+ECN_WORDS = ("off", "on", "accept", "accurate")
 ECN_ALIASES = {**dict.fromkeys(TRUE_WORDS, "on"), **dict.fromkeys(FALSE_WORDS, "off")}
 _MS = 1_000_000
 SHORTEST_RTO_NS, LONGEST_RTO_NS = _MS, 120_000 * _MS

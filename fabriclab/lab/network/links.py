@@ -16,7 +16,8 @@ from fabriclab.lab.reading.problems import Problems, did_you_mean, nearest, show
 from fabriclab.lab.reading.section import Section, Written, as_text
 
 SMALLEST_RATE_BPS = 10_000
-LARGEST_RATE_BPS = 400 * 10**9
+LARGEST_RATE_BPS = 1_600 * 10**9
+"""The fastest Ethernet there is a standard for (IEEE 802.3dj, 1.6 Tbps)."""
 LARGEST_DELAY_NS = 10**9
 """One second: more is not a data centre, and a mistyped unit far more often."""
 SMALLEST_MTU, LARGEST_MTU = 576, 65_535

@@ -31,7 +31,7 @@ LARGEST_WEIGHT = 100
 """sonic-scheduler.yang."""
 LARGEST_WEIGHT_LOG = 15
 """SAI_WRED_ATTR_WEIGHT; `wred.h` of the kernel's `switch_port`."""
-SLOWEST_BPS, FASTEST_BPS = 8_000, 10**12
+SLOWEST_BPS, FASTEST_BPS = 8_000, 1_600 * 10**9
 LARGEST_BURST_BYTES = 2 * 10**9
 """Bounds of the machine's qdisc (its `parse.c`)."""
 LARGEST_SET_POINT_BYTES, LARGEST_QCN_WEIGHT = 10**9, 1024

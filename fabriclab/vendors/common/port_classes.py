@@ -38,9 +38,8 @@ def common_and_own(settings: Mapping[str, PortSettings]) -> tuple[PortSettings, 
         },
         pfc=every[0].pfc if all(texts(one.pfc) == texts(every[0].pfc) for one in every) else {},
     )
-    return common, tuple(PortClass(tuple(ports), _without(one, common)) for one, ports in alike) if len(
-        alike
-    ) > 1 else ()
+    own = (PortClass(tuple(ports), _without(one, common)) for one, ports in alike)
+    return common, tuple(each for each in own if each.settings != PortSettings())
 
 
 def _alike(settings: Mapping[str, PortSettings]) -> list[tuple[PortSettings, list[str]]]:

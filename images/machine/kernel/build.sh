@@ -3,8 +3,9 @@
 # ./config. usage: build.sh build|where|source (where the source package is, which it downloads unless it is there)
 #
 # KERNEL_DEBUG=1 makes one with debug.config on top: slow, and it tells of every misuse of memory and locks.
-# KERNEL_SOURCE=DIR takes the user's own tree instead; it is read, never written. Beside the program `linux` lie `config`, the whole
-# configuration, `version`, what it was made of, and `headers`, what a module is compiled with. The source package is kept in <cache>/sources.
+# KERNEL_SERIES=7.3 takes that series of Debian's instead of 6.12, KERNEL_SOURCE=DIR the user's own tree: it is read, never written. Beside the
+# program `linux` lie `config`, the whole configuration, `version`, what it was made of, and `headers`, what a module is compiled with. The
+# source package is kept in <cache>/sources.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=images/machine/cache.sh
@@ -12,12 +13,19 @@ source "$here/../cache.sh"
 # shellcheck source=images/machine/mirror.sh
 source "$here/../mirror.sh"
 
+default_series=6.12
+package=linux-source-${KERNEL_SERIES:-$default_series}
+# Debian trixie has one series, its backports the others.
 suite=trixie
-package=linux-source-6.12
+if [ "${KERNEL_SERIES:-$default_series}" != "$default_series" ]; then suite=trixie-backports; fi
 needed=(gcc make flex bison bc xz patch ar)
 
 key() {
   local files patches source=$package series=${package#linux-source-}
+  if [ ! -d "$here/patches/$series" ]; then
+    echo "KERNEL_SERIES=$series: there are patches for $(cd "$here/patches" && printf '%s\n' * | paste -sd' ') only; a tree of another one is KERNEL_SOURCE=DIR" >&2
+    return 1
+  fi
   if [ -n "${KERNEL_SOURCE:-}" ]; then
     source=$(own_tree_state)
     series=$(series "$KERNEL_SOURCE")

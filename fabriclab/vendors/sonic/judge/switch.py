@@ -34,6 +34,7 @@ from fabriclab.vendors.sonic.read.accounts import UNSHARED, Accounts
 from fabriclab.vendors.sonic.read.config_db import BufferPool, BufferProfile, Port
 from fabriclab.vendors.sonic.read.neighbours import DEFAULT_MTU, NS_A_METRE
 from fabriclab.vendors.sonic.read.qos_tables import MAP_OF_FIELD, MAP_TABLES
+from fabriclab.vendors.sonic.read.traffic_classes import Classes, in_eight
 
 _MBPS = 10**6
 _BITS = 8
@@ -82,16 +83,13 @@ class SwitchBuilder:
     def _sides(self, pool: BufferPool) -> tuple[_Side, ...]:
         if pool.name in UNSHARED.values() or pool.size is None:
             return ()
-        return ("ingress", "egress") if pool.kind == "both" else ("egress",) if pool.kind == "egress" else ("ingress",)
+        return self._accounts.sides(pool)
 
     def _pool(self, name: str, pool: BufferPool, side: _Side) -> Pool:
-        size = pool.size or 0
-        if side == "egress":
-            return Pool(name=name, size_bytes=size)
         return Pool(
             name=name,
-            size_bytes=max(1, size - pool.xoff - own_headroom(self._bindings, self._accounts, pool)),
-            headroom_bytes=pool.xoff,
+            size_bytes=max(1, self._accounts.size_bytes(pool, side)),
+            headroom_bytes=pool.xoff if side == "ingress" else 0,
         )
 
     def _port(self, port: Port) -> CheckedPort:
@@ -189,10 +187,12 @@ class SwitchBuilder:
         return PriorityGroup(index=index, account=account, lossless=lossless)
 
     def _maps(self, port: str) -> QosMaps:
+        said = Classes(*(self._map(port, field) for field in ("dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map")))
+        classes = in_eight(said, lambda _: None, lambda *_: None)
         return QosMaps(
-            dscp_to_tc=self._map(port, "dscp_to_tc_map"),
-            tc_to_queue=self._map(port, "tc_to_queue_map"),
-            tc_to_group=self._map(port, "tc_to_pg_map"),
+            dscp_to_tc=classes.dscp_to_tc,
+            tc_to_queue=classes.tc_to_queue,
+            tc_to_group=classes.tc_to_group,
             priority_to_queue=self._map(port, "pfc_to_queue_map"),
             priority_to_group=self._map(port, "pfc_to_pg_map"),
         )
@@ -208,11 +208,6 @@ class SwitchBuilder:
     def _pfc(self, port: str) -> Pfc | None:
         qos = self._bindings.qos(port)
         return Pfc(priorities=qos.pfc_enable) if qos is not None and qos.pfc_enable else None
-
-
-def own_headroom(bindings: Bindings, accounts: Accounts, pool: BufferPool) -> int:
-    """Return the headroom that groups of all ports have to themselves of a pool."""
-    return sum(accounts.headroom_in_size(profile) for profile in group_profiles(bindings, pool.name))
 
 
 def group_profiles(bindings: Bindings, pool: str) -> list[BufferProfile]:

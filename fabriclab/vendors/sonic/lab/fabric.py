@@ -48,9 +48,10 @@ def import_fabric(
     problems, notes = Problems(), dict[str, None]()
     fabric = read_fabric(paths, problems)
     problems.raise_if_any()
-    links = LinkFinder(fabric, notes, problems).links()
-    FabricChecks(fabric, links, notes, problems).check()
-    stubs = _nameable(StubFinder(fabric, links, missing, notes, problems).stubs(), notes)
+    finder = LinkFinder(fabric, notes, problems)
+    links = finder.links()
+    FabricChecks(fabric, links, finder.down, notes, problems).check()
+    stubs = _nameable(StubFinder(fabric, (*links, *finder.down), missing, notes, problems).stubs(), notes)
     for link in links:
         _check_names(link, fabric, problems)
     _check_whole(fabric, links, stubs, problems)

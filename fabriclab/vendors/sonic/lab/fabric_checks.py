@@ -11,6 +11,7 @@ from fabriclab.units import format_rate
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour
+from fabriclab.vendors.sonic.read.neighbours import own_asn
 
 _BITS_A_MBIT = 10**6
 
@@ -35,10 +36,18 @@ class _Address:
 class FabricChecks:
     """Compares what the files say."""
 
-    def __init__(self, fabric: Fabric, links: Sequence[FabricLink], notes: dict[str, None], problems: Problems) -> None:
+    def __init__(
+        self,
+        fabric: Fabric,
+        links: Sequence[FabricLink],
+        down: Sequence[FabricLink],
+        notes: dict[str, None],
+        problems: Problems,
+    ) -> None:
         self._fabric = fabric
         self._links = links
         self._far = {near: far for link in links for near, far in (link.ends, link.ends[::-1])}
+        self._cabled = {near: far for link in (*links, *down) for near, far in (link.ends, link.ends[::-1])}
         self._notes = notes
         self._problems = problems
 
@@ -51,8 +60,16 @@ class FabricChecks:
             self._check_channels(link)
         self._check_addresses()
         for switch in self._fabric.switches.values():
+            self._check_own_as(switch)
             for session, interface in switch.sessions():
                 self._check_session(switch, session, interface)
+
+    def _check_own_as(self, switch: FabricSwitch) -> None:
+        """A switch with sessions has an AS number."""
+        session = next((session for session, _ in switch.sessions()), None)
+        if session is not None and switch.config.asn is None:
+            message = f"missing, and there are BGP sessions (BGP_NEIGHBOR|{session.key}); write the switch's AS number"
+            switch.config.complain(self._problems, own_asn(switch.config), message)
 
     def _switch_and_port(self, end: End) -> tuple[FabricSwitch, str]:
         return self._fabric.switches[end.switch], end.port
@@ -164,11 +181,11 @@ class FabricChecks:
         return not any(
             self._fabric.switches[far.switch] is other.switch and far.port in self._members(other)
             for port in self._members(one)
-            if (far := self._far.get(End(one.switch.name, port))) is not None
+            if (far := self._cabled.get(End(one.switch.name, port))) is not None
         )
 
     def _members(self, address: _Address) -> tuple[str, ...]:
-        interface = address.switch.interfaces.get(address.interface)
+        interface = address.switch.cabled.get(address.interface)
         return () if interface is None else interface.members
 
     def _check_session(self, switch: FabricSwitch, session: BgpNeighbour, interface: str) -> None:
@@ -200,12 +217,9 @@ class FabricChecks:
             ] = None
 
     def _check_as(self, switch: FabricSwitch, session: BgpNeighbour, other: FabricSwitch) -> None:
-        own = (
-            ("BGP_GLOBALS", "default", "local_asn")
-            if other.config.frrcfgd
-            else ("DEVICE_METADATA", "localhost", "bgp_asn")
-        )
-        place = other.config.place(*own)
+        if other.config.asn is None and any(True for _ in other.sessions()):
+            return  # told at that switch
+        place = other.config.place(*own_asn(other.config))
         if session.asn is not None and session.asn != other.config.asn:
             theirs = "no AS number" if other.config.asn is None else f"AS {other.config.asn}"
             message = f"AS {session.asn}, and {other.name} has {theirs} ({place}); write the same"

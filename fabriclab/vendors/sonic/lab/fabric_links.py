@@ -55,6 +55,8 @@ class LinkFinder:
         self._order = {name: number for number, name in enumerate(fabric.switches)}
         self._links: list[FabricLink] = []
         self._far: dict[End, End] = {}
+        self.down: tuple[FabricLink, ...] = ()
+        """The links that were found and have a port that is down; set by `links`."""
 
     def links(self) -> tuple[FabricLink, ...]:
         """Return the links in the order of the files and their ports; those with a port that is down
@@ -71,7 +73,9 @@ class LinkFinder:
             for number, port in enumerate(switch.config.ports)
         }
         links = sorted(self._links, key=lambda link: (self._order[link.a.switch], ports[link.a]))
-        return tuple(link for link in links if self._is_up(link))
+        up = {link: self._is_up(link) for link in links}
+        self.down = tuple(link for link in links if not up[link])
+        return tuple(link for link in links if up[link])
 
     def _switches(self) -> Iterator[FabricSwitch]:
         yield from self._fabric.switches.values()
@@ -136,7 +140,7 @@ class LinkFinder:
     def _link_by_networks(self) -> None:
         by_network: dict[IPv4Network, list[Interface]] = defaultdict(list)
         for switch in self._switches():
-            for interface in switch.interfaces.values():
+            for interface in switch.cabled.values():
                 if interface.address.network.prefixlen >= _LINK_PREFIX:
                     by_network[interface.address.network].append(interface)
         for network, interfaces in by_network.items():

@@ -72,11 +72,19 @@ class FabricSwitch:
     @cached_property
     def interfaces(self) -> dict[str, Interface]:
         """Routed interfaces with an address, by name: ports that are up, and port channels with a member that is."""
+        return self._interfaces(self.ports)
+
+    @cached_property
+    def cabled(self) -> dict[str, Interface]:
+        """The same, whether ports are up or down: a cable lies there all the same."""
+        return self._interfaces({name: None for name, port in self.config.ports.items() if port.role == "Ext"})
+
+    def _interfaces(self, ports: dict[str, None]) -> dict[str, Interface]:
         members = {
-            channel.name: tuple(port for port in channel.members if port in self.ports)
+            channel.name: tuple(port for port in channel.members if port in ports)
             for channel in self.config.port_channels
         }
-        members |= {port: (port,) for port in self.ports}
+        members |= {port: (port,) for port in ports}
         addresses = {name: every[0] for name, every in self.config.addresses.items() if members.get(name)}
         return {name: Interface(self.name, name, members[name], address) for name, address in addresses.items()}
 

@@ -11,10 +11,11 @@ from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_duration, format_rate, format_size
 from fabriclab.vendors.common.port_settings import Map, PortSettings
 from fabriclab.vendors.common.sourced_values import Block, Figure, joined
-from fabriclab.vendors.sonic.read.accounts import Accounts, alpha_text
+from fabriclab.vendors.sonic.read.accounts import Accounts, alpha_text, computed_pool
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, ConfigDb, QueueBinding, Scheduler, WredProfile
 from fabriclab.vendors.sonic.read.neighbours import port_mtu
 from fabriclab.vendors.sonic.read.qos_tables import MAP_OF_FIELD, MAP_TABLES
+from fabriclab.vendors.sonic.read.traffic_classes import Classes, in_eight
 
 B = TypeVar("B", BufferBinding, QueueBinding)
 LANGUAGE_MAPS = {
@@ -25,6 +26,7 @@ LANGUAGE_MAPS = {
     "pfc_to_pg_map": "priority_to_group",
 }
 """The lab language's word for a field of PORT_QOS_MAP."""
+_OF_CLASSES = ("dscp_to_tc", "tc_to_queue", "tc_to_group")
 _BITS = 8
 _MS_NS = 10**6
 _SLOWEST_BPS = 8_000
@@ -200,10 +202,7 @@ class PortResolver:
     def _computed_group(self, binding: BufferBinding) -> Block:
         """Return a lossless group whose profile SONiC makes of speed, cable and MTU:
         the lab computes its headroom likewise."""
-        pools = [pool for pool in self._config.pools.values() if pool.kind in ("ingress", "both")]
-        lossless = next(
-            (pool for pool in pools if pool.name == "ingress_lossless_pool"), pools[0] if len(pools) == 1 else None
-        )
+        lossless = computed_pool(self._config)
         if lossless is None:
             self._complain(
                 ("BUFFER_PG", binding.key, "profile"),
@@ -228,7 +227,13 @@ class PortResolver:
         }
 
     def _maps(self, port: str) -> dict[str, Map]:
-        return {LANGUAGE_MAPS[name]: self._map(port, name) for name in MAP_OF_FIELD}
+        maps = {LANGUAGE_MAPS[name]: self._map(port, name) for name in MAP_OF_FIELD}
+        said = Classes(*(maps[name].values for name in _OF_CLASSES))
+        found = in_eight(said, self._note, lambda name, message: self._complain_of_map(maps[name], message))
+        return maps | {name: Map(getattr(found, name), maps[name].origin) for name in _OF_CLASSES}
+
+    def _complain_of_map(self, one: Map, message: str) -> None:
+        self._complain(tuple(one.origin.split("|")) if "|" in one.origin else ("PORT_QOS_MAP",), message)
 
     def _map(self, port: str, name: str) -> Map:
         """Return a map of a port.

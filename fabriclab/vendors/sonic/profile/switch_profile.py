@@ -58,7 +58,7 @@ def switch_profile(
     if not ports:
         return None
     found = Problems()  # this switch's alone: some are told only where nothing else is wrong
-    accounts = Accounts(config, ports, found)
+    accounts = Accounts(config, ports, found, notes)
     resolver = PortResolver(config, accounts, notes, found)
     pools = accounts.pools()
     settings = {port: resolver.resolve(port) for port in ports}

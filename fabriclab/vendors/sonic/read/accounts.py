@@ -7,8 +7,11 @@ SAI (saibuffer.h) and the lab language count differently, so:
 - Where the pool shares headroom (xoff of BUFFER_POOL), a profile's `size` is reserved and its `xoff` what one group may
   take of that. Else `size` holds the group's own headroom, its last xoff bytes.
 - static_th 0 means no limit.
+- Where the chip's pools hold only what nobody reserved (NVIDIA's, Barefoot's: `read/chips.py`), nothing is taken off,
+  and what ports of the lab reserve comes on top.
 - Frames in a pool of type `both` count once. The machine's switch port counts a frame at both sides, so there are two
-  pools of that size, NAME for the groups and NAME_egress for the queues, which always hold the same frames.
+  pools of that size, NAME for the groups and NAME_egress for the queues, which always hold the same frames. So it is
+  with a pool of one side that a profile of the other side names, as some shipped templates have it.
 """
 
 from __future__ import annotations
@@ -16,41 +19,52 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_size
 from fabriclab.vendors.common.sourced_values import Block, Figure
+from fabriclab.vendors.sonic.read.chips import pool_holds
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, BufferPool, BufferProfile, ConfigDb
 
 Side = Literal["ingress", "egress"]
 MOST_POOLS = 4
 UNSHARED = {"ingress": "unshared_ingress", "egress": "unshared_egress"}
 """Pools by which the export says that queues or groups have memory of their own; static_th bounds it."""
-_EGRESS_SUFFIX = "_egress"
+SIDES: tuple[Side, ...] = ("ingress", "egress")
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Accounts:
     """The memory of one switch of which some ports are in the lab."""
 
-    def __init__(self, config: ConfigDb, ports: tuple[str, ...], problems: Problems) -> None:
+    def __init__(
+        self, config: ConfigDb, ports: tuple[str, ...], problems: Problems, notes: dict[str, None] | None = None
+    ) -> None:
         self._config = config
         self._ports = frozenset(ports)
         self._problems = problems
+        self._notes = {} if notes is None else notes
         self._bad: set[str] = set()
+        self._bound = self._bound_sides()
+        self._pool_holds = pool_holds(config.hwsku)
 
     def pools(self) -> dict[str, Block]:
         """Return the pools of the lab language by name."""
         pools: dict[str, Block] = {}
+        unused: list[str] = []
         for pool in self._config.pools.values():
-            if pool.name in UNSHARED.values() or not self._is_whole(pool):
+            if pool.name in UNSHARED.values() or not self._is_whole(pool) or not self._holds_anything(pool):
                 continue
-            for side in ("ingress", "egress") if pool.kind == "both" else (pool.kind,):
-                name = self.pool_name(pool, "egress" if side == "egress" else "ingress")
+            for side in self.sides(pool):
+                name = self.pool_name(pool, side)
                 if name in pools:
                     self._complain(
                         ("BUFFER_POOL", pool.name), f"is called {name} in the lab, as another pool is; rename one"
                     )
-                pools[name] = self._pool(pool, "egress" if side == "egress" else "ingress")
+                pools[name] = self._pool(pool, side)
+                if side not in self._bound.get(pool.name, ()):
+                    unused.append(name)
+        self._leave_out(pools, unused)
         if len(pools) > MOST_POOLS:
             self._complain(
                 ("BUFFER_POOL",), f"{len(pools)} pools, {', '.join(pools)}; a lab's switch has at most {MOST_POOLS}"
@@ -59,11 +73,46 @@ class Accounts:
             self._complain(("BUFFER_POOL",), "missing, or empty; a lab's switch needs the size of its memory")
         return pools
 
+    def _leave_out(self, pools: dict[str, Block], unused: list[str]) -> None:
+        """Take off pools that no port of the lab uses, as many as a lab's switch has not."""
+        spare = unused[max(0, len(unused) - max(0, len(pools) - MOST_POOLS)) :]
+        for name in spare:
+            del pools[name]
+        if spare:
+            self._note(f"BUFFER_POOL: {', '.join(spare)} left out: no queue and no group of a port in the lab is of it")
+
+    def _holds_anything(self, pool: BufferPool) -> bool:
+        """Return whether a pool is more than NVIDIA's pools of size 0, to which ports outside the lab are bound."""
+        if pool.size == 0 and pool.name not in self._bound:
+            self._note(f"BUFFER_POOL|{pool.name}: left out: of size 0, for ports that are not in use")
+            return False
+        return True
+
+    def sides(self, pool: BufferPool) -> tuple[Side, ...]:
+        """Return the sides at which a pool is seen: its own, and that of queues or groups which take from it."""
+        named = {"both": {"ingress", "egress"}}.get(pool.kind or "", {pool.kind})
+        return tuple(side for side in SIDES if side in named or side in self._bound.get(pool.name, ()))
+
+    def _bound_sides(self) -> dict[str, set[Side]]:
+        """Return the sides at which ports of the lab use each pool."""
+        bound: dict[str, set[Side]] = {}
+        for side, bindings in (("ingress", self._config.buffer_pgs), ("egress", self._config.buffer_queues)):
+            for binding in bindings:
+                if self._ports.isdisjoint(binding.ports) or binding.indices[0] >= QUEUES:
+                    continue
+                profile = None if binding.profile is None else self._config.profiles[binding.profile]
+                computed = computed_pool(self._config)
+                name = profile.pool if profile is not None else None if computed is None else computed.name
+                if name is not None:
+                    bound.setdefault(name, set()).add("egress" if side == "egress" else "ingress")
+        return bound
+
     def pool_name(self, pool: BufferPool, side: Side) -> str:
         """Return a pool's name in the lab language."""
         name = _NAME.sub("_", pool.name)
         name = name if name[:1].isalpha() and name != "none" else f"pool_{name}"
-        return f"{name}{_EGRESS_SUFFIX}" if pool.kind == "both" and side == "egress" else name
+        own = "egress" if pool.kind == "egress" else "ingress"
+        return name if side == own else f"{name}_{side}"
 
     def memory_bytes(self) -> int:
         """Return the size of all the memory: what a queue may hold that no profile bounds."""
@@ -83,28 +132,41 @@ class Accounts:
         return not missing
 
     def _pool(self, pool: BufferPool, side: Side) -> Block:
-        origin = f"BUFFER_POOL|{pool.name}|size"
-        if side == "egress":
-            size, taken = pool.size or 0, []
-        else:
-            own = self._own_headroom(pool)
-            size = (pool.size or 0) - pool.xoff - own
-            taken = [text for value, text in ((pool.xoff, "xoff"), (own, "the groups' own headroom")) if value]
-        absent = self._absent(pool, side)
-        size -= absent
-        if absent:
-            taken.append(f"what ports outside the lab reserve, {absent} B")
+        origin = f"BUFFER_POOL|{pool.name}|size" + (" (computed)" if pool.computed else "")
+        size, changes = self._size(pool, side)
         if size <= 0:
             self._complain(
                 ("BUFFER_POOL", pool.name, "size"),
-                f"{pool.size} B are less than {' + '.join(taken) or 'a byte'}: nothing is left",
+                f"{pool.size} B are less than {' + '.join(changes) or 'a byte'}: nothing is left",
             )
+        verb = "with" if self._pool_holds == "free" else "less"
         block: dict[str, Figure | Block] = {
-            "size": Figure(format_size(max(1, size)), origin + "".join(f", less {one}" for one in taken))
+            "size": Figure(format_size(max(1, size)), origin + "".join(f", {verb} {one}" for one in changes))
         }
         if side == "ingress" and pool.xoff:
             block["headroom"] = Figure(format_size(pool.xoff), f"BUFFER_POOL|{pool.name}|xoff")
         return block
+
+    def size_bytes(self, pool: BufferPool, side: Side) -> int:
+        """Return a pool's size as the lab language counts it: what is reserved and what is shared, without headroom."""
+        return self._size(pool, side)[0]
+
+    def _size(self, pool: BufferPool, side: Side) -> tuple[int, list[str]]:
+        """Return a pool's size in bytes, and in words what was taken off or added."""
+        size = pool.size or 0
+        if self._pool_holds == "free":
+            reserved = self._reserved(pool, side, in_lab=True)
+            return size + reserved, [f"what ports of the lab reserve, {reserved} B"] if reserved else []
+        changes = []
+        if side == "ingress":
+            xoff = pool.xoff if self._pool_holds == "all" else 0
+            own = self._own_headroom(pool)
+            size -= xoff + own
+            changes = [text for value, text in ((xoff, "xoff"), (own, "the groups' own headroom")) if value]
+        absent = self._reserved(pool, side, in_lab=False)
+        if absent:
+            changes.append(f"what ports outside the lab reserve, {absent} B")
+        return size - absent, changes
 
     def _own_headroom(self, pool: BufferPool) -> int:
         """Return the headroom that groups of all ports have to themselves."""
@@ -112,13 +174,13 @@ class Accounts:
             count * self.headroom_in_size(profile) for _, count, profile in self._uses(pool, self._config.buffer_pgs)
         )
 
-    def _absent(self, pool: BufferPool, side: Side) -> int:
-        """Return what ports outside the lab reserve in a pool."""
+    def _reserved(self, pool: BufferPool, side: Side, *, in_lab: bool) -> int:
+        """Return what ports in the lab, or those outside it, reserve in a pool."""
         bindings = self._config.buffer_queues if side == "egress" else self._config.buffer_pgs
         return sum(
             count * ((profile.size or 0) - self.headroom_in_size(profile))
             for port, count, profile in self._uses(pool, bindings)
-            if port not in self._ports
+            if (port in self._ports) is in_lab
         )
 
     def _uses(self, pool: BufferPool, bindings: tuple[BufferBinding, ...]) -> list[tuple[str, int, BufferProfile]]:
@@ -170,13 +232,12 @@ class Accounts:
         if profile.name not in self._bad and profile.dynamic_th is not None and profile.static_th is not None:
             self._complain((*path, "static_th"), "stands beside dynamic_th; keep one of the two")
             self._bad.add(profile.name)
-        if profile.name not in self._bad and pool.kind not in ("both", side, None):
+        if pool.kind not in ("both", side, None):
             table = "BUFFER_QUEUE" if side == "egress" else "BUFFER_PG"
-            self._complain(
-                (*path, "pool"),
-                f"{pool.name} is an {pool.kind} pool, but {table} refers to this profile; take an {side} pool",
+            self._note(
+                f"BUFFER_PROFILE|{profile.name}: of {pool.name}, an {pool.kind} pool, and {table} refers to it; the "
+                f"lab has {self.pool_name(pool, side)} of that size for it; whether a chip takes that is up to its SAI"
             )
-            self._bad.add(profile.name)
         return profile.name not in self._bad
 
     def _complain_incomplete(self, profile: BufferProfile) -> None:
@@ -185,8 +246,18 @@ class Accounts:
                 self._complain(("BUFFER_PROFILE", profile.name, name), "missing; write it, it is mandatory")
         self._bad.add(profile.name)
 
+    def _note(self, sentence: str) -> None:
+        self._notes[sentence] = None
+
     def _complain(self, path: tuple[str, ...], message: str) -> None:
         self._config.complain(self._problems, path, message)
+
+
+def computed_pool(config: ConfigDb) -> BufferPool | None:
+    """Return the pool of groups whose profile SONiC computes (NULL); None where it is unclear."""
+    pools = [pool for pool in config.pools.values() if pool.kind in ("ingress", "both")]
+    named = next((pool for pool in pools if pool.name == "ingress_lossless_pool"), None)
+    return named or (pools[0] if len(pools) == 1 else None)
 
 
 def alpha_text(log: int) -> str:

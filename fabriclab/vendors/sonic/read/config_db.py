@@ -29,6 +29,8 @@ class Port:
     """Ext: a front-panel port; others are within the chassis."""
     alias: str = ""
     """What the front panel calls it, and often what a neighbour's DEVICE_NEIGHBOR does."""
+    lanes: int = 0
+    """0: not said."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class BufferPool:
     size: int | None
     xoff: int
     """The size of the headroom that its lossless groups share, in bytes; 0: each has its own."""
+    computed: bool = False
+    """SONiC computes the size, of ports and profiles (buffer_model dynamic)."""
 
 
 @dataclass(frozen=True)
@@ -209,6 +213,8 @@ class ConfigDb:
 
     file: str
     hostname: str = ""
+    hwsku: str = ""
+    """The switch's name among those that SONiC knows; empty: not said."""
     asn: int | None = None
     router_id: IPv4Address | None = None
     frrcfgd: bool = False

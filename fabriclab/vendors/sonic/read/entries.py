@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv4Interface
 
 from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
-from fabriclab.vendors.sonic.read.json_text import Json, JsonText, RepeatedKeys, describe
+from fabriclab.vendors.sonic.read.json_text import Json, JsonText, NotANumber, RepeatedKeys, describe
 
 SEPARATOR = "|"
 MOST_ENTRIES = 50_000
@@ -51,6 +51,17 @@ class Entry:
 
 
 @dataclass
+class _Repeated:
+    """What is wrong in several entries alike."""
+
+    path: tuple[str, str, str]
+    message: str
+    value: str
+    more: list[str] = field(default_factory=list)
+    """The entries' keys."""
+
+
+@dataclass
 class Tables:
     """A file's tables, and what is found wrong with them."""
 
@@ -61,6 +72,7 @@ class Tables:
     _seen: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     """The entries in which a field stands, by table and field."""
     _asked: set[tuple[str, str]] = field(default_factory=set)
+    _repeated: dict[tuple[str, ...], _Repeated] = field(default_factory=dict)
 
     def names(self) -> list[str]:
         """Return the names of all tables in the order of the file."""
@@ -90,10 +102,11 @@ class Tables:
             self._refuse_repeated(value, (table, key))
             for name in value:
                 self._seen.setdefault((table, name), set()).add(key)
+            said = {name: one for name, one in value.items() if one is not None}
             fields = {
-                name: text for name, one in value.items() if (text := self._field((table, key, name), one)) is not None
+                name: text for name, one in said.items() if (text := self._field((table, key, name), one)) is not None
             }
-            yield Entry(table, key, fields, frozenset(value.keys() - fields.keys()))
+            yield Entry(table, key, fields, frozenset(said.keys() - fields.keys()))
 
     def ask(self, table: str, *names: str) -> None:
         """Remember that these fields of a table are looked at."""
@@ -104,9 +117,34 @@ class Tables:
         with the number of entries."""
         return {where: len(keys) for where, keys in self._seen.items() if where not in self._asked}
 
+    def device(self, name: str) -> str:
+        """Return what DEVICE_METADATA says of the switch itself; empty: nothing."""
+        table = self._root.get("DEVICE_METADATA")
+        entry = table.get("localhost") if isinstance(table, dict) else None
+        said = entry.get(name) if isinstance(entry, dict) else None
+        self.ask("DEVICE_METADATA", name)
+        return str(said) if _is_text(said) else ""
+
     def note(self, sentence: str) -> None:
         """Keep a sentence for the user."""
         self.notes[sentence] = None
+
+    def complain_once(self, what: tuple[str, str], entry: Entry, name: str, message: str, value: str = "") -> None:
+        """Keep one message for what is wrong with a field of many entries for one reason, `what`; `finish` records it.
+
+        A switch has as many entries as ports, and one missing map is one mistake.
+        """
+        path, where = (entry.table, entry.key, name), (*what, entry.table, name)
+        first = self._repeated.setdefault(where, _Repeated(path, message, value))
+        first.more.append(entry.key)
+
+    def finish(self) -> None:
+        """Record what stands in many entries alike, each once. Raises TooManyProblemsError."""
+        for one in self._repeated.values():
+            others = one.more[1:]
+            also = f" (so do {len(others)} other entries, up to {printable(others[-1])})" if others else ""
+            self.complain(one.path, one.message + also, one.value)
+        self._repeated.clear()
 
     def complain(self, path: Sequence[str], message: str, value: str = "") -> None:
         """Record what is wrong at `path`: table, key, field. Raises TooManyProblemsError."""
@@ -145,13 +183,21 @@ class Tables:
             self.complain((*path, key), "stands twice; only the last one would hold, remove one")
 
     def _field(self, path: tuple[str, ...], value: Json) -> FieldValue | None:
-        if type(value) is str:
-            return value
-        if isinstance(value, list) and all(type(item) is str for item in value):
+        if isinstance(value, bool):
+            return str(value)
+        if _is_text(value):
+            return str(value)
+        if isinstance(value, list) and all(map(_is_text, value)):
             return tuple(str(item) for item in value)
         example = f', such as "{value}"' if isinstance(value, str) else ""
         self.complain(path, f"{describe(value)} stands here; a text (or a list of texts) is wanted{example}")
         return None
+
+
+def _is_text(value: Json) -> bool:
+    """Return whether a value is a text, or a number: SONiC writes a number into CONFIG_DB as it stands
+    (swss-common, configdb.h: typed_to_raw)."""
+    return isinstance(value, str) and not isinstance(value, NotANumber)
 
 
 def printable(text: str) -> str:
@@ -205,6 +251,7 @@ class Fields:
         text = self.text(name)
         if text is None:
             return None
+        text = text.strip()  # shipped templates have blanks around figures, and SONiC reads over them
         if _WHOLE.fullmatch(text) is None or not minimum <= int(text) <= maximum:
             what = f" of {unit}" if unit else ""
             self.complain(name, f"{shown(text)}: a whole number{what} from {minimum} to {maximum} is wanted", text)
@@ -242,7 +289,9 @@ class Fields:
             )
             text = old[2]
         if text not in valid:
-            self.complain(name, f"{shown(text)} is no {table}; {suggestion(text, valid)}", text)
+            self.tables.complain_once(
+                (table, text), self.entry, name, f"{shown(text)} is no {table}; {suggestion(text, valid)}", text
+            )
             return None
         return text
 

@@ -11,6 +11,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from fabriclab.lab.network.links import LARGEST_MTU, LARGEST_RATE_BPS, SMALLEST_MTU, parse_ipv4
 from fabriclab.lab.reading.problems import Problems, shown
 from fabriclab.units import format_rate
+from fabriclab.vendors.common.sourced_values import joined
 from fabriclab.vendors.sonic.read.config_db import BgpNeighbour, ConfigDb, Port
 from fabriclab.vendors.sonic.read.port_groups import PortGroup, first_address, port_groups
 
@@ -87,8 +88,10 @@ class LinkResolver:
         """Return the links in the order of the ports."""
         if len(self._ports) < 2:
             self._complain(("PORT",), f"{len(self._ports)} port(s) in use; a lab needs two at least")
-        for channel in self._groups.channels:
-            self._check_alike(channel)
+        if self._sessions and self._config.asn is None:
+            session = next(iter(self._sessions.values()))
+            message = f"missing, and there are BGP sessions (BGP_NEIGHBOR|{session.key}); write the switch's AS number"
+            self._complain(own_asn(self._config), message)
         return tuple(self._link(self._config.ports[name]) for name in self._ports)
 
     def groups(self, links: Iterable[LabLink]) -> LabGroups:
@@ -109,6 +112,7 @@ class LinkResolver:
         """
         ports = [port for port in self._config.ports.values() if port.role == "Ext"]
         without = {port for channel in self._config.port_channels if not channel.up for port in channel.members}
+        without |= self._slower_members() | self._closed_ports()
         up = [port for port in ports if port.up and port.name not in without]
         in_vlans = {member for vlan in self._config.vlans for member in vlan.members}
         in_channels = {member for channel in self._config.port_channels for member in channel.members}
@@ -122,16 +126,29 @@ class LinkResolver:
             )
         return tuple(port.name for port in used)
 
-    def _check_alike(self, channel: PortGroup) -> None:
-        speeds = {port: self._config.ports[port].speed_mbps for port in channel.members}
-        first = channel.members[0]
-        for port in channel.members:
-            if speeds[port] != speeds[first]:
-                message = (
-                    f"{port} has {speeds[port]} Mbit/s, {first} has {speeds[first]}; "
-                    "the links of a lab's port channel are alike"
+    def _slower_members(self) -> set[str]:
+        """Return the members of port channels with another speed than the first one that is up: LACP bundles links of
+        one speed only (IEEE 802.1AX, 6.3.1), and so does a lab."""
+        left_out: set[str] = set()
+        for channel in self._config.port_channels:
+            ports = [self._config.ports[name] for name in channel.members if self._config.ports[name].up]
+            others = [port.name for port in ports if port.speed_mbps != ports[0].speed_mbps]
+            if others:
+                self._note(
+                    f"{channel.name}: {joined(others)} not in it: LACP bundles links of one speed, "
+                    f"and {ports[0].name} has {format_rate((ports[0].speed_mbps or 1) * _BITS_A_MBIT)}"
                 )
-                self._complain(("PORTCHANNEL_MEMBER", f"{channel.name}|{port}"), message, port)
+            left_out.update(others)
+        return left_out
+
+    def _closed_ports(self) -> set[str]:
+        """Return the ports of which a group is of a pool without a byte: NVIDIA's templates close unused ones so."""
+        empty = {pool.name for pool in self._config.pools.values() if pool.size == 0}
+        profiles = {name for name, profile in self._config.profiles.items() if profile.pool in empty}
+        closed = {port for binding in self._config.buffer_pgs if binding.profile in profiles for port in binding.ports}
+        if closed and (spoken := sorted(port for port in closed if port in self._config.addresses)):
+            self._note(f"{joined(spoken)}: left out: their frames are of {joined(sorted(empty))}, a pool of size 0")
+        return closed
 
     def _link(self, port: Port) -> LabLink:
         rate_bps, mtu = (port.speed_mbps or 1) * _BITS_A_MBIT, port_mtu(self._config, port)
@@ -293,6 +310,11 @@ def _fit(name: str) -> str:
 def node_name(config: ConfigDb, wanted: str | None) -> str:
     """Return the switch's name in the lab: the one wanted, else its hostname, else `switch`."""
     return _fit(wanted or config.hostname or "switch")
+
+
+def own_asn(config: ConfigDb) -> tuple[str, str, str]:
+    """Return where a switch's own AS number is written: bgpcfgd's place, or frrcfgd's."""
+    return ("BGP_GLOBALS", "default", "local_asn") if config.frrcfgd else ("DEVICE_METADATA", "localhost", "bgp_asn")
 
 
 def port_mtu(config: ConfigDb, port: Port) -> int:

@@ -8,7 +8,7 @@ from ipaddress import IPv4Interface
 
 from fabriclab.lab.reading.problems import shown
 from fabriclab.vendors.sonic.read.config_db import DeviceNeighbour, Port, PortChannel, Vlan
-from fabriclab.vendors.sonic.read.entries import Entry, Fields, Tables, parse_address, suggestion
+from fabriclab.vendors.sonic.read.entries import Entry, Fields, FieldValue, Tables, parse_address, suggestion
 
 _CABLE = re.compile(r"([0-9]{1,6})m")
 _LARGEST_SPEED_MBPS = 1_600_000
@@ -28,10 +28,18 @@ def read_ports(tables: Tables) -> dict[str, Port]:
             up=fields.choice("admin_status", ("up", "down")) == "up",
             role=fields.choice("role", ("Ext", "Int", "Inb", "Rec", "Dpc")) or "Ext",
             alias=fields.text("alias") or "",
+            lanes=_lanes(entry.fields.get("lanes", "")),
         )
         if "speed" not in fields:
-            fields.complain("speed", "missing; write the port's speed in Mbit/s, such as 100000")
+            message = "missing; write the port's speed in Mbit/s, such as 100000"
+            tables.complain_once(("PORT", "speed"), entry, "speed", message)
     return ports
+
+
+def _lanes(said: FieldValue) -> int:
+    """Return how many lanes of the chip a port has; which ones means nothing to a lab."""
+    words = said.split(",") if isinstance(said, str) else said
+    return sum(bool(word.strip()) for word in words)
 
 
 def read_cables(tables: Tables, ports: Collection[str]) -> tuple[dict[str, int], dict[str, str]]:

@@ -36,10 +36,13 @@ _LARGEST_RATE = 2**63 - 1
 _MOST_QUEUES = 15
 """YANG's bound; a port has eight unicast queues, those above are multicast's or the CPU's."""
 
+_CLASSES = 16
+"""SONiC's traffic classes (sonic-types.yang, tc_type)."""
+
 MAP_TABLES = {
-    "DSCP_TO_TC_MAP": (64, QUEUES),
-    "TC_TO_QUEUE_MAP": (QUEUES, QUEUES),
-    "TC_TO_PRIORITY_GROUP_MAP": (QUEUES, QUEUES),
+    "DSCP_TO_TC_MAP": (64, _CLASSES),
+    "TC_TO_QUEUE_MAP": (_CLASSES, _MOST_QUEUES + 1),
+    "TC_TO_PRIORITY_GROUP_MAP": (_CLASSES, QUEUES),
     "MAP_PFC_PRIORITY_TO_QUEUE": (QUEUES, QUEUES),
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": (QUEUES, QUEUES),
 }
@@ -133,8 +136,9 @@ class QosReader:
         names, unknown = port_list(entry.words[-2], self._ports)
         for name in unknown if len(entry.words) == 2 else ():
             self._tables.complain(path, f"{shown(name)} is no PORT; {suggestion(name, self._ports)}", name)
-        if unknown and len(entry.words) == 4:
+        if len(entry.words) == 4 and not self._is_here(entry):
             self._tables.note(f"{entry.table}: entries of other line cards were left out; a lab has one switch")
+            return None
         if len(names) > 1:
             self._tables.note(
                 f"{entry.table}: keys that list ports were taken; today's YANG models want a key for each port"
@@ -146,6 +150,14 @@ class QosReader:
             )
             return None
         return tuple(names), tuple(indices)
+
+    def _is_here(self, entry: Entry) -> bool:
+        """Return whether a key of a chassis, `host|asic|port|3-4`, is of this file's host and chip."""
+        host, asic, port, _ = entry.words
+        ours = self._tables.device("hostname"), self._tables.device("asic_name")
+        return port in self._ports and all(
+            not one or one.lower() == word.lower() for one, word in zip(ours, (host, asic), strict=True)
+        )
 
     def scheduler(self, fields: Fields) -> Scheduler:
         """Read an entry of SCHEDULER."""

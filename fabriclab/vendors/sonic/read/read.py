@@ -10,7 +10,8 @@ from fabriclab.lab.reading.files import MissingError, UnreadableError, read_name
 from fabriclab.lab.reading.problems import LabError, Mistake, Problems
 from fabriclab.vendors.sonic.read.bgp_tables import read_bgp
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
-from fabriclab.vendors.sonic.read.entries import Fields, Tables, TooManyProblemsError
+from fabriclab.vendors.sonic.read.dynamic_tables import DYNAMIC, computed_sizes
+from fabriclab.vendors.sonic.read.entries import Tables, TooManyProblemsError
 from fabriclab.vendors.sonic.read.json_text import LARGEST_BYTES, parse_json
 from fabriclab.vendors.sonic.read.left_out import READ, left_out
 from fabriclab.vendors.sonic.read.network_tables import (
@@ -63,6 +64,7 @@ def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems
     with suppress(TooManyProblemsError):
         tables.check_shape(READ)
         config = _read(tables)
+        tables.finish()
     return config, problems
 
 
@@ -88,9 +90,13 @@ def _read(tables: Tables) -> ConfigDb:
     profiles = qos.named("BUFFER_PROFILE", lambda fields: qos.profile(fields, pools))
     schedulers, wreds, maps = qos.named("SCHEDULER", qos.scheduler), qos.named("WRED_PROFILE", qos.wred), qos.maps()
     lossless = qos.named("DEFAULT_LOSSLESS_BUFFER_PARAMETER", qos.lossless_defaults)
+    groups, buffers = qos.buffer_bindings("BUFFER_PG", profiles), qos.buffer_bindings("BUFFER_QUEUE", profiles)
+    if tables.device("buffer_model") == DYNAMIC:
+        pools = computed_sizes(tables, pools, ports, metres, profiles, groups, buffers)
     config = ConfigDb(
         file=tables.json.file,
-        hostname=_hostname(tables),
+        hostname=tables.device("hostname"),
+        hwsku=tables.device("hwsku"),
         asn=bgp.asn,
         router_id=bgp.router_id,
         frrcfgd=bgp.frrcfgd,
@@ -110,8 +116,8 @@ def _read(tables: Tables) -> ConfigDb:
         cable_origin=cable_origin,
         pools=pools,
         profiles=profiles,
-        buffer_pgs=qos.buffer_bindings("BUFFER_PG", profiles),
-        buffer_queues=qos.buffer_bindings("BUFFER_QUEUE", profiles),
+        buffer_pgs=groups,
+        buffer_queues=buffers,
         queues=qos.queue_bindings(schedulers, wreds),
         schedulers=schedulers,
         wred_profiles=wreds,
@@ -126,10 +132,3 @@ def _read(tables: Tables) -> ConfigDb:
     if not ports and not tables.problems:
         tables.complain(("PORT",), "missing, or empty; a switch has ports, such as Ethernet0")
     return config
-
-
-def _hostname(tables: Tables) -> str:
-    for entry in tables.entries("DEVICE_METADATA"):
-        if entry.key == "localhost":
-            return Fields(tables, entry).text("hostname") or ""
-    return ""

@@ -76,6 +76,8 @@ class _Reader:
         """Return every field's words, one for each next hop; None after a complaint about their lengths."""
         fields = Fields(self.tables, self.entry)
         words = {name: self._words(fields, name) for name in _LISTS}
+        if len(words["advertise"]) == 1:  # SONiC's minigraph writes one for all next hops
+            words["advertise"] *= len(words["nexthop"])
         counts = {name: len(found) for name, found in words.items() if any(found)}
         first = next(iter(counts), None)
         if first is None:

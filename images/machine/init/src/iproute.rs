@@ -3,10 +3,11 @@
 //! A process costs milliseconds in the machine and a large lab has a hundred of these files. The requests are those
 //! that iproute2 6.15 (Debian trixie) makes of the same words. What is not known here exactly, be it an abbreviation, a
 //! unit or a mistake, belongs to the real tool: a file with one such line is not interpreted at all. The exception are
-//! lines that name our own qdisc, which the real tool does not know: there a mistake is told here, and the lines beside
-//! them are a file of their own.
+//! lines that name our own qdisc, or one that is newer than the real tool, which knows neither: there a mistake is told
+//! here, and the lines beside them are a file of their own.
 
 mod aqm;
+mod dualpi2;
 mod ip;
 mod mptcp;
 mod red;
@@ -196,6 +197,8 @@ fn compile_line(
     let request = tool.compile(&mut words, interfaces).ok_or_else(|| {
         if tool == Tool::Tc && tc::is_own(line) {
             Strange::Wrong("must be qdisc add, change or replace ... own ID WORDS...".to_owned())
+        } else if tool == Tool::Tc && dualpi2::is_named(line) {
+            Strange::Wrong(dualpi2::RIGHT.to_owned())
         } else {
             Strange::Unknown
         }
@@ -203,9 +206,9 @@ fn compile_line(
     Ok(Some(request))
 }
 
-/// Does a line name a qdisc that the real `tc` does not know: the machine's own, or a user's?
+/// Does a line name a qdisc that the real `tc` does not know: the machine's own, a user's, or one that is newer?
 fn is_ours(line: &str) -> bool {
-    switch_port::is_named(line) || tc::is_own(line)
+    switch_port::is_named(line) || tc::is_own(line) || dualpi2::is_named(line)
 }
 
 /// What the real tools print about a refusal.

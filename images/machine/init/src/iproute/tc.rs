@@ -3,7 +3,7 @@
 
 use super::red::{self, TABLE};
 use super::words::{self, Words};
-use super::{aqm, Interfaces};
+use super::{aqm, dualpi2, Interfaces};
 use netlink::uapi::TC_H_ROOT;
 use netlink::Request;
 
@@ -119,6 +119,7 @@ pub(super) fn compile(words: &mut Words, interfaces: &mut Interfaces) -> Option<
         "fq_codel" => aqm::fq_codel(words, &mut message)?,
         "pie" => aqm::pie(words, &mut message)?,
         "fq" => aqm::fq(words, &mut message)?,
+        dualpi2::KIND => dualpi2::compile(words, &mut message)?,
         _ => return None,
     }
     Some(message)
