@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from fabriclab.lab import LabError, parse_lab
 from fabriclab.resolve import resolve_plan
 from fabriclab.vendors.sonic.judge import judge_config_db
 from fabriclab.vendors.sonic.lab import ImportedLab, import_lab
-from fabriclab.vendors.sonic.read import ConfigDb, parse_config_db
+from fabriclab.vendors.sonic.read import ConfigDb, parse_config_db, read_config_db
 
 NAMES = ("Ethernet0", "Ethernet4", "Ethernet8", "Ethernet12")
 Tables = dict[str, Any]
@@ -248,3 +249,64 @@ def test_a_missing_as_number_is_an_error() -> None:
     tables["BGP_NEIGHBOR"] = {"default|10.0.0.1": {"asn": "65200"}}
     (line,) = complaints(tables)
     assert "BGP_GLOBALS|default|local_asn: missing" in line
+
+
+def test_hosts_behind_neighbours_of_one_as_number_do_not_send_to_each_other(tmp_path: Path) -> None:
+    tables = shipped(
+        INTERFACE={f"{name}|10.0.{number}.0/31": {} for number, name in enumerate(NAMES)},
+        BGP_NEIGHBOR={
+            f"10.0.{number}.1": {"asn": "65200" if number < 2 else "65300", "name": f"n{number}"} for number in range(4)
+        },
+    )
+    tables["DEVICE_METADATA"]["localhost"]["bgp_asn"] = "65100"
+    lab = imported(tables)
+    assert "senders: [n2-host, n3-host], receiver: n0-host" in lab.files["experiment.yml"]
+    assert any("2 neighbours of AS 65200, whose hosts do not reach each other" in note for note in lab.notes)
+    tables["BGP_NEIGHBOR"]["10.0.3.1"]["asn"] = "65400"
+    assert "senders: all, receiver: n2-host" in imported(tables).files["experiment.yml"]
+    assert plan_of(tables, tmp_path).traffic
+
+
+def test_what_a_terminal_printed(tmp_path: Path) -> None:
+    tables = shipped(bgpraw="router bgp 65100\n")
+    shown = "admin@leaf1:~$ show runningconfiguration all\n" + json.dumps(tables, indent=4) + "\nadmin@leaf1:~$ \n"
+    (tmp_path / "shown.txt").write_text(shown)
+    config = read_config_db(tmp_path / "shown.txt")
+    assert config.hostname == "leaf1" and any(note.startswith("bgpraw left out") for note in config.notes)
+    assert config.place("DEVICE_METADATA").line == 3
+
+
+def test_an_archive_of_techsupport_and_a_directory(tmp_path: Path) -> None:
+    saved = tmp_path / "sonic_dump_leaf1" / "etc" / "sonic"
+    saved.mkdir(parents=True)
+    (saved / "config_db.json").write_text(json.dumps(shipped()))
+    with tarfile.open(tmp_path / "dump.tar.gz", "w:gz") as archive:
+        archive.add(saved.parent.parent, "sonic_dump_leaf1")
+    assert read_config_db(tmp_path / "dump.tar.gz").hostname == "leaf1"
+    assert read_config_db(saved).hostname == "leaf1"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("dump.tar", b"no archive", "no archive that can be read"),
+        ("minigraph.xml", b"<DeviceMiniGraph/>", "sonic-cfggen -m minigraph.xml"),
+        ("all.json", b'{"localhost": {}, "asic0": {}, "asic1": {}}', "the configuration of 2 chips"),
+        ("etc/config_db0.json", b"{}", "a switch of 1 chips, each with a file of its own"),
+        ("etc/minigraph.txt", b"", "a directory without config_db.json"),
+    ],
+)
+def test_what_is_no_configuration_of_one_chip_is_told(name: str, data: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+    with pytest.raises(LabError) as caught:
+        read_config_db(path.parent if name.startswith("etc") else path)
+    assert message in str(caught.value)
+
+
+def test_an_archive_without_a_configuration(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "dump.tgz", "w:gz"):
+        pass
+    with pytest.raises(LabError, match="an archive without etc/sonic"):
+        read_config_db(tmp_path / "dump.tgz")

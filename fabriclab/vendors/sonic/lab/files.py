@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Interface
 
@@ -44,7 +45,7 @@ def experiment_text(
 ) -> str:
     """Return experiment.yml: the profile, as large as it is, VLANs and port channels, routing,
     and traffic to begin with."""
-    receiver = _hosts(links)[0]
+    receiver, senders = _incast(links, notes)
     lines = [
         f"title: {name}, as its config_db.json has it",
         "",
@@ -54,7 +55,7 @@ def experiment_text(
         *_routing(config, links, notes),
         "",
         "traffic:  # one in-cast, to begin with",
-        f"  incast: {{kind: rounds, senders: all, receiver: {receiver}, size: 64 KB, rounds: 10}}",
+        f"  incast: {{kind: rounds, senders: {senders}, receiver: {receiver}, size: 64 KB, rounds: 10}}",
         "",
         "probes:",
         "  switches: {interval: 1 ms}",
@@ -138,6 +139,29 @@ def _neighbour_switches(links: tuple[LabLink, ...]) -> dict[str, int | None]:
 def _hosts(links: tuple[LabLink, ...]) -> list[str]:
     own = dict.fromkeys(link.neighbour for link in links if link.session is None)
     return [*own, *(f"{switch}-host" for switch in _neighbour_switches(links))]
+
+
+def _incast(links: tuple[LabLink, ...], notes: dict[str, None]) -> tuple[str, str]:
+    """Return who receives and who sends in the traffic to begin with, as the lab language writes it.
+
+    A switch refuses a route with its own AS number in the path (RFC 4271, 9.1.2), and between two neighbours every
+    path has both: those of one AS number do not reach each other. So a host receives that most others reach.
+    """
+    asns = {f"{switch}-host": asn for switch, asn in _neighbour_switches(links).items() if asn is not None}
+    hosts = _hosts(links)
+    sharing = Counter(asns.values())
+    receiver = min(hosts, key=lambda host: sharing[asns[host]] if host in asns else 1)
+    cut_off = [host for host in hosts if host != receiver and host in asns and asns[host] == asns.get(receiver)]
+    for asn, count in sharing.items():
+        if count > 1:
+            notes[
+                f"BGP: {count} neighbours of AS {asn}, whose hosts do not reach each other: each refuses a path with "
+                "its own AS number"
+            ] = None
+    if not cut_off:
+        return receiver, "all"
+    senders = [host for host in hosts if host != receiver and host not in cut_off]
+    return (receiver, f"[{', '.join(senders)}]") if senders else (receiver, "all")
 
 
 def _nodes(links: tuple[LabLink, ...], config: ConfigDb, notes: dict[str, None]) -> Iterator[str]:

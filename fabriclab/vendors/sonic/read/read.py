@@ -24,20 +24,34 @@ from fabriclab.vendors.sonic.read.network_tables import (
 )
 from fabriclab.vendors.sonic.read.qos_tables import QosReader
 from fabriclab.vendors.sonic.read.route_tables import read_static_routes
+from fabriclab.vendors.sonic.read.source_text import (
+    LARGEST_ARCHIVE_BYTES,
+    archived,
+    as_json,
+    file_in,
+    is_archive,
+    without_frr,
+)
 
 
 def read_config_db(path: Path) -> ConfigDb:
     """Return the typed tables of a file. Raises LabError."""
+    path = file_in(path) if path.is_dir() else path
     return parse_config_db(read_bytes(path), str(path))
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file holds that the command line names. Raises LabError."""
+    """Return the configuration in a file that the command line names; of an archive, what it has saved.
+
+    Raises LabError.
+    """
+    archive = is_archive(path)
     try:
-        return read_named_file(path, LARGEST_BYTES)
+        data = read_named_file(path, LARGEST_ARCHIVE_BYTES if archive else LARGEST_BYTES)
     except UnreadableError as error:
         hint = "; give a switch's config_db.json" if isinstance(error, MissingError) else ""
         raise LabError([Mistake(str(path), None, "", "", f"{error}{hint}")]) from error
+    return archived(data, str(path)) if archive else as_json(data, str(path))
 
 
 def parse_config_db(data: bytes, file: str) -> ConfigDb:
@@ -60,6 +74,8 @@ def examine_config_db(data: bytes, file: str) -> tuple[ConfigDb | None, Problems
     if json is None:
         raise AssertionError("a file that cannot be read leaves a problem")
     tables = Tables(json, problems)
+    if without_frr(json.value, file):
+        tables.note("bgpraw left out: FRR's own words, of which BGP_NEIGHBOR says what a lab has")
     config = None
     with suppress(TooManyProblemsError):
         tables.check_shape(READ)
