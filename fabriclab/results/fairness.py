@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from fabriclab.results.acknowledged import Array, acknowledged, counter_at, long_lives

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -56,7 +57,7 @@ def test_frames_behind_a_notification_leave_at_the_rate_that_it_leaves_them(boot
 def test_bytes_end_cycles_too(boot: Boot) -> None:
     """The counter's first cycle ends within the first burst: its last frames go by the rate after it."""
     arrived = arrivals(boot, "bytes", [1], Limiter(cycle_bytes=5_000, cycle_ns=20 * MS))[1:]
-    gaps = [later - earlier for earlier, later in zip(arrived, arrived[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(arrived)]
     slow, fast = FULL_WIRE * 8 * 10**9 // CUT_BPS, FULL_WIRE * 8 * 10**9 // ((CUT_BPS + RATE_BPS) // 2)
     # Its first 5,000 bytes are no draw: three frames and a part of the fourth, which is the first of the next cycle.
     assert gaps[:3] == [pytest.approx(slow, abs=1)] * 3

@@ -39,7 +39,11 @@ probes: {queues: {ports: ['leaf2:eth1'], interval: 100 us}}
 @pytest.mark.parametrize(("limits", "most_bytes"), [("nic.qcn.cycle_time=15 ms", 60_000), ("nic.qcn=none", 400_000)])
 def test_routers_pass_a_notification_on_to_its_source(tmp_path: Path, limits: str, most_bytes: int) -> None:
     """The congested port is three routers from h1; what tells it from a fabric without limiters is its queue."""
-    written = ["generate", *"leaf-spine --spines 2 --leaves 2 --hosts 2 --out".split(), str(tmp_path / "fabric")]
+    written = [
+        "generate",
+        *["leaf-spine", "--spines", "2", "--leaves", "2", "--hosts", "2", "--out"],
+        str(tmp_path / "fabric"),
+    ]
     assert CliRunner().invoke(app, written).exit_code == 0
     (tmp_path / "fabric" / "experiment.yml").write_text(FABRIC)
     mean = run_lab(tmp_path, str(tmp_path / "fabric"), f"hosts.default.{limits}").metrics()
