@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts, locate_artefacts, with_routing
 from fabriclab.engine.containers import ContainerLab
-from fabriclab.engine.kernel_needs import check_kernel
+from fabriclab.engine.kernel_needs import check_kernel, check_stays_up
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab
@@ -39,6 +39,14 @@ def fit_machine(plans: Sequence[Plan]) -> Artefacts:
     artefacts = find_artefacts()
     check_kernel(artefacts, plans)
     return with_routing(artefacts) if any(plan.bgp is not None for plan in plans) else artefacts
+
+
+def fit_live(name: EngineName, lab: Lab, plan: Plan) -> MadeFrom:
+    """Return what the engine needs for a lab that stays up. Raises as `fit_engine`, or where a kernel can't do that."""
+    made_from = fit_engine(name, lab, [plan])
+    if isinstance(made_from, Artefacts):
+        check_stays_up(made_from)
+    return made_from
 
 
 def _find_containers(lab: Lab) -> ContainerLab:

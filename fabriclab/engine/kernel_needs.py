@@ -5,6 +5,7 @@ A kernel's artefact says what it has by the headers that it keeps (`images/machi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from fabriclab.shipped import is_installed
 NEWER_SERIES = "7.3"
 """The series of `images/machine/kernel/patches` that has all of it."""
 _HEADERS = "headers"
+_SERIES_WITHOUT_LIVE = 7
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,13 @@ def check_kernel(artefacts: Artefacts, plans: Sequence[Plan]) -> None:
                     f"{need.node}: {need.what} needs Linux {need.since} or later; the machine's kernel is "
                     f"{_version(artefacts.kernel)}. {_how_to_get()}"
                 )
+
+
+def check_stays_up(artefacts: Artefacts) -> None:
+    """Raise EngineError where the machine's kernel can't keep a lab up: series 7 has no patches for that."""
+    version = _version(artefacts.kernel)
+    if (series := re.match(r"Linux (\d+)\.", version)) and int(series[1]) >= _SERIES_WITHOUT_LIVE:
+        raise EngineError(f"labs stay up in Linux 6.12 only; the machine's kernel is {version}: unset KERNEL_SERIES")
 
 
 def _lacking(node: Node, headers: Path) -> Iterator[Need]:

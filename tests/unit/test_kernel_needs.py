@@ -10,7 +10,7 @@ from sample_plans import CUBIC, star
 
 from fabriclab.api.engine import fit_machine
 from fabriclab.engine.artefacts import Artefacts, EngineError
-from fabriclab.engine.kernel_needs import check_kernel
+from fabriclab.engine.kernel_needs import check_kernel, check_stays_up
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Queue
 from fabriclab.qdiscs.dualpi2 import DualPi2
@@ -69,3 +69,10 @@ def test_a_wheel_has_no_script_that_builds(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("fabriclab.engine.kernel_needs.is_installed", lambda: True)
     with pytest.raises(EngineError, match="A wheel brings one kernel; a checkout builds others"):
         check_kernel(kernel_of(tmp_path, "6.12.117-1"), [DUALPI2])
+
+
+def test_labs_stay_up_in_the_usual_kernel_alone(tmp_path: Path) -> None:
+    check_stays_up(kernel_of(tmp_path / "usual", "6.12.117-1"))
+    check_stays_up(fake_machine.artefacts(tmp_path / "mute", ""))
+    with pytest.raises(EngineError, match=r"labs stay up in Linux 6.12 only; the machine's kernel is Linux 7.3.4-1: "):
+        check_stays_up(kernel_of(tmp_path / "newer", "7.3.4-1"))

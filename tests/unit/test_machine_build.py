@@ -65,7 +65,7 @@ def test_what_is_built_is_used_where_there_is_no_compiler(programs: str, tmp_pat
     ]
 
 
-def _keys(programs: str, cache: Path) -> dict[str, str]:
+def _keys(programs: str, cache: Path, **environment: str) -> dict[str, str]:
     """What the artefacts of these sources are called: each script says so to a builder that fails."""
     keys = {}
     for name, script in {"kernel": "kernel/build.sh", "rootfs": "rootfs.sh", "tools": "tools.sh"}.items():
@@ -73,7 +73,7 @@ def _keys(programs: str, cache: Path) -> dict[str, str]:
             [MACHINE / script, "build"],
             check=False,
             capture_output=True,
-            env={"PATH": programs, "XDG_CACHE_HOME": str(cache)},
+            env={"PATH": programs, "XDG_CACHE_HOME": str(cache), **environment},
         )
         (lock,) = (cache / "fabriclab" / name).glob("*.lock")
         keys[name] = lock.stem
@@ -185,3 +185,12 @@ def test_a_cache_that_cannot_be_made_says_what_helps(tmp_path: Path) -> None:
     result = cached("none() { :; }\ncache_make tools 1234 none", tmp_path / "file")
     assert result.returncode == 1
     assert "can't be written: XDG_CACHE_HOME names another place" in result.stderr
+
+
+def test_a_series_of_linux_is_chosen_by_name(programs: str, tmp_path: Path) -> None:
+    usual = _keys(programs, tmp_path / "usual")["kernel"]
+    assert usual == _keys(programs, tmp_path / "named", KERNEL_SERIES="6.12")["kernel"]
+    assert usual != _keys(programs, tmp_path / "newer", KERNEL_SERIES="7.3")["kernel"]
+    refused = build(programs, "--where", "kernel", XDG_CACHE_HOME=str(tmp_path / "cache"), KERNEL_SERIES="7.2")
+    assert refused.returncode != 0
+    assert refused.stderr.startswith("KERNEL_SERIES=7.2: there are patches for 6.12 7.3 only; ")

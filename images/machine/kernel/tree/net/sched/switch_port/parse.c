@@ -7,7 +7,7 @@
 #include "switch.h"
 
 #define SWITCH_RATE_MIN 8000ULL
-#define SWITCH_RATE_MAX 1000000000000ULL
+#define SWITCH_RATE_MAX 1600000000000ULL /* IEEE 802.3dj */
 #define SWITCH_BYTES_MAX ((1ULL << 31) - 1)	/* of what is turned into times */
 #define SWITCH_LENGTH_MAX (1ULL << 48)		/* of WRED: bytes or ns */
 #define SWITCH_QUANTUM_MIN 64
@@ -107,7 +107,7 @@ static int switch_parse_scheduler(struct switch_change *change, const struct nla
 	if (scheduler->cir_bps > SWITCH_RATE_MAX || scheduler->pir_bps > SWITCH_RATE_MAX ||
 	    scheduler->cbs > SWITCH_BYTES_MAX || scheduler->pbs > SWITCH_BYTES_MAX)
 		return switch_refuse(change,
-				     "queue %d: cir or pir above 1 Tbit/s, or a burst above 2 GiB",
+				     "queue %d: cir or pir above 1600 Gbit/s, or a burst above 2 GiB",
 				     number);
 	if (scheduler->pir_bps && scheduler->pir_bps < scheduler->cir_bps)
 		return switch_refuse(change, "queue %d: pir %llu below cir %llu", number,
@@ -156,7 +156,7 @@ static int switch_parse_phantom(struct switch_change *change, const struct nlatt
 		return 0;
 	phantom = nla_data(attribute);
 	if (phantom->rate_bps > SWITCH_RATE_MAX || phantom->threshold > SWITCH_BYTES_MAX)
-		return switch_refuse(change, "queue %d: phantom queue above 1 Tbit/s or 2 GiB",
+		return switch_refuse(change, "queue %d: phantom queue above 1600 Gbit/s or 2 GiB",
 				     number);
 	switch_phantom_configure(&change->config.queue[number].phantom, phantom->rate_bps,
 				 phantom->threshold);
@@ -316,7 +316,7 @@ static int switch_parse_line(struct switch_change *change, struct nlattr **tb)
 	if (tb[TCA_SWITCH_PORT_RATE])
 		config->rate_bps = nla_get_u64(tb[TCA_SWITCH_PORT_RATE]);
 	if (config->rate_bps < SWITCH_RATE_MIN || config->rate_bps > SWITCH_RATE_MAX)
-		return switch_refuse(change, "rate %llu is not in 8 kbit/s to 1 Tbit/s",
+		return switch_refuse(change, "rate %llu is not in 8 kbit/s to 1600 Gbit/s",
 				     config->rate_bps);
 	if (tb[TCA_SWITCH_PORT_DELAY])
 		config->delay_ns = nla_get_u64(tb[TCA_SWITCH_PORT_DELAY]);
