@@ -130,7 +130,7 @@ def test_a_limit_is_kept_and_every_frame_is_accounted_for(boot: Boot) -> None:
 
 def test_what_cannot_be_is_refused_by_name(boot: Boot) -> None:
     bad = {
-        "rate 7999 is not in 8 kbit/s to 1 Tbit/s": Port(rate_bps=7_999),
+        "rate 7999 is not in 8 kbit/s to 1600 Gbit/s": Port(rate_bps=7_999),
         "pool 1 has no size": Port(queues=[Queue(0, Account(pool=1))]),
         "alpha 2^8 is not in 2^-8 to 2^7": Port(pools={0: (1000, 0)}, queues=[Queue(0, Account(pool=0, alpha_log=8))]),
         "pool 0: 1001 cells reserved of 1000": Port(

@@ -295,7 +295,7 @@ WRONG = {
     "star --hosts 1": "--hosts 1: a fabric without them is none; write 2 or more",
     "star "
     "--rate "
-    "1Tbps": "Hosts, link h1:eth1 to s1:eth1: a rate of 1 Tbps is out of range; choose one from 10 kbps to 400 Gbps",
+    "2Tbps": "Hosts, link h1:eth1 to s1:eth1: a rate of 2 Tbps is out of range; choose one from 10 kbps to 1.6 Tbps",
     "star --delay 2s": "a delay of 2 s is out of range; choose one up to 1 s",
     "star --delay 25": "--delay: '25' has no unit",
     "star --mtu 100": "--mtu 100 is out of range; write 576 to 65535 bytes of an IP packet",

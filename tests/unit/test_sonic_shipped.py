@@ -135,6 +135,7 @@ def test_a_ninth_class_goes_where_it_is_treated_alike(tmp_path: Path) -> None:
     assert any(note.startswith("traffic class 8 is 1 in the lab, which no DSCP is of") for note in lab.notes)
     port = plan_of(tables, tmp_path).node("leaf1").ports[0].switch_port
     assert port is not None and port.maps is not None
+    assert not any("not in it, taken as 0" in note for note in lab.notes)
     assert (port.maps.dscp_to_tc[33], port.maps.tc_to_queue[1], port.maps.tc_to_group[1]) == (1, 1, 0)
     tables["TC_TO_QUEUE_MAP"]["AZURE"]["8"] = "0"
     assert any("traffic class 8 is 0 in the lab, which has the same queue" in note for note in imported(tables).notes)

@@ -252,7 +252,8 @@ class PortResolver:
                 self._note(f"no {name}: everything is mapped to 0, as without any {table}")
             return Map(tuple(range(size)) if is_priority else (0,) * size, f"no {name} in PORT_QOS_MAP")
         written = self._config.maps[table][bound]
-        absent = [str(index) for index in range(size) if index not in written]
+        told = size if name == "dscp_to_tc_map" else QUEUES  # classes above 7 are there where a map names them only
+        absent = [str(index) for index in range(told) if index not in written]
         if absent and not name.startswith("pfc_"):
             self._note(f"{table}|{bound}: {joined(absent)} not in it, taken as 0")
         fill = range(size) if name.startswith("pfc_") else (0,) * size

@@ -7,7 +7,7 @@
 #include "switch.h"
 
 #define SWITCH_RATE_MIN 8000ULL
-#define SWITCH_RATE_MAX 1000000000000ULL
+#define SWITCH_RATE_MAX 1600000000000ULL /* IEEE 802.3dj */
 #define SWITCH_BYTES_MAX ((1ULL << 31) - 1)	/* of what is turned into times */
 #define SWITCH_LENGTH_MAX (1ULL << 48)		/* of WRED: bytes or ns */
 #define SWITCH_QUANTUM_MIN 64
@@ -30,6 +30,7 @@ static const struct nla_policy switch_port_policy[TCA_SWITCH_PORT_MAX + 1] = {
 	[TCA_SWITCH_PORT_RING] = { .type = NLA_U64 },
 	[TCA_SWITCH_PORT_TX_QUEUES] = NLA_POLICY_RANGE(NLA_U8, 1, SWITCH_QUEUES),
 	[TCA_SWITCH_PORT_PACER] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_pacer)),
+	[TCA_SWITCH_PORT_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_limiter)),
 };
 
 static const struct nla_policy switch_buffer_policy[TCA_SWITCH_BUFFER_MAX + 1] = {
@@ -45,6 +46,7 @@ static const struct nla_policy switch_queue_policy[TCA_SWITCH_QUEUE_MAX + 1] = {
 	[TCA_SWITCH_QUEUE_PHANTOM] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_phantom)),
 	[TCA_SWITCH_QUEUE_VOQ_LIMIT] = { .type = NLA_U64 },
 	[TCA_SWITCH_QUEUE_EVENT] = { .type = NLA_U64 },
+	[TCA_SWITCH_QUEUE_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_point)),
 };
 
 static const struct nla_policy switch_group_policy[TCA_SWITCH_GROUP_MAX + 1] = {
@@ -105,7 +107,7 @@ static int switch_parse_scheduler(struct switch_change *change, const struct nla
 	if (scheduler->cir_bps > SWITCH_RATE_MAX || scheduler->pir_bps > SWITCH_RATE_MAX ||
 	    scheduler->cbs > SWITCH_BYTES_MAX || scheduler->pbs > SWITCH_BYTES_MAX)
 		return switch_refuse(change,
-				     "queue %d: cir or pir above 1 Tbit/s, or a burst above 2 GiB",
+				     "queue %d: cir or pir above 1600 Gbit/s, or a burst above 2 GiB",
 				     number);
 	if (scheduler->pir_bps && scheduler->pir_bps < scheduler->cir_bps)
 		return switch_refuse(change, "queue %d: pir %llu below cir %llu", number,
@@ -154,7 +156,7 @@ static int switch_parse_phantom(struct switch_change *change, const struct nlatt
 		return 0;
 	phantom = nla_data(attribute);
 	if (phantom->rate_bps > SWITCH_RATE_MAX || phantom->threshold > SWITCH_BYTES_MAX)
-		return switch_refuse(change, "queue %d: phantom queue above 1 Tbit/s or 2 GiB",
+		return switch_refuse(change, "queue %d: phantom queue above 1600 Gbit/s or 2 GiB",
 				     number);
 	switch_phantom_configure(&change->config.queue[number].phantom, phantom->rate_bps,
 				 phantom->threshold);
@@ -180,7 +182,8 @@ static int switch_parse_queue(struct switch_change *change, const struct nlattr 
 	error = switch_parse_memory(change, tb[TCA_SWITCH_QUEUE_ACCOUNT], &queue->memory) ?:
 		switch_parse_scheduler(change, tb[TCA_SWITCH_QUEUE_SCHEDULER], number) ?:
 		switch_parse_wred(change, tb[TCA_SWITCH_QUEUE_WRED], number) ?:
-		switch_parse_phantom(change, tb[TCA_SWITCH_QUEUE_PHANTOM], number);
+		switch_parse_phantom(change, tb[TCA_SWITCH_QUEUE_PHANTOM], number) ?:
+		switch_qcn_parse_point(change, tb[TCA_SWITCH_QUEUE_QCN], number);
 	if (error)
 		return error;
 	if (tb[TCA_SWITCH_QUEUE_VOQ_LIMIT])
@@ -313,7 +316,7 @@ static int switch_parse_line(struct switch_change *change, struct nlattr **tb)
 	if (tb[TCA_SWITCH_PORT_RATE])
 		config->rate_bps = nla_get_u64(tb[TCA_SWITCH_PORT_RATE]);
 	if (config->rate_bps < SWITCH_RATE_MIN || config->rate_bps > SWITCH_RATE_MAX)
-		return switch_refuse(change, "rate %llu is not in 8 kbit/s to 1 Tbit/s",
+		return switch_refuse(change, "rate %llu is not in 8 kbit/s to 1600 Gbit/s",
 				     config->rate_bps);
 	if (tb[TCA_SWITCH_PORT_DELAY])
 		config->delay_ns = nla_get_u64(tb[TCA_SWITCH_PORT_DELAY]);
@@ -376,6 +379,7 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 	       switch_parse_nic(change, tb) ?:
 	       switch_parse_pfc(change, tb[TCA_SWITCH_PORT_PFC]) ?:
 	       switch_pacer_parse(change, tb[TCA_SWITCH_PORT_PACER]) ?:
+	       switch_qcn_parse_limiter(change, tb[TCA_SWITCH_PORT_QCN]) ?:
 	       switch_parse_buffer(change, tb[TCA_SWITCH_PORT_BUFFER], first) ?:
 	       switch_parse_queues(change, options);
 }
