@@ -122,6 +122,8 @@ def _of_queue(memory: Memory, port: Port, queue: SwitchQueue) -> Iterator[tuple[
             f"phantom queue of {_rate(phantom.rate_bps)}, threshold {_size(phantom.threshold_bytes)}",
             "it marks nothing",
         )
+    if queue.qcn is not None:
+        yield f"qcn towards {_size(queue.qcn.set_point_bytes)}", "no notifications"
     if queue.voq_limit_bytes is not None:
         yield f"voq_limit {_size(queue.voq_limit_bytes)}", "no limit to what comes in by one port"
     if queue.event_bytes is not None:

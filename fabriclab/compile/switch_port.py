@@ -150,6 +150,9 @@ def _nic(nic: Nic) -> Iterator[str]:
         yield f"tx_queues {nic.tx_queues}"
     if nic.pacer is not None:
         yield _pacer(nic.pacer)
+    if nic.qcn is not None:
+        rates = f"{nic.qcn.least_bps}bit {nic.qcn.active_bps}bit {nic.qcn.hyper_bps}bit"
+        yield f"qcn {rates} {nic.qcn.cycle_bytes} {nic.qcn.cycle_ns}ns"
 
 
 def _pacer(pacer: Pacer) -> str:
@@ -191,6 +194,8 @@ def _queue(queue: SwitchQueue, quanta: dict[int, int], pools: dict[str, int]) ->
         yield f"voq_limit {queue.voq_limit_bytes}"
     if queue.event_bytes is not None:
         yield f"event {queue.event_bytes}"
+    if queue.qcn is not None:
+        yield f"qcn {queue.qcn.set_point_bytes} {queue.qcn.sample_bytes} {queue.qcn.weight}"
 
 
 def _account(account: Account, pools: dict[str, int]) -> Iterator[str]:

@@ -210,6 +210,13 @@ TCP = (
         "jain_phase_min", "Jain's fairness index, least of phases", f"least Jain's index of {_OF_PHASES}", better="more"
     ),
     Metric(
+        "rate_variation",
+        "Variation of a flow's rate",
+        "standard deviation over mean of the throughput of a sampled long flow in windows of 10 ms, from 100 ms after "
+        "its start on; the mean over flows (`results.rate_variation`)",
+        better="less",
+    ),
+    Metric(
         "fair_after_mean_ns",
         "Fair after a flow came or went, mean",
         "mean over those phases of the time after which what each has got since the phase began stays fair (index "

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from fabriclab.lab.experiment import LINK_KEYS
 from fabriclab.lab.failures import EVENT_KEYS
 from fabriclab.lab.groups import GROUP_KEYS
+from fabriclab.lab.hosts.limiter import LIMITER_KEYS
 from fabriclab.lab.hosts.mptcp import MPTCP_KEYS
 from fabriclab.lab.hosts.nic import NIC_KEYS
 from fabriclab.lab.hosts.pacer import PACER_KEYS
@@ -163,11 +164,12 @@ def _levels(first: str, rest: Sequence[str], document: MappingValue, names: Name
     if first == "groups":
         return [_names_in(document, "groups"), GROUP_KEYS]
     if first == "hosts":
-        # `aqm`, `mptcp`, `nic` and its `pacer` are sections, and values where they are `none`.
+        # `aqm`, `mptcp`, `nic` and its `pacer` and `qcn` are sections, and values where they are `none`.
         parts = {"aqm": ("kind", *OWN_KEYS, *AQM_WORDS), "mptcp": MPTCP_KEYS, "nic": NIC_KEYS}
         hosts = ("default", *_names_in(document, "groups"), *names.hosts)
-        pacer = [PACER_KEYS] if len(rest) > 3 and rest[1:3] == ["nic", "pacer"] else []
-        return [hosts, HOST_KEYS, *([parts[rest[1]]] if len(rest) > 2 and rest[1] in parts else []), *pacer]
+        below_nic = {"pacer": PACER_KEYS, "qcn": LIMITER_KEYS}
+        deeper = [below_nic[rest[2]]] if len(rest) > 3 and rest[1] == "nic" and rest[2] in below_nic else []
+        return [hosts, HOST_KEYS, *([parts[rest[1]]] if len(rest) > 2 and rest[1] in parts else []), *deeper]
     if first == "routing":
         return [ROUTING_KEYS]
     if first == "events":

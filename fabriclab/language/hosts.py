@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+from fabriclab.lab.hosts.limiter import (
+    FASTEST_LIMIT_BPS,
+    LEAST_CYCLE_BYTES,
+    LONGEST_CYCLE_NS,
+    MOST_CYCLE_BYTES,
+    SHORTEST_CYCLE_NS,
+    SLOWEST_LIMIT_BPS,
+)
 from fabriclab.lab.hosts.mptcp import MOST_ADDRESSES, PATH_MANAGERS, SCHEDULERS
 from fabriclab.lab.hosts.nic import (
     LEAST_TSO_BYTES,
@@ -34,7 +42,7 @@ from fabriclab.language.keys import Key, Keys, Named
 from fabriclab.language.ports import AQM, OWN_QDISC
 from fabriclab.language.sources import constant, plain, words
 from fabriclab.language.values import NONE, Either, Flag, Number, Percent, Quantity, Text, Word, or_none
-from fabriclab.units import DURATION, SIZE
+from fabriclab.units import DURATION, RATE, SIZE
 
 _SOCKET_BUFFER = Quantity(SIZE, SMALLEST_SOCKET_BUFFER, LARGEST_BUFFER_BYTES)
 
@@ -119,6 +127,43 @@ PACER = Keys(
     ),
 )
 
+LIMITER = Keys(
+    "limiter",
+    "The reaction point of a host's card",
+    (
+        Key(
+            "least",
+            Quantity(RATE, SLOWEST_LIMIT_BPS, FASTEST_LIMIT_BPS),
+            "The slowest that a limiter gets.",
+            constant("QCN_LEAST_BPS"),
+        ),
+        Key(
+            "active",
+            Quantity(RATE, SLOWEST_LIMIT_BPS, FASTEST_LIMIT_BPS),
+            "What each cycle adds to the target once one of the two counters has passed five cycles.",
+            constant("QCN_ACTIVE_BPS"),
+        ),
+        Key(
+            "hyper",
+            Quantity(RATE, SLOWEST_LIMIT_BPS, FASTEST_LIMIT_BPS),
+            "What it adds once both have, times the cycles since then.",
+            constant("QCN_HYPER_BPS"),
+        ),
+        Key(
+            "cycle_bytes",
+            Quantity(SIZE, LEAST_CYCLE_BYTES, MOST_CYCLE_BYTES),
+            "What the flow sends in a cycle of the byte counter, on the line; half of it after five cycles.",
+            constant("QCN_CYCLE_BYTES"),
+        ),
+        Key(
+            "cycle_time",
+            Quantity(DURATION, SHORTEST_CYCLE_NS, LONGEST_CYCLE_NS),
+            "How long a cycle of the timer takes; half of it after five cycles.",
+            constant("QCN_CYCLE_NS"),
+        ),
+    ),
+)
+
 NIC = Keys(
     "nic",
     "The NIC of a host",
@@ -173,6 +218,13 @@ NIC = Keys(
             or_none(PACER),
             "HULL's hardware pacer: frames of flows that had marks wait behind the segmentation for tokens, whose rate "
             "follows what these flows send; all other frames pass by.",
+            plain("none"),
+        ),
+        Key(
+            "qcn",
+            or_none(LIMITER),
+            "QCN's reaction point (IEEE 802.1Qau): a flow of which a congestion notification comes has a rate of its "
+            "own until it is as fast as the line again.",
             plain("none"),
         ),
     ),

@@ -10,8 +10,12 @@ from fabriclab.lab.switch.queues import (
     FASTEST_BPS,
     LARGEST_BURST_BYTES,
     LARGEST_LENGTH,
+    LARGEST_QCN_WEIGHT,
+    LARGEST_SET_POINT_BYTES,
     LARGEST_WEIGHT,
     LARGEST_WEIGHT_LOG,
+    LEAST_SAMPLE_BYTES,
+    MOST_SAMPLE_BYTES,
     SCHEDULERS,
     SLOWEST_BPS,
 )
@@ -101,6 +105,32 @@ PHANTOM = Keys(
     ),
 )
 
+CONGESTION_POINT = Keys(
+    "point",
+    "A queue that tells the sources of its frames (QCN, IEEE 802.1Qau)",
+    (
+        Key(
+            "set_point",
+            Quantity(SIZE, 1, LARGEST_SET_POINT_BYTES),
+            "The length that the queue is to have.",
+            constant("QCN_SET_POINT_BYTES"),
+        ),
+        Key(
+            "sample",
+            Quantity(SIZE, LEAST_SAMPLE_BYTES, MOST_SAMPLE_BYTES),
+            "From one sample to the next, give or take 15 %, while there is nothing to tell; up to eight times less "
+            "where there is.",
+            constant("QCN_SAMPLE_BYTES"),
+        ),
+        Key(
+            "weight",
+            Number(0, LARGEST_QCN_WEIGHT),
+            "How much the queue's change since the last sample counts beside its distance from the set point.",
+            constant("QCN_WEIGHT"),
+        ),
+    ),
+)
+
 QUEUE = Keys(
     "queue",
     "A queue of a port with a shared buffer",
@@ -120,6 +150,12 @@ QUEUE = Keys(
         Key("pbs", _BURST, "The burst of the peak rate."),
         Key("wred", or_none(WRED), "Marks and drops by the queue's length.", plain("none")),
         Key("phantom", or_none(PHANTOM), "A virtual queue that marks before a real one stands (HULL).", plain("none")),
+        Key(
+            "qcn",
+            or_none(CONGESTION_POINT),
+            "A congestion point: it samples frames and tells their hosts, whose `nic.qcn` then limits the flow.",
+            plain("none"),
+        ),
         Key(
             "voq_limit",
             or_none(_LENGTH),

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.percent import format_percent
-from fabriclab.units import DURATION, SIZE, format_quantity
+from fabriclab.units import DURATION, RATE, SIZE, format_quantity
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ def constant(name: str, *, has_unit: bool = True) -> Default:
             value = f"{value} s"
         elif name.endswith("_BYTES"):
             value = format_quantity(value, SIZE)
+        elif name.endswith("_BPS"):
+            value = format_quantity(value, RATE)
         elif name.endswith("_PPM"):
             value = format_percent(value)
     return plain(value, _SOURCES.get(name, ""))

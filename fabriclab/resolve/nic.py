@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fabriclab.formats.plan.node import Nic, Pacer, Queue
+from fabriclab.formats.plan.node import Limiter, Nic, Pacer, Queue
 from fabriclab.formats.plan.switch import Account, QosMaps, Scheduler, SwitchPort, SwitchQueue
+from fabriclab.lab.hosts.limiter import WrittenLimiter
 from fabriclab.lab.hosts.nic import WrittenNic
 from fabriclab.lab.hosts.pacer import WrittenPacer
 from fabriclab.lab.reading import defaults
@@ -32,6 +33,7 @@ def resolve_nic(written: WrittenNic, queue: Queue) -> Nic:
         tx_queues=tx_queues,
         ring_bytes=value_or(written.ring, defaults.RING_BYTES) if has_front else None,
         pacer=_resolve_pacer(written.pacer),
+        qcn=_resolve_limiter(written.qcn),
     )
 
 
@@ -45,6 +47,18 @@ def _resolve_pacer(written: WrittenPacer | None) -> Pacer | None:
         beta=value_or(written.beta, defaults.PACER_BETA),
         probability_ppm=value_or(written.probability, defaults.PACER_PROBABILITY_PPM),
         idle_ns=value_or(written.idle, defaults.PACER_IDLE_NS),
+    )
+
+
+def _resolve_limiter(written: WrittenLimiter | None) -> Limiter | None:
+    if written is None or written.is_none:
+        return None
+    return Limiter(
+        least_bps=value_or(written.least, defaults.QCN_LEAST_BPS),
+        active_bps=value_or(written.active, defaults.QCN_ACTIVE_BPS),
+        hyper_bps=value_or(written.hyper, defaults.QCN_HYPER_BPS),
+        cycle_bytes=value_or(written.cycle_bytes, defaults.QCN_CYCLE_BYTES),
+        cycle_ns=value_or(written.cycle_time, defaults.QCN_CYCLE_NS),
     )
 
 

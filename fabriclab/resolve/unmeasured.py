@@ -19,7 +19,7 @@ from fabriclab.lab.reading.problems import listed
 
 _OF_SAMPLED_QUEUES = names(QUEUES, "port")
 _OF_SIZED_FLOWS = ("fct_", "slowdown_", "deadline_")
-_PHASES = ("jain_phase_mean", "jain_phase_min", "fair_after_mean_ns")
+_PHASES = ("jain_phase_mean", "jain_phase_min", "fair_after_mean_ns", "rate_variation")
 _NO_QUEUES = "no queue is sampled; write probes: {queues: {ports: [...]}}"
 _NO_SWITCHES = "no switch with a shared buffer is sampled (probes.switches)"
 _NO_TCP = "no TCP connection is sampled; write probes: {tcp: {}}"

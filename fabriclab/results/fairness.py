@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from fabriclab.results.acknowledged import Array, acknowledged, counter_at, long_lives
 from fabriclab.results.bootstrap import exact_sum
 
 FAIR = 0.95
@@ -21,8 +21,6 @@ FAIR = 0.95
 SHORTEST_PHASE_NS = 100_000_000
 """Shorter phases are none: starts some milliseconds apart are one change."""
 _SCHEMA = {"begin_ns": pl.Int64, "end_ns": pl.Int64, "flows": pl.Int64, "jain": pl.Float64, "fair_after_ns": pl.Int64}
-
-Array = npt.NDArray[np.float64]
 
 
 def phase_table(flows: pl.LazyFrame, tcp: pl.LazyFrame | None) -> pl.DataFrame:
@@ -37,8 +35,8 @@ def phase_table(flows: pl.LazyFrame, tcp: pl.LazyFrame | None) -> pl.DataFrame:
     """
     if tcp is None:
         return pl.DataFrame(schema=_SCHEMA)
-    lives = _lives(flows, tcp)
-    counters = _acknowledged(tcp, lives)
+    lives = long_lives(flows, tcp)
+    counters = acknowledged(tcp, lives)
     sampled = lives.filter(pl.col("flow").is_in(list(counters)))
     rows = [_row(begin, end, [counters[flow] for flow in running]) for begin, end, running in _phases(sampled)]
     return pl.DataFrame([row for row in rows if row is not None], schema=_SCHEMA)
@@ -56,20 +54,6 @@ def fairness_metrics(flows: pl.LazyFrame, tcp: pl.LazyFrame | None) -> dict[str,
     }
 
 
-def _lives(flows: pl.LazyFrame, tcp: pl.LazyFrame) -> pl.DataFrame:
-    """Return flow, src, start_ns and end_ns of the long flows that were not broken off.
-
-    One that got nothing through ran none the less: it ends when it was stopped, at the last sample in a run that was
-    cut, not at the last byte that arrived.
-    """
-    last_ns = tcp.select(pl.col("time_ns").max()).collect(engine="streaming").item()
-    ran = flows.filter(
-        pl.col("stop_ns").is_not_null() & pl.col("start_ns").is_not_null() & (pl.col("status") == "stopped")
-    )
-    end = pl.min_horizontal("stop_ns", pl.lit(last_ns, pl.Int64)).alias("end_ns")
-    return ran.select("flow", "src", "start_ns", end).collect(engine="streaming")
-
-
 def _phases(lives: pl.DataFrame) -> Iterator[tuple[int, int, list[int]]]:
     """Yield begin, end and flows of every phase that is long enough."""
     for begin, end in pairwise(sorted({*lives["start_ns"], *lives["end_ns"]})):
@@ -79,36 +63,13 @@ def _phases(lives: pl.DataFrame) -> Iterator[tuple[int, int, list[int]]]:
                 yield begin, end, running
 
 
-def _acknowledged(tcp: pl.LazyFrame, lives: pl.DataFrame) -> dict[int, pl.DataFrame]:
-    """Return time_ns and bytes_acked of each flow's sender; of MPTCP the sum over subflows."""
-    senders = lives.lazy().select("flow", pl.col("src").alias("node"))
-    rows = tcp.join(senders, on=["flow", "node"], how="semi", maintain_order="left").filter(
-        pl.col("bytes_acked").is_not_null()
-    )
-    subflow = pl.col("subflow").fill_null(-1) if "subflow" in tcp.collect_schema().names() else pl.lit(-1)
-    gained = (
-        pl.col("bytes_acked")
-        .cast(pl.Int64)
-        .diff()
-        .fill_null(pl.col("bytes_acked").cast(pl.Int64))
-        .over("flow", "subflow")
-    )
-    sums = rows.select("time_ns", "flow", "bytes_acked", subflow.alias("subflow")).select(
-        "time_ns", "flow", gained.alias("gained")
-    )
-    table = sums.with_columns(pl.col("gained").cum_sum().over("flow").alias("bytes")).select("time_ns", "flow", "bytes")
-    return {
-        int(key[0]): part for key, part in table.collect(engine="streaming").partition_by("flow", as_dict=True).items()
-    }
-
-
 def _row(begin: int, end: int, counters: list[pl.DataFrame]) -> dict[str, Any] | None:
     """Return a row of the table; None where no sample was taken or no flow got anything."""
     times = np.unique(np.concatenate([counter["time_ns"].to_numpy() for counter in counters]))
     times = times[(times > begin) & (times <= end)]
     if not len(times):
         return None
-    got = np.array([_counter_at(counter, times) - _counter_at(counter, np.array([begin])) for counter in counters])
+    got = np.array([counter_at(counter, times) - counter_at(counter, np.array([begin])) for counter in counters])
     jain = _jain_over_time(got)
     if jain[-1] == 0:
         return None
@@ -121,13 +82,6 @@ def _row(begin: int, end: int, counters: list[pl.DataFrame]) -> dict[str, Any] |
         "jain": float(jain[-1]),
         "fair_after_ns": settled - begin,
     }
-
-
-def _counter_at(part: pl.DataFrame, times: npt.NDArray[np.int64]) -> Array:
-    """Return the counter's value at each time: a row holds until the next; 0 before the first."""
-    row = np.searchsorted(part["time_ns"].to_numpy(), times, side="right") - 1
-    result: Array = np.where(row >= 0, part["bytes"].to_numpy()[np.maximum(row, 0)], 0).astype(np.float64)
-    return result
 
 
 def _jain_over_time(got: Array) -> Array:

@@ -18,6 +18,7 @@ from fabriclab.results.flows import is_done, scan_flows
 from fabriclab.results.jobs import job_metrics
 from fabriclab.results.parquet import check_parquet, open_parquet
 from fabriclab.results.queue_metrics import queue_metrics
+from fabriclab.results.rate_variation import rate_variation
 from fabriclab.results.statistics import hold_until_next, time_weighted_distribution, time_weighted_mean
 from fabriclab.results.switch_metrics import switch_metrics
 from fabriclab.results.switch_tables import SwitchTables
@@ -53,6 +54,7 @@ def summarize(measured: Measured, plan: Plan, manifest: Manifest) -> Metrics:
     metrics |= queue_metrics(measured.queues, plan.probes.queue_ports, begin, end)
     metrics["srtt_mean_us"] = _srtt_mean(measured, begin, end)
     metrics |= fairness_metrics(measured.flows, measured.tcp)
+    metrics |= rate_variation(measured.flows, measured.tcp)
     return metrics | switch_metrics(measured.switches, plan)
 
 

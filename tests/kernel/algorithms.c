@@ -12,6 +12,7 @@
 #include "pause_watchdog.h"
 #include "pfc.h"
 #include "phantom_queue.h"
+#include "qcn.h"
 #include "shared_buffer.h"
 #include "token_bucket.h"
 #include "wred.h"
@@ -116,6 +117,51 @@ bool pacer_lets_go(u64 idle_ns, u64 last, u64 now)
 	struct switch_pacer_config config = { .idle_ns = idle_ns };
 
 	return switch_pacer_lets_go(&config, last, now);
+}
+
+/* Frames come to a queue of these lengths: what each tells its source, -1 where it isn't sampled. */
+void qcn_point_run(const struct switch_qcn_point_config *config, int frames, const u64 *queue,
+		   const u32 *bytes, const u32 *random, int *told)
+{
+	struct switch_qcn_point point = {};
+	int i, drawn = 0;
+
+	for (i = 0; i < frames; i++)
+		told[i] = switch_qcn_samples(&point, bytes[i]) ?
+				  switch_qcn_sample(config, &point, queue[i], random[drawn++]) :
+				  -1;
+}
+
+/*
+ * What happens to a limiter: 0 to 63 a notification, 64 the end of a cycle of bytes, 65 of the
+ * timer. `seen` gets rate, target, bytes to the cycle's end and the timer's time after each.
+ */
+void qcn_limiter_run(const struct switch_qcn_limiter_config *config, u64 line_bps, int steps,
+		     const u32 *step, const u64 *times, const u32 *random, u64 *seen)
+{
+	struct switch_qcn_limiter limiter;
+	int i;
+
+	switch_qcn_begin(config, &limiter, line_bps);
+	for (i = 0; i < steps; i++, seen += 4) {
+		if (step[i] <= SWITCH_QCN_QUANTA)
+			switch_qcn_notify(config, &limiter, step[i], times[i], random[i]);
+		else if (step[i] == SWITCH_QCN_QUANTA + 1)
+			switch_qcn_end_byte_cycle(config, &limiter, line_bps, random[i]);
+		else
+			switch_qcn_end_timer_cycle(config, &limiter, line_bps, random[i]);
+		seen[0] = limiter.rate_bps;
+		seen[1] = limiter.target_bps;
+		seen[2] = limiter.until_cycle;
+		seen[3] = limiter.timer_ns;
+	}
+}
+
+bool qcn_ends(u64 rate_bps, u64 line_bps)
+{
+	struct switch_qcn_limiter limiter = { .rate_bps = rate_bps };
+
+	return switch_qcn_ends(&limiter, line_bps);
 }
 
 u64 wred_probability(u64 min, u64 max, u64 probability, u64 length)

@@ -75,6 +75,52 @@ def paced(
     return list(starts), list(rates)
 
 
+class QcnPoint(ctypes.Structure):
+    """struct switch_qcn_point_config."""
+
+    _fields_ = (("set_point", ctypes.c_uint64), ("sample_bytes", ctypes.c_uint64), ("weight", ctypes.c_uint32))
+
+
+class QcnLimiter(ctypes.Structure):
+    """struct switch_qcn_limiter_config."""
+
+    _fields_ = (
+        ("least_bps", ctypes.c_uint64),
+        ("active_bps", ctypes.c_uint64),
+        ("hyper_bps", ctypes.c_uint64),
+        ("cycle_bytes", ctypes.c_uint64),
+        ("cycle_ns", ctypes.c_uint64),
+    )
+
+
+BYTE_CYCLE, TIMER_CYCLE = 64, 65
+"""What happens to a limiter beside notifications, which are 0 to 63."""
+
+
+def qcn_told(
+    library: ctypes.CDLL, config: QcnPoint, queue: Sequence[int], sizes: Sequence[int], random: Sequence[int]
+) -> list[int | None]:
+    """What each of these frames tells its source; None: it is not sampled."""
+    told = (ctypes.c_int * len(queue))()
+    library.qcn_point_run(ctypes.byref(config), len(queue), u64(queue), u32(sizes), u32(random), told)
+    return [None if one < 0 else one for one in told]
+
+
+def qcn_limited(
+    library: ctypes.CDLL,
+    config: QcnLimiter,
+    line_bps: int,
+    steps: Sequence[int],
+    times: Sequence[int],
+    random: Sequence[int],
+) -> list[tuple[int, int, int, int]]:
+    """A limiter after each step: rate, target, bytes to the end of its byte cycle, when its timer ends."""
+    seen = u64([0] * 4 * len(steps))
+    line = ctypes.c_uint64(line_bps)
+    library.qcn_limiter_run(ctypes.byref(config), line, len(steps), u32(steps), u64(times), u32(random), seen)
+    return [(seen[at], seen[at + 1], seen[at + 2], seen[at + 3]) for at in range(0, 4 * len(steps), 4)]
+
+
 def wred_probability(library: ctypes.CDLL, minimum: int, maximum: int, probability: int, length: int) -> int:
     return int(library.wred_probability(*map(ctypes.c_uint64, (minimum, maximum, probability, length))))
 

@@ -15,7 +15,7 @@ ECN, KEEP_NON_ECT, BY_DELAY = 1, 2, 4
 STORM_DROP, STORM_FORWARD = range(2)
 DROPS = ("queue_limit", "queue_pool", "ingress", "voq", "wred", "storm", "reset")
 MARKS = ("wred", "phantom")
-PACER = 18
+PACER, QCN = 18, 19
 _NESTED = 0x8000
 _RTM_NEWQDISC, _RTM_NEWTCLASS = 36, 40
 _TCA_OPTIONS, _TCA_STATS2, _TCA_STATS_APP = 2, 7, 4
@@ -84,6 +84,8 @@ class Queue:
     phantom: tuple[int, int] | None = None
     voq_limit: int | None = None
     event: int | None = None
+    qcn: tuple[int, int, int] | None = None
+    """Set point and bytes from sample to sample, weight."""
 
     def pack(self) -> bytes:
         scheduler = struct.pack("=QQQQIB3x", *self.cir, *self.pir, self.quantum, self.scheduling)
@@ -96,6 +98,8 @@ class Queue:
             parts.append(attribute(7, u64(self.voq_limit)))
         if self.event is not None:
             parts.append(attribute(8, u64(self.event)))
+        if self.qcn:
+            parts.append(attribute(9, struct.pack("=QQII", *self.qcn, 0)))
         return nest(14, *parts)
 
 
@@ -145,6 +149,20 @@ class Pacer:
 
 
 @dataclass(frozen=True)
+class Limiter:
+    """struct tc_switch_qcn_limiter: bits a second, bytes, ns."""
+
+    least_bps: int = 5_000_000
+    active_bps: int = 5_000_000
+    hyper_bps: int = 50_000_000
+    cycle_bytes: int = 150_000
+    cycle_ns: int = 15_000_000
+
+    def pack(self) -> bytes:
+        return struct.pack("=QQQQQ", self.least_bps, self.active_bps, self.hyper_bps, self.cycle_bytes, self.cycle_ns)
+
+
+@dataclass(frozen=True)
 class Port:
     """The options of one port. None: not in the message."""
 
@@ -156,6 +174,7 @@ class Port:
     maps: Mapping[int, Sequence[int]] = field(default_factory=dict)
     pfc: Pfc | None = None
     pacer: Pacer | None = None
+    limiter: Limiter | None = None
     cell: int | None = None
     pools: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     queues: Sequence[Queue] = ()
@@ -177,6 +196,8 @@ class Port:
             parts.append(attribute(12, self.pfc.pack()))
         if self.pacer:
             parts.append(attribute(PACER, self.pacer.pack()))
+        if self.limiter:
+            parts.append(attribute(QCN, self.limiter.pack()))
         if self.cell is not None or self.pools:
             pools = [
                 attribute(2, struct.pack("=QQII", size, headroom, index, 0))
@@ -200,6 +221,7 @@ def _named(names: Sequence[str], values: Sequence[int]) -> dict[str, Any]:
 
 _POOL = ("size", "reserved", "used", "watermark", "headroom", "headroom_watermark")
 _PACER = ("bytes", "packets", "rate_bps", "flows", "taken_in", "passed", "held", "watermark_bytes")
+_QCN = ("bytes", "packets", "flows", "rate_bps", "notifications", "cycles")
 _PORT = ("marks", "drops", "pauses_sent", "pauses_received", "wire_frames", "lost", "ports")
 _QUEUE = ("bytes", "packets", "cells", "watermark_bytes", "sent_bytes", "sent_packets")
 _GROUP = (
@@ -217,14 +239,17 @@ _GROUP = (
 def port_stats(words: Sequence[int]) -> dict[str, Any]:
     end = len(_PORT) + POOLS * len(_POOL)
     pools = [_named(_POOL, words[start : start + len(_POOL)]) for start in range(len(_PORT), end, len(_POOL))]
-    return {**_named(_PORT, words[: len(_PORT)]), "pools": pools, "pacer": _named(_PACER, words[end:])}
+    pacer, qcn = words[end : end + len(_PACER)], words[end + len(_PACER) :]
+    stats = {"pools": pools, "pacer": _named(_PACER, pacer), "qcn": _named(_QCN, qcn)}
+    return {**_named(_PORT, words[: len(_PORT)]), **stats}
 
 
 def queue_stats(words: Sequence[int]) -> dict[str, Any]:
     stats = _named(_QUEUE, words[: len(_QUEUE)])
     drops, rest = words[len(_QUEUE) : len(_QUEUE) + len(DROPS)], words[len(_QUEUE) + len(DROPS) :]
     stats |= {"drops": _named(DROPS, drops), "marks": _named(MARKS, rest[: len(MARKS)])}
-    return {**stats, **_named(("pauses_received", "paused_ns", "storms"), rest[len(MARKS) :])}
+    others = ("pauses_received", "paused_ns", "storms", "samples", "notifications")
+    return {**stats, **_named(others, rest[len(MARKS) :])}
 
 
 @dataclass(frozen=True)

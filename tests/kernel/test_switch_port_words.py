@@ -23,6 +23,7 @@ from switch_port import (
     WRR,
     Account,
     Group,
+    Limiter,
     Pacer,
     Pfc,
     Port,
@@ -87,6 +88,8 @@ PORTS = {
     "rate 1000000000bit pacer 3000 interval 64000ns idle 10000000ns eta 12.5000% beta 16 probability 12.5000%": Port(
         pacer=Pacer()
     ),
+    "rate 1000000000bit qcn 5000000bit 5000000bit 50000000bit 150000 15000000ns": Port(limiter=Limiter()),
+    "rate 1000000000bit queue 1 qcn 26000 150000 2": Port(queues=[Queue(1, qcn=(26_000, 150_000, 2))]),
     "rate 1000000000bit queue 0 queue 7 strict": Port(queues=[Queue(0), Queue(7)]),
     "rate 1000000000bit queue 0 limit 64000": Port(queues=[Queue(0, Account(limit=64_000))]),
     "rate 1000000000bit cell 1 memory 0 1000000 queue 1 pool 0 reserved 3000 alpha -8 dwrr 1538 queue 2 pool 0 alpha "

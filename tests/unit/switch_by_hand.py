@@ -57,7 +57,7 @@ def group(account: Account = SHARED, lossless: Lossless | None = LOSSLESS) -> Pr
 def check(switch: Switch, port: SwitchPort, count: int = 4, line: Line = LINE) -> Mapping[str, SwitchFinding]:
     """Return the findings of a switch of ports alike by rule."""
     findings = check_switch(switch, [CheckedPort(f"eth{number}", line, port) for number in range(1, count + 1)])
-    by_rule = {finding.rule: finding for finding in findings}
+    by_rule: dict[str, SwitchFinding] = {finding.rule: finding for finding in findings}
     assert len(by_rule) == len(findings), findings
     return by_rule
 

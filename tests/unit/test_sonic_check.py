@@ -11,7 +11,7 @@ import copy
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -21,10 +21,12 @@ from sonic_traps import DIRECTORY, FINE, SOUND, TRAPS, fine, patched, sound, tex
 from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.resolve import resolve_plan
+from fabriclab.resolve.switch.findings import SwitchRule
 from fabriclab.vendors.sonic.commands.findings_text import as_text
 from fabriclab.vendors.sonic.judge import RULES, Judgement, judge_config_db
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.switch import SwitchBuilder
+from fabriclab.vendors.sonic.judge.switch_rules import NOT_OF_FILES
 from fabriclab.vendors.sonic.lab import import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
 
@@ -63,6 +65,11 @@ def test_busy_ports_are_those_that_are_up() -> None:
 
 def test_every_rule_has_a_trap() -> None:
     assert set(TRAPS) == set(RULES) - {"yang"}
+
+
+def test_every_finding_of_a_plan_has_a_rule() -> None:
+    """mypy holds what the checks of a plan emit against `SwitchRule`; none of these may be without words here."""
+    assert set(get_args(SwitchRule)) - set(RULES) == NOT_OF_FILES - {"reserved-above-pool"}
 
 
 def test_nothing_is_found_where_nothing_is_wrong() -> None:
@@ -130,6 +137,32 @@ def test_it_judges_the_switch_that_an_import_makes(platform: str, tmp_path: Path
 def _unwatched(port: SwitchPort) -> SwitchPort:
     """Return a port without its watchdog, which is judged by its table."""
     return port.model_copy(update={"pfc": None if port.pfc is None else port.pfc.model_copy(update={"watchdog": None})})
+
+
+def left_to_buffermgrd() -> Tables:
+    """Return a file as SONiC's templates write it: PFC and cables, and no lossless group in BUFFER_PG."""
+    return patched(sound(), {"BUFFER_PG": {f"{port}|3-4": None for port in sound()["PORT"]}})
+
+
+def test_groups_that_buffermgrd_binds_are_a_note() -> None:
+    found = judge(left_to_buffermgrd()).findings
+    assert {(one.rule, one.severity) for one in found} == {("pfc-lossy-group", "note")}
+    assert "binds pg_lossless_1000_5m_profile" in found[0].sentence
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"CABLE_LENGTH": {"AZURE": dict.fromkeys(sound()["PORT"], "0m")}},
+        {"CABLE_LENGTH": None},
+        {"DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}}},
+        {"BUFFER_PG": {f"{port}|3": {"profile": "ingress_lossy_profile"} for port in sound()["PORT"]}},
+    ],
+    ids=["0m", "no cable", "dynamic model", "bound to a lossy profile"],
+)
+def test_groups_that_nobody_makes_lossless_are_an_error(change: Tables) -> None:
+    found = judge(patched(left_to_buffermgrd(), change)).findings
+    assert ("pfc-lossy-group", "error") in {(one.rule, one.severity) for one in found}
 
 
 def test_ports_alike_are_told_once() -> None:

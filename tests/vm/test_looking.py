@@ -48,6 +48,7 @@ POINTS = {
     "traffic.short.stop=140 ms",
     "multi-hop": "variant=dctcp; stop=15 ms",
     "pfc-storm": "variant=storm-drop; stop=300 ms; detection=50 ms; restoration=50 ms",
+    "qcn": "variant=qcn; stop=100 ms",
     "query-mix": "variant=tcp-shallow; duration=80 ms",
     "queue-buildup": "variant=cubic; traffic.long.stop=300 ms; traffic.short.start=50 ms; rounds=20",
     "shared-buffer": "variant=dynamic; rounds=5; stop=60 ms; busy=3",

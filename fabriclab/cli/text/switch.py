@@ -101,6 +101,8 @@ def _queue(queue: SwitchQueue, port: CheckedPort, memory: Memory, ports: int) ->
         parts.append(
             f"phantom queue of {format_rate(queue.phantom.rate_bps)} marks above {size(queue.phantom.threshold_bytes)}"
         )
+    if queue.qcn is not None:
+        parts.append(f"QCN towards {size(queue.qcn.set_point_bytes)}, a sample in {size(queue.qcn.sample_bytes)}")
     if queue.voq_limit_bytes is not None:
         parts.append(f"at most {size(queue.voq_limit_bytes)} from one port")
     if queue.event_bytes is not None:

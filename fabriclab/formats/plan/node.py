@@ -48,6 +48,19 @@ class Pacer(Frozen):
     """A flow that sends nothing for so long is let go."""
 
 
+class Limiter(Frozen):
+    """A NIC's reaction point: a flow of which a congestion notification comes has a rate of its own (QCN, IEEE
+    802.1Qau)."""
+
+    least_bps: int
+    active_bps: int
+    """What a cycle adds to the target in active increase."""
+    hyper_bps: int
+    """What it adds in hyper-active increase, times the cycles since that began."""
+    cycle_bytes: int
+    cycle_ns: int
+
+
 class Nic(Frozen):
     """What a host's port does beside sending frames: the offloads of a network interface card."""
 
@@ -66,6 +79,13 @@ class Nic(Frozen):
     """What a queue of the card takes of the `queue` in front of it, as with byte queue limits; None: there is nothing
     in front, the card's queue itself is the host's."""
     pacer: Pacer | None = None
+    qcn: Limiter | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `qcn` out where there is none, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.qcn is not None else {key: value for key, value in record.items() if key != "qcn"}
 
 
 class Port(Frozen):

@@ -85,6 +85,16 @@ class Phantom(Frozen):
     threshold_bytes: int
 
 
+class CongestionPoint(Frozen):
+    """A queue that samples its frames and tells their sources how far it is from its set point (QCN, IEEE 802.1Qau)."""
+
+    set_point_bytes: int
+    sample_bytes: int
+    """From one sample to the next, on average, while there is nothing to tell."""
+    weight: int
+    """Of the queue's change since the last sample."""
+
+
 class SwitchQueue(Frozen):
     """An egress queue of a port: its account, scheduler and marks."""
 
@@ -97,6 +107,13 @@ class SwitchQueue(Frozen):
     """Most bytes from one ingress port: a deep switch's virtual output queue; None: no limit."""
     event_bytes: int | None = None
     """Length at which a congestion event begins; None: none is told."""
+    qcn: CongestionPoint | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `qcn` out where there is none, as in every plan that was made before there was such a thing."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.qcn is not None else {key: value for key, value in record.items() if key != "qcn"}
 
 
 class Lossless(Frozen):

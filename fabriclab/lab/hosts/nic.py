@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fabriclab.lab.hosts.limiter import WrittenLimiter, read_limiter
 from fabriclab.lab.hosts.pacer import WrittenPacer, read_pacer
 from fabriclab.lab.ports.aqm import WrittenAqm
 from fabriclab.lab.ports.buffer import LARGEST_BUFFER_BYTES
@@ -12,7 +13,7 @@ from fabriclab.lab.reading.problems import Place, Problems, shown
 from fabriclab.lab.reading.section import Section, Written
 from fabriclab.units import parse_size
 
-NIC_KEYS = ("tso", "gro", "interrupt_delay", "queues", "pacing", "ring", "pacer")
+NIC_KEYS = ("tso", "gro", "interrupt_delay", "queues", "pacing", "ring", "pacer", "qcn")
 OFF = "off"
 LEAST_TSO_BYTES, MOST_TSO_BYTES = 3000, 65_536
 """Two full segments and more; GSO_LEGACY_MAX_SIZE, include/linux/netdevice.h."""
@@ -36,6 +37,7 @@ class WrittenNic(Part):
     pacing: Written[str] | None = None
     ring: Written[int] | None = None
     pacer: WrittenPacer | None = None
+    qcn: WrittenLimiter | None = None
     place: Place | None = field(default=None, compare=False)
     """Where it is written."""
 
@@ -54,6 +56,7 @@ def _read(section: Section) -> WrittenNic:
         pacing=section.choice("pacing", PACING),
         ring=section.size("ring", 1, LARGEST_BUFFER_BYTES),
         pacer=read_pacer(section),
+        qcn=read_limiter(section),
         place=section.place,
     )
 

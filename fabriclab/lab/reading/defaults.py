@@ -67,6 +67,22 @@ WRED_ECN = True
 PHANTOM_RATE_PPM = 950_000
 """HULL's gamma (M. Alizadeh et al., "Less is More: Trading a little Bandwidth for Ultra-Low Latency in the
 Data Center", NSDI 2012)."""
+QCN_SET_POINT_BYTES = 26_000
+"""ieee8021CnCpQueueSizeSetPoint of IEEE8021-CN-MIB, as the names of the seven that follow."""
+QCN_SAMPLE_BYTES = 150_000
+"""ieee8021CnCpMinSampleBase."""
+QCN_WEIGHT = 2
+"""ieee8021CnCpFeedbackWeight, 1: 2^1."""
+QCN_LEAST_BPS = 5_000_000
+"""ieee8021CnRpgMinRate."""
+QCN_ACTIVE_BPS = 5_000_000
+"""ieee8021CnRpgAiRate."""
+QCN_HYPER_BPS = 50_000_000
+"""ieee8021CnRpgHaiRate."""
+QCN_CYCLE_BYTES = 150_000
+"""ieee8021CnRpgByteReset."""
+QCN_CYCLE_NS = 15_000_000
+"""ieee8021CnRpgTimeReset."""
 PFC_QUANTA = 65_535
 """The most that a pause says; it is repeated, and ended by one of no quanta."""
 PFC_REACTION_NS = 0

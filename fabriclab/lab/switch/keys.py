@@ -72,12 +72,14 @@ _WRED = Key(
     "word", _values(min="threshold", max="threshold", probability="percent", weight="count", ecn="flag", non_ect="word")
 )
 _PHANTOM = Key("word", _values(rate="percent", threshold="size"))
+_CONGESTION_POINT = Key("word", _values(set_point="size", sample="size", weight="count"))
 _QUEUE = Key(
     below={
         **_ACCOUNT,
         **_values(scheduler="word", weight="count", cir="rate", cbs="size", pir="rate", pbs="size"),
         "wred": _WRED,
         "phantom": _PHANTOM,
+        "qcn": _CONGESTION_POINT,
         **_values(voq_limit="threshold", event="size"),
     }
 )

@@ -120,6 +120,7 @@ def _finish_queue(queue: WrittenQueue) -> WrittenQueue:
         queue,
         wred=None if queue.wred is None or queue.wred.is_none else queue.wred,
         phantom=None if queue.phantom is None or queue.phantom.is_none else queue.phantom,
+        qcn=None if queue.qcn is None or queue.qcn.is_none else queue.qcn,
         voq_limit=None if queue.voq_limit is None or queue.voq_limit.value is None else queue.voq_limit,
         event=None if queue.event is None or queue.event.value is None else queue.event,
     )

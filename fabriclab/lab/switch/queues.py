@@ -1,4 +1,4 @@
-"""`queues` of a switch: memory, scheduler, shaping, WRED and ECN, phantom queue, VOQ limit, congestion events."""
+"""`queues` of a switch: memory, scheduler, shaping, WRED and ECN, phantom queue, QCN, VOQ limit, congestion events."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section
 from fabriclab.lab.switch.account import ACCOUNT_KEYS, read_account, read_optional_size
 from fabriclab.lab.switch.numbered_sections import read_numbered
-from fabriclab.lab.switch.written import Numbered, Threshold, WrittenPhantom, WrittenQueue, WrittenWred
+from fabriclab.lab.switch.written import (
+    Numbered,
+    Threshold,
+    WrittenCongestionPoint,
+    WrittenPhantom,
+    WrittenQueue,
+    WrittenWred,
+)
 from fabriclab.units import DURATION, SIZE, UnitError, parse_duration, parse_size
 
 WRED_KEYS = ("min", "max", "probability", "weight", "ecn", "non_ect")
 PHANTOM_KEYS = ("rate", "threshold")
-QUEUE_KEYS = (*ACCOUNT_KEYS, "scheduler", "weight", "cir", "cbs", "pir", "pbs", "wred", "phantom", "voq_limit", "event")
+CONGESTION_POINT_KEYS = ("set_point", "sample", "weight")
+QUEUE_KEYS = (
+    *(*ACCOUNT_KEYS, "scheduler", "weight", "cir", "cbs", "pir", "pbs"),
+    *("wred", "phantom", "qcn", "voq_limit", "event"),
+)
 SCHEDULERS = ("strict", "dwrr", "wrr")
 LARGEST_WEIGHT = 100
 """sonic-scheduler.yang."""
@@ -23,6 +34,9 @@ LARGEST_WEIGHT_LOG = 15
 SLOWEST_BPS, FASTEST_BPS = 8_000, 1_600 * 10**9
 LARGEST_BURST_BYTES = 2 * 10**9
 """Bounds of the machine's qdisc (its `parse.c`)."""
+LARGEST_SET_POINT_BYTES, LARGEST_QCN_WEIGHT = 10**9, 1024
+LEAST_SAMPLE_BYTES, MOST_SAMPLE_BYTES = 10_000, 10**9
+"""Bounds of its `qcn_point.c`; the least sample is ieee8021CnCpMinSampleBase's."""
 LARGEST_LENGTH = 10**12
 """The largest threshold that may be written, in bytes or nanoseconds."""
 
@@ -48,6 +62,7 @@ def _read_queue(section: Section) -> WrittenQueue:
         pbs=section.size("pbs", 1, LARGEST_BURST_BYTES),
         wred=read_part(section, "wred", WRED_KEYS, _read_wred, WrittenWred(is_none=True)),
         phantom=read_part(section, "phantom", PHANTOM_KEYS, _read_phantom, WrittenPhantom(is_none=True)),
+        qcn=read_part(section, "qcn", CONGESTION_POINT_KEYS, _read_point, WrittenCongestionPoint(is_none=True)),
         voq_limit=section.read(
             "voq_limit", f"a size such as '12 MB', a duration such as '5 ms', or '{NONE}'", _optional_threshold
         ),
@@ -72,6 +87,14 @@ def _read_phantom(section: Section) -> WrittenPhantom:
     return WrittenPhantom(
         rate_ppm=section.percent("rate", 1, WHOLE_PPM, "of the line's rate"),
         threshold=section.size("threshold", 1, LARGEST_BURST_BYTES),
+    )
+
+
+def _read_point(section: Section) -> WrittenCongestionPoint:
+    return WrittenCongestionPoint(
+        set_point=section.size("set_point", 1, LARGEST_SET_POINT_BYTES),
+        sample=section.size("sample", LEAST_SAMPLE_BYTES, MOST_SAMPLE_BYTES),
+        weight=section.count("weight", 0, LARGEST_QCN_WEIGHT, "how much the queue's change counts"),
     )
 
 

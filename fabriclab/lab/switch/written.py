@@ -70,6 +70,16 @@ class WrittenPhantom:
 
 
 @dataclass(frozen=True)
+class WrittenCongestionPoint:
+    """What `qcn` of a queue says; None: nothing."""
+
+    is_none: bool = False
+    set_point: Written[int] | None = None
+    sample: Written[int] | None = None
+    weight: Written[int] | None = None
+
+
+@dataclass(frozen=True)
 class WrittenQueue:
     """A queue: what stands at a key, or what holds for a number."""
 
@@ -82,6 +92,7 @@ class WrittenQueue:
     pbs: Written[int] | None = None
     wred: WrittenWred | None = None
     phantom: WrittenPhantom | None = None
+    qcn: WrittenCongestionPoint | None = None
     voq_limit: Written[Threshold | None] | None = None
     """A size, or the time at the line's rate; None: none."""
     event: Written[int | None] | None = None

@@ -9,10 +9,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from fabriclab.formats.finding import Finding
 from fabriclab.formats.plan.switch import PriorityGroup, SwitchPort, SwitchQueue
 from fabriclab.resolve.switch.headroom import Line
+
+SwitchRule = Literal[
+    "reserved-above-pool",
+    "account-below-frame",
+    "pool-below-frames",
+    "counted-twice",
+    "wred-unreachable",
+    "wred-unreachable-when-busy",
+    "wred-max-unreachable",
+    "wred-above-xoff",
+    "wred-above-ingress-limit",
+    "pfc-lossy-group",
+    "lossless-without-pfc",
+    "pause-ignored",
+    "headroom-below-frame",
+    "headroom-below-need",
+    "headroom-for-full-frames",
+    "shared-headroom-too-small",
+    "headroom-oversubscribed",
+    "xon-above-limit",
+    "pause-stops-other-queue",
+    "lossless-queue-drops",
+    "starvation",
+    "cir-above-line",
+    "dctcp-without-marks",
+]
+"""Every rule there is: whoever tells findings in other words (`fabriclab sonic check`) has words for each of them."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +64,8 @@ class CheckedPort:
 class SwitchFinding(Finding):
     """What is found in a switch: an error or a warning, never a note. Its path is in the words of the lab language:
     `("queues", "3", "wred", "min")`."""
+
+    rule: SwitchRule
 
     @property
     def field(self) -> str:

@@ -1,15 +1,22 @@
-"""Egress queues of a switch's port: account, scheduler, WRED, phantom queue."""
+"""Egress queues of a switch's port: account, scheduler, WRED, phantom queue, congestion point."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Literal, cast
 
-from fabriclab.formats.plan.switch import Account, Phantom, Scheduler, SwitchQueue, Wred
+from fabriclab.formats.plan.switch import Account, CongestionPoint, Phantom, Scheduler, SwitchQueue, Wred
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.lab.reading.section import Written, value_or
-from fabriclab.lab.switch.written import Threshold, WrittenPhantom, WrittenQueue, WrittenSwitch, WrittenWred
+from fabriclab.lab.switch.written import (
+    Threshold,
+    WrittenCongestionPoint,
+    WrittenPhantom,
+    WrittenQueue,
+    WrittenSwitch,
+    WrittenWred,
+)
 from fabriclab.resolve.switch.accounts import ALPHA_LOG, AccountResolver
 from fabriclab.resolve.switch.headroom import Line
 from fabriclab.resolve.switch.scale import Scale
@@ -52,6 +59,7 @@ class QueueResolver:
             phantom=None
             if written.phantom is None or written.phantom.is_none
             else self._phantom(index, written.phantom, line),
+            qcn=_congestion_point(written.qcn),
             voq_limit_bytes=self._voq_limit(index, written.voq_limit, line),
             event_bytes=self._optional(index, "event", written.event, line),
         )
@@ -121,3 +129,13 @@ class QueueResolver:
             return None
         value = Written(written.value, written.key, written.text, written.place)
         return self._scale.port_bytes("queue", index, field, value, line.out_rate_bps)
+
+
+def _congestion_point(written: WrittenCongestionPoint | None) -> CongestionPoint | None:
+    if written is None or written.is_none:
+        return None
+    return CongestionPoint(
+        set_point_bytes=value_or(written.set_point, defaults.QCN_SET_POINT_BYTES),
+        sample_bytes=value_or(written.sample, defaults.QCN_SAMPLE_BYTES),
+        weight=value_or(written.weight, defaults.QCN_WEIGHT),
+    )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.formats.plan.switch import Account, PriorityGroup, Switch, SwitchQueue, Wred
-from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding
+from fabriclab.resolve.switch.findings import CheckedPort, SwitchFinding, SwitchRule
 from fabriclab.resolve.switch.memory import Memory, alpha
 from fabriclab.resolve.switch.notes import size
 from fabriclab.units import format_duration
@@ -98,6 +98,7 @@ def _ingress(
     least = memory.holds_bytes(group.account, stops, port.line.frame_bytes)
     busy = "" if stops == 1 else f" with {stops} of {ports} ports busy"
     what = f"its priority group holds below its limit{busy} ({_limit(group.account, memory)})"
+    rule: SwitchRule
     if group.lossless is not None:
         rule, fate = "wred-above-xoff", f"PFC pauses the sender before anything is {_act(wred)}"
     else:

@@ -33,6 +33,7 @@ pub mod port {
     pub const RING: u16 = 16;
     pub const TX_QUEUES: u16 = 17;
     pub const PACER: u16 = 18;
+    pub const QCN: u16 = 19;
 }
 
 /// `enum tc_switch_storm_action`
@@ -63,6 +64,7 @@ pub mod queue {
     pub const PHANTOM: u16 = 6;
     pub const VOQ_LIMIT: u16 = 7;
     pub const EVENT: u16 = 8;
+    pub const QCN: u16 = 9;
 }
 
 /// `TC_SWITCH_WRED_*`: flags of `struct tc_switch_wred`.

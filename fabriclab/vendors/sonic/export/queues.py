@@ -98,6 +98,7 @@ def _wred_fields(wred: Wred, name: str, tables: Tables) -> dict[str, str]:
 def _leave_unsaid(queue: SwitchQueue, tables: Tables) -> None:
     for value, what in (
         (queue.phantom, "a phantom queue"),
+        (queue.qcn, "a congestion point of QCN"),
         (queue.voq_limit_bytes, "a limit of what one ingress port has in it"),
         (queue.event_bytes, "the length at which a congestion event begins"),
     ):

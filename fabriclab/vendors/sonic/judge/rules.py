@@ -79,6 +79,12 @@ _OF_SWITCH = (
         "every pool and every limit holds a frame of the port's MTU",
         "switch port of fabriclab's kernel",
     ),
+    Rule(
+        "pool-below-frames",
+        "warning",
+        "a pool holds a frame of each port that takes from it",
+        "switch port of fabriclab's kernel",
+    ),
     Rule("wred-unreachable", "error", "a queue can be as long as the minimum threshold", _THRESHOLD),
     Rule(
         "wred-unreachable-when-busy",

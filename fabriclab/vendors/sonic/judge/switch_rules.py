@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fabriclab.formats.finding import Severity
 from fabriclab.resolve.switch.checks import check_switch
-from fabriclab.resolve.switch.findings import SwitchFinding
+from fabriclab.resolve.switch.findings import SwitchFinding, SwitchRule
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.places import config_path
@@ -14,12 +15,17 @@ from fabriclab.vendors.sonic.judge.rules import RULES
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch
 from fabriclab.vendors.sonic.judge.text_rules import entries
 
-_OTHERWISE = frozenset({"reserved-above-pool", "counted-twice", "pause-ignored"})
-"""Rules that do not apply: the first is `buffer_rules`'s, in the file's figures; of the neighbours nothing is known."""
+NOT_OF_FILES: frozenset[SwitchRule] = frozenset(
+    {"reserved-above-pool", "counted-twice", "pause-ignored", "dctcp-without-marks"}
+)
+"""Rules that do not apply: the first is `buffer_rules`'s, in the file's figures; of the neighbours and of the traffic
+nothing is known. All others are in `RULES`, which tests/unit/test_sonic_check.py holds against `SwitchRule`."""
 _AS_FOUND = frozenset({"starvation", "cir-above-line", "pfc-lossy-group", "pause-stops-other-queue"})
 """Rules whose value is not what one field says."""
+_LOSSLESS_POOL = "ingress_lossless_pool"
 _LOOKUP = "write a larger xoff; pg_profile_lookup.ini of the platform has it by speed and cable"
 _REMEDIES = {
+    "pool-below-frames": "write a larger size",
     "wred-unreachable": "write a smaller threshold, or a larger dynamic_th or static_th",
     "pfc-lossy-group": "bind a profile with xoff to that group in BUFFER_PG",
     "headroom-below-frame": _LOOKUP,
@@ -36,10 +42,45 @@ _REMEDIES = {
 def switch_findings(bindings: Bindings, configured: ConfiguredSwitch) -> Iterator[SonicFinding]:
     """Yield what is found of memory, thresholds, schedulers and PFC."""
     for found in check_switch(configured.switch, configured.busy):
-        if found.rule in _OTHERWISE:
+        if found.rule in NOT_OF_FILES:
             continue
         for port in found.ports or ("",):
-            yield _told(found, port, bindings, configured)
+            told = _told(found, port, bindings, configured)
+            yield _left_to_buffermgrd(told, port, bindings) if _is_left(found, port, bindings, configured) else told
+
+
+def _is_left(found: SwitchFinding, port: str, bindings: Bindings, configured: ConfiguredSwitch) -> bool:
+    """Return whether buffermgrd makes the group of a PFC priority lossless: SONiC's own templates bind none.
+
+    It binds a profile by speed and cable where a port has PFC and a cable (sonic-swss, cfgmgr/buffermgr.cpp,
+    doSpeedUpdateTask), and takes priorities for numbers of groups; buffermgrdyn binds nothing by itself.
+    """
+    config = bindings.config
+    if found.rule != "pfc-lossy-group" or config.pools.get(_LOSSLESS_POOL) is None or _is_dynamic(bindings):
+        return False
+    checked = next(one.port for one in configured.ports if one.name == port)
+    priorities = () if checked.pfc is None else checked.pfc.priorities
+    return (
+        config.cable_metres.get(port, 0) > 0
+        and all(checked.maps.priority_to_group[priority] == priority for priority in priorities)
+        and not set(priorities) & set(bindings.groups.get(port, {}))
+    )
+
+
+def _is_dynamic(bindings: Bindings) -> bool:
+    return entries(bindings.config, "DEVICE_METADATA").get("localhost", {}).get("buffer_model") == "dynamic"
+
+
+def _left_to_buffermgrd(told: SonicFinding, port: str, bindings: Bindings) -> SonicFinding:
+    speed, metres = bindings.config.ports[port].speed_mbps, bindings.config.cable_metres[port]
+    return replace(
+        told,
+        severity="note",
+        bound=f"of a group that BUFFER_PG leaves to buffermgrd, which binds pg_lossless_{speed}_{metres}m_profile",
+        consequence="its thresholds and headroom were not judged; it is lossy if the platform's pg_profile_lookup.ini "
+        "has no line of that speed and cable",
+        remedy="to have it judged, check what `show runningconfiguration all` prints",
+    )
 
 
 def _told(found: SwitchFinding, port: str, bindings: Bindings, configured: ConfiguredSwitch) -> SonicFinding:

@@ -5,12 +5,13 @@
 //! rate RATEbit [delay TIMEns] [overhead BYTES] [mpu BYTES] [loss PERCENT%] [cell BYTES]
 //! [memory POOL BYTES [HEADROOM]]... [ring BYTES] [tx_queues N]
 //! [pacer BYTES interval TIMEns idle TIMEns eta PERCENT% beta N probability PERCENT%]
+//! [qcn LEASTbit ACTIVEbit HYPERbit CYCLE_BYTES CYCLEns]
 //! [dscp_to_tc N,... (64)] [tc_to_queue N,... (8)] [tc_to_group ...] [priority_to_queue ...] [priority_to_group ...]
 //! [pfc none | PRIORITY,... [quanta N] [reaction TIMEns] [watchdog DETECTIONns RESTORATIONns drop|forward]]
 //! [queue INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [strict | dwrr BYTES | wrr FRAMES]
 //!     [cir RATEbit BYTES] [pir RATEbit BYTES]
 //!     [wred MIN MAX PERCENT% [weight LOG2] [ecn] [keep_non_ect]] [phantom RATEbit BYTES]
-//!     [voq_limit BYTES] [event BYTES]]...
+//!     [voq_limit BYTES] [event BYTES] [qcn SET_POINT SAMPLE_BYTES WEIGHT]]...
 //! [group INDEX [pool POOL] [reserved BYTES] [limit BYTES | alpha LOG2] [lossless HEADROOM XON XON_OFFSET]]...
 //! ```
 //!
@@ -28,7 +29,7 @@ use super::words::{self, Words};
 use super::Interfaces;
 use netlink::switch_port::{self, storm};
 use netlink::Request;
-use options::{Pacer, Pfc, Pool, Port};
+use options::{Limiter, Pacer, Pfc, Pool, Port};
 
 /// The kind's name.
 pub(super) const KIND: &str = "switch_port";
@@ -94,6 +95,7 @@ fn read(words: &mut Words) -> Parsed<Port> {
                 number(words, word, 1, QUEUES)? as u8,
             )?,
             "pacer" => once(word, &mut port.pacer, pacer(words)?)?,
+            "qcn" => once(word, &mut port.limiter, limiter(words, word)?)?,
             "memory" => memory(words, &mut port.pools)?,
             "pfc" => once(word, &mut port.pfc, pfc(words)?)?,
             "queue" => queue::queue(words, &mut port.queues)?,
@@ -191,6 +193,17 @@ fn pacer(words: &mut Words) -> Parsed<Pacer> {
         eta,
         beta,
         probability: percent(words, "probability")?,
+    })
+}
+
+/// `LEASTbit ACTIVEbit HYPERbit CYCLE_BYTES CYCLEns`
+fn limiter(words: &mut Words, name: &str) -> Parsed<Limiter> {
+    Ok(Limiter {
+        least_bps: rate(words, name)?,
+        active_bps: rate(words, name)?,
+        hyper_bps: rate(words, name)?,
+        cycle_bytes: bytes(words, name)?,
+        cycle_ns: time(words, name)?,
     })
 }
 

@@ -18,6 +18,7 @@ pub(super) struct Port {
     pub(super) ring: Option<u64>,
     pub(super) tx_queues: Option<u8>,
     pub(super) pacer: Option<Pacer>,
+    pub(super) limiter: Option<Limiter>,
     pub(super) maps: Maps,
     pub(super) pfc: Option<Pfc>,
     pub(super) cell: Option<u32>,
@@ -67,6 +68,14 @@ pub(super) struct Pacer {
     pub(super) probability: u32,
 }
 
+pub(super) struct Limiter {
+    pub(super) least_bps: u64,
+    pub(super) active_bps: u64,
+    pub(super) hyper_bps: u64,
+    pub(super) cycle_bytes: u64,
+    pub(super) cycle_ns: u64,
+}
+
 pub(super) struct Pool {
     pub(super) index: u32,
     pub(super) size: u64,
@@ -103,6 +112,12 @@ pub(super) struct Phantom {
     pub(super) threshold: u64,
 }
 
+pub(super) struct CongestionPoint {
+    pub(super) set_point: u64,
+    pub(super) sample: u64,
+    pub(super) weight: u32,
+}
+
 pub(super) struct Queue {
     pub(super) index: u8,
     pub(super) scheduler: Scheduler,
@@ -111,6 +126,7 @@ pub(super) struct Queue {
     pub(super) phantom: Option<Phantom>,
     pub(super) voq_limit: Option<u64>,
     pub(super) event: Option<u64>,
+    pub(super) qcn: Option<CongestionPoint>,
 }
 
 pub(super) struct Lossless {
@@ -134,6 +150,7 @@ pub(super) fn message(mut request: Request, port: &Port) -> Request {
         }
         add(options, port::PFC, port.pfc.as_ref(), Pfc::bytes);
         add(options, port::PACER, port.pacer.as_ref(), Pacer::bytes);
+        add(options, port::QCN, port.limiter.as_ref(), Limiter::bytes);
         add_buffer(options, port);
         for queue in &port.queues {
             options.nest_flagged(port::QUEUE, |nest| queue.add_to(nest));
@@ -215,6 +232,29 @@ impl Pacer {
     }
 }
 
+impl Limiter {
+    /// struct tc_switch_qcn_limiter
+    fn bytes(&self) -> Vec<u8> {
+        words(&[
+            self.least_bps,
+            self.active_bps,
+            self.hyper_bps,
+            self.cycle_bytes,
+            self.cycle_ns,
+        ])
+    }
+}
+
+impl CongestionPoint {
+    /// struct tc_switch_qcn_point
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = words(&[self.set_point, self.sample]);
+        bytes.extend_from_slice(&self.weight.to_ne_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        bytes
+    }
+}
+
 impl Pool {
     /// struct tc_switch_pool
     fn bytes(&self) -> Vec<u8> {
@@ -271,6 +311,7 @@ impl Queue {
         });
         add_u64(nest, queue::VOQ_LIMIT, self.voq_limit);
         add_u64(nest, queue::EVENT, self.event);
+        add(nest, queue::QCN, self.qcn.as_ref(), CongestionPoint::bytes);
     }
 }
 

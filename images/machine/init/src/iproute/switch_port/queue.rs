@@ -1,6 +1,6 @@
 //! A port's queues and priority groups, from words.
 
-use super::options::{Account, Group, Lossless, Phantom, Queue, Scheduler, Wred};
+use super::options::{Account, CongestionPoint, Group, Lossless, Phantom, Queue, Scheduler, Wred};
 use super::{bytes, number, once, percent, rate, unknown, value, Parsed, POOLS, QUEUES};
 use crate::iproute::words::{self, Words};
 use netlink::switch_port::scheduling::{DWRR, STRICT, WRR};
@@ -31,6 +31,7 @@ fn queue_words(words: &mut Words, index: u8) -> Parsed<Queue> {
     let mut account = AccountWords::default();
     let (mut scheduling, mut cir, mut pir) = (None, None, None);
     let (mut wred, mut phantom, mut voq_limit, mut event) = (None, None, None, None);
+    let mut qcn = None;
     while let Some(word) = words.next_unless(is_next) {
         match word {
             "strict" | "dwrr" | "wrr" => once(
@@ -44,6 +45,7 @@ fn queue_words(words: &mut Words, index: u8) -> Parsed<Queue> {
             "phantom" => once(word, &mut phantom, bucket(words, word)?)?,
             "voq_limit" => once(word, &mut voq_limit, bytes(words, word)?)?,
             "event" => once(word, &mut event, bytes(words, word)?)?,
+            "qcn" => once(word, &mut qcn, congestion_point(words, word)?)?,
             _ => account.read(words, word, "a queue")?,
         }
     }
@@ -68,6 +70,7 @@ fn queue_words(words: &mut Words, index: u8) -> Parsed<Queue> {
         }),
         voq_limit,
         event,
+        qcn,
     })
 }
 
@@ -79,6 +82,15 @@ fn scheduling(words: &mut Words, name: &str) -> Parsed<(u8, u32)> {
         "wrr" => Ok((WRR, quantum(words, 1)? as u32)),
         _ => Ok((STRICT, 1)),
     }
+}
+
+/// `SET_POINT SAMPLE_BYTES WEIGHT`
+fn congestion_point(words: &mut Words, name: &str) -> Parsed<CongestionPoint> {
+    Ok(CongestionPoint {
+        set_point: bytes(words, name)?,
+        sample: bytes(words, name)?,
+        weight: number(words, name, 0, u32::MAX.into())? as u32,
+    })
 }
 
 /// `RATEbit BYTES`

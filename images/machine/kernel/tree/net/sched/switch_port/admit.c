@@ -200,6 +200,8 @@ static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 n
 		switch_group_xoff(port->chip->ingress[frame->slot], frame->group, now);
 	if (port->config.queue[frame->queue].event_threshold != SWITCH_UNLIMITED)
 		switch_event_arrival(port, frame->queue, frame->slot, qdisc_pkt_len(skb), now);
+	if (port->config.queue[frame->queue].qcn.set_point)
+		switch_qcn_arrival(port, skb, now);
 	if (port->config.delay_ns > SWITCH_SHORT_DELAY_NS)
 		skb_orphan_partial(skb);
 	__qdisc_enqueue_tail(skb, &port->queue[frame->queue].frames);
@@ -207,20 +209,20 @@ static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 n
 	return NET_XMIT_SUCCESS;
 }
 
-/* Puts a frame that is classed into its queue, or into the pacer. */
+/* Puts a frame that is classed into its queue, or into the pacer or a limiter. */
 static int switch_port_admit_classed(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	int verdict = NET_XMIT_SUCCESS;
 
-	if (!switch_pacer_holds(port, skb, now))
+	if (!switch_pacer_holds(port, skb, now) && !switch_qcn_holds(port, skb, now))
 		verdict = switch_port_take(port, skb, now);
 	/*
 	 * A port that is busy and has nobody paused goes on at the time of its event; a
-	 * pacer's event is not the line's.
+	 * pacer's or a limiter's event is not the line's.
 	 */
 	if (verdict == NET_XMIT_SUCCESS &&
-	    (port->stopped || port->pacer || !timerqueue_node_queued(&port->event) ||
-	     !switch_port_busy(port, now)))
+	    (port->stopped || port->pacer || !list_empty(&port->limiters) ||
+	     !timerqueue_node_queued(&port->event) || !switch_port_busy(port, now)))
 		switch_port_run(port, now);
 	return verdict;
 }
@@ -231,6 +233,12 @@ static int switch_port_admit_classed(struct switch_port *port, struct sk_buff *s
  */
 int switch_port_enqueue(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
+	/* A notification on its way to a source goes before all data, as a pause does. */
+	if (skb->protocol == htons(ETH_P_SWITCH_CNM)) {
+		__qdisc_enqueue_tail(skb, &port->control);
+		switch_port_run(port, now);
+		return NET_XMIT_SUCCESS;
+	}
 	switch_classify(port, skb, now);
 	return switch_port_admit_classed(port, skb, now);
 }
@@ -243,7 +251,7 @@ int switch_port_enqueue_at(struct switch_port *port, struct sk_buff *skb, int qu
 	return switch_port_admit_classed(port, skb, now);
 }
 
-/* A frame that has waited for the pacer comes to its queue; the port runs anyway. */
+/* A frame that has waited for the pacer or a limiter comes to its queue; the port runs anyway. */
 void switch_port_enqueue_paced(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
 	switch_frame(skb)->time_ns = now;

@@ -67,6 +67,7 @@ int switch_port_dump_config(struct switch_port *port, struct sk_buff *skb)
 	       switch_put_maps(skb, &config->maps) ?:
 	       nla_put(skb, TCA_SWITCH_PORT_PFC, sizeof(config->pfc), &config->pfc) ?:
 	       switch_pacer_dump(port, skb) ?:
+	       switch_qcn_dump_limiter(port, skb) ?:
 	       switch_put_buffer(skb, port->chip);
 }
 
@@ -140,6 +141,7 @@ int switch_queue_dump_config(struct switch_port *port, int number, struct sk_buf
 	       nla_put(skb, TCA_SWITCH_QUEUE_ACCOUNT, sizeof(account), &account) ?:
 	       switch_put_wred(skb, queue) ?:
 	       switch_put_phantom(skb, &queue->phantom) ?:
+	       switch_qcn_dump_point(queue, skb) ?:
 	       switch_put_limit(skb, TCA_SWITCH_QUEUE_VOQ_LIMIT, queue->voq_limit) ?:
 	       switch_put_limit(skb, TCA_SWITCH_QUEUE_EVENT, queue->event_threshold);
 }
@@ -199,6 +201,7 @@ void switch_port_read_stats(struct switch_port *port, struct tc_switch_port_xsta
 	stats->ports = port->chip->ports;
 	if (port->pacer)
 		switch_pacer_read_stats(port, &stats->pacer);
+	switch_qcn_read_stats(port, &stats->qcn);
 	for (number = 0; number < TC_SWITCH_POOLS; number++)
 		switch_pool_read_stats(port->chip, &port->chip->pool[number], &stats->pool[number]);
 }

@@ -24,22 +24,16 @@
 #define SWITCH_PACER_BUCKET_MAX 1000000
 #define SWITCH_PACER_BETA_MAX 10000
 
-/* A connection as its host's own frames name it. */
-struct switch_pacer_key {
-	__be32 source, destination;
-	__be16 source_port, destination_port;
-};
-
 struct switch_pacer_flow {
 	struct hlist_node chain;
-	struct switch_pacer_key key;
+	struct switch_flow_key key;
 	u64 last_ns;			/* when its last frame came */
 };
 
 /* -- Flows ------------------------------------------------------------------------------------- */
 
 static struct hlist_head *switch_pacer_chain(struct switch_pacer *pacer,
-					     const struct switch_pacer_key *key)
+					     const struct switch_flow_key *key)
 {
 	return &pacer->flows[jhash(key, sizeof(*key), 0) % SWITCH_PACER_CHAINS];
 }
@@ -55,7 +49,7 @@ static void switch_pacer_let_go(struct switch_pacer *pacer, struct switch_pacer_
  * the flow's next frame would overtake them.
  */
 static struct switch_pacer_flow *switch_pacer_find(struct switch_port *port,
-						   const struct switch_pacer_key *key, u64 now)
+						   const struct switch_flow_key *key, u64 now)
 {
 	struct switch_pacer *pacer = port->pacer;
 	struct switch_pacer_flow *flow, *found = NULL;
@@ -83,7 +77,7 @@ static void switch_pacer_let_all_go(struct switch_pacer *pacer)
 	pacer->active = false;
 }
 
-static void switch_pacer_take_in(struct switch_port *port, const struct switch_pacer_key *key,
+static void switch_pacer_take_in(struct switch_port *port, const struct switch_flow_key *key,
 				 u64 now)
 {
 	struct switch_pacer *pacer = port->pacer;
@@ -128,7 +122,7 @@ static const struct tcphdr *switch_pacer_headers(const struct sk_buff *skb, int 
 	return skb_header_pointer(skb, offset + ip->ihl * 4, sizeof(*tcp), tcp);
 }
 
-static void switch_pacer_hear(struct switch_port *port, const struct switch_pacer_key *key)
+static void switch_pacer_hear(struct switch_port *port, const struct switch_flow_key *key)
 {
 	struct switch_chip *chip = READ_ONCE(port->chip);
 	u64 now;
@@ -148,11 +142,11 @@ static rx_handler_result_t switch_pacer_receive(struct sk_buff **frame)
 	struct tcphdr tcp_room;
 	struct iphdr ip;
 	const struct tcphdr *tcp = switch_pacer_headers(*frame, 0, &ip, &tcp_room);
-	struct switch_pacer_key key;
+	struct switch_flow_key key;
 
 	if (!tcp || !tcp->ece || !tcp->ack || tcp->syn)
 		return RX_HANDLER_PASS;
-	key = (struct switch_pacer_key) { ip.daddr, ip.saddr, tcp->dest, tcp->source };
+	key = (struct switch_flow_key) { ip.daddr, ip.saddr, tcp->dest, tcp->source };
 	switch_pacer_hear(port, &key);
 	return RX_HANDLER_PASS;
 }
@@ -166,11 +160,11 @@ static struct switch_pacer_flow *switch_pacer_flow_of(struct switch_port *port,
 	struct iphdr ip;
 	const struct tcphdr *tcp =
 		switch_pacer_headers(skb, skb_network_offset(skb), &ip, &tcp_room);
-	struct switch_pacer_key key;
+	struct switch_flow_key key;
 
 	if (!tcp)
 		return NULL;
-	key = (struct switch_pacer_key) { ip.saddr, ip.daddr, tcp->source, tcp->dest };
+	key = (struct switch_flow_key) { ip.saddr, ip.daddr, tcp->source, tcp->dest };
 	return switch_pacer_find(port, &key, now);
 }
 

@@ -30,6 +30,7 @@ static const struct nla_policy switch_port_policy[TCA_SWITCH_PORT_MAX + 1] = {
 	[TCA_SWITCH_PORT_RING] = { .type = NLA_U64 },
 	[TCA_SWITCH_PORT_TX_QUEUES] = NLA_POLICY_RANGE(NLA_U8, 1, SWITCH_QUEUES),
 	[TCA_SWITCH_PORT_PACER] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_pacer)),
+	[TCA_SWITCH_PORT_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_limiter)),
 };
 
 static const struct nla_policy switch_buffer_policy[TCA_SWITCH_BUFFER_MAX + 1] = {
@@ -45,6 +46,7 @@ static const struct nla_policy switch_queue_policy[TCA_SWITCH_QUEUE_MAX + 1] = {
 	[TCA_SWITCH_QUEUE_PHANTOM] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_phantom)),
 	[TCA_SWITCH_QUEUE_VOQ_LIMIT] = { .type = NLA_U64 },
 	[TCA_SWITCH_QUEUE_EVENT] = { .type = NLA_U64 },
+	[TCA_SWITCH_QUEUE_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_point)),
 };
 
 static const struct nla_policy switch_group_policy[TCA_SWITCH_GROUP_MAX + 1] = {
@@ -180,7 +182,8 @@ static int switch_parse_queue(struct switch_change *change, const struct nlattr 
 	error = switch_parse_memory(change, tb[TCA_SWITCH_QUEUE_ACCOUNT], &queue->memory) ?:
 		switch_parse_scheduler(change, tb[TCA_SWITCH_QUEUE_SCHEDULER], number) ?:
 		switch_parse_wred(change, tb[TCA_SWITCH_QUEUE_WRED], number) ?:
-		switch_parse_phantom(change, tb[TCA_SWITCH_QUEUE_PHANTOM], number);
+		switch_parse_phantom(change, tb[TCA_SWITCH_QUEUE_PHANTOM], number) ?:
+		switch_qcn_parse_point(change, tb[TCA_SWITCH_QUEUE_QCN], number);
 	if (error)
 		return error;
 	if (tb[TCA_SWITCH_QUEUE_VOQ_LIMIT])
@@ -376,6 +379,7 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 	       switch_parse_nic(change, tb) ?:
 	       switch_parse_pfc(change, tb[TCA_SWITCH_PORT_PFC]) ?:
 	       switch_pacer_parse(change, tb[TCA_SWITCH_PORT_PACER]) ?:
+	       switch_qcn_parse_limiter(change, tb[TCA_SWITCH_PORT_QCN]) ?:
 	       switch_parse_buffer(change, tb[TCA_SWITCH_PORT_BUFFER], first) ?:
 	       switch_parse_queues(change, options);
 }

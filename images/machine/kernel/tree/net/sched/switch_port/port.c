@@ -110,7 +110,7 @@ static void switch_port_send(struct switch_port *port, struct sk_buff *skb, u64 
 
 static void switch_port_send_control(struct switch_port *port, struct sk_buff *skb, u64 now)
 {
-	port->stats.pauses_sent++;
+	port->stats.pauses_sent += skb->protocol == htons(ETH_P_PAUSE);
 	switch_port_send(port, skb, now, switch_frame_wire_bytes(port, skb));
 }
 
@@ -202,9 +202,11 @@ static void switch_port_schedule(struct switch_port *port, u64 now)
 	next = min(next, switch_pause_next(port));
 	if (port->pacer)
 		next = min(next, switch_pacer_next(port));
+	if (!list_empty(&port->limiters))
+		next = min(next, switch_qcn_next(port));
 	switch_port_set_waiting(port, next != SWITCH_NEVER &&
 				      (port->stopped || switch_pacer_waits(port) ||
-				       (!busy && port->backlogged)));
+				       switch_qcn_waits(port) || (!busy && port->backlogged)));
 	switch_port_set_event(port, next);
 }
 
@@ -224,6 +226,8 @@ void switch_port_run(struct switch_port *port, u64 now)
 	switch_pause_run(port, now);
 	if (port->pacer)
 		switch_pacer_run(port, now);
+	if (!list_empty(&port->limiters))
+		switch_qcn_run(port, now);
 	if (!switch_port_busy(port, now))
 		switch_port_serve(port, now);
 	switch_port_schedule(port, now);
@@ -291,6 +295,7 @@ void switch_port_reset(struct switch_port *port, u64 now)
 	switch_list_purge(&port->wire);
 	switch_pause_reset(port, now);
 	switch_pacer_reset(port);
+	switch_qcn_reset(port);
 	memset(&port->round, 0, sizeof(port->round));
 	port->line.free_ns = now;
 	switch_port_schedule(port, now);

@@ -121,6 +121,7 @@ static int switch_qdisc_init(struct Qdisc *sch, struct nlattr *options,
 	}
 	port->sch = sch;
 	timerqueue_init(&port->event);
+	INIT_LIST_HEAD(&port->limiters);
 	prandom_seed_state(&port->random, get_random_u64());
 	qdisc_watchdog_init(&port->watchdog, sch);
 	qdisc_watchdog_init(&port->refill, sch);
@@ -386,8 +387,10 @@ static int __init switch_port_register(void)
 	int error = switch_chips_register() ?: switch_events_register() ?:
 		    register_qdisc(&switch_qdisc_ops);
 
-	if (!error)
+	if (!error) {
 		switch_pause_register();
+		switch_qcn_register();
+	}
 	return error;
 }
 device_initcall(switch_port_register);

@@ -32,6 +32,7 @@
 #include "pause_watchdog.h"
 #include "pfc.h"
 #include "phantom_queue.h"
+#include "qcn.h"
 #include "shared_buffer.h"
 #include "token_bucket.h"
 #include "uapi/switch_port.h"
@@ -40,6 +41,7 @@
 #define SWITCH_SLOTS (TC_SWITCH_PORTS + 1)
 #define SWITCH_CPU_SLOT 0	/* frames that the switch sends itself */
 #define SWITCH_PACER_CHAINS 64
+#define ETH_P_SWITCH_CNM 0x22e7	/* IEEE 802.1Qau, table 33-1: congestion notification message */
 
 struct switch_port;
 
@@ -61,6 +63,7 @@ struct switch_queue_config {
 	struct switch_phantom_config phantom;
 	u64 voq_limit;			/* bytes; SWITCH_UNLIMITED */
 	u64 event_threshold;		/* bytes; SWITCH_UNLIMITED */
+	struct switch_qcn_point_config qcn;
 };
 
 struct switch_group_config {
@@ -93,6 +96,7 @@ struct switch_port_config {
 	u64 ring_bytes;			/* that a queue takes of the qdisc in front of it */
 	u8 tx_queues;			/* to which a host's flows are spread; else by class */
 	struct switch_pacer_config pacer;
+	struct switch_qcn_limiter_config qcn;
 };
 
 /* A change of it in the making. */
@@ -177,6 +181,7 @@ struct switch_queue {
 	u64 paused_until;
 	struct switch_watchdog watchdog;
 	struct switch_event event;
+	struct switch_qcn_point qcn;
 	u64 *ingress_bytes;		/* by slot; allocated while the port counts by ingress */
 	struct tc_switch_queue_xstats stats;
 };
@@ -196,7 +201,7 @@ struct switch_port {
 	struct rnd_state random;	/* its own: drawn from when somebody looks */
 	struct switch_queue queue[SWITCH_QUEUES];
 
-	struct qdisc_skb_head control;	/* pauses to send */
+	struct qdisc_skb_head control;	/* pauses and notifications to send */
 	struct qdisc_skb_head received;	/* pauses to take effect */
 	u64 refresh_ns;			/* when to repeat pauses of groups in XOFF; 0: none is */
 	struct qdisc_skb_head wire;
@@ -208,8 +213,9 @@ struct switch_port {
 	struct qdisc_watchdog refill;	/* when half of a ring has left */
 
 	struct switch_pacer *pacer;	/* NULL: never had one */
+	struct list_head limiters;	/* of the flows that QCN limits */
 
-	u64 bytes, packets;		/* of all queues, and of the pacer */
+	u64 bytes, packets;		/* of all queues, the pacer and the limiters */
 	void (*changed)(struct Qdisc *sch);	/* tells of each change of them; NULL: nobody watches */
 	struct tc_switch_port_xstats stats;
 };
@@ -235,6 +241,12 @@ static inline struct switch_pool *switch_memory_pool(struct switch_chip *chip,
 {
 	return memory->pool == TC_SWITCH_NO_POOL ? NULL : &chip->pool[memory->pool];
 }
+
+/* A connection as its host's own frames name it. */
+struct switch_flow_key {
+	__be32 source, destination;
+	__be16 source_port, destination_port;
+};
 
 /* The frames of marked flows that wait in a NIC's pacer, and who they are (pacer.c). */
 struct switch_pacer {
@@ -313,6 +325,24 @@ u64 switch_pacer_next(const struct switch_port *port);
 void switch_pacer_read_stats(const struct switch_port *port, struct tc_switch_pacer_xstats *stats);
 void switch_pacer_reset(struct switch_port *port);
 void switch_pacer_destroy(struct switch_port *port);
+
+/* qcn_point.c */
+int switch_qcn_parse_point(struct switch_change *change, const struct nlattr *attribute, int queue);
+int switch_qcn_dump_point(const struct switch_queue_config *queue, struct sk_buff *skb);
+void switch_qcn_arrival(struct switch_port *port, struct sk_buff *skb, u64 now);
+void switch_qcn_register(void);
+
+/* qcn_limiter.c */
+int switch_qcn_parse_limiter(struct switch_change *change, const struct nlattr *attribute);
+int switch_qcn_dump_limiter(const struct switch_port *port, struct sk_buff *skb);
+void switch_qcn_hear(struct switch_port *port, const struct switch_flow_key *key, u8 quantised,
+		     u64 now);
+bool switch_qcn_holds(struct switch_port *port, struct sk_buff *skb, u64 now);
+void switch_qcn_run(struct switch_port *port, u64 now);
+u64 switch_qcn_next(const struct switch_port *port);
+bool switch_qcn_waits(const struct switch_port *port);
+void switch_qcn_read_stats(const struct switch_port *port, struct tc_switch_qcn_xstats *stats);
+void switch_qcn_reset(struct switch_port *port);
 
 /* parse.c */
 int switch_parse(struct switch_change *change, struct nlattr *options, bool first);

@@ -39,6 +39,7 @@ enum tca_switch_port {
 	TCA_SWITCH_PORT_RING,		/* u64: bytes that a queue takes of its qdisc in front */
 	TCA_SWITCH_PORT_TX_QUEUES,	/* u8, 1 to 8: the host's flows are spread by hash; default 1 */
 	TCA_SWITCH_PORT_PACER,		/* struct tc_switch_pacer; default: none */
+	TCA_SWITCH_PORT_QCN,		/* struct tc_switch_qcn_limiter; default: none */
 	__TCA_SWITCH_PORT_MAX,
 };
 
@@ -68,6 +69,15 @@ struct tc_switch_pacer {
 	__u32 beta;		/* 1/s: what the bits that wait add to the rate, at most 10,000 */
 	__u32 probability;	/* of 2^32 - 1 that such an acknowledgement takes its flow in */
 	__u32 reserved;
+};
+
+/* A host's NIC limits the flows of which congestion notifications come (QCN, IEEE 802.1Qau). */
+struct tc_switch_qcn_limiter {
+	__u64 least_bps;	/* 0: no limiters */
+	__u64 active_bps;	/* what a cycle adds to the target in active increase */
+	__u64 hyper_bps;	/* and in hyper-active increase, times the cycles */
+	__u64 cycle_bytes;	/* on the wire; 1 KB to 1 GB */
+	__u64 cycle_ns;		/* 1 us to 1 s */
 };
 
 enum tca_switch_buffer {
@@ -112,6 +122,7 @@ enum tca_switch_queue {
 	TCA_SWITCH_QUEUE_PHANTOM,	/* struct tc_switch_phantom; default: none */
 	TCA_SWITCH_QUEUE_VOQ_LIMIT,	/* u64: bytes from one ingress port; default: no limit */
 	TCA_SWITCH_QUEUE_EVENT,		/* u64: bytes at which an event begins; default: none */
+	TCA_SWITCH_QUEUE_QCN,		/* struct tc_switch_qcn_point; default: none */
 	__TCA_SWITCH_QUEUE_MAX,
 };
 
@@ -143,6 +154,14 @@ struct tc_switch_wred {
 struct tc_switch_phantom {
 	__u64 rate_bps;		/* at which it drains */
 	__u64 threshold;	/* bytes above which ECT is marked */
+};
+
+/* A congestion point: it tells the sources of the frames that it samples (QCN). */
+struct tc_switch_qcn_point {
+	__u64 set_point;	/* bytes that the queue is to have; 0: none */
+	__u64 sample;		/* bytes from one sample to the next; 10 KB to 1 GB */
+	__u32 weight;		/* of the queue's change, 0 to 1024 */
+	__u32 reserved;
 };
 
 enum tca_switch_group {
@@ -206,6 +225,14 @@ struct tc_switch_pacer_xstats {
 	__u64 watermark_bytes;
 };
 
+struct tc_switch_qcn_xstats {
+	__u64 bytes, packets;		/* that wait for their limiters; part of the port's backlog */
+	__u64 flows;			/* limited at the moment */
+	__u64 rate_bps;			/* of them all; 0: none is */
+	__u64 notifications;		/* that were for flows of this port */
+	__u64 cycles;			/* of byte counters and timers */
+};
+
 struct tc_switch_port_xstats {
 	__u64 marks;
 	__u64 drops;
@@ -215,6 +242,7 @@ struct tc_switch_port_xstats {
 	__u64 ports;				/* of this switch */
 	struct tc_switch_pool_xstats pool[TC_SWITCH_POOLS];
 	struct tc_switch_pacer_xstats pacer;
+	struct tc_switch_qcn_xstats qcn;
 };
 
 struct tc_switch_queue_xstats {
@@ -226,6 +254,7 @@ struct tc_switch_queue_xstats {
 	__u64 pauses_received;		/* times that the queue was stopped */
 	__u64 paused_ns;
 	__u64 storms;
+	__u64 samples, notifications;	/* of the congestion point */
 };
 
 struct tc_switch_group_xstats {
