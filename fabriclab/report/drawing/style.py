@@ -77,7 +77,16 @@ CAUSES = {
 """Why a switch dropped a packet, in the order in which they are stacked; the colours are among those above."""
 DASHES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", (0, (5, 2)), (0, (1, 1)), (0, (6, 2, 1, 2)), (0, (9, 3)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_NAMES = {"cubic": "CUBIC", "dctcp": "DCTCP", "dx": "DX", "reno": "Reno", "htcp": "H-TCP", "bic": "BIC", "bbr": "BBR"}
+_NAMES = {
+    "cubic": "CUBIC",
+    "dctcp": "DCTCP",
+    "dx": "DX",
+    "qcn": "QCN",
+    "reno": "Reno",
+    "htcp": "H-TCP",
+    "bic": "BIC",
+    "bbr": "BBR",
+}
 
 _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
