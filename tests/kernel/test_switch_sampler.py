@@ -55,7 +55,9 @@ def in_force(run: Path, table: str, time_ns: int, **of: str) -> Row:
 
 def queue_row(port: str, number: int, queue: dict[str, Any]) -> Row:
     """The row that says what the kernel told of a queue."""
-    values = {key: value for key, value in queue.items() if key not in ("cells", "drops", "marks")}
+    # What a congestion point did is the kernel's to tell alone.
+    others = ("cells", "drops", "marks", "samples", "notifications")
+    values = {key: value for key, value in queue.items() if key not in others}
     values |= {f"dropped_{cause}": queue["drops"][cause] for cause in DROPS} | {
         f"marked_{cause}": queue["marks"][cause] for cause in MARKS
     }
