@@ -193,7 +193,7 @@ def subjects() -> list[Subject]:
 def lab_files(directory: Path) -> dict[str, str]:
     """Return a lab's files, its matrices cut to two values an axis: each point is read,
     and their number is not what is tried."""
-    names = [path for path in directory.iterdir() if path.suffix in (".yml", ".json", ".txt", ".csv")]
+    names = [path for path in directory.iterdir() if path.suffix in (".yml", ".json", ".txt", ".csv", ".c")]
     files = {path.name: path.read_text() for path in sorted(names)}
     files["experiment.yml"] = _with_short_axes(files["experiment.yml"])
     return files
