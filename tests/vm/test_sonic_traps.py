@@ -241,7 +241,6 @@ REFUSED = (
         "malformed",
         "range-overlap",
         "two-thresholds",
-        "pool-direction",
         "wred-without-threshold",
         "reserved-above-pool",
     ),
