@@ -20,6 +20,7 @@ from fabriclab.formats.plan.switch import (
     PriorityGroup,
     QosMaps,
     Scheduler,
+    Slice,
     Switch,
     SwitchPort,
     SwitchQueue,
@@ -36,7 +37,7 @@ def _listed(numbers: Iterable[int]) -> str:
     return ",".join(map(str, numbers))
 
 
-_REMOVED = {"pfc": "pfc none"} | {name: f"{name} {_listed(values)}" for name, values in _DEFAULT_MAPS}
+_REMOVED = {"pfc": "pfc none", "slice": "slice 0 0"} | {name: f"{name} {_listed(values)}" for name, values in _DEFAULT_MAPS}
 """How a part is told to be the default's; a queue or group by its name alone."""
 
 
@@ -51,6 +52,7 @@ def compile_switch_port(node: Node, port: Port, buffer: SwitchPort) -> str:
     words += [] if port.nic is None else _nic(port.nic)
     words += _maps(buffer.maps)
     words += [] if buffer.pfc is None else _pfc(buffer.pfc)
+    words += [] if buffer.slice == Slice() else [_slice(buffer.slice)]
     for queue in buffer.queues:
         words += _queue(queue, quanta, pools)
     for group in buffer.groups:
@@ -116,6 +118,8 @@ def _parts(node: Node, port: Port) -> dict[str, str]:
     parts = {words.partition(" ")[0]: words for words in _maps(buffer.maps)}
     if buffer.pfc is not None:
         parts["pfc"] = " ".join(_pfc(buffer.pfc))
+    if buffer.slice != Slice():
+        parts["slice"] = _slice(buffer.slice)
     parts |= {f"queue {queue.index}": " ".join(_queue(queue, quanta, pools)) for queue in buffer.queues}
     return parts | {f"group {group.index}": " ".join(_group(group, pools)) for group in buffer.groups}
 
@@ -139,6 +143,8 @@ def quanta_of(queues: Sequence[SwitchQueue], frame_bytes: int) -> dict[int, int]
 
 def _memory(switch: Switch) -> Iterator[str]:
     yield f"cell {switch.cell_bytes}"
+    if switch.slices > 1:
+        yield f"slices {switch.slices}"
     for index, pool in enumerate(switch.pools):
         yield _pool(index, pool)
 
@@ -165,6 +171,10 @@ def _pacer(pacer: Pacer) -> str:
 
 def _pool(index: int, pool: Pool) -> str:
     return f"memory {index} {pool.size_bytes}" + (f" {pool.headroom_bytes}" if pool.headroom_bytes else "")
+
+
+def _slice(where: Slice) -> str:
+    return f"slice {where.into} {where.out}"
 
 
 def _maps(maps: QosMaps) -> Iterator[str]:

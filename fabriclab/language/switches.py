@@ -7,7 +7,7 @@ from fabriclab.lab.network.layer2 import LARGEST_CHANNEL, LARGEST_VLAN
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP
 from fabriclab.lab.reading.or_none import NONE as NONE_WORD
 from fabriclab.lab.switch.account import LARGEST_BYTES
-from fabriclab.lab.switch.layer import LARGEST_CELL_BYTES, POOL_NAME
+from fabriclab.lab.switch.layer import LARGEST_CELL_BYTES, POOL_NAME, SLICES
 from fabriclab.lab.switch.pfc import (
     LARGEST_QUANTA,
     LONGEST_REACTION_NS,
@@ -136,6 +136,17 @@ POOL = Keys(
 )
 
 
+_SLICE_NUMBER = Number(0, SLICES[-1] - 1)
+SLICE = Keys(
+    "slice",
+    "Which slice of the memory the frames of a port are in",
+    (
+        Key("in", _SLICE_NUMBER, "For frames that come in by the port.", plain("0")),
+        Key("out", _SLICE_NUMBER, "For frames that leave by it.", plain("0")),
+    ),
+)
+
+
 def _numbered(of: Keys, what: str) -> Named:
     return Named(
         of,
@@ -152,6 +163,7 @@ _PORT_LAYER = (
     Key("queues", _numbered(QUEUE, "queue"), "What leaves by a port."),
     Key("priority_groups", _numbered(GROUP, "group"), "What came in at a port."),
     Key("pfc", or_none(PFC), "Priority flow control.", plain("none")),
+    Key("slice", SLICE, "Which slice of the memory its frames are in."),
 )
 _PORTS = Key(
     "ports",
@@ -162,6 +174,12 @@ _PORTS = Key(
     "What holds for these ports, over what is said of all ports.",
 )
 _CELL = Key("cell", Quantity(SIZE, 1, LARGEST_CELL_BYTES), "Memory is taken in whole cells of this size.", plain("1 B"))
+_SLICES = Key(
+    "slices",
+    Number(SLICES[0], SLICES[-1]),
+    "Equal parts of the memory, of chips with several; a limit is one slice's: 1, 2 or 4.",
+    plain("1"),
+)
 _POOLS = Key(
     "pools",
     Named(
@@ -172,7 +190,7 @@ _POOLS = Key(
     ),
     "The pools that the switch's memory is divided into.",
 )
-BUFFER = (_CELL, _POOLS, *_PORT_LAYER, _PORTS)
+BUFFER = (_CELL, _SLICES, _POOLS, *_PORT_LAYER, _PORTS)
 """The keys of a shared buffer, as profiles have them too."""
 
 _PROFILE = Key(

@@ -74,6 +74,8 @@ def _check_switch(name: str, old: Switch | None, new: Switch | None) -> None:
         raise UnchangeableError(f"{name} would have other pools: {', '.join(pool.name for pool in new.pools)}")
     if old.cell_bytes != new.cell_bytes:
         raise UnchangeableError(f"{name}: its memory would have other cells, of {new.cell_bytes} B")
+    if old.slices != new.slices:
+        raise UnchangeableError(f"{name}: its memory would be in {new.slices} slices, not {old.slices}")
 
 
 def _check_transport(name: str, old: Transport | None, new: Transport | None) -> None:

@@ -174,6 +174,13 @@ class Pfc(Frozen):
     watchdog: Watchdog | None = None
 
 
+class Slice(Frozen):
+    """Which slice of the memory a frame is in: `into` of the port that it came in by OR `out` of the one it leaves by."""
+
+    into: int = 0
+    out: int = 0
+
+
 class SwitchPort(Frozen):
     """A port that serialises exactly and classifies into queues: of a switch with a profile,
     or of a host that faces one (no groups)."""
@@ -183,6 +190,13 @@ class SwitchPort(Frozen):
     groups: tuple[PriorityGroup, ...] = ()
     maps: QosMaps = QosMaps()
     pfc: Pfc | None = None
+    slice: Slice = Slice()
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `slice` out where the memory is one piece."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.slice != Slice() else {key: value for key, value in record.items() if key != "slice"}
 
 
 class Switch(Frozen):
@@ -192,10 +206,18 @@ class Switch(Frozen):
     """Name of the profile, or of the file that it was read from."""
     title: str = ""
     cell_bytes: int = 1
+    slices: int = 1
+    """Equal parts of every pool: of chips with several memories. A limit is one slice's, what is reserved is in each."""
     pools: tuple[Pool, ...] = ()
     """At most four."""
     notes: tuple[str, ...] = ()
     """How the profile's figures became these: scaling, clamping, computed headroom; a sentence each."""
+
+    @model_serializer(mode="wrap")
+    def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave `slices` out where the memory is one piece."""
+        record: dict[str, Any] = serialise(self)
+        return record if self.slices > 1 else {key: value for key, value in record.items() if key != "slices"}
 
 
 def lossless_queues(port: SwitchPort) -> frozenset[int]:

@@ -95,15 +95,16 @@ _SHARED = Key(
     below={
         **_values(buffer="size", ecn_threshold="size", non_ect="word"),
         "aqm": _AQM,
-        **_values(profile="word", scale="fraction", cell="size"),
+        **_values(profile="word", scale="fraction", cell="size", slices="count"),
         "pools": Key(names=Names(_POOL, is_pool_name, ("a pool's name",))),
         "maps": Key(below={"dscp_to_tc": _DSCP_MAP, **dict.fromkeys(_EIGHT, _MAP)}),
         "queues": Key(names=Names(_QUEUE, _QUEUE_OR_DEFAULT, (DEFAULT, *_NUMBER_EXAMPLES))),
         "priority_groups": Key(names=Names(_GROUP, _QUEUE_OR_DEFAULT, (DEFAULT, *_NUMBER_EXAMPLES))),
         "pfc": _PFC,
+        "slice": Key(below={"in": Key("count"), "out": Key("count")}),
     }
 )
-_PORT = Key(below={word: _SHARED.below[word] for word in ("maps", "queues", "priority_groups", "pfc")})
+_PORT = Key(below={word: _SHARED.below[word] for word in ("maps", "queues", "priority_groups", "pfc", "slice")})
 SWITCH = Key(below={**_SHARED.below, "ports": Key(names=Names(_PORT, bool, ("a port's name",)))})
 """What stands below `default` or a switch's name."""
 

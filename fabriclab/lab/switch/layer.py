@@ -7,17 +7,20 @@ from dataclasses import replace
 
 from fabriclab.lab.reading.or_none import NONE
 from fabriclab.lab.reading.problems import shown
-from fabriclab.lab.reading.section import Section
+from fabriclab.lab.reading.section import Section, Written
 from fabriclab.lab.switch.account import LARGEST_BYTES
 from fabriclab.lab.switch.maps import MAP_KEYS, read_maps
 from fabriclab.lab.switch.pfc import read_pfc
 from fabriclab.lab.switch.port_keys import check_port_key
 from fabriclab.lab.switch.priority_groups import read_groups
 from fabriclab.lab.switch.queues import read_queues
-from fabriclab.lab.switch.written import Numbered, WrittenLayer, WrittenMaps, WrittenPool
+from fabriclab.lab.switch.written import Numbered, WrittenLayer, WrittenMaps, WrittenPool, WrittenSlice
 
-PORT_KEYS = ("maps", "queues", "priority_groups", "pfc")
-BUFFER_KEYS = ("cell", "pools", *PORT_KEYS, "ports")
+PORT_KEYS = ("maps", "queues", "priority_groups", "pfc", "slice")
+BUFFER_KEYS = ("cell", "slices", "pools", *PORT_KEYS, "ports")
+SLICE_KEYS = ("in", "out")
+SLICES = (1, 2, 4)
+"""Into how many parts a memory may be divided: a frame's slice is two numbers, bit by bit together."""
 POOL_KEYS = ("size", "headroom")
 LARGEST_CELL_BYTES = 32_767
 """`parse.c` of the kernel's `switch_port`."""
@@ -29,6 +32,7 @@ def read_layer(section: Section) -> WrittenLayer:
     return replace(
         _read_port_layer(section),
         cell=section.size("cell", 1, LARGEST_CELL_BYTES),
+        slices=_read_slices(section),
         pools=_read_pools(section),
         ports=_read_ports(section),
     )
@@ -42,7 +46,23 @@ def _read_port_layer(section: Section) -> WrittenLayer:
         groups=Numbered() if groups is None else read_groups(groups),
         maps=WrittenMaps() if maps is None else read_maps(maps),
         pfc=read_pfc(section),
+        slice=_read_slice(section),
     )
+
+
+def _read_slices(section: Section) -> Written[int] | None:
+    slices = section.count("slices", SLICES[0], SLICES[-1])
+    if slices is not None and slices.value not in SLICES:
+        slices.complain(section.problems, f"a memory has {', '.join(map(str, SLICES[:-1]))} or {SLICES[-1]} slices")
+        return None
+    return slices
+
+
+def _read_slice(section: Section) -> WrittenSlice:
+    part = section.section("slice", SLICE_KEYS)
+    if part is None:
+        return WrittenSlice()
+    return WrittenSlice(part.count("in", 0, SLICES[-1] - 1), part.count("out", 0, SLICES[-1] - 1))
 
 
 def _read_ports(layer: Section) -> dict[str, WrittenLayer]:

@@ -19,11 +19,13 @@ def override_layer(base: WrittenLayer, over: WrittenLayer) -> WrittenLayer:
     """Return `base` with what `over` says in its place."""
     return WrittenLayer(
         cell=over.cell or base.cell,
+        slices=over.slices or base.slices,
         pools=override_each(base.pools, over.pools),
         queues=_override_numbered(base.queues, over.queues),
         groups=_override_numbered(base.groups, over.groups),
         maps=_override_maps(base.maps, over.maps),
         pfc=_override_optional(base.pfc, over.pfc),
+        slice=override(base.slice, over.slice),
         ports={
             **base.ports,
             **{

@@ -211,7 +211,8 @@ def _together(profile: WrittenProfile | None, layers: list[_Layer], keys: tuple[
     one = _all_layers(profile, layers)
     for key in keys:
         one = override_layer(one, one.ports[key])
-    return WrittenBuffer(one.cell, one.pools, by_number(one.queues), by_number(one.groups), one.maps, one.pfc)
+    queues, groups = by_number(one.queues), by_number(one.groups)
+    return WrittenBuffer(one.cell, one.slices, one.pools, queues, groups, one.maps, one.pfc, one.slice)
 
 
 def _why_not_beside(key: str, layers: list[_Layer]) -> str:

@@ -143,6 +143,14 @@ class WrittenPfc:
 
 
 @dataclass(frozen=True)
+class WrittenSlice:
+    """Which slice of the memory frames of a port are in."""
+
+    into: Written[int] | None = None
+    out: Written[int] | None = None
+
+
+@dataclass(frozen=True)
 class Numbered(Generic[T]):
     """Queues or groups as their keys name them: what stands at ranges and at single numbers is by number."""
 
@@ -156,14 +164,16 @@ class WrittenLayer:
     """The keys of a shared buffer in one mapping: a profile's file, `switches.default` or a switch's name."""
 
     cell: Written[int] | None = None
+    slices: Written[int] | None = None
     pools: Mapping[str, WrittenPool] = field(default_factory=dict)
     queues: Numbered[WrittenQueue] = field(default_factory=Numbered)
     groups: Numbered[WrittenGroup] = field(default_factory=Numbered)
     maps: WrittenMaps = field(default_factory=WrittenMaps)
     pfc: WrittenPfc | None = None
+    slice: WrittenSlice = field(default_factory=WrittenSlice)
     ports: Mapping[str, WrittenLayer] = field(default_factory=dict)
     """What holds for some ports instead, by key as written (`eth1`, `eth1..eth4`, `eth1, eth3`): queues,
-    groups, maps and PFC."""
+    groups, maps, PFC and slice."""
 
 
 @dataclass(frozen=True)
@@ -171,12 +181,14 @@ class WrittenBuffer:
     """All layers of a switch together; queues and groups by number, each with what holds for it."""
 
     cell: Written[int] | None = None
+    slices: Written[int] | None = None
     pools: Mapping[str, WrittenPool] = field(default_factory=dict)
     queues: Mapping[int, WrittenQueue] = field(default_factory=dict)
     groups: Mapping[int, WrittenGroup] = field(default_factory=dict)
     maps: WrittenMaps = field(default_factory=WrittenMaps)
     pfc: WrittenPfc | None = None
     """None also where no priority is written: no PFC."""
+    slice: WrittenSlice = field(default_factory=WrittenSlice)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from fabriclab.formats.plan.switch import (
     Pool,
     PriorityGroup,
     QosMaps,
+    Slice,
     Switch,
     SwitchPort,
     Watchdog,
@@ -80,6 +81,7 @@ def resolve_switch(written: WrittenSwitch, lines: Mapping[str, Line], problems: 
         profile=profile.name if profile is not None else "",
         title=profile.title if profile is not None else "",
         cell_bytes=cell_bytes,
+        slices=_slices(written),
         pools=pools,
         notes=notes.sentences(),
     )
@@ -116,7 +118,28 @@ def _port(
     same = [groups for other, groups in groups_of.items() if other.variant == ports.variant]
     queues = QueueResolver(variant, scale, _class_accounts(maps, same, _first_pool(written), memory), problems)
     pfc = resolve_pfc(variant.buffer.pfc)
-    return SwitchPort(queues=queues.resolve(ports.line), groups=groups_of[ports], maps=maps, pfc=pfc)
+    return SwitchPort(
+        queues=queues.resolve(ports.line),
+        groups=groups_of[ports],
+        maps=maps,
+        pfc=pfc,
+        slice=_slice(variant, _slices(written), problems),
+    )
+
+
+def _slices(written: WrittenSwitch) -> int:
+    return value_or(written.buffer.slices, 1)
+
+
+def _slice(written: WrittenSwitch, slices: int, problems: Problems) -> Slice:
+    """Return where frames of a port are; a slice that the memory does not have is recorded."""
+    said = written.buffer.slice
+    for one in (said.into, said.out):
+        if one is not None and one.value >= slices:
+            there = "one piece; write slices: 2 or 4 beside its pools" if slices == 1 else f"in slices 0 to {slices - 1}"
+            one.complain(problems, f"the switch's memory is {there}")
+            return Slice()
+    return Slice(into=value_or(said.into, 0), out=value_or(said.out, 0))
 
 
 def resolve_maps(written: WrittenMaps) -> QosMaps:

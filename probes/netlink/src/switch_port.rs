@@ -5,6 +5,8 @@
 pub const QUEUES: usize = 8;
 /// `TC_SWITCH_POOLS`
 pub const POOLS: usize = 4;
+/// `TC_SWITCH_SLICES`: the most parts of a switch's memory.
+pub const SLICES: usize = 4;
 /// What DSCP can say.
 pub const CODEPOINTS: usize = 1 << 6;
 /// `TC_SWITCH_NO_POOL`: memory of its own.
@@ -34,6 +36,7 @@ pub mod port {
     pub const TX_QUEUES: u16 = 17;
     pub const PACER: u16 = 18;
     pub const QCN: u16 = 19;
+    pub const SLICE: u16 = 20;
 }
 
 /// `enum tc_switch_storm_action`
@@ -46,6 +49,7 @@ pub mod storm {
 pub mod buffer {
     pub const CELL: u16 = 1;
     pub const POOL: u16 = 2;
+    pub const SLICES: u16 = 3;
 }
 
 /// `enum tc_switch_scheduling`

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! rate RATEbit [delay TIMEns] [overhead BYTES] [mpu BYTES] [loss PERCENT%] [cell BYTES]
+//! [slices N] [slice IN OUT]
 //! [memory POOL BYTES [HEADROOM]]... [ring BYTES] [tx_queues N]
 //! [pacer BYTES interval TIMEns idle TIMEns eta PERCENT% beta N probability PERCENT%]
 //! [qcn LEASTbit ACTIVEbit HYPERbit CYCLE_BYTES CYCLEns]
@@ -36,6 +37,7 @@ pub(super) const KIND: &str = "switch_port";
 
 const QUEUES: u64 = switch_port::QUEUES as u64;
 const POOLS: u64 = switch_port::POOLS as u64;
+const SLICES: u64 = switch_port::SLICES as u64;
 /// Within what the kernel takes a value (its `parse.c`).
 const OVERHEAD_MAX: u64 = 1024;
 const MPU_MAX: u64 = 16384;
@@ -88,6 +90,12 @@ fn read(words: &mut Words) -> Parsed<Port> {
                 &mut port.cell,
                 number(words, word, 1, CELL_MAX)? as u32,
             )?,
+            "slices" => once(
+                word,
+                &mut port.slices,
+                number(words, word, 1, SLICES)? as u32,
+            )?,
+            "slice" => once(word, &mut port.slice, slice(words, word)?)?,
             "ring" => once(word, &mut port.ring, bytes(words, word)?)?,
             "tx_queues" => once(
                 word,
@@ -107,6 +115,12 @@ fn read(words: &mut Words) -> Parsed<Port> {
         }
     }
     Ok(port)
+}
+
+/// `IN OUT`
+fn slice(words: &mut Words, name: &str) -> Parsed<[u8; 2]> {
+    let into = number(words, name, 0, SLICES - 1)? as u8;
+    Ok([into, number(words, name, 0, SLICES - 1)? as u8])
 }
 
 /// `POOL BYTES [HEADROOM]`

@@ -22,6 +22,9 @@ pub(super) struct Port {
     pub(super) maps: Maps,
     pub(super) pfc: Option<Pfc>,
     pub(super) cell: Option<u32>,
+    pub(super) slices: Option<u32>,
+    /// Of frames that come in here, of frames that leave here.
+    pub(super) slice: Option<[u8; 2]>,
     pub(super) pools: Vec<Pool>,
     pub(super) queues: Vec<Queue>,
     pub(super) groups: Vec<Group>,
@@ -151,6 +154,9 @@ pub(super) fn message(mut request: Request, port: &Port) -> Request {
         add(options, port::PFC, port.pfc.as_ref(), Pfc::bytes);
         add(options, port::PACER, port.pacer.as_ref(), Pacer::bytes);
         add(options, port::QCN, port.limiter.as_ref(), Limiter::bytes);
+        add(options, port::SLICE, port.slice, |[into, out]| {
+            vec![into, out, 0, 0]
+        });
         add_buffer(options, port);
         for queue in &port.queues {
             options.nest_flagged(port::QUEUE, |nest| queue.add_to(nest));
@@ -179,13 +185,13 @@ fn add_line(options: &mut Request, port: &Port) {
 }
 
 fn add_buffer(options: &mut Request, port: &Port) {
-    if port.cell.is_none() && port.pools.is_empty() {
+    if port.cell.is_none() && port.slices.is_none() && port.pools.is_empty() {
         return;
     }
     options.nest_flagged(port::BUFFER, |buffer| {
-        add(buffer, buffer::CELL, port.cell, |cell| {
-            cell.to_ne_bytes().to_vec()
-        });
+        for (kind, value) in [(buffer::CELL, port.cell), (buffer::SLICES, port.slices)] {
+            add(buffer, kind, value, |value| value.to_ne_bytes().to_vec());
+        }
         for pool in &port.pools {
             buffer.attribute(buffer::POOL, &pool.bytes());
         }

@@ -58,6 +58,7 @@ static void switch_classify(struct switch_port *port, struct sk_buff *skb, u64 n
 		.slot = slot,
 		.group = in->config.maps.tc_to_group[class],
 		.queue = port->config.maps.tc_to_queue[class],
+		.slice = in->config.slice.in | port->config.slice.out,
 	};
 }
 
@@ -77,9 +78,11 @@ static struct switch_group *switch_frame_group(struct switch_port *port,
 
 static enum switch_admission switch_ask(struct switch_chip *chip,
 					const struct switch_account *account,
-					const struct switch_memory *memory, u32 cells)
+					const struct switch_memory *memory,
+					const struct switch_frame *frame)
 {
-	return switch_admit(account, &memory->account, switch_memory_pool(chip, memory), cells);
+	return switch_admit(&account[frame->slice], &memory->account,
+			    switch_memory_pool(chip, memory, frame->slice), frame->cells);
 }
 
 /* Counts a frame in; `ingress` is what its priority group said. */
@@ -89,17 +92,20 @@ static void switch_account_frame(struct switch_port *port, const struct switch_f
 	struct switch_queue *queue = &port->queue[frame->queue];
 	struct switch_memory *memory = &port->config.queue[frame->queue].memory;
 	struct switch_group *group = switch_frame_group(port, frame);
-	struct switch_pool *pool = switch_memory_pool(port->chip, &group->memory);
+	struct switch_chip *chip = port->chip;
+	u32 slice = frame->slice;
+	struct switch_pool *pool = switch_memory_pool(chip, &group->memory, slice);
 
 	if (ingress == SWITCH_ADMIT_HEADROOM)
-		switch_charge_headroom(&group->account, pool, frame->cells);
+		switch_charge_headroom(&group->account[slice], pool, frame->cells);
 	else
-		switch_charge(&group->account, &group->memory.account, pool, frame->cells);
+		switch_charge(&group->account[slice], &group->memory.account, pool, frame->cells);
+	group->watermark = max(group->watermark, switch_held(chip, group->account));
 	group->stats.received_bytes += bytes;
 	group->stats.received_packets++;
 
-	switch_charge(&queue->account, &memory->account, switch_memory_pool(port->chip, memory),
-		      frame->cells);
+	switch_charge(&queue->account[slice], &memory->account,
+		      switch_memory_pool(chip, memory, slice), frame->cells);
 	queue->bytes += bytes;
 	queue->packets++;
 	queue->stats.watermark_bytes = max(queue->stats.watermark_bytes, queue->bytes);
@@ -121,8 +127,8 @@ void switch_unaccount_frame(struct switch_port *port, const struct switch_frame 
 	struct switch_queue *queue = &port->queue[frame->queue];
 	struct switch_memory *memory = &port->config.queue[frame->queue].memory;
 
-	switch_release(&queue->account, &memory->account, switch_memory_pool(chip, memory),
-		       frame->cells);
+	switch_release(&queue->account[frame->slice], &memory->account,
+		       switch_memory_pool(chip, memory, frame->slice), frame->cells);
 	queue->bytes -= bytes;
 	queue->packets--;
 	if (queue->ingress_bytes)
@@ -134,8 +140,8 @@ void switch_unaccount_frame(struct switch_port *port, const struct switch_frame 
 	if (queue->event.open)
 		switch_event_departure(port, frame->queue, now);
 
-	switch_release(&group->account, &group->memory.account,
-		       switch_memory_pool(chip, &group->memory), frame->cells);
+	switch_release(&group->account[frame->slice], &group->memory.account,
+		       switch_memory_pool(chip, &group->memory, frame->slice), frame->cells);
 	if (group->xoff)
 		switch_group_check_xon(chip, ingress, frame->group, now);
 }
@@ -160,12 +166,12 @@ static enum tc_switch_drop switch_port_admit(struct switch_port *port, struct sk
 
 	if (queue->watchdog.storm && port->config.pfc.storm_action == TC_SWITCH_STORM_DROP)
 		return TC_SWITCH_DROP_STORM;
-	ingress = switch_ask(port->chip, &group->account, &group->memory, frame->cells);
+	ingress = switch_ask(port->chip, group->account, &group->memory, frame);
 	if (ingress > SWITCH_ADMIT_HEADROOM) {
 		group->stats.discards++;
 		return TC_SWITCH_DROP_INGRESS;
 	}
-	egress = switch_ask(port->chip, &queue->account, &config->memory, frame->cells);
+	egress = switch_ask(port->chip, queue->account, &config->memory, frame);
 	if (egress != SWITCH_ADMIT)
 		return switch_queue_refusal(egress);
 	if (config->voq_limit != SWITCH_UNLIMITED &&
@@ -196,7 +202,7 @@ static int switch_port_take(struct switch_port *port, struct sk_buff *skb, u64 n
 		return refusal == TC_SWITCH_DROP_WRED ? NET_XMIT_CN : NET_XMIT_DROP;
 	}
 	group = switch_frame_group(port, frame);
-	if (group->account.headroom && !group->xoff)
+	if (group->account[frame->slice].headroom && !group->xoff)
 		switch_group_xoff(port->chip->ingress[frame->slot], frame->group, now);
 	if (port->config.queue[frame->queue].event_threshold != SWITCH_UNLIMITED)
 		switch_event_arrival(port, frame->queue, frame->slot, qdisc_pkt_len(skb), now);

@@ -100,14 +100,15 @@ static struct switch_ingress *switch_ingress_new(void)
 	return ingress;
 }
 
-static bool switch_ingress_in_use(const struct switch_ingress *ingress)
+static bool switch_ingress_in_use(const struct switch_chip *chip,
+				  const struct switch_ingress *ingress)
 {
 	int group;
 
 	if (ingress->port)
 		return true;
 	for (group = 0; group < SWITCH_QUEUES; group++)
-		if (ingress->group[group].account.used || ingress->group[group].account.headroom)
+		if (switch_held(chip, ingress->group[group].account))
 			return true;
 	return false;
 }
@@ -118,7 +119,7 @@ static int switch_chip_find_slot(struct switch_chip *chip)
 	int slot;
 
 	for (slot = SWITCH_CPU_SLOT + 1; slot < SWITCH_SLOTS; slot++)
-		if (!chip->ingress[slot] || !switch_ingress_in_use(chip->ingress[slot]))
+		if (!chip->ingress[slot] || !switch_ingress_in_use(chip, chip->ingress[slot]))
 			return slot;
 	return 0;
 }
@@ -172,6 +173,7 @@ static struct switch_chip *switch_chip_new(struct net *net)
 	spin_lock_init(&chip->lock);
 	chip->net = net;
 	chip->cell_bytes = 1;
+	chip->slices = 1;
 	timerqueue_init_head(&chip->events);
 	xa_init(&chip->slots);
 	switch_chip_setup_timer(chip);

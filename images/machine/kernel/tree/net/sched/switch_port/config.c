@@ -111,23 +111,27 @@ static void switch_summarise(struct switch_port_config *config)
 /* -- In force ---------------------------------------------------------------------------------- */
 
 /* Gives an account, with what it holds, another place and limit. */
-void switch_memory_move(struct switch_chip *chip, struct switch_account *account,
+void switch_memory_move(struct switch_chip *chip, const struct switch_account *account,
 			struct switch_memory *from, const struct switch_memory *to)
 {
-	struct switch_pool *pool = switch_memory_pool(chip, from);
+	struct switch_pool *pool;
+	u32 slice;
 
-	if (pool) {
-		pool->shared -= switch_account_shared(account, &from->account);
-		pool->headroom -= account->headroom;
-		pool->reserved -= from->account.reserved;
+	for (slice = 0; slice < chip->slices; slice++) {
+		pool = switch_memory_pool(chip, from, slice);
+		if (pool) {
+			pool->shared -= switch_account_shared(&account[slice], &from->account);
+			pool->headroom -= account[slice].headroom;
+			pool->reserved -= from->account.reserved;
+		}
+		pool = switch_memory_pool(chip, to, slice);
+		if (pool) {
+			pool->shared += switch_account_shared(&account[slice], &to->account);
+			pool->headroom += account[slice].headroom;
+			pool->reserved += to->account.reserved;
+		}
 	}
 	*from = *to;
-	pool = switch_memory_pool(chip, from);
-	if (pool) {
-		pool->shared += switch_account_shared(account, &from->account);
-		pool->headroom += account->headroom;
-		pool->reserved += from->account.reserved;
-	}
 }
 
 static void switch_commit_memory(struct switch_port *port, struct switch_port_config *config)
@@ -138,10 +142,10 @@ static void switch_commit_memory(struct switch_port *port, struct switch_port_co
 	for (number = 0; number < SWITCH_QUEUES; number++) {
 		struct switch_group *group = &port->ingress->group[number];
 
-		switch_memory_move(chip, &port->queue[number].account,
+		switch_memory_move(chip, port->queue[number].account,
 				   &port->config.queue[number].memory,
 				   &config->queue[number].memory);
-		switch_memory_move(chip, &group->account, &group->memory,
+		switch_memory_move(chip, group->account, &group->memory,
 				   &config->group[number].memory);
 		group->pfc = config->group[number].pfc;
 	}
@@ -191,12 +195,16 @@ static void switch_commit(struct switch_change *change)
 	struct switch_chip *chip = change->chip;
 	u64 now = switch_chip_lock(chip);
 	int number;
+	u32 slice;
 
 	chip->cell_bytes = change->cell_bytes;
-	for (number = 0; number < TC_SWITCH_POOLS; number++) {
-		chip->pool[number].size = change->pool[number].size;
-		chip->pool[number].headroom_size = change->pool[number].headroom_size;
-	}
+	chip->slices = change->slices;
+	for (slice = 0; slice < chip->slices; slice++)
+		for (number = 0; number < TC_SWITCH_POOLS; number++) {
+			chip->pool[slice][number].size = change->pool[number].size;
+			chip->pool[slice][number].headroom_size =
+				change->pool[number].headroom_size;
+		}
 	switch_commit_memory(port, &change->config);
 	if (change->config.rate_bps != port->config.rate_bps)
 		switch_line_set_rate(&port->line);
@@ -224,7 +232,8 @@ int switch_port_configure(struct switch_port *port, struct nlattr *options, bool
 	change->extack = extack;
 	change->config = port->config;
 	change->cell_bytes = port->chip->cell_bytes;
-	memcpy(change->pool, port->chip->pool, sizeof(change->pool));
+	change->slices = port->chip->slices;
+	memcpy(change->pool, port->chip->pool[0], sizeof(change->pool));
 	error = switch_parse(change, options, first) ?: switch_check_pools(change) ?:
 		switch_check_scheduling(change);
 	if (!error) {

@@ -13,10 +13,11 @@ static int switch_put_pools(struct sk_buff *skb, const struct switch_chip *chip)
 	int number;
 
 	for (number = 0; number < TC_SWITCH_POOLS; number++) {
-		const struct switch_pool *pool = &chip->pool[number];
+		const struct switch_pool *pool = &chip->pool[0][number];
+		u64 cells_bytes = (u64)chip->cell_bytes * chip->slices;
 		struct tc_switch_pool dump = {
-			.size = pool->size * chip->cell_bytes,
-			.headroom = pool->headroom_size * chip->cell_bytes,
+			.size = pool->size * cells_bytes,
+			.headroom = pool->headroom_size * cells_bytes,
 			.index = number,
 		};
 
@@ -31,6 +32,7 @@ static int switch_put_buffer(struct sk_buff *skb, const struct switch_chip *chip
 	struct nlattr *nest = nla_nest_start(skb, TCA_SWITCH_PORT_BUFFER);
 
 	if (!nest || nla_put_u32(skb, TCA_SWITCH_BUFFER_CELL, chip->cell_bytes) ||
+	    nla_put_u32(skb, TCA_SWITCH_BUFFER_SLICES, chip->slices) ||
 	    switch_put_pools(skb, chip))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -68,6 +70,7 @@ int switch_port_dump_config(struct switch_port *port, struct sk_buff *skb)
 	       nla_put(skb, TCA_SWITCH_PORT_PFC, sizeof(config->pfc), &config->pfc) ?:
 	       switch_pacer_dump(port, skb) ?:
 	       switch_qcn_dump_limiter(port, skb) ?:
+	       nla_put(skb, TCA_SWITCH_PORT_SLICE, sizeof(config->slice), &config->slice) ?:
 	       switch_put_buffer(skb, port->chip);
 }
 
@@ -181,15 +184,22 @@ void switch_port_sync_stats(struct switch_port *port)
 	sch->qstats.overlimits = port->stats.marks;
 }
 
-static void switch_pool_read_stats(const struct switch_chip *chip, const struct switch_pool *pool,
+static void switch_pool_read_stats(const struct switch_chip *chip, int number,
 				   struct tc_switch_pool_xstats *stats)
 {
-	stats->size = pool->size * chip->cell_bytes;
-	stats->reserved = pool->reserved * chip->cell_bytes;
-	stats->used = pool->shared * chip->cell_bytes;
-	stats->watermark = pool->watermark * chip->cell_bytes;
-	stats->headroom = pool->headroom * chip->cell_bytes;
-	stats->headroom_watermark = pool->headroom_watermark * chip->cell_bytes;
+	u32 cell = chip->cell_bytes, slice;
+
+	*stats = (struct tc_switch_pool_xstats) {};
+	for (slice = 0; slice < chip->slices; slice++) {
+		const struct switch_pool *pool = &chip->pool[slice][number];
+
+		stats->size += pool->size * cell;
+		stats->reserved += pool->reserved * cell;
+		stats->used += pool->shared * cell;
+		stats->watermark += pool->watermark * cell;
+		stats->headroom += pool->headroom * cell;
+		stats->headroom_watermark += pool->headroom_watermark * cell;
+	}
 }
 
 void switch_port_read_stats(struct switch_port *port, struct tc_switch_port_xstats *stats)
@@ -203,7 +213,7 @@ void switch_port_read_stats(struct switch_port *port, struct tc_switch_port_xsta
 		switch_pacer_read_stats(port, &stats->pacer);
 	switch_qcn_read_stats(port, &stats->qcn);
 	for (number = 0; number < TC_SWITCH_POOLS; number++)
-		switch_pool_read_stats(port->chip, &port->chip->pool[number], &stats->pool[number]);
+		switch_pool_read_stats(port->chip, number, &stats->pool[number]);
 }
 
 void switch_queue_read_stats(struct switch_port *port, int number, u64 now,
@@ -214,7 +224,7 @@ void switch_queue_read_stats(struct switch_port *port, int number, u64 now,
 	*stats = queue->stats;
 	stats->bytes = queue->bytes;
 	stats->packets = queue->packets;
-	stats->cells = queue->account.used + queue->account.headroom;
+	stats->cells = switch_held(port->chip, queue->account);
 	if (queue->paused)
 		stats->paused_ns += now - queue->paused_since;
 }
@@ -223,12 +233,13 @@ void switch_group_read_stats(struct switch_port *port, int number, u64 now,
 			     struct tc_switch_group_xstats *stats)
 {
 	const struct switch_group *group = &port->ingress->group[number];
-	u32 cell = port->chip->cell_bytes;
+	u32 cell = port->chip->cell_bytes, slice;
 
 	*stats = group->stats;
-	stats->bytes = (group->account.used + group->account.headroom) * cell;
-	stats->headroom_bytes = group->account.headroom * cell;
-	stats->watermark_bytes = group->account.watermark * cell;
+	stats->bytes = switch_held(port->chip, group->account) * cell;
+	for (slice = 0; slice < port->chip->slices; slice++)
+		stats->headroom_bytes += group->account[slice].headroom * cell;
+	stats->watermark_bytes = group->watermark * cell;
 	if (group->xoff)
 		stats->xoff_ns += now - group->xoff_since;
 }

@@ -34,9 +34,11 @@ static u32 switch_look_pausing(const struct switch_port *port)
 	return priorities & port->config.pfc.priorities;
 }
 
-static void switch_look_account(const struct switch_chip *chip, const struct switch_memory *memory,
-				const struct switch_pool *pool, struct live_account *account)
+static void switch_look_account(struct switch_chip *chip, const struct switch_memory *memory,
+				const struct switch_account *held, struct live_account *account)
 {
+	u32 slice = switch_fullest_slice(chip, held);
+	const struct switch_pool *pool = switch_memory_pool(chip, memory, slice);
 	u64 cells = switch_limit_now(&memory->account.limit, pool);
 
 	account->limit = cells == SWITCH_UNLIMITED ? LIVE_UNKNOWN : cells * chip->cell_bytes;
@@ -63,7 +65,7 @@ static void switch_look_queue(struct switch_port *port, int number, const struct
 	struct tc_switch_queue_xstats stats;
 	const struct sk_buff *skb;
 
-	switch_look_account(port->chip, memory, switch_memory_pool(port->chip, memory), &head);
+	switch_look_account(port->chip, memory, port->queue[number].account, &head);
 	switch_queue_read_stats(port, number, look->until, &stats);
 	look->tell(LIVE_RECORD_QUEUE, number, &head, sizeof(head), &stats, sizeof(stats));
 	if (!look->frames)
@@ -78,8 +80,7 @@ static void switch_look_group(struct switch_port *port, int number, const struct
 	struct live_account head = { .xoff = group->xoff };
 	struct tc_switch_group_xstats stats;
 
-	switch_look_account(port->chip, &group->memory,
-			    switch_memory_pool(port->chip, &group->memory), &head);
+	switch_look_account(port->chip, &group->memory, group->account, &head);
 	switch_group_read_stats(port, number, look->until, &stats);
 	look->tell(LIVE_RECORD_GROUP, number, &head, sizeof(head), &stats, sizeof(stats));
 }

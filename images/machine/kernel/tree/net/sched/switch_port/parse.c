@@ -31,11 +31,13 @@ static const struct nla_policy switch_port_policy[TCA_SWITCH_PORT_MAX + 1] = {
 	[TCA_SWITCH_PORT_TX_QUEUES] = NLA_POLICY_RANGE(NLA_U8, 1, SWITCH_QUEUES),
 	[TCA_SWITCH_PORT_PACER] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_pacer)),
 	[TCA_SWITCH_PORT_QCN] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_qcn_limiter)),
+	[TCA_SWITCH_PORT_SLICE] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_slice)),
 };
 
 static const struct nla_policy switch_buffer_policy[TCA_SWITCH_BUFFER_MAX + 1] = {
 	[TCA_SWITCH_BUFFER_CELL] = NLA_POLICY_RANGE(NLA_U32, 1, 32767),
 	[TCA_SWITCH_BUFFER_POOL] = NLA_POLICY_EXACT_LEN(sizeof(struct tc_switch_pool)),
+	[TCA_SWITCH_BUFFER_SLICES] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy switch_queue_policy[TCA_SWITCH_QUEUE_MAX + 1] = {
@@ -226,12 +228,14 @@ static int switch_parse_group(struct switch_change *change, const struct nlattr 
 static int switch_parse_pool(struct switch_change *change, const struct nlattr *attribute)
 {
 	const struct tc_switch_pool *pool = nla_data(attribute);
+	u32 cells_bytes;	/* a cell of each slice */
 
 	if (pool->index >= TC_SWITCH_POOLS)
 		return switch_refuse(change, "pool %u: there are pools 0 to %d", pool->index,
 				     TC_SWITCH_POOLS - 1);
-	change->pool[pool->index].size = div_u64(pool->size, change->cell_bytes);
-	change->pool[pool->index].headroom_size = div_u64(pool->headroom, change->cell_bytes);
+	cells_bytes = change->cell_bytes * change->slices;
+	change->pool[pool->index].size = div_u64(pool->size, cells_bytes);
+	change->pool[pool->index].headroom_size = div_u64(pool->headroom, cells_bytes);
 	return 0;
 }
 
@@ -252,6 +256,9 @@ static int switch_parse_buffer(struct switch_change *change, const struct nlattr
 	if (change->cell_bytes != change->chip->cell_bytes && !(first && change->chip->ports == 1))
 		return switch_refuse(change, "the switch's cells have %u bytes already",
 				     change->chip->cell_bytes);
+	error = switch_parse_slices(change, tb[TCA_SWITCH_BUFFER_SLICES], first);
+	if (error)
+		return error;
 	nla_for_each_nested(attribute, nest, rest) {
 		if (nla_type(attribute) == TCA_SWITCH_BUFFER_POOL)
 			error = switch_parse_pool(change, attribute);
@@ -381,6 +388,7 @@ int switch_parse(struct switch_change *change, struct nlattr *options, bool firs
 	       switch_pacer_parse(change, tb[TCA_SWITCH_PORT_PACER]) ?:
 	       switch_qcn_parse_limiter(change, tb[TCA_SWITCH_PORT_QCN]) ?:
 	       switch_parse_buffer(change, tb[TCA_SWITCH_PORT_BUFFER], first) ?:
+	       switch_parse_slice(change, tb[TCA_SWITCH_PORT_SLICE]) ?:
 	       switch_parse_queues(change, options);
 }
 

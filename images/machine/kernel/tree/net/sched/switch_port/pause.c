@@ -107,10 +107,12 @@ void switch_group_check_xon(struct switch_chip *chip, struct switch_ingress *ing
 			    u64 now)
 {
 	struct switch_group *group = &ingress->group[number];
+	u32 slice;
 
-	if (!switch_may_resume(&group->account, &group->pfc, &group->memory.account,
-			       switch_memory_pool(chip, &group->memory)))
-		return;
+	for (slice = 0; slice < chip->slices; slice++)
+		if (!switch_may_resume(&group->account[slice], &group->pfc, &group->memory.account,
+				       switch_memory_pool(chip, &group->memory, slice)))
+			return;
 	switch_group_forget_xoff(chip, group, now);
 	if (!switch_ingress_xoff(ingress))
 		ingress->port->refresh_ns = 0;

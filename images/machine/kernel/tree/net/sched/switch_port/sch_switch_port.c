@@ -239,13 +239,12 @@ static int switch_class_graft(struct Qdisc *sch, unsigned long class, struct Qdi
 /* Whether there is something to tell of a queue, or of a priority group. */
 bool switch_queue_in_use(const struct switch_port *port, int queue)
 {
-	return port->config.queue[queue].configured || port->queue[queue].account.watermark;
+	return port->config.queue[queue].configured || port->queue[queue].stats.watermark_bytes;
 }
 
 bool switch_group_in_use(const struct switch_port *port, int group)
 {
-	return port->config.group[group].configured ||
-	       port->ingress->group[group].account.watermark;
+	return port->config.group[group].configured || port->ingress->group[group].watermark;
 }
 
 static bool switch_class_in_use(struct switch_port *port, unsigned long class)

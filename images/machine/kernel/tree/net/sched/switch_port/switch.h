@@ -97,6 +97,7 @@ struct switch_port_config {
 	u8 tx_queues;			/* to which a host's flows are spread; else by class */
 	struct switch_pacer_config pacer;
 	struct switch_qcn_limiter_config qcn;
+	struct tc_switch_slice slice;
 };
 
 /* A change of it in the making. */
@@ -105,8 +106,9 @@ struct switch_change {
 	struct switch_port *port;
 	struct netlink_ext_ack *extack;
 	struct switch_port_config config;
-	struct switch_pool pool[TC_SWITCH_POOLS];
+	struct switch_pool pool[TC_SWITCH_POOLS];	/* of each slice */
 	u32 cell_bytes;
+	u32 slices;
 };
 
 #define switch_refuse(change, format, ...)						\
@@ -122,7 +124,8 @@ struct switch_frame {
 	u64 time_ns;			/* of arrival: queue, or wire's end; of a pause's effect */
 	u32 cells;
 	u16 slot;			/* of the ingress port */
-	u8 group;
+	u8 group : 4;
+	u8 slice : 4;			/* of the memory */
 	u8 queue;
 };
 
@@ -145,7 +148,8 @@ static inline void switch_set_frame_length(struct sk_buff *skb)
 struct switch_group {
 	struct switch_memory memory;
 	struct switch_pfc_config pfc;
-	struct switch_account account;
+	struct switch_account account[TC_SWITCH_SLICES];
+	u64 watermark;			/* cells, of all slices together */
 	bool xoff;			/* the neighbour is to pause */
 	u64 xoff_since;
 	struct tc_switch_group_xstats stats;
@@ -171,7 +175,7 @@ struct switch_queue {
 	struct qdisc_skb_head frames;	/* that wait */
 	u64 bytes;
 	u64 packets;
-	struct switch_account account;
+	struct switch_account account[TC_SWITCH_SLICES];
 	u64 average;			/* of WRED */
 	struct switch_line cir;
 	struct switch_line pir;
@@ -224,7 +228,8 @@ struct switch_chip {
 	spinlock_t lock;
 	struct net *net;
 	u32 cell_bytes;
-	struct switch_pool pool[TC_SWITCH_POOLS];
+	u32 slices;
+	struct switch_pool pool[TC_SWITCH_SLICES][TC_SWITCH_POOLS];
 	struct timerqueue_head events;	/* of ports */
 	struct hrtimer timer;
 	u64 now;			/* while it is locked */
@@ -237,9 +242,9 @@ struct switch_chip {
 };
 
 static inline struct switch_pool *switch_memory_pool(struct switch_chip *chip,
-						     const struct switch_memory *memory)
+						     const struct switch_memory *memory, u32 slice)
 {
-	return memory->pool == TC_SWITCH_NO_POOL ? NULL : &chip->pool[memory->pool];
+	return memory->pool == TC_SWITCH_NO_POOL ? NULL : &chip->pool[slice][memory->pool];
 }
 
 /* A connection as its host's own frames name it. */
@@ -304,6 +309,12 @@ void switch_port_kick(struct switch_port *port, u64 now);
 void switch_port_reset(struct switch_port *port, u64 now);
 void switch_port_drop_queue(struct switch_port *port, int queue, u64 now);
 
+/* slice.c */
+u64 switch_held(const struct switch_chip *chip, const struct switch_account *account);
+u32 switch_fullest_slice(const struct switch_chip *chip, const struct switch_account *account);
+int switch_parse_slices(struct switch_change *change, const struct nlattr *attribute, bool first);
+int switch_parse_slice(struct switch_change *change, const struct nlattr *attribute);
+
 /* pause.c */
 void switch_group_xoff(struct switch_ingress *ingress, int group, u64 now);
 void switch_group_check_xon(struct switch_chip *chip, struct switch_ingress *ingress, int group,
@@ -354,7 +365,7 @@ int switch_port_configure(struct switch_port *port, struct nlattr *options, bool
 			  struct netlink_ext_ack *extack);
 void switch_port_unconfigure(struct switch_port *port);
 void switch_port_set_defaults(struct switch_port *port);
-void switch_memory_move(struct switch_chip *chip, struct switch_account *account,
+void switch_memory_move(struct switch_chip *chip, const struct switch_account *account,
 			struct switch_memory *from, const struct switch_memory *to);
 
 /* dump.c */

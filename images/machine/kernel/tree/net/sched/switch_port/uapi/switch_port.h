@@ -18,6 +18,7 @@
 #define TC_SWITCH_POOLS 4
 #define TC_SWITCH_NO_POOL 255		/* memory of its own, up to the static limit */
 #define TC_SWITCH_PORTS 256		/* the most ports of one switch */
+#define TC_SWITCH_SLICES 4		/* the most parts of a switch's memory */
 
 enum tca_switch_port {
 	TCA_SWITCH_PORT_UNSPEC,
@@ -40,6 +41,7 @@ enum tca_switch_port {
 	TCA_SWITCH_PORT_TX_QUEUES,	/* u8, 1 to 8: the host's flows are spread by hash; default 1 */
 	TCA_SWITCH_PORT_PACER,		/* struct tc_switch_pacer; default: none */
 	TCA_SWITCH_PORT_QCN,		/* struct tc_switch_qcn_limiter; default: none */
+	TCA_SWITCH_PORT_SLICE,		/* struct tc_switch_slice; default: 0, 0 */
 	__TCA_SWITCH_PORT_MAX,
 };
 
@@ -84,13 +86,25 @@ enum tca_switch_buffer {
 	TCA_SWITCH_BUFFER_UNSPEC,
 	TCA_SWITCH_BUFFER_CELL,		/* u32: bytes, default 1; with the first port only */
 	TCA_SWITCH_BUFFER_POOL,		/* struct tc_switch_pool; several */
+	TCA_SWITCH_BUFFER_SLICES,	/* u32: 1, 2 or 4; default 1; with the first port only */
 	__TCA_SWITCH_BUFFER_MAX,
 };
 
 #define TCA_SWITCH_BUFFER_MAX (__TCA_SWITCH_BUFFER_MAX - 1)
 
+/*
+ * Of chips whose memory is in slices: each has the same part of every pool, limits and
+ * reserved sizes hold in each, and a frame is in slice (in of the port that it came in
+ * by) OR (out of the port that it leaves by).
+ */
+struct tc_switch_slice {
+	__u8 in;
+	__u8 out;
+	__u8 pad[2];
+};
+
 struct tc_switch_pool {
-	__u64 size;		/* reserved and shared; without the headroom */
+	__u64 size;		/* of all slices: reserved and shared; without the headroom */
 	__u64 headroom;		/* that its groups share; 0: each group has its own */
 	__u32 index;		/* below TC_SWITCH_POOLS */
 	__u32 reserved;
@@ -212,7 +226,7 @@ enum tc_switch_mark {
 };
 
 struct tc_switch_pool_xstats {
-	/* bytes; used: beyond the reserved */
+	/* bytes of all slices; used: beyond the reserved; watermarks: the slices' own, summed */
 	__u64 size, reserved, used, watermark, headroom, headroom_watermark;
 };
 
