@@ -37,7 +37,9 @@ def _listed(numbers: Iterable[int]) -> str:
     return ",".join(map(str, numbers))
 
 
-_REMOVED = {"pfc": "pfc none", "slice": "slice 0 0"} | {name: f"{name} {_listed(values)}" for name, values in _DEFAULT_MAPS}
+_REMOVED = {"pfc": "pfc none", "slice": "slice 0 0"} | {
+    name: f"{name} {_listed(values)}" for name, values in _DEFAULT_MAPS
+}
 """How a part is told to be the default's; a queue or group by its name alone."""
 
 

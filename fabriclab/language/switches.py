@@ -308,6 +308,7 @@ PROFILE = Keys(
             "Where the figures come from.",
             required=True,
         ),
+        Key("hardware", Text("a text"), "What its thresholds were compared with; plans and reports say it."),
         Key(
             "bandwidth",
             Quantity(RATE, SLOWEST_BPS, LARGEST_BANDWIDTH_BPS),

@@ -18,7 +18,7 @@ PROFILE_FORMAT = "fabriclab-switch-1"
 DIRECTORY = Path(__file__).resolve().parents[2] / "switches"
 _SHOWN_DIRECTORY = "fabriclab/switches"
 """How messages name it: the same on every machine."""
-HEAD_KEYS = ("format", "title", "source", "bandwidth", "port_rate")
+HEAD_KEYS = ("format", "title", "source", "hardware", "bandwidth", "port_rate")
 _EXPERIMENT_KEYS = ("profile", "scale")
 """What a profile's file may not say: it is one switch, and the experiment scales it."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,126}")
@@ -87,7 +87,9 @@ def parse_profile(text: str, name: str, file: str) -> tuple[WrittenProfile | Non
     title = _read_head(root)
     bandwidth, port_rate = _read_speeds(root)
     layer = read_layer(root)
-    return WrittenProfile(name, file, not problems, title, bandwidth, port_rate, layer), problems
+    hardware = root.scalar("hardware", "a text")
+    checked = first_line(hardware.value) if hardware else ""
+    return WrittenProfile(name, file, not problems, title, bandwidth, port_rate, layer, checked), problems
 
 
 def _without_experiment_keys(document: MappingValue, problems: Problems) -> MappingValue:

@@ -206,6 +206,8 @@ class WrittenProfile:
     port_rate: Written[int] | None = None
     """Bits per second of a port, that reserved sizes and thresholds are made for."""
     layer: WrittenLayer = field(default_factory=WrittenLayer)
+    hardware: str = ""
+    """What its thresholds were compared with; empty: not said."""
 
 
 @dataclass(frozen=True)

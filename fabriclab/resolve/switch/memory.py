@@ -12,6 +12,8 @@ in bytes of full frames.
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -33,6 +35,7 @@ class Memory:
         """Sum up what is reserved."""
         self.cell_bytes = switch.cell_bytes
         self._slices = switch.slices
+        self._most_in_a_slice = _most_in_a_slice(switch, ports)
         self.pools: dict[str, Pool] = {pool.name: pool for pool in switch.pools}
         self._reserved = dict.fromkeys(self.pools, 0)
         for account in _accounts(ports):
@@ -55,7 +58,9 @@ class Memory:
         return min(own, shared) if shared else own
 
     def share_cells(self, account: Account, busy: int) -> Fraction:
-        """Return what an account holds beyond its reserved cells while `busy` alike are full."""
+        """Return what an account holds beyond its reserved cells while `busy` alike are full: in slices, as many of them
+        in one as there are ports for it, and no more than its part of that one."""
+        busy = min(busy, self._most_in_a_slice)
         limit = None if account.limit_bytes is None else account.limit_bytes // self.cell_bytes
         return _share(None if account.pool is None else self.free_cells(account.pool), limit, account.alpha_log, busy)
 
@@ -63,6 +68,14 @@ class Memory:
         """Return the bytes of frames of that size in an account while `busy` alike are full."""
         held = cells(account.reserved_bytes, self.cell_bytes) + self.share_cells(account, busy)
         return held.numerator * frame_bytes // (held.denominator * cells(frame_bytes, self.cell_bytes))
+
+
+def _most_in_a_slice(switch: Switch, ports: Sequence[CheckedPort]) -> int:
+    """Return how many ports' queues, or ports' groups, one slice can have frames of: all in a memory of one piece."""
+    if switch.slices == 1 or not ports:
+        return sys.maxsize
+    into, out = (Counter(getattr(port.port.slice, name) for port in ports) for name in ("into", "out"))
+    return max(*into.values(), *out.values())
 
 
 @lru_cache(maxsize=1 << 12)

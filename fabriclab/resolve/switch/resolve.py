@@ -77,6 +77,8 @@ def resolve_switch(written: WrittenSwitch, lines: Mapping[str, Line], problems: 
                 "lossless in the profile, lossy here: no PFC priority of this switch belongs to it",
             )
     profile = written.profile
+    if profile is not None and profile.hardware:
+        notes.add("chip", None, profile.hardware)
     switch = Switch(
         profile=profile.name if profile is not None else "",
         title=profile.title if profile is not None else "",
@@ -136,7 +138,9 @@ def _slice(written: WrittenSwitch, slices: int, problems: Problems) -> Slice:
     said = written.buffer.slice
     for one in (said.into, said.out):
         if one is not None and one.value >= slices:
-            there = "one piece; write slices: 2 or 4 beside its pools" if slices == 1 else f"in slices 0 to {slices - 1}"
+            there = (
+                "one piece; write slices: 2 or 4 beside its pools" if slices == 1 else f"in slices 0 to {slices - 1}"
+            )
             one.complain(problems, f"the switch's memory is {there}")
             return Slice()
     return Slice(into=value_or(said.into, 0), out=value_or(said.out, 0))

@@ -22,7 +22,8 @@ class PortClass:
 
 
 def common_and_own(settings: Mapping[str, PortSettings]) -> tuple[PortSettings, tuple[PortClass, ...]]:
-    """Return what holds for all ports (one at least), and each class with what does not: queues, groups, maps, PFC.
+    """Return what holds for all ports (one at least), and each class with what does not: queues, groups, maps, PFC,
+    slice.
 
     No class if alike.
     """
@@ -37,6 +38,7 @@ def common_and_own(settings: Mapping[str, PortSettings]) -> tuple[PortSettings, 
             if all(other.maps[name].values == one.values for other in every)
         },
         pfc=every[0].pfc if all(texts(one.pfc) == texts(every[0].pfc) for one in every) else {},
+        slice=every[0].slice if all(texts(one.slice) == texts(every[0].slice) for one in every) else {},
     )
     own = (PortClass(tuple(ports), _without(one, common)) for one, ports in alike)
     return common, tuple(each for each in own if each.settings != PortSettings())
@@ -68,6 +70,7 @@ def _without(one: PortSettings, common: PortSettings) -> PortSettings:
         groups=_others(one.groups, common.groups),
         maps=_others(one.maps, common.maps),
         pfc={} if common.pfc else one.pfc,
+        slice={} if common.slice else one.slice,
     )
 
 

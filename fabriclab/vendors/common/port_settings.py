@@ -23,11 +23,13 @@ class PortSettings:
     groups: dict[int, Block] = field(default_factory=dict)
     maps: dict[str, Map] = field(default_factory=dict)
     pfc: Block = field(default_factory=dict)
+    slice: Block = field(default_factory=dict)
+    """Which slice of the memory its frames are in; empty where it is in one piece."""
 
     def said(self) -> dict[str, object]:
         """Return what is said, whatever it is from."""
         maps = {name: one.values for name, one in self.maps.items()}
-        blocks = {"queues": self.queues, "priority groups": self.groups, "PFC": {0: self.pfc}}
+        blocks = {"queues": self.queues, "priority groups": self.groups, "PFC": {0: self.pfc}, "slice": {0: self.slice}}
         return {
             "maps": maps,
             **{name: {number: texts(block) for number, block in each.items()} for name, each in blocks.items()},

@@ -27,6 +27,9 @@ class Profile:
     """What holds for some of them only, by key."""
     cell: str | None = None
     """CONFIG_DB has no word for cells."""
+    slices: int = 1
+    hardware: str = ""
+    """What its thresholds were compared with; empty: not said."""
 
 
 def profile_text(profile: Profile) -> str:
@@ -41,8 +44,12 @@ def _lines(profile: Profile) -> Iterator[str]:
     if profile.bandwidth_bps is not None and profile.port_rate_bps is not None:
         yield f"bandwidth: {format_rate(profile.bandwidth_bps)}  # PORT|*|speed, all together"
         yield f"port_rate: {format_rate(profile.port_rate_bps)}  # PORT|*|speed"
+    if profile.hardware:
+        yield f"hardware: {_quoted(profile.hardware)}"
     if profile.cell is not None:
         yield f"cell: {profile.cell}"
+    if profile.slices > 1:
+        yield f"slices: {profile.slices}"
     yield "pools:"
     yield from block_lines(profile.pools, 2)
     yield from _settings(profile.settings, 0)
@@ -54,7 +61,7 @@ def _lines(profile: Profile) -> Iterator[str]:
 
 
 def _settings(settings: PortSettings, indent: int) -> Iterator[str]:
-    """Yield what holds for ports: maps, queues, priority groups, PFC."""
+    """Yield what holds for ports: maps, queues, priority groups, PFC, slice."""
     space = " " * indent
     if settings.maps:
         yield f"{space}maps:"
@@ -69,6 +76,9 @@ def _settings(settings: PortSettings, indent: int) -> Iterator[str]:
     if settings.pfc:
         yield f"{space}pfc:"
         yield from block_lines(settings.pfc, indent + 2)
+    if settings.slice:
+        yield f"{space}slice:"
+        yield from block_lines(settings.slice, indent + 2)
 
 
 def _quoted(text: str) -> str:

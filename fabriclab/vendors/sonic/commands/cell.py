@@ -1,4 +1,4 @@
-"""`--cell`: the unit in which a switch's memory is given out, which no config_db.json names."""
+"""`--cell` and `--chip`: how a switch's chip counts memory, where its hwsku does not say it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ import typer
 Cell = Annotated[
     str | None,
     typer.Option(
-        metavar="SIZE", help="A cell of the switch's memory, of which the file says nothing.", show_default="1 B"
+        metavar="SIZE",
+        help="A cell of the switch's memory, of which the file says nothing.",
+        show_default="the chip's, else 1 B",
+    ),
+]
+ChipName = Annotated[
+    str | None,
+    typer.Option(
+        "--chip",
+        metavar="NAME",
+        help="How its chip counts memory, such as tomahawk-2; none: as SAI says it, in one piece.",
+        show_default="by hwsku",
     ),
 ]

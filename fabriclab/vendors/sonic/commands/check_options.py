@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.vendors.sonic.commands.cell import Cell
+from fabriclab.vendors.sonic.commands.cell import Cell, ChipName
 
 Rules = Annotated[
     list[str] | None, typer.Option(metavar="RULE,...", help="Ask these rules only. Repeatable.", show_default="all")
@@ -34,6 +34,7 @@ def check(
         typer.Option(metavar="RULE,...", help="Leave these rules out. Repeatable.", show_default="none"),
     ] = None,
     cell: Cell = None,
+    chip: ChipName = None,
     yang_dir: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="SONiC's YANG models: ask them first (needs yanglint).", show_default=False),
@@ -59,5 +60,6 @@ def check(
         if list_rules:
             judging.list_rules()
             return
-        options = judging.Options(fail_on, output, junit, tuple(rules or ()), tuple(ignore or ()), cell, yang_dir)
+        asked = tuple(rules or ()), tuple(ignore or ())
+        options = judging.Options(fail_on, output, junit, *asked, cell, chip, yang_dir)
         raise typer.Exit(judging.check(files or [], options))

@@ -4,6 +4,7 @@ and a word on what did not fit."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fabriclab.api.look import plan as plan_lab
@@ -18,6 +19,7 @@ from fabriclab.lab.network.topology import NAME
 from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.resolve import resolve_plan
 from fabriclab.units import UnitError, format_size, parse_size
+from fabriclab.vendors.sonic.commands.chip_option import parse_chip
 from fabriclab.vendors.sonic.export import Exported, export_switch, yang_data
 from fabriclab.vendors.sonic.lab import ImportedLab
 from fabriclab.vendors.sonic.lab import import_lab as lab_of
@@ -27,10 +29,11 @@ from fabriclab.vendors.sonic.read.config_db import LeftOut
 FILE_NAME = "config_db.json"
 
 
-def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None, force: bool) -> None:
+def import_lab(file: Path, name: str | None, out: Path | None, cell: str | None, chip: str | None, force: bool) -> None:
     """Write the lab of a config_db.json; say what is in it, and what `fabriclab check` finds wrong or doubtful."""
     check_name(name)
-    lab = lab_of(read_config_db(file), name, parse_cell(cell))
+    said, config = parse_chip(chip), read_config_db(file)
+    lab = lab_of(config if said is None else replace(config, chip=said), name, parse_cell(cell))
     directory = out or Path(lab.name)
     write_files({directory / file_name: text for file_name, text in lab.files.items()}, force=force)
     for line in _summary(lab, directory):

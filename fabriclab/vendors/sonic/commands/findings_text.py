@@ -32,6 +32,8 @@ def _text(judgement: Judgement) -> Iterator[str]:
         f"{count} {severity}{'s' if count != 1 else ''}" for severity, count in _counts(judgement).items() if count
     ]
     yield f"{judgement.file}: {', '.join(counts) if counts else 'nothing found'}, {judgement.ports} ports"
+    if judgement.chip:
+        yield f"chip: {judgement.chip}"
     width = max((len(one.rule) for one in judgement.findings), default=0)
     for one in judgement.findings:
         yield ""
@@ -65,6 +67,7 @@ def _document(judgement: Judgement) -> dict[str, object]:
     return {
         "file": judgement.file,
         "ports": judgement.ports,
+        "chip": judgement.chip,
         "counts": _counts(judgement),
         "skipped": judgement.skipped,
         "more": judgement.more,

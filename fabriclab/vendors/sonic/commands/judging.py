@@ -13,6 +13,7 @@ from fabriclab.cli.text.junit import junit_xml, write_junit
 from fabriclab.engine.yanglint import validate
 from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.units import UnitError, parse_size
+from fabriclab.vendors.sonic.commands.chip_option import parse_chip
 from fabriclab.vendors.sonic.commands.files import check_yang_directory
 from fabriclab.vendors.sonic.commands.findings_text import as_json, as_text, junit_cases, rules_text
 from fabriclab.vendors.sonic.export import yang_data
@@ -20,6 +21,7 @@ from fabriclab.vendors.sonic.export.yang_qos import qos_tables
 from fabriclab.vendors.sonic.judge import RULES, Judgement, SonicFinding, judge_config_db
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.read import read_bytes
+from fabriclab.vendors.sonic.read.chips import Chip
 
 _SUITE = "fabriclab sonic check"
 _LARGEST_CELL = 65_536
@@ -35,6 +37,7 @@ class Options:
     rules: tuple[str, ...]
     ignore: tuple[str, ...]
     cell: str | None
+    chip: str | None
     yang_directory: Path | None
 
 
@@ -49,8 +52,8 @@ def check(files: Sequence[Path], options: Options) -> int:
         raise BadInputError("no file; give the config_db.json of a switch, or --list-rules")
     check_yang_directory(options.yang_directory)
     wanted = _wanted(options)
-    cell_bytes = _cell_bytes(options.cell)
-    judgements = [_kept(_judge(file, cell_bytes, options.yang_directory), wanted) for file in files]
+    cell_bytes, chip = _cell_bytes(options.cell), parse_chip(options.chip)
+    judgements = [_kept(_judge(file, cell_bytes, chip, options.yang_directory), wanted) for file in files]
     failing = ("error", "warning") if options.fail_on == "warning" else ("error",)
     cases = junit_cases(judgements, tuple(RULES[name] for name in wanted), failing)
     if options.output == "junit":
@@ -79,9 +82,11 @@ def _names(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
 
 
-def _cell_bytes(text: str | None) -> int:
+def _cell_bytes(text: str | None) -> int | None:
+    if text is None:
+        return None
     try:
-        cell_bytes = 1 if text is None else parse_size(text)
+        cell_bytes = parse_size(text)
     except UnitError as error:
         raise BadInputError(f"--cell: {error}") from error
     if not 1 <= cell_bytes <= _LARGEST_CELL:
@@ -89,9 +94,9 @@ def _cell_bytes(text: str | None) -> int:
     return cell_bytes
 
 
-def _judge(file: Path, cell_bytes: int, yang_directory: Path | None) -> Judgement:
+def _judge(file: Path, cell_bytes: int | None, chip: Chip | None, yang_directory: Path | None) -> Judgement:
     data = read_bytes(file)
-    judgement = judge_config_db(data, str(file), cell_bytes)
+    judgement = judge_config_db(data, str(file), cell_bytes, chip)
     if yang_directory is None:
         return judgement
     return replace(judgement, findings=(*_yang(data, yang_directory), *judgement.findings))

@@ -10,7 +10,7 @@ import typer
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.options import Lab, Set
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.vendors.sonic.commands.cell import Cell
+from fabriclab.vendors.sonic.commands.cell import Cell, ChipName
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="rich", help="SONiC's config_db.json: into a lab, and out of one."
@@ -39,6 +39,7 @@ def import_(
         typer.Option("--out", "-o", metavar="DIR", help="The lab's directory.", show_default="NAME, or fabric"),
     ] = None,
     cell: Cell = None,
+    chip: ChipName = None,
     missing: Annotated[
         Missing | None,
         typer.Option(
@@ -66,12 +67,14 @@ def import_(
         from fabriclab.vendors.sonic.commands import files as sonic_files
         from fabriclab.vendors.sonic.commands import import_fabric as sonic_fabric
     with failure.reported():
+        if len(files) > 1 and chip is not None:
+            raise failure.BadInputError("--chip: is of a single file; of several, each says its hwsku")
         if len(files) > 1:
             sonic_fabric.import_lab(files, name, out, cell, missing or "hosts", force)
         elif missing is not None:
             raise failure.BadInputError("--missing: is of several files; of a single one all neighbours are made up")
         else:
-            sonic_files.import_lab(files[0], name, out, cell, force)
+            sonic_files.import_lab(files[0], name, out, cell, chip, force)
 
 
 @app.command()

@@ -13,6 +13,7 @@ from fabriclab.vendors.sonic.judge.findings import SonicFinding, merged
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch, SwitchBuilder
 from fabriclab.vendors.sonic.judge.switch_rules import switch_findings
 from fabriclab.vendors.sonic.read import ConfigDb, examine_config_db
+from fabriclab.vendors.sonic.read.chips import Chip
 from fabriclab.vendors.sonic.read.qos_tables import MAP_TABLES
 
 MOST_FINDINGS = 1000
@@ -73,12 +74,15 @@ class Judgement:
     """Why rules were not asked; empty: all were."""
     more: int = 0
     """How many findings were left out, none worse than the others."""
+    chip: str = ""
+    """What is known of how the switch's chip counts memory; empty: the file has no buffers."""
 
 
-def judge_config_db(data: bytes, file: str, cell_bytes: int = 1) -> Judgement:
+def judge_config_db(data: bytes, file: str, cell_bytes: int | None = None, chip: Chip | None = None) -> Judgement:
     """Return what is wrong with a file's bytes. Raises LabError if it is no JSON object.
 
-    `cell_bytes`: of the switch's memory, of which CONFIG_DB says nothing.
+    `cell_bytes`: of the switch's memory, of which CONFIG_DB says nothing; None: as the chip has it.
+    `chip`: the switch's; None: by its hwsku.
     """
     config, problems = examine_config_db(data, file)
     if config is not None and config.json is not None and not isinstance(config.json.value, dict):
@@ -86,6 +90,8 @@ def judge_config_db(data: bytes, file: str, cell_bytes: int = 1) -> Judgement:
     found = list(text_rules.malformed(problems.found(), config))
     if config is None:
         return Judgement(file, tuple(found), 0, _ALL_WAITS)
+    config = config if chip is None else replace(config, chip=chip)
+    cell_bytes = cell_bytes or config.chip.cell_bytes
     bindings = Bindings(config)
     bad = {one.path[:2] for one in found}
     found += [one for rule in _BY_THEMSELVES for one in rule(bindings) if one.path[:2] not in bad]
@@ -97,7 +103,8 @@ def judge_config_db(data: bytes, file: str, cell_bytes: int = 1) -> Judgement:
         found += _of_switch(bindings, configured, cell_bytes)
         skipped = _MEMORY_WAITS if any(one.rule == "reserved-above-pool" for one in found) else ""
     every = merged(found)
-    return Judgement(file, _sorted(config, every), ports, skipped, max(0, len(every) - MOST_FINDINGS))
+    more, verdict = max(0, len(every) - MOST_FINDINGS), config.chip.verdict if config.pools else ""
+    return Judgement(file, _sorted(config, every), ports, skipped, more, verdict)
 
 
 def _why_no_switch(config: ConfigDb, found: Iterable[SonicFinding]) -> str:

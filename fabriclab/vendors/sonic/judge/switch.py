@@ -21,6 +21,7 @@ from fabriclab.formats.plan.switch import (
     PriorityGroup,
     QosMaps,
     Scheduler,
+    Slice,
     Switch,
     SwitchPort,
     SwitchQueue,
@@ -75,7 +76,13 @@ class SwitchBuilder:
             for side in self._sides(pool):
                 name = self._accounts.pool_name(pool, side)
                 pools[name], keys[name] = self._pool(name, pool, side), pool.name
-        switch = Switch(profile=self._config.file, cell_bytes=self._cell_bytes, pools=tuple(pools.values()))
+        slices = self._config.chip.slices
+        switch = Switch(
+            profile=self._config.file,
+            cell_bytes=self._cell_bytes,
+            slices=1 if slices is None else slices.count,
+            pools=tuple(pools.values()),
+        )
         ports = tuple(self._port(port) for port in self._config.ports.values() if port.role == "Ext")
         up = tuple(port for port in ports if self._config.ports[port.name].up)
         return ConfiguredSwitch(switch, ports, up or ports, keys)
@@ -99,8 +106,17 @@ class SwitchBuilder:
             self._group(port.name, index, line, pfc) for index in sorted(self._bindings.groups.get(port.name, {}))
         )
         return CheckedPort(
-            port.name, line, SwitchPort(queues=self._queues(port.name, maps), groups=groups, maps=maps, pfc=pfc)
+            port.name,
+            line,
+            SwitchPort(
+                queues=self._queues(port.name, maps), groups=groups, maps=maps, pfc=pfc, slice=self._slice(port)
+            ),
         )
+
+    def _slice(self, port: Port) -> Slice:
+        slices = self._config.chip.slices
+        into, out = (0, 0) if slices is None else slices.of(port.first_lane or 1)
+        return Slice(into=into, out=out)
 
     def _line(self, port: Port, pfc: Pfc | None) -> Line:
         rate_bps = (port.speed_mbps or 1) * _MBPS
@@ -129,7 +145,7 @@ class SwitchBuilder:
         pool = self._config.pools[profile.pool or ""]
         reserved = (profile.size or 0) - self._accounts.headroom_in_size(profile)
         limit = None if profile.dynamic_th is not None else profile.static_th or None
-        if pool.name == UNSHARED[side]:
+        if pool.name == UNSHARED[side] or self._accounts.is_boundless(profile, side):
             return Account(reserved_bytes=reserved, limit_bytes=limit or self._memory_bytes)
         return Account(
             pool=self._accounts.pool_name(pool, side),

@@ -94,7 +94,18 @@ class PortResolver:
             groups={index: self._group(binding) for index, binding in sorted(self._groups.get(port, {}).items())},
             maps=maps,
             pfc=self._pfc(port),
+            slice=self._slice(port),
         )
+
+    def _slice(self, port: str) -> Block:
+        """Return which slice of the chip's memory a port's frames are in, by its lanes."""
+        slices, lane = self._config.chip.slices, self._config.ports[port].first_lane
+        if slices is None:
+            return {}
+        if lane is None:
+            self._note(f"PORT|{port}: no lanes, so it is taken to be of the chip's first pipeline")
+        into, out = slices.of(lane or 1)
+        return {name: Figure(str(value), f"PORT|{port}|lanes") for name, value in (("in", into), ("out", out))}
 
     def _queue(
         self, port: str, index: int, buffer: BufferBinding | None, binding: QueueBinding | None, weighted: str

@@ -66,7 +66,7 @@ def switch_profile(
     if found:
         return None
     common, classes = common_and_own(settings)
-    rates = set(rates_bps.values())
+    rates, chip = set(rates_bps.values()), config.chip
     return Profile(
         title=f"{switch}, imported from SONiC",
         source=PurePath(config.file).name,
@@ -75,5 +75,7 @@ def switch_profile(
         pools=pools,
         settings=common,
         ports=tuple((port_key(one.ports, ports), one.settings) for one in classes),
-        cell=cell,
+        cell=cell or (f"{chip.cell_bytes} B" if chip.cell_bytes > 1 else None),
+        slices=1 if chip.slices is None else chip.slices.count,
+        hardware=chip.verdict,
     )

@@ -7,8 +7,12 @@ SAI (saibuffer.h) and the lab language count differently, so:
 - Where the pool shares headroom (xoff of BUFFER_POOL), a profile's `size` is reserved and its `xoff` what one group may
   take of that. Else `size` holds the group's own headroom, its last xoff bytes.
 - static_th 0 means no limit.
-- Where the chip's pools hold only what nobody reserved (NVIDIA's, Barefoot's: `read/chips.py`), nothing is taken off,
-  and what ports of the lab reserve comes on top.
+- Where the chip's pools hold only what nobody reserved (`read/chips.py`), nothing is taken off, and what ports of the
+  lab reserve comes on top.
+- Where the chip's memory is in slices, each of them has what the lab's ports reserve: in the machine, a queue or a
+  group reserves in every slice; on the chip, a group does in those that its port's frames can be in.
+- Where queues take from the one memory (`queues_take`), what they reserve comes off the ingress pool, in each slice,
+  and egress pools have no more than what the ingress pool has then.
 - Frames in a pool of type `both` count once. The machine's switch port counts a frame at both sides, so there are two
   pools of that size, NAME for the groups and NAME_egress for the queues, which always hold the same frames. So it is
   with a pool of one side that a profile of the other side names, as some shipped templates have it.
@@ -23,7 +27,6 @@ from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.units import format_size
 from fabriclab.vendors.common.sourced_values import Block, Figure
-from fabriclab.vendors.sonic.read.chips import pool_holds
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, BufferPool, BufferProfile, ConfigDb
 
 Side = Literal["ingress", "egress"]
@@ -32,6 +35,9 @@ UNSHARED = {"ingress": "unshared_ingress", "egress": "unshared_egress"}
 """Pools by which the export says that queues or groups have memory of their own; static_th bounds it."""
 SIDES: tuple[Side, ...] = ("ingress", "egress")
 _NAME = re.compile(r"[^A-Za-z0-9_-]")
+_XOFF, _OWN, _OUTSIDE = "xoff", "the groups' own headroom", "what ports outside the lab reserve"
+_SAID_BY_NAME = (_XOFF, _OWN)
+"""Of these the file's reader finds the figures."""
 
 
 class Accounts:
@@ -46,7 +52,8 @@ class Accounts:
         self._notes = {} if notes is None else notes
         self._bad: set[str] = set()
         self._bound = self._bound_sides()
-        self._pool_holds = pool_holds(config.hwsku)
+        self._chip = config.chip
+        self._slices = 1 if config.chip.slices is None else config.chip.slices.count
 
     def pools(self) -> dict[str, Block]:
         """Return the pools of the lab language by name."""
@@ -137,11 +144,10 @@ class Accounts:
         if size <= 0:
             self._complain(
                 ("BUFFER_POOL", pool.name, "size"),
-                f"{pool.size} B are less than {' + '.join(changes) or 'a byte'}: nothing is left",
+                f"{pool.size} B {', '.join(changes) or 'are less than a byte'}: nothing is left",
             )
-        verb = "with" if self._pool_holds == "free" else "less"
         block: dict[str, Figure | Block] = {
-            "size": Figure(format_size(max(1, size)), origin + "".join(f", {verb} {one}" for one in changes))
+            "size": Figure(format_size(max(1, size)), origin + "".join(f", {one}" for one in changes))
         }
         if side == "ingress" and pool.xoff:
             block["headroom"] = Figure(format_size(pool.xoff), f"BUFFER_POOL|{pool.name}|xoff")
@@ -153,20 +159,57 @@ class Accounts:
 
     def _size(self, pool: BufferPool, side: Side) -> tuple[int, list[str]]:
         """Return a pool's size in bytes, and in words what was taken off or added."""
-        size = pool.size or 0
-        if self._pool_holds == "free":
-            reserved = self._reserved(pool, side, in_lab=True)
-            return size + reserved, [f"what ports of the lab reserve, {reserved} B"] if reserved else []
-        changes = []
+        if self._chip.holds == "free":
+            within = self._slices * self._reserved(pool, side, in_lab=True)
+            return (pool.size or 0) + within, [f"with what ports of the lab reserve, {within} B"] if within else []
+        taken = self._taken(pool, side)
+        again = (self._slices - 1) * self._reserved(pool, side, in_lab=True)
+        size = (pool.size or 0) - sum(taken.values()) + again
+        changes = [f"less {text}" + ("" if text in _SAID_BY_NAME else f", {value} B") for text, value in taken.items()]
+        if again:
+            changes.append(f"with what ports of the lab reserve in the other slices, {again} B")
+        return size, changes
+
+    def _taken(self, pool: BufferPool, side: Side) -> dict[str, int]:
+        """Return what of a pool's size is not its queues' or groups' of the lab, in bytes, by what it is."""
+        taken = {_OUTSIDE: self._reserved(pool, side, in_lab=False)}
         if side == "ingress":
-            xoff = pool.xoff if self._pool_holds == "all" else 0
-            own = self._own_headroom(pool)
-            size -= xoff + own
-            changes = [text for value, text in ((xoff, "xoff"), (own, "the groups' own headroom")) if value]
-        absent = self._reserved(pool, side, in_lab=False)
-        if absent:
-            changes.append(f"what ports outside the lab reserve, {absent} B")
-        return size - absent, changes
+            shared = pool.xoff if self._chip.holds == "all" else 0
+            queues = self._slices * self._queues_reserve() if self._chip.queues_take else 0
+            taken = {_XOFF: shared, _OWN: self._own_headroom(pool), "what queues reserve": queues, **taken}
+        elif self._is_clipped(pool):
+            kept = self._reserved(pool, side, in_lab=True)
+            taken = {"what the ingress pool does not leave": max(0, (pool.size or 0) - self._left() - kept)}
+        return {text: value for text, value in taken.items() if value}
+
+    def _is_clipped(self, pool: BufferPool) -> bool:
+        """Return whether an egress pool has what the ingress pool leaves: where queues share it, not where each of them
+        may take all of it, and only the ingress side decides."""
+        profiles = self._config.profiles.values()
+        return self._chip.queues_take and any(one.pool == pool.name and one.dynamic_th is not None for one in profiles)
+
+    def is_boundless(self, profile: BufferProfile, side: Side) -> bool:
+        """Return whether a profile's queues may take more than there is, of a pool that is not all of the memory.
+
+        So it is with lossless queues: frames that groups let into headroom find room there, whatever others have.
+        """
+        pool = self._config.pools.get(profile.pool or "")
+        if side != "egress" or pool is None or not self._is_clipped(pool) or profile.dynamic_th is not None:
+            return False
+        return (profile.static_th or 0) >= (pool.size or 0)
+
+    def _queues_reserve(self) -> int:
+        """Return what queues of all ports reserve, once."""
+        pools = self._config.pools.values()
+        return sum(self._reserved(pool, "egress", in_lab=which) for pool in pools for which in (True, False))
+
+    def _left(self) -> int:
+        """Return what ingress pools have that nobody reserved."""
+        return sum(
+            (pool.size or 0) - sum(self._taken(pool, "ingress").values()) - self._reserved(pool, "ingress", in_lab=True)
+            for pool in self._config.pools.values()
+            if pool.kind == "ingress" and pool.size
+        )
 
     def _own_headroom(self, pool: BufferPool) -> int:
         """Return the headroom that groups of all ports have to themselves."""
@@ -209,7 +252,8 @@ class Accounts:
             return {}
         reserved = profile.size - self.headroom_in_size(profile)
         less = " less xoff" if reserved != profile.size else ""
-        name = "none" if pool.name == UNSHARED[side] else self.pool_name(pool, side)
+        own = pool.name == UNSHARED[side] or self.is_boundless(profile, side)
+        name = "none" if own else self.pool_name(pool, side)
         return {
             "pool": Figure(name, f"{origin}|pool"),
             "reserved": Figure(format_size(reserved), f"{origin}|size{less}"),

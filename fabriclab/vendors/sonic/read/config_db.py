@@ -14,6 +14,7 @@ from typing import Literal
 
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.problems import Place, Problems
+from fabriclab.vendors.sonic.read.chips import UNKNOWN, Chip
 from fabriclab.vendors.sonic.read.json_text import JsonText
 
 
@@ -31,6 +32,8 @@ class Port:
     """What the front panel calls it, and often what a neighbour's DEVICE_NEIGHBOR does."""
     lanes: int = 0
     """0: not said."""
+    first_lane: int | None = None
+    """The chip counts from 1 (NVIDIA's from 0); None: not said, or no number."""
 
 
 @dataclass(frozen=True)
@@ -215,6 +218,7 @@ class ConfigDb:
     hostname: str = ""
     hwsku: str = ""
     """The switch's name among those that SONiC knows; empty: not said."""
+    chip: Chip = UNKNOWN
     asn: int | None = None
     router_id: IPv4Address | None = None
     frrcfgd: bool = False

@@ -8,11 +8,10 @@ as there where the SAI says nothing. Ports that are down count as without groups
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fabriclab.vendors.sonic.read.chips import is_nvidia
+from fabriclab.vendors.sonic.read.chips import Chip
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, BufferPool, BufferProfile, Port
 
 _KIB = 1024
@@ -70,10 +69,7 @@ class _Chip:
     """What STATE_DB says of a chip."""
 
     generation: int
-
-    @property
-    def cell_bytes(self) -> int:
-        return {1: 96, 2: 144, 3: 144, 6: 256}.get(self.generation, 192)
+    cell_bytes: int
 
     @property
     def latency_bytes(self) -> int:
@@ -84,19 +80,9 @@ class _Chip:
         return 2 * self.latency_bytes - _KIB if port.lanes == _LARGEST_PIPE_LANES else self.latency_bytes
 
 
-def generation_of(hwsku: str) -> int | None:
-    """Return which Spectrum an NVIDIA switch has, 1 to 6, by the number in its hwsku; None for others."""
-    found = re.search(r"SN(\d)(\d)(\d)", hwsku) if is_nvidia(hwsku) else None
-    if found is None:
-        return None
-    if found[1] == "5":
-        return 5 if found[3] == "4" else 4
-    return {"2": 1, "3": 2, "4": 3, "6": 6}.get(found[1])
-
-
 def with_sizes(
     pools: Mapping[str, BufferPool],
-    hwsku: str,
+    switch_chip: Chip,
     ports: Mapping[str, Port],
     metres: Mapping[str, int],
     profiles: Mapping[str, BufferProfile],
@@ -106,11 +92,11 @@ def with_sizes(
 ) -> dict[str, BufferPool]:
     """Return the pools with the sizes that SONiC computes; unchanged where it cannot be known (another vendor's chip,
     no size of the memory)."""
-    generation, memory = generation_of(hwsku), pools.get("egress_lossless_pool")
+    generation, memory = switch_chip.spectrum, pools.get("egress_lossless_pool")
     missing = [pool for pool in pools.values() if pool.size is None]
     if generation is None or memory is None or memory.size is None or not missing:
         return dict(pools)
-    chip = _Chip(generation)
+    chip = _Chip(generation, switch_chip.cell_bytes)
     lossless = pools.get("ingress_lossless_pool")
     account = _Occupied(chip, ports, metres, profiles, pools, traffic, 0 if lossless is None else lossless.xoff)
     shared = account.count(bound)

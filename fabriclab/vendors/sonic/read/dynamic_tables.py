@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from fabriclab.vendors.sonic.read.chips import Chip
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, BufferPool, BufferProfile, Port
 from fabriclab.vendors.sonic.read.dynamic_pools import BoundMemory, Traffic, with_sizes
 from fabriclab.vendors.sonic.read.entries import Fields, Tables
@@ -21,11 +22,11 @@ def computed_sizes(
     profiles: Mapping[str, BufferProfile],
     groups: Sequence[BufferBinding],
     queues: Sequence[BufferBinding],
+    chip: Chip,
 ) -> dict[str, BufferPool]:
     """Return the pools, those without a size with the one that SONiC computes, which is noted."""
     bound = BoundMemory(groups, queues, tuple(_profiles_of_ports(tables)))
-    hwsku = tables.device("hwsku")
-    sized = with_sizes(pools, hwsku, ports, metres, profiles, bound, _traffic(tables), _percentages(tables))
+    sized = with_sizes(pools, chip, ports, metres, profiles, bound, _traffic(tables), _percentages(tables))
     found = [pool for pool in sized.values() if pool.computed]
     if found:
         sizes = ", ".join(f"{pool.name} {pool.size} B" for pool in found)

@@ -17,10 +17,10 @@ _LARGEST_VLAN = 4094
 
 
 def read_ports(tables: Tables) -> dict[str, Port]:
-    """Read PORT. Lanes, FEC, autonegotiation and the like are the transceiver's, and mean nothing to a lab."""
+    """Read PORT. FEC, autonegotiation and the like are the transceiver's, and mean nothing to a lab."""
     ports = {}
     for entry in tables.entries("PORT"):
-        fields = Fields(tables, entry)
+        fields, lanes = Fields(tables, entry), _lanes(entry.fields.get("lanes", ""))
         ports[entry.key] = Port(
             name=entry.key,
             speed_mbps=fields.number("speed", 1, _LARGEST_SPEED_MBPS, "Mbit/s"),
@@ -28,7 +28,8 @@ def read_ports(tables: Tables) -> dict[str, Port]:
             up=fields.choice("admin_status", ("up", "down")) == "up",
             role=fields.choice("role", ("Ext", "Int", "Inb", "Rec", "Dpc")) or "Ext",
             alias=fields.text("alias") or "",
-            lanes=_lanes(entry.fields.get("lanes", "")),
+            lanes=len(lanes),
+            first_lane=int(lanes[0]) if lanes and lanes[0].isdecimal() else None,
         )
         if "speed" not in fields:
             message = "missing; write the port's speed in Mbit/s, such as 100000"
@@ -36,10 +37,10 @@ def read_ports(tables: Tables) -> dict[str, Port]:
     return ports
 
 
-def _lanes(said: FieldValue) -> int:
-    """Return how many lanes of the chip a port has; which ones means nothing to a lab."""
+def _lanes(said: FieldValue) -> list[str]:
+    """Return the lanes of the chip that a port has."""
     words = said.split(",") if isinstance(said, str) else said
-    return sum(bool(word.strip()) for word in words)
+    return [word.strip() for word in words if word.strip()]
 
 
 def read_cables(tables: Tables, ports: Collection[str]) -> tuple[dict[str, int], dict[str, str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from fabriclab.lab.reading.files import MissingError, UnreadableError, read_named_file
 from fabriclab.lab.reading.problems import LabError, Mistake, Problems
 from fabriclab.vendors.sonic.read.bgp_tables import read_bgp
+from fabriclab.vendors.sonic.read.chips import chip_of
 from fabriclab.vendors.sonic.read.config_db import ConfigDb
 from fabriclab.vendors.sonic.read.dynamic_tables import DYNAMIC, computed_sizes
 from fabriclab.vendors.sonic.read.entries import Tables, TooManyProblemsError
@@ -107,12 +108,14 @@ def _read(tables: Tables) -> ConfigDb:
     schedulers, wreds, maps = qos.named("SCHEDULER", qos.scheduler), qos.named("WRED_PROFILE", qos.wred), qos.maps()
     lossless = qos.named("DEFAULT_LOSSLESS_BUFFER_PARAMETER", qos.lossless_defaults)
     groups, buffers = qos.buffer_bindings("BUFFER_PG", profiles), qos.buffer_bindings("BUFFER_QUEUE", profiles)
+    chip = chip_of(tables.device("hwsku"), tables.device("platform"))
     if tables.device("buffer_model") == DYNAMIC:
-        pools = computed_sizes(tables, pools, ports, metres, profiles, groups, buffers)
+        pools = computed_sizes(tables, pools, ports, metres, profiles, groups, buffers, chip)
     config = ConfigDb(
         file=tables.json.file,
         hostname=tables.device("hostname"),
         hwsku=tables.device("hwsku"),
+        chip=chip,
         asn=bgp.asn,
         router_id=bgp.router_id,
         frrcfgd=bgp.frrcfgd,
