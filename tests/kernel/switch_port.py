@@ -15,7 +15,7 @@ ECN, KEEP_NON_ECT, BY_DELAY = 1, 2, 4
 STORM_DROP, STORM_FORWARD = range(2)
 DROPS = ("queue_limit", "queue_pool", "ingress", "voq", "wred", "storm", "reset")
 MARKS = ("wred", "phantom")
-PACER, QCN = 18, 19
+PACER, QCN, SLICE = 18, 19, 20
 _NESTED = 0x8000
 _RTM_NEWQDISC, _RTM_NEWTCLASS = 36, 40
 _TCA_OPTIONS, _TCA_STATS2, _TCA_STATS_APP = 2, 7, 4
@@ -176,6 +176,10 @@ class Port:
     pacer: Pacer | None = None
     limiter: Limiter | None = None
     cell: int | None = None
+    slices: int | None = None
+    """Of the whole memory."""
+    slice: tuple[int, int] | None = None
+    """In, out."""
     pools: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     queues: Sequence[Queue] = ()
     groups: Sequence[Group] = ()
@@ -198,12 +202,15 @@ class Port:
             parts.append(attribute(PACER, self.pacer.pack()))
         if self.limiter:
             parts.append(attribute(QCN, self.limiter.pack()))
-        if self.cell is not None or self.pools:
+        if self.slice is not None:
+            parts.append(attribute(SLICE, bytes([*self.slice, 0, 0])))
+        if self.cell is not None or self.slices is not None or self.pools:
             pools = [
                 attribute(2, struct.pack("=QQII", size, headroom, index, 0))
                 for index, (size, headroom) in self.pools.items()
             ]
-            parts.append(nest(13, *([attribute(1, u32(self.cell))] if self.cell else []), *pools))
+            whole = [(kind, value) for kind, value in ((1, self.cell), (3, self.slices)) if value is not None]
+            parts.append(nest(13, *(attribute(kind, u32(value)) for kind, value in whole), *pools))
         return b"".join([*parts, *(queue.pack() for queue in self.queues), *(group.pack() for group in self.groups)])
 
 

@@ -140,6 +140,9 @@ def test_what_cannot_be_is_refused_by_name(boot: Boot) -> None:
         "queue 2: WRED min 2, max 1: min <= max <= 2^48": Port(queues=[Queue(2, wred=Wred(2, 1))]),
         "entry 5 of a map is 8: 0 to 7": Port(maps={8: [0, 1, 2, 3, 4, 8, 6, 7]}),
         "queue 1: pir 5 below cir 6": Port(queues=[Queue(1, cir=(6, 0), pir=(5, 0))]),
+        "3 slices of memory: 1, 2 or 4": Port(slices=3),
+        "slice 0, 1: the switch's memory has 1": Port(slice=(0, 1)),
+        "the switch's memory has 1 slices already": Port(slices=2),
         "a dynamic limit needs a pool": Port(queues=[Queue(0, Account(alpha_log=0, limit=UNLIMITED))]),
     }
     files = {f"bad-{number}": port.pack() for number, port in enumerate(bad.values())}

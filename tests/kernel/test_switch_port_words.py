@@ -75,6 +75,9 @@ PORTS = {
     "rate 1000000000bit cell 256 memory 0 32000000 memory 3 4000000 200000": Port(
         cell=256, pools={0: (32_000_000, 0), 3: (4_000_000, 200_000)}
     ),
+    "rate 1000000000bit cell 208 slices 4 memory 0 8000000 slice 2 1": Port(
+        cell=208, slices=4, pools={0: (8_000_000, 0)}, slice=(2, 1)
+    ),
     "rate 1000000000bit memory 1 9007199254740991": Port(pools={1: (2**53 - 1, 0)}),
     f"rate 1000000000bit dscp_to_tc {numbers(DSCP_TO_TC)} tc_to_queue {numbers(BACKWARDS)} tc_to_group {numbers(EIGHT)}"
     f" priority_to_queue {numbers(BACKWARDS)} priority_to_group 7,7,7,7,7,7,7,7": Port(maps=MAPS),
@@ -180,14 +183,19 @@ def compiled() -> tuple[str, Port]:
     pfc = plan.Pfc(
         priorities=(3,), quanta=1_000, watchdog=plan.Watchdog(detection_ns=200_000_000, restoration_ns=300_000_000)
     )
-    buffer = plan.SwitchPort(queues=queues, groups=(group,), maps=plan.QosMaps(tc_to_queue=BACKWARDS), pfc=pfc)
+    maps, where = plan.QosMaps(tc_to_queue=BACKWARDS), plan.Slice(into=0, out=1)
+    buffer = plan.SwitchPort(queues=queues, groups=(group,), maps=maps, pfc=pfc, slice=where)
     port = nodes.Port.model_construct(interface="DEV", rate_bps=GIGABIT, delay_ns=5_000, mtu=1_500, switch_port=buffer)
-    node = nodes.Node.model_construct(ports=(port,), switch=plan.Switch(profile="all", cell_bytes=1, pools=pools))
+    node = nodes.Node.model_construct(
+        ports=(port,), switch=plan.Switch(profile="all", cell_bytes=1, slices=2, pools=pools)
+    )
     return compile_switch_port(node, port, buffer), Port(
         delay_ns=5_000,
         maps={TC_TO_QUEUE_MAP: BACKWARDS},
         pfc=Pfc(1 << 3, 1_000, 0, 200_000_000, 300_000_000),
         cell=1,
+        slices=2,
+        slice=(0, 1),
         pools={0: (2_000_000, 0), 1: (1_000_000, 50_000)},
         queues=[
             Queue(1, Account(0, 2_000, alpha_log=-2), DWRR, FULL_WIRE, event=50_000),

@@ -11,7 +11,13 @@ from typing import Any
 import jinja2
 
 TEMPLATES = ("buffers.json.j2", "qos.json.j2")
-_ROLES = {"t1": "LeafRouter", "t0": "ToRRouter", "t2": "SpineRouter"}
+_ROLES = {
+    "t1": "LeafRouter",
+    "t0": "ToRRouter",
+    "t2": "SpineRouter",
+    "lt2": "LowerSpineRouter",
+    "ft2": "FabricSpineRouter",
+}
 
 Tables = dict[str, Any]
 
@@ -23,11 +29,15 @@ def hwskus(source: Path) -> Iterator[Path]:
             yield ports.parent
 
 
-def configuration(hwsku: Path, source: Path) -> Tables:
-    """Return the tables of a switch, with keys as CONFIG_DB has them."""
+def configuration(hwsku: Path, source: Path, role: str | None = None) -> Tables:
+    """Return the tables of a switch, with keys as CONFIG_DB has them.
+
+    `role`: t0, t1, ..., by which pools differ; None: the first of t1, t0, t2 that there are templates for.
+    """
     ports = _ports(hwsku / "port_config.ini")
-    roles = [role for role in _ROLES if (hwsku / f"buffers_defaults_{role}.j2").exists()]
-    metadata = {"hwsku": hwsku.name, "hostname": "sonic", "bgp_asn": "65100", "type": _ROLES[(roles or ["t1"])[0]]}
+    roles = [role] if role else [one for one in _ROLES if (hwsku / f"buffers_defaults_{one}.j2").exists()]
+    name = hwsku.parent.name if hwsku.name.isdecimal() else hwsku.name  # of a switch of several chips, one
+    metadata = {"hwsku": name, "hostname": "sonic", "bgp_asn": "65100", "type": _ROLES[(roles or ["t1"])[0]]}
     tables: Tables = {"DEVICE_METADATA": {"localhost": metadata}, "PORT": ports, "INTERFACE": {}, "BGP_NEIGHBOR": {}}
     for number, name in enumerate(ports):
         network = f"10.0.{2 * number // 256}"

@@ -29,6 +29,7 @@ from fabriclab.vendors.sonic.judge.switch import SwitchBuilder
 from fabriclab.vendors.sonic.judge.switch_rules import NOT_OF_FILES
 from fabriclab.vendors.sonic.lab import import_lab
 from fabriclab.vendors.sonic.read import parse_config_db
+from fabriclab.vendors.sonic.read.chips import UNKNOWN
 
 PLATFORMS = Path(__file__).parents[1] / "golden" / "sonic"
 ALSO = {
@@ -73,7 +74,7 @@ def test_every_finding_of_a_plan_has_a_rule() -> None:
 
 
 def test_nothing_is_found_where_nothing_is_wrong() -> None:
-    assert judge_config_db(SOUND.read_bytes(), "sound.json") == Judgement("sound.json", (), 5)
+    assert judge_config_db(SOUND.read_bytes(), "sound.json") == Judgement("sound.json", (), 5, chip=UNKNOWN.verdict)
 
 
 @pytest.mark.parametrize("name", TRAPS)
@@ -110,9 +111,10 @@ def test_static_th_on_a_dynamic_pool_is_how_shipped_templates_say_no_limit() -> 
 @pytest.mark.parametrize("platform", ["trident-2", "trident-3", "jericho-2", "export-trident-3", "export-jericho-2"])
 def test_files_of_platforms_have_no_errors(platform: str) -> None:
     """Trident 2's shipped lossless thresholds (alpha 1/8) are below its ECN threshold of 1 MiB as soon
-    as four ports are busy."""
+    as four ports are busy. Jericho 2's headroom is for frames that fill its cells of 256 B."""
     found = judge_config_db((PLATFORMS / f"{platform}.json").read_bytes(), platform).findings
-    assert [finding.rule for finding in found] == (["wred-above-xoff"] if platform == "trident-2" else [])
+    known = {"trident-2": ["wred-above-xoff"], "jericho-2": ["headroom-for-full-frames"]}
+    assert [finding.rule for finding in found] == known.get(platform, [])
 
 
 @pytest.mark.parametrize("platform", ["trident-2", "trident-3", "jericho-2"])
@@ -126,7 +128,8 @@ def test_it_judges_the_switch_that_an_import_makes(platform: str, tmp_path: Path
     for file, text in lab.files.items():
         (tmp_path / file).write_text(text)
     node = resolve_plan(parse_lab(tmp_path), {}).node(lab.name)
-    configured = SwitchBuilder(Bindings(parse_config_db(data, "c.json")), 1).build()
+    config = parse_config_db(data, "c.json")
+    configured = SwitchBuilder(Bindings(config), config.chip.cell_bytes).build()
     assert node.switch is not None
     assert configured.switch.pools == node.switch.pools
     assert {port.name: port.port for port in configured.ports} == {

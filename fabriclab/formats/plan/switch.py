@@ -175,7 +175,7 @@ class Pfc(Frozen):
 
 
 class Slice(Frozen):
-    """Which slice of the memory a frame is in: `into` of the port that it came in by OR `out` of the one it leaves by."""
+    """Which slice of the memory a frame is in: `into` of the port it came in by OR `out` of the one it leaves by."""
 
     into: int = 0
     out: int = 0
@@ -207,7 +207,7 @@ class Switch(Frozen):
     title: str = ""
     cell_bytes: int = 1
     slices: int = 1
-    """Equal parts of every pool: of chips with several memories. A limit is one slice's, what is reserved is in each."""
+    """Equal parts of every pool, of chips with several memories. A limit is one slice's; reserved is in each."""
     pools: tuple[Pool, ...] = ()
     """At most four."""
     notes: tuple[str, ...] = ()

@@ -58,8 +58,10 @@ class Memory:
         return min(own, shared) if shared else own
 
     def share_cells(self, account: Account, busy: int) -> Fraction:
-        """Return what an account holds beyond its reserved cells while `busy` alike are full: in slices, as many of them
-        in one as there are ports for it, and no more than its part of that one."""
+        """Return what an account holds beyond its reserved cells while `busy` alike are full.
+
+        Of a memory in slices: what it holds in one, which as many of them share as there are ports for it.
+        """
         busy = min(busy, self._most_in_a_slice)
         limit = None if account.limit_bytes is None else account.limit_bytes // self.cell_bytes
         return _share(None if account.pool is None else self.free_cells(account.pool), limit, account.alpha_log, busy)

@@ -93,11 +93,9 @@ class SwitchBuilder:
         return self._accounts.sides(pool)
 
     def _pool(self, name: str, pool: BufferPool, side: _Side) -> Pool:
-        return Pool(
-            name=name,
-            size_bytes=max(1, self._accounts.size_bytes(pool, side)),
-            headroom_bytes=pool.xoff if side == "ingress" else 0,
-        )
+        sizes = max(1, self._accounts.size_bytes(pool, side)), pool.xoff if side == "ingress" else 0
+        size, headroom = (bytes_ // self._cell_bytes * self._cell_bytes for bytes_ in sizes)
+        return Pool(name=name, size_bytes=max(1, size), headroom_bytes=headroom)
 
     def _port(self, port: Port) -> CheckedPort:
         maps, pfc = self._maps(port.name), self._pfc(port.name)

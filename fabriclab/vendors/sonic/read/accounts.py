@@ -159,9 +159,12 @@ class Accounts:
 
     def _size(self, pool: BufferPool, side: Side) -> tuple[int, list[str]]:
         """Return a pool's size in bytes, and in words what was taken off or added."""
-        if self._chip.holds == "free":
+        if self._chip.holds == "free" or (side == "egress" and self._is_clipped(pool)):
+            over = 0 if self._chip.holds == "free" else (pool.size or 0) - self._left()
+            less = f"less what the ingress pool does not leave, {over} B" if over else ""
             within = self._slices * self._reserved(pool, side, in_lab=True)
-            return (pool.size or 0) + within, [f"with what ports of the lab reserve, {within} B"] if within else []
+            more = f"with what ports of the lab reserve, {within} B" if within else ""
+            return (pool.size or 0) - over + within, [text for text in (less, more) if text]
         taken = self._taken(pool, side)
         again = (self._slices - 1) * self._reserved(pool, side, in_lab=True)
         size = (pool.size or 0) - sum(taken.values()) + again
@@ -177,16 +180,16 @@ class Accounts:
             shared = pool.xoff if self._chip.holds == "all" else 0
             queues = self._slices * self._queues_reserve() if self._chip.queues_take else 0
             taken = {_XOFF: shared, _OWN: self._own_headroom(pool), "what queues reserve": queues, **taken}
-        elif self._is_clipped(pool):
-            kept = self._reserved(pool, side, in_lab=True)
-            taken = {"what the ingress pool does not leave": max(0, (pool.size or 0) - self._left() - kept)}
         return {text: value for text, value in taken.items() if value}
 
     def _is_clipped(self, pool: BufferPool) -> bool:
-        """Return whether an egress pool has what the ingress pool leaves: where queues share it, not where each of them
-        may take all of it, and only the ingress side decides."""
-        profiles = self._config.profiles.values()
-        return self._chip.queues_take and any(one.pool == pool.name and one.dynamic_th is not None for one in profiles)
+        """Return whether an egress pool has what the ingress pool leaves, and no more.
+
+        Where queues share it; where each of them may take all of it, only the ingress side decides.
+        """
+        if not self._chip.queues_take or (pool.size or 0) < self._left():
+            return False
+        return any(one.pool == pool.name and one.dynamic_th is not None for one in self._config.profiles.values())
 
     def is_boundless(self, profile: BufferProfile, side: Side) -> bool:
         """Return whether a profile's queues may take more than there is, of a pool that is not all of the memory.

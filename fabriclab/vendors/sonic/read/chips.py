@@ -69,6 +69,7 @@ class Chip:
 
 _SOME_SPECTRUM = "Spectrum of unknown generation"
 _HARDWARE = "hardware that sonic-mgmt measured"
+_PAUSES = "hardware that sonic-mgmt measured, of pauses only"
 _FORMULA = "sonic-mgmt's formula, by which hardware is tested"
 _FOUR = Slices(4, 32, into=(0, 2, 2, 0), out=(0, 0, 1, 1))
 """Broadcom's SDK, soc_tomahawk_port_config_init: memory 0 has pipelines 0 and 3 to 0 and 1, memory 1 the same to 2 and
@@ -122,6 +123,14 @@ CHIPS = (
         checked=_HARDWARE,
     ),
     Chip("Tomahawk 6", _named("NH-4210", "Nokia-IXR7220-H6"), 420, queues_take=True, checked=_HARDWARE),
+    Chip("Jericho 2", _named("Arista-7800R3-48CQ"), 256, "without xoff", checked=_PAUSES),
+    Chip(
+        "Jericho 2C+",
+        _named("Arista-7280DR3A", "Arista-7800R3A", "Nokia-IXR7250E", "Nokia-IXR7250-X3B"),
+        256,
+        "without xoff",
+        checked=_PAUSES,
+    ),
     _spectrum("Spectrum", 96, "2", checked=_FORMULA),
     _spectrum("Spectrum-2", 144, "3", checked=_FORMULA),
     _spectrum("Spectrum-3", 144, "4", checked=_FORMULA),
