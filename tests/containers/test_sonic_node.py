@@ -12,6 +12,7 @@ from fake_commands import FakeCommands
 from ruamel.yaml import YAML
 
 from fabriclab.api.host_report import _image
+from fabriclab.engine.containers.deployment import Deployment
 from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.job import Interface, Job
 from fabriclab.engine.containers.node import NodeError
@@ -21,18 +22,22 @@ from fabriclab.engine.interrupt import Interrupt
 from fabriclab.vendors import SONIC_VS
 from fabriclab.vendors.sonic import container as sonic
 from fabriclab.vendors.sonic.container import (
-    SonicError,
     await_databases,
     devices,
-    link_of_port,
     missing_in_appl_db,
     missing_in_config_db,
     read_config,
+    routing_files,
+    start_routing,
+    static_routes,
     wrong_in_kernel,
 )
+from fabriclab.vendors.sonic.image.files import SonicError, link_of_port
+from fabriclab.vendors.sonic.image.releases import RELEASES
 
+BEFORE_MASTER, MASTER = RELEASES[-2:]
 TABLES: dict[str, Any] = {
-    "PORT": {"Ethernet0": {"speed": "40000", "mtu": "9100"}},
+    "PORT": {"Ethernet0": {"speed": 40000, "mtu": "9100", "lanes": "1"}},
     "INTERFACE": {"Ethernet0": {}, "Ethernet0|10.0.0.0/31": {}},
     "BUFFER_POOL": {"egress": {"size": "1000", "mode": "dynamic"}},
     "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,4"}},
@@ -63,6 +68,8 @@ LINKS: list[dict[str, Any]] = [
 ]
 INTERFACE = Interface("Ethernet0", "02:fa:00:00:00:01", 9100)
 LEAF = Container("leaf1", "0badcafe", "clab-x-leaf1")
+HWSKU = "/usr/share/sonic/device/x/y"
+PROBED = f"release=202511\nbranch=202511\nbuild_version=202511.7-a\nhwsku={HWSKU}\nprogram=bgpd\n"
 EXEC = ["docker", "exec", "--user", "0", "0badcafe"]
 
 
@@ -74,7 +81,10 @@ def test_config_db_holds_the_file() -> None:
     ("changed", "words"),
     [
         ({"BUFFER_POOL|egress": None}, "CONFIG_DB: BUFFER_POOL|egress is missing"),
-        ({"PORT|Ethernet0": {"speed": "40000"}}, "CONFIG_DB: PORT|Ethernet0|mtu is missing, the file has '9100'"),
+        (
+            {"PORT|Ethernet0": {"speed": "40000", "lanes": "1"}},
+            "CONFIG_DB: PORT|Ethernet0|mtu is missing, the file has '9100'",
+        ),
         (
             {"PORT_QOS_MAP|Ethernet0": {"pfc_enable": "3"}},
             "CONFIG_DB: PORT_QOS_MAP|Ethernet0|pfc_enable is '3', the file has '3,4'",
@@ -125,6 +135,13 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeCommands:
     return FakeCommands(tmp_path / "bin", monkeypatch)
 
 
+def said_by_supervisor(commands: FakeCommands, **states: str) -> None:
+    """Answer `supervisorctl status`: all that a switch needs runs, but what is said."""
+    found = dict.fromkeys((*MASTER.programs, "start.sh"), "RUNNING") | states
+    lines = [f"{name:<20} {state:<9} pid 12, uptime 0:00:10\n" for name, state in found.items() if state]
+    commands.answer([*EXEC, "sh", "-c", "supervisorctl status || true"], out="".join(lines))
+
+
 def redis(commands: FakeCommands, number: int, database: dict[str, dict[str, str]]) -> None:
     flat = {key: [word for pair in fields.items() for word in pair] for key, fields in database.items()}
     commands.answer([*EXEC, "redis-cli", "-n", str(number)], out=json.dumps(flat) + "\n")
@@ -134,11 +151,13 @@ def answer_well(commands: FakeCommands) -> None:
     redis(commands, 4, CONFIG_DB)
     redis(commands, 0, APPL_DB)
     commands.answer([*EXEC, "ip", "-j", "address", "show"], out=json.dumps(LINKS))
+    commands.answer([*EXEC, "sh", "-c"], out=PROBED)
+    said_by_supervisor(commands)
 
 
 def test_databases_that_hold_the_file_are_waited_for_no_longer(commands: FakeCommands) -> None:
     answer_well(commands)
-    await_databases(LEAF, TABLES, ["Ethernet0"], Interrupt())
+    await_databases(LEAF, BEFORE_MASTER, TABLES, ["Ethernet0"], Interrupt())
     asked = [call[call.index("-n") + 1] for call in commands.calls(*EXEC, "redis-cli")]
     assert asked == ["4", "0"]
 
@@ -154,7 +173,7 @@ def test_databases_that_never_hold_it_are_an_error(
     answer_well(commands)
     redis(commands, number, {})
     with pytest.raises(SonicError) as caught:
-        await_databases(LEAF, TABLES, ["Ethernet0"], Interrupt())
+        await_databases(LEAF, BEFORE_MASTER, TABLES, ["Ethernet0"], Interrupt())
     assert str(caught.value).startswith("leaf1: SONiC does not have what its config_db.json says") and words in str(
         caught.value
     )
@@ -162,18 +181,19 @@ def test_databases_that_never_hold_it_are_an_error(
 
 def test_a_database_that_does_not_answer_is_named(commands: FakeCommands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sonic, "_PATIENCE_S", 0.0)
+    answer_well(commands)
     commands.answer([*EXEC, "redis-cli"], err="Could not connect to Redis\n", status=1)
     with pytest.raises(SonicError, match="its databases do not answer: Could not connect to Redis"):
-        await_databases(LEAF, TABLES, ["Ethernet0"], Interrupt())
+        await_databases(LEAF, BEFORE_MASTER, TABLES, ["Ethernet0"], Interrupt())
     commands.answer([*EXEC, "redis-cli"], out="ERR unknown command\n")
     with pytest.raises(SonicError, match="redis-cli -n 4 answers 'ERR unknown command'"):
-        await_databases(LEAF, TABLES, ["Ethernet0"], Interrupt())
+        await_databases(LEAF, BEFORE_MASTER, TABLES, ["Ethernet0"], Interrupt())
 
 
 def test_an_interrupt_ends_the_wait(commands: FakeCommands) -> None:
     interrupt = Interrupt()
     interrupt.request()
-    await_databases(LEAF, TABLES, ["Ethernet0"], interrupt)
+    await_databases(LEAF, BEFORE_MASTER, TABLES, ["Ethernet0"], interrupt)
     assert commands.calls("docker", "exec") == []
 
 
@@ -188,6 +208,7 @@ def run(tmp_path: Path) -> tuple[Job, Path, Path, Path]:
             "bridge.batch",
             "tc.batch",
             "root/etc/frr/bgpd.conf",
+            "root/etc/frr/zebra.conf",
         ),
         directory / "traffic": ("trace.csv", "hosts.csv"),
         tools: ("replay", "sampler"),
@@ -216,23 +237,49 @@ def test_a_node_gets_traffic_control_and_nothing_that_sonic_does_itself(
         if path.endswith(("sysctl.conf", "ip.batch", "bridge.batch")) or path.startswith("/etc/")
     ]
     assert copied["/job/nodes/leaf1/links.batch"] == b"link set dev Ethernet0 address 02:fa:00:00:00:01\n"
-    (configured,) = commands.calls(*EXEC, "sh")
+    configured = commands.calls(*EXEC, "sh")[-1]
     assert configured[len(EXEC) :] == ["sh", "/job/configure.sh", "/job/nodes/leaf1", "Ethernet0", "eth1"]
-    # The databases first, the kernel last.
-    assert [call[5] for call in commands.calls(*EXEC)] == ["redis-cli", "redis-cli", "sh", "ip"]
+    # What the image is, its programs, then the databases, and the kernel last.
+    assert [call[5] for call in commands.calls(*EXEC)] == [
+        *("sh", "sh", "redis-cli", "redis-cli", "supervisorctl", "sh", "ip")
+    ]
+    assert commands.calls("docker", "exec", "--detach") == [
+        ["docker", "exec", "--detach", "--user", "0", "0badcafe", "supervisord"]
+    ]
 
 
 def test_a_node_that_refuses_is_named(commands: FakeCommands, run: tuple[Job, Path, Path, Path]) -> None:
     job, directory, tools, config = run
     answer_well(commands)
-    commands.answer([*EXEC, "sh"], err="switching the offloads of Ethernet0 off (ethtool) failed\n", status=1)
+    commands.answer(
+        [*EXEC, "sh", "/job/configure.sh"], err="switching the offloads of Ethernet0 off (ethtool) failed\n", status=1
+    )
     with pytest.raises(NodeError, match="configure leaf1: switching the offloads of Ethernet0 off"):
         sonic.prepare(LEAF, config, job, directory, tools, Interrupt())
-    commands.answer([*EXEC, "sh"])
+    commands.answer([*EXEC, "sh", "/job/configure.sh"])
     commands.answer([*EXEC, "ip", "-j", "address", "show"], out="[]")
     with pytest.raises(SonicError, match="leaf1: the kernel does not have what") as caught:
         sonic.prepare(LEAF, config, job, directory, tools, Interrupt())
     assert "Ethernet0: there is no such interface" in str(caught.value)
+
+
+def test_what_an_image_without_bgpcfgd_is_given_of_the_plan(run: tuple[Job, Path, Path, Path]) -> None:
+    files = run[1] / "nodes" / "leaf1"
+    assert routing_files(files) == {"/etc/frr/bgpd.conf": files / "root/etc/frr/bgpd.conf"}
+    (files / "ip.batch").write_text("address add 10.0.0.0/31 dev Ethernet0\nroute add 10.1.0.0/16 via 10.0.0.1\n")
+    assert static_routes(files) == "route add 10.1.0.0/16 via 10.0.0.1\n"
+
+
+def test_daemons_that_the_image_does_not_start(commands: FakeCommands, run: tuple[Job, Path, Path, Path]) -> None:
+    files = run[1] / "nodes" / "leaf1"
+    start_routing(LEAF, MASTER, files)
+    assert commands.calls(*EXEC) == []
+    (files / "root/etc/frr/bfdd.conf").write_text("")
+    start_routing(LEAF, BEFORE_MASTER, files)
+    assert [call[len(EXEC) :] for call in commands.calls(*EXEC)] == [
+        ["/usr/lib/frr/bfdd", "-A", "127.0.0.1", "-d"],
+        ["supervisorctl", "start", "bgpd"],
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{"])
@@ -251,21 +298,15 @@ topology:
 """
 
 
-def test_the_lab_s_own_file_is_not_given_away(tmp_path: Path) -> None:
-    """SONiC writes to what is bound there."""
+def test_the_configuration_is_not_bound(tmp_path: Path, commands: FakeCommands) -> None:
+    """start.sh moves a file onto where it would be; and Containerlab would start SONiC before it is there."""
     (tmp_path / "topology.clab.yml").write_text(TOPOLOGY)
-    (tmp_path / "leaf1.json").write_text("{}")
     leaf, host = read_containers(tmp_path / "topology.clab.yml")
     assert (leaf.kind, leaf.config, host.config) == ("sonic-vs", tmp_path.resolve() / "leaf1.json", None)
-    text = deployable(tmp_path / "topology.clab.yml", "fl1", (), tmp_path / "copies")
-    bound = YAML(typ="safe").load(text)["topology"]["nodes"]["leaf1"]["binds"]
-    copy, _, inside = bound[0].partition(":")
-    assert (
-        inside == "/etc/sonic/config_db.json"
-        and Path(copy).parent == tmp_path / "copies"
-        and Path(copy).read_text() == "{}"
-    )
-    assert bound[1] == "other:/x"
+    nodes = YAML(typ="safe").load(deployable(tmp_path / "topology.clab.yml", "fl1"))["topology"]["nodes"]
+    assert nodes["leaf1"]["binds"] == ["other:/x"]
+    (tmp_path / "run" / "machine").mkdir(parents=True)
+    assert "--skip-post-deploy" in Deployment(tmp_path / "topology.clab.yml", tmp_path / "run").deploy_argv()
 
 
 def test_where_the_image_comes_from_is_said(tmp_path: Path, commands: FakeCommands) -> None:

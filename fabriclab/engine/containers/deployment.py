@@ -13,7 +13,7 @@ from pathlib import Path
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.command import CommandError, run_command
 from fabriclab.engine.containers.docker import Container, containers_of, describe_containers, remove_containers
-from fabriclab.engine.containers.topology import deployable
+from fabriclab.engine.containers.topology import deployable, read_containers
 
 _DEPLOY_S = 600.0
 _DESTROY_S = 300.0
@@ -40,16 +40,17 @@ class Deployment:
                 f"{directory}: Docker mounts no directory with a colon in its path; --out names another one"
             )
         binds = [f"{self._rendezvous}:{_RENDEZVOUS}"]
-        self._topology.write_text(
-            deployable(topology, self.name, binds, self._topology.with_name("configurations"), nodes)
-        )
+        self._topology.write_text(deployable(topology, self.name, binds, nodes))
+        self._has_own = any(container.config is not None for container in read_containers(topology))
         self._directory = directory
         self._environment = {"CLAB_LABDIR_BASE": str(directory.resolve()), "CLAB_VERSION_CHECK": "disable"}
         self._guard: subprocess.Popen[bytes] | None = None
 
     def deploy_argv(self) -> list[str]:
         """Return the command that deploys the lab."""
-        return ["containerlab", "deploy", "--topo", str(self._topology), "--log-level", "warn"]
+        # A vendor's switch is started by us, when it has its configuration; Containerlab would start it before.
+        own = ["--skip-post-deploy"] if self._has_own else []
+        return ["containerlab", "deploy", "--topo", str(self._topology), "--log-level", "warn", *own]
 
     def destroy_argv(self) -> list[str]:
         """Return the command that destroys it."""

@@ -81,6 +81,11 @@ def run_in(container: Container, argv: Sequence[str], *, timeout_s: float = _QUI
     return run_command(exec_argv(container, argv), timeout_s=timeout_s)
 
 
+def start_in(container: Container, argv: Sequence[str]) -> None:
+    """Start a command in a container, and let it run there. Raises CommandError."""
+    run_command(["docker", "exec", "--detach", "--user", "0", container.identity, *argv], timeout_s=_QUICK_S)
+
+
 def copy_in(container: Container, files: dict[str, Path | bytes]) -> None:
     """Write files into a container, by absolute path: a host's file with its permissions, or a text.
 

@@ -6,7 +6,6 @@ Source: containerlab.dev/manual/nodes, "image", "privileged", "cap-add"; default
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,9 +74,8 @@ def _bound_config(layers: Sequence[Mapping[str, Any]], directory: Path) -> Path 
     """Return the file that the nearest layer binds to where a switch has its configuration."""
     for layer in layers:
         for bind in layer.get("binds") or ():
-            path, _, rest = str(bind).partition(":")
-            if rest.partition(":")[0] in _CONFIG_PATHS:
-                return directory / path
+            if _is_config(str(bind)):
+                return directory / str(bind).partition(":")[0]
     return None
 
 
@@ -85,7 +83,6 @@ def deployable(
     topology: Path,
     name: str,
     binds: Sequence[str] = (),
-    copies: Path | None = None,
     nodes: Collection[str] | None = None,
 ) -> str:
     """Return the text of the topology under another name, with what it says of the host's files made absolute. Raises
@@ -96,8 +93,8 @@ def deployable(
 
     `binds` (`host's path:node's path`) are for all nodes, beside the lab's own: Containerlab joins those of defaults,
     kinds, groups, nodes. The same lab may run twice on a host, so name and prefix can't stay; `containerlab destroy`
-    takes the name from the file only. Switches rewrite their configurations when they start: what is bound of these are
-    copies, in the directory `copies`.
+    takes the name from the file only. A switch's configuration is not bound: its vendor's `prepare` brings it in, as
+    the image takes it.
     """
     document = _load(topology)
     document["name"] = name
@@ -106,8 +103,8 @@ def deployable(
         for key in _HOST_PATHS:
             if key in layer:
                 layer[key] = _absolute(layer[key], topology.resolve().parent)
-        if copies is not None and "binds" in layer:
-            layer["binds"] = [_copied(str(bind), copies) for bind in layer["binds"]]
+        if layer.get("binds"):
+            layer["binds"] = [bind for bind in layer["binds"] if not _is_config(str(bind))]
     if nodes is not None:
         _leave_out(document["topology"], nodes)
     if binds:
@@ -164,14 +161,9 @@ def _idle_end(kept: object, number: int) -> object:
     return {"node": node, "interface": interface} if isinstance(kept, Mapping) else f"{node}:{interface}"
 
 
-def _copied(bind: str, copies: Path) -> str:
-    path, _, rest = bind.partition(":")
-    if rest.partition(":")[0] not in _CONFIG_PATHS or not Path(path).is_file():
-        return bind
-    copies.mkdir(parents=True, exist_ok=True)
-    copy = copies / f"{len(list(copies.iterdir()))}-{Path(path).name}"
-    shutil.copyfile(path, copy)
-    return f"{copy}:{rest}"
+def _is_config(bind: str) -> bool:
+    """Return whether a bind is a switch's configuration."""
+    return bind.partition(":")[2].partition(":")[0] in _CONFIG_PATHS
 
 
 def _layers(document: Mapping[str, Any]) -> Iterator[MutableMapping[str, Any]]:

@@ -16,5 +16,7 @@ for device; do
   step="switching the offloads of $device off (ethtool)"
   ethtool -K "$device" tx off tso off gso off gro off
 done
+step=route.batch
+if [ -e "$directory/$step" ]; then ip -batch "$directory/$step"; fi
 step=tc.batch
 if [ -e "$directory/$step" ]; then tc -batch "$directory/$step"; fi

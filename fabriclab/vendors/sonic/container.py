@@ -1,5 +1,5 @@
-"""docker-sonic-vs in a lab: whether its databases and its kernel have what its config_db.json says, and its ports made
-ready for qdiscs.
+"""docker-sonic-vs in a lab: it is started with its config_db.json, its databases and its kernel are compared with that
+file, and its ports made ready for qdiscs.
 
 SONiC configures itself: the engine waits until CONFIG_DB and APPL_DB hold the file, compares the kernel's addresses
 with it, and puts traffic control where packets leave, on the TAP devices `EthernetN` that syncd connects with
@@ -9,19 +9,20 @@ Containerlab's `ethM` (sonic-sairedis, vslib/HostInterfaceInfo.cpp; sonic-swss-c
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.collect import JOB
 from fabriclab.engine.containers.command import CommandError
 from fabriclab.engine.containers.docker import Container, copy_in, run_in
 from fabriclab.engine.containers.job import Interface, Job
 from fabriclab.engine.containers.node import CONFIGURE_S, CONFIGURE_SCRIPT, NodeError, node_content
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.vendors.sonic.image.boot import examine, not_started, start
+from fabriclab.vendors.sonic.image.files import SonicError, link_of_port, stored_text
+from fabriclab.vendors.sonic.image.releases import Release
 
 Database = dict[str, dict[str, str]]
 """Fields by key."""
@@ -35,27 +36,28 @@ _PATIENCE_S = 240.0
 """Booting: syncd, orchagent and the managers start one after the other, some tens of seconds on an idle host."""
 _INTERVAL_S = 1.0
 _SHOWN = 8
-_LANES = 4
-_ETHERNET = re.compile(r"Ethernet([0-9]+)")
+_FRR = "/etc/frr"
 _BUFFERS = {"BUFFER_POOL": "BUFFER_POOL_TABLE", "BUFFER_PROFILE": "BUFFER_PROFILE_TABLE"}
 
 
-class SonicError(EngineError):
-    """A SONiC node is not what its file says; the text names node, database and what differs."""
-
-
 def prepare(container: Container, config: Path, job: Job, directory: Path, tools: Path, interrupt: Interrupt) -> None:
-    """Wait until SONiC is what its configuration says, and put traffic control on its ports.
+    """Start SONiC, wait until it is what its configuration says, and put traffic control on its ports.
 
     Raises NodeError, SonicError.
     """
     node = container.node
     interfaces = job.interfaces[node]
-    tables = read_config(config)
-    await_databases(container, tables, [interface.name for interface in interfaces], interrupt)
-    if interrupt.requested:
-        return
+    ports = [interface.name for interface in interfaces]
     files = directory / job.files[node]
+    image = examine(container)
+    try:
+        tables = start(container, image, read_config(config), ports, routing_files(files))
+        await_databases(container, image.release, tables, ports, interrupt)
+        if interrupt.requested:
+            return
+        start_routing(container, image.release, files)
+    except CommandError as error:
+        raise SonicError(f"{node}: {error.said or error}") from error
     inside = f"{JOB}/{job.files[node]}"
     content = node_content(directory, files, tools, interfaces, job.samplers.get(node))
     # SONiC's addresses, routes and daemons are its own.
@@ -66,6 +68,8 @@ def prepare(container: Container, config: Path, job: Job, directory: Path, tools
         *(path for path in content if path.startswith("/etc/")),
     ]
     content = {path: source for path, source in content.items() if path not in own}
+    if not image.release.bgpcfgd:
+        content[f"{inside}/route.batch"] = static_routes(files).encode()
     content |= {
         CONFIGURE_SCRIPT: Path(__file__).with_name("configure.sh"),
         f"{inside}/links.batch": links_batch(interfaces).encode(),
@@ -89,16 +93,43 @@ def read_config(path: Path) -> dict[str, Any]:
     return tables
 
 
-def await_databases(
-    container: Container, tables: Mapping[str, Any], ports: Sequence[str], interrupt: Interrupt
-) -> None:
-    """Wait until the node's CONFIG_DB and APPL_DB hold what the file says.
+def routing_files(files: Path) -> dict[str, Path]:
+    """Return FRR's files of a node's plan by their paths in the node; zebra's is the image's own."""
+    root = files / "root"
+    found = sorted((root / _FRR.lstrip("/")).glob("*.conf"))
+    return {f"{_FRR}/{path.name}": path for path in found if path.name != "zebra.conf"}
 
-    Raises SonicError after a while, with what is missing.
+
+def static_routes(files: Path) -> str:
+    """Return the `ip -batch` lines of a node's plan that are routes: bgpcfgd would make them of STATIC_ROUTE."""
+    path = files / "ip.batch"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return "".join(f"{line}\n" for line in lines if line.startswith("route "))
+
+
+def start_routing(container: Container, release: Release, files: Path) -> None:
+    """Start the routing daemons of a node's plan that the image's start.sh does not start. Raises CommandError."""
+    wanted = [path.rpartition("/")[2].removesuffix(".conf") for path in routing_files(files)]
+    if release.starts_bgpd or not wanted:
+        return
+    for daemon in wanted:
+        # supervisord knows bgpd; bfdd is in the image, too.
+        if daemon == "bgpd":
+            run_in(container, ["supervisorctl", "start", daemon])
+        else:
+            run_in(container, [f"/usr/lib/frr/{daemon}", "-A", "127.0.0.1", "-d"])
+
+
+def await_databases(
+    container: Container, release: Release, tables: Mapping[str, Any], ports: Sequence[str], interrupt: Interrupt
+) -> None:
+    """Wait until the node's programs run, and its CONFIG_DB and APPL_DB hold what the file says.
+
+    Raises SonicError after a while, with what is missing, or as soon as a program has ended; CommandError.
     """
     began = time.monotonic()
     while not interrupt.requested:
-        missing = _missing(container, tables, ports)
+        missing = not_started(container, release) or _missing(container, tables, ports)
         if not missing:
             return
         if time.monotonic() - began > _PATIENCE_S:
@@ -142,9 +173,7 @@ def missing_in_config_db(tables: Mapping[str, Any], database: Database) -> list[
                 missing.append(f"CONFIG_DB: {table}|{key} is missing")
                 continue
             for name, value in fields.items() if isinstance(fields, dict) else ():
-                stored, wanted = (
-                    (found.get(f"{name}@"), ",".join(value)) if isinstance(value, list) else (found.get(name), value)
-                )
+                stored, wanted = found.get(f"{name}@" if isinstance(value, list) else name), stored_text(value)
                 if stored != wanted:
                     has = "is missing" if stored is None else f"is {stored!r}"
                     missing.append(f"CONFIG_DB: {table}|{key}|{name} {has}, the file has {wanted!r}")
@@ -203,12 +232,6 @@ def wrong_in_kernel(
         if "UP" not in link.get("flags", ()):
             wrong.append(f"{interface.name}: it is down (PORT|{interface.name}|admin_status)")
     return wrong
-
-
-def link_of_port(port: str) -> str | None:
-    """Return Containerlab's interface of a port, `ethM` of `EthernetN`; None for any other name."""
-    match = _ETHERNET.fullmatch(port)
-    return None if match is None or int(match[1]) % _LANES else f"eth{int(match[1]) // _LANES + 1}"
 
 
 def links_batch(interfaces: Sequence[Interface]) -> str:
