@@ -209,6 +209,7 @@ READS_ITSELF = {
     "lab/reading/files.py": "the one place",
     "lab/switch/profile.py": "the profiles that come with fabriclab",
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",
+    "vendors/sonic/image/boot.py": "a script of the package",
     "vendors/sonic/container.py": "a lab that was read and checked",
     "vendors/sonic/read/source_text.py": "an archive that was read",
     "api/beginning.py": "the labs that come with fabriclab",

@@ -107,8 +107,7 @@ struct switch_change {
 	struct netlink_ext_ack *extack;
 	struct switch_port_config config;
 	struct switch_pool pool[TC_SWITCH_POOLS];	/* of each slice */
-	u32 cell_bytes;
-	u32 slices;
+	u32 cell_bytes, slices;
 };
 
 #define switch_refuse(change, format, ...)						\
