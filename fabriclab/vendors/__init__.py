@@ -50,8 +50,9 @@ class Vendor:
 
 SONIC_VS = NodeKind(
     name="sonic-vs",
-    # platform/vs/docker-sonic-vs/start.sh of sonic-buildimage
-    config_paths=("/etc/sonic/config_db.json", "/var/sonic/config_db.json"),
+    # platform/vs/docker-sonic-vs/start.sh of sonic-buildimage: master reads the first one; what is bound to the second
+    # keeps every release from starting, where Containerlab alone deploys it.
+    config_paths=("/var/sonic/config_db.json", "/etc/sonic/config_db.json"),
     image="docker-sonic-vs",
     guide="images/sonic/README.md",
 )

@@ -88,7 +88,7 @@ def test_a_mistyped_nodes_is_the_one_thing_said(name: str, tmp_path: Path) -> No
 
 def test_a_sonic_switch_without_links(tmp_path: Path) -> None:
     """Before: an IndexError, for a profile of no port has no first one."""
-    spare = "    spare: {group: leaf, binds: ['leaf1.json:/etc/sonic/config_db.json']}\n"
+    spare = "    spare: {group: leaf, binds: ['leaf1.json:/var/sonic/config_db.json']}\n"
     with pytest.raises(
         LabError, match=r"topology\.nodes\.spare: has no link; add one below topology\.links or remove the node"
     ):

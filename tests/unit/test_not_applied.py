@@ -153,7 +153,7 @@ def test_other_binds_of_a_sonic_switch_are_listed(tmp_path: Path) -> None:
         (tmp_path / file.name).write_bytes(file.read_bytes())
     topology = tmp_path / "topology.clab.yml"
     text = topology.read_text().replace(
-        "'leaf1.json:/etc/sonic/config_db.json'", "'leaf1.json:/etc/sonic/config_db.json', 'x.conf:/etc/frr/frr.conf'"
+        "'leaf1.json:/var/sonic/config_db.json'", "'leaf1.json:/etc/sonic/config_db.json', 'x.conf:/etc/frr/frr.conf'"
     )
     topology.write_text(text)
     line = next(number for number, line in enumerate(text.splitlines(), 1) if "x.conf" in line)

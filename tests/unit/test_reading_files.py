@@ -119,8 +119,8 @@ def test_a_name_that_leads_out_is_refused_with_its_line(file: str, target: str, 
         .replace(file, quoted)
     )
     if file == "leaf1.json":
-        bind = f'["{quoted[1:-1]}:/etc/sonic/config_db.json"]'
-        written.write_text(text.replace("['leaf1.json:/etc/sonic/config_db.json']", bind))
+        bind = f'["{quoted[1:-1]}:/var/sonic/config_db.json"]'
+        written.write_text(text.replace("['leaf1.json:/var/sonic/config_db.json']", bind))
     with pytest.raises(LabError) as caught:
         parse_lab(tmp_path / "lab")
     (said,) = [
@@ -211,6 +211,7 @@ READS_ITSELF = {
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",
     "vendors/sonic/image/boot.py": "a script of the package",
     "vendors/sonic/container.py": "a lab that was read and checked",
+    "vendors/sonic/image/boot.py": "a script that comes with fabriclab",
     "vendors/sonic/read/source_text.py": "an archive that was read",
     "api/beginning.py": "the labs that come with fabriclab",
     "api/bundles.py": "run directories",

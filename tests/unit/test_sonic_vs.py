@@ -208,7 +208,7 @@ def test_a_session_with_somebody_else(tmp_path: Path) -> None:
     [
         (
             "{kind: sonic-vs}",
-            "topology.nodes.leaf1.binds: no config_db.json; write binds: ['leaf1.json:/etc/sonic/config_db.json']",
+            "topology.nodes.leaf1.binds: no config_db.json; write binds: ['leaf1.json:/var/sonic/config_db.json']",
         ),
         ("{kind: sonic-vs, binds: ['no.json:/etc/sonic/config_db.json']}", "'no.json': no such file"),
         ("{kind: sonic-vs, binds: ['bad.json:/var/sonic/config_db.json']}", "bad.json:1: the file ends within a value"),
