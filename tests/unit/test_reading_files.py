@@ -209,7 +209,7 @@ READS_ITSELF = {
     "lab/reading/files.py": "the one place",
     "lab/switch/profile.py": "the profiles that come with fabriclab",
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",
-    "vendors/sonic/image/boot.py": "a script of the package",
+    "vendors/sonic/commands/baseline.py": "a list that a check wrote",
     "vendors/sonic/container.py": "a lab that was read and checked",
     "vendors/sonic/image/boot.py": "a script that comes with fabriclab",
     "vendors/sonic/read/source_text.py": "an archive that was read",

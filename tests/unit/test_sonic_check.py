@@ -116,7 +116,7 @@ def test_files_of_platforms_have_no_errors(platform: str) -> None:
     as four ports are busy. Jericho 2's headroom is for frames that fill its cells of 256 B. Labs have cables of 0 m."""
     found = judge_config_db((PLATFORMS / f"{platform}.json").read_bytes(), platform).findings
     known = {"trident-2": ["wred-above-xoff"], "jericho-2": ["headroom-for-full-frames"]}
-    known |= dict.fromkeys(("export-trident-3", "export-jericho-2"), ["cable-length-missing"])
+    known |= {key: ["cable-length-missing"] for key in ("export-trident-3", "export-jericho-2")}
     assert [finding.rule for finding in found] == known.get(platform, [])
 
 

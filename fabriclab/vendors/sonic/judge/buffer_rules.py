@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.finding import Severity
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.resolve.switch.headroom import cells
 from fabriclab.resolve.switch.notes import size
@@ -112,7 +113,9 @@ def memory(bindings: Bindings) -> Iterator[SonicFinding]:
                 ("BUFFER_POOL", pool.name, "size"),
                 "thresholds are shares of memory that is not there: none acts",
             )
-            yield finding("pool-above-memory", path, f"{pool.size} B", f"above {what}, {most} B", fate, "write less")
+            severity: Severity = "error" if config.chip.memory_bytes else "warning"
+            bound = f"above {what}, {most} B"
+            yield finding("pool-above-memory", path, f"{pool.size} B", bound, fate, "write less", severity=severity)
 
 
 def reserved(bindings: Bindings, cell_bytes: int) -> Iterator[SonicFinding]:

@@ -73,12 +73,11 @@ def down_in_use(bindings: Bindings) -> Iterator[SonicFinding]:
         if port.up or port.name not in used:
             continue
         written = entries(config, "PORT").get(port.name, {}).get("admin_status")
-        bound = f"down, while the port {used[port.name]}"
-        if written is None:
-            bound = f"not there, which is down, while the port {used[port.name]}"
+        how = "not written, which means down" if written is None else "down"
+        bound = f"{how}, while the port {used[port.name]}"
         fate = "nothing passes there"
         path = ("PORT", port.name, "admin_status")
-        yield finding("port-down-in-use", path, written, bound, fate, "write up, or take the rest away", (port.name,))
+        yield finding("port-down-in-use", path, None, bound, fate, "write up, or take the rest away", (port.name,))
 
 
 def _uses(config: ConfigDb) -> dict[str, str]:
@@ -106,7 +105,7 @@ def channels(bindings: Bindings) -> Iterator[SonicFinding]:
             yield finding("channel-without-links", (*path, "min_links"), least, bound, fate, "write fewer, or a member")
         if not channel.up and used:
             bound, fate = "down, while it has an address", "nothing passes there"
-            yield finding("port-down-in-use", (*path, "admin_status"), "down", bound, fate, "write up")
+            yield finding("port-down-in-use", (*path, "admin_status"), None, bound, fate, "write up")
         yield from _members(bindings.config, channel.name, channel.members, channel.mtu)
 
 
