@@ -39,7 +39,7 @@ PORTS = ["Ethernet0", "Ethernet8"]
 
 
 def test_ports_without_a_link_are_left_out() -> None:
-    """vslib finds no interface behind them, and orchagent ends."""
+    """vslib finds no interface behind them: they would be up, and lead nowhere."""
     cut, out = tables_for_image(TABLES, PORTS)
     assert out == ("Ethernet4",)
     assert cut == {
