@@ -239,9 +239,9 @@ def test_a_node_gets_traffic_control_and_nothing_that_sonic_does_itself(
     assert copied["/job/nodes/leaf1/links.batch"] == b"link set dev Ethernet0 address 02:fa:00:00:00:01\n"
     configured = commands.calls(*EXEC, "sh")[-1]
     assert configured[len(EXEC) :] == ["sh", "/job/configure.sh", "/job/nodes/leaf1", "Ethernet0", "eth1"]
-    # What the image is, its programs, then the databases, and the kernel last.
+    # What the image is, its links, its programs, then the databases, and the kernel last.
     assert [call[5] for call in commands.calls(*EXEC)] == [
-        *("sh", "sh", "redis-cli", "redis-cli", "supervisorctl", "sh", "ip")
+        *("sh", "sh", "sh", "redis-cli", "redis-cli", "supervisorctl", "sh", "ip")
     ]
     assert commands.calls("docker", "exec", "--detach") == [
         ["docker", "exec", "--detach", "--user", "0", "0badcafe", "supervisord"]

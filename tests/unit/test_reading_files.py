@@ -211,7 +211,6 @@ READS_ITSELF = {
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",
     "vendors/sonic/commands/baseline.py": "a list that a check wrote",
     "vendors/sonic/container.py": "a lab that was read and checked",
-    "vendors/sonic/image/boot.py": "a script that comes with fabriclab",
     "vendors/sonic/read/source_text.py": "an archive that was read",
     "api/beginning.py": "the labs that come with fabriclab",
     "api/bundles.py": "run directories",

@@ -11,7 +11,7 @@ from typing import Any
 
 from fabriclab.engine.containers.command import CommandError
 from fabriclab.engine.containers.docker import Container, copy_in, run_in, start_in
-from fabriclab.vendors.sonic.image.files import SonicError, port_lists, tables_for_image
+from fabriclab.vendors.sonic.image.files import SonicError, link_of_port, port_lists, tables_for_image
 from fabriclab.vendors.sonic.image.releases import RELEASES, SUPERVISORD_CONF, Release, release_of
 
 GUIDE = "images/sonic/README.md"
@@ -86,6 +86,8 @@ def start(
         image.require(container.node, ["frrcfgd"])
         run_in(container, ["sed", "-i", "s,^command=/usr/local/bin/bgpcfgd$,command=frrcfgd,", SUPERVISORD_CONF])
     copy_in(container, content)
+    links = [link for port in ports if (link := link_of_port(port)) is not None]
+    run_in(container, ["sh", "-c", (_HERE / "links.sh").read_text(), "links.sh", *links])
     start_in(container, ["supervisord"])
     return cut
 

@@ -39,9 +39,9 @@ def stored_text(value: object) -> str:
 def tables_for_image(tables: Tables, ports: Sequence[str]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the tables without the ports that have no link here (`ports` have one), and the names of these.
 
-    vslib looks for a host interface behind each port of CONFIG_DB, and orchagent ends where there is none. So does
-    start.sh with its own list: what has no `ethN` is left out. Numbers become the texts that CONFIG_DB holds, for
-    sonic-cfggen cannot join a list of numbers.
+    Where vslib finds no host interface behind a port, its TAP is up and leads nowhere, with an address whose network
+    BGP announces. start.sh does the same with its own list: what has no `ethN` is left out. Numbers become the texts
+    that CONFIG_DB holds, for sonic-cfggen cannot join a list of numbers.
     """
     out = frozenset(name for name in _entries(tables.get("PORT")) if name not in ports)
     cut: dict[str, Any] = {}

@@ -39,7 +39,7 @@ class Release:
     @property
     def programs(self) -> tuple[str, ...]:
         """All of supervisord's programs without which a switch is none, and that start by themselves."""
-        return (*self.by_start_sh, *(("zebra", "bgpd", "bgpcfgd") if self.starts_bgpd else ()))
+        return (*self.by_start_sh, *(_LATER if self.starts_bgpd else ()))
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -49,6 +49,8 @@ class Release:
 
 SUPERVISORD_CONF = "/etc/supervisor/conf.d/supervisord.conf"
 _BY_START_SH = ("redis-server", "syncd", "portsyncd", "orchagent", "portmgrd", "intfmgrd", "buffermgrd")
+_LATER = ("dependent-startup", "zebra", "bgpd", "bgpcfgd")
+"""When start.sh has ended, by supervisord's listener supervisord_dependent_startup."""
 _FILES = (
     *("supervisord", "supervisorctl", SUPERVISORD_CONF, "/usr/bin/start.sh", "/usr/bin/configdb-load.sh"),
     *("sonic-cfggen", "redis-server", "redis-cli", "syncd", "orchagent", "portsyncd"),
