@@ -210,6 +210,7 @@ READS_ITSELF = {
     "lab/switch/profile.py": "the profiles that come with fabriclab",
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",
     "vendors/sonic/commands/baseline.py": "a list that a check wrote",
+    "vendors/sonic/image/boot.py": "a script that comes with fabriclab",
     "vendors/sonic/container.py": "a lab that was read and checked",
     "vendors/sonic/read/source_text.py": "an archive that was read",
     "api/beginning.py": "the labs that come with fabriclab",

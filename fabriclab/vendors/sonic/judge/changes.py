@@ -18,7 +18,7 @@ _PPM_A_PER_CENT = 10_000
 
 
 class Fact(NamedTuple):
-    """Of what something is said; of queues and groups, `what` has a place for their numbers."""
+    """That of which something is said; of queues and groups, `what` has a place for their numbers."""
 
     port: str
     """Empty: the switch."""
