@@ -23,11 +23,29 @@ def check(
         Literal["error", "warning"], typer.Option(help="The least that makes the exit status 1.")
     ] = "error",
     output: Annotated[
-        Literal["text", "json", "junit"], typer.Option("--format", help="What goes to the output.")
+        Literal["text", "json", "junit", "sarif"], typer.Option("--format", help="What goes to the output.")
     ] = "text",
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write JUnit XML there, too.", show_default=False)
     ] = None,
+    sarif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write SARIF 2.1.0 there, too.", show_default=False)
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Findings that are known: they are counted, not told, and fail nothing.",
+            show_default=False,
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what is found now as known.", show_default=False)
+    ] = None,
+    diff: Annotated[
+        bool,
+        typer.Option("--diff", help="Of two files, OLD and NEW: what the change changes, and what it brings."),
+    ] = False,
     rules: Rules = None,
     ignore: Annotated[
         list[str] | None,
@@ -51,6 +69,8 @@ def check(
 
       fabriclab sonic check configs/*/config_db.json --fail-on warning --junit sonic.xml
 
+      fabriclab sonic check --diff running.json config_db.json
+
       fabriclab sonic check config_db.json --ignore wred-above-xoff,headroom-for-full-frames
     """
     with waiting("loading"):
@@ -61,5 +81,6 @@ def check(
             judging.list_rules()
             return
         asked = tuple(rules or ()), tuple(ignore or ())
-        options = judging.Options(fail_on, output, junit, *asked, cell, chip, yang_dir)
+        kept = sarif, baseline, write_baseline, diff
+        options = judging.Options(fail_on, output, junit, *kept, *asked, cell, chip, yang_dir)
         raise typer.Exit(judging.check(files or [], options))

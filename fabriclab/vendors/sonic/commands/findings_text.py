@@ -59,11 +59,12 @@ def _counts(judgement: Judgement) -> dict[str, int]:
 
 def as_json(judgements: Sequence[Judgement]) -> str:
     """Return everything that was found as one document."""
-    document = {"format": FORMAT, "files": [_document(each) for each in judgements]}
+    document = {"format": FORMAT, "files": [as_document(each) for each in judgements]}
     return json.dumps(document, indent=2) + "\n"
 
 
-def _document(judgement: Judgement) -> dict[str, object]:
+def as_document(judgement: Judgement) -> dict[str, object]:
+    """Return what was found in a file as JSON has it."""
     return {
         "file": judgement.file,
         "ports": judgement.ports,

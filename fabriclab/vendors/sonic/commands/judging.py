@@ -8,14 +8,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from fabriclab.cli.host.failure import FAILED, OK, BadInputError
+from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
 from fabriclab.cli.text.junit import junit_xml, write_junit
 from fabriclab.engine.yanglint import validate
+from fabriclab.files import write_all
 from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.units import UnitError, parse_size
+from fabriclab.vendors.sonic.commands.baseline import compared, write_baseline
 from fabriclab.vendors.sonic.commands.chip_option import parse_chip
+from fabriclab.vendors.sonic.commands.diff import diff_json, diff_text, difference
 from fabriclab.vendors.sonic.commands.files import check_yang_directory
 from fabriclab.vendors.sonic.commands.findings_text import as_json, as_text, junit_cases, rules_text
+from fabriclab.vendors.sonic.commands.sarif import as_sarif
 from fabriclab.vendors.sonic.export import yang_data
 from fabriclab.vendors.sonic.export.yang_qos import qos_tables
 from fabriclab.vendors.sonic.judge import RULES, Judgement, SonicFinding, judge_config_db
@@ -32,8 +36,12 @@ class Options:
     """The options of `fabriclab sonic check`."""
 
     fail_on: Literal["error", "warning"]
-    output: Literal["text", "json", "junit"]
+    output: Literal["text", "json", "junit", "sarif"]
     junit: Path | None
+    sarif: Path | None
+    baseline: Path | None
+    write_baseline: Path | None
+    diff: bool
     rules: tuple[str, ...]
     ignore: tuple[str, ...]
     cell: str | None
@@ -55,14 +63,49 @@ def check(files: Sequence[Path], options: Options) -> int:
     cell_bytes, chip = _cell_bytes(options.cell), parse_chip(options.chip)
     judgements = [_kept(_judge(file, cell_bytes, chip, options.yang_directory), wanted) for file in files]
     failing = ("error", "warning") if options.fail_on == "warning" else ("error",)
-    cases = junit_cases(judgements, tuple(RULES[name] for name in wanted), failing)
-    if options.output == "junit":
-        sys.stdout.write(junit_xml(_SUITE, cases))
+    if options.write_baseline is not None:
+        write_baseline(options.write_baseline, judgements)
+    if options.diff:
+        judgements = [_told_diff(files, judgements, chip, options)]
     else:
-        sys.stdout.write(as_json(judgements) if options.output == "json" else as_text(judgements))
+        judgements = _told(judgements, wanted, failing, options)
+    return FAILED if any(one.severity in failing for each in judgements for one in each.findings) else OK
+
+
+def _told(
+    judgements: list[Judgement], wanted: tuple[str, ...], failing: tuple[str, ...], options: Options
+) -> list[Judgement]:
+    """Tell what was found, and return what counts for the exit status."""
+    known = None if options.baseline is None else compared(options.baseline, judgements)
+    judgements = judgements if known is None else list(known.judgements)
+    cases = junit_cases(judgements, tuple(RULES[name] for name in wanted), failing)
+    texts = {
+        "text": lambda: as_text(judgements),
+        "json": lambda: as_json(judgements),
+        "junit": lambda: junit_xml(_SUITE, cases),
+        "sarif": lambda: as_sarif(judgements),
+    }
+    sys.stdout.write(texts[options.output]())
     if options.junit is not None:
         write_junit(options.junit, _SUITE, cases)
-    return FAILED if any(one.severity in failing for each in judgements for one in each.findings) else OK
+    if options.sarif is not None:
+        write_all({options.sarif: as_sarif(judgements)})
+    if known is not None:
+        say(f"{options.baseline}: {known.known} known finding{'' if known.known == 1 else 's'} not told")
+        for one in known.gone:
+            say(f"  no longer there: {one}")
+    return judgements
+
+
+def _told_diff(files: Sequence[Path], judgements: list[Judgement], chip: Chip | None, options: Options) -> Judgement:
+    if len(files) != 2:
+        raise BadInputError(f"--diff: two files are compared, the old one and the new one; {len(files)} are given")
+    if options.output not in ("text", "json") or options.baseline is not None:
+        raise BadInputError("--diff: is told as text or json, and without --baseline: the old file is what is known")
+    data = read_bytes(files[0]), read_bytes(files[1])
+    one = difference((files[0], files[1]), data, judgements, chip)
+    sys.stdout.write(diff_json(one) if options.output == "json" else diff_text(one))
+    return one.new
 
 
 def _wanted(options: Options) -> tuple[str, ...]:

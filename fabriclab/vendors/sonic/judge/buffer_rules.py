@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fabriclab.formats.classes import QUEUES
+from fabriclab.formats.finding import Severity
 from fabriclab.lab.reading.problems import Problems
 from fabriclab.resolve.switch.headroom import cells
 from fabriclab.resolve.switch.notes import size
@@ -19,6 +20,9 @@ from fabriclab.vendors.sonic.judge.switch import group_profiles
 from fabriclab.vendors.sonic.judge.text_rules import entries
 from fabriclab.vendors.sonic.read.accounts import UNSHARED, Accounts
 from fabriclab.vendors.sonic.read.config_db import BufferBinding, BufferPool, BufferProfile
+
+_FAR_ABOVE = 2
+"""Egress pools of shipped configurations are at most 1.2 times what can come in."""
 
 
 def mandatory(bindings: Bindings) -> Iterator[SonicFinding]:
@@ -92,6 +96,26 @@ def percentages(bindings: Bindings) -> Iterator[SonicFinding]:
             fate = "the YANG models refuse it, and the pool has no size"
             remedy = "write size, or set DEVICE_METADATA|localhost|buffer_model"
             yield finding("pool-percentage", path, value, "without buffer_model dynamic", fate, remedy)
+
+
+def memory(bindings: Bindings) -> Iterator[SonicFinding]:
+    """A pool fits into the chip's memory; of an unknown chip, egress pools are not far above what can come in."""
+    config = bindings.config
+    ingress = sum((pool.size or 0) + pool.xoff for pool in config.pools.values() if pool.kind in ("ingress", "both"))
+    most, what = config.chip.memory_bytes, f"all of {config.chip.name}'s memory"
+    if not most and config.chip.holds == "free":
+        return  # what ports reserve is not in the ingress pools
+    if not most:
+        most, what = _FAR_ABOVE * ingress, f"{_FAR_ABOVE} times what all ingress pools take in"
+    for pool in config.pools.values():
+        if pool.size is not None and most and pool.size > most:
+            path, fate = (
+                ("BUFFER_POOL", pool.name, "size"),
+                "thresholds are shares of memory that is not there: none acts",
+            )
+            severity: Severity = "error" if config.chip.memory_bytes else "warning"
+            bound = f"above {what}, {most} B"
+            yield finding("pool-above-memory", path, f"{pool.size} B", bound, fate, "write less", severity=severity)
 
 
 def reserved(bindings: Bindings, cell_bytes: int) -> Iterator[SonicFinding]:

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 
 from fabriclab.formats.finding import SEVERITIES
 from fabriclab.lab.reading.problems import LabError, listed
-from fabriclab.vendors.sonic.judge import buffer_rules, pfc_rules, scheduler_rules, text_rules, wred_rules
+from fabriclab.vendors.sonic.judge import (
+    buffer_rules,
+    likeness_rules,
+    network_rules,
+    pfc_rules,
+    port_rules,
+    scheduler_rules,
+    text_rules,
+    wred_rules,
+)
 from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding, merged
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch, SwitchBuilder
@@ -32,6 +41,17 @@ _BY_THEMSELVES = (
     scheduler_rules.rates,
     scheduler_rules.units,
     pfc_rules.watchdog_times,
+    buffer_rules.memory,
+    port_rules.lanes,
+    port_rules.aliases,
+    port_rules.speeds,
+    port_rules.down_in_use,
+    port_rules.channels,
+    network_rules.addresses,
+    network_rules.interfaces,
+    network_rules.sessions,
+    network_rules.identity,
+    likeness_rules.classes_that_lead_nowhere,
 )
 """Rules of tables as they stand."""
 _TOGETHER = (
@@ -40,6 +60,9 @@ _TOGETHER = (
     pfc_rules.unwatched,
     pfc_rules.cables,
     wred_rules.lossless_drops,
+    wred_rules.below_frame,
+    likeness_rules.one_port_differs,
+    likeness_rules.queues_without_profile,
 )
 """Rules of ports with everything that is bound to them."""
 _UNSOUND = frozenset({"malformed", "pool-direction", "pool-percentage"})

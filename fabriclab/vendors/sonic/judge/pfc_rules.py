@@ -63,6 +63,8 @@ def unwatched(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[So
         watched = qos.pfcwd_sw_enable
         if port.name not in bindings.config.watchdogs:
             bound, remedy = "without a PFC_WD of the port", "write PFC_WD (`pfcwd start`)"
+            if not bindings.config.watchdogs:
+                bound, remedy = "without any PFC_WD, as SONiC's templates are", "start it: `pfcwd start_default`"
         elif watched is not None and set(priorities) - set(watched):
             bound = f"not all in pfcwd_sw_enable, {','.join(map(str, watched)) or 'which is empty'}"
             remedy = "write the same priorities in both"
@@ -97,8 +99,9 @@ def watchdog_times(bindings: Bindings) -> Iterator[SonicFinding]:
 def cables(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
     """A port with lossless groups says how long its cable is."""
     for port in ports:
-        if lossless_groups(port) and port.name not in bindings.config.cable_metres:
-            bound = "no cable length, and a lossless group"
+        if lossless_groups(port) and not bindings.config.cable_metres.get(port.name):
+            is_zero = port.name in bindings.config.cable_metres
+            bound = "a cable of 0 m, and a lossless group" if is_zero else "no cable length, and a lossless group"
             fate = "SONiC makes no pg_lossless profile of the port; headroom was judged for a cable of no length"
             yield finding(
                 "cable-length-missing",

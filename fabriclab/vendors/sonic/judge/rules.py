@@ -40,7 +40,7 @@ _OF_TABLES = (
     Rule("unknown-field", "note", "fabriclab knows every field of a table that it reads", _YANG),
     Rule("two-thresholds", "error", "a profile has static_th or dynamic_th, not both", "sonic-swss, bufferorch"),
     Rule("no-threshold", "warning", "a profile has static_th or dynamic_th", "sonic-swss, bufferorch"),
-    Rule("pool-direction", "error", "groups take from ingress pools, queues from egress pools", "SAI, saibuffer.h"),
+    Rule("pool-direction", "warning", "groups take from ingress pools, queues from egress pools", "SAI, saibuffer.h"),
     Rule(
         "pool-percentage",
         "error",
@@ -51,6 +51,7 @@ _OF_TABLES = (
     Rule("ecn-without-green", "warning", "ECN is on for green, the colour of all frames that no meter coloured", _SAI),
     Rule("wred-inverted", "error", "the minimum threshold is not above the maximum", "sonic-swss#579"),
     Rule("wred-without-threshold", "error", "WRED that is enabled has both thresholds", _SAI),
+    Rule("wred-without-probability", "warning", "WRED that is enabled has a probability", _SAI),
     Rule("rate-unit", "warning", "cir and pir are bytes a second, and not above the line", f"{_YANG}, sonic-scheduler"),
     Rule(
         "rates-inconsistent",
@@ -65,7 +66,37 @@ _OF_TABLES = (
         f"{_YANG}, sonic-pfcwd: must",
     ),
 )
+_OF_PORTS = (
+    Rule("port-lanes", "error", "a port has lanes of the chip, and they are its alone", "sonic-swss, portsorch"),
+    Rule("alias-twice", "warning", "an alias is one port's", _YANG),
+    Rule("speed-unknown", "warning", "a port's speed is one of Ethernet's", "IEEE 802.3"),
+    Rule("port-down-in-use", "warning", "ports with an address, a VLAN or a port channel are up", _YANG),
+    Rule("channel-without-links", "warning", "a port channel has members, min_links at least", "sonic-swss, teammgrd"),
+    Rule("mtu-differs", "warning", "members of a port channel have its MTU", "sonic-swss, teammgrd"),
+    Rule("member-speed", "warning", "members of a port channel have one speed", "IEEE 802.1AX"),
+    Rule("networks-overlap", "error", "each interface has a network of its own", "sonic-swss, intfmgrd"),
+    Rule("address-unusable", "warning", "an interface's address is a host's of its network", "RFC 3021, RFC 1122"),
+    Rule("interface-without-entry", "error", "an interface with an address has an entry without one", _YANG),
+    Rule("loopback-prefix", "warning", "a loopback's address is a /32", "sonic-buildimage, bgpcfgd"),
+    Rule(
+        "loopback-missing", "error", "Loopback0 has an address where bgpcfgd has sessions", "sonic-buildimage, bgpcfgd"
+    ),
+    Rule(
+        "session-without-network", "error", "a session is between addresses of one network", "sonic-buildimage, bgpcfgd"
+    ),
+    Rule("as-number", "error", "a switch with sessions has an AS number, and so do neighbours", "RFC 7607"),
+    Rule("hold-time", "warning", "the hold time is three keepalives", "RFC 4271, 4.4"),
+    Rule("session-shut", "warning", "sessions are up", "sonic-buildimage, bgpcfgd"),
+    Rule("neighbour-without-port", "warning", "DEVICE_NEIGHBOR names ports", _YANG),
+    Rule("class-leads-nowhere", "warning", "each class of a DSCP has a queue and a group", "SAI, saiport.h: 0 without"),
+    Rule("wred-below-frame", "warning", "thresholds of WRED are bytes, and hold a frame", _SAI),
+    Rule("pool-above-memory", "error", "a pool is not larger than the memory", "SAI, saibuffer.h"),
+)
 _OF_SWITCH = (
+    Rule("one-port-differs", "warning", "a port has the profiles that all others of its speed have", "this check"),
+    Rule(
+        "queue-without-profile", "warning", "a queue that DSCPs lead to has a buffer profile", "sonic-swss, bufferorch"
+    ),
     Rule("wred-drops-lossless", "warning", "WRED of a lossless class marks and does not drop", "sonic-swss#4718"),
     Rule("map-missing", "warning", "a port with queues or PFC has its maps", "SAI, saiport.h: 0 without a map"),
     Rule("pfc-queue-map-missing", "warning", "a port with PFC has a pfc_to_queue_map", _PFC),
@@ -113,7 +144,7 @@ _OF_SWITCH = (
     Rule("headroom-oversubscribed", "note", "headroom that groups share is enough for all of them", _HEADROOM),
     Rule("xon-above-limit", "error", "a group lets its neighbour go on below where it stopped it", "IEEE 802.1Qbb"),
 )
-RULES: dict[str, Rule] = {rule.name: rule for rule in (*_OF_TABLES, *_OF_SWITCH)}
+RULES: dict[str, Rule] = {rule.name: rule for rule in (*_OF_TABLES, *_OF_PORTS, *_OF_SWITCH)}
 """By name, in the order in which a file is judged."""
 SWITCH_RULES = frozenset(rule.name for rule in _OF_SWITCH)
 """Rules of the switch as a whole, which ask for tables that are sound."""

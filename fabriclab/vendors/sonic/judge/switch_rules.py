@@ -12,6 +12,7 @@ from fabriclab.vendors.sonic.judge.bindings import Bindings
 from fabriclab.vendors.sonic.judge.findings import SonicFinding
 from fabriclab.vendors.sonic.judge.places import config_path
 from fabriclab.vendors.sonic.judge.rules import RULES
+from fabriclab.vendors.sonic.judge.shipped import as_shipped
 from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch
 from fabriclab.vendors.sonic.judge.text_rules import entries
 
@@ -46,7 +47,10 @@ def switch_findings(bindings: Bindings, configured: ConfiguredSwitch) -> Iterato
             continue
         for port in found.ports or ("",):
             told = _told(found, port, bindings, configured)
-            yield _left_to_buffermgrd(told, port, bindings) if _is_left(found, port, bindings, configured) else told
+            if _is_left(found, port, bindings, configured):
+                yield _left_to_buffermgrd(told, port, bindings)
+            else:
+                yield as_shipped(_without_cable(told, port, bindings), bindings)
 
 
 def _is_left(found: SwitchFinding, port: str, bindings: Bindings, configured: ConfiguredSwitch) -> bool:
@@ -81,6 +85,15 @@ def _left_to_buffermgrd(told: SonicFinding, port: str, bindings: Bindings) -> So
         "has no line of that speed and cable",
         remedy="to have it judged, check what `show runningconfiguration all` prints",
     )
+
+
+def _without_cable(told: SonicFinding, port: str, bindings: Bindings) -> SonicFinding:
+    """Return a finding; of a group that buffermgrd leaves lossy, for it takes a cable of 0 m for none (buffermgr.cpp),
+    a warning: templates write that of ports without a neighbour."""
+    if told.rule != "pfc-lossy-group" or bindings.config.cable_metres.get(port) != 0:
+        return told
+    consequence = f"{told.consequence}; with a cable of 0 m, buffermgrd makes no lossless group"
+    return replace(told, severity="warning", consequence=consequence, remedy="write the cable's length, such as 5m")
 
 
 def _told(found: SwitchFinding, port: str, bindings: Bindings, configured: ConfiguredSwitch) -> SonicFinding:

@@ -27,7 +27,16 @@ def malformed(problems: Iterable[Mistake], config: ConfigDb | None) -> Iterator[
     for problem in problems:
         path = _split(problem.key, config)
         one = finding("malformed", path, None, problem.message, "SONiC refuses it, or takes a default")
+        if path[:1] == ("PORT",) and path[-1:] == ("speed",) and _says_no_speed(config):
+            # So a preset is where port_config.ini has no speeds: the platform has them.
+            one = replace(
+                one, severity="warning", bound="said of no port", consequence="the chip's default speed holds"
+            )
         yield replace(one, line=problem.line)
+
+
+def _says_no_speed(config: ConfigDb | None) -> bool:
+    return config is not None and not any("speed" in fields for fields in entries(config, "PORT").values())
 
 
 def _split(text: str, config: ConfigDb | None) -> tuple[str, ...]:

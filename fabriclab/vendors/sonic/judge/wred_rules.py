@@ -21,17 +21,28 @@ def wred_profiles(bindings: Bindings) -> Iterator[SonicFinding]:
     """Yield what is wrong with each WRED profile by itself."""
     written = entries(bindings.config, "WRED_PROFILE")
     for profile in bindings.config.wred_profiles.values():
-        yield from _enabled(profile)
+        yield from _enabled(profile, written.get(profile.name, {}))
         yield from _complete(profile)
         yield from _inverted(profile.name, written.get(profile.name, {}))
 
 
-def _enabled(profile: WredProfile) -> Iterator[SonicFinding]:
+def _enabled(profile: WredProfile, said: Mapping[str, FieldValue]) -> Iterator[SonicFinding]:
     path = ("WRED_PROFILE", profile.name, "ecn")
     if profile.marks and not profile.enabled:
         bound = "without wred_green_enable true (SAI's default is false)"
         fate = "NOTHING IS EVER MARKED: ECN is part of WRED, and that is off; queues grow to their limit and drop"
-        yield finding("ecn-without-wred", path, profile.ecn, bound, fate, 'write "wred_green_enable": "true"')
+        remedy, written = 'write "wred_green_enable": "true"', said.get("wred_green_enable")
+        if written == "false":
+            # So NVIDIA ships some (SN5600, qos.json.j2): its SAI marks without dropping.
+            bound, remedy = "beside wred_green_enable false", "ask the chip's vendor, or write true"
+            fate = "whether ECN then marks is up to the chip's SAI: where it is part of WRED, nothing is ever marked"
+            yield finding("ecn-without-wred", path, profile.ecn, bound, fate, remedy, severity="warning")
+        else:
+            yield finding("ecn-without-wred", path, profile.ecn, bound, fate, remedy)
+    elif profile.enabled and profile.drop_probability == 0 and profile.min_threshold != profile.max_threshold:
+        bound, fate = "no probability", "nothing is marked or dropped below the maximum: the curve is a step there"
+        path = ("WRED_PROFILE", profile.name, "green_drop_probability")
+        yield finding("wred-without-probability", path, "0", bound, fate, "write one, such as 5")
     elif not profile.marks and profile.ecn != "ecn_none":
         bound, fate = (
             "for colours that only a meter gives",
@@ -72,6 +83,19 @@ def _inverted(key: str, values: Mapping[str, FieldValue]) -> Iterator[SonicFindi
 
 def _number(value: FieldValue | None) -> int | None:
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 20 else None
+
+
+def below_frame(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:
+    """A threshold that is below a frame is one in KB."""
+    for port in ports:
+        for index in sorted(bindings.queues.get(port.name, {})):
+            profile = bindings.wred(port.name, index)
+            high = None if profile is None or not profile.enabled else profile.max_threshold
+            if profile is not None and high and high < port.line.frame_bytes:
+                bound = f"less than a frame, {port.line.frame_bytes} B"
+                fate = "every frame that meets another one is marked or dropped: is it in KB?"
+                path = ("WRED_PROFILE", profile.name, "green_max_threshold")
+                yield finding("wred-below-frame", path, f"{high} B", bound, fate, "write bytes", (port.name,))
 
 
 def lossless_drops(bindings: Bindings, ports: tuple[CheckedPort, ...]) -> Iterator[SonicFinding]:

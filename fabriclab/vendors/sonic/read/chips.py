@@ -48,6 +48,8 @@ class Chip:
     queues_take: bool = False
     """Whether what queues reserve comes off the memory of the ingress pool, too, in each slice; no more is there for
     the egress pools, either."""
+    memory_bytes: int = 0
+    """All of it, as shipped configurations have it for a limit that never acts; 0: not known."""
     checked: str = ""
     """What its thresholds were compared with; empty: with nothing."""
 
@@ -93,15 +95,17 @@ CHIPS = (
         "Trident 2",
         _named("Force10-S6000", "Arista-7050-Q", "Arista-7050QX", "Nexus-3164"),
         208,
+        memory_bytes=12_779_520,
         checked=_HARDWARE,
     ),
-    Chip("Trident 3", _named("Arista-7050CX3"), 256, queues_take=True, checked=_HARDWARE),
+    Chip("Trident 3", _named("Arista-7050CX3"), 256, queues_take=True, memory_bytes=33_554_432, checked=_HARDWARE),
     Chip(
         "Tomahawk",
         _named("Force10-S6100", "Arista-7060CX-32S", "Celestica-DX010", "Seastone-DX010"),
         208,
         "free",
         _FOUR,
+        memory_bytes=16_777_216,
         checked=_HARDWARE,
     ),
     Chip(
@@ -110,9 +114,19 @@ CHIPS = (
         208,
         "free",
         Slices(4, 64, _FOUR.into, _FOUR.out),
+        memory_bytes=44_302_336,
         checked=_HARDWARE,
     ),
-    Chip("Tomahawk 3", _named("DellEMC-Z9332f"), 254, "all", _TWO, queues_take=True, checked=_HARDWARE),
+    Chip(
+        "Tomahawk 3",
+        _named("DellEMC-Z9332f"),
+        254,
+        "all",
+        _TWO,
+        queues_take=True,
+        memory_bytes=67_117_468,
+        checked=_HARDWARE,
+    ),
     Chip(
         "Tomahawk 5",
         _named("Arista-7060X6", "NH-4010"),
@@ -120,9 +134,17 @@ CHIPS = (
         "all",
         _TWO_OF_SIXTEEN,
         queues_take=True,
+        memory_bytes=167_546_528,
         checked=_HARDWARE,
     ),
-    Chip("Tomahawk 6", _named("NH-4210", "Nokia-IXR7220-H6"), 420, queues_take=True, checked=_HARDWARE),
+    Chip(
+        "Tomahawk 6",
+        _named("NH-4210", "Nokia-IXR7220-H6"),
+        420,
+        queues_take=True,
+        memory_bytes=265_332_900,
+        checked=_HARDWARE,
+    ),
     Chip("Jericho 2", _named("Arista-7800R3-48CQ"), 256, "without xoff", checked=_PAUSES),
     Chip(
         "Jericho 2C+",

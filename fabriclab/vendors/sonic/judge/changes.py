@@ -1,0 +1,137 @@
+"""What a change of a config_db.json changes in what the switch does: memory, thresholds, maps, sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fabriclab.formats.plan.switch import CODEPOINTS, Account, QosMaps, Scheduler, Wred
+from fabriclab.resolve.switch.findings import CheckedPort
+from fabriclab.resolve.switch.memory import Memory
+from fabriclab.resolve.switch.notes import number_ranges, size
+from fabriclab.vendors.sonic.judge.bindings import Bindings
+from fabriclab.vendors.sonic.judge.switch import ConfiguredSwitch, SwitchBuilder
+from fabriclab.vendors.sonic.read.config_db import ConfigDb
+
+_PPM_A_PER_CENT = 10_000
+
+
+class Fact(NamedTuple):
+    """That of which something is said; of queues and groups, `what` has a place for their numbers."""
+
+    port: str
+    """Empty: the switch."""
+    what: str
+    number: int | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that the switch does otherwise."""
+
+    what: str
+    old: str | None
+    """None: it was not there."""
+    new: str | None
+    ports: tuple[str, ...]
+
+
+def changes(old: ConfigDb, new: ConfigDb) -> tuple[Change, ...]:
+    """Return what differs between two files of a switch, ports alike together; both are sound, or have no memory."""
+    before, after = dict(_facts(old)), dict(_facts(new))
+    by_number: dict[tuple[str, int | None, str | None, str | None], list[str]] = {}
+    for fact in dict.fromkeys((*before, *after)):
+        was, now = before.get(fact), after.get(fact)
+        if was != now:
+            by_number.setdefault((fact.what, fact.number, was, now), []).append(fact.port)
+    alike: dict[tuple[str, str | None, str | None, tuple[str, ...]], list[int]] = {}
+    for (what, number, was, now), ports in by_number.items():
+        numbers = alike.setdefault((what, was, now, tuple(filter(None, ports))), [])
+        numbers += [] if number is None else [number]
+    return tuple(
+        Change(what.format(number_ranges(numbers)), was, now, ports)
+        for (what, was, now, ports), numbers in alike.items()
+    )
+
+
+def _facts(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
+    """Yield everything that is compared, as texts."""
+    yield Fact("", "AS number"), str(config.asn)
+    yield Fact("", "chip"), config.chip.name or "not known"
+    yield from _network(config)
+    if config.pools and all(pool.size is not None for pool in config.pools.values()):
+        configured = SwitchBuilder(Bindings(config), config.chip.cell_bytes).build()
+        yield from _memory(configured)
+
+
+def _network(config: ConfigDb) -> Iterator[tuple[Fact, str]]:
+    for port in config.ports.values():
+        yield Fact(port.name, "state"), "up" if port.up else "down"
+        yield Fact(port.name, "speed"), f"{port.speed_mbps} Mbit/s"
+        yield Fact(port.name, "MTU"), f"{port.mtu or 'not said'}"
+        yield Fact(port.name, "cable"), f"{config.cable_metres.get(port.name, 'not said')} m"
+    for name, addresses in (*config.addresses.items(), *config.loopbacks.items()):
+        yield Fact("", f"addresses of {name}"), ", ".join(map(str, addresses))
+    for channel in config.port_channels:
+        yield Fact("", f"members of {channel.name}"), ", ".join(channel.members)
+    for vlan in config.vlans:
+        yield Fact("", f"members of {vlan.name}"), ", ".join(vlan.members)
+    for one in config.bgp_neighbours:
+        yield Fact("", f"session to {one.key}"), f"AS {one.asn or 'external'}{'' if one.up else ', shut'}"
+
+
+def _memory(configured: ConfiguredSwitch) -> Iterator[tuple[Fact, str]]:
+    memory = Memory(configured.switch, configured.ports)
+    for pool in configured.switch.pools:
+        yield Fact("", f"pool {pool.name}"), f"{size(pool.size_bytes)}, shared headroom {size(pool.headroom_bytes)}"
+    busy = max(1, len(configured.busy))
+    for port in configured.ports:
+        yield from _port(port, memory, busy)
+
+
+def _port(port: CheckedPort, memory: Memory, busy: int) -> Iterator[tuple[Fact, str]]:
+    for queue in port.port.queues:
+        yield Fact(port.name, "queue {} holds", queue.index), _holds(queue.account, memory, busy, port)
+        yield Fact(port.name, "queue {} is served", queue.index), _served(queue.scheduler)
+        yield Fact(port.name, "queue {} marks", queue.index), _marks(queue.wred)
+    for group in port.port.groups:
+        lossless = group.lossless
+        kind = (
+            "lossy" if lossless is None else f"headroom {size(lossless.headroom_bytes)}, xon {size(lossless.xon_bytes)}"
+        )
+        held = _holds(group.account, memory, busy, port)
+        yield Fact(port.name, "priority group {}", group.index), f"{held}; {kind}"
+    priorities = () if port.port.pfc is None else port.port.pfc.priorities
+    yield Fact(port.name, "PFC"), number_ranges(priorities) or "none"
+    for where, dscps in _map(port.port.maps).items():
+        yield Fact(port.name, where), number_ranges(dscps)
+
+
+def _holds(account: Account, memory: Memory, busy: int, port: CheckedPort) -> str:
+    frame = port.line.frame_bytes
+    alone, together = (memory.holds_bytes(account, count, frame) for count in (1, busy))
+    return f"{size(alone)} with one port busy, {size(together)} with {busy}"
+
+
+def _served(scheduler: Scheduler) -> str:
+    words = [scheduler.kind] + ([f"weight {scheduler.weight}"] if scheduler.kind != "strict" else [])
+    words += [f"at least {scheduler.cir_bps} bit/s"] if scheduler.cir_bps else []
+    return ", ".join(words + ([f"at most {scheduler.pir_bps} bit/s"] if scheduler.pir_bps else []))
+
+
+def _marks(wred: Wred | None) -> str:
+    if wred is None:
+        return "never"
+    what = "marks" if wred.ecn else "drops"
+    return f"{what} from {size(wred.min)} to {size(wred.max)}, {wred.probability_ppm / _PPM_A_PER_CENT:g} %"
+
+
+def _map(maps: QosMaps) -> Mapping[str, list[int]]:
+    """Return the DSCPs that lead to each queue and group."""
+    found: dict[str, list[int]] = {}
+    for dscp in range(CODEPOINTS):
+        tc = maps.dscp_to_tc[dscp]
+        where = f"DSCPs of queue {maps.tc_to_queue[tc]}, priority group {maps.tc_to_group[tc]}"
+        found.setdefault(where, []).append(dscp)
+    return found

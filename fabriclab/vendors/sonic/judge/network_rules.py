@@ -1,0 +1,160 @@
+"""Rules of addresses and BGP sessions: what one file can tell of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Interface
+
+from fabriclab.lab.reading.problems import did_you_mean
+from fabriclab.vendors.sonic.judge.bindings import Bindings
+from fabriclab.vendors.sonic.judge.findings import SonicFinding
+from fabriclab.vendors.sonic.judge.rules import finding
+from fabriclab.vendors.sonic.judge.text_rules import entries
+from fabriclab.vendors.sonic.read.config_db import ConfigDb
+
+_POINT_TO_POINT = 31
+_HOST = 32
+_TABLES = (("Vlan", "VLAN_INTERFACE"), ("PortChannel", "PORTCHANNEL_INTERFACE"), ("", "INTERFACE"))
+
+
+def _table(interface: str) -> str:
+    return next(table for start, table in _TABLES if interface.startswith(start))
+
+
+def _every(config: ConfigDb) -> list[tuple[str, IPv4Interface]]:
+    return [(name, address) for name, addresses in config.addresses.items() for address in addresses]
+
+
+def addresses(bindings: Bindings) -> Iterator[SonicFinding]:
+    """Networks of interfaces do not overlap, and an address is a host's."""
+    every = _every(bindings.config)
+    for index, (name, address) in enumerate(every):
+        path = (_table(name), f"{name}|{address}")
+        yield from _host(path, address)
+        for other, theirs in every[:index]:
+            if other != name and address.network.overlaps(theirs.network):
+                bound = f"in the network of {other}, {theirs.network}"
+                fate = "the kernel has two ways to one network, and hosts of one of them are not reached"
+                yield finding("networks-overlap", path, str(address), bound, fate, "write another network")
+
+
+def _host(path: tuple[str, ...], address: IPv4Interface) -> Iterator[SonicFinding]:
+    network = address.network
+    if network.prefixlen == _HOST:
+        bound, fate = "a host by itself", "no neighbour is in its network, so no session over it comes up"
+        yield finding("address-unusable", path, str(address), bound, fate, "write the network's prefix length")
+    elif network.prefixlen < _POINT_TO_POINT and address.ip in (network.network_address, network.broadcast_address):
+        what = "network" if address.ip == network.network_address else "broadcast"
+        fate = "the kernel takes it, hosts refuse it"
+        yield finding("address-unusable", path, str(address), f"the {what} address", fate, "write a host's address")
+
+
+def interfaces(bindings: Bindings) -> Iterator[SonicFinding]:
+    """An interface with an address has an entry of its own, and a loopback is a host's route."""
+    for _, table in _TABLES:
+        written = entries(bindings.config, table)
+        for key in written:
+            name, bar, _ = key.partition("|")
+            if bar and name not in written:
+                fate = "intfmgrd waits for the entry, and never sets the address"
+                yield finding(
+                    "interface-without-entry",
+                    (table, key),
+                    None,
+                    f"without an entry {name}",
+                    fate,
+                    f'write "{name}": {{}}',
+                )
+    for name, found in bindings.config.loopbacks.items():
+        for address in found:
+            if address.network.prefixlen != _HOST:
+                path, fate = (
+                    ("LOOPBACK_INTERFACE", f"{name}|{address}"),
+                    "bgpcfgd announces the address alone, as a /32",
+                )
+                yield finding("loopback-prefix", path, str(address), "no /32", fate, "write /32")
+
+
+def sessions(bindings: Bindings) -> Iterator[SonicFinding]:
+    """A session leads to a neighbour of a network of ours, from an address of ours, between numbers that there are."""
+    config = bindings.config
+    written = entries(config, "BGP_NEIGHBOR")
+    networks = [address.network for _, address in _every(config)]
+    own = {str(address.ip) for _, address in _every(config)}
+    own |= {str(address.ip) for found in config.loopbacks.values() for address in found}
+    for one in config.bgp_neighbours:
+        fields, path = written.get(one.key, {}), ("BGP_NEIGHBOR", one.key)
+        local = fields.get("local_addr")
+        is_near = one.address is None or any(one.address in network for network in networks)
+        if not is_near and "ebgp_multihop" not in fields and one.asn != config.asn:
+            bound, fate = "in no network of an interface", "without a route to it, and multihop, no session comes up"
+            remedy = "write the neighbour's address"
+            yield finding("session-without-network", path, one.key, bound, fate, remedy, severity="warning")
+        elif one.address is not None and isinstance(local, str) and "." in local and local not in own:
+            bound, fate = "no address of this switch", "bgpcfgd waits for it, and sets up no session"
+            yield finding("session-without-network", (*path, "local_addr"), local, bound, fate, "write our own address")
+        elif one.address is not None and isinstance(local, str) and not _same_network(config, one.key, local):
+            bound = f"of another network than {one.key}"
+            fate = "the neighbour expects another address, and refuses the session"
+            yield finding(
+                "session-without-network", (*path, "local_addr"), local, bound, fate, "write the address there"
+            )
+        yield from _times(path, one.keepalive_s, one.hold_s)
+        if one.asn == 0:
+            yield finding(
+                "as-number", (*path, "asn"), 0, "no AS number", "FRR refuses the session", "write the neighbour's"
+            )
+        others = {other.asn for other in config.bgp_neighbours} - {config.asn, None}
+        if one.asn is not None and one.asn == config.asn and one.address is not None and others:
+            bound, fate = (
+                "our own, while other sessions leave it",
+                "an iBGP session: routes of others are not passed on",
+            )
+            remedy = "write the neighbour's, if it is another"
+            yield finding("as-number", (*path, "asn"), one.asn, bound, fate, remedy, severity="warning")
+        if not one.up:
+            yield finding(
+                "session-shut", (*path, "admin_status"), "down", "shut", "no session", "write up, or remove it"
+            )
+
+
+def _same_network(config: ConfigDb, neighbour: str, local: str) -> bool:
+    """Return whether both are of one network of an interface; a loopback's session is another matter."""
+    return all(
+        str(address.ip) != local or any(neighbour == str(host) for host in _hosts(address))
+        for _, address in _every(config)
+        if address.network.prefixlen >= _POINT_TO_POINT - 1
+    )
+
+
+def _hosts(address: IPv4Interface) -> list[object]:
+    return list(address.network)
+
+
+def _times(path: tuple[str, ...], keepalive: int | None, hold: int | None) -> Iterator[SonicFinding]:
+    if keepalive is None or hold is None or hold == 0 or hold >= 3 * keepalive:
+        return
+    fate = "one or two keepalives that come late end the session"
+    if hold <= keepalive:
+        fate = "the session ends before the next keepalive comes, again and again"
+    yield finding(
+        "hold-time", (*path, "holdtime"), hold, f"not three times keepalive, {keepalive}", fate, "write 3 and 10"
+    )
+
+
+def identity(bindings: Bindings) -> Iterator[SonicFinding]:
+    """A switch with sessions has an AS number and, for bgpcfgd, a Loopback0; ports of DEVICE_NEIGHBOR are there."""
+    config = bindings.config
+    if config.bgp_neighbours and config.asn is None:
+        path, fate = ("DEVICE_METADATA", "localhost", "bgp_asn"), "bgpcfgd starts no BGP: no session comes up"
+        yield finding(
+            "as-number", path, None, "missing, while there are BGP_NEIGHBORs", fate, "write it, such as 65100"
+        )
+    if config.bgp_neighbours and not config.frrcfgd and not config.loopbacks.get("Loopback0"):
+        bound, fate = "without an IPv4 address of Loopback0", "bgpcfgd waits for it, and sets up no session"
+        remedy = 'write "Loopback0|10.1.0.1/32": {}'
+        yield finding("loopback-missing", ("BGP_NEIGHBOR",), None, bound, fate, remedy)
+    for name in entries(config, "DEVICE_NEIGHBOR"):
+        if name not in config.ports and name not in {port.alias for port in config.ports.values()}:
+            remedy = did_you_mean(name, config.ports)
+            yield finding("neighbour-without-port", ("DEVICE_NEIGHBOR", name), name, "no PORT", "it is ignored", remedy)

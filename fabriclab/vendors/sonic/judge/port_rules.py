@@ -1,0 +1,124 @@
+"""Rules of front-panel ports and port channels: lanes, states, MTUs, speeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from fabriclab.formats.finding import Severity
+from fabriclab.lab.reading.problems import listed
+from fabriclab.vendors.sonic.judge.bindings import Bindings
+from fabriclab.vendors.sonic.judge.findings import SonicFinding
+from fabriclab.vendors.sonic.judge.rules import finding
+from fabriclab.vendors.sonic.judge.text_rules import entries
+from fabriclab.vendors.sonic.read.config_db import ConfigDb
+from fabriclab.vendors.sonic.read.entries import FieldValue
+
+_SPEEDS = frozenset(
+    {10, 100, 1_000, 2_500, 5_000, 10_000, 20_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000}
+    | {1_600_000}
+)
+"""IEEE 802.3, and 20 Gbps of some chips."""
+
+
+def lanes(bindings: Bindings) -> Iterator[SonicFinding]:
+    """Each port has lanes of the chip, and they are its alone."""
+    first: dict[str, str] = {}
+    written = {port: _words(fields.get("lanes", "")) for port, fields in entries(bindings.config, "PORT").items()}
+    for port, own in written.items():
+        path = ("PORT", port, "lanes")
+        if not own and any(written.values()):
+            fate = "portsorch makes no such port, and everything that names it waits"
+            yield finding("port-lanes", path, None, "missing", fate, "write the chip's lanes, such as 1,2,3,4", (port,))
+        shared = {lane: first[lane] for lane in own if lane in first}
+        if shared:
+            bound = f"of {listed(list(dict.fromkeys(shared.values())))}, too"
+            fate = "portsorch cannot make the second port, and it stays without an interface"
+            value, remedy = f"lane {','.join(shared)}", "write its own lanes"
+            severity: Severity = "error" if any(own == written[other] for other in shared.values()) else "warning"
+            # One lane in common is shipped: of SFP ports that a chip numbers by itself (Arista 7050CX3, Dell S5232f).
+            yield finding("port-lanes", path, value, bound, fate, remedy, (port,), severity)
+        first |= {lane: port for lane in own if lane not in first}
+
+
+def _words(said: FieldValue) -> list[str]:
+    return [word.strip() for word in said.split(",") if word.strip()] if isinstance(said, str) else []
+
+
+def aliases(bindings: Bindings) -> Iterator[SonicFinding]:
+    """A name of the front panel is one port's."""
+    first: dict[str, str] = {}
+    for port in bindings.config.ports.values():
+        if port.alias and first.setdefault(port.alias, port.name) != port.name:
+            bound, fate = f"{first[port.alias]}'s, too", "commands that take aliases mean the one or the other"
+            path = ("PORT", port.name, "alias")
+            yield finding("alias-twice", path, port.alias, bound, fate, "write its own", (port.name,))
+
+
+def speeds(bindings: Bindings) -> Iterator[SonicFinding]:
+    """A speed is one of Ethernet's."""
+    for port in bindings.config.ports.values():
+        if port.speed_mbps is not None and port.speed_mbps not in _SPEEDS:
+            fate = "the chip refuses it, and the port keeps another speed"
+            path = ("PORT", port.name, "speed")
+            remedy = "write it in Mbit/s, such as 100000"
+            yield finding("speed-unknown", path, port.speed_mbps, "no speed of Ethernet", fate, remedy, (port.name,))
+
+
+def down_in_use(bindings: Bindings) -> Iterator[SonicFinding]:
+    """Ports that are meant to carry something are up."""
+    config = bindings.config
+    used = _uses(config)
+    for port in config.ports.values():
+        if port.up or port.name not in used:
+            continue
+        written = entries(config, "PORT").get(port.name, {}).get("admin_status")
+        how = "not written, which means down" if written is None else "down"
+        bound = f"{how}, while the port {used[port.name]}"
+        fate = "nothing passes there"
+        path = ("PORT", port.name, "admin_status")
+        yield finding("port-down-in-use", path, None, bound, fate, "write up, or take the rest away", (port.name,))
+
+
+def _uses(config: ConfigDb) -> dict[str, str]:
+    """Return what ports are for, by port."""
+    uses = {name: f"has {addresses[0]}" for name, addresses in config.addresses.items()}
+    uses |= {port: f"is a member of {vlan.name}" for vlan in config.vlans for port in vlan.members}
+    return uses | {
+        port: f"is a member of {channel.name}" for channel in config.port_channels for port in channel.members
+    }
+
+
+def channels(bindings: Bindings) -> Iterator[SonicFinding]:
+    """A port channel has members, up, of one speed, of its MTU, as many as min_links asks for."""
+    written = entries(bindings.config, "PORTCHANNEL")
+    for channel in bindings.config.port_channels:
+        fields = written.get(channel.name, {})
+        path = ("PORTCHANNEL", channel.name)
+        used = channel.name in bindings.config.addresses
+        if not channel.members and used:
+            fate = "it never comes up, and its addresses are not reached"
+            yield finding("channel-without-links", path, None, "without a member", fate, "write PORTCHANNEL_MEMBER")
+        least = str(fields.get("min_links", ""))
+        if channel.members and least.isdecimal() and int(least) > len(channel.members):
+            bound, fate = f"above its members, {len(channel.members)}", "it never comes up"
+            yield finding("channel-without-links", (*path, "min_links"), least, bound, fate, "write fewer, or a member")
+        if not channel.up and used:
+            bound, fate = "down, while it has an address", "nothing passes there"
+            yield finding("port-down-in-use", (*path, "admin_status"), None, bound, fate, "write up")
+        yield from _members(bindings.config, channel.name, channel.members, channel.mtu)
+
+
+def _members(config: ConfigDb, name: str, members: tuple[str, ...], mtu: int | None) -> Iterator[SonicFinding]:
+    known = [config.ports[member] for member in members if member in config.ports]
+    for port in known:
+        if mtu is not None and port.mtu is not None and port.mtu != mtu:
+            bound, fate = f"not that of {name}, {mtu} B", f"teammgrd gives the port {mtu} B, whatever stands here"
+            path = ("PORT", port.name, "mtu")
+            yield finding("mtu-differs", path, f"{port.mtu} B", bound, fate, "write the same in both", (port.name,))
+    usual = Counter(port.speed_mbps for port in known).most_common(1)
+    for port in known:
+        if usual and port.speed_mbps != usual[0][0]:
+            bound, fate = f"not that of {name}'s other members, {usual[0][0]}", "LACP leaves it out of the port channel"
+            path = ("PORT", port.name, "speed")
+            yield finding("member-speed", path, port.speed_mbps, bound, fate, "write the same speed", (port.name,))
