@@ -59,6 +59,7 @@ APPL_DB: dict[str, dict[str, str]] = {
 }
 LINKS: list[dict[str, Any]] = [
     {"ifname": "lo", "flags": ["UP"]},
+    {"ifname": "eth1", "flags": ["NOARP", "PROMISC", "UP"]},
     {
         "ifname": "Ethernet0",
         "mtu": 9100,
@@ -113,6 +114,7 @@ def test_the_kernel_is_compared_with_the_file() -> None:
         "Ethernet0: the address 10.0.0.0/31 is missing",
         "Ethernet0: the MTU is 1500, and 9100 in the lab",
         "Ethernet0: it is down (PORT|Ethernet0|admin_status)",
+        "Ethernet0: syncd has not taken eth1 for it (its lanes in lanemap.ini)",
     ]
     assert wrong_in_kernel(TABLES, [INTERFACE], LINKS[:1]) == ["Ethernet0: there is no such interface (syncd makes it)"]
 

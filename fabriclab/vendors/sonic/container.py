@@ -231,6 +231,10 @@ def wrong_in_kernel(
             wrong.append(f"{interface.name}: the MTU is {link.get('mtu')}, and {interface.mtu} in the lab")
         if "UP" not in link.get("flags", ()):
             wrong.append(f"{interface.name}: it is down (PORT|{interface.name}|admin_status)")
+        wire = link_of_port(interface.name)
+        # syncd listens to all frames of a link that it has found by a port's lanes.
+        if wire is not None and "PROMISC" not in found.get(wire, {}).get("flags", ()):
+            wrong.append(f"{interface.name}: syncd has not taken {wire} for it (its lanes in lanemap.ini)")
     return wrong
 
 
