@@ -9,6 +9,7 @@ import asyncio
 import json
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +90,12 @@ class FakeLab:
             server.close()
             # Also those that were just being accepted: with a process they would be gone. What was not sent
             # yet goes with them, or a connection outlives its lab and its client waits for ever.
-            for _ in range(10):
+            turn = 0
+            while turn < 10 or asyncio.all_tasks() - {asyncio.current_task()}:
                 for writer in list(self._writers):
                     writer.transport.abort()
                 await asyncio.sleep(0.01)
+                turn += 1
 
     @property
     def now_ns(self) -> int:
@@ -111,8 +114,11 @@ class FakeLab:
         except (OSError, asyncio.IncompleteReadError):
             return
         finally:
-            self._writers.discard(writer)
+            # Aborted with the lab until all is sent: else what is left keeps the connection open.
             writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+            self._writers.discard(writer)
 
     async def _terminal(
         self, opened: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
