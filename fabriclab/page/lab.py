@@ -22,6 +22,9 @@ from fabriclab.live.wire import (
     parse_number,
 )
 
+_LOOK_FOR_LAB_S = 1.0
+"""How long an answer may take until it is looked whether the lab is still up."""
+
 
 class Line:
     """A connection to a lab's server."""
@@ -68,11 +71,26 @@ async def asked(name: str, question: dict[str, Any]) -> bytes:
     async with connected(name) as line:
         await line.send(Input.OPEN, encode(question))
         while True:
-            kind, data = await line.receive()
+            kind, data = await _received(name, line)
             if kind == Output.ANSWER:
                 return data
             if kind == Output.ERROR:
                 raise LiveError(failure_text(decode(data)))
+
+
+async def _received(name: str, line: Line) -> tuple[int, bytes]:
+    """Return the next frame that comes. Raises Gone also where a lab that is gone left the connection open: a server
+    that ends while it is connected to may never say so."""
+    coming = asyncio.ensure_future(line.receive())
+    try:
+        while True:
+            done, _ = await asyncio.wait([coming], timeout=_LOOK_FOR_LAB_S)
+            if done:
+                return coming.result()
+            if name not in registry.labs():
+                raise Gone(f"{name}: the lab has gone down")
+    finally:
+        coming.cancel()
 
 
 class Program:
