@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fabriclab.engine.artefacts import EngineError
+from fabriclab.engine.yang_models import models
 
 PROGRAM = "yanglint"
 _LONGEST_S = 120
@@ -20,16 +21,21 @@ def validate(xml: str, modules: Sequence[str], directory: Path) -> tuple[str, ..
     """Return what is wrong with data (configuration, as XML) by the modules of that name in `directory`; nothing if it
     is valid.
 
-    Raises EngineError where the program or a module is missing.
+    `directory`: SONiC's src/sonic-yang-models, whose templates are rendered, or one with models. Raises EngineError
+    where the program or a module is missing.
     """
     if shutil.which(PROGRAM) is None:
         raise EngineError(f"{PROGRAM} is missing; it validates by YANG models (Debian: apt-get install libyang-tools)")
+    with models(directory) as whole:
+        return _validate(xml, modules, whole, directory)
+
+
+def _validate(xml: str, modules: Sequence[str], directory: Path, given: Path) -> tuple[str, ...]:
     schemas = [directory / f"{module}.yang" for module in modules]
     absent = [schema.name for schema in schemas if not schema.is_file()]
     if absent:
         raise EngineError(
-            f"{directory}: no {', '.join(absent)}; SONiC's models are src/sonic-yang-models/yang-models of "
-            "sonic-buildimage"
+            f"{given}: no {', '.join(absent)}; SONiC's models are src/sonic-yang-models of sonic-buildimage"
         )
     with tempfile.TemporaryDirectory(prefix="fabriclab-yang-") as name:
         data = Path(name) / "config.xml"

@@ -168,9 +168,7 @@ def test_the_models_take_what_is_sound() -> None:
 def test_absent_models(tmp_path: Path) -> None:
     done = check(SOUND, "--yang-dir", tmp_path)
     assert done.exit_code == 2
-    assert done.stderr.startswith(
-        f"--yang-dir {tmp_path}: no YANG models there; give src/sonic-yang-models/yang-models"
-    )
+    assert done.stderr.startswith(f"--yang-dir {tmp_path}: no YANG models there; give src/sonic-yang-models")
     assert check(SOUND, "--yang-dir", tmp_path / "none").stderr.startswith(
         f"--yang-dir {tmp_path / 'none'}: no such directory"
     )

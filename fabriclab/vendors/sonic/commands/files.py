@@ -10,6 +10,7 @@ from pathlib import Path
 from fabriclab.api.look import plan as plan_lab
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.failure import FAILED, OK, BadInputError, say
+from fabriclab.engine.yang_models import has_models
 from fabriclab.engine.yanglint import validate
 from fabriclab.files import write_files
 from fabriclab.formats.plan.model import Plan
@@ -112,11 +113,11 @@ def check_yang_directory(directory: Path | None) -> None:
         return
     if not directory.is_dir():
         raise BadInputError(
-            f"--yang-dir {directory}: no such directory; give src/sonic-yang-models/yang-models of sonic-buildimage"
+            f"--yang-dir {directory}: no such directory; give src/sonic-yang-models of sonic-buildimage"
         )
-    if not any(directory.glob("*.yang")):
+    if not has_models(directory):
         raise BadInputError(
-            f"--yang-dir {directory}: no YANG models there; give src/sonic-yang-models/yang-models of sonic-buildimage"
+            f"--yang-dir {directory}: no YANG models there; give src/sonic-yang-models of sonic-buildimage"
         )
 
 
