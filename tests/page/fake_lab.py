@@ -87,15 +87,16 @@ class FakeLab:
         async with await asyncio.start_unix_server(self._accepted, self.entry.socket) as server:
             self._ready.set()
             await self._over.wait()
-            server.close()
-            # Also those that were just being accepted: with a process they would be gone. What was not sent
-            # yet goes with them, or a connection outlives its lab and its client waits for ever.
+            # The socket's path is gone, so nobody new comes. Those that are just being accepted are taken, and
+            # dropped as with a process, before the server closes: asyncio forgets one that it accepts after that,
+            # and its client waits for ever (Server._attach of Python 3.11).
             turn = 0
             while turn < 10 or asyncio.all_tasks() - {asyncio.current_task()}:
                 for writer in list(self._writers):
                     writer.transport.abort()
                 await asyncio.sleep(0.01)
                 turn += 1
+            server.close()
 
     @property
     def now_ns(self) -> int:
