@@ -43,6 +43,7 @@ def _switch(switch: Switch, ports: Sequence[CheckedPort]) -> Iterator[str]:
     name = f"profile {switch.profile}{title}" if switch.profile else "pools of its own"
     yield f"{name}, {len(ports)} ports"
     cells = f", cells of {switch.cell_bytes} B" if switch.cell_bytes > 1 else ""
+    cells += f", in {switch.slices} slices" if switch.slices > 1 else ""
     for pool in switch.pools:
         headroom = f", shared headroom {size(pool.headroom_bytes)} beside it" if pool.headroom_bytes else ""
         yield f"pool {pool.name}: {size(pool.size_bytes)}{cells}{headroom}"
@@ -65,6 +66,8 @@ def _alike(ports: Sequence[CheckedPort]) -> list[list[CheckedPort]]:
 def _port(first: CheckedPort, memory: Memory, ports: int) -> Iterator[str]:
     """Yield what holds for a port and those like it."""
     port = first.port
+    if memory.slices > 1:
+        yield f"  memory: slice {port.slice.into} of what comes in, OR {port.slice.out} of what leaves"
     yield from _numbered("queue", [(queue.index, _queue(queue, first, memory, ports)) for queue in port.queues])
     yield from _numbered(
         "priority group", [(group.index, _group(group, first, memory, ports)) for group in port.groups]

@@ -34,7 +34,7 @@ class Memory:
     def __init__(self, switch: Switch, ports: Sequence[CheckedPort]) -> None:
         """Sum up what is reserved."""
         self.cell_bytes = switch.cell_bytes
-        self._slices = switch.slices
+        self.slices = switch.slices
         self._most_in_a_slice = _most_in_a_slice(switch, ports)
         self.pools: dict[str, Pool] = {pool.name: pool for pool in switch.pools}
         self._reserved = dict.fromkeys(self.pools, 0)
@@ -44,17 +44,17 @@ class Memory:
 
     def reserved_bytes(self, pool: str) -> int:
         """Return what is reserved of a pool, in whole cells: of each slice the same."""
-        return self._reserved[pool] * self.cell_bytes * self._slices
+        return self._reserved[pool] * self.cell_bytes * self.slices
 
     def free_cells(self, pool: str) -> int:
         """Return the cells that nobody has reserved, of one slice: what a limit looks at."""
-        return max(0, self.pools[pool].size_bytes // (self.cell_bytes * self._slices) - self._reserved[pool])
+        return max(0, self.pools[pool].size_bytes // (self.cell_bytes * self.slices) - self._reserved[pool])
 
     def headroom_bytes(self, account: Account, lossless: Lossless, groups: int) -> int:
         """Return the headroom that so many groups alike can fill together: their own,
         or what their pool has for them."""
         own = groups * lossless.headroom_bytes
-        shared = 0 if account.pool is None else self.pools[account.pool].headroom_bytes // self._slices
+        shared = 0 if account.pool is None else self.pools[account.pool].headroom_bytes // self.slices
         return min(own, shared) if shared else own
 
     def share_cells(self, account: Account, busy: int) -> Fraction:
