@@ -189,3 +189,22 @@ def test_what_is_right_stays_right(tmp_path: Path) -> None:
     path = tmp_path / "fine.json"
     path.write_text(text_of(fine("computed-headroom")))
     assert check(path, "--fail-on", "warning").exit_code == 0
+
+
+def test_a_directory_of_several_chips_is_judged_file_by_file(tmp_path: Path) -> None:
+    for number, tables in ((10, trap("ecn-without-wred")), (2, sound())):
+        (tmp_path / f"config_db{number}.json").write_text(text_of(tables))
+    (tmp_path / "config_db.json").write_text("{}")
+    done = check(tmp_path)
+    assert done.exit_code == 1
+    told = [line for line in done.stdout.splitlines() if line.startswith(str(tmp_path))]
+    assert [line.split(":")[0] for line in told] == [str(tmp_path / f"config_db{number}.json") for number in (2, 10)]
+    assert "nothing found" in told[0]
+
+
+def test_a_directory_is_the_file_in_it(tmp_path: Path) -> None:
+    done = check(tmp_path)
+    assert done.exit_code == 2
+    assert "a directory without config_db.json" in done.output
+    (tmp_path / "config_db.json").write_text(SOUND.read_text())
+    assert f"{tmp_path / 'config_db.json'}: nothing found" in check(tmp_path).stdout

@@ -17,7 +17,10 @@ Rules = Annotated[
 
 def check(
     files: Annotated[
-        list[Path] | None, typer.Argument(metavar="FILE...", help="config_db.json of switches.", show_default=False)
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE...", help="config_db.json of switches, or directories with them.", show_default=False
+        ),
     ] = None,
     fail_on: Annotated[
         Literal["error", "warning"], typer.Option(help="The least that makes the exit status 1.")

@@ -26,6 +26,7 @@ from fabriclab.vendors.sonic.judge import RULES, Judgement, SonicFinding, judge_
 from fabriclab.vendors.sonic.judge.rules import finding
 from fabriclab.vendors.sonic.read import read_bytes
 from fabriclab.vendors.sonic.read.chips import Chip
+from fabriclab.vendors.sonic.read.source_text import file_in, files_of_chips
 
 _SUITE = "fabriclab sonic check"
 _LARGEST_CELL = 65_536
@@ -59,6 +60,7 @@ def check(files: Sequence[Path], options: Options) -> int:
     if not files:
         raise BadInputError("no file; give the config_db.json of a switch, or --list-rules")
     check_yang_directory(options.yang_directory)
+    files = [one for file in files for one in _files_of(file)]
     wanted = _wanted(options)
     cell_bytes, chip = _cell_bytes(options.cell), parse_chip(options.chip)
     judgements = [_kept(_judge(file, cell_bytes, chip, options.yang_directory), wanted) for file in files]
@@ -70,6 +72,11 @@ def check(files: Sequence[Path], options: Options) -> int:
     else:
         judgements = _told(judgements, wanted, failing, options)
     return FAILED if any(one.severity in failing for each in judgements for one in each.findings) else OK
+
+
+def _files_of(file: Path) -> tuple[Path, ...]:
+    """Return the files that a file or a directory stands for: of a switch of several chips, one each."""
+    return (files_of_chips(file) or (file_in(file),)) if file.is_dir() else (file,)
 
 
 def _told(

@@ -30,15 +30,21 @@ def is_archive(path: Path) -> bool:
 
 def file_in(directory: Path) -> Path:
     """Return the configuration in a directory. Raises LabError without one, and where each of several chips has one."""
-    chips = sorted(path.name for path in directory.iterdir() if _OF_CHIP.fullmatch(path.name))
+    chips = files_of_chips(directory)
     if chips:
         raise _error(
             str(directory),
-            f"a switch of {len(chips)} chips, each with a file of its own; import one of them: {directory / chips[0]}",
+            f"a switch of {len(chips)} chips, each with a file of its own; import one of them: {chips[0]}",
         )
     if not (directory / FILE_NAME).is_file():
         raise _error(str(directory), f"a directory without {FILE_NAME}; give a switch's configuration")
     return directory / FILE_NAME
+
+
+def files_of_chips(directory: Path) -> tuple[Path, ...]:
+    """Return the files of a switch of several chips, config_db0.json first; none of a switch of one."""
+    found = {int(match[1]): path for path in directory.iterdir() if (match := _OF_CHIP.fullmatch(path.name))}
+    return tuple(found[number] for number in sorted(found))
 
 
 def archived(data: bytes, file: str) -> bytes:
