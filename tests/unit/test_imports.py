@@ -63,9 +63,11 @@ ALLOWED: dict[str, set[str]] = {
     "vendors.sonic.lab": {"vendors", "vendors.common", "vendors.sonic.read", "vendors.sonic.profile", "lab"},
     "vendors.sonic.kind": {"vendors.common", "vendors.sonic.read", "vendors.sonic.profile", "vendors.sonic.lab", "lab"},
     "vendors.sonic.judge": {"vendors.sonic.read", "resolve.switch", "lab"},
+    "vendors.sonic.oracle": {"vendors.sonic.read", "lab"},
     "vendors.sonic.export": {"vendors.sonic.read", "resolve", "lab"},
     "vendors.sonic.commands": {
         *("vendors.sonic.read", "vendors.sonic.lab", "vendors.sonic.judge", "vendors.sonic.export"),
+        "vendors.sonic.oracle",
         *("api", "cli.arguments", "cli.host", "cli.text", "engine", "resolve", "lab"),
     },
     "api": {

@@ -226,7 +226,7 @@ enum tc_switch_mark {
 };
 
 struct tc_switch_pool_xstats {
-	/* bytes of all slices; used: beyond the reserved; watermarks: the slices' own, summed */
+	/* bytes of all slices; used: beyond the reserved; watermarks: the sum of the slices' own */
 	__u64 size, reserved, used, watermark, headroom, headroom_watermark;
 };
 
