@@ -79,7 +79,7 @@ def test_what_differs_is_told_with_both_values(
 
 def test_json_has_both_sides(tmp_path: Path) -> None:
     done = oracle(changed(tmp_path, "SCHEDULER", "scheduler.1", weight="16"), "--asic-db", ASIC, "--format", "json")
-    document = json.loads(done.stdout)
+    (document,) = json.loads(done.stdout)["files"]
     (one,) = document["differences"]
     assert (one["file"]["weight"], one["asic_db"]["weight"]) == ("16", "15")
     assert document["compared"]["scheduler"] - document["equal"]["scheduler"] == 2

@@ -195,8 +195,11 @@ def _port(database: AsicDb, config: ConfigDb, name: str, one: Attributes) -> Rec
     mask = int(one.get("SAI_PORT_ATTR_PRIORITY_FLOW_CONTROL", "0") or 0)
     mtu = int(one.get("SAI_PORT_ATTR_MTU", "0") or 0)
     maps = {}
+    # What the entry `global` binds, the switch has; it holds for the ports that have no map of their own.
+    whole = next(iter(database.of("SWITCH").values()), {})
     for field, (attribute, key, value) in _MAPS.items():
-        found = database.of("QOS_MAP").get(one.get(attribute, ""))
+        bound = one.get(attribute) or whole.get(attribute.replace("_PORT_", "_SWITCH_"), "")
+        found = database.of("QOS_MAP").get(bound)
         if found is not None:
             maps[field] = sorted(_entries(found, key, value))
     return _record(
