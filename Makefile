@@ -5,6 +5,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 CASES ?= 20000
+SONIC_CONFIGS ?= $(sort $(wildcard tests/golden/sonic/*.json))
 SEED ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +17,7 @@ VENV_STAMP := $(VENV)/.made-$(shell $(VENV_KEY))
 # Ubuntu's newer Rusts lie beside its own, in a directory each.
 RUST := $(if $(wildcard /usr/lib/rust-*/bin),$(shell source .ci/rust.sh; rust_directory))
 export PATH := $(if $(RUST),$(RUST):)$(PATH)
-.PHONY: help deps venv machine page wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check bench figures clean
+.PHONY: help deps venv machine page wheel images notebook docs site site-packages demo test test-rust $(PARTS:%=part-%) test-kernel fuzz check sonic-oracle bench figures clean
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!.*\b(ba)?sh\b|^\# shellcheck shell=bash' 2>/dev/null)
 
 help: ## this text
@@ -103,6 +104,10 @@ check: deps venv ## style and types, nothing is run
 	@cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@shellcheck -x $(SCRIPTS)
 	@.ci/checkpatch
+
+sonic-oracle: venv ## SONiC's daemons beside our reading: SONIC_ROOT=DIR (docker-sonic-vs unpacked), SONIC_CONFIGS="FILES" (images/sonic/README.md)
+	@test -n "$(SONIC_ROOT)" || { echo "SONIC_ROOT=DIR is missing: a root file system with SONiC's daemons, such as docker-sonic-vs unpacked" >&2; exit 2; }
+	@$(BIN)/fabriclab sonic oracle --daemons $(SONIC_ROOT) $(SONIC_CONFIGS)
 
 bench: venv machine ## how fast the machine is
 	@for bench in tests/bench/*.py; do echo "== $$bench"; $(BIN)/python "$$bench"; done

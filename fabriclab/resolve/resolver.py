@@ -40,6 +40,7 @@ from fabriclab.resolve.parameters import parameter_values
 from fabriclab.resolve.probes import resolve_probes
 from fabriclab.resolve.routing import compute_routes
 from fabriclab.resolve.static_routes import beside_static, resolve_static_routes
+from fabriclab.resolve.unreached import unreached_warnings
 from fabriclab.resolve.warnings import file_warnings, plan_warnings
 
 _NS_PER_US = 1000
@@ -115,6 +116,7 @@ class Resolver:
                 *route_notes,
                 *plan_warnings(buffers.shared, nodes, traffic),
                 *ends_warnings(experiment.hosts, nodes, traffic),
+                *(unreached_warnings(nodes, traffic) if bgp is not None else ()),
             ),
             groups=dict(experiment.groups),
             traffic=traffic,

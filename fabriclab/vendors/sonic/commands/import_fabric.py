@@ -10,10 +10,12 @@ from pathlib import Path
 
 from fabriclab.cli.host.failure import say
 from fabriclab.files import write_files
+from fabriclab.formats.plan import Plan
 from fabriclab.lab import LabError, parse_lab
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.problems import Mistake
 from fabriclab.resolve import resolve_plan
+from fabriclab.resolve.unreached import Forwarding
 from fabriclab.vendors.sonic.commands.files import check_name, findings, parse_cell
 from fabriclab.vendors.sonic.lab import ImportedFabric, import_fabric
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing
@@ -28,11 +30,15 @@ def import_lab(
     finds wrong or doubtful."""
     directory = out or Path(name or DEFAULT_NAME)
     fabric = import_fabric(files, _lab_name(name, directory), parse_cell(cell), missing)
-    warnings = _tried(fabric, directory)
+    plan = _tried(fabric, directory)
+    incast = _reached_incast(plan)
+    if incast is not None:
+        fabric = fabric.with_incast(*incast)
+        plan = _tried(fabric, directory)
     write_files({directory / file: data for file, data in fabric.files.items()}, force=force)
     for line in _summary(fabric, directory):
         say(line)
-    for warning in warnings:
+    for warning in plan.warnings:
         say(f"warning: {warning}")
 
 
@@ -41,17 +47,34 @@ def _lab_name(name: str | None, directory: Path) -> str:
     return name or re.sub(r"[^A-Za-z0-9_-]+", "-", directory.resolve().name).strip("-_")[:50] or DEFAULT_NAME
 
 
-def _tried(fabric: ImportedFabric, directory: Path) -> tuple[str, ...]:
-    """Return the warnings of the lab's plan. Raises LabError with the names of the files that were given."""
+def _reached_incast(plan: Plan) -> tuple[str, list[str]] | None:
+    """Return the host that most others reach by BGP's routes, and those; None where all reach the first, or none any.
+
+    bgpcfgd announces a switch's loopback and its VLANs, so hosts behind routed ports may be reached by nobody.
+    """
+    if plan.bgp is None:
+        return None
+    forwarding, hosts = Forwarding(plan.nodes), [node.name for node in plan.nodes if node.role == "host"]
+    reaching = {
+        receiver: [host for host in hosts if host != receiver and forwarding.reaches(host, receiver)]
+        for receiver in hosts
+    }
+    receiver = max(hosts, key=lambda host: len(reaching[host]))
+    if len(reaching[hosts[0]]) == len(hosts) - 1 or not reaching[receiver]:
+        return None
+    return receiver, reaching[receiver]
+
+
+def _tried(fabric: ImportedFabric, directory: Path) -> Plan:
+    """Return the lab's plan. Raises LabError with the names of the files that were given."""
     with tempfile.TemporaryDirectory() as scratch:
         for file, data in fabric.files.items():
             (Path(scratch) / file).write_bytes(data)
         names = {str(Path(scratch) / file): fabric.sources.get(file, str(directory / file)) for file in fabric.files}
         try:
-            plan = resolve_plan(parse_lab(Path(scratch)), {})
+            return resolve_plan(parse_lab(Path(scratch)), {})
         except LabError as error:
             raise LabError(_renamed(problem, names) for problem in error.mistakes) from error
-    return plan.warnings
 
 
 def _renamed(problem: Mistake, names: Mapping[str, str]) -> Mistake:

@@ -11,7 +11,15 @@ from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.problems import Place, Problems, listed
 from fabriclab.vendors.sonic.lab.fabric_checks import FabricChecks
-from fabriclab.vendors.sonic.lab.fabric_files import bound_file, experiment_text, hosts_of, link_name, topology_text
+from fabriclab.vendors.sonic.lab.fabric_files import (
+    INCAST,
+    bound_file,
+    experiment_text,
+    hosts_of,
+    incast_line,
+    link_name,
+    topology_text,
+)
 from fabriclab.vendors.sonic.lab.fabric_links import FabricLink, LinkFinder
 from fabriclab.vendors.sonic.lab.fabric_stubs import Missing, Stub, StubFinder, StubLink
 from fabriclab.vendors.sonic.lab.fabric_switches import End, Fabric, FabricSwitch, read_fabric
@@ -35,6 +43,13 @@ class ImportedFabric:
     stubs: tuple[Stub, ...]
     notes: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
+
+    def with_incast(self, receiver: str, senders: Sequence[str]) -> ImportedFabric:
+        """Return the lab with other hosts in its in-cast."""
+        lines = self.files[experiment.FILE_NAME].decode().splitlines()
+        changed = [incast_line(receiver, senders) if line.startswith(f"  {INCAST}:") else line for line in lines]
+        text = "".join(f"{line}\n" for line in changed)
+        return replace(self, files={**self.files, experiment.FILE_NAME: text.encode()})
 
 
 def import_fabric(

@@ -15,6 +15,8 @@ from fabriclab.vendors.sonic.read.interface_names import LANES
 from fabriclab.vendors.sonic.read.neighbours import NS_A_METRE
 
 _BITS_A_MBIT = 10**6
+INCAST = "incast"
+"""The name of the traffic."""
 _PORT = re.compile(r"Ethernet(0|[1-9][0-9]{0,4})")
 
 
@@ -65,13 +67,19 @@ def experiment_text(name: str, fabric: Fabric, stubs: Sequence[Stub], cell: str 
     lines = [f"title: {name}, as the config_db.json of its switches have it", "", *_switches(fabric, switches, cell)]
     lines += [
         "traffic:  # one in-cast, to begin with",
-        f"  incast: {{kind: rounds, senders: all, receiver: {hosts_of(stubs)[0]}, size: 64 KB, rounds: 10}}",
+        incast_line(hosts_of(stubs)[0]),
         "",
         "probes:",
         "  switches: {interval: 1 ms}",
         "  tcp: {interval: 1 ms}",
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def incast_line(receiver: str, senders: Sequence[str] = ()) -> str:
+    """Return the line of the experiment's traffic: all hosts send to one, or those that are named."""
+    who = f"[{', '.join(senders)}]" if senders else "all"
+    return f"  {INCAST}: {{kind: rounds, senders: {who}, receiver: {receiver}, size: 64 KB, rounds: 10}}"
 
 
 def hosts_of(stubs: Sequence[Stub]) -> list[str]:
