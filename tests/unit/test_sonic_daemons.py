@@ -83,7 +83,8 @@ def test_what_they_made_is_compared_and_kept(system: Path, tmp_path: Path, monke
 
 
 def test_progress_is_told_and_nothing_is_left(system: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(monkeypatch, tmp_path, 'mkdir -p "$2/layer/work"; echo objects 7; echo objects 9; echo {} >"$2/given/asic.json"')
+    script = 'mkdir -p "$2/layer/work"; echo objects 7; echo objects 9; echo {} >"$2/given/asic.json"'
+    stand_in(monkeypatch, tmp_path, script)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "here"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     counts: list[int] = []

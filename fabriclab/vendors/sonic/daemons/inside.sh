@@ -3,6 +3,7 @@
 # has come to rest: `objects N` a line, then /work/asic.json. Exit status: 0, or 1 with `failed WHY` as its last line.
 set -eu
 cd /work
+# shellcheck source=/dev/null
 . ./numbers.sh # PORTS: how many the file has; in half seconds without a change: PATIENCE is too long, REST is the end
 mkdir -p /var/run/redis/sonic-db /usr/share/sonic/hwsku /var/log/swss
 cp database_config.json /var/run/redis/sonic-db/
@@ -59,12 +60,12 @@ while [ -z "$told" ] || [ "$still" -lt "$REST" ]; do
   if [ "$now" = "$last" ] && [ $((used - busy)) -le 2 ]; then still=$((still + 1)); else still=0; fi
   last=$now busy=$used
   [ -z "$told" ] || continue
-  ports=$(count 'ASIC_STATE:SAI_OBJECT_TYPE_HOSTIF:*')
-  if [ "$ports" -ge "$PORTS" ]; then
+  made=$(count 'ASIC_STATE:SAI_OBJECT_TYPE_HOSTIF:*')
+  if [ "$made" -ge "$PORTS" ]; then
     ports_are_there
     told=yes still=0
   elif [ "$still" -ge "$PATIENCE" ]; then
-    echo "failed orchagent made $ports of $PORTS ports, then nothing: $(last_words orchagent)"
+    echo "failed orchagent made $made of $PORTS ports, then nothing: $(last_words orchagent)"
     exit 1
   fi
 done

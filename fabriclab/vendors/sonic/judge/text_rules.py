@@ -61,7 +61,7 @@ def old_references(bindings: Bindings) -> Iterator[SonicFinding]:
                 path,
                 value,
                 "of the old form",
-                "today's YANG models refuse it, and so does a config reload",
+                "YANG models refuse it, and so does orchagent (202511): no profile is made of it, and nothing is bound",
                 remedy,
             )
 
