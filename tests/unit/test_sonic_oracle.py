@@ -107,6 +107,14 @@ def test_a_dump_of_sonic_db_dump_is_the_same() -> None:
     assert compared(config, read_asic_db(json.dumps(wrapped).encode(), "a.json")).differences == ()
 
 
+def test_names_are_as_sairedis_escapes_them() -> None:
+    """A port between the chips of a switch is `Ethernet-BP0`."""
+    text = ASIC.read_text()
+    assert '"SAI_HOSTIF_ATTR_NAME":"Ethernet8"' in "".join(text.split())
+    escaped = text.replace('"Ethernet8"', json.dumps("Ethernet\\x2DBP8"))
+    assert "Ethernet-BP8" in read_asic_db(escaped.encode(), "a.json").ports()
+
+
 @pytest.mark.parametrize(
     ("data", "message"), [(b"no", "no JSON"), (b"{}", "no ASIC_DB of a switch"), (b"[]", "no ASIC_DB of a switch")]
 )

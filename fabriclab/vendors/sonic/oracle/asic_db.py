@@ -6,6 +6,7 @@ Source: sonic-sairedis (ASIC_STATE:SAI_OBJECT_TYPE_...:oid), SAI's headers for t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from fabriclab.lab.reading.problems import LabError, Mistake
 
 _STATE = "ASIC_STATE"
 _TYPE = "SAI_OBJECT_TYPE_"
+_ESCAPED = re.compile(r"\\x([0-9A-Fa-f]{2})")
 Attributes = Mapping[str, str]
 
 
@@ -31,10 +33,15 @@ class AsicDb:
         """Return the ports by the name of their interface (SAI_OBJECT_TYPE_HOSTIF), those that have one."""
         ports = self.of("PORT")
         names = {
-            interface.get("SAI_HOSTIF_ATTR_OBJ_ID", ""): interface.get("SAI_HOSTIF_ATTR_NAME", "")
+            interface.get("SAI_HOSTIF_ATTR_OBJ_ID", ""): _plain(interface.get("SAI_HOSTIF_ATTR_NAME", ""))
             for interface in self.of("HOSTIF").values()
         }
         return {names[oid]: port for oid, port in ports.items() if names.get(oid)}
+
+
+def _plain(text: str) -> str:
+    """Return a text that sairedis wrote (sai_serialize_chardata): what is neither letter nor digit is `\\x2D` there."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
 def read_asic_db(data: bytes, file: str) -> AsicDb:
