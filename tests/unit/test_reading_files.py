@@ -210,6 +210,8 @@ READS_ITSELF = {
     "lab/switch/profile.py": "the profiles that come with fabriclab",
     "vendors/arista/profile/chip.py": "the profiles that come with fabriclab",
     "vendors/sonic/commands/baseline.py": "a list that a check wrote",
+    "vendors/sonic/daemons/given.py": "scripts that come with fabriclab",
+    "vendors/sonic/daemons/run.py": "what the daemons wrote",
     "vendors/sonic/image/boot.py": "a script that comes with fabriclab",
     "vendors/sonic/container.py": "a lab that was read and checked",
     "vendors/sonic/read/source_text.py": "an archive that was read",
