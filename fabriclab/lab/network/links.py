@@ -4,15 +4,17 @@ extended form (`type: veth`)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from ipaddress import IPv4Interface
+from types import MappingProxyType
 
 from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.addresses import is_unicast
+from fabriclab.lab.network.kinds import interface_name
 from fabriclab.lab.network.topology import Endpoint, Link
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value, describe
-from fabriclab.lab.reading.problems import Problems, did_you_mean, nearest, shown
+from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, nearest, shown
 from fabriclab.lab.reading.section import Section, Written, as_text
 
 SMALLEST_RATE_BPS = 10_000
@@ -37,16 +39,22 @@ _RESERVED_INTERFACES = {
 _MAC = re.compile(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
 
 
-def read_links(topology: Section, nodes: Collection[str]) -> tuple[Link, ...]:
-    """Return all links that are whole; record what is wrong with the others."""
-    links = []
+def read_links(
+    topology: Section, nodes: Collection[str], foreign: Mapping[str, str] = MappingProxyType({})
+) -> tuple[tuple[Link, ...], tuple[str, ...]]:
+    """Return all links that are whole, and a sentence on each that leads out of the lab and is left out; record what is
+    wrong with the others.
+
+    `foreign`: the kinds of nodes whose interfaces have names in the words of these.
+    """
+    links, notes = [], list[str]()
     for key, value in topology.items("links") or []:
-        link = _LinkReader(key, topology.problems, nodes).read(value)
+        link = _LinkReader(key, topology.problems, nodes, foreign, notes).read(value)
         if link is not None:
             links.append(link)
     _check_ports(links, topology.problems)
     _check_macs(links, topology.problems)
-    return tuple(links)
+    return tuple(links), tuple(notes)
 
 
 def read_vars(section: Section) -> tuple[Written[int] | None, Written[int] | None]:
@@ -64,10 +72,14 @@ def read_mtu(section: Section) -> Written[int] | None:
 class _LinkReader:
     """Reads one link."""
 
-    def __init__(self, key: str, problems: Problems, nodes: Collection[str]) -> None:
+    def __init__(
+        self, key: str, problems: Problems, nodes: Collection[str], foreign: Mapping[str, str], notes: list[str]
+    ) -> None:
         self._key = key
         self._problems = problems
         self._nodes = nodes
+        self._foreign = foreign
+        self._notes = notes
 
     def read(self, value: Value) -> Link | None:
         if not isinstance(value, MappingValue):
@@ -79,12 +91,17 @@ class _LinkReader:
         if extended and not self._is_veth(Section(value, self._key, self._problems, None)):
             return None
         link = Section(value, self._key, self._problems, known)
+        if self._leads_out(link):
+            return None
         self._refuse_ipv6(link)
         mtu = read_mtu(link)
         ends = self._endpoints(link, extended)
         if ends is None:
             return None
         a, b = self._with_addresses(link, self._with_link_vars(link, ends))
+        if a.node == b.node and a.node in self._foreign:
+            self._notes.append(f"{self._key} (line {link.place.line}) is left out: it joins two ports of {a.node}")
+            return None
         if a.node == b.node:
             self._problems.add(
                 link.place, self._key, f"connects {shown(a.node)} with itself; a link has two nodes", a.node
@@ -97,13 +114,26 @@ class _LinkReader:
         if kind is None or kind.value == "veth":
             return kind is not None
         if kind.value in containerlab.LINK_TYPES:
-            kind.complain(self._problems, f"fabriclab cannot run links of type {shown(kind.value)}; it runs: veth")
+            self._leave_out(kind.value, link.place)
         else:
             kind.complain(
                 self._problems,
                 f"{shown(kind.value)} is no type of link; {did_you_mean(kind.value, containerlab.LINK_TYPES)}",
             )
         return False
+
+    def _leads_out(self, link: Section) -> bool:
+        """Return whether an end is no node but the host, its network or nothing, in the short form: it is left out."""
+        value = link.get("endpoints")
+        for end in value.items if isinstance(value, SequenceValue) else ():
+            name = end.text.partition(":")[0].strip() if isinstance(end, ScalarValue) else ""
+            if name in containerlab.SPECIAL_NODES and name not in self._nodes:
+                self._leave_out(name, link.place)
+                return True
+        return False
+
+    def _leave_out(self, kind: str, place: Place) -> None:
+        self._notes.append(f"{self._key} (line {place.line}) is left out: of type {kind}, it leads out of the lab")
 
     def _endpoints(self, link: Section, extended: bool) -> tuple[Endpoint, Endpoint] | None:
         link.require("endpoints", example="endpoints: ['h1:eth1', 's1:eth1']")
@@ -131,9 +161,11 @@ class _LinkReader:
                 self._problems, f"{shown(written.value)} is no endpoint; write 'node:interface', such as 'h1:eth1'"
             )
             return None
+        name = self._interface(node, interface)
         good_node = self._check_node(Written(node, key, written.text, written.place))
-        good_interface = self._check_interface(Written(interface, key, written.text, written.place))
-        return Endpoint(node, interface, key, written.place) if good_node and good_interface else None
+        good_interface = self._check_interface(Written(name, key, written.text, written.place))
+        alias = "" if name == interface else interface
+        return Endpoint(node, name, key, written.place, alias=alias) if good_node and good_interface else None
 
     def _extended_end(self, value: Value, key: str) -> Endpoint | None:
         if isinstance(value, ScalarValue):
@@ -150,21 +182,21 @@ class _LinkReader:
         mac, ipv4 = end.read("mac", "a MAC address", parse_mac), end.read("ipv4", "an IPv4 address", parse_ipv4)
         if node is None or interface is None:
             return None
-        good_node, good_interface = self._check_node(node), self._check_interface(interface)
+        name = self._interface(node.value, interface.value)
+        good_node, good_interface = self._check_node(node), self._check_interface(replace(interface, value=name))
         if not (good_node and good_interface):
             return None
-        return Endpoint(node.value, interface.value, key, end.place, rate, delay, mac, ipv4)
+        alias = "" if name == interface.value else interface.value
+        return Endpoint(node.value, name, key, end.place, rate, delay, mac, ipv4, alias)
+
+    def _interface(self, node: str, written: str) -> str:
+        """Return Linux's name of an interface."""
+        return interface_name(self._foreign[node], written) if node in self._foreign else written
 
     def _check_node(self, node: Written[str]) -> bool:
         if node.value in self._nodes:
             return True
-        if node.value in containerlab.SPECIAL_NODES:
-            node.complain(
-                self._problems,
-                f"fabriclab cannot run links of type {shown(node.value)}; it runs links between two nodes",
-            )
-        else:
-            node.complain(self._problems, f"{shown(node.value)} is no node; {did_you_mean(node.value, self._nodes)}")
+        node.complain(self._problems, f"{shown(node.value)} is no node; {did_you_mean(node.value, self._nodes)}")
         return False
 
     def _check_interface(self, interface: Written[str]) -> bool:
@@ -228,7 +260,9 @@ class _LinkReader:
 
     def _refuse_ipv6(self, section: Section) -> None:
         value = section.get("ipv6")
-        if value is not None and not (isinstance(value, SequenceValue) and not value.items):
+        if value is not None and self._foreign:
+            self._notes.append(f"{section.path('ipv6')} (line {section.place.line}) is left out: labs run IPv4 only")
+        elif value is not None and not (isinstance(value, SequenceValue) and not value.items):
             self._problems.add(
                 section.mapping.key_place("ipv6"), section.path("ipv6"), "fabriclab runs IPv4 only; remove the key"
             )

@@ -4,7 +4,7 @@ every host reaches every other."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from typing import Protocol
@@ -23,7 +23,7 @@ from fabriclab.lab.network.topology import (
     settle_roles,
 )
 from fabriclab.lab.reading.document import MappingValue, read_document
-from fabriclab.lab.reading.problems import Place, Problems, shown
+from fabriclab.lab.reading.problems import Place, Problems, listed, shown
 from fabriclab.lab.reading.section import Section
 from fabriclab.vendors import VENDORS
 
@@ -43,33 +43,29 @@ class Kind(Protocol):
         files below `directory`, say of them."""
 
 
-def read_topology(path: Path, problems: Problems, *, named: bool = False) -> Topology | None:
-    """Return the topology with everything in it that is whole; None when there is no readable file.
-
-    `named` as in `read_document`.
-    """
-    document = read_document(path, problems, named=named)
-    return None if document is None else parse_topology(document, problems, path.parent)
-
-
 def read_one_topology(path: Path) -> Topology:
-    """Return the topology in a lab's directory, or in a file of any name.
+    """Return the topology in a lab's directory, or in a file of any name, with nodes of any kind (`LabNode.foreign`).
 
     Raises LabError with everything that is wrong in it.
     """
     problems = Problems()
     is_lab = path.is_dir() or not path.exists()
-    topology = read_topology(path / FILE_NAME if is_lab else path, problems, named=not is_lab)
+    file = path / FILE_NAME if is_lab else path
+    document = read_document(file, problems, named=not is_lab)
+    topology = None if document is None else parse_topology(document, problems, file.parent, any_kind=True)
     problems.raise_if_any()
     if topology is None:
         raise AssertionError("a file that cannot be read leaves a problem")
     return topology
 
 
-def parse_topology(document: MappingValue, problems: Problems, directory: Path = Path()) -> Topology:
+def parse_topology(
+    document: MappingValue, problems: Problems, directory: Path = Path(), *, any_kind: bool = False
+) -> Topology:
     """Return the topology of a Containerlab file; what is wrong is recorded.
 
-    `directory` has the files that it binds.
+    `directory` has the files that it binds. `any_kind`: nodes whose software does not run here are read, too; a lab
+    with such nodes need not be one that can run.
     """
     before = len(problems)
     root = Section(document, "", problems, containerlab.FILE_KEYS)
@@ -79,19 +75,34 @@ def parse_topology(document: MappingValue, problems: Problems, directory: Path =
     if section is None:
         return Topology(name, (), ())
     section.require("nodes", example="nodes: with a name for each")
-    section.require("links", example="links: with a list of endpoints")
-    written = NodeReader(section, containerlab.NODE_KEYS, containerlab.NODE_KINDS).nodes()
+    written = NodeReader(section, containerlab.NODE_KEYS, containerlab.NODE_KINDS, any_kind=any_kind).nodes()
+    foreign = {node.name: node.kind or "" for node in written if node.is_foreign}
+    if not foreign:
+        section.require("links", example="links: with a list of endpoints")
     links_before = len(problems)
-    links = read_links(section, [node.name for node in written])
-    nodes = settle_roles(written, links, links_before == len(problems), problems)
+    links, left_out = read_links(section, [node.name for node in written], foreign)
+    is_whole = links_before == len(problems) and not left_out
+    nodes, guesses = settle_roles(written, links, is_whole, problems, any_kind=bool(foreign))
     nodes, links = _bound(written, nodes, links, directory, problems)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
-    topology = Topology(name, nodes, links, not_applied)
-    if before == len(problems):
+    notes = (*guesses, *left_out, *_foreign_notes(nodes))
+    topology = Topology(name, nodes, links, not_applied, tuple(f"{document.place.file}: {note}" for note in notes))
+    if before == len(problems) and not foreign:
         _check_addresses(links, problems)
         _check_loopbacks(topology, problems)
         _check_reachable(topology, section.place, problems)
     return topology
+
+
+def _foreign_notes(nodes: Sequence[LabNode]) -> Iterator[str]:
+    """Yield a sentence for each kind whose software does not run here."""
+    kinds: dict[str, list[LabNode]] = {}
+    for node in nodes:
+        if node.foreign is not None:
+            kinds.setdefault(node.foreign, []).append(node)
+    for kind, every in kinds.items():
+        names = listed([f"{node.name} (line {node.place.line})" for node in every])
+        yield f"kind {kind} of {names} does not run here; fabriclab new DIR --from FILE --as frr runs FRR in its place"
 
 
 def _bound(
@@ -106,7 +117,11 @@ def _bound(
     Most labs have none, and load none.
     """
     for vendor in VENDORS:
-        own = [node for node in written if vendor.kind is not None and node.kind == vendor.kind.name]
+        own = [
+            node
+            for node in written
+            if vendor.kind is not None and node.kind == vendor.kind.name and not node.is_foreign
+        ]
         if own:
             kind: Kind = vendor.load("kind")
             nodes, links = kind.bind(own, nodes, links, directory, problems)

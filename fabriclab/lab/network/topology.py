@@ -8,16 +8,18 @@ error; keys that nothing here acts on are listed (`not_applied.py`), never ignor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from typing import NamedTuple
 
+from fabriclab.lab.network.kinds import ALL_KINDS, LINUX, guessed_role
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
-from fabriclab.lab.reading.document import MappingValue, ScalarValue
+from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.vendors import VENDORS, NodeKind, kind_of
@@ -42,6 +44,8 @@ class Endpoint:
     """Nanoseconds, one way, of the same direction."""
     mac: Written[str] | None = None
     ipv4: Written[IPv4Interface] | None = None
+    alias: str = ""
+    """What the file calls the interface, in the words of its kind, where Linux has another name for it."""
 
     @property
     def port(self) -> str:
@@ -113,6 +117,8 @@ class LabNode:
     """Level in the fabric, 1 at the top (RFC 7938 counts so)."""
     own: OwnConfiguration | None = None
     """What the configuration of a node of a vendor's kind, such as sonic-vs, says of it; None for others."""
+    foreign: str | None = None
+    """The kind of a node that is drawn only: its software does not run here."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,8 @@ class Topology:
     links: tuple[Link, ...]
     not_applied: tuple[Unapplied, ...] = ()
     """What the file says and nothing here acts on."""
+    notes: tuple[str, ...] = ()
+    """What was guessed, or left out, a sentence each."""
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -158,6 +166,14 @@ def parse_name(root: Section) -> str:
     return name.value
 
 
+class RoleHints(NamedTuple):
+    """What a node says that hints at its role, where no label does."""
+
+    image: str = ""
+    binds: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class WrittenNode:
     """A node before its role is settled (that may need the links)."""
@@ -169,13 +185,20 @@ class WrittenNode:
     config: Written[str] | None = None
     """The file that is bound to where a vendor's switch has its configuration, relative to the topology."""
     not_applied: tuple[Unapplied, ...] = ()
+    hints: RoleHints = RoleHints()
+    is_foreign: bool = False
+    """Whether it is of a kind whose software does not run here."""
 
 
 class NodeReader:
     """Reads the nodes, each with what it inherits: defaults, then its kind, its group, itself;
     labels are merged (Containerlab's order)."""
 
-    def __init__(self, topology: Section, node_keys: tuple[str, ...], kinds: tuple[str, ...]) -> None:
+    def __init__(
+        self, topology: Section, node_keys: tuple[str, ...], kinds: tuple[str, ...], *, any_kind: bool = False
+    ) -> None:
+        """`any_kind`: nodes whose software does not run here are read too, not refused."""
+        self._any_kind = any_kind
         self._problems = topology.problems
         self._node_keys = node_keys
         self._kinds = kinds
@@ -207,9 +230,13 @@ class NodeReader:
             self._problems.add(place, node.key, message, name)
         kind, layers = self._layers(node)
         own = kind_of(kind)
+        if own is not None and self._any_kind and not _binds_one_of(layers, own.config_paths):
+            own = None
         config = None if own is None else self._config(node, layers, own)
+        is_foreign = kind not in RUNNABLE_KINDS or (own is None and kind_of(kind) is not None)
+        hints = _hints(layers)
         not_applied = tuple(unapplied_of_node(name, layers, () if own is None else own.config_paths))
-        return WrittenNode(name, place, read_labels(layers), kind, config, not_applied)
+        return WrittenNode(name, place, read_labels(layers), kind, config, not_applied, hints, is_foreign)
 
     def _config(self, node: Section, layers: list[Section], kind: NodeKind) -> Written[str] | None:
         """Return the file that is bound to the kind's place for it; the nearest layer that binds one counts."""
@@ -227,9 +254,9 @@ class NodeReader:
 
     def _layers(self, node: Section) -> tuple[str | None, list[Section]]:
         """Return the node's kind, and what it inherits from, the nearest first."""
-        group_name = node.scalar("group", "a group's name")
+        group_name = _group(node)
         if group_name is None and self._defaults is not None:
-            group_name = self._defaults.scalar("group", "a group's name")
+            group_name = _group(self._defaults)
         group = self._by_group.get(group_name.value) if group_name else None
         if group_name is not None and group is None and self._by_group:
             group_name.complain(
@@ -247,7 +274,8 @@ class NodeReader:
             if "kind" not in layer:
                 continue
             kind = layer.scalar("kind", "a kind of node")
-            if kind is not None and kind.value not in RUNNABLE_KINDS:
+            known = ALL_KINDS if self._any_kind else RUNNABLE_KINDS
+            if kind is not None and kind.value not in known:
                 kind.complain(self._problems, self._wrong_kind(kind.value))
             return None if kind is None else kind.value
         self._problems.add(node.place, node.path("kind"), f"missing; write kind: {RUNNABLE_KINDS[0]}")
@@ -255,33 +283,67 @@ class NodeReader:
 
     def _wrong_kind(self, kind: str) -> str:
         if kind in self._kinds:
-            return f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}"
+            return (
+                f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}; "
+                "fabriclab new DIR --from FILE --as frr makes a lab with FRR in their place"
+            )
         return f"{shown(kind)} is no kind of node; {did_you_mean(kind, self._kinds)}"
 
 
-def settle_roles(
-    nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems
-) -> tuple[LabNode, ...]:
-    """Give every node a role: the label's, or host for a node with a single link.
+def _group(layer: Section) -> Written[str] | None:
+    """Return the group that a layer names; `group:` without a value names none, as for Containerlab."""
+    value = layer.get("group")
+    is_absent = isinstance(value, ScalarValue) and (value.is_null or not value.text.strip())
+    return None if is_absent else layer.scalar("group", "a group's name")
 
-    Record the nodes for which that does not decide.
+
+def _hints(layers: Sequence[Section]) -> RoleHints:
+    """Return image, binds and commands of the nearest layer that has them."""
+    (image, *_), binds, commands = (_texts(layers, key) for key in ("image", "binds", "exec"))
+    return RoleHints(image, binds, commands)
+
+
+def _texts(layers: Sequence[Section], key: str) -> tuple[str, ...]:
+    """Return the texts of the nearest layer that has a key; an empty one without any."""
+    for layer in layers:
+        value = layer.get(key)
+        if isinstance(value, ScalarValue) and not value.is_null:
+            return (value.text,)
+        if isinstance(value, SequenceValue) and value.items:
+            return tuple(item.text for item in value.items if isinstance(item, ScalarValue)) or ("",)
+    return ("",)
+
+
+def _binds_one_of(layers: Sequence[Section], paths: Sequence[str]) -> bool:
+    return any(bind.partition(":")[2].partition(":")[0] in paths for bind in _texts(layers, "binds"))
+
+
+def settle_roles(
+    nodes: list[WrittenNode], links: tuple[Link, ...], links_are_good: bool, problems: Problems, *, any_kind: bool
+) -> tuple[tuple[LabNode, ...], tuple[str, ...]]:
+    """Give every node a role: the label's, or the one that its kind, image, binds, commands and links hint at.
+
+    Return the nodes, and a sentence on each role that was guessed of a node with several links. Record nodes without a
+    link, unless `any_kind` are to be drawn.
     """
     degree = dict.fromkeys((node.name for node in nodes), 0)
     for link in links:
         for end in link.ends:
             degree[end.node] += 1
-    settled = []
+    settled, notes = [], []
     for node in nodes:
         key = f"topology.nodes.{node.name}"
         is_switch = kind_of(node.kind) is not None
-        role = node.labels.role or ("switch" if is_switch else None)
+        guess, why = guessed_role(node.kind or LINUX, degree[node.name], *node.hints)
+        role = node.labels.role or guess
         if is_switch and role == "host":
             problems.add(node.place, key, f"is of kind {node.kind}, a switch; remove the label {ROLE_LABEL}", node.name)
-        if degree[node.name] == 0 and links_are_good:
+        if degree[node.name] == 0 and links_are_good and not any_kind:
             problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
-        elif role is None and degree[node.name] > 1:
-            message = f"has {degree[node.name]} links and no role; write labels: {{{ROLE_LABEL}: switch}} (or host)"
-            problems.add(node.place, key, message, node.name)
-        labels = node.labels
-        settled.append(LabNode(node.name, role or "host", node.place, labels.asn, labels.loopback, labels.tier))
-    return tuple(settled)
+        elif node.labels.role is None and not is_switch and not (guess == "host" and degree[node.name] <= 1):
+            notes.append(f"{node.name} (line {node.place.line}) is taken for a {guess}: {why}")
+        labels, foreign = node.labels, node.kind if node.is_foreign else None
+        settled.append(
+            LabNode(node.name, role, node.place, labels.asn, labels.loopback, labels.tier, foreign=foreign)
+        )
+    return tuple(settled), tuple(notes)
