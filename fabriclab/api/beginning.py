@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriclab.api.brought import BroughtLab, lab_as_frr
 from fabriclab.api.generated import Dumbbell, FatTree, GeneratedLab, Shape, Star, generate
 from fabriclab.api.lab import PathLike
 from fabriclab.api.lab_names import STARTERS, find_lab, known_labs
@@ -61,11 +62,7 @@ def new(directory: PathLike, origin: PathLike | None = None, *, template: str | 
     if (origin is None) == (template is None):
         raise ArgumentError("name what to begin with: a lab to copy, or a template ({0})", ", ".join(TEMPLATES))
     place = Path(directory)
-    if place.exists() or place.is_symlink():
-        raise ArgumentError("{0} is there already; name a new directory", place)
-    name = place.resolve().name
-    if topology.NAME.fullmatch(name) is None:
-        raise ArgumentError("{0!r} is no lab name; write letters, digits, '-' and '_', at most 63", name)
+    name = _name_of(place)
     if template is not None:
         return _from_template(place, name, template)
     word = str(origin)
@@ -76,6 +73,28 @@ def new(directory: PathLike, origin: PathLike | None = None, *, template: str | 
     files = {place / file: content for file, content in _copied(lab, place).items()}
     write_files(files, force=False)
     return NewLab(place, lab.name, tuple(files))
+
+
+def new_as_frr(directory: PathLike, file: PathLike) -> BroughtLab:
+    """Make the lab of a Containerlab file in a new directory, FRR in the place of its switches, and return it.
+
+    Raises LabError for mistakes in the file, ArgumentError where the directory is there, or the file is not; OSError.
+    """
+    place = Path(directory)
+    brought = lab_as_frr(file, _name_of(place))
+    texts = {topology.FILE_NAME: brought.topology, experiment.FILE_NAME: brought.experiment}
+    write_files({place / name: text for name, text in texts.items()}, force=False)
+    return brought
+
+
+def _name_of(place: Path) -> str:
+    """Return the name of a lab in a new directory. Raises ArgumentError."""
+    if place.exists() or place.is_symlink():
+        raise ArgumentError("{0} is there already; name a new directory", place)
+    name = place.resolve().name
+    if topology.NAME.fullmatch(name) is None:
+        raise ArgumentError("{0!r} is no lab name; write letters, digits, '-' and '_', at most 63", name)
+    return name
 
 
 def _from_template(place: Path, name: str, template: str) -> NewLab:

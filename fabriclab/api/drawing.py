@@ -65,4 +65,5 @@ def _details(node: LabNode) -> tuple[str, ...]:
 def _edge(link: Link) -> Edge:
     rates = [None if end.rate is None else end.rate.value for end in link.ends]
     delays = [None if end.delay is None else end.delay.value for end in link.ends]
-    return Edge(link.a.port, link.b.port, (rates[0], rates[1]), (delays[0], delays[1]))
+    a, b = (f"{end.node}:{end.alias or end.interface}" for end in link.ends)
+    return Edge(a, b, (rates[0], rates[1]), (delays[0], delays[1]))

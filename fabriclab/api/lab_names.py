@@ -73,7 +73,10 @@ def _why_not(written: Path) -> str:
     if not written.is_dir():
         if written.name in (experiment.FILE_NAME, topology.FILE_NAME):
             return f"is a file of a lab; name its directory, {written.parent}"
-        return f"is a file; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}"
+        return (
+            f"is a file; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}; "
+            "run, plan, check and new take a Containerlab file with --as frr"
+        )
     below = labs_in(written)
     if below:
         return f"holds labs; name one of them: {_named(below)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,6 +105,8 @@ class CheckedTopology:
     links: int
     warnings: tuple[str, ...]
     """What is probably not meant, a sentence each."""
+    foreign: int = field(default=0, kw_only=True)
+    """How many of its nodes are of kinds whose software does not run here."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +132,9 @@ def check(lab: Lab | PathLike, *, tell: Tell = lambda _: None) -> CheckedLab | C
         path = find_lab_or_file(Path(lab))
         if not path.is_dir():
             topology = read_one_topology(path)
-            return CheckedTopology(
-                *_size(topology), tuple(counted_sentences([unapplied_sentences(topology.not_applied)]))
-            )
+            sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
+            foreign = sum(node.foreign is not None for node in topology.nodes)
+            return CheckedTopology(*_size(topology), tuple(counted_sentences([sentences])), foreign=foreign)
     return _checked(loaded(lab).written, tell)
 
 

@@ -11,7 +11,7 @@ import typer
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
-from fabriclab.cli.arguments.options import Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
+from fabriclab.cli.arguments.options import As, Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
 from fabriclab.cli.commands import compare_options, exchange_options, figures_options, generate_options, schema_options
 from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
@@ -70,6 +70,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Run directory to make.", show_default="runs/LAB/TIME")
     ] = None,
+    software: As = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the run directory if there is one already.")] = False,
     engine: Engine = "vm",
     stall: Stall = 120.0,
@@ -93,7 +94,7 @@ def run(
             from fabriclab.cli.commands import run as running
             from fabriclab.cli.host import failure
         with failure.reported():
-            raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall, report))
+            raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall, report, software))
 
 
 @app.command()
@@ -148,6 +149,7 @@ def plan(
     seed: Seed = None,
     settings: Set = None,
     engine: Engine = "vm",
+    software: As = None,
 ) -> None:
     """Show what a lab comes to, without running anything: groups, traffic and what is computed for it, all as JSON.
 
@@ -161,7 +163,7 @@ def plan(
         from fabriclab.cli.commands import plan as showing
         from fabriclab.cli.host import failure
     with failure.reported():
-        showing.plan(lab, node, seed, settings or [], engine, as_json)
+        showing.plan(lab, node, seed, settings or [], engine, as_json, software)
 
 
 @app.command()
@@ -264,6 +266,7 @@ def new(
     ] = None,
     origin: Origin = None,
     template: Template = None,
+    software: As = None,
     show_list: Annotated[bool, typer.Option("--list", help="List what there is to begin with, and leave.")] = False,
 ) -> None:
     """Make a lab of your own as a copy of another, or an algorithm of your own with a lab for it.
@@ -271,6 +274,8 @@ def new(
     [bold]Examples[/bold]
 
       fabriclab new mylab --from incast
+
+      fabriclab new mylab --from any.clab.yml --as frr
 
       fabriclab new mycc --template congestion-control
 
@@ -283,24 +288,24 @@ def new(
         if show_list:
             making.show_list()
         else:
-            making.new(directory, origin, template)
+            making.new(directory, origin, template, software)
 
 
 @app.command()
-def check(lab: Lab) -> None:
+def check(lab: Lab, software: As = None) -> None:
     """Check a lab, or a Containerlab file alone: every mistake in it with file, line, and what would be right.
 
     [bold]Example[/bold]
 
       fabriclab check labs/incast
 
-      fabriclab check any.clab.yml
+      fabriclab check any.clab.yml [--as frr]
     """
     with waiting("loading"):
         from fabriclab.cli.commands import plan as showing
         from fabriclab.cli.host import failure
     with failure.reported():
-        showing.check(lab)
+        showing.check(lab, software)
 
 
 @app.command()

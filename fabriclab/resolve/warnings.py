@@ -37,7 +37,7 @@ def file_warnings(topology: Topology) -> tuple[str, ...]:
     """Return what a topology says and nothing acts on, and what switches say in configurations of
     their own and do not have."""
     notes = (f"{node.name}: {note}" for node in topology.nodes if node.own is not None for note in node.own.notes)
-    return (*unapplied_sentences(topology.not_applied), *notes)
+    return (*topology.notes, *unapplied_sentences(topology.not_applied), *notes)
 
 
 def _switches(names: Sequence[str]) -> str:

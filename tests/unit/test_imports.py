@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "picture": set(),
     "theory": set(),
     "topologies": {"lab"},
+    "foreign": {"lab"},
     "resolve.switch": {"lab"},
     "resolve": {"resolve.switch", "lab"},
     "workload": {"distributions", "traffic"},
@@ -73,7 +74,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "api": {
         *("validation", "comparison", "report", "results", "runs", "engine", "compile", "workload", "resolve", "lab"),
-        *("importers", "topologies", "picture", "vendors", "language", "exchange"),
+        *("importers", "topologies", "foreign", "picture", "vendors", "language", "exchange"),
     },
     "teaching": {"api", "report"},
     "live": {"api", "runs", "engine", "compile", "resolve", "lab"},

@@ -81,7 +81,7 @@ VALUES = {
     "env": "{A: b}",
     "sysctls": "{net.x: 1}",
     "network-mode": "none",
-    "image": "'frr:10'",
+    "image": "'ubuntu:24.04'",
 }
 
 

@@ -11,6 +11,8 @@ from fabriclab.cli.arguments.completion import complete_lab, complete_matrix, co
 from fabriclab.formats.stages import STAGES
 
 EngineName = Literal["vm", "containerlab"]
+Software = Literal["frr"]
+"""What can stand for the software of switches that does not run here."""
 
 Lab = Annotated[
     Path,
@@ -19,6 +21,15 @@ Lab = Annotated[
         help="A lab: its directory, or its name in `labs`.",
         show_default=False,
         autocompletion=complete_lab,
+    ),
+]
+As = Annotated[
+    Software | None,
+    typer.Option(
+        "--as",
+        help="LAB is a Containerlab file, whatever its kinds: FRR runs in the place of its switches, and what the file "
+        "does not say is made up, and said.",
+        show_default=False,
     ),
 ]
 Seed = Annotated[

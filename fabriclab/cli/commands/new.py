@@ -6,7 +6,9 @@ from pathlib import Path
 
 from fabriclab.api.beginning import TEMPLATES
 from fabriclab.api.beginning import new as make_lab
+from fabriclab.api.beginning import new_as_frr as make_as_frr
 from fabriclab.api.lab_names import STARTERS
+from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.commands import labs
 from fabriclab.cli.commands.generate import tell
 from fabriclab.cli.host.failure import BadInputError, say
@@ -19,7 +21,7 @@ def show_list() -> None:
     print(f"`fabriclab new DIR --template KIND` begins an algorithm of yours, in C; KIND: {', '.join(TEMPLATES)}")
 
 
-def new(directory: Path | None, origin: str | None, template: str | None) -> None:
+def new(directory: Path | None, origin: str | None, template: str | None, software: Software | None = None) -> None:
     """Make a lab as a copy of `origin`, a lab or a starter, or out of a template.
 
     Raises BadInputError where it is not said of what, ArgumentError where the lab can't be made.
@@ -36,11 +38,21 @@ def new(directory: Path | None, origin: str | None, template: str | None) -> Non
             "name what to begin with, such as --from incast or --template qdisc; `fabriclab new --list` shows all there"
             " is"
         )
+    if software is not None:
+        bring(directory, Path(origin))
+        return
     made = make_lab(directory, origin)
     if made.generated is not None:
         tell(made.generated, made.files)
     else:
         say(f"{directory}: a copy of {made.origin}; `fabriclab run {directory}` runs it")
+
+
+def bring(directory: Path, file: Path) -> None:
+    """Make the lab that a Containerlab file stands for, with FRR switches, and say what was made up."""
+    for note in make_as_frr(directory, file).notes:
+        say(f"note: {note}")
+    say(f"{directory}: {file} with FRR; `fabriclab run {directory}` runs it")
 
 
 def begin_algorithm(directory: Path, template: str) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 from fabriclab.api.look import CheckedLab, CheckedTopology, node_files
 from fabriclab.api.look import check as check_lab
 from fabriclab.api.look import plan as plan_lab
+from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.arguments.settings import parse_settings
+from fabriclab.cli.commands.brought import meant
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.cli.text.plan import plan_text
 from fabriclab.formats.plan import plan_json
@@ -18,12 +20,18 @@ from fabriclab.units import format_count
 
 
 def plan(
-    lab: Path, node: str | None, seed: int | None, settings: Sequence[str], engine: EngineName, as_json: bool
+    lab: Path,
+    node: str | None,
+    seed: int | None,
+    settings: Sequence[str],
+    engine: EngineName,
+    as_json: bool,
+    software: Software | None = None,
 ) -> None:
     """Print the plan in words, all of it as JSON, or one node's files, as an engine will run it."""
     chosen = parse_settings(settings)
     with waiting(f"reading {lab}"):
-        resolved = plan_lab(lab, set=chosen, seed=seed, engine=engine)
+        resolved = plan_lab(meant(lab, software), set=chosen, seed=seed, engine=engine)
     if node is not None:
         files = node_files(resolved, node, engine=engine)
         sys.stdout.write("\n".join(f"# nodes/{node}/{file}\n{text}" for file, text in files.items()))
@@ -31,14 +39,19 @@ def plan(
         sys.stdout.write(plan_json(resolved) if as_json else plan_text(resolved))
 
 
-def check(path: Path) -> None:
+def check(path: Path, software: Software | None = None) -> None:
     """Check the lab and every point of its matrices, or a topology file alone; print what it has."""
     with waiting(f"reading {path}") as tell:
-        checked = check_lab(path, tell=tell)
+        checked = check_lab(meant(path, software), tell=tell)
     if isinstance(checked, CheckedLab):
         sys.stdout.write(_inventory(checked))
     else:
-        sys.stdout.write(f"{checked.name}: a topology that fabriclab can run, {_size(checked)}\n")
+        runs = (
+            "fabriclab can run"
+            if not checked.foreign
+            else f"has {format_count(checked.foreign, 'node')} of other kinds"
+        )
+        sys.stdout.write(f"{checked.name}: a topology that {runs}, {_size(checked)}\n")
     sys.stdout.writelines(f"warning: {sentence}\n" for sentence in checked.warnings)
 
 

@@ -11,7 +11,9 @@ from rich.console import Console
 from fabriclab.api.failures import RunFailed
 from fabriclab.api.progress import Progress, ProgressEvent
 from fabriclab.api.run import run as run_lab
+from fabriclab.cli.arguments.options import Software
 from fabriclab.cli.arguments.settings import parse_settings
+from fabriclab.cli.commands.brought import meant
 from fabriclab.cli.commands.preloading import Preloading
 from fabriclab.cli.host.failure import FAILED, say
 from fabriclab.cli.host.followed import FollowedRuns
@@ -30,9 +32,10 @@ def run(
     engine: EngineName,
     stall_s: float,
     with_report: bool = True,
+    software: Software | None = None,
 ) -> int:
     """Run one point; returns the exit status."""
-    chosen, preloading = parse_settings(settings), Preloading()
+    chosen, preloading, this = parse_settings(settings), Preloading(), meant(lab, software)
     with FollowedRuns(f"reading {lab}", engine) as followed:
 
         def show(event: ProgressEvent) -> None:
@@ -42,7 +45,7 @@ def run(
 
         with suppress(RunFailed):  # what can be shown of it is, and the status says how it ended
             run_lab(
-                lab,
+                this,
                 set=chosen,
                 seed=seed,
                 out=out,

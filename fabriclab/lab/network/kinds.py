@@ -14,7 +14,18 @@ from fabriclab.lab.network.labels import Role
 
 LINUX = "linux"
 OLDER_NAMES = (
-    *("c8000", "ceos", "cjunosevolved", "crpd", "cumulus_cvx", "cvx", "srl", "vr-aoscx", "vr-aruba_aoscx", "vr-ciena_saos"),
+    *(
+        "c8000",
+        "ceos",
+        "cjunosevolved",
+        "crpd",
+        "cumulus_cvx",
+        "cvx",
+        "srl",
+        "vr-aoscx",
+        "vr-aruba_aoscx",
+        "vr-ciena_saos",
+    ),
     *("vr-cisco_csr1000v", "vr-cisco_n9kv", "vr-cisco_xrv", "vr-cisco_xrv9k", "vr-csr", "vr-dell_ftosv", "vr-ftosv"),
     *("vr-juniper_vmx", "vr-juniper_vqfx", "vr-juniper_vsrx", "vr-mikrotik_ros", "vr-n9kv", "vr-nokia_sros", "vr-pan"),
     *("vr-paloalto_panos", "vr-ros", "vr-sros", "vr-arista_veos", "vr-veos", "vr-vmx", "vr-vqfx", "vr-vsrx", "vr-xrv"),

@@ -4,9 +4,9 @@ every host reaches every other."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv4Network
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Protocol
 
 from fabriclab.lab.network import containerlab
@@ -23,7 +23,7 @@ from fabriclab.lab.network.topology import (
     settle_roles,
 )
 from fabriclab.lab.reading.document import MappingValue, read_document
-from fabriclab.lab.reading.problems import Place, Problems, listed, shown
+from fabriclab.lab.reading.problems import Place, Problems, shown
 from fabriclab.lab.reading.section import Section
 from fabriclab.vendors import VENDORS
 
@@ -85,24 +85,13 @@ def parse_topology(
     nodes, guesses = settle_roles(written, links, is_whole, problems, any_kind=bool(foreign))
     nodes, links = _bound(written, nodes, links, directory, problems)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
-    notes = (*guesses, *left_out, *_foreign_notes(nodes))
-    topology = Topology(name, nodes, links, not_applied, tuple(f"{document.place.file}: {note}" for note in notes))
+    notes = tuple(f"{PurePath(document.place.file).name}: {note}" for note in (*guesses, *left_out))
+    topology = Topology(name, nodes, links, not_applied, notes)
     if before == len(problems) and not foreign:
         _check_addresses(links, problems)
         _check_loopbacks(topology, problems)
         _check_reachable(topology, section.place, problems)
     return topology
-
-
-def _foreign_notes(nodes: Sequence[LabNode]) -> Iterator[str]:
-    """Yield a sentence for each kind whose software does not run here."""
-    kinds: dict[str, list[LabNode]] = {}
-    for node in nodes:
-        if node.foreign is not None:
-            kinds.setdefault(node.foreign, []).append(node)
-    for kind, every in kinds.items():
-        names = listed([f"{node.name} (line {node.place.line})" for node in every])
-        yield f"kind {kind} of {names} does not run here; fabriclab new DIR --from FILE --as frr runs FRR in its place"
 
 
 def _bound(

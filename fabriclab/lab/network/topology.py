@@ -20,7 +20,7 @@ from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
 from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue
-from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, shown
+from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, listed, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.vendors import VENDORS, NodeKind, kind_of
 
@@ -148,6 +148,17 @@ class Topology:
         """Every port's name, `node:interface`, with its link."""
         return {end.port: link for link in self.links for end in link.ends}
 
+    def foreign_sentences(self) -> tuple[str, ...]:
+        """Return a sentence for each kind whose software does not run here."""
+        kinds: dict[str, list[str]] = {}
+        for node in self.nodes:
+            if node.foreign is not None:
+                kinds.setdefault(node.foreign, []).append(f"{node.name} (line {node.place.line})")
+        return tuple(
+            f"kind {kind} of {listed(names)} does not run here; --as frr runs FRR in its place"
+            for kind, names in kinds.items()
+        )
+
     def switch_ports(self) -> tuple[str, ...]:
         """Return the names of all ports of switches, in the order of links."""
         return tuple(port for port in self.ports if port.partition(":")[0] in self.switches)
@@ -174,6 +185,9 @@ class RoleHints(NamedTuple):
     commands: tuple[str, ...] = ()
 
 
+NO_HINTS = RoleHints()
+
+
 @dataclass(frozen=True)
 class WrittenNode:
     """A node before its role is settled (that may need the links)."""
@@ -185,7 +199,7 @@ class WrittenNode:
     config: Written[str] | None = None
     """The file that is bound to where a vendor's switch has its configuration, relative to the topology."""
     not_applied: tuple[Unapplied, ...] = ()
-    hints: RoleHints = RoleHints()
+    hints: RoleHints = NO_HINTS
     is_foreign: bool = False
     """Whether it is of a kind whose software does not run here."""
 
@@ -340,10 +354,9 @@ def settle_roles(
             problems.add(node.place, key, f"is of kind {node.kind}, a switch; remove the label {ROLE_LABEL}", node.name)
         if degree[node.name] == 0 and links_are_good and not any_kind:
             problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
-        elif node.labels.role is None and not is_switch and not (guess == "host" and degree[node.name] <= 1):
+        is_plain = guess == "host" and degree[node.name] <= 1
+        if node.labels.role is None and not (node.is_foreign or is_switch or is_plain):
             notes.append(f"{node.name} (line {node.place.line}) is taken for a {guess}: {why}")
         labels, foreign = node.labels, node.kind if node.is_foreign else None
-        settled.append(
-            LabNode(node.name, role, node.place, labels.asn, labels.loopback, labels.tier, foreign=foreign)
-        )
+        settled.append(LabNode(node.name, role, node.place, labels.asn, labels.loopback, labels.tier, foreign=foreign))
     return tuple(settled), tuple(notes)

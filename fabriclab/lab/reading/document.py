@@ -81,6 +81,10 @@ def describe(value: Value) -> str:
     return "nothing" if value.is_null else shown(value.text)
 
 
+_GO_TEMPLATE = re.compile(r"\{\{-?\s*(?:range|if|else|end|with|define|template|block|[.$])")
+"""What YAML has no use for; Containerlab renders such a file with the variables beside it before it reads it."""
+
+
 def read_document(path: Path, problems: Problems, *, named: bool = False) -> MappingValue | None:
     """Return the mapping of a lab's file, or None after recording why there is none.
 
@@ -108,6 +112,14 @@ def read_document(path: Path, problems: Problems, *, named: bool = False) -> Map
 
 def parse_document(text: str, file: str, problems: Problems) -> MappingValue | None:
     """Return the mapping that `text` holds, or None after recording why there is none."""
+    template = _GO_TEMPLATE.search(text)
+    if template is not None:
+        line = text.count("\n", 0, template.start()) + 1
+        message = (
+            "a Go template; render it with its variables first (gomplate has Containerlab's functions), and give that"
+        )
+        problems.add(Place(file, line), "", message)
+        return None
     try:
         root = _composed(text)
     except MarkedYAMLError as error:

@@ -1,0 +1,34 @@
+"""Labs of other people's Containerlab files, as they are: with FRR in the place of switches that do not run here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from fabriclab.api.lab import Lab, PathLike
+from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.foreign import frr_lab
+from fabriclab.lab.network.read import read_one_topology
+
+
+@dataclass(frozen=True)
+class BroughtLab:
+    """A lab that was made of a Containerlab file."""
+
+    lab: Lab
+    topology: str
+    """The text of its topology.clab.yml."""
+    experiment: str
+    """The text of its experiment.yml."""
+    notes: tuple[str, ...]
+    """What was guessed, left out or made up, a sentence each."""
+
+
+def lab_as_frr(file: PathLike, name: str | None = None) -> BroughtLab:
+    """Return the lab of a Containerlab file, each of its switches an FRR one; `name`: the lab's, where not the file's.
+
+    Raises LabError for mistakes in the file, ArgumentError where it is not there.
+    """
+    path = find_lab_or_file(Path(file))
+    made = frr_lab(read_one_topology(path), str(path), name)
+    return BroughtLab(Lab.from_yaml(made.topology, made.experiment), made.topology, made.experiment, made.notes)

@@ -1,0 +1,188 @@
+"""From a topology with nodes of any kind to the two files of a lab: every switch runs FRR, every port has a rate.
+
+What such a file does not say is made up and said: addresses and AS numbers (by the lab itself), rate and delay of
+links, a host behind each switch that has none, traffic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
+from fabriclab.lab.reading.problems import LabError, Mistake, listed
+from fabriclab.units import format_duration, format_rate
+
+RATE, DELAY = "10 Gbps", "5 us"
+"""Of links that say nothing of it."""
+_BUFFER = "16 MB"
+_LEAST_HOSTS = 2
+_IMAGES = {"host": "fabriclab/host", "switch": "fabriclab/switch"}
+
+
+@dataclass(frozen=True)
+class FrrLab:
+    """A lab's two files as texts."""
+
+    topology: str
+    experiment: str
+    notes: tuple[str, ...]
+    """What was left out or made up, a sentence each."""
+
+
+@dataclass
+class _Parts:
+    """What the lab is made of."""
+
+    nodes: list[LabNode]
+    links: list[Link]
+    stubs: list[tuple[str, str, str]] = field(default_factory=list)
+    """Hosts that are made up: name, switch, and the switch's interface."""
+    notes: list[str] = field(default_factory=list)
+
+
+def frr_lab(topology: Topology, file: str, name: str | None = None) -> FrrLab:
+    """Return the lab of a topology that was read from `file`, called `name` if that is given.
+
+    Raises LabError for one without a node.
+    """
+    if not topology.nodes:
+        raise LabError([Mistake(file, None, "topology.nodes", "", "no node; a lab has some")])
+    parts = _joined(topology)
+    _add_hosts(parts)
+    kinds = {node.foreign for node in parts.nodes if node.foreign is not None and node.role == "switch"}
+    if kinds:
+        parts.notes.append(f"of {listed(sorted(kinds))} topology and ports are taken; configurations are not read")
+    unrated = sum(end.rate is None for link in parts.links for end in link.ends)
+    if unrated:
+        parts.notes.append(f"{unrated} ends of links say no rate: {RATE}, {DELAY} each way")
+    return FrrLab(
+        topology="".join(f"{line}\n" for line in _topology(name or topology.name, parts, file)),
+        experiment="".join(f"{line}\n" for line in _experiment(file, parts)),
+        notes=(*topology.notes, *parts.notes),
+    )
+
+
+def _joined(topology: Topology) -> _Parts:
+    """Return the largest part of the topology that hangs together, first in the file of several."""
+    group = {node.name: {node.name} for node in topology.nodes}
+    for link in topology.links:
+        a, b = group[link.a.node], group[link.b.node]
+        if a is not b:
+            a |= b
+            group.update(dict.fromkeys(b, a))
+    kept = max((group[node.name] for node in topology.nodes), key=len)
+    parts = _Parts(
+        [node for node in topology.nodes if node.name in kept],
+        [link for link in topology.links if link.a.node in kept],
+    )
+    apart = [node.name for node in topology.nodes if node.name not in kept]
+    if apart:
+        parts.notes.append(f"left out, as no link joins them with the others: {listed(apart)}")
+    return parts
+
+
+def _add_hosts(parts: _Parts) -> None:
+    """Give a host to each switch without one; a lone switch gets two."""
+    hosts = {node.name for node in parts.nodes if node.role == "host"}
+    taken = {node.name for node in parts.nodes}
+    used = {end.port for link in parts.links for end in link.ends}
+    served = {end.node for link in parts.links for end in link.ends if _other(link, end).node in hosts}
+    switches = [node.name for node in parts.nodes if node.role == "switch"]
+    wanted = [switch for switch in switches if switch not in served]
+    short = _LEAST_HOSTS - len(hosts) - len(wanted)
+    wanted += switches[:1] * max(0, short)
+    for switch in wanted:
+        name = _free(f"{switch}-host", taken)
+        interface = _free_interface(switch, used)
+        parts.stubs.append((name, switch, interface))
+    if parts.stubs:
+        parts.notes.append(f"made up, for a switch without a host: {listed([name for name, _, _ in parts.stubs])}")
+
+
+def _other(link: Link, end: Endpoint) -> Endpoint:
+    return link.b if end is link.a else link.a
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number, found = 2, name
+    while found in taken:
+        found, number = f"{name}{number}", number + 1
+    taken.add(found)
+    return found
+
+
+def _free_interface(node: str, used: set[str]) -> str:
+    number = next(number for number in range(1, len(used) + 2) if f"{node}:eth{number}" not in used)
+    used.add(f"{node}:eth{number}")
+    return f"eth{number}"
+
+
+def _topology(name: str, parts: _Parts, file: str) -> Iterator[str]:
+    yield f"# Made by fabriclab of {_printable(PurePath(file).name)}: FRR in the place of its switches."
+    yield "# A comment has what that file calls a node's kind, or the ends of a link."
+    yield f"name: {name}"
+    yield "topology:"
+    yield "  nodes:"
+    for node in parts.nodes:
+        labels = [f"fabriclab.role: {node.role}"]
+        labels += [] if node.asn is None else [f"fabriclab.asn: {node.asn.value}"]
+        labels += [] if node.loopback is None else [f"fabriclab.loopback: {node.loopback.value}"]
+        labels += [] if node.tier is None else [f"fabriclab.tier: {node.tier.value}"]
+        yield _node(node.name, node.role, ", ".join(labels)) + ("" if node.foreign is None else f"  # {node.foreign}")
+    for stub, _, _ in parts.stubs:
+        yield _node(stub, "host", "fabriclab.role: host") + "  # made up"
+    yield "  links:"
+    yield from (_link(link) for link in parts.links)
+    for stub, switch, interface in parts.stubs:
+        yield f"    - {{endpoints: ['{stub}:eth1', '{switch}:{interface}'], vars: {_vars(None, None)}}}  # made up"
+
+
+def _node(name: str, role: str, labels: str) -> str:
+    return f"    {name}: {{kind: linux, image: '{_IMAGES[role]}', labels: {{{labels}}}}}"
+
+
+def _link(link: Link) -> str:
+    """Return a link in the extended form, in which each end has its own rate and delay."""
+    ends = ", ".join(_end(end) for end in link.ends)
+    mtu = "" if link.mtu is None else f", mtu: {link.mtu.value}"
+    called = " – ".join(f"{end.node}:{end.alias or end.interface}" for end in link.ends)
+    comment = f"  # {_printable(called)}" if any(end.alias for end in link.ends) else ""
+    return f"    - {{type: veth, endpoints: [{ends}]{mtu}}}{comment}"
+
+
+def _end(end: Endpoint) -> str:
+    mac = "" if end.mac is None else f", mac: '{end.mac.value}'"
+    ipv4 = "" if end.ipv4 is None else f", ipv4: '{end.ipv4.value}'"
+    rate, delay = (None if value is None else value.value for value in (end.rate, end.delay))
+    return f"{{node: {end.node}, interface: '{end.interface}'{mac}{ipv4}, vars: {_vars(rate, delay)}}}"
+
+
+def _vars(rate: int | None, delay: int | None) -> str:
+    rated = RATE if rate is None else format_rate(rate)
+    return f"{{rate: {rated}, delay: {DELAY if delay is None else format_duration(delay)}}}"
+
+
+def _experiment(file: str, parts: _Parts) -> Sequence[str]:
+    switches = any(node.role == "switch" for node in parts.nodes)
+    return [
+        f"title: {_printable(PurePath(file).name)} with FRR",
+        "",
+        *(
+            ["switches:", f"  default: {{buffer: {_BUFFER}}}", "", "routing: {protocol: bgp-numbered}", ""]
+            if switches
+            else []
+        ),
+        "traffic:  # every host asks another one, which answers: round trips, to begin with",
+        "  ping: {kind: arrivals, senders: all, pairs: permutation, mode: pull, size: 100 B, interval: 5 ms, "
+        "stop: 50 ms}",
+        "",
+        "probes:",
+        "  switches: {interval: 1 ms}",
+    ]
+
+
+def _printable(text: str) -> str:
+    """Return a text for a comment: names of a file may hold anything, a comment is one line."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
