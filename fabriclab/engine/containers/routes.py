@@ -3,16 +3,14 @@ as `ip -j route show` tells."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
 
-from fabriclab.engine.containers.docker import Container, run_in
 from fabriclab.formats import job
 
-_AT_ONCE = 4
+ROUTES_ARGV = ("ip", "-j", "route", "show")
+"""What tells a node's routes."""
 _NOT_LIVE = {"dead", "linkdown"}
 
 
@@ -45,17 +43,9 @@ def read_expectation(record: job.Ready | job.Expectation) -> Expectation:
     return Expectation(limit_ns, nodes)
 
 
-def missing_routes(expectation: Expectation, containers: Mapping[str, Container]) -> list[str]:
-    """Ask the containers; returns what is not yet as it must be, a line for each node. Raises CommandError."""
-
-    def ask(node: str) -> str:
-        wrong = wrong_routes(
-            json.loads(run_in(containers[node], ["ip", "-j", "route", "show"]) or b"[]"), expectation.nodes[node]
-        )
-        return f"{node}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else "") if wrong else ""
-
-    with ThreadPoolExecutor(max_workers=_AT_ONCE) as workers:
-        return [line for line in workers.map(ask, expectation.nodes) if line]
+def described(node: str, wrong: Sequence[str]) -> str:
+    """Return what is wrong at a node in one line."""
+    return f"{node}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else "")
 
 
 def wrong_routes(table: Sequence[Mapping[str, Any]], expected: Sequence[ExpectedRoute]) -> list[str]:
