@@ -26,6 +26,7 @@ from fabriclab.engine.containers.node import Preparation, prepare_node
 from fabriclab.engine.containers.processes import Process, Processes
 from fabriclab.engine.containers.route_watch import RouteWatch, watch_tasks
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
+from fabriclab.engine.containers.tcp_table import large_table
 from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import read_containers
 from fabriclab.engine.events import EventCallback
@@ -388,6 +389,8 @@ class _Run:
             return "failed", told
         off = [] if self.calibration is None else self.calibration.reasons()
         if reasons or off:
+            slow = large_table() if self.starvation is not None and self.starvation.missed_samples else None
+            reasons += [slow] if slow else []
             busy = ["the host was too busy for real time: " + "; ".join(reasons)] if reasons else []
             return "starved", "invalid: " + "; ".join(busy + off)
         if ended == "limit":

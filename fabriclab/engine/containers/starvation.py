@@ -71,6 +71,11 @@ class Starvation:
         """Return from what lateness on a timer is late."""
         return max(TIMER_RESOLUTION_NS, self.stall_ns or 0)
 
+    @property
+    def missed_samples(self) -> bool:
+        """Return whether a sampler missed more samples than is sound."""
+        return self.sampler_late is not None and self.sampler_late > TOLERANCE
+
     def reasons(self) -> list[str]:
         """Return what is above its bound, each with the figure; nothing when the run counts."""
         return [*self._shares(), *self._stalls()]
