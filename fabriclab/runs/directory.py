@@ -17,6 +17,7 @@ from fabriclab.compile import (
     compile_real_time,
     compile_sampler,
     compiled_flows,
+    program_nodes,
     trace_text,
 )
 from fabriclab.files import read_text, replacing, write_text
@@ -66,12 +67,14 @@ def write_inputs(
         pairs = flows.select("src", "dst").unique().rows()
         write_json(directory / REAL_TIME_FILE, compile_real_time(plan, [(str(src), str(dst)) for src, dst in pairs]))
     write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan, live=live is not None))
-    names = {} if live is None else {NAMES_FILE: compile_names(plan)}
+    named = {NAMES_FILE: compile_names(plan)}
+    speaking = program_nodes(plan)
     for node in plan.nodes:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
         # In containers that stay up links go up and down, which takes no qdisc of its own.
         compiled = compile_node(node, plan, stock=stock, live=live is not None and not stock)
+        names = named if live is not None or node.name in speaking else {}
         for name, text in {**names, **compiled.by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)
