@@ -17,6 +17,7 @@ const RECEIVE_BUFFER_BYTES: u32 = 1 << 20;
 
 pub fn follow(command: &[String]) -> io::Result<()> {
     let socket = Socket::open(Protocol::Route)?;
+    socket.bind()?;
     socket.set_receive_buffer(RECEIVE_BUFFER_BYTES)?;
     socket.count_losses_silently()?;
     for group in GROUPS {

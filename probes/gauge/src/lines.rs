@@ -1,5 +1,5 @@
-//! Rates of lines. Frames that no bridge passes on (IEEE 802.1Q, 8.6.3) and no protocol takes keep a line busy; what the
-//! interface has sent is its own counter's.
+//! Rates of lines. Frames that no bridge passes on (IEEE 802.1Q, 8.6.3) and no protocol takes keep a line busy; what
+//! the interface has sent is its own counter's.
 
 use std::fs;
 use std::io::{self, Write};

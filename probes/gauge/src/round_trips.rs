@@ -1,4 +1,5 @@
-//! Round trips of idle paths. The kernel stamps an answer when it comes in: how soon this process runs is no part of it.
+//! Round trips of idle paths. The kernel stamps an answer when it comes in: how soon this process runs is no part of
+//! it.
 
 use std::io::{self, IoSliceMut, Write};
 use std::net::{IpAddr, SocketAddr};
