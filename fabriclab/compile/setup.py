@@ -1,0 +1,122 @@
+"""What a node's own files do in it, for the job: files, daemons, and the steps that follow in their order.
+
+Source of the order: Containerlab starts all containers, makes their links, and then runs what `exec` says of each, in
+the order of the file unless stages make nodes wait; `netlab initial` comes after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fabriclab.formats.job import Program, SetupStep, Still
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.setup import Setup
+from fabriclab.formats.run_directory import HOSTS_FILE
+from fabriclab.lab.setup.frr import frr_boot
+from fabriclab.resolve.interfaces import interfaces
+
+LOOK_INTERVAL_NS = 100_000_000
+"""How often routes are looked at, virtual time: the resolution of what is measured."""
+_BRIDGE = "br0"
+
+
+def compile_own_network(node: Node) -> str:
+    """Return the `ip.batch` of a node whose addresses and routes are its own matter: what links themselves say, and
+    the ports of a bridge."""
+    lines = [f"address replace {interface.address} dev {interface.name}" for interface in interfaces(node)]
+    if node.setup is not None and node.setup.is_bridge:
+        lines.append(f"link add name {_BRIDGE} type bridge stp_state 0 mcast_snooping 0")
+        lines += [f"link set dev {port.interface} master {_BRIDGE}" for port in node.ports]
+        lines.append(f"link set dev {_BRIDGE} up")
+    return "".join(line + "\n" for line in lines)
+
+
+def own_files(node: Node) -> dict[str, str]:
+    """Return the texts of a node's own files by their paths below its root."""
+    return {} if node.setup is None else {file.path.lstrip("/"): file.text for file in node.setup.files}
+
+
+def own_executables(node: Node) -> frozenset[str]:
+    """Return the paths below its root of those that can be run."""
+    files = () if node.setup is None else node.setup.files
+    return frozenset(file.path.lstrip("/") for file in files if file.executable)
+
+
+def own_daemons(plan: Plan) -> list[Program]:
+    """Return the daemons that nodes' own files start; those of nodes that wait for others are among the steps."""
+    return [program for node, setup in _in_order(plan) if not setup.after for program in _daemons(node, setup)]
+
+
+def compile_setup(plan: Plan, *, stock: bool) -> list[SetupStep]:
+    """Return the job's `setup`; `stock`: in containers, where Containerlab does its own part."""
+    every = list(_in_order(plan))
+    netlab = [step for node, setup in every for step in _commands(node, setup, "netlab")]
+    if stock:
+        return netlab
+    steps = [step for node, setup in every if not setup.after for step in _start(node, setup)]
+    awaited = {name for _, setup in every for name in setup.after}
+    for node, setup in every:
+        if setup.after:
+            steps += [SetupStep(kind="daemon", program=program, again=True) for program in _daemons(node, setup)]
+            steps += _start(node, setup)
+        steps += _commands(node, setup, "containerlab")
+        if node.name in awaited:
+            steps += _health(node, setup)
+    return [*steps, *netlab]
+
+
+def compile_still(plan: Plan, hosts: Sequence[str]) -> Still | None:
+    """Return the job's `still`: what is waited for, and whose addresses are wanted then."""
+    if plan.configured is None:
+        return None
+    still: Still = {
+        "for_ns": plan.configured.still_ns,
+        "interval_ns": LOOK_INTERVAL_NS,
+        "limit_ns": plan.configured.limit_ns,
+    }
+    if hosts:
+        still["addresses"] = {"file": HOSTS_FILE, "nodes": list(hosts)}
+    return still
+
+
+def _in_order(plan: Plan) -> Iterator[tuple[Node, Setup]]:
+    found = [(node, node.setup) for node in plan.nodes if node.setup is not None]
+    return iter(sorted(found, key=lambda one: one[1].order))
+
+
+def _daemons(node: Node, setup: Setup) -> list[Program]:
+    return [_program(daemon.name, node, daemon.argv) for daemon in setup.daemons]
+
+
+def _start(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    boot = frr_boot(setup.daemons, setup.files) if setup.daemons else ()
+    if boot:
+        yield SetupStep(kind="command", program=_program("vtysh", node, boot), again=True)
+    if setup.main:
+        yield SetupStep(kind="main", program=_program("main", node, setup.main), again=True)
+
+
+def _commands(node: Node, setup: Setup, by: str) -> list[SetupStep]:
+    commands = [command for command in setup.commands if command.by == by]
+    return [SetupStep(kind="command", program=_program(one.name, node, one.argv)) for one in commands]
+
+
+def _health(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    health = setup.health
+    if health is None:
+        return
+    if health.start_ns:
+        sleep = ("sleep", str(health.start_ns // 10**9))
+        yield SetupStep(kind="command", program=_program("health-start", node, sleep))
+    yield SetupStep(
+        kind="health",
+        program=_program("health", node, health.argv),
+        interval_ns=health.interval_ns,
+        limit_ns=health.limit_ns,
+        tries=health.tries,
+    )
+
+
+def _program(name: str, node: Node, argv: Sequence[str]) -> Program:
+    return {"name": f"{name}@{node.name}", "node": node.name, "argv": list(argv)}
