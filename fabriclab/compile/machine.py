@@ -15,7 +15,7 @@ from fabriclab.compile.frr import compile_daemons, runs_frr, speaks_bgp
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.nic import compile_job_nics
 from fabriclab.compile.pause_storm import compile_pause_storms
-from fabriclab.compile.setup import compile_setup, compile_still, own_daemons
+from fabriclab.compile.setup import compile_setup, compile_still
 from fabriclab.formats.job import JOB_FORMAT, Job, JobNode, Link, OptionalParts, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
@@ -107,10 +107,7 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
         "sysctl": "machine/sysctl.conf",
         "nodes": [_node(node, stock=stock) for node in plan.nodes],
         "links": _links(plan),
-        "daemons": [
-            *(daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)),
-            *([] if stock else own_daemons(plan)),
-        ],
+        "daemons": [daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)],
         **_optional_parts(plan, stock, playing),
         "probes": _probes(plan),
         "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)),

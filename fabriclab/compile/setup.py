@@ -13,7 +13,7 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.formats.run_directory import HOSTS_FILE
-from fabriclab.lab.setup.frr import frr_boot
+from fabriclab.lab.setup.frr import FRR_DIRECTORIES, frr_boot
 from fabriclab.resolve.interfaces import interfaces
 
 LOOK_INTERVAL_NS = 100_000_000
@@ -43,23 +43,18 @@ def own_executables(node: Node) -> frozenset[str]:
     return frozenset(file.path.lstrip("/") for file in files if file.executable)
 
 
-def own_daemons(plan: Plan) -> list[Program]:
-    """Return the daemons that nodes' own files start; those of nodes that wait for others are among the steps."""
-    return [program for node, setup in _in_order(plan) if not setup.after for program in _daemons(node, setup)]
-
-
 def compile_setup(plan: Plan, *, stock: bool) -> list[SetupStep]:
     """Return the job's `setup`; `stock`: in containers, where Containerlab does its own part."""
     every = list(_in_order(plan))
     netlab = [step for node, setup in every for step in _commands(node, setup, "netlab")]
     if stock:
         return netlab
-    steps = [step for node, setup in every if not setup.after for step in _start(node, setup)]
+    first = [one for one in every if not one[1].after]
+    steps = [step for part in (_prepare, _daemons, _start) for node, setup in first for step in part(node, setup)]
     awaited = {name for _, setup in every for name in setup.after}
     for node, setup in every:
         if setup.after:
-            steps += [SetupStep(kind="daemon", program=program, again=True) for program in _daemons(node, setup)]
-            steps += _start(node, setup)
+            steps += [step for part in (_prepare, _daemons, _start) for step in part(node, setup)]
         steps += _commands(node, setup, "containerlab")
         if node.name in awaited:
             steps += _health(node, setup)
@@ -67,17 +62,19 @@ def compile_setup(plan: Plan, *, stock: bool) -> list[SetupStep]:
 
 
 def compile_still(plan: Plan, hosts: Sequence[str]) -> Still | None:
-    """Return the job's `still`: what is waited for, and whose addresses are wanted then."""
+    """Return the job's `still`: what is waited for, and which addresses are wanted then: those of `hosts` must be."""
     if plan.configured is None:
         return None
-    still: Still = {
+    return {
         "for_ns": plan.configured.still_ns,
         "interval_ns": LOOK_INTERVAL_NS,
         "limit_ns": plan.configured.limit_ns,
+        "addresses": {
+            "file": HOSTS_FILE,
+            "nodes": list(hosts),
+            "others": [node.name for node in plan.nodes if node.name not in hosts],
+        },
     }
-    if hosts:
-        still["addresses"] = {"file": HOSTS_FILE, "nodes": list(hosts)}
-    return still
 
 
 def _in_order(plan: Plan) -> Iterator[tuple[Node, Setup]]:
@@ -85,8 +82,15 @@ def _in_order(plan: Plan) -> Iterator[tuple[Node, Setup]]:
     return iter(sorted(found, key=lambda one: one[1].order))
 
 
-def _daemons(node: Node, setup: Setup) -> list[Program]:
-    return [_program(daemon.name, node, daemon.argv) for daemon in setup.daemons]
+def _prepare(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    """Yield what makes FRR's directories its own, as its image has them."""
+    if setup.daemons:
+        yield SetupStep(kind="command", program=_program("frr-directories", node, FRR_DIRECTORIES))
+
+
+def _daemons(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    for daemon in setup.daemons:
+        yield SetupStep(kind="daemon", program=_program(daemon.name, node, daemon.argv), again=True)
 
 
 def _start(node: Node, setup: Setup) -> Iterator[SetupStep]:

@@ -5,11 +5,13 @@ What the file does not say is made up and said: rate and delay of links, switche
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from fabriclab.foreign.made_up import BUFFER, DELAY, RATE, ping_lines, printable
+from fabriclab.foreign.netlab_pings import netlab_pings
 from fabriclab.lab.network.read import parse_topology
 from fabriclab.lab.network.topology import Link, Topology
 from fabriclab.lab.reading.document import MappingValue, parse_document, read_document
@@ -77,6 +79,9 @@ def _experiment(topology: Topology, file: Path) -> Iterator[str]:
         named = "all" if len(hosts) == len(topology.hosts) else f"[{', '.join(hosts)}]"
         yield from ping_lines(named)
     yield "probes: {switches: {interval: 1 ms}}"
+    pings = dict(netlab_pings(file.parent, [node.name for node in topology.nodes]))
+    if pings:
+        yield f"validation: {json.dumps({'pings': pings})}"
 
 
 def _notes(topology: Topology, unrated: list[Link]) -> Iterator[str]:

@@ -78,17 +78,19 @@ class SetupStep(SetupLimits):
     program: Program
 
 
-class HostAddresses(TypedDict):
-    """Rows `node,address` are added to a file of the run directory, for these nodes."""
+class NodeAddresses(TypedDict):
+    """Rows `node,address` are added to a file of the run directory: for nodes that must have an address, and for others
+    that may have one, the loopback interface's first."""
 
     file: str
     nodes: list[str]
+    others: list[str]
 
 
 class StillAddresses(TypedDict, total=False):
     """What may be wanted when routes are at rest."""
 
-    addresses: HostAddresses
+    addresses: NodeAddresses
 
 
 class Still(StillAddresses):

@@ -127,7 +127,7 @@ def parse_experiment(
         later={},
         pause_storms=events.pause_storms,
         probes=read_probes(root, names, bool(switches.with_shared_buffer)),
-        validation=read_validation(root),
+        validation=read_validation(root, (*names.hosts, *names.switches)),
         limit_ns=limit_ns,
         seed=seed,
     )

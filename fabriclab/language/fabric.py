@@ -388,6 +388,29 @@ VALIDATION = Keys(
             ),
             "How links fail, and how soon that must be mended.",
         ),
+        Key(
+            "pings",
+            Named(
+                Keys(
+                    "validation-ping",
+                    "Who asks whom by ping",
+                    (
+                        Key("from", Several(Text("a node"), "nodes, a list or one"), "Who asks.", required=True),
+                        Key("to", Text("a node, or an address"), "Who is asked.", required=True),
+                        Key(
+                            "ip",
+                            Word(("4", "6")),
+                            "By which version of IP.",
+                            words("whichever the name leads to"),
+                        ),
+                        Key("answers", Flag(), "Whether there is to be an answer; `false`: none.", plain(True)),
+                    ),
+                ),
+                "names to pings",
+            ),
+            "As configured: who must reach whom, and who must not.",
+            words("every host every other one; without hosts every router"),
+        ),
     ),
 )
 

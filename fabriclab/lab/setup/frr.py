@@ -26,6 +26,11 @@ ORDER = (
 _SLOW = ("ospfd", "ospf6d", "isisd", "ripd", "ripngd", "fabricd", "eigrpd", "babeld")
 """Daemons that wait long before the first route: OSPF for a designated router as long as a neighbour may be silent,
 40 s (RFC 2328, sections 9.4 and C.3); RIP sends every 30 s (RFC 2453, section 3.8)."""
+FRR_DIRECTORIES = (
+    *("/bin/sh", "-c"),
+    "chown -R frr:frr /etc/frr && install -d -o frr -g frr /var/lib/frr /var/log/frr /var/tmp/frr /run/frr",
+)
+"""The command that gives FRR's daemons, which run as the user frr, their directories, as FRR's image has them."""
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 _IMAGE = re.compile(r"frr(?:outing)?(?![a-z])", re.IGNORECASE)
 _DETACHING = ("-d", "--daemon")

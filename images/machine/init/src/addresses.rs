@@ -19,43 +19,58 @@ const HEADER_BYTES: usize = 8;
 /// The kernel fills up to 32 KiB at a time.
 const ANSWER_BYTES: usize = 1 << 16;
 
+const MISSING: &str = "has no address; traffic goes to it, so that its exec, a bound file or the link's ipv4 must give it one";
+
 struct Address {
     interface: u32,
     address: IpAddr,
 }
 
-/// Adds a row `node,address` for each host to the file that is asked for.
+/// Adds a row `node,address` for each node that has an address to the file that is asked for.
 pub fn write(lab: &Lab, job: &Job, wanted: Option<&Addresses>) -> Result<()> {
-    let Some(Addresses { file, nodes }) = wanted else {
+    let Some(Addresses {
+        file,
+        nodes,
+        others,
+    }) = wanted
+    else {
         return Ok(());
     };
-    let rows = nodes
-        .iter()
-        .map(|name| {
-            let address = address_of(lab, job, name).map_err(|failure| failure.in_node(name))?;
-            Ok(format!("{name},{address}\n"))
-        })
-        .collect::<Result<String>>()?;
+    let mut rows = String::new();
+    for name in nodes.iter().chain(others) {
+        let is_other = others.contains(name);
+        let address =
+            address_of(lab, job, name, is_other).map_err(|failure| failure.in_node(name))?;
+        match address {
+            Some(address) => rows += &format!("{name},{address}\n"),
+            None if is_other => {}
+            None => return Err(Failure::new(MISSING).in_node(name)),
+        }
+    }
     File::options()
         .append(true)
         .open(Path::new(JOB).join(file))
         .and_then(|mut opened| opened.write_all(rows.as_bytes()))
-        .context(|| "add the hosts' addresses".to_owned())
+        .context(|| "add the nodes' addresses".to_owned())
         .map_err(|failure| failure.in_file(file))
 }
 
-/// The address of a node's first link that has one, IPv4 before IPv6; else of its other interfaces.
-fn address_of(lab: &Lab, job: &Job, name: &str) -> Result<IpAddr> {
+/// The address of a node's first link that has one, IPv4 before IPv6; else of its other interfaces. `by_loopback`: that
+/// of the loopback interface comes first.
+fn address_of(lab: &Lab, job: &Job, name: &str, by_loopback: bool) -> Result<Option<IpAddr>> {
     let ends = job.links.iter().flat_map(|link| [&link.a, &link.b]);
-    let linked: Vec<&str> = ends
+    let linked = ends
         .filter(|end| end.node == name)
-        .map(|end| end.interface.as_str())
+        .map(|end| end.interface.as_str());
+    let order: Vec<&str> = by_loopback
+        .then_some("lo")
+        .into_iter()
+        .chain(linked)
         .collect();
-    let found = lab
-        .machine
+    lab.machine
         .inside(lab.node(name)?, CloneFlags::CLONE_NEWNET, || {
             let mut found = read()?;
-            let order: Vec<u32> = linked
+            let order: Vec<u32> = order
                 .iter()
                 .filter_map(|interface| if_nametoindex(*interface).ok())
                 .collect();
@@ -64,13 +79,8 @@ fn address_of(lab: &Lab, job: &Job, name: &str) -> Result<IpAddr> {
                 let place = place(one.interface).unwrap_or(order.len());
                 (place, one.interface, one.address.is_ipv6())
             });
-            Ok(found)
-        })?;
-    found.first().map(|one| one.address).ok_or_else(|| {
-        Failure::new(
-            "has no address; traffic goes to it, so that its exec, a bound file or the link's ipv4 must give it one",
-        )
-    })
+            Ok(found.first().map(|one| one.address))
+        })
 }
 
 /// All addresses of global scope of the namespace.

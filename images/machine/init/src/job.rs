@@ -163,7 +163,11 @@ pub struct Still {
 #[serde(deny_unknown_fields)]
 pub struct Addresses {
     pub file: String,
+    /// Nodes that must have one.
     pub nodes: Vec<String>,
+    /// Nodes that may have one: theirs is the loopback interface's, if that has any.
+    #[serde(default)]
+    pub others: Vec<String>,
 }
 
 fn default_limit_ns() -> i64 {

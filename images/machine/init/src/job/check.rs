@@ -103,8 +103,9 @@ impl Job {
                     .to_owned(),
             );
         }
-        let mut hosts = still.addresses.iter().flat_map(|wanted| &wanted.nodes);
-        match hosts.find(|node| !nodes.contains(node.as_str())) {
+        let wanted = still.addresses.iter();
+        let mut named = wanted.flat_map(|wanted| wanted.nodes.iter().chain(&wanted.others));
+        match named.find(|node| !nodes.contains(node.as_str())) {
             Some(node) => Err(dangling("still", node, nodes)),
             None => Ok(()),
         }
