@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from fabriclab.formats.job import Program, SetupStep, Still
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
-from fabriclab.formats.plan.setup import Setup
+from fabriclab.formats.plan.setup import NodeFile, Setup
 from fabriclab.formats.run_directory import HOSTS_FILE
-from fabriclab.lab.setup.frr import FRR_DIRECTORIES, frr_boot
+from fabriclab.lab.setup.frr import FRR_DIRECTORIES, INTEGRATED_FILE, frr_boot
 from fabriclab.resolve.interfaces import interfaces
 
 LOOK_INTERVAL_NS = 100_000_000
@@ -32,15 +32,10 @@ def compile_own_network(node: Node) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def own_files(node: Node) -> dict[str, str]:
-    """Return the texts of a node's own files by their paths below its root."""
-    return {} if node.setup is None else {file.path.lstrip("/"): file.text for file in node.setup.files}
-
-
-def own_executables(node: Node) -> frozenset[str]:
-    """Return the paths below its root of those that can be run."""
+def own_files(node: Node, *, stock: bool) -> tuple[NodeFile, ...]:
+    """Return a node's own files; `stock`: in containers, those that Containerlab does not bind."""
     files = () if node.setup is None else node.setup.files
-    return frozenset(file.path.lstrip("/") for file in files if file.executable)
+    return tuple(file for file in files if not (stock and file.bound))
 
 
 def compile_setup(plan: Plan, *, stock: bool) -> list[SetupStep]:
@@ -48,7 +43,8 @@ def compile_setup(plan: Plan, *, stock: bool) -> list[SetupStep]:
     every = list(_in_order(plan))
     netlab = [step for node, setup in every for step in _commands(node, setup, "netlab")]
     if stock:
-        return netlab
+        copied = [(node, setup) for node, setup in every if any(_is_copied_configuration(one) for one in setup.files)]
+        return [*(step for node, setup in copied for step in _boot(node, setup)), *netlab]
     first = [one for one in every if not one[1].after]
     steps = [step for part in (_prepare, _daemons, _start) for node, setup in first for step in part(node, setup)]
     awaited = {name for _, setup in every for name in setup.after}
@@ -93,10 +89,18 @@ def _daemons(node: Node, setup: Setup) -> Iterator[SetupStep]:
         yield SetupStep(kind="daemon", program=_program(daemon.name, node, daemon.argv), again=True)
 
 
-def _start(node: Node, setup: Setup) -> Iterator[SetupStep]:
+def _is_copied_configuration(file: NodeFile) -> bool:
+    return file.path == INTEGRATED_FILE and not file.bound
+
+
+def _boot(node: Node, setup: Setup) -> Iterator[SetupStep]:
     boot = frr_boot(setup.daemons, setup.files) if setup.daemons else ()
     if boot:
         yield SetupStep(kind="command", program=_program("vtysh", node, boot), again=True)
+
+
+def _start(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    yield from _boot(node, setup)
     if setup.main:
         yield SetupStep(kind="main", program=_program("main", node, setup.main), again=True)
 

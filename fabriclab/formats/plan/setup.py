@@ -17,6 +17,8 @@ class NodeFile(Frozen):
     """Absolute, in the node."""
     text: str
     executable: bool = False
+    bound: bool = True
+    """Whether Containerlab binds it; else it is copied in."""
 
 
 class SetupCommand(Frozen):

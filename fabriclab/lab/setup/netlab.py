@@ -36,7 +36,7 @@ def netlab_steps(
         except (UnreadableError, UnicodeDecodeError) as error:
             problems.add(place, f"topology.nodes.{node}", f"netlab's script {name}: {error}; run netlab create again")
             continue
-        files.append(NodeFile(path=path, text=text, executable=True))
+        files.append(NodeFile(path=path, text=text, executable=True, bound=False))
         argv = ("/bin/sh", path) if mode == "ns" else (path,)
         commands.append(SetupCommand(name=f"netlab-{module}", argv=argv, by="netlab", key=name))
     return files, commands

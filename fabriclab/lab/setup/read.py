@@ -64,11 +64,13 @@ def read_setup(node: Section, layers: Sequence[Section], directory: Path, *, is_
     notes = []
     startup = _startup_config(layers, directory, problems) if runs_frr else None
     if startup is not None and all(file.path != INTEGRATED_FILE for file in files):
-        files.append(startup)
+        files.append(startup.model_copy(update={"bound": False}))
         notes.append(f"{name}: startup-config is FRR's {INTEGRATED_FILE} here; Containerlab has none of this kind")
     scripts, netlab = netlab_steps(name, directory, node.place, problems)
-    own = {script.path for script in scripts}
-    files = [file for file in files if file.path not in own] + scripts
+    bound = {file.path for file in files}
+    run = {script.path for script in scripts}
+    files = [file.model_copy(update={"executable": True}) if file.path in run else file for file in files]
+    files += [script for script in scripts if script.path not in bound]
     stage = read_stages(layers, problems)
     notes += [f"{where} is run on Containerlab's host, not here" for where in stage.host_side]
     commands = _numbered((*stage.before, *read_exec(layers, problems), *stage.after, *netlab))
