@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
-from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.lab_names import find_lab_or_file, is_part_of_lab
 from fabriclab.api.own_algorithms import compiled_or_why_not
 from fabriclab.api.unmeasured import unseen_lines
 from fabriclab.api.warnings import counted_sentences
@@ -133,7 +133,8 @@ def check(lab: Lab | PathLike, *, tell: Tell = lambda _: None) -> CheckedLab | C
         path = find_lab_or_file(Path(lab))
         if not path.is_dir():
             topology = read_one_topology(path)
-            if all(node.foreign in (None, *BRIDGES) for node in topology.nodes):
+            runs = all(node.foreign in (None, *BRIDGES) for node in topology.nodes)
+            if runs and not is_part_of_lab(path):
                 return _checked(loaded(path).written, tell)
             sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
             foreign = sum(node.foreign is not None for node in topology.nodes)
