@@ -11,7 +11,7 @@ import typer
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
-from fabriclab.cli.arguments.options import As, Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
+from fabriclab.cli.arguments.options import As, Engine, Keep, Lab, Matrix, On, Only, Seed, Seeds, Set, Stall, Summary
 from fabriclab.cli.commands import compare_options, exchange_options, figures_options, generate_options, schema_options
 from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
@@ -106,16 +106,24 @@ def sweep(
     settings: Set = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU; in real time one"),
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            help="Runs at a time.",
+            show_default="one a CPU; in real time one; on a cluster all that it has",
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Sweep directory to make or to go on with.", show_default="runs/LAB/MATRIX"),
     ] = None,
     engine: Engine = "vm",
+    on: On = "local",
+    keep: Keep = "all",
     stall: Stall = 120.0,
 ) -> None:
-    """Run every point of a lab's matrix, on all CPUs. What is done already is not run again.
+    """Run every point of a lab's matrix, on all CPUs or on a cluster. What is done already is not run again.
 
     [bold]Examples[/bold]
 
@@ -124,6 +132,8 @@ def sweep(
       fabriclab sweep labs/incast --matrix buffers -j 4 --set rto_min='1 ms'
 
       fabriclab sweep labs/leaf-spine --seeds 20
+
+      fabriclab sweep labs/incast --matrix buffers --on dask://node1:8786 --keep results
     """
     _refuse_limits()
     from fabriclab.engine.artefacts import asked_ahead
@@ -133,7 +143,8 @@ def sweep(
             from fabriclab.cli.commands import sweep as sweeping
             from fabriclab.cli.host import failure
         with failure.reported():
-            raise typer.Exit(sweeping.sweep(lab, matrix, seed, seeds, settings or [], jobs, out, engine, stall))
+            arguments = (seed, seeds, settings or [], jobs, out, engine, on, keep, stall)
+            raise typer.Exit(sweeping.sweep(lab, matrix, *arguments))
 
 
 @app.command()

@@ -1,0 +1,123 @@
+"""Kernel, root file system and tools on their way to workers: archives by content hash, in pieces."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from fabriclab.cluster.parcels import Artefact, UnfitError
+from fabriclab.engine.artefacts import Artefacts
+from fabriclab.engine.packed import Packed, UnusableError, cache_root, packed_machine, routing_rootfs
+from fabriclab.files import explain
+
+PIECE_BYTES = 8 << 20
+"""What travels in one message."""
+_LEFT_OUT = ("licenses", "root/dev")
+"""Licences stand in the wheel; device files no ordinary user can make, and PID 1 mounts its own."""
+
+
+def travelling(artefacts: Artefacts) -> tuple[Artefact, ...]:
+    """Return what workers need of these artefacts."""
+    return (
+        Artefact("kernel", artefacts.kernel.parent.name, artefacts.kernel.name),
+        Artefact("rootfs", artefacts.rootfs.parent.name, artefacts.rootfs.name),
+        Artefact("tools", artefacts.tools.name, ""),
+    )
+
+
+def placed(artefacts: Iterable[Artefact]) -> Artefacts:
+    """Return where artefacts lie in this process's cache. Raises UnfitError where there is no place for a cache."""
+    paths = {one.kind: _packed(one).place() for one in artefacts}
+    return Artefacts(kernel=paths["kernel"], rootfs=paths["rootfs"], tools=paths["tools"])
+
+
+def lacking(artefacts: Iterable[Artefact]) -> tuple[Artefact, ...]:
+    """Return what the cache lacks, after what wheels of this process have brought along is unpacked.
+
+    Raises UnfitError where there is no room or no place for a cache.
+    """
+    return tuple(one for one in artefacts if not _is_here(one))
+
+
+def _is_here(wanted: Artefact) -> bool:
+    packed = _packed(wanted)
+    try:
+        if packed.place().exists():
+            return True
+        brought = (*packed_machine().values(), routing_rootfs())
+        for one in brought:
+            if one is not None and (one.kind, one.key) == (wanted.kind, wanted.key):
+                one.unpacked()
+                return True
+    except UnusableError as error:
+        raise UnfitError(str(error)) from error
+    return False
+
+
+def _packed(artefact: Artefact, archive: Path = Path()) -> Packed:
+    return Packed(artefact.kind, artefact.key, archive, artefact.inner, "")
+
+
+def unpack(artefact: Artefact, pieces: Iterable[bytes], scratch: Path) -> None:
+    """Put an artefact that came in pieces into the cache. Raises UnfitError that says why it can't be."""
+    try:
+        if _packed(artefact).place().exists():
+            return
+        with tempfile.NamedTemporaryFile(dir=scratch, suffix=".tar.xz") as archive:
+            for piece in pieces:
+                archive.write(piece)
+            archive.flush()
+            _packed(artefact, Path(archive.name)).unpacked()
+    except UnusableError as error:
+        raise UnfitError(str(error)) from error
+    except OSError as error:
+        raise UnfitError(f"{scratch}: {explain(error)}") from error
+
+
+def in_pieces(artefact: Artefact) -> Iterator[bytes]:
+    """Yield an artefact of this host as pieces of its archive, which is made unless it is there.
+
+    Raises UnusableError, OSError.
+    """
+    with _archive(artefact).open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
+
+
+def _archive(artefact: Artefact) -> Path:
+    """Return the archive of an artefact: the wheel's, or that of an earlier time, or one that is made now."""
+    for one in (*packed_machine().values(), routing_rootfs()):
+        if one is not None and (one.kind, one.key) == (artefact.kind, artefact.key):
+            return one.archive
+    store = cache_root() / "packed"
+    name = f"{artefact.kind}-{artefact.key}"
+    # `make wheel` keeps its own there, by xz's levels.
+    for there in (store / f"{name}-6.tar.xz", store / f"{name}-0.tar.xz", store / f"{name}-travels.tar.xz"):
+        if there.is_file():
+            return there
+    store.mkdir(parents=True, exist_ok=True)
+    final = store / f"{name}-travels.tar.xz"
+    with tempfile.NamedTemporaryFile(dir=store, prefix=f"{final.name}.partial.") as partial:
+        with lzma.open(partial, "wb", preset=0) as packing, tarfile.open(fileobj=packing, mode="w|") as archive:
+            archive.add(cache_root() / artefact.kind / artefact.key, arcname=".", filter=_anonymous)
+        partial.flush()
+        Path(partial.name).chmod(0o644)
+        with suppress(FileExistsError):
+            os.link(partial.name, final)
+    return final
+
+
+def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Return a member without what differs from host to host; None for what does not travel."""
+    path = member.name.removeprefix("./")
+    if path == "licenses" or path.startswith(tuple(f"{one}/" for one in _LEFT_OUT)):
+        return None
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mtime = 0
+    return member
