@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.cluster import luggage, worker
-from fabriclab.cluster.parcels import Artefact, DaskClient, DaskFuture, Looked, UnfitError, Visit
+from fabriclab.cluster.parcels import Artefact, DaskClient, DaskFuture, Looked, UnfitError, Visit, let_go
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.packed import UnusableError
 from fabriclab.formats.plan.model import Plan
@@ -22,6 +22,10 @@ from fabriclab.runs.record import recorded
 _PRIORITY = 100
 """Before points that wait for the worker."""
 _MUST_MATCH = ("python", "dask", "distributed", "fabriclab")
+
+
+_OF_THE_HOST = {"logs/kernel.log"}
+"""Where Linux tells its command line, which names directories of the host."""
 
 
 def packed_plan(plan: Plan) -> bytes:
@@ -95,7 +99,8 @@ class Admission:
 
     def _compare(self, found: Mapping[str, str], looked: Looked) -> None:
         expected = self._reference.result()
-        differing = sorted(name for name in {*found, *expected} if found.get(name) != expected.get(name))
+        names = {*found, *expected} - _OF_THE_HOST
+        differing = sorted(name for name in names if found.get(name) != expected.get(name))
         if differing:
             own = worker.library_versions()
             other = [
@@ -132,7 +137,7 @@ class Admission:
             self._open.add(future)
         try:
             if self._closed:
-                future.cancel()
+                let_go(future)
             return future.result()
         finally:
             with self._lock:
@@ -149,7 +154,7 @@ class Admission:
         self._proving.shutdown(wait=True)
         with self._lock:
             for future in self._open:
-                future.cancel()
+                let_go(future)
         self.rest()
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from fabriclab.cluster import homecoming, worker
 from fabriclab.cluster.admission import Admission, packed_plan
 from fabriclab.cluster.crew import Crew, Member
-from fabriclab.cluster.parcels import Answer, DaskClient, DaskFuture, Order, StrangerError, Visit
+from fabriclab.cluster.parcels import Answer, DaskClient, DaskFuture, Order, StrangerError, Visit, let_go
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
@@ -99,21 +99,24 @@ class Dispatch:
                     self._stop()
                 if self._stopping and not self._running:
                     break
-                self._hand_out()
+                if self._is_connected():
+                    self._hand_out()
                 self._collect()
         finally:
             self._sweep.conclude()
             self._close()
+            homecoming.clear_parts(self._sweep.directory / "points")
 
     def _close(self) -> None:
         for course in list(self._running):
             self._forget(course)
         self._crew.close()
         self._fetchers.shutdown(wait=True, cancel_futures=True)
+        if not self._is_connected():
+            return
         self._client.unsubscribe_topic(self._visit.topic)
-        if self._crew.members and self._is_connected():
+        if self._crew.addresses():
             self._client.run(worker.leave, self._visit.id, workers=self._crew.addresses(), on_error="ignore")
-        homecoming.clear_parts(self._sweep.directory / "points")
 
     def _is_connected(self) -> bool:
         return bool(self._client.status == "running")
@@ -127,11 +130,11 @@ class Dispatch:
         try:
             present = dict(self._client.scheduler_info(n_workers=-1)["workers"])
             self._heard_s = time.monotonic()
-        except (OSError, TimeoutError) as error:
-            self._lost_scheduler(error)
+        except (OSError, TimeoutError, KeyError) as error:  # while it is not connected, Dask knows nothing
+            self._lost_scheduler("nobody answers" if isinstance(error, KeyError) else str(error))
             return
         if not self._is_connected():
-            self._lost_scheduler(OSError("the connection is closed"))
+            self._lost_scheduler("the connection is closed")
             return
         for member in self._crew.look(present):
             self._lose(member)
@@ -141,19 +144,21 @@ class Dispatch:
                 f"no worker of the cluster can run points: {reasons}; what is done is kept, the same command goes on"
             )
 
-    def _lost_scheduler(self, error: Exception) -> None:
+    def _lost_scheduler(self, why: str) -> None:
         if time.monotonic() - self._heard_s > _GIVES_UP_S or self._client.status in ("closed", "closing"):
             raise EngineError(
-                f"the cluster's scheduler does not answer any more ({error}): what is done is kept, and the same "
+                f"the cluster's scheduler does not answer any more ({why}): what is done is kept, and the same "
                 "command goes on when it is back"
-            ) from error
+            )
 
     def _stop(self) -> None:
         """Let runs end in order; nothing new begins."""
         self._stopping = True
         self._waiting.clear()
         if self._running:
-            self._client.run(worker.stop, self._visit.id, workers=self._crew.addresses(), on_error="ignore", wait=False)
+            self._fetchers.submit(
+                self._client.run, worker.stop, self._visit.id, workers=self._crew.addresses(), on_error="ignore"
+            )
 
     def _lose(self, member: Member) -> None:
         """A worker is gone: what it had goes to others, ahead of what has not begun."""
@@ -175,7 +180,7 @@ class Dispatch:
         """Take a point from its worker, whatever that does with it."""
         self._running.discard(course)
         if course.future is not None:
-            course.future.cancel()
+            let_go(course.future)
         if course.member is not None:
             course.member.has -= 1
         course.future, course.member, course.started = None, None, False

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import tarfile
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO
 
 from fabriclab.runs.point import remove_run
 
 PART = ".part"
 """How the name of a run directory ends that is not whole yet, with what tells one attempt from another behind it."""
+_IN_MEMORY_BYTES = 64 << 20
 
 
-def pack(directory: Path, file: io.BufferedIOBase) -> None:
+def pack(directory: Path, file: IO[bytes]) -> None:
     """Write a run directory to a file as a compressed archive. Raises OSError."""
     # Most of it is text, and what is not, Parquet, is compressed: a higher level takes time for nothing.
     with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as archive:
@@ -25,13 +27,11 @@ def unpack(pieces: Iterable[bytes], part: Path) -> None:
     """Unpack a run directory to `part`, which is made. Raises OSError, tarfile.TarError; nothing is left then."""
     part.mkdir(parents=True)
     try:
-        with tarfile.open(fileobj=io.BufferedReader(_Joined(pieces)), mode="r|gz") as archive:
-            if hasattr(tarfile, "data_filter"):
-                archive.extractall(part, filter="data")
-            else:  # Python before 3.11.4
-                for member in archive:
-                    _check(member)
-                    archive.extract(member, part)
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES, dir=str(part)) as file:
+            for piece in pieces:
+                file.write(piece)
+            file.seek(0)
+            _extract(file, part)
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
@@ -55,20 +55,11 @@ def _check(member: tarfile.TarInfo) -> None:
         raise tarfile.ReadError(f"{member.name} does not belong into a run directory")
 
 
-class _Joined(io.RawIOBase):
-    """Pieces, read as one file."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        self._pieces = iter(pieces)
-        self._left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # typeshed's name for it is private
-        if not self._left:
-            self._left = memoryview(next(self._pieces, b""))
-        count = min(len(buffer), len(self._left))
-        buffer[:count] = self._left[:count]
-        self._left = self._left[count:]
-        return count
+def _extract(file: IO[bytes], part: Path) -> None:
+    with tarfile.open(fileobj=file, mode="r:gz") as archive:
+        if hasattr(tarfile, "data_filter"):
+            archive.extractall(part, filter="data")
+        else:  # Python before 3.11.4
+            for member in archive:
+                _check(member)
+                archive.extract(member, part)

@@ -19,6 +19,7 @@ PIECE_BYTES = 8 << 20
 """What travels in one message."""
 _LEFT_OUT = ("licenses", "root/dev")
 """Licences stand in the wheel; device files no ordinary user can make, and PID 1 mounts its own."""
+_NOBODYS = {"uid": 0, "gid": 0, "uname": "", "gname": "", "mtime": 0}
 
 
 def travelling(artefacts: Artefacts) -> tuple[Artefact, ...]:
@@ -117,7 +118,6 @@ def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     path = member.name.removeprefix("./")
     if path == "licenses" or path.startswith(tuple(f"{one}/" for one in _LEFT_OUT)):
         return None
-    member.uid = member.gid = 0
-    member.uname = member.gname = ""
-    member.mtime = 0
+    for name, nobody in _NOBODYS.items():
+        setattr(member, name, nobody)
     return member

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,6 @@ class Answer:
     full: bool
     archive: bytes = field(default=b"", repr=False)
     rest_path: str = ""
-    rest_bytes: int = 0
 
 
 class UnfitError(Exception):
@@ -107,3 +107,9 @@ class UnfitError(Exception):
 
 class StrangerError(Exception):
     """A worker does not know the sweep: it was started anew at an address that is known."""
+
+
+def let_go(future: DaskFuture) -> None:
+    """Say that nobody waits for what a worker does; where the cluster is gone, that is so already."""
+    with suppress(Exception):  # of a class that Dask's versions do not share
+        future.cancel()

@@ -58,10 +58,10 @@ def parse_place(text: str) -> Place | None:
     scheme, separator, rest = text.partition("://")
     if separator and scheme == "ssh" and re.fullmatch(r"[\w.@:-]+(,[\w.@:-]+)*", rest):
         return Place(text, "ssh", rest)
-    host, _, port = rest.rpartition(":") if re.search(r":\d*$", rest) else (rest, "", str(_PORT))
-    if separator and scheme in ("dask", "tcp", "tls") and host and port.isdigit() and 0 < int(port) < 1 << 16:
+    named = re.fullmatch(r"(?P<host>[\w.-]+|\[[0-9a-fA-F:]+\])(:(?P<port>\d{1,5}))?", rest)
+    if scheme in ("dask", "tcp", "tls") and named is not None and 0 < int(named["port"] or _PORT) < 1 << 16:
         protocol = "tcp" if scheme == "dask" else scheme
-        return Place(text, "dask", f"{protocol}://{host}:{port}")
+        return Place(text, "dask", f"{protocol}://{named['host']}:{named['port'] or _PORT}")
     raise ArgumentError("{on} {0!r}: write one of {1}", text, _EXAMPLES)
 
 

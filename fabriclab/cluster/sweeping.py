@@ -48,7 +48,8 @@ def run_sweep_on(
         return
     if not isinstance(context.artefacts, Artefacts):
         raise EngineError("containers run on this host alone: --on is for the virtual machine")
-    with connected(on, jobs) as client, _token(sweep.directory) as (word, token):
+    word = uuid.uuid4().hex[:16]
+    with connected(on, jobs) as client, _token(sweep.directory, word) as token:
         from fabriclab.cluster.admission import Admission
         from fabriclab.cluster.dispatch import Dispatch
 
@@ -63,7 +64,7 @@ def run_sweep_on(
             ingest=context.ingest,
             lab_files=context.lab_files,
             modules=context.modules or {},
-            shared=str(token),
+            shared=told_of(token),
             tell_s=max(_TOLD_S, _threads(client) / _MOST_TOLD_A_SECOND),
         )
         admission = Admission(client, visit, context.artefacts, known, traces)
@@ -71,15 +72,19 @@ def run_sweep_on(
 
 
 @contextmanager
-def _token(directory: Path) -> Iterator[tuple[str, Path]]:
-    """Give a sweep's word, and a file that has it: who finds it there sees the directory."""
-    word = uuid.uuid4().hex[:16]
+def _token(directory: Path, word: str) -> Iterator[Path]:
+    """Give a file that has a sweep's word: who finds it there sees the directory."""
     token = directory.resolve() / f".shared-{word}"
     token.write_text(word)
     try:
-        yield word, token
+        yield token
     finally:
         token.unlink(missing_ok=True)
+
+
+def told_of(token: Path) -> str:
+    """Return what workers look for, to see whether they see the sweep's directory."""
+    return str(token)
 
 
 def _threads(client: DaskClient) -> int:

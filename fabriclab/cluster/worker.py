@@ -216,9 +216,8 @@ def _sent(result: RunResult, directory: Path, order: Order, known: _Known) -> An
     try:
         with archive.open("wb") as file:
             homecoming.pack(directory, file)
-        size = archive.stat().st_size
-        if size > MOST_AT_ONCE_BYTES:
-            return answer(full=False, rest_path=str(archive), rest_bytes=size)
+        if archive.stat().st_size > MOST_AT_ONCE_BYTES:
+            return answer(full=False, rest_path=str(archive))
         content = archive.read_bytes()
     except BaseException:
         archive.unlink(missing_ok=True)
