@@ -53,7 +53,7 @@ def sweep(
       fabriclab sweep labs/incast --matrix buffers --on dask://node1:8786 --keep results
     """
     refuse_limits()
-    from fabriclab.engine.artefacts import asked_ahead
+    from fabriclab.cli.host.machine import asked_ahead
 
     with asked_ahead():
         with waiting("loading"):
