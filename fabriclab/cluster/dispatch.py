@@ -53,6 +53,8 @@ class _Course:
     future: DaskFuture | None = None
     part: Path | None = None
     started: bool = False
+    fetched: bool = False
+    """Whether its run directory is on its way home."""
 
 
 class Dispatch:
@@ -164,17 +166,24 @@ class Dispatch:
         """A worker is gone: what it had goes to others, ahead of what has not begun."""
         running = [course for course in self._running if course.member is member]
         if running:
-            self._say(f"{member} is lost; {_points(len(running))} of it run again elsewhere")
+            self._say(f"{member} is lost; what it had runs again elsewhere: {_points(len(running))}")
         for course in running:
-            was_running = course.started
-            self._forget(course)
-            if was_running:
-                course.lost.append(str(member))
-            if len(course.lost) >= MOST_LOSSES:
-                text = f"{MOST_LOSSES} workers were lost while they ran it: {', '.join(course.lost)}"
-                self._end(course, RunResult(course.point.directory, "failed", text))
-            elif not self._stopping:
-                self._waiting.appendleft(course)
+            if course.fetched and course.future is not None:
+                let_go(course.future)  # what is home already counts, and the rest can't be had: `_settle` sees
+            else:
+                self._begin_again(course, member)
+
+    def _begin_again(self, course: _Course, member: Member) -> None:
+        """A worker was lost that had a point."""
+        was_running = course.started
+        self._forget(course)
+        if was_running:
+            course.lost.append(str(member))
+        if len(course.lost) >= MOST_LOSSES:
+            text = f"{MOST_LOSSES} workers were lost while they ran it: {', '.join(course.lost)}"
+            self._end(course, RunResult(course.point.directory, "failed", text))
+        elif not self._stopping:
+            self._waiting.appendleft(course)
 
     def _forget(self, course: _Course) -> None:
         """Take a point from its worker, whatever that does with it."""
@@ -183,7 +192,7 @@ class Dispatch:
             let_go(course.future)
         if course.member is not None:
             course.member.has -= 1
-        course.future, course.member, course.started = None, None, False
+        course.future, course.member, course.started, course.fetched = None, None, False, False
         course.point.status = "waiting"
 
     def _hand_out(self) -> None:
@@ -238,6 +247,7 @@ class Dispatch:
             if course.future is not future:
                 continue  # it was taken from its worker meanwhile
             if outcome is None:
+                course.fetched = True
                 self._fetchers.submit(self._fetch, course, future)
             else:
                 self._settle(course, outcome)
@@ -277,8 +287,8 @@ class Dispatch:
         if isinstance(outcome, StrangerError):
             self._crew.start_again(member)
             self._again(course)
-        elif isinstance(outcome, Exception) and member.address not in self._crew.members:
-            self._again(course)
+        elif isinstance(outcome, Exception) and (self._is_gone(member) or _is_dasks(outcome)):
+            self._begin_again(course, member)
         elif isinstance(outcome, OSError) and no_room(outcome):
             self._sweep.full = True
             self._forget(course)
@@ -288,6 +298,9 @@ class Dispatch:
             self._again(course)
         else:
             self._conclude(course, member, part, outcome)
+
+    def _is_gone(self, member: Member) -> bool:
+        return self._crew.members.get(member.address) is not member
 
     def _conclude(self, course: _Course, member: Member, part: Path, outcome: RunResult | Exception) -> None:
         if isinstance(outcome, Exception):
@@ -332,6 +345,11 @@ class Dispatch:
 
 def _fields(result: RunResult, message: str) -> tuple[Any, ...]:
     return result.directory, result.status, message, result.wall_s, result.virtual_ns, result.full, result.engine
+
+
+def _is_dasks(error: Exception) -> bool:
+    """Return whether an error is about a worker that can't be had, and not of the run."""
+    return type(error).__module__.startswith(("distributed.", "asyncio.", "concurrent."))
 
 
 def _points(count: int) -> str:

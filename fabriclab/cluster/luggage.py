@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import lzma
 import os
 import tarfile
@@ -11,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fabriclab.cluster.parcels import Artefact, UnfitError
-from fabriclab.engine.artefacts import Artefacts
+from fabriclab.engine.artefacts import Artefacts, listed_packages
 from fabriclab.engine.packed import Packed, UnusableError, cache_root, packed_machine, routing_rootfs
 from fabriclab.files import explain
 
@@ -24,17 +25,28 @@ _NOBODYS = {"uid": 0, "gid": 0, "uname": "", "gname": "", "mtime": 0}
 
 def travelling(artefacts: Artefacts) -> tuple[Artefact, ...]:
     """Return what workers need of these artefacts."""
+    rootfs = artefacts.rootfs
     return (
         Artefact("kernel", artefacts.kernel.parent.name, artefacts.kernel.name),
-        Artefact("rootfs", artefacts.rootfs.parent.name, artefacts.rootfs.name),
+        Artefact("rootfs", rootfs.parent.name, rootfs.name, _listing(rootfs.parent)),
         Artefact("tools", artefacts.tools.name, ""),
+        *(
+            Artefact(layer.parent.name, layer.name, "", _listing(layer), packages)
+            for packages, layer in artefacts.layers.items()
+        ),
     )
+
+
+def _listing(directory: Path) -> str:
+    return hashlib.sha256(" ".join(listed_packages(directory)).encode()).hexdigest()[:16]
 
 
 def placed(artefacts: Iterable[Artefact]) -> Artefacts:
     """Return where artefacts lie in this process's cache. Raises UnfitError where there is no place for a cache."""
-    paths = {one.kind: _packed(one).place() for one in artefacts}
-    return Artefacts(kernel=paths["kernel"], rootfs=paths["rootfs"], tools=paths["tools"])
+    places = {one: _packed(one).place() for one in artefacts}
+    paths = {one.kind: place for one, place in places.items() if not one.packages}
+    layers = {one.packages: place for one, place in places.items() if one.packages}
+    return Artefacts(kernel=paths["kernel"], rootfs=paths["rootfs"], tools=paths["tools"], layers=layers)
 
 
 def lacking(artefacts: Iterable[Artefact]) -> tuple[Artefact, ...]:
@@ -49,15 +61,26 @@ def _is_here(wanted: Artefact) -> bool:
     packed = _packed(wanted)
     try:
         if packed.place().exists():
+            _check_listing(wanted)
             return True
         brought = (*packed_machine().values(), routing_rootfs())
         for one in brought:
             if one is not None and (one.kind, one.key) == (wanted.kind, wanted.key):
                 one.unpacked()
+                _check_listing(wanted)
                 return True
     except UnusableError as error:
         raise UnfitError(str(error)) from error
     return False
+
+
+def _check_listing(artefact: Artefact) -> None:
+    directory = cache_root() / artefact.kind / artefact.key
+    if artefact.listing and _listing(directory) != artefact.listing:
+        raise UnfitError(
+            f"{directory} there has other versions of Debian's packages than here, built at another time: remove it "
+            "there, and it is sent"
+        )
 
 
 def _packed(artefact: Artefact, archive: Path = Path()) -> Packed:

@@ -19,12 +19,16 @@ DaskFuture = Any
 
 @dataclass(frozen=True)
 class Artefact:
-    """One of kernel, root file system and tools, by the hash of what it was made from."""
+    """Kernel, root file system, tools, or a layer over the root file system, by the hash of what it was made from."""
 
     kind: str
     key: str
     inner: str
     """What of its directory in the cache is the artefact; empty: all of it."""
+    listing: str = ""
+    """The hash of the list of Debian packages in it, whose versions the key does not say; empty: there is none."""
+    packages: tuple[str, ...] = ()
+    """What a layer was asked for."""
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ def test_what_a_lost_worker_had_runs_elsewhere(bench: Bench, cluster: Cluster, t
     bench.machine(ROUNDS + RUN)
     bench.sweep(out="here")
     assert files_of(Path("there")) == files_of(Path("here"))
-    assert "is lost; " in bench.told.notices
+    assert "is lost; what it had runs again elsewhere: " in bench.told.notices
 
 
 def test_a_point_that_fails_twice_is_reported_and_the_rest_goes_on(
