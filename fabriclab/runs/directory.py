@@ -67,7 +67,8 @@ def write_inputs(
         pairs = flows.select("src", "dst").unique().rows()
         write_json(directory / REAL_TIME_FILE, compile_real_time(plan, [(str(src), str(dst)) for src, dst in pairs]))
     write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan, live=live is not None))
-    named = {NAMES_FILE: compile_names(plan)}
+    # Where addresses are the nodes' own matter, so are names.
+    named = {NAMES_FILE: compile_names(plan)} if plan.configured is None else {}
     speaking = program_nodes(plan)
     for node in plan.nodes:
         files = directory / "nodes" / node.name
@@ -78,6 +79,8 @@ def write_inputs(
         for name, text in {**names, **compiled.by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)
+        for name in compiled.executables:
+            (files / "root" / name).chmod(0o755)
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ from fake_commands import FakeCommands
 from sample_switch_plans import shared_star
 
 from fabriclab.compile.real_time import compile_real_time, standing_ns
+from fabriclab.engine.containers import validity
 from fabriclab.engine.containers.calibration import Calibration, LineMeasured, PathMeasured, calibrate
 from fabriclab.engine.containers.docker import Container
 from fabriclab.engine.containers.job import read_job
+from fabriclab.engine.containers.starvation import Starvation
+from fabriclab.engine.containers.validity import why_invalid
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.switch import Account, Scheduler, SwitchPort, SwitchQueue, Wred
 from fabriclab.formats.real_time import RealTime
@@ -143,6 +147,17 @@ def test_the_record_has_all_and_the_figures_the_worst() -> None:
     assert record["lines"][0]["deviation"] == pytest.approx(0.005)
     assert figures["slowest_path"]["src"] == "h1" and figures["invalid"] == []
     json.dumps([record, figures])
+
+
+def test_a_run_says_why_it_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validity, "large_table", lambda: "the table is large: make it smaller")
+    sound = Starvation(3.0, 0.2, 0.01, "replay@h1", 0.0, 900_000, 0.01, 5)
+    assert why_invalid(None, None) == why_invalid(sound, Calibration((PATH,), (LINE,))) == ""
+    slow = Calibration(lines=(LineMeasured("s1:eth2", 20_000_000, None),))
+    assert why_invalid(sound, slow) == f"invalid: {slow.reasons()[0]}"
+    missed = why_invalid(replace(sound, sampler_late=0.2), slow)
+    assert missed.startswith("invalid: the host was too busy for real time: 20.0% of the samples were missed")
+    assert "; the table is large: make it smaller; the line of s1:eth2 carried nothing" in missed
 
 
 def wanted(resolved: Plan, *pairs: tuple[str, str]) -> RealTime:

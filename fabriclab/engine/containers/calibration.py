@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
@@ -134,6 +135,10 @@ class Calibration:
             "lines": [{**asdict(line), "deviation": line.deviation} for line in self.lines],
             "unmeasured": list(self.unmeasured),
         }
+
+    def write(self, path: Path) -> None:
+        """Write all of it. Raises OSError."""
+        path.write_text(json.dumps(self.as_record(), indent=2) + "\n")
 
     def as_figures(self) -> dict[str, Any]:
         """Return the worst of each with its bound, for the manifest. What was not measured is null."""

@@ -6,7 +6,6 @@ collected outputs.
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,12 +22,13 @@ from fabriclab.engine.containers.docker import Container, image_identity
 from fabriclab.engine.containers.event_log import EventLog
 from fabriclab.engine.containers.job import Job, Task, read_job
 from fabriclab.engine.containers.node import Preparation, prepare_node
+from fabriclab.engine.containers.own_network import settle
 from fabriclab.engine.containers.processes import Process, Processes
 from fabriclab.engine.containers.route_watch import RouteWatch, watch_tasks
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
-from fabriclab.engine.containers.tcp_table import large_table
 from fabriclab.engine.containers.timeline import Timeline
 from fabriclab.engine.containers.topology import read_containers
+from fabriclab.engine.containers.validity import why_invalid
 from fabriclab.engine.events import EventCallback
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.engine.watch import STOP_PATIENCE_S, Outcome, Status
@@ -143,6 +143,8 @@ class _Run:
         self._timeline = Timeline((), {}, events.emit)
         self._meter = StarvationMeter(stall_ns=job.stall_ns)
         self._problems: list[str] = []
+        self._of_setup: list[str] = []
+        """What failed of nodes' own files, which stops nobody."""
         self.starvation: Starvation | None = None
         self.calibration: Calibration | None = None
         self.virtual_ns = 0
@@ -199,7 +201,8 @@ class _Run:
             watchers, routes = self._watch_routes(processes)
             self._timeline = Timeline(self._job.changes, self._containers, self._events.emit, routes)
             daemons = self._start_daemons(processes)
-            if not self._await_routes(processes, [*watchers, *daemons], routes) or not self._calibrate():
+            needed = [*watchers, *daemons]
+            if not (self._settle() and self._await_routes(processes, needed, routes) and self._calibrate()):
                 return None
             self._events.emit("phase", phase="probes")
             samplers = self._start(processes, self._sampler_tasks())
@@ -220,7 +223,7 @@ class _Run:
         with Processes(self._directory) as processes:
             watchers, routes = self._watch_routes(processes)
             daemons = self._start_daemons(processes)
-            if not self._await_routes(processes, [*watchers, *daemons], routes):
+            if not (self._settle() and self._await_routes(processes, [*watchers, *daemons], routes)):
                 return None
             self._stop(processes, watchers)
             began_ns = time.monotonic_ns()
@@ -256,6 +259,10 @@ class _Run:
             daemon.give_epoch(0)
         return daemons
 
+    def _settle(self) -> bool:
+        """Set up nodes whose own files give them addresses and routes; returns whether to go on."""
+        return settle(self._job, self._containers, self._directory, self._events, self._interrupt, self._of_setup)
+
     def _await_routes(self, processes: Processes, needed: list[Process], routes: RouteWatch) -> bool:
         """Wait until the routes are what the job says; returns whether to go on. Raises EngineError after the limit,
         or where a process that is needed for it has ended."""
@@ -284,8 +291,7 @@ class _Run:
             # Switches that run their own daemons have what their image has.
             ours = {node: container for node, container in self._containers.items() if node not in self._own}
             self.calibration = calibrate(self._job.real_time, ours, lambda: self._interrupt.requested)
-            record = json.dumps(self.calibration.as_record(), indent=2) + "\n"
-            (self._directory / CALIBRATION_FILE).write_text(record)
+            self.calibration.write(self._directory / CALIBRATION_FILE)
         return not self._interrupt.requested
 
     def _sampler_tasks(self) -> list[Task]:
@@ -379,7 +385,6 @@ class _Run:
             )
 
     def _judge(self, ended: Status) -> tuple[Status, str]:
-        reasons = [] if self.starvation is None else self.starvation.reasons()
         told = "\n".join(self._problems)
         if ended == "stopped":
             return "interrupted", "\n".join(
@@ -387,12 +392,8 @@ class _Run:
             )
         if self._problems:
             return "failed", told
-        off = [] if self.calibration is None else self.calibration.reasons()
-        if reasons or off:
-            slow = large_table() if self.starvation is not None and self.starvation.missed_samples else None
-            reasons += [slow] if slow else []
-            busy = ["the host was too busy for real time: " + "; ".join(reasons)] if reasons else []
-            return "starved", "invalid: " + "; ".join(busy + off)
+        if invalid := why_invalid(self.starvation, self.calibration):
+            return "starved", invalid
         if ended == "limit":
             return "limit", "the limit of time was reached before the traffic was complete"
-        return ended, ""
+        return ended, "\n".join(self._of_setup[:_PROBLEMS_SHOWN])
