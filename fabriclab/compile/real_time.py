@@ -115,6 +115,9 @@ def _covering(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _idle_paths(plan: Plan, pairs: Iterable[tuple[str, str]]) -> Iterator[IdlePath]:
+    if plan.configured is not None:
+        # Nodes' own files say which addresses they have.
+        return
     addresses = {node.name: _address(node) for node in plan.nodes}
     delays: dict[str, dict[str, int]] = {}
     for src, dst in pairs:

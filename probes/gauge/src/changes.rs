@@ -12,13 +12,11 @@ use nix::time::{clock_gettime, ClockId};
 /// Of `enum rtnetlink_groups` in `include/uapi/linux/rtnetlink.h`: links, IPv4 and IPv6 routes, next hops.
 const GROUPS: [u32; 4] = [1, 7, 11, 32];
 const MESSAGE_BYTES: usize = 1 << 16;
-/// While what changed is looked at, so much may change again.
-const RECEIVE_BUFFER_BYTES: u32 = 1 << 20;
 
 pub fn follow(command: &[String]) -> io::Result<()> {
     let socket = Socket::open(Protocol::Route)?;
     socket.bind()?;
-    socket.set_receive_buffer(RECEIVE_BUFFER_BYTES)?;
+    // What there is no room for is lost; what there is room for says as well that something has changed.
     socket.count_losses_silently()?;
     for group in GROUPS {
         socket.join(group)?;
