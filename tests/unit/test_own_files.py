@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import Lab, load_lab
 from fabriclab.api.look import plan
 from fabriclab.cli.app import app
@@ -152,8 +153,19 @@ def test_what_was_made_up_is_said(own: Path) -> None:
     result = CliRunner().invoke(app, ["check", str(own)])
     assert result.exit_code == 0, result.output
     said = " ".join(result.output.split())
-    assert "2 links say no rate: 10 Gbps, 5 us each way" in said
+    assert "2 links without a rate: 10 Gbps, 5 us each way" in said
     assert "traffic is made up: each of 2 hosts asks another one" in said
+
+
+def test_a_run_and_a_new_lab_have_the_files_that_nodes_bind(own: Path, tmp_path: Path) -> None:
+    kept = kept_files(load_lab(own).written)
+    assert sorted(kept) == ["experiment.yml", "r1/daemons", "r1/frr.conf", "topology.clab.yml"]
+    result = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--from", str(own)])
+    assert result.exit_code == 0, result.output
+    mine = load_lab(tmp_path / "mine")
+    copied, original = (one.node("r1").setup for one in (plan(mine), planned(own)))
+    assert mine.name == "mine" and copied is not None and original is not None
+    assert copied.files == original.files and copied.daemons == original.daemons
 
 
 def test_routers_alone_have_no_traffic(tmp_path: Path) -> None:
