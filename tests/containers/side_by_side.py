@@ -1,8 +1,7 @@
 """Labs on both engines, beside each other: what was measured, by how much the engines differ, and why.
 
 `run ENGINE DIRECTORY [CASE...]` runs the cases; `images/guest/run` does it for containers, where a stock kernel is.
-`compare DIRECTORY` compares both and fails where they differ by more than a case allows. `record DIRECTORY` writes
-`docs/engines.json`, of which `docs/engines.md` is made (`tests/unit/test_engines_page.py`).
+`compare DIRECTORY` compares both and fails where they differ by more than a case allows.
 
 Rates and times are small: a guest in QEMU is five to ten times slower than its clock.
 """
@@ -19,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-RECORD = ROOT / "docs" / "engines.json"
 HERE = "tests/containers"
 ENGINES = ("vm", "containerlab")
 GOODPUT, QUEUE = 0.02, 0.10
@@ -103,15 +101,10 @@ def measured(case: Case, engine: str, out: Path) -> dict[str, Any] | None:
     summary = json.loads((directory / "summary.json").read_text())["metrics"]
     manifest = json.loads((directory / "manifest.json").read_text())
     found = {name: summary.get(name) for name in case.metrics}
-    return {
-        "status": manifest["status"],
-        "message": manifest["message"],
-        "metrics": found,
-        "calibration": manifest.get("calibration"),
-    }
+    return {"status": manifest["status"], "metrics": found}
 
 
-def difference(case: Case, name: str, virtual: float | None, real: float | None) -> float | None:
+def difference(virtual: float | None, real: float | None) -> float | None:
     """Return by which share of the machine's value the containers' differs; None where one is not known, or 0."""
     return None if virtual is None or real is None or virtual == 0 else real / virtual - 1
 
@@ -131,26 +124,12 @@ def compare(out: Path) -> list[str]:
         if virtual is None or real is None:
             continue
         for name in case.metrics:
-            off, most = difference(case, name, virtual["metrics"][name], real["metrics"][name]), bound(name)
+            off, most = difference(virtual["metrics"][name], real["metrics"][name]), bound(name)
             shown = "unknown" if off is None else f"{off:+.1%}"
             print(f"{case.name}: {name} {virtual['metrics'][name]} {real['metrics'][name]} {shown} {real['status']}")
             if off is not None and most is not None and abs(off) > most and name not in case.reasons:
                 wrong.append(f"{case.name}: {name} differs by {off:+.1%}, at most {most:.0%} is expected")
     return wrong
-
-
-def record(out: Path) -> dict[str, Any]:
-    """Return all that both engines measured, for docs/engines.json: cases that only one ran are left out."""
-    found = {}
-    for case in CASES:
-        engines = {engine: measured(case, engine, out) for engine in ENGINES}
-        if all(engines.values()):
-            found[case.name] = {"command": " ".join(_shown(word) for word in case.argv), **engines}
-    return found
-
-
-def _shown(word: str) -> str:
-    return f"'{word}'" if " " in word else word
 
 
 def main() -> int:
@@ -161,14 +140,11 @@ def main() -> int:
     running.add_argument("engine", choices=ENGINES)
     running.add_argument("directory", type=Path)
     running.add_argument("cases", nargs="*", help="names; none: all")
-    for name, words in (("compare", "say by how much the engines differ"), ("record", "write docs/engines.json")):
-        commands.add_parser(name, help=words).add_argument("directory", type=Path)
+    comparing = commands.add_parser("compare", help="say by how much the engines differ")
+    comparing.add_argument("directory", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "run":
         return min(run(arguments.engine, arguments.directory, arguments.cases), 1)
-    if arguments.command == "record":
-        RECORD.write_text(json.dumps(record(arguments.directory), indent=1) + "\n")
-        return 0
     wrong = compare(arguments.directory)
     print("\n".join(wrong), file=sys.stderr)
     return 1 if wrong else 0
