@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.plan.algorithm import OwnAlgorithm
-from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.node import Node, Port, PortChannel, Vlan
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.record import Frozen
 from fabriclab.formats.where_clause import Scalar
@@ -167,9 +168,23 @@ class Plan(Frozen):
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `algorithms` out where there are none, as in every plan that was made before there were such."""
+        """Leave `algorithms`, and the IP of traffic, out where there are none, as in every plan that was made before
+        there were such."""
         record: dict[str, Any] = serialise(self)
+        for carrier in (traffic.get("carrier", {}) for traffic in record.get("traffic", ())):
+            if carrier.get("ip", 0) is None:
+                del carrier["ip"]
         return record if self.algorithms else {key: value for key, value in record.items() if key != "algorithms"}
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """The families of which the fabric has addresses, the first of them that of traffic which says nothing."""
+        ports = [port for node in self.nodes for port in node.ports]
+        vlans = [vlan for node in self.nodes for vlan in node.vlans]
+        channels = [channel for node in self.nodes for channel in node.port_channels]
+        every: list[Port | PortChannel | Vlan] = [*ports, *vlans, *channels]
+        has = {4: any(one.address is not None for one in every), 6: any(one.ipv6 is not None for one in every)}
+        return tuple(family for family in FAMILIES if has[family]) or (4,)
 
     @property
     def host_names(self) -> frozenset[str]:

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
 from typing import NamedTuple
 
+from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.lab.network.kinds import ALL_KINDS, LINUX, guessed_role
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.network.layer2 import WrittenLayer2
@@ -46,11 +47,16 @@ class Endpoint:
     ipv4: Written[IPv4Interface] | None = None
     alias: str = ""
     """What the file calls the interface, in the words of its kind, where Linux has another name for it."""
+    ipv6: Written[IPv6Interface] | None = None
 
     @property
     def port(self) -> str:
         """Return the port's name, `node:interface`."""
         return f"{self.node}:{self.interface}"
+
+    def address(self, family: Family) -> Written[IPv4Interface] | Written[IPv6Interface] | None:
+        """Return its address of a family."""
+        return self.ipv4 if family == 4 else self.ipv6
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,8 @@ class LabNode:
     """What the configuration of a node of a vendor's kind, such as sonic-vs, says of it; None for others."""
     foreign: str | None = None
     """The kind of a node that is drawn only: its software does not run here."""
+    loopback6: Written[IPv6Address] | None = None
+    """The same as `loopback`, of IPv6."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +166,12 @@ class Topology:
             f"kind {kind} of {listed(names)} does not run here; --as frr runs FRR in its place"
             for kind, names in kinds.items()
         )
+
+    def written_families(self) -> tuple[Family, ...]:
+        """Return the families of which ports have addresses in the file; IPv4 where none has any."""
+        ends = [end for link in self.links for end in link.ends]
+        written = {4: any(end.ipv4 for end in ends), 6: any(end.ipv6 for end in ends)}
+        return tuple(family for family in FAMILIES if written[family]) or (4,)
 
     def switch_ports(self) -> tuple[str, ...]:
         """Return the names of all ports of switches, in the order of links."""
@@ -358,5 +372,9 @@ def settle_roles(
         if node.labels.role is None and not (node.is_foreign or is_switch or is_plain):
             notes.append(f"{node.name} (line {node.place.line}) is taken for a {guess}: {why}")
         labels, foreign = node.labels, node.kind if node.is_foreign else None
-        settled.append(LabNode(node.name, role, node.place, labels.asn, labels.loopback, labels.tier, foreign=foreign))
+        settled.append(LabNode(
+                *(node.name, role, node.place, labels.asn, labels.loopback, labels.tier),
+                foreign=foreign,
+                loopback6=labels.loopback6,
+            ))
     return tuple(settled), tuple(notes)
