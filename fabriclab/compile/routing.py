@@ -53,8 +53,15 @@ def compile_ip(node: Node, plan: Plan) -> str:
         ]
     lines += [static_route_line(route, "add") for route in node.static_routes]
     lines += [line for interface in own for line in compile_own_routes(node, interface, plan)]
-    lines += [*_source_rules(node, plan), *compile_endpoints(node, plan)]
+    if 4 in plan.families:
+        lines += _source_rules(node, 4)
+    lines += compile_endpoints(node, plan)
     return "".join(line + "\n" for line in lines)
+
+
+def compile_ip6(node: Node, plan: Plan) -> str:
+    """Return the node's `ip6.batch`: rules of IPv6, which `ip` takes for IPv4's where nobody says otherwise."""
+    return "".join(line + "\n" for line in _source_rules(node, 6)) if 6 in plan.families else ""
 
 
 def _single(address: str) -> str:
@@ -144,9 +151,9 @@ def _tables(node: Node) -> dict[str, int]:
     return {interface.name: number for number, interface in enumerate(own, _FIRST_TABLE)}
 
 
-def _source_rules(node: Node, plan: Plan) -> Iterator[str]:
+def _source_rules(node: Node, family: Family) -> Iterator[str]:
     """Yield the lines that lead what has an interface's address, or an extra one, to the interface's table."""
-    for interface in (one for family in plan.families for one in interfaces(node, family)):
+    for interface in interfaces(node, family):
         table = _tables(node).get(interface.name)
         if table is not None:
             extra = extra_network(interface.extra_addresses)
