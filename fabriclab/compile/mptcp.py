@@ -65,9 +65,7 @@ def _families(plan: Plan) -> list[Family]:
     """Return the families that MPTCP runs over, of which alone it has endpoints: the kernel has 8 of them in all. A
     user's trace runs over the first."""
     over = {
-        traffic.carried_by.ip or plan.families[0]
-        for traffic in plan.traffic
-        if traffic.carried_by.transport == "mptcp"
+        traffic.carried_by.ip or plan.families[0] for traffic in plan.traffic if traffic.carried_by.transport == "mptcp"
     }
     return [family for family in plan.families if family in over] or [plan.families[0]]
 

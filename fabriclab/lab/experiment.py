@@ -109,7 +109,8 @@ def parse_experiment(
     links, seed = _read_links(root), _read_seed(root)
     addresses = root.choice("addresses", tuple(ADDRESSES))
     own = read_own_algorithms(document, directory, _KERNEL_HAS, problems)
-    families = FAMILIES if topology is None else families_of_lab(addresses, topology)
+    is_wrong = addresses is None and "addresses" in root
+    families = FAMILIES if topology is None or is_wrong else families_of_lab(addresses, topology)
     names = read_groups(root, replace(names, own=own, families=families), seed)
     traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory))
     limit_ns = _read_limit(root, traffic)

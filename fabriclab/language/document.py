@@ -58,8 +58,8 @@ EXPERIMENT = Keys(
         Key(
             "addresses",
             fabric.ADDRESSES_WORD,
-            "Which families every link, and every loopback, has addresses of; those that the topology does not write are "
-            "assigned. What the topology writes of a family that is not named here is not used.",
+            "Which families every link, and every loopback, has addresses of; those that the topology does not write "
+            "are assigned. What the topology writes of a family that is not named here is not used.",
             words("what the topology writes; `ipv4` where it writes none"),
             ("dual",),
         ),

@@ -118,8 +118,8 @@ def assign_macs(topology: Topology) -> dict[str, str]:
 def assign_addresses(
     topology: Topology, segments: Sequence[Segment], subflows: Mapping[str, int], family: Family = 4
 ) -> dict[str, PortAddress]:
-    """Return the addresses, of one family, of every interface that has one (`node:interface`); what the lab gives is kept, and no two
-    overlap.
+    """Return the addresses, of one family, of every interface that has one (`node:interface`); what the lab gives is
+    kept, and no two overlap.
 
     An interface of several ports has the MAC address of the first. `subflows` has the hosts with MPTCP: as many
     addresses as subflows are shared out to a host's ports, the first ones get one more. Raises ValueError when no pool

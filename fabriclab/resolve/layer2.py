@@ -30,9 +30,7 @@ def resolve_channels(
     return tuple(found)
 
 
-def resolve_vlans(
-    node: str, written: Mapping[str, WrittenLayer2], addresses: Addresses
-) -> tuple[Vlan, ...]:
+def resolve_vlans(node: str, written: Mapping[str, WrittenLayer2], addresses: Addresses) -> tuple[Vlan, ...]:
     """Return a switch's VLANs in the order in which they are written."""
     found = []
     for vlan in written.get(node, WrittenLayer2()).vlans:

@@ -14,10 +14,10 @@ from fabriclab.formats.plan.node import Mptcp, Node, Port, Queue, Transport
 from fabriclab.formats.plan.switch import SwitchPort
 from fabriclab.lab import AppliedSettings, Lab, LabError
 from fabriclab.lab.experiment import Experiment, LinkOverrides
-from fabriclab.lab.network.families import families_of_lab
 from fabriclab.lab.failures import WrittenEvent, WrittenPauseStorm
 from fabriclab.lab.hosts.mptcp import WrittenMptcp
 from fabriclab.lab.hosts.transport import WrittenTransport
+from fabriclab.lab.network.families import families_of_lab
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.segments import Layer2, Segment
 from fabriclab.lab.network.topology import Endpoint, Link, Topology

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fabriclab.formats.plan.node import DEFAULT, DEFAULT6, Route
 from fabriclab.formats.family import AnyNetwork
+from fabriclab.formats.plan.node import DEFAULT, DEFAULT6, Route
 from fabriclab.lab.network.segments import Segment
 from fabriclab.lab.network.topology import Topology
 from fabriclab.resolve.addressing import PortAddress, extra_network

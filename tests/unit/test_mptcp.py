@@ -10,6 +10,7 @@ from test_bgp import TWO_LEAVES, generated
 from test_plan import EXPERIMENT, TWO_HOSTS, forwarded_to, link, plan_of, star
 
 from fabriclab.compile import compile_job, compile_node
+from fabriclab.formats.family import AnyNetwork
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.formats.plan.node import Mptcp
 from fabriclab.lab import LabError
@@ -89,7 +90,7 @@ def test_a_host_has_an_address_for_each_subflow(tmp_path: Path, subflows: int) -
     assert len(extra_of(plan, "h2")[0]) == subflows - 1
 
 
-def networks(plan: Plan) -> list[IPv4Network]:
+def networks(plan: Plan) -> list[AnyNetwork]:
     """Return all networks of the plan: links, loopbacks, extra addresses."""
     links = {IPv4Interface(port.address).network for node in plan.nodes for port in node.ports}
     loopbacks = [IPv4Network(node.loopback) for node in plan.nodes if node.loopback is not None]

@@ -74,4 +74,3 @@ def parse_ipv6(text: str) -> IPv6Interface:
     if network.prefixlen < LONGEST_IPV6_PREFIX and address.ip == network.network_address:
         raise ValueError(f"{shown(text)} is the address of all routers of its network (RFC 4291); take another one")
     return address
-

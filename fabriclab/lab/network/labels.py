@@ -52,9 +52,7 @@ def read_labels(layers: Sequence[Section]) -> WrittenLabels:
         asn=None if asn is None else asn.read(ASN_LABEL, "an AS number such as 64512", parse_asn),
         loopback=None if loopback is None else loopback.read(LOOPBACK_LABEL, "an IPv4 address", parse_loopback),
         tier=None if tier is None else tier.count(TIER_LABEL, 1, LOWEST_TIER, "1 is the top of the fabric"),
-        loopback6=None
-        if loopback6 is None
-        else loopback6.read(LOOPBACK6_LABEL, "an IPv6 address", parse_loopback6),
+        loopback6=None if loopback6 is None else loopback6.read(LOOPBACK6_LABEL, "an IPv6 address", parse_loopback6),
     )
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Protocol
 
-from fabriclab.lab.network import containerlab
 from fabriclab.formats.family import FAMILIES, AnyAddress, AnyNetwork, Family
+from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.addresses import LONGEST_IPV6_PREFIX
 from fabriclab.lab.network.links import read_links
 from fabriclab.lab.network.not_applied import merged, unapplied_of_file
@@ -175,12 +175,13 @@ def _check_loopbacks(topology: Topology, problems: Problems) -> None:
         if address is not None
     ]
     first: dict[AnyAddress, str] = {}
-    for node, loopback in ((node, one) for node in topology.nodes for one in (node.loopback, node.loopback6)):
+    every = [(node, one) for node in topology.nodes for one in (node.loopback, node.loopback6)]
+    for owner, loopback in every:
         if loopback is None:
             continue
         address = loopback.value
-        other = first.setdefault(address, node.name)
-        if other != node.name:
+        other = first.setdefault(address, owner.name)
+        if other != owner.name:
             loopback.complain(problems, f"{address} is the loopback address of {other} too; each node has its own")
         for end in written:
             if address in end.value.network:

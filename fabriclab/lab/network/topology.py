@@ -372,9 +372,11 @@ def settle_roles(
         if node.labels.role is None and not (node.is_foreign or is_switch or is_plain):
             notes.append(f"{node.name} (line {node.place.line}) is taken for a {guess}: {why}")
         labels, foreign = node.labels, node.kind if node.is_foreign else None
-        settled.append(LabNode(
+        settled.append(
+            LabNode(
                 *(node.name, role, node.place, labels.asn, labels.loopback, labels.tier),
                 foreign=foreign,
                 loopback6=labels.loopback6,
-            ))
+            )
+        )
     return tuple(settled), tuple(notes)

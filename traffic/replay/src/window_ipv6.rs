@@ -163,9 +163,7 @@ mod tests {
         let routes = read(&[route(libc::RT_TABLE_MAIN, "::", 0, 0)]);
         assert!(routes.is_empty());
         assert!(take_messages(
-            &Request::new(libc::RTM_NEWROUTE, 0, &[0; 4])
-                .finish(0)
-                .to_vec(),
+            Request::new(libc::RTM_NEWROUTE, 0, &[0; 4]).finish(0),
             &mut Vec::new()
         )
         .is_err());

@@ -13,6 +13,7 @@ from test_multipath import BOTH_DUAL_HOMED, generated_plan, written_plan
 from vm import Vm
 
 from fabriclab.formats.plan import Plan
+from fabriclab.resolve.interfaces import interfaces
 from fabriclab.results.captures import EPOCH_NS
 
 pytestmark = pytest.mark.vm
@@ -59,7 +60,7 @@ IPV6, HOP_BY_HOP, ICMPV6 = b"\x86\xdd", 0, 58
 
 
 def goodput_bps(flow: dict[str, Any]) -> float:
-    return float(flow["bytes"]) * 8e9 / (flow["end_ns"] - flow["first_byte_ns"])
+    return float(flow["bytes"] * 8e9 / (flow["end_ns"] - flow["first_byte_ns"]))
 
 
 def test_goodput_is_the_rate_without_the_headers_of_the_flows_own_family(vm: Vm) -> None:
@@ -69,7 +70,7 @@ def test_goodput_is_the_rate_without_the_headers_of_the_flows_own_family(vm: Vm)
     assert goodput_bps(flows["four"]) / 1e9 == pytest.approx(1448 / 1538, rel=0.005)
     over_ipv6 = goodput_bps(flows["six"]) / 1e6
     known("Goodput of one flow over IPv6, 1 Gbps", 1e3 * 1428 / 1538, over_ipv6, "Mbps", within=0.005)
-    assert vm.summary()["metrics"]["goodput_bps"] == pytest.approx(1e9 * (1448 + 1428) / 1538, rel=0.01)
+    assert vm.summary()["goodput_bps"] == pytest.approx(1e9 * (1448 + 1428) / 1538, rel=0.01)
 
 
 def test_an_idle_network_of_ipv6_sends_nothing(vm: Vm) -> None:
@@ -114,14 +115,22 @@ def test_subflows_over_ipv6_use_every_interface(vm: Vm) -> None:
 title: MPTCP
 addresses: dual
 switches: {default: {buffer: 256 KB}}
-hosts: {default: {rto_min: 10 ms, queue: 256 KB, nic: none, mptcp: {subflows: 4, path_manager: fullmesh}}}
-traffic: {long: {kind: long, senders: [h1], receiver: h2, stop: 300 ms, transport: mptcp, ip: 6}}
+hosts:
+  default: {rto_min: 10 ms, queue: 256 KB, nic: none, mptcp: {subflows: 4}}
+  h1: {mptcp: {path_manager: fullmesh, add_addr_accepted: 1}}
+  h2: {mptcp: {path_manager: signal}}
+traffic: {long: {kind: long, senders: [h1], receiver: h2, stop: 3 s, transport: mptcp, ip: 6}}
+probes: {tcp: {interval: 100 ms}}
 """
-    assert vm.run(written_plan(vm, BOTH_DUAL_HOMED, experiment)).status == "complete"
+    plan = written_plan(vm, BOTH_DUAL_HOMED, experiment)
+    assert vm.run(plan).status == "complete"
     (flow,) = vm.flows()
-    assert (flow["transport"], flow["ip"]) == ("mptcp", 6) and flow["subflows"] >= 4
+    assert (flow["transport"], flow["subflows"], flow["ip"]) == ("mptcp", 4, 6)
+    paths = vm.tcp().filter(pl.col("node") == "h1")["path"].drop_nulls().unique()
+    addresses = {interface.ip for interface in interfaces(plan.node("h2"), 6)}
+    assert {path.rpartition("-")[2].rpartition(":")[0].strip("[]") for path in paths} == addresses
     # Two lines of 100 Mbps.
-    assert goodput_bps(flow) > 1.5e8
+    assert goodput_bps(flow) > 1.5 * 1e8 * 1404 / 1538
 
 
 def test_a_window_limit_holds_over_ipv6(vm: Vm) -> None:
@@ -209,9 +218,9 @@ events:
     # The link and its connected networks are there again, addresses and all.
     found = kernel_routes(vm, "leaf1", "routes6")
     wanted = [route for route in plan.node("leaf1").routes if ":" in route.destination]
-    assert wanted and {
-        route.destination: {interface for _, interface in route.next_hops} for route in wanted
-    } == {route.destination: found[route.destination.removesuffix("/128")] for route in wanted}
+    assert wanted and {route.destination: {interface for _, interface in route.next_hops} for route in wanted} == {
+        route.destination: found[route.destination.removesuffix("/128")] for route in wanted
+    }
 
 
 def test_static_routes_are_back_with_their_link(vm: Vm) -> None:
