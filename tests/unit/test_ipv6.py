@@ -3,20 +3,24 @@ against."""
 
 from __future__ import annotations
 
-from ipaddress import IPv6Interface, IPv6Network
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface, IPv6Network
 from pathlib import Path
 
 import pytest
 from test_bgp import TWO_LEAVES, next_hops
 from test_plan import EXPERIMENT, TWO_HOSTS, link, plan_of, star
+from typer.testing import CliRunner
 
+from fabriclab.cli.app import app
 from fabriclab.compile import compile_job, compile_node
 from fabriclab.compile.iperf3 import compile_iperf3
 from fabriclab.compile.trace import compile_hosts, compiled_flows
 from fabriclab.formats.plan import Plan, parse_plan_json, plan_json
 from fabriclab.formats.plan.traffic import Carrier
-from fabriclab.lab import LabError
+from fabriclab.lab import LabError, parse_lab
+from fabriclab.resolve import resolve_plan
 from fabriclab.resolve.addressing import IPV6
+from fabriclab.topologies.ipv6 import LINKS
 from fabriclab.workload import trace_text
 
 WRITTEN = TWO_HOSTS.replace("'s1:eth1'], ", "'s1:eth1'], ipv6: ['fd00:1::1/64', 'fd00:1::2/64'], ", 1)
@@ -222,3 +226,24 @@ def test_addresses_are_no_setting_of_a_lab_that_runs(tmp_path: Path) -> None:
     event = "events:\n  later: {at: 1 s, set: {addresses: dual}}\n"
     with pytest.raises(LabError, match="a fabric's addresses are fixed when the lab begins"):
         plan_of(tmp_path, TWO_HOSTS, EXPERIMENT + event)
+
+
+@pytest.mark.parametrize("shape", ["star --hosts 3", "dumbbell", "leaf-spine --hosts 2", "fat-tree --k 4"])
+def test_a_generated_fabric_has_ipv6_beside_ipv4(tmp_path: Path, shape: str) -> None:
+    assert CliRunner().invoke(app, ["generate", *shape.split(), "--ipv6", "--out", str(tmp_path)]).exit_code == 0
+    assert f"generate {shape.split()[0]} " in (text := (tmp_path / "topology.clab.yml").read_text(encoding="utf-8"))
+    plan = resolve_plan(parse_lab(tmp_path), {"routing.protocol": "bgp-unnumbered"})
+    assert plan.families == (4, 6) and "--ipv6\n" in text
+    for node in plan.nodes:
+        for port in node.ports:
+            # One address tells the other.
+            ipv4, ipv6 = IPv4Interface(str(port.address)), IPv6Interface(str(port.ipv6))
+            assert int(ipv6.ip) & 0xFFFFFFFF == int(ipv4.ip) and ipv6 in LINKS and ipv6.network.prefixlen == 127
+        if node.role == "switch":
+            assert int(IPv6Address(str(node.loopback6))) & 0xFFFFFFFF == int(IPv4Address(str(node.loopback)))
+    assert resolve_plan(parse_lab(tmp_path), {"addresses": "ipv6"}).families == (6,)
+
+
+def test_a_generated_fabric_of_narrow_links_has_no_ipv6() -> None:
+    result = CliRunner().invoke(app, ["generate", "star", "--mtu", "1000", "--ipv6"])
+    assert result.exit_code == 2 and "--mtu 1000: a link with IPv6 takes 1280 bytes at least" in result.output
