@@ -25,6 +25,8 @@ class JobNodeWithNics(TypedDict, total=False):
     """What a node may have."""
 
     nics: list[JobNic]
+    layers: list[str]
+    """Layers over its root file system, by the names that the engine gives them, the first on top."""
 
 
 class JobNode(JobNodeWithNics):

@@ -57,6 +57,9 @@ pub struct Live {
 pub struct Node {
     pub name: String,
     pub files: Option<String>,
+    /// Layers over its root file system, by their names on the kernel's command line, the first on top.
+    #[serde(default)]
+    pub layers: Vec<String>,
     /// Interfaces that are NICs with offloads; all others have none.
     #[serde(default)]
     pub nics: Vec<Nic>,

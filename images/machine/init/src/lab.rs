@@ -42,7 +42,7 @@ impl Lab {
         let nodes = job
             .nodes
             .iter()
-            .map(|node| Node::create(&node.name))
+            .map(|node| Node::create(&node.name, &node.layers))
             .collect::<Result<Vec<_>>>()?;
         let indices = job
             .nodes
