@@ -40,8 +40,8 @@ _EUI64, _NO_LINK_LOCAL = "0", "1"
 
 
 def compile_ipv6_sysctl(node: Node, plan: Plan) -> list[tuple[str, str]]:
-    """Return the settings; none where the fabric has IPv4 only."""
-    if 6 not in plan.families:
+    """Return the settings; none where the fabric has IPv4 only, and where the network is its nodes' own matter."""
+    if 6 not in plan.families or plan.configured is not None:
         return []
     settings = [*(_SWITCH if node.role == "switch" else _HOST)]
     ports = {port.interface for port in node.ports}

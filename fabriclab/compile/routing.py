@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from fabriclab.compile.frr import speaks_bgp
 from fabriclab.compile.layer2 import compile_groups
 from fabriclab.compile.mptcp import compile_endpoints
+from fabriclab.compile.setup import compile_own_network
 from fabriclab.formats.family import Family, family_of
 from fabriclab.formats.framing import ip_and_tcp_bytes, segment_header_bytes
 from fabriclab.formats.plan.model import Plan
@@ -30,6 +31,8 @@ _FIRST_TABLE = 101
 
 def compile_ip(node: Node, plan: Plan) -> str:
     """Return the node's `ip.batch`."""
+    if plan.configured is not None:
+        return compile_own_network(node)
     nodes = plan.by_name()
     own = [interface for family in plan.families for interface in interfaces(node, family)]
     lines = [*compile_groups(node, plan)]

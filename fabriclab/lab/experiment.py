@@ -112,7 +112,8 @@ def parse_experiment(
     is_wrong = addresses is None and "addresses" in root
     families = FAMILIES if topology is None or is_wrong else families_of_lab(addresses, topology)
     names = read_groups(root, replace(names, own=own, families=families), seed)
-    traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory))
+    is_own = topology is not None and topology.configures_network
+    traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory), is_optional=is_own)
     limit_ns = _read_limit(root, traffic)
     switches = read_switches(_section_or_empty(root, "switches"), names, directory)
     layer2 = _read_layer2(root, names, links, topology)
@@ -134,7 +135,7 @@ def parse_experiment(
         later={},
         pause_storms=events.pause_storms,
         probes=read_probes(root, names, bool(switches.with_shared_buffer)),
-        validation=read_validation(root),
+        validation=read_validation(root, (*names.hosts, *names.switches)),
         limit_ns=limit_ns,
         seed=seed,
     )

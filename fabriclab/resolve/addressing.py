@@ -115,6 +115,15 @@ def assign_macs(topology: Topology) -> dict[str, str]:
     return found
 
 
+def written_addresses(topology: Topology, family: Family = 4) -> dict[str, PortAddress]:
+    """Return the addresses that links themselves have (`node:interface`), where all others are nodes' own matter."""
+    macs = assign_macs(topology)
+    ends = [end for link in topology.links for end in link.ends]
+    return {
+        end.port: PortAddress(macs[end.port], one.value) for end in ends if (one := end.address(family)) is not None
+    }
+
+
 def assign_addresses(
     topology: Topology, segments: Sequence[Segment], subflows: Mapping[str, int], family: Family = 4
 ) -> dict[str, PortAddress]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from fabriclab.formats.plan.setup import Setup
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
 from fabriclab.qdiscs import QDISCS, Own, Qdisc
@@ -102,7 +103,7 @@ class Port(Frozen):
     mac: str
     address: str | None
     """IPv4 address with prefix length, e.g. `10.0.0.1/31`; None: of a member of a VLAN or port channel,
-    which has the address instead, and where the fabric has IPv6 only."""
+    which has the address instead, where addresses are the nodes' own matter, and where the fabric has IPv6 only."""
     extra_addresses: tuple[str, ...] = ()
     """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through
     this port. They begin a network of their own, of the least size that holds them
@@ -296,9 +297,12 @@ class Node(Frozen):
     its static routes among them."""
     loopback6: str | None = None
     """IPv6 address of a switch that speaks BGP, where the fabric has IPv6: reachable from every other one."""
+    setup: Setup | None = None
+    """What its own files do in it, beside what the lab asks for."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out what is newer where there is none, as in every plan that was made before there was such a thing."""
+        """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        return {key: value for key, value in record.items() if value or key not in ("static_routes", "loopback6")}
+        newer = {"static_routes", "setup", "loopback6"}
+        return {key: value for key, value in record.items() if value or key not in newer}
