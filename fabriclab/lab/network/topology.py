@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface
+from ipaddress import IPv4Address, IPv4Interface, IPv6Address, IPv6Interface
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,9 +19,8 @@ from fabriclab.formats.family import FAMILIES, Family
 from fabriclab.formats.plan.setup import Setup
 from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
-from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
-from fabriclab.lab.network.static_routes import WrittenStaticRoute
+from fabriclab.lab.network.own_configuration import OwnConfiguration
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, listed, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
@@ -76,39 +75,6 @@ class Link:
     def ends(self) -> tuple[Endpoint, Endpoint]:
         """Both ends, in the order of the file."""
         return (self.a, self.b)
-
-
-@dataclass(frozen=True)
-class OwnSession:
-    """A BGP session as a switch's own configuration has it."""
-
-    interface: str
-    """The port that leads to the neighbour."""
-    address: IPv4Address | None
-    """The neighbour's address; None: the session runs over the port's link-local addresses."""
-    asn: int | None
-    """The neighbour's AS number; None: any other than ours."""
-    keepalive_s: int
-    hold_s: int
-    bfd: bool
-
-
-@dataclass(frozen=True)
-class OwnConfiguration:
-    """What a switch of a vendor's kind is by its own configuration (`fabriclab.vendors`)."""
-
-    file: str
-    profile: str
-    """Its buffers and QoS, the text of a switch profile."""
-    sessions: tuple[OwnSession, ...] = ()
-    max_paths: int | None = None
-    networks: tuple[IPv4Network, ...] = ()
-    """That it announces."""
-    layer2: WrittenLayer2 = field(default_factory=WrittenLayer2)
-    """Its VLANs and port channels."""
-    static_routes: tuple[WrittenStaticRoute, ...] = ()
-    notes: tuple[str, ...] = ()
-    """What of these, and of its buffers, the lab has not; a sentence each."""
 
 
 @dataclass(frozen=True)
