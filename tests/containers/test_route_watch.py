@@ -30,7 +30,14 @@ def watch(directory: Path, **looks: str) -> RouteWatch:
 def test_a_program_watches_each_node() -> None:
     (task,) = watch_tasks(["leaf1"])
     assert (task.name, task.node) == ("routes@leaf1", "leaf1")
-    assert task.argv == ("/tools/gauge", "changes", "ip", "-j", "route", "show")
+    assert task.argv == ("/tools/gauge", "changes", "sh", "-c", "ip -j route show; ip -j -6 route show")
+
+
+def test_both_families_have_a_default(tmp_path: Path) -> None:
+    said = '5 6 [{"dst":"default","dev":"eth2","flags":[]}] [{"dst":"default","dev":"eth3","flags":[]}]\n'
+    for prefix, interface in (("0.0.0.0/0", "eth2"), ("::/0", "eth3")):
+        wanted = Expectation(None, {"leaf1": (ExpectedRoute(prefix, frozenset({interface}), 1),)})
+        assert watch(tmp_path, leaf1=said).reached(wanted, 0) == Reached(6, 1)
 
 
 def test_routes_are_right_when_the_last_node_has_them(tmp_path: Path) -> None:

@@ -313,3 +313,12 @@ def test_a_script_that_netlab_did_not_write_is_named(tmp_path: Path) -> None:
     assert mistakes(file) == [
         "clab.yml:5: topology.nodes.h2: netlab's script node_files/h2/initial: no such file; run netlab create again"
     ]
+
+
+def test_of_a_link_that_dies_one_end_goes_down(tmp_path: Path) -> None:
+    """The kernel forgets the routes of an interface that is set down: a host's nobody could restore."""
+    events = "events: {cut: {link: h1:eth1, action: down, at: 500 ms}, dies: {node: h2, action: down, at: 600 ms}}\n"
+    job: Any = compile_job(plan(lab(tmp_path, events)))
+    steps = [(event["name"], step["node"], step["lines"]) for event in job["events"] for step in event["steps"]]
+    assert steps == [("cut", "r1", ["link set dev eth1 down"]), ("dies", "h2", ["link set dev eth1 down"])]
+    assert all("reconvergence" not in event for event in job["events"])

@@ -8,7 +8,6 @@ right, after one that found them wrong, have become so between its beginning and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 from fabriclab.engine.artefacts import EngineError
 from fabriclab.engine.containers.calibration import GAUGE
 from fabriclab.engine.containers.job import Task
-from fabriclab.engine.containers.routes import ROUTES_ARGV, Expectation, described, wrong_routes
+from fabriclab.engine.containers.routes import ROUTES_ARGV, Expectation, described, read_table, wrong_routes
 
 Table = Sequence[Mapping[str, Any]]
 
@@ -98,6 +97,6 @@ class _Log:
     def _look(self, line: bytes) -> _Look:
         try:
             began, ended, table = line.split(b" ", 2)
-            return _Look(int(began), int(ended), json.loads(table.strip() or b"[]"))
+            return _Look(int(began), int(ended), read_table(table.decode()))
         except ValueError:
             raise EngineError(f"{self._path.name}: {line.decode(errors='replace').strip()}") from None

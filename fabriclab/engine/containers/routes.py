@@ -3,14 +3,16 @@ as `ip -j route show` tells."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from fabriclab.formats import job
+from fabriclab.formats.family import family_of
 
-ROUTES_ARGV = ("ip", "-j", "route", "show")
-"""What tells a node's routes."""
+ROUTES_ARGV = ("sh", "-c", "ip -j route show; ip -j -6 route show")
+"""What tells a node's routes, those of IPv4 first."""
 _NOT_LIVE = {"dead", "linkdown"}
 
 
@@ -48,9 +50,24 @@ def described(node: str, wrong: Sequence[str]) -> str:
     return f"{node}: {wrong[0]}" + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else "")
 
 
+def read_table(said: str) -> list[dict[str, Any]]:
+    """Return the routes of both families that ROUTES_ARGV told, with the lengths of their prefixes: both families call
+    theirs `default`. Raises ValueError."""
+    decoder, left, tables = json.JSONDecoder(), said.strip(), []
+    while left:
+        table, end = decoder.raw_decode(left)
+        tables.append(table)
+        left = left[end:].lstrip()
+    return [
+        {**route, "dst": _with_length(route["dst"], family)}
+        for family, table in zip((4, 6), tables, strict=False)
+        for route in table
+    ]
+
+
 def wrong_routes(table: Sequence[Mapping[str, Any]], expected: Sequence[ExpectedRoute]) -> list[str]:
     """Return what a routing table lacks or has too much, in words."""
-    found = {_with_length(route["dst"]): _live_interfaces(route) for route in table}
+    found = {_with_length(route["dst"], family_of(route["dst"])): _live_interfaces(route) for route in table}
     wrong = []
     for route in expected:
         live = found.get(route.prefix)
@@ -70,7 +87,7 @@ def _live_interfaces(route: Mapping[str, Any]) -> list[str]:
     return [hop["dev"] for hop in hops if "dev" in hop and not _NOT_LIVE & set(hop.get("flags", ()))]
 
 
-def _with_length(destination: str) -> str:
+def _with_length(destination: str, family: int) -> str:
     if destination == "default":
-        return "0.0.0.0/0"
-    return destination if "/" in destination else f"{destination}/32"
+        return "0.0.0.0/0" if family == 4 else "::/0"
+    return destination if "/" in destination else f"{destination}/{32 if family == 4 else 128}"
