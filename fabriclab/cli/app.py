@@ -27,8 +27,13 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-_GROUPS: dict[str, typer.Typer] = {"generate": generate_options.app} | {
-    vendor.folder: vendor.load("commands").app for vendor in VENDORS
+_importing = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="rich", help="A network's own configurations: into a lab, or into a profile."
+)
+for _vendor in VENDORS:
+    _importing.command(_vendor.folder)(_vendor.load("commands").import_)
+_GROUPS: dict[str, typer.Typer] = {"generate": generate_options.app, "import": _importing} | {
+    vendor.folder: vendor.load("commands").app for vendor in VENDORS if vendor.has_group
 }
 for _name, _group in _GROUPS.items():
     app.add_typer(_group, name=_name)

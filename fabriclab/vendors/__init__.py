@@ -2,7 +2,8 @@
 
 Core knows this list and nothing below it. Of a vendor's folder it loads, when a lab or a command asks for it:
 
-- `commands`: `app`, the commands of `fabriclab VENDOR`;
+- `commands`: `app`, the commands of `fabriclab VENDOR`, if it has any (`has_group`), and `import_`, the command
+  `fabriclab import VENDOR`;
 - `kind`: `bind(...)`, what the configurations of switches of the vendor's kind say of a lab
   (`fabriclab.lab.network.read.Kind`);
 - `container`: `prepare(...)`, how such a switch is made ready in a container
@@ -42,6 +43,8 @@ class Vendor:
 
     folder: str
     kind: NodeKind | None = None
+    has_group: bool = True
+    """Whether there are commands `fabriclab VENDOR ...`."""
 
     def load(self, part: Part) -> Any:
         """Return a module of the vendor's folder. Raises ModuleNotFoundError for one that it does not have."""
@@ -56,7 +59,7 @@ SONIC_VS = NodeKind(
     image="docker-sonic-vs",
     guide="images/sonic/README.md",
 )
-VENDORS = (Vendor("sonic", SONIC_VS), Vendor("arista"))
+VENDORS = (Vendor("sonic", SONIC_VS), Vendor("arista"), Vendor("frr", has_group=False))
 """In the order in which `fabriclab --help` shows them."""
 
 
