@@ -1,5 +1,5 @@
-"""The devices of the kernel that a router's frr.conf takes for granted, as commands: VRFs, loopbacks, the VXLAN device of
-each VRF with a VNI."""
+"""The devices of the kernel that a router's frr.conf takes for granted, as commands: VRFs, loopbacks, the VXLAN device
+of each VRF with a VNI."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _VXLAN_PORT = 4789
 
 def device_commands(router: Router, interfaces: Sequence[str]) -> list[str]:
     """Return the commands that make a router's devices; `interfaces` are those that have a link."""
-    return [*_vrfs(router, interfaces), *_loopbacks(router), *_vxlans(router)]
+    return [*_vrfs(router, interfaces), *_loopbacks(router), *_own_address(router), *_vxlans(router)]
 
 
 def vrfs_of(router: Router) -> list[str]:
@@ -30,10 +30,13 @@ def _vrfs(router: Router, interfaces: Sequence[str]) -> Iterator[str]:
     for number, vrf in enumerate(vrfs_of(router)):
         yield f"ip link add {vrf} type vrf table {_FIRST_TABLE + number}"
         yield f"ip link set {vrf} up"
-    for interface in interfaces:
-        vrf = router.vrf_of(interface) if interface in router.config.interfaces else None
-        if vrf is not None and vrf != "default":
-            yield f"ip link set {interface} master {vrf}"
+    yield from (line for interface in interfaces for line in _into_vrf(router, interface))
+
+
+def _into_vrf(router: Router, interface: str) -> Iterator[str]:
+    vrf = router.vrf_of(interface) if interface in router.config.interfaces else None
+    if vrf is not None and vrf != "default":
+        yield f"ip link set {interface} master {vrf}"
 
 
 def _loopbacks(router: Router) -> Iterator[str]:
@@ -42,9 +45,21 @@ def _loopbacks(router: Router) -> Iterator[str]:
         if router.is_own(interface) and interface.name != "lo" and interface.name not in vrfs:
             yield f"ip link add {interface.name} type dummy"
             yield f"ip link set {interface.name} up"
-            vrf = router.vrf_of(interface.name)
-            if vrf is not None and vrf != "default":
-                yield f"ip link set {interface.name} master {vrf}"
+            yield from _into_vrf(router, interface.name)
+
+
+def lacking_address(router: Router) -> str | None:
+    """Return the address that a router's loopback has by its BGP identifier alone: no interface of the file has any, so
+    that they were the kernel's. None where there are addresses, or no identifier."""
+    bgp = router.config.own_bgp
+    addressed = (one for one in router.config.interfaces.values() if one.addresses and not router.is_management(one))
+    return None if bgp is None or any(addressed) else bgp.router_id
+
+
+def _own_address(router: Router) -> Iterator[str]:
+    address = lacking_address(router)
+    if address is not None:
+        yield f"ip address add {address}/32 dev lo"
 
 
 def _vxlans(router: Router) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""The files of a lab whose routers run their own frr.conf: topology.clab.yml, experiment.yml, a frr.conf each, and FRR's
-`daemons`."""
+"""The files of a lab whose routers run their own frr.conf: topology.clab.yml, experiment.yml, a frr.conf each, and
+FRR's `daemons`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ipaddress import IPv4Network
 
 from fabriclab.units import format_rate
 from fabriclab.vendors.frr.lab.devices import device_commands
-from fabriclab.vendors.frr.lab.hosts import Host, announcement
+from fabriclab.vendors.frr.lab.hosts import Host, announcement, is_announced
 from fabriclab.vendors.frr.lab.links import Link, Segment
 from fabriclab.vendors.frr.lab.routers import End, Router, Routers, first_ipv4
 
@@ -207,7 +207,7 @@ def experiment_text(parts: Parts) -> str:
         "routing: {protocol: as-configured}  # what the routers' own frr.conf say, and nothing else",
         "",
         "traffic:  # every host asks another one, which answers: round trips, to begin with",
-        *_traffic(parts.hosts),
+        *_traffic(asked(parts.hosts, parts.routers), len(_names(parts.hosts))),
         "",
         "probes:",
         "  switches: {interval: 1 ms}",
@@ -215,16 +215,24 @@ def experiment_text(parts: Parts) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _traffic(hosts: Sequence[Host]) -> Iterator[str]:
+def asked(hosts: Sequence[Host], routers: Routers) -> list[Host]:
+    """Return the hosts that take part in the traffic: those whose networks their routers announce, or all where these
+    are too few."""
+    announced = [host for host in hosts if is_announced(host, routers[host.end.node])]
+    return announced if len({host.name for host in announced}) > 1 else [*hosts]
+
+
+def _traffic(hosts: Sequence[Host], count: int) -> Iterator[str]:
     """Yield the traffic of each VRF: hosts of two do not reach each other."""
     by_vrf: dict[str | None, dict[str, None]] = {}
     for host in hosts:
         by_vrf.setdefault(host.vrf, {})[host.name] = None
     groups = {vrf: [*names] for vrf, names in by_vrf.items() if len(names) > 1}
     ask = "pairs: permutation, mode: pull, size: 100 B, interval: 5 ms, stop: 50 ms"
-    if len(by_vrf) == 1 or not groups:
+    if not groups:
         yield f"  ping: {{kind: arrivals, senders: all, {ask}}}"
         return
     for vrf, names in groups.items():
         title = "ping" if vrf is None else f"ping-{''.join(letter if letter.isalnum() else '-' for letter in vrf)}"
-        yield f"  {title}: {{kind: arrivals, senders: [{', '.join(names)}], {ask}}}"
+        senders = "all" if len(names) == count else f"[{', '.join(names)}]"
+        yield f"  {title}: {{kind: arrivals, senders: {senders}, {ask}}}"

@@ -1,5 +1,5 @@
-"""What stands at the edge: a host in each network that one router only is in, and where there are too few of these, hosts
-behind networks that are made up, and announced by lines added to their routers' frr.conf."""
+"""What stands at the edge: a host in each network that one router only is in, and where there are too few of these,
+hosts in networks that are made up, and announced by lines added to their routers' frr.conf."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class HostFinder:
         return Host(self._name(router.name), "eth1", end, ipv4, gateway, vrf, why)
 
     def _address(self, router: Router, end: End, gateway: IPv4Interface) -> tuple[IPv4Address, str]:
-        """Return the address of who stands there: one that the configuration has of a neighbour, or the first free one."""
+        """Return the address of who stands there: a neighbour's, a next hop, or the first free one; and by what."""
         network = gateway.network
         own = {one.value.ip for one in router.config.interfaces[end.interface].addresses}
         for bgp, peer in router.peers():
@@ -194,3 +194,21 @@ def announcement(router: Router, host: Host) -> list[str]:
         "exit",
         *lines,
     ]
+
+
+def is_announced(host: Host, router: Router) -> bool:
+    """Return whether a router tells others of a host's network; one without a routing protocol has no need to."""
+    network, speakers = host.gateway.network, [bgp for bgp in router.config.bgp if bgp.vrf == host.vrf]
+    processes = [process for process in router.config.interiors if process.vrf == host.vrf]
+    known = router.config.interfaces.get(host.end.interface)
+    if host.is_made_up or not (router.config.bgp or router.config.interiors):
+        return True
+    redistributed = [source for bgp in speakers for source in bgp.redistributes]
+    redistributed += [source for process in processes for source in process.redistributes]
+    if "connected" in redistributed:
+        return True
+    if known is not None and set(known.areas) & {process.protocol for process in router.config.interiors}:
+        return True
+    if any(host.gateway.ip in one for process in processes for one, _ in process.networks if one.version == 4):
+        return True
+    return any(network == one for bgp in speakers for one in bgp.networks)

@@ -137,7 +137,7 @@ class LinkFinder:
         return True
 
     def _take_described(self) -> None:
-        """Join unnumbered interfaces by what descriptions say of the other end."""
+        """Join unnumbered interfaces by what descriptions say of the other end; the last two by being that."""
         free = [
             End(router.name, interface.name)
             for router in self._routers.values()
@@ -149,7 +149,9 @@ class LinkFinder:
             if a not in self._linked and b not in self._linked:
                 self._add(a, b, "descriptions")
         left = [end for end in free if end not in self._linked]
-        if left:
+        if len(left) == 2 and left[0].node != left[1].node:
+            self._add(left[0], left[1], "being the only two left")
+        elif left:
             self._notes[
                 f"unnumbered, and no description says where it leads, so left out: {listed(map(str, left))}; "
                 "a line such as leaf1:swp1 spine1:swp3 in --links FILE says it"
@@ -157,8 +159,10 @@ class LinkFinder:
 
 
 def _apart(members: Sequence[_Member]) -> list[list[_Member]]:
-    """Return the members of a network by VRF: networks of the same addresses are apart there. A VRF with one member only
-    is with those of the default one."""
+    """Return the members of a network by VRF: networks of the same addresses are apart there.
+
+    A VRF with one member only is with those of the default one.
+    """
     by_vrf: dict[str | None, list[_Member]] = defaultdict(list)
     for one in members:
         by_vrf[one.vrf].append(one)

@@ -10,12 +10,13 @@ from fabriclab.lab import experiment
 from fabriclab.lab.network import topology
 from fabriclab.lab.reading.problems import Problems, listed
 from fabriclab.vendors.frr.lab.checks import Checks
-from fabriclab.vendors.frr.lab.devices import vrfs_of
+from fabriclab.vendors.frr.lab.devices import lacking_address, vrfs_of
 from fabriclab.vendors.frr.lab.files import (
     DAEMONS,
     DELAY,
     RATE,
     Parts,
+    asked,
     bound_file,
     daemons_text,
     experiment_text,
@@ -24,7 +25,7 @@ from fabriclab.vendors.frr.lab.files import (
 )
 from fabriclab.vendors.frr.lab.hosts import Host, HostFinder
 from fabriclab.vendors.frr.lab.links import Link, LinkFinder, Segment
-from fabriclab.vendors.frr.lab.routers import End, Routers, files_of_links, read_routers
+from fabriclab.vendors.frr.lab.routers import End, Routers, files_of_links, is_management, read_routers
 from fabriclab.vendors.frr.lab.said_links import read_said
 
 
@@ -55,7 +56,7 @@ def import_network(
     LabError with all that is wrong in the files, and between them.
     """
     problems, notes = Problems(), dict[str, None]()
-    routers = read_routers(paths, problems)
+    routers = read_routers(paths, notes, problems)
     problems.raise_if_any()
     said = read_said([*files_of_links(paths), *links], routers, problems)
     for end, vrf in said.vrfs.items():
@@ -67,6 +68,9 @@ def import_network(
     Checks(routers, between, notes).check()
     hosts = HostFinder(routers, finder, notes).hosts()
     _note_routers(routers, finder, hosts, notes)
+    silent = [host.name for host in hosts if host not in asked(hosts, routers)]
+    if silent:
+        notes[f"in no traffic, as their routers announce nothing of their networks: {listed(silent)}"] = None
     _check_whole(routers, finder, problems)
     problems.raise_if_any()
     segments = {_free(f"lan{number}", routers): one for number, one in enumerate(finder.segments, 1)}
@@ -105,6 +109,11 @@ def _note_routers(routers: Routers, finder: LinkFinder, hosts: Sequence[Host], n
         if idle:
             notes[f"{router.name}: neither address nor protocol, so left out: {listed(idle)}"] = None
         _note_vrfs(routers, router.name, notes)
+        if lacking_address(router) is not None:
+            notes[
+                f"{router.name}: no interface has an address in the file, so they were the kernel's: lo has "
+                f"{lacking_address(router)}, BGP's identifier"
+            ] = None
         parents = [one.name for one in router.ports() if "." in one.name]
         if parents:
             notes[f"{router.name}: a link of its own each, not a VLAN of a shared one: {listed(parents)}"] = None
@@ -114,23 +123,23 @@ def _note_routers(routers: Routers, finder: LinkFinder, hosts: Sequence[Host], n
     made_up = [host.name for host in hosts if host.is_made_up]
     if made_up:
         notes[
-            f"made up, as too few networks lead out: {listed(made_up)}; their routers' frr.conf announce them, by lines "
-            "at the end"
+            f"made up, as too few networks lead out: {listed(made_up)}; "
+            "lines at the end of their routers' frr.conf announce them"
         ] = None
 
 
 def _note_vrfs(routers: Routers, name: str, notes: dict[str, None]) -> None:
     """Note what frr.conf does not say of VRFs and EVPN: both are the kernel's."""
     router = routers[name]
-    vrfs = vrfs_of(router)
+    vrfs = [vrf for vrf in vrfs_of(router) if not is_management(vrf)]
     own = [one.name for one in router.ports() if router.vrf_of(one.name) is not None]
     if vrfs and any(one.vrf is None for one in router.ports()):
         into = listed(f"{port} in {router.vrf_of(port)}" for port in own) or "none is in any"
         notes[
-            f"{name}: VRFs {listed(vrfs)}; frr.conf does not say whose interfaces are in which, sessions and routes do: "
-            f"{into} (a line such as {name}:eth1 vrf {vrfs[0]} in --links FILE says it)"
+            f"{name}: VRFs {listed(vrfs)}; frr.conf does not say whose interfaces are in which, sessions and routes "
+            f"do: {into} (a line such as {name}:eth1 vrf {vrfs[0]} in --links FILE says it)"
         ] = None
-    if router.config.has_evpn:
+    if router.config.is_vtep:
         with_vni = [one.name for one in router.config.vrfs.values() if one.vni is not None]
         notes[
             f"{name}: EVPN's VXLAN devices are the kernel's, frr.conf has none: made for the VNIs of VRFs "

@@ -23,7 +23,7 @@ _OWN = re.compile(r"(lo|loop|loopback|dummy|dum|stub)[-_.]?[0-9]*", re.IGNORECAS
 """Interfaces that lead nowhere, by their names."""
 _DEVICES = re.compile(r"(br|bridge|vni|vxlan|vtep|gre|tun|tap|docker|virbr|pimreg|erspan|sit|ip6tnl)[-_.]?[0-9]*$")
 """Devices of the kernel that only an address makes more of."""
-_MANAGEMENT = re.compile(r"(eth0|mgmt[0-9]*|management[0-9]*|mgmt-vrf|ma1)", re.IGNORECASE)
+_MANAGEMENT = re.compile(r"(eth0|ma1|(vrf-?)?(mgmt|management)[0-9]*(-?vrf)?)", re.IGNORECASE)
 _LLDP = re.compile(r"(^|[._-])lldp[._-]?(neighbors)?\.(json|txt)$")
 _OTHER_FILES = ("daemons", "vtysh.conf", "support_bundle_commands.conf", "hosts", LINKS)
 
@@ -50,8 +50,9 @@ class Router:
         return ((bgp, peer) for bgp in self.config.bgp for peer in bgp.peers())
 
     def place(self, interface: str) -> Place:
-        """Return where an interface stands."""
-        return self.config.place(self.config.interfaces[interface].line)
+        """Return where an interface stands; the file alone where it does not."""
+        known = self.config.interfaces.get(interface)
+        return self.config.place(None if known is None else known.line)
 
     def networks(self, interface: str) -> list[InterfaceAt]:
         """Return the addresses of an interface that others can be in the network of: neither a host's own (/32) nor
@@ -71,9 +72,7 @@ class Router:
 
     def is_management(self, interface: FrrInterface) -> bool:
         """Return whether an interface is that of the management, by its name or its VRF's."""
-        return _MANAGEMENT.fullmatch(interface.name) is not None or (
-            interface.vrf is not None and _MANAGEMENT.match(interface.vrf) is not None
-        )
+        return is_management(interface.name) or (interface.vrf is not None and is_management(interface.vrf))
 
     def is_unnumbered(self, interface: FrrInterface) -> bool:
         """Return whether something runs over an interface that has no network of its own."""
@@ -98,13 +97,10 @@ class Router:
                 yield interface.name
 
     def loopbacks(self) -> list[InterfaceAddress]:
-        """Return the addresses of interfaces that lead nowhere."""
-        return [
-            one.value
-            for interface in self.config.interfaces.values()
-            if self.is_own(interface)
-            for one in interface.addresses
-        ]
+        """Return the addresses of interfaces of the default VRF that lead nowhere, those of `lo` first."""
+        own = [one for one in self.config.interfaces.values() if self.is_own(one) and self.vrf_of(one.name) is None]
+        own.sort(key=lambda one: one.name != "lo")
+        return [one.value for interface in own for one in interface.addresses]
 
     def vrf_of(self, interface: str) -> str | None:
         """Return the VRF of an interface: what it says, or what the sessions over it say."""
@@ -128,7 +124,12 @@ class Router:
 Routers = Mapping[str, Router]
 
 
-def read_routers(paths: Sequence[Path], problems: Problems) -> dict[str, Router]:
+def is_management(name: str) -> bool:
+    """Return whether an interface or a VRF is that of the management, by its name."""
+    return _MANAGEMENT.fullmatch(name) is not None
+
+
+def read_routers(paths: Sequence[Path], notes: dict[str, None], problems: Problems) -> dict[str, Router]:
     """Return the routers of files, and of those in directories, by name. Raises LabError for what is no text."""
     routers: dict[str, Router] = {}
     for path, fallback in _files(paths, problems):
@@ -140,11 +141,14 @@ def read_routers(paths: Sequence[Path], problems: Problems) -> dict[str, Router]
         config = read_frr(data, str(path), problems)
         name = _name_of(config, fallback)
         if name in routers:
-            other = routers[name].config
+            other, here = routers[name].config, config.place(config.hostname_line)
             said = f"{shown(name)} is the router of {other.place(other.hostname_line)} too"
-            problems.add(config.place(config.hostname_line), "hostname", f"{said}; give each router's file once", name)
-        else:
-            routers[name] = Router(name, config)
+            if fallback in (name, *routers) or _NAME.fullmatch(fallback) is None:
+                problems.add(here, "hostname", f"{said}; give each router's file once", name)
+                continue
+            notes[f"{here}: hostname {said}: called {fallback} here, as the file is"] = None
+            name = fallback
+        routers[name] = Router(name, config)
     return routers
 
 

@@ -69,7 +69,9 @@ class _SaidReader:
 
     def read(self, text: str) -> None:
         if text.lstrip().startswith(("{", "[")):
-            self._read_lldp(_of_json(self._json(text)))
+            document = self._json(text)
+            if document is not None:
+                self._read_lldp(_of_json(document))
         elif re.search(r"^\s*Interface:.*via: *LLDP", text, re.MULTILINE):
             self._read_lldp(_of_text(text))
         else:
@@ -82,7 +84,7 @@ class _SaidReader:
         except (ValueError, RecursionError) as error:
             line = getattr(error, "lineno", 1)
             self._problems.add(Place(str(self._path), line), "", "no JSON; give the output of `lldpctl -f json`")
-            return {}
+            return None
 
     def _read_line(self, number: int, words: list[str]) -> None:
         place = Place(str(self._path), number)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fabriclab.vendors.common.command_text import Command
-from fabriclab.vendors.frr.read.config import Bgp, BgpNeighbour, FrrConfig, RemoteAs
+from fabriclab.vendors.frr.read.config import Bgp, BgpNeighbour, FrrConfig, FrrInterface, RemoteAs
 from fabriclab.vendors.frr.read.context import Context, as_address, option
 
 _DEFAULT_FAMILY = "ipv4 unicast"
-_WORDS_OF_AS = ("internal", "external", "auto")
+WORDS_OF_AS: tuple[Literal["internal", "external", "auto"], ...] = ("internal", "external", "auto")
 
 
 def read_bgp(command: Command, config: FrrConfig, context: Context) -> None:
@@ -53,20 +55,28 @@ class _BgpReader:
                 network = self._context.network(line, text)
                 if network is not None:
                     self._bgp.listens.append((network, group))
+            case ("neighbor", name, *rest) if rest:
+                self._read_neighbour(line, name, tuple(rest))
+            case _:
+                self._read_announced(line)
+
+    def _read_announced(self, line: Command) -> None:
+        match line.words:
             case ("network", text, *_) if "/" in text:
                 network = self._context.network(line, text)
                 if network is not None:
                     self._bgp.networks.append(network)
+            case ("advertise-all-vni",):
+                self._config.is_vtep = True
             case ("redistribute", source, *_):
                 self._bgp.redistributes.append(source)
-            case ("neighbor", name, *rest) if rest:
-                self._read_neighbour(line, name, tuple(rest))
 
     def _read_neighbour(self, line: Command, name: str, rest: tuple[str, ...]) -> None:
         neighbour = self._bgp.neighbours.setdefault(name, BgpNeighbour(name, line.line, as_address(name)))
         match rest:
             case ("interface", *words):
                 neighbour.is_interface = True
+                self._config.interfaces.setdefault(name, FrrInterface(name, line.line))
                 self._read_interface(line, neighbour, tuple(words))
             case ("remote-as", text):
                 neighbour.remote_as = self._remote_as(line, text)
@@ -92,10 +102,11 @@ class _BgpReader:
             neighbour.remote_as = self._remote_as(line, remote_as)
 
     def _remote_as(self, line: Command, text: str) -> RemoteAs | None:
-        if text == "internal" or text == "external" or text == "auto":
-            return text
+        word = next((word for word in WORDS_OF_AS if word == text), None)
+        if word is not None:
+            return word
         if not text[0].isdigit():
-            words = ", ".join(_WORDS_OF_AS)
+            words = ", ".join(WORDS_OF_AS)
             self._context.complain(line, f"{text[:20]!r} is no remote AS; write its number, or {words}", text)
             return None
         return self._context.as_number(line, text)

@@ -1,5 +1,5 @@
-"""The text of an FRR configuration (frr.conf, or what `show running-config` prints) as top-level commands, each with the
-lines below it.
+"""The text of an FRR configuration (frr.conf, or what `show running-config` prints) as top-level commands, each with
+the lines below it.
 
 FRR takes no notice of indentation: a line belongs to the context that was entered last in which it means something
 (FRR's `lib/command.c`, `cmd_execute_command`). Here, what begins a context or means something at the top level only
@@ -24,7 +24,8 @@ _CONTEXTS = re.compile(
 )
 """What enters a context, wherever it stands."""
 _GLOBAL = re.compile(
-    r"(ip|ipv6) (route|prefix-list|forwarding|nht|protocol|access-list|import-table|multicast-routing|mroute|router-id)\b"
+    r"(ip|ipv6) (route|prefix-list|forwarding|nht|protocol|access-list|import-table|multicast-routing)\b"
+    r"|(ip|ipv6) (mroute|router-id)\b"
     r"|(hostname|domainname|frr|log|debug|service|password|enable|line|access-list|mac|zebra|agentx|username|fpm)\b"
     r"|bgp (as-path|community-list|large-community-list|extcommunity-list|route-map|update-delay|send-extra-data)\b"
 )

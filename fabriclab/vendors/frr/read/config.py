@@ -152,6 +152,8 @@ class FrrConfig:
     """What is FRR's alone, and not looked at: how many commands, by their first words."""
     unknown: list[Unknown] = field(default_factory=list)
     has_evpn: bool = False
+    is_vtep: bool = False
+    """Whether it announces the VNIs of the kernel's VXLAN devices."""
 
     def place(self, line: int | None) -> Place:
         """Return the place of a line."""

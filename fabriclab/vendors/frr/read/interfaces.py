@@ -37,6 +37,12 @@ def _read_line(line: Command, interface: FrrInterface, context: Context) -> None
             interface.is_down = True
         case ("no", "shutdown"):
             interface.is_down = False
+        case _:
+            _read_protocol(line, interface)
+
+
+def _read_protocol(line: Command, interface: FrrInterface) -> None:
+    match line.words:
         case ("ip", "ospf", "area", area) | ("ip", "ospf", _, "area", area):
             interface.areas["ospf"] = area
         case ("ipv6", "ospf6", "area", area) | ("ipv6", "ospf6", _, "area", area):

@@ -47,12 +47,13 @@ def read_interior(command: Command, config: FrrConfig, context: Context) -> None
 def read_static_route(command: Command, config: FrrConfig, context: Context, vrf: str | None = None) -> None:
     """Read `ip route` or `ipv6 route`, which may stand below a VRF."""
     words = command.words[2:]
-    if len(words) >= 2 and "/" not in words[0] and words[1].count(".") == 3:
+    if len(words) >= 2 and words[0].count(".") == words[1].count(".") == 3 and "/" not in words[0]:
         words = (f"{words[0]}/{words[1]}", *words[2:])  # a network and its mask
-    if (words and words[0] == "from") or len(words) < 2:
-        if len(words) < 2:
-            context.complain(command, "no next hop; write ip route 10.1.0.0/16 10.0.0.1")
+    if len(words) < 2:
+        context.complain(command, "no next hop; write ip route 10.1.0.0/16 10.0.0.1")
         return
+    if words[0] == "from":
+        return  # by source; no interface depends on it
     prefix = context.network(command, words[0])
     if prefix is None:
         return
