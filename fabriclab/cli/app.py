@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fabriclab.cli import importing
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
@@ -27,12 +28,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-_importing = typer.Typer(
-    no_args_is_help=True, rich_markup_mode="rich", help="A network's own configurations: into a lab, or into a profile."
-)
-for _vendor in VENDORS:
-    _importing.command(_vendor.folder)(_vendor.load("commands").import_)
-_GROUPS: dict[str, typer.Typer] = {"generate": generate_options.app, "import": _importing} | {
+_GROUPS: dict[str, typer.Typer] = {"generate": generate_options.app, "import": importing.app} | {
     vendor.folder: vendor.load("commands").app for vendor in VENDORS if vendor.has_group
 }
 for _name, _group in _GROUPS.items():

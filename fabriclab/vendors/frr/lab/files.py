@@ -80,13 +80,21 @@ def topology_text(parts: Parts) -> str:
         "  nodes:",
         *(line for router in parts.routers.values() for line in _router(router, parts)),
         *(line for name, segment in parts.segments.items() for line in _bridge(name, segment)),
-        *(f"    {name}: {{kind: linux, labels: {{fabriclab.role: host}}}}" for name in _names(parts.hosts)),
+        *map(_host, _first_of_each(parts.hosts)),
         "  links:",
         *(_host_link(host, parts) for host in parts.hosts),
         *_links(parts),
         *(line for name, segment in parts.segments.items() for line in _bridge_links(name, segment, parts)),
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _first_of_each(hosts: Sequence[Host]) -> list[Host]:
+    """Return a host's first link, of each."""
+    first: dict[str, Host] = {}
+    for host in hosts:
+        first.setdefault(host.name, host)
+    return [*first.values()]
 
 
 def _names(hosts: Sequence[Host]) -> dict[str, None]:
@@ -131,6 +139,12 @@ def spoken(router: Router) -> str:
     if router.config.routes:
         words.append(f"{len(router.config.routes)} static {'route' if len(router.config.routes) == 1 else 'routes'}")
     return ", ".join(words)
+
+
+def _host(host: Host) -> str:
+    """Return a host's node: its default route leads to the router at its first link."""
+    command = f"ip route replace default via {host.gateway.ip}"
+    return f"    {host.name}: {{kind: linux, labels: {{fabriclab.role: host}}, exec: ['{command}']}}"
 
 
 def _bridge(name: str, segment: Segment) -> Iterator[str]:
