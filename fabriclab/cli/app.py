@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fabriclab.cli import importing
+from fabriclab.cli import vendor_groups
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
@@ -18,7 +18,6 @@ from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
 from fabriclab.cli.commands.new_options import Origin, Template
 from fabriclab.cli.host.waiting import waiting
-from fabriclab.vendors import VENDORS
 
 app = typer.Typer(
     cls=Group,
@@ -28,9 +27,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-_GROUPS: dict[str, typer.Typer] = {"generate": generate_options.app, "import": importing.app} | {
-    vendor.folder: vendor.load("commands").app for vendor in VENDORS if vendor.has_group
-}
+_GROUPS = {"generate": generate_options.app} | vendor_groups.GROUPS
 for _name, _group in _GROUPS.items():
     app.add_typer(_group, name=_name)
 
