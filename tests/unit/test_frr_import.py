@@ -12,9 +12,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from fabriclab.cli.app import app
 from fabriclab.lab.reading.problems import LabError, Problems
 from fabriclab.vendors.frr.lab import ImportedNetwork, import_network
 from fabriclab.vendors.frr.read import read_frr
@@ -22,7 +20,6 @@ from fabriclab.vendors.frr.read.config import FrrConfig
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "frr"
 CASES = sorted(path.name for path in GOLDEN.iterdir())
-RUNNER = CliRunner()
 
 
 def read(text: str) -> FrrConfig:
@@ -355,8 +352,3 @@ def test_networks_that_are_made_up_are_announced(routing: str, added: str, tmp_p
     made = network(tmp_path, r1=one, r2=two)
     assert [host.is_made_up for host in made.hosts] == [True, True]
     assert added in made.files["r1.frr.conf"].decode()
-
-
-def run(*arguments: str | Path) -> tuple[int, str]:
-    result = RUNNER.invoke(app, ["import", "frr", *map(str, arguments)])
-    return result.exit_code, result.output

@@ -9,6 +9,7 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 from typing import NamedTuple
 
+from fabriclab.lab.network import topology
 from fabriclab.lab.reading.files import UnreadableError, read_named_file
 from fabriclab.lab.reading.problems import Place, Problems, shown
 from fabriclab.vendors.common.command_text import LARGEST_BYTES
@@ -186,7 +187,7 @@ def _in_directory(directory: Path) -> Iterator[tuple[Path, str]]:
             continue
         if _is_configuration(path):
             yield path, path.stem
-        elif path.is_dir():
+        elif path.is_dir() and not (path / topology.FILE_NAME).exists():  # a lab may be made there
             yield from _in_folder(path)
 
 
