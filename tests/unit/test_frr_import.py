@@ -310,6 +310,11 @@ def test_sessions_that_never_come_up_are_said(tmp_path: Path) -> None:
     two = R2 + "router bgp 65002\n bgp router-id 1.1.1.1\n neighbor 10.0.0.1 remote-as external\n"
     notes = "\n".join(network(tmp_path, r1=one, r2=two).notes).replace(f"{tmp_path}/", "")
     assert "r1: neighbor 10.0.0.0 is of AS 65003 (r1.conf:8), and r2 has AS 65002 (r2.conf:6): the session" in notes
+    assert "r1: exchanges no routes with external neighbours that have no policy in and out" in notes
+    assert "r2: exchanges no routes" in notes
+    policy = " neighbor 10.0.0.1 route-map ANY in\n neighbor 10.0.0.1 prefix-list ANY out\n"
+    one_way = network(tmp_path, r1=one.replace("65003\n", "65003\n no bgp ebgp-requires-policy\n"), r2=two + policy)
+    assert not any("exchanges no routes" in note for note in one_way.notes)
     assert "bgp router-id 1.1.1.1 is r1's (r1.conf:6) and r2's (r2.conf:6)" in notes
     notes = "\n".join(network(tmp_path, r1=one, r2=R2 + "router ospf\n network 10.0.0.0/8 area 0\n").notes)
     assert "r2 has no BGP session with r1, which has one with it (neighbor 10.0.0.0" in notes

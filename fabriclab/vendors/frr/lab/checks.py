@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fabriclab.lab.reading.problems import listed
 from fabriclab.vendors.frr.lab.links import Link
 from fabriclab.vendors.frr.lab.routers import End, Router, Routers
 from fabriclab.vendors.frr.read.config import Address, Bgp, BgpNeighbour, Protocol
@@ -29,6 +30,7 @@ class Checks:
         """Note what is doubtful."""
         self._check_router_ids()
         for router in self._routers.values():
+            self._check_policies(router)
             for bgp, peer in router.peers():
                 if not peer.is_down:
                     self._check_session(router, bgp, peer)
@@ -48,6 +50,21 @@ class Checks:
                     f"bgp router-id {bgp.router_id} is {other.name}'s ({other.config.place(other_bgp.line)}) and "
                     f"{router.name}'s ({router.config.place(bgp.line)}): sessions between the two never come up"
                 ] = None
+
+    def _check_policies(self, router: Router) -> None:
+        """Note external neighbours without a policy, where FRR wants one (RFC 8212)."""
+        silent = []
+        for bgp, peer in router.peers():
+            required = not router.config.is_datacenter if bgp.requires_policy is None else bgp.requires_policy
+            remote = bgp.remote_as(peer)
+            external = remote == "external" or (isinstance(remote, int) and remote != bgp.local_as(peer))
+            if required and external and bgp.policies(peer) != {"in", "out"}:
+                silent.append(peer.name)
+        if silent:
+            self._notes[
+                f"{router.name}: exchanges no routes with external neighbours that have no policy in and out, as FRR "
+                f"wants one without `no bgp ebgp-requires-policy`: {listed(silent)}"
+            ] = None
 
     def _owner(self, bgp: Bgp, address: Address) -> tuple[Router, str] | None:
         """Return whose an address is: in the same VRF, or the only one anywhere."""

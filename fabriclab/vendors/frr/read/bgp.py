@@ -51,6 +51,8 @@ class _BgpReader:
                 self._family = None
             case ("bgp", "router-id", text):
                 self._bgp.router_id = text
+            case ("no", "bgp", "ebgp-requires-policy") | ("bgp", "ebgp-requires-policy"):
+                self._bgp.requires_policy = line.words[0] != "no"
             case ("bgp", "listen", "range", text, "peer-group", group):
                 network = self._context.network(line, text)
                 if network is not None:
@@ -90,10 +92,17 @@ class _BgpReader:
                 neighbour.local_as = self._context.as_number(line, text)
             case ("shutdown", *_):
                 neighbour.is_down = True
+            case _:
+                self._read_in_family(neighbour, rest)
+
+    def _read_in_family(self, neighbour: BgpNeighbour, rest: tuple[str, ...]) -> None:
+        match rest:
             case ("activate",):
                 neighbour.families.add(self._family or _DEFAULT_FAMILY)
             case ("route-reflector-client",):
                 neighbour.is_client = True
+            case ("route-map" | "prefix-list" | "filter-list" | "distribute-list", _, "in" | "out" as direction):
+                neighbour.policies.add(direction)
 
     def _read_interface(self, line: Command, neighbour: BgpNeighbour, words: tuple[str, ...]) -> None:
         neighbour.group = option(words, "peer-group") or neighbour.group

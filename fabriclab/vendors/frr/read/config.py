@@ -57,6 +57,8 @@ class BgpNeighbour:
     is_client: bool = False
     """Whether it is a route reflector's client."""
     is_down: bool = False
+    policies: set[str] = field(default_factory=set)
+    """The directions, in and out, for which there is a policy in some address family."""
 
 
 @dataclass
@@ -70,6 +72,8 @@ class Bgp:
     neighbours: dict[str, BgpNeighbour] = field(default_factory=dict)
     networks: list[Network] = field(default_factory=list)
     redistributes: list[str] = field(default_factory=list)
+    requires_policy: bool | None = None
+    """Whether routes are exchanged with an external neighbour by a policy only; None: not said."""
     listens: list[tuple[Network, str]] = field(default_factory=list)
     """Networks whose routers may open sessions, each with the peer group that they are then of."""
 
@@ -86,6 +90,11 @@ class Bgp:
         """Return the AS that a neighbour sees."""
         group = self.neighbours.get(neighbour.group or "")
         return neighbour.local_as or (None if group is None else group.local_as) or self.asn
+
+    def policies(self, neighbour: BgpNeighbour) -> set[str]:
+        """Return the directions for which a neighbour, or its group, has a policy."""
+        group = self.neighbours.get(neighbour.group or "")
+        return neighbour.policies if group is None else neighbour.policies | group.policies
 
     def is_client(self, neighbour: BgpNeighbour) -> bool:
         """Return whether a neighbour, or its group, is a route reflector's client."""
@@ -151,6 +160,8 @@ class FrrConfig:
     kept: dict[str, int] = field(default_factory=dict)
     """What is FRR's alone, and not looked at: how many commands, by their first words."""
     unknown: list[Unknown] = field(default_factory=list)
+    is_datacenter: bool = False
+    """Whether FRR's defaults are those of data centres."""
     has_evpn: bool = False
     is_vtep: bool = False
     """Whether it announces the VNIs of the kernel's VXLAN devices."""

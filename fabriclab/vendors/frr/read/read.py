@@ -60,6 +60,8 @@ def _reader_of(command: Command) -> _Reader | None:
     match command.words:
         case ("hostname", _):
             return _read_hostname
+        case ("frr", "defaults", _):
+            return _read_defaults
         case ("interface", _, *_):
             return read_interface
         case ("router", "bgp", *_):
@@ -76,3 +78,8 @@ def _reader_of(command: Command) -> _Reader | None:
 def _read_hostname(command: Command, config: FrrConfig, context: Context) -> None:
     del context
     config.hostname, config.hostname_line = command.words[1], command.line
+
+
+def _read_defaults(command: Command, config: FrrConfig, context: Context) -> None:
+    del context
+    config.is_datacenter = command.words[2] == "datacenter"
