@@ -55,9 +55,10 @@ def find_lab(written: Path) -> Path:
 
 
 def find_lab_or_file(written: Path) -> Path:
-    """Return what `find_lab` does, or a file as it is, for commands that take a topology alone."""
+    """Return what `find_lab` does, or a file as it is: a topology that is no part of a lab's directory."""
     is_file = _is_there(written) and not written.is_dir()
-    return written if is_file and written.name != experiment.FILE_NAME else find_lab(written)
+    is_part = written.name == topology.FILE_NAME and _is_there(written.parent / experiment.FILE_NAME)
+    return written if is_file and written.name != experiment.FILE_NAME and not is_part else find_lab(written)
 
 
 def _is_there(path: Path) -> bool:
@@ -73,10 +74,7 @@ def _why_not(written: Path) -> str:
     if not written.is_dir():
         if written.name in (experiment.FILE_NAME, topology.FILE_NAME):
             return f"is a file of a lab; name its directory, {written.parent}"
-        return (
-            f"is a file; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}; "
-            "run, plan, check and new take a Containerlab file with --as frr"
-        )
+        return f"is a file; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}"
     below = labs_in(written)
     if below:
         return f"holds labs; name one of them: {_named(below)}"

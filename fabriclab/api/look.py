@@ -19,6 +19,7 @@ from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab import LabError
+from fabriclab.lab.network.kinds import BRIDGES
 from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.read import read_one_topology
 from fabriclab.lab.network.topology import Topology
@@ -132,6 +133,8 @@ def check(lab: Lab | PathLike, *, tell: Tell = lambda _: None) -> CheckedLab | C
         path = find_lab_or_file(Path(lab))
         if not path.is_dir():
             topology = read_one_topology(path)
+            if all(node.foreign in (None, *BRIDGES) for node in topology.nodes):
+                return _checked(loaded(path).written, tell)
             sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
             foreign = sum(node.foreign is not None for node in topology.nodes)
             return CheckedTopology(*_size(topology), tuple(counted_sentences([sentences])), foreign=foreign)

@@ -33,6 +33,7 @@ from fabriclab.lab.routing import (
     PROTOCOLS,
     SHORTEST_CONVERGENCE_NS,
     SHORTEST_HOLD_NS,
+    STILL_BOUNDS_NS,
 )
 from fabriclab.lab.validation import FAILURE_ACTIONS, LONGEST_RECOVERY_NS
 from fabriclab.language.keys import Forms, Key, Keys, Named
@@ -105,7 +106,10 @@ ROUTING = Keys(
     "How switches come by their routes",
     (
         Key(
-            "protocol", Word(PROTOCOLS), "Static routes, or BGP on every switch (FRR, RFC 7938).", constant("PROTOCOL")
+            "protocol",
+            Word(PROTOCOLS),
+            "Static routes, BGP on every switch (FRR, RFC 7938), or what the nodes' own files make of it.",
+            constant("PROTOCOL"),
         ),
         Key(
             "max_paths",
@@ -148,6 +152,13 @@ ROUTING = Keys(
             Quantity(DURATION, SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS),
             "How long the traffic waits at most until every switch has every route.",
             constant("CONVERGENCE_LIMIT_NS"),
+        ),
+        Key(
+            "still",
+            Quantity(DURATION, *STILL_BOUNDS_NS),
+            "As configured: how long no route may have changed before the traffic starts.",
+            words("10 s; 50 s with OSPF, IS-IS or RIP, which wait that long for neighbours"),
+            ("10 s",),
         ),
     ),
 )
@@ -376,6 +387,29 @@ VALIDATION = Keys(
                 ),
             ),
             "How links fail, and how soon that must be mended.",
+        ),
+        Key(
+            "pings",
+            Named(
+                Keys(
+                    "validation-ping",
+                    "Who asks whom by ping",
+                    (
+                        Key("from", Several(Text("a node"), "nodes, a list or one"), "Who asks.", required=True),
+                        Key("to", Text("a node, or an address"), "Who is asked.", required=True),
+                        Key(
+                            "ip",
+                            Word(("4", "6")),
+                            "By which version of IP.",
+                            words("whichever the name leads to"),
+                        ),
+                        Key("answers", Flag(), "Whether there is to be an answer; `false`: none.", plain(True)),
+                    ),
+                ),
+                "names to pings",
+            ),
+            "As configured: who must reach whom, and who must not.",
+            words("every host every other one; without hosts every router"),
         ),
     ),
 )

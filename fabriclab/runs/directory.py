@@ -64,7 +64,9 @@ def write_inputs(
     if stock:
         write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})
     write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan, live=live is not None))
-    names = {} if live is None else {NAMES_FILE: compile_names(plan)}
+    # Where addresses are the nodes' own matter, so are names.
+    named = live is not None and plan.configured is None
+    names = {NAMES_FILE: compile_names(plan)} if named else {}
     for node in plan.nodes:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
@@ -73,6 +75,8 @@ def write_inputs(
         for name, text in {**names, **compiled.by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)
+        for name in compiled.executables:
+            (files / "root" / name).chmod(0o755)
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
