@@ -11,7 +11,7 @@ _importing = typer.Typer(
     rich_markup_mode="rich",
     help="Configurations of switches and routers: into a lab, or a profile.",
 )
-for _vendor in VENDORS:
+for _vendor in (vendor for vendor in VENDORS if vendor.has_import):
     _importing.command(_vendor.folder)(_vendor.load("commands").import_)
 GROUPS: dict[str, typer.Typer] = {"import": _importing} | {
     vendor.folder: vendor.load("commands").app for vendor in VENDORS if vendor.has_group

@@ -123,7 +123,9 @@ def _bound(
         own = [
             node
             for node in written
-            if vendor.kind is not None and node.kind == vendor.kind.name and not node.is_foreign
+            if vendor.kind is not None
+            and node.kind in (vendor.kind.name, vendor.kind.virtual_machine)
+            and not node.is_foreign
         ]
         if own:
             kind: Kind = vendor.load("kind")

@@ -1,31 +1,9 @@
-"""What a switch's own configuration says where FRR stands in for its software: what of it can act, and what was not
-read."""
+"""What readers of configurations share that say what acts where FRR stands in for a switch's software."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv4Interface
-
-
-@dataclass(frozen=True)
-class StandIn:
-    """What a configuration gives to the FRR switch in its place."""
-
-    addresses: Mapping[str, IPv4Interface] = field(default_factory=dict)
-    """By interface, as Linux calls it."""
-    mtus: Mapping[str, int] = field(default_factory=dict)
-    """In bytes of an IP packet, likewise."""
-    loopback: IPv4Address | None = None
-    asn: int | None = None
-    profile: str = ""
-    """Its buffers and QoS, the text of a switch profile without its head; empty: nothing said."""
-    read: tuple[str, ...] = ()
-    """What was taken, a few words each."""
-    unread: tuple[str, ...] = ()
-    """What was not."""
-    notes: tuple[str, ...] = ()
-    """What is worth a sentence of what was taken."""
+from collections.abc import Iterable
+from ipaddress import IPv4Interface
 
 
 class Unread:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from ipaddress import IPv4Interface
 
 from fabriclab.lab.reading.problems import LabError
+from fabriclab.vendors import StandIn
 from fabriclab.vendors.arista.profile import import_qos, parse_config_text, read_chip
 from fabriclab.vendors.arista.profile.config_text import ConfigText
 from fabriclab.vendors.arista.profile.imported import lab_interface
@@ -15,7 +16,6 @@ from fabriclab.vendors.common.stand_in import (
     LARGEST_ASN,
     LARGEST_MTU,
     SMALLEST_MTU,
-    StandIn,
     Unread,
     counted,
     parsed_address,
@@ -118,5 +118,6 @@ def _profile(config: ConfigText, interfaces: Collection[str]) -> tuple[str, tupl
     if not imported.interfaces:
         return "", ()
     lines = [line for line in imported.text.splitlines() if _HEADLESS.match(line) is None]
+    notes = [note for note in imported.notes if "`scale: bandwidth`" not in note]  # that is of a profile's head
     left = [f"{one.what}: {one.why}" for one in imported.left_out if one.why != _REST]
-    return "".join(f"{line}\n" for line in lines), (*imported.notes, *(f"of its QoS not taken: {one}" for one in left))
+    return "".join(f"{line}\n" for line in lines), (*notes, *(f"of its QoS not taken: {one}" for one in left))

@@ -11,12 +11,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from fabriclab.lab.reading.problems import LabError, Mistake
+from fabriclab.vendors import StandIn
 from fabriclab.vendors.common.command_text import decoded
 from fabriclab.vendors.common.stand_in import (
     LARGEST_ASN,
     LARGEST_MTU,
     SMALLEST_MTU,
-    StandIn,
     Unread,
     counted,
     parsed_address,

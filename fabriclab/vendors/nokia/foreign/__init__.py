@@ -12,12 +12,12 @@ from ipaddress import IPv4Interface
 from typing import Any
 
 from fabriclab.lab.reading.problems import LabError, Mistake
+from fabriclab.vendors import StandIn
 from fabriclab.vendors.common.command_text import decoded
 from fabriclab.vendors.common.stand_in import (
     LARGEST_ASN,
     LARGEST_MTU,
     SMALLEST_MTU,
-    StandIn,
     Unread,
     counted,
     parsed_address,
