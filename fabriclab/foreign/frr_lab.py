@@ -94,8 +94,20 @@ def _take_configurations(parts: _Parts, topology: Topology, file: str) -> None:
     identities = node_identities(parts.nodes, read.by_node, addresses.networks)
     mtus = link_mtus(parts.links, read.by_node)
     parts.nodes = [identities.by_node[node.name] for node in parts.nodes]
-    parts.links = [replace(addressed(link, addresses.by_port), mtu=mtus.by_link[link.key]) for link in parts.links]
+    parts.links = [
+        replace(_mirrored(addressed(link, addresses.by_port)), mtu=mtus.by_link[link.key]) for link in parts.links
+    ]
     parts.notes += [*read.notes, *addresses.notes, *identities.notes, *mtus.notes]
+
+
+def _mirrored(link: Link) -> Link:
+    """Return a link whose one end is as fast and as far as the other one, of which alone it is said."""
+    a, b = link.ends
+    return replace(
+        link,
+        a=replace(a, rate=a.rate or b.rate, delay=a.delay or b.delay),
+        b=replace(b, rate=b.rate or a.rate, delay=b.delay or a.delay),
+    )
 
 
 def _add_hosts(parts: _Parts) -> None:
