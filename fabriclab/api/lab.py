@@ -178,11 +178,11 @@ def load_lab(lab: PathLike) -> Lab:
     Raises LabError with every mistake in its two files, ArgumentError where there is no lab.
     """
     path = find_lab_or_file(Path(lab))
-    return Lab(parse_lab(path, every_point=False)) if path.is_dir() else lab_of_file(path)[0]
+    return Lab(parse_lab(path, every_point=False)) if path.is_dir() else lab_of_file(path)
 
 
-def lab_of_file(file: Path) -> tuple[Lab, tuple[str, ...]]:
-    """Return the lab that a Containerlab file is by itself, and what was made up for it, a sentence each.
+def lab_of_file(file: Path) -> Lab:
+    """Return the lab that a Containerlab file is by itself; what was made up for it is among the notes of its topology.
 
     Raises LabError with everything that is wrong in it.
     """
@@ -190,7 +190,9 @@ def lab_of_file(file: Path) -> tuple[Lab, tuple[str, ...]]:
 
     made = own_lab(file)
     written = parse_documents(file.parent, made.topology, made.experiment)
-    return Lab(replace(written, topology_file=file.name)), made.notes
+    notes = (*written.topology.notes, *(f"{file.name}: {note}" for note in made.notes))
+    noted = replace(written.topology, notes=notes)
+    return Lab(replace(written, topology=noted, topology_file=file.name))
 
 
 def loaded(lab: Lab | PathLike) -> Lab:

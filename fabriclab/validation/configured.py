@@ -72,15 +72,19 @@ class _Ping:
     target: str
     family: int | None
     answers: bool
+    by_loopback: bool = False
+    """Whether it asks from its own loopback address: a router's links need not be known to others."""
 
     def collector(self) -> Collector:
         """Return the command: by the address that the target was found to have, else by its name."""
-        family = [] if self.family is None else [f"-{self.family}"]
-        known = f"$(awk -F, -v n={self.target} '$1 == n {{print $2}}' /job/{HOSTS_FILE})"
-        # An answer is looked for in both: what stands in the node's own /etc/hosts, and what its interfaces have.
-        words = " ".join(["ping", "-c", str(_TRIES), "-W", "1", *family])
-        script = f"a={known if self.family is None else ''}; {words} ${{a:-{self.target}}}; echo {_EXIT}$?"
-        return Collector(self._name(), self.sender, ("sh", "-c", script))
+        words = ["ping", "-c", str(_TRIES), "-W", "1"]
+        if self.family is not None:
+            words += [f"-{self.family}", self.target]
+        else:
+            words += ["${b:+-I $b}"] if self.by_loopback else []
+            words.append(f"${{a:-{self.target}}}")
+        known = " ".join(f"{name}=$({_lookup(node)});" for name, node in (("a", self.target), ("b", self.sender)))
+        return Collector(self._name(), self.sender, ("sh", "-c", f"{known} {' '.join(words)}; echo {_EXIT}$?"))
 
     def _name(self) -> str:
         return f"ping-{self.target.replace(':', '.')}{'' if self.family is None else f'-ip{self.family}'}"
@@ -102,7 +106,14 @@ def _pings(bench: Bench) -> list[_Ping]:
         every = (_Ping(sender, one.target, one.family, one.answers) for one in written for sender in one.senders)
         return list(dict.fromkeys(every))
     hosts = [host.name for host in bench.hosts] or [switch.name for switch in bench.switches]
-    return [_Ping(one, other, None, answers=True) for one in hosts for other in hosts if one != other]
+    routers = not bench.hosts
+    pairs = [(one, other) for one in hosts for other in hosts if one != other]
+    return [_Ping(one, other, None, answers=True, by_loopback=routers) for one, other in pairs]
+
+
+def _lookup(node: str) -> str:
+    """Return the shell's words for the address that a node was found to have."""
+    return f"awk -F, -v n={node} '$1 == n {{print $2}}' /job/{HOSTS_FILE}"
 
 
 def _judge_pings(pings: Sequence[_Ping], results: Results) -> list[ValidationFinding]:

@@ -9,6 +9,10 @@ use crate::job::{SetupKind, SetupStep};
 use crate::lab::Lab;
 use crate::supervisor::{Ended, Role, Supervisor};
 
+/// Between two commands, virtual time. In containers each `docker exec` takes as long; what daemons do upon one command
+/// is over before the next, which mgmtd of FRR 10.3 needs (it frees twice what two transactions at once share).
+const PAUSE_NS: i64 = 100 * clock::MILLISECOND_NS;
+
 /// What a step's program is to the supervisor.
 pub fn role(kind: SetupKind) -> Role {
     match kind {
@@ -28,7 +32,10 @@ fn execute_step(lab: &Lab, supervisor: &mut Supervisor, step: &SetupStep) -> Res
         SetupKind::Daemon | SetupKind::Main => supervisor
             .start(lab, &step.program, role(step.kind), None)
             .map(drop),
-        SetupKind::Command => run(lab, supervisor, step).map(drop),
+        SetupKind::Command => {
+            run(lab, supervisor, step)?;
+            supervisor.rest(PAUSE_NS)
+        }
         SetupKind::Health => wait_until_healthy(lab, supervisor, step),
     }
 }
