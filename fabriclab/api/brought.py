@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fabriclab.api.lab import Lab, PathLike
 from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.rendering import rendered
 from fabriclab.foreign import frr_lab
 from fabriclab.lab.network.read import read_one_topology
 
@@ -30,5 +31,5 @@ def lab_as_frr(file: PathLike, name: str | None = None) -> BroughtLab:
     Raises LabError for mistakes in the file, ArgumentError where it is not there.
     """
     path = find_lab_or_file(Path(file))
-    made = frr_lab(read_one_topology(path), str(path), name)
+    made = frr_lab(read_one_topology(path, rendered(path)), str(path), name)
     return BroughtLab(Lab.from_yaml(made.topology, made.experiment), made.topology, made.experiment, made.notes)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fabriclab.api.lab import Lab, PathLike
 from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.rendering import rendered
 from fabriclab.errors import ArgumentError
 from fabriclab.files import write_text
 from fabriclab.lab.network.read import read_one_topology
@@ -44,7 +45,11 @@ def graph(lab: Lab | PathLike) -> Picture:
 
     Raises LabError for mistakes in the topology, ArgumentError where there is no lab.
     """
-    topology = lab.written.topology if isinstance(lab, Lab) else read_one_topology(find_lab_or_file(Path(lab)))
+    if isinstance(lab, Lab):
+        topology = lab.written.topology
+    else:
+        path = find_lab_or_file(Path(lab))
+        topology = read_one_topology(path, rendered(path))
     return Picture(topology.name, network_svg(network_of_topology(topology)))
 
 

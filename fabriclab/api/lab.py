@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.rendering import rendered
 from fabriclab.errors import ArgumentError
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab import experiment, parse_documents, parse_lab
@@ -188,7 +189,7 @@ def lab_of_file(file: Path) -> Lab:
     """
     from fabriclab.foreign import own_lab
 
-    made = own_lab(file)
+    made = own_lab(file, rendered(file))
     written = parse_documents(file.parent, made.topology, made.experiment)
     notes = (*written.topology.notes, *(f"{file.name}: {note}" for note in made.notes))
     noted = replace(written.topology, notes=notes)

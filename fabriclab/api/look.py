@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
 from fabriclab.api.lab_names import find_lab_or_file
 from fabriclab.api.own_algorithms import compiled_or_why_not
+from fabriclab.api.rendering import rendered
 from fabriclab.api.unmeasured import unseen_lines
 from fabriclab.api.warnings import counted_sentences
 from fabriclab.compile import compile_node, compiled_flows
@@ -132,7 +133,7 @@ def check(lab: Lab | PathLike, *, tell: Tell = lambda _: None) -> CheckedLab | C
     if not isinstance(lab, Lab):
         path = find_lab_or_file(Path(lab))
         if not path.is_dir():
-            topology = read_one_topology(path)
+            topology = read_one_topology(path, rendered(path))
             if all(node.foreign in (None, *BRIDGES) for node in topology.nodes):
                 return _checked(loaded(path).written, tell)
             sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
