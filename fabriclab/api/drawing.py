@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,8 +41,10 @@ class Picture:
         return self.svg
 
 
-def graph(lab: Lab | PathLike) -> Picture:
+def graph(lab: Lab | PathLike, *, variables: Sequence[PathLike] = ()) -> Picture:
     """Return the picture of a lab's topology, or of a Containerlab file alone; an experiment is not needed.
+
+    `variables`: files of these, where the file is a Go template; by default those beside it.
 
     Raises LabError for mistakes in the topology, ArgumentError where there is no lab.
     """
@@ -49,7 +52,7 @@ def graph(lab: Lab | PathLike) -> Picture:
         topology = lab.written.topology
     else:
         path = find_lab_or_file(Path(lab))
-        topology = read_one_topology(path, rendered(path))
+        topology = read_one_topology(path, rendered(path, variables))
     return Picture(topology.name, network_svg(network_of_topology(topology)))
 
 

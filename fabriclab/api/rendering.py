@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from fabriclab.lab.reading.files import LARGEST_YAML_BYTES, UnreadableError, rea
 from fabriclab.lab.reading.problems import LabError, Mistake
 
 _SUFFIXES = (".yaml", ".yml", ".json")
+_SUCH_AS = "a template's variables are such as spines: {num: 2}"
 _INCLUDED = "clab_templates/*.gotmpl"
 _WHERE = re.compile(r"template: .*?:(\d+)(?::\d+)?: (.*)", re.DOTALL)
 
 
-def rendered(file: Path, variables: Sequence[Path] = ()) -> str | None:
+def rendered(file: Path, variables: Sequence[str | PathLike[str]] = ()) -> str | None:
     """Return the text that a Containerlab file makes, where it is a Go template; None for any other file.
 
     `variables`: files of them, in the place of those beside it. Raises LabError for a template that cannot be rendered,
@@ -33,7 +35,7 @@ def rendered(file: Path, variables: Sequence[Path] = ()) -> str | None:
     text = _text(file) if file.is_file() else ""
     if not (variables or is_go_template(text)):
         return None
-    named = [*variables] or _variables_beside(file)
+    named = [Path(one) for one in variables] or _variables_beside(file)
     if not has_go():
         raise LabError([_mistake(file, None, _without_go(file, named))])
     merged: dict[str, Any] = {}
@@ -88,11 +90,9 @@ def _loaded(file: Path) -> dict[str, Any]:
     except (YAMLError, RecursionError, ValueError) as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         line = None if mark is None else mark.line + 1
-        raise LabError(
-            [_mistake(file, line, "no YAML; a template's variables are such as spines: {num: 2}")]
-        ) from error
+        raise LabError([_mistake(file, line, f"no YAML; {_SUCH_AS}")]) from error
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
-        raise LabError([_mistake(file, None, "no mapping; a template's variables are such as spines: {num: 2}")])
+        raise LabError([_mistake(file, None, f"no mapping; {_SUCH_AS}")])
     return found
 
 
