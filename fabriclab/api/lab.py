@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.lab_names import find_lab_or_own_file
 from fabriclab.api.rendering import rendered
 from fabriclab.errors import ArgumentError
 from fabriclab.lab import Lab as WrittenLab
@@ -178,7 +178,7 @@ def load_lab(lab: PathLike, variables: Sequence[PathLike] = ()) -> Lab:
 
     Raises LabError with every mistake in its two files, ArgumentError where there is no lab.
     """
-    path = find_lab_or_file(Path(lab))
+    path = find_lab_or_own_file(Path(lab))
     return Lab(parse_lab(path, every_point=False)) if path.is_dir() else lab_of_file(path, variables)
 
 

@@ -55,10 +55,19 @@ def find_lab(written: Path) -> Path:
 
 
 def find_lab_or_file(written: Path) -> Path:
-    """Return what `find_lab` does, or a file as it is: a topology that is no part of a lab's directory."""
+    """Return what `find_lab` does, or a file as it is, for commands that take a topology alone."""
     is_file = _is_there(written) and not written.is_dir()
-    is_part = written.name == topology.FILE_NAME and _is_there(written.parent / experiment.FILE_NAME)
-    return written if is_file and written.name != experiment.FILE_NAME and not is_part else find_lab(written)
+    return written if is_file and written.name != experiment.FILE_NAME else find_lab(written)
+
+
+def find_lab_or_own_file(written: Path) -> Path:
+    """Return what `find_lab` does, or a topology that is no part of a lab's directory: a lab by itself."""
+    return find_lab(written) if is_part_of_lab(written) else find_lab_or_file(written)
+
+
+def is_part_of_lab(file: Path) -> bool:
+    """Return whether a file is the topology of a lab that has its experiment, too."""
+    return file.name == topology.FILE_NAME and _is_there(file.parent / experiment.FILE_NAME)
 
 
 def _is_there(path: Path) -> bool:

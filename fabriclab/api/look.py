@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, load_lab, loaded, written_settings
-from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.lab_names import find_lab_or_file, is_part_of_lab
 from fabriclab.api.own_algorithms import compiled_or_why_not
 from fabriclab.api.rendering import rendered
 from fabriclab.api.unmeasured import unseen_lines
@@ -137,7 +137,8 @@ def check(
         path = find_lab_or_file(Path(lab))
         if not path.is_dir():
             topology = read_one_topology(path, rendered(path, variables))
-            if all(node.foreign in (None, *BRIDGES) for node in topology.nodes):
+            runs = all(node.foreign in (None, *BRIDGES) for node in topology.nodes)
+            if runs and not is_part_of_lab(path):
                 return _checked(load_lab(path, variables).written, tell)
             sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
             foreign = sum(node.foreign is not None for node in topology.nodes)

@@ -62,7 +62,7 @@ def compile_still(plan: Plan, hosts: Sequence[str]) -> Still | None:
     if plan.configured is None:
         return None
     return {
-        "for_ns": plan.configured.still_ns,
+        "still_ns": plan.configured.still_ns,
         "interval_ns": LOOK_INTERVAL_NS,
         "limit_ns": plan.configured.limit_ns,
         "addresses": {

@@ -96,7 +96,7 @@ class StillAddresses(TypedDict, total=False):
 class Still(StillAddresses):
     """Before the traffic starts no route has changed for so long; the run fails after `limit_ns`."""
 
-    for_ns: int
+    still_ns: int
     interval_ns: int
     limit_ns: int
 

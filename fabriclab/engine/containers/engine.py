@@ -138,6 +138,8 @@ class _Run:
         self._timeline = Timeline((), {}, events.emit)
         self._meter = StarvationMeter(stall_ns=job.stall_ns)
         self._problems: list[str] = []
+        self._of_setup: list[str] = []
+        """What failed of nodes' own files, which stops nobody."""
         self.starvation: Starvation | None = None
         self.virtual_ns = 0
 
@@ -240,7 +242,7 @@ class _Run:
 
     def _settle(self) -> bool:
         """Set up nodes whose own files give them addresses and routes; returns whether to go on."""
-        return settle(self._job, self._containers, self._directory, self._events, self._interrupt)
+        return settle(self._job, self._containers, self._directory, self._events, self._interrupt, self._of_setup)
 
     def _await_routes(self, processes: Processes, daemons: list[Process]) -> bool:
         """Wait until the routes are what the job says; returns whether to go on. Raises EngineError after the limit."""
@@ -370,4 +372,4 @@ class _Run:
             return "starved", "invalid: the host was too busy for real time: " + "; ".join(reasons)
         if ended == "limit":
             return "limit", "the limit of time was reached before the traffic was complete"
-        return ended, ""
+        return ended, "\n".join(self._of_setup[:_PROBLEMS_SHOWN])

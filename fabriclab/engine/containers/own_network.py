@@ -17,6 +17,7 @@ from fabriclab.engine.containers.docker import Container, copy_in, run_in
 from fabriclab.engine.containers.event_log import EventLog
 from fabriclab.engine.containers.job import Job
 from fabriclab.engine.interrupt import Interrupt
+from fabriclab.engine.watch import last_lines
 from fabriclab.formats.job import NodeAddresses, SetupStep, Still
 from fabriclab.units import format_duration
 
@@ -30,10 +31,15 @@ _LOOPBACK = "lo"
 
 
 def settle(
-    job: Job, containers: Mapping[str, Container], directory: Path, events: EventLog, interrupt: Interrupt
+    job: Job,
+    containers: Mapping[str, Container],
+    directory: Path,
+    events: EventLog,
+    interrupt: Interrupt,
+    failed: list[str],
 ) -> bool:
     """Do what nodes' own files ask for beyond Containerlab, and wait until their routes are at rest; returns whether to
-    go on. Raises EngineError after the limit."""
+    go on. What failed of it is added to `failed`. Raises EngineError after the limit."""
     if job.setup:
         events.emit("phase", phase="setup")
     for step in job.setup:
@@ -42,6 +48,9 @@ def settle(
         program = step["program"]
         status = _execute(step, containers[program["node"] or ""], directory)
         events.emit("process", name=program["name"], status=status)
+        if status != "exit 0":
+            said = last_lines(directory / "logs" / f"{program['name']}.log", 2)
+            failed.append(f"{program['name']} ended with {status}" + (f": {said}" if said else ""))
     if job.still is None:
         return True
     events.emit("phase", phase="routing")
@@ -59,11 +68,11 @@ def _wait(still: Still, containers: Mapping[str, Container], interrupt: Interrup
     """Wait until no route has changed for so long; returns when the last one did, None when it was interrupted."""
     began_ns = changed_ns = time.monotonic_ns()
     seen = _routes(containers.values())
-    while time.monotonic_ns() - changed_ns < still["for_ns"]:
+    while time.monotonic_ns() - changed_ns < still["still_ns"]:
         if interrupt.requested:
             return None
         if time.monotonic_ns() - began_ns > still["limit_ns"]:
-            rest, limit = (format_duration(still[key]) for key in ("for_ns", "limit_ns"))
+            rest, limit = (format_duration(still[key]) for key in ("still_ns", "limit_ns"))
             raise EngineError(f"routes have not been at rest for {rest} within {limit}")
         time.sleep(_LOOK_S)
         found = _routes(containers.values())

@@ -94,7 +94,7 @@ def parse_topology(
     is_whole = links_before == len(problems) and not left_out
     nodes, guesses = settle_roles(written, links, is_whole, problems, any_kind=bool(foreign))
     nodes, links = _bound(written, nodes, links, directory, problems)
-    nodes = _set_up(written, nodes, problems, is_whole=is_whole and not any_kind)
+    nodes = _set_up(written, nodes, problems, is_looked_at=any_kind)
     configures = any(node.setup is not None and node.setup.configures_network for node in written)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
     notes = tuple(f"{PurePath(document.place.file).name}: {note}" for note in (*guesses, *left_out))
@@ -107,11 +107,11 @@ def parse_topology(
 
 
 def _set_up(
-    written: Sequence[WrittenNode], nodes: tuple[LabNode, ...], problems: Problems, *, is_whole: bool
+    written: Sequence[WrittenNode], nodes: tuple[LabNode, ...], problems: Problems, *, is_looked_at: bool
 ) -> tuple[LabNode, ...]:
     """Return the nodes with what their own files do, in an order that each waits for those before it."""
     setups = {node.name: node.setup for node in written if node.setup is not None}
-    settled = settle_order(setups, [node.name for node in written], problems if is_whole else Problems())
+    settled = settle_order(setups, [node.name for node in written], Problems() if is_looked_at else problems)
     return tuple(replace(node, setup=settled.get(node.name)) for node in nodes)
 
 

@@ -323,10 +323,10 @@ class NodeReader:
         return None
 
     def _wrong_kind(self, kind: str) -> str:
-        if kind in self._kinds:
+        if kind in (*self._kinds, *ALL_KINDS):
             return (
                 f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}; "
-                "fabriclab new DIR --from FILE --as frr makes a lab with FRR in their place"
+                "--as frr runs FRR in their place"
             )
         return f"{shown(kind)} is no kind of node; {did_you_mean(kind, self._kinds)}"
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from fabriclab.formats.plan.setup import NodeFile
+from fabriclab.lab.reading.document import ScalarValue, SequenceValue
 from fabriclab.lab.reading.files import OutsideError, UnreadableError, read_lab_file
 from fabriclab.lab.reading.problems import Problems, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
@@ -35,8 +36,7 @@ def read_binds(layers: list[Section], problems: Problems) -> list[Bind]:
     """Return the binds of a node by their paths in it, the farthest layer's first; what is wrong is recorded."""
     found: dict[str, Bind] = {}
     for layer in reversed(layers):
-        value = layer.get("binds")
-        for word in as_words(value, layer.path("binds"), problems) or () if value is not None else ():
+        for word in _words(layer, "binds", problems):
             source, _, rest = word.value.partition(":")
             target = rest.partition(":")[0]
             if not target:
@@ -44,6 +44,16 @@ def read_binds(layers: list[Section], problems: Problems) -> list[Bind]:
             found.pop(target, None)
             found[target] = Bind(source, target, word)
     return list(found.values())
+
+
+def _words(layer: Section, key: str, problems: Problems) -> list[Written[str]]:
+    """Return the texts of a list, or of one text; none of a key without a value."""
+    value = layer.get(key)
+    if value is None or (isinstance(value, ScalarValue) and not value.text.strip()):
+        return []
+    if (isinstance(value, ScalarValue) and value.is_null) or (isinstance(value, SequenceValue) and not value.items):
+        return []
+    return as_words(value, layer.path(key), problems) or []
 
 
 def is_of_lab(bind: Bind) -> bool:
@@ -88,8 +98,7 @@ def _file(bind: Bind, directory: Path, name: str, target: str, problems: Problem
 def environment_of_files(layers: list[Section], directory: Path, problems: Problems) -> Iterator[tuple[str, str]]:
     """Yield the variables of `env-files`, a line `NAME=value` each, the farthest layer's first."""
     for layer in reversed(layers):
-        value = layer.get("env-files")
-        for word in as_words(value, layer.path("env-files"), problems) or () if value is not None else ():
+        for word in _words(layer, "env-files", problems):
             try:
                 text = read_lab_file(directory, word.value, LARGEST_FILE_BYTES).decode()
             except (UnreadableError, UnicodeDecodeError) as error:

@@ -43,7 +43,7 @@ def is_frr_image(image: str) -> bool:
 
 def runs_slow_protocol(daemons: Iterable[SetupDaemon]) -> bool:
     """Return whether one of the daemons waits for longer than BGP does before it has routes."""
-    return any(daemon.name in _SLOW for daemon in daemons)
+    return any(daemon.name.partition("-")[0] in _SLOW for daemon in daemons)
 
 
 def frr_daemons(files: Iterable[NodeFile]) -> tuple[SetupDaemon, ...]:

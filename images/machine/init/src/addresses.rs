@@ -19,7 +19,9 @@ const HEADER_BYTES: usize = 8;
 /// The kernel fills up to 32 KiB at a time.
 const ANSWER_BYTES: usize = 1 << 16;
 
-const MISSING: &str = "has no address; traffic goes to it, so that its exec, a bound file or the link's ipv4 must give it one";
+const MISSING: &str =
+    "has no address; traffic goes to it, so that its exec, a bound file or the link's ipv4 must \
+                       give it one";
 
 struct Address {
     interface: u32,

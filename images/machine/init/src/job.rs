@@ -149,7 +149,7 @@ pub enum SetupKind {
 #[serde(deny_unknown_fields)]
 pub struct Still {
     /// For so long no route of any node has changed, virtual nanoseconds.
-    pub for_ns: i64,
+    pub still_ns: i64,
     /// From one look to the next.
     pub interval_ns: i64,
     /// After so long the run fails.

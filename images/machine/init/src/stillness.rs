@@ -18,14 +18,14 @@ pub fn wait(lab: &Lab, supervisor: &mut Supervisor, still: &Still) -> Result<()>
     let mut changed_ns = start_ns;
     loop {
         let now_ns = clock::monotonic_ns();
-        if now_ns - changed_ns >= still.for_ns {
+        if now_ns - changed_ns >= still.still_ns {
             events::converged(changed_ns - start_ns);
             return Ok(());
         }
         if now_ns - start_ns >= still.limit_ns {
             return Err(Failure::new(format!(
                 "routes have not been at rest for {} virtual ms within {}; the last change was {} ms ago",
-                still.for_ns / clock::MILLISECOND_NS,
+                still.still_ns / clock::MILLISECOND_NS,
                 still.limit_ns / clock::MILLISECOND_NS,
                 (now_ns - changed_ns) / clock::MILLISECOND_NS,
             )));

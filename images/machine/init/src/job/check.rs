@@ -97,9 +97,9 @@ impl Job {
         let Some(still) = &self.still else {
             return Ok(());
         };
-        if still.for_ns <= 0 || still.interval_ns <= 0 || still.limit_ns < still.for_ns {
+        if still.still_ns <= 0 || still.interval_ns <= 0 || still.limit_ns < still.still_ns {
             return Err(
-                "for_ns and interval_ns of still must be positive, and limit_ns not below for_ns"
+                "still_ns and interval_ns of still must be positive, and limit_ns not below still_ns"
                     .to_owned(),
             );
         }
