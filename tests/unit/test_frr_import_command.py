@@ -36,7 +36,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert "links found by descriptions (4); topology.clab.yml says it of each" in output
     assert (
         "leaf01: the management's, so left out: eth0" in output
-        and "kept as it is, and not looked at: frr (8)" in output
+        and "kept as it is, and not looked at: " in output
+        and "route-map (4)" in output
     )
     assert {path.name for path in out.iterdir()} == {
         *("daemons", "experiment.yml", "topology.clab.yml"),
