@@ -14,7 +14,15 @@ from fabriclab.lab.reading.files import UnreadableError, read_named_file
 from fabriclab.lab.reading.problems import Place, Problems, shown
 from fabriclab.vendors.common.command_text import LARGEST_BYTES
 from fabriclab.vendors.frr.read import read_frr
-from fabriclab.vendors.frr.read.config import Bgp, BgpNeighbour, FrrConfig, FrrInterface, InterfaceAddress, InterfaceAt
+from fabriclab.vendors.frr.read.config import (
+    Bgp,
+    BgpNeighbour,
+    FrrConfig,
+    FrrInterface,
+    InterfaceAddress,
+    InterfaceAt,
+    Network,
+)
 
 FRR_CONF = "frr.conf"
 LINKS = "links.txt"
@@ -104,22 +112,31 @@ class Router:
         return [one.value for interface in own for one in interface.addresses]
 
     def vrf_of(self, interface: str) -> str | None:
-        """Return the VRF of an interface: what it says, or what the sessions over it say."""
+        """Return the VRF of an interface: what it says, or what sessions and routes over it, or announcements of its
+        network, say."""
         known = self.config.interfaces[interface]
         if known.vrf is not None:
             return known.vrf
         networks = [one.value.network for one in known.addresses]
+        return next(self._hints_at_vrf(interface, networks), None)
+
+    def _hints_at_vrf(self, interface: str, networks: Sequence[Network]) -> Iterator[str]:
         for bgp, peer in self.peers():
             in_network = peer.address is not None and any(peer.address in network for network in networks)
             if bgp.vrf is not None and (in_network or peer.name == interface):
-                return bgp.vrf
+                yield bgp.vrf
         for route in self.config.routes:
             is_over = route.interface == interface or (
                 route.next_hop is not None and any(route.next_hop in network for network in networks)
             )
             if route.vrf is not None and is_over:
-                return route.vrf
-        return None
+                yield route.vrf
+        for announcing in self.config.bgp:
+            if announcing.vrf is not None and any(network in announcing.networks for network in networks):
+                yield announcing.vrf
+        for process in self.config.interiors:
+            if process.vrf is not None and any(network in networks for network, _ in process.networks):
+                yield process.vrf
 
 
 Routers = Mapping[str, Router]
