@@ -342,6 +342,27 @@ def test_addresses_that_only_the_kernel_has(tmp_path: Path) -> None:
     )
 
 
+def test_addresses_and_vrfs_that_the_kernel_tells(tmp_path: Path) -> None:
+    facts = [
+        {"ifname": "lo", "addr_info": [{"scope": "host", "local": "127.0.0.1", "prefixlen": 8}]},
+        {"ifname": "eth0", "addr_info": [{"scope": "global", "local": "192.168.0.5", "prefixlen": 24}]},
+        {"ifname": "eth1", "addr_info": [{"scope": "global", "local": "10.0.0.1", "prefixlen": 31}]},
+        {"ifname": "eth2", "master": "RED", "addr_info": [{"scope": "global", "local": "10.1.0.1", "prefixlen": 24}]},
+        {"ifname": "eth3", "master": "br0", "addr_info": [{"scope": "link", "local": "fe80::1", "prefixlen": 64}]},
+    ]
+    (tmp_path / "r1.address.json").write_text(json.dumps(facts))
+    made = network(tmp_path, r1="hostname r1\nvrf RED\nexit-vrf\nrouter bgp 65001\n", r2=R2)
+    assert [str(link.a) for link in made.links] == ["r1:eth1"]
+    text = made.files["topology.clab.yml"].decode()
+    for command in ("link set eth2 master RED", "address add 10.0.0.1/31 dev eth1", "address add 10.1.0.1/24 dev eth2"):
+        assert f"- ip {command}\n" in text
+    assert "192.168.0.5" not in text and "eth3" not in text
+    (tmp_path / "r9.address.json").write_text("{")
+    assert "r9.address.json: is not called as a router is, whose addresses it has" in complaint(tmp_path)
+    (tmp_path / "r9.address.json").rename(tmp_path / "r2.address.json")
+    assert "r2.address.json:1: no JSON; give the output of `ip -j address show`" in complaint(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("routing", "added"),
     [

@@ -14,7 +14,7 @@ _VXLAN_PORT = 4789
 
 def device_commands(router: Router, interfaces: Sequence[str]) -> list[str]:
     """Return the commands that make a router's devices; `interfaces` are those that have a link."""
-    return [*_vrfs(router, interfaces), *_loopbacks(router), *_own_address(router), *_vxlans(router)]
+    return [*_vrfs(router, interfaces), *_loopbacks(router), *_kernel_addresses(router), *_vxlans(router)]
 
 
 def vrfs_of(router: Router) -> list[str]:
@@ -56,7 +56,10 @@ def lacking_address(router: Router) -> str | None:
     return None if bgp is None or any(addressed) else bgp.router_id
 
 
-def _own_address(router: Router) -> Iterator[str]:
+def _kernel_addresses(router: Router) -> Iterator[str]:
+    for interface in router.config.interfaces.values():
+        if not router.is_management(interface):
+            yield from (f"ip address add {address} dev {interface.name}" for address in interface.of_kernel)
     address = lacking_address(router)
     if address is not None:
         yield f"ip address add {address}/32 dev lo"

@@ -24,6 +24,7 @@ from fabriclab.vendors.frr.lab.files import (
     topology_text,
 )
 from fabriclab.vendors.frr.lab.hosts import Host, HostFinder
+from fabriclab.vendors.frr.lab.kernel_facts import take_kernel_facts
 from fabriclab.vendors.frr.lab.links import Link, LinkFinder, Segment
 from fabriclab.vendors.frr.lab.routers import End, Routers, files_of_links, is_management, read_routers
 from fabriclab.vendors.frr.lab.said_links import read_said
@@ -58,6 +59,7 @@ def import_network(
     problems, notes = Problems(), dict[str, None]()
     routers = read_routers(paths, notes, problems)
     problems.raise_if_any()
+    take_kernel_facts(paths, routers, problems)
     said = read_said([*files_of_links(paths), *links], routers, problems)
     for end, vrf in said.vrfs.items():
         routers[end.node].config.interfaces[end.interface].vrf = vrf

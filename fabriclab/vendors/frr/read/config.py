@@ -35,6 +35,8 @@ class FrrInterface:
     addresses: list[InterfaceAt] = field(default_factory=list)
     bandwidth_bps: int | None = None
     is_down: bool = False
+    of_kernel: list[InterfaceAddress] = field(default_factory=list)
+    """Those of its addresses that the kernel has, and the file has not."""
     areas: dict[Protocol, str] = field(default_factory=dict)
     """The interior protocols that the interface itself speaks, each with its area; IS-IS with its process."""
 
@@ -168,7 +170,7 @@ class FrrConfig:
 
     def place(self, line: int | None) -> Place:
         """Return the place of a line."""
-        return Place(self.file, line)
+        return Place(self.file, line or None)
 
     @property
     def own_bgp(self) -> Bgp | None:
