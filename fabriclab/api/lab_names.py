@@ -19,6 +19,7 @@ STARTERS = ("star", "dumbbell", "fat-tree")
 """Topologies of `fabriclab generate` with which a new lab can be begun; where a lab has the name, that is meant."""
 _RUN_MARKS = (MANIFEST, SWEEP)
 _MOST_NAMED = 8
+_YAML = (".yml", ".yaml")
 _HELP = "`fabriclab labs` lists those there are"
 
 
@@ -62,7 +63,8 @@ def find_lab_or_file(written: Path) -> Path:
 
 def find_lab_or_own_file(written: Path) -> Path:
     """Return what `find_lab` does, or a topology that is no part of a lab's directory: a lab by itself."""
-    return find_lab(written) if is_part_of_lab(written) else find_lab_or_file(written)
+    is_yaml = written.suffix in _YAML and not is_part_of_lab(written)
+    return find_lab_or_file(written) if is_yaml else find_lab(written)
 
 
 def is_part_of_lab(file: Path) -> bool:

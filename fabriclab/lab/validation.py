@@ -94,13 +94,15 @@ def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
                     section.problems, f"{shown(sender.value)} is no node; {did_you_mean(sender.value, nodes)}"
                 )
         target = ping.read("to", "a node's name or an address", lambda text: _target(text, nodes))
-        family, answers = ping.choice("ip", ("4", "6")), ping.flag("answers")
+        family, answers = ping.count("ip", 4, 6, "versions of IP"), ping.flag("answers")
+        if family is not None and family.value == 5:
+            family.complain(section.problems, "IP has no version 5 here; write 4 or 6")
         if target is not None:
             yield WrittenPing(
                 name=name,
                 senders=tuple(sender.value for sender in senders),
                 target=target.value,
-                family=None if family is None else int(family.value),
+                family=None if family is None else family.value,
                 answers=answers is None or answers.value,
             )
 

@@ -71,7 +71,7 @@ VALIDATION = Keys(
                         Key("to", Text("a node, or an address"), "Who is asked.", required=True),
                         Key(
                             "ip",
-                            Word(("4", "6")),
+                            Number(4, 6, "4 or 6, a version of IP"),
                             "By which version of IP.",
                             words("whichever the name leads to"),
                         ),
