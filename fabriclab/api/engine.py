@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from fabriclab.compile import needed_packages
 from fabriclab.engine.artefacts import Artefacts, EngineError, find_artefacts, locate_artefacts, with_routing
 from fabriclab.engine.containers import ContainerLab
 from fabriclab.engine.kernel_needs import check_kernel, check_stays_up
+from fabriclab.engine.layers import with_packages
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab
@@ -31,14 +33,16 @@ def fit_engine(name: EngineName, lab: Lab, plans: Sequence[Plan]) -> MadeFrom:
 
 
 def fit_machine(plans: Sequence[Plan]) -> Artefacts:
-    """Return what a machine for these plans is started from.
+    """Return what a machine for these plans is started from. Layers of programs that they name are built where they
+    are missing.
 
     Raises EngineError when it is not built, or its kernel lacks what they ask for.
     """
     artefacts = find_artefacts()
     check_kernel(artefacts, plans)
-    needs_frr = any(plan.bgp is not None or plan.configured is not None for plan in plans)
-    return with_routing(artefacts) if needs_frr else artefacts
+    if any(plan.bgp is not None or plan.configured is not None for plan in plans):
+        artefacts = with_routing(artefacts)
+    return with_packages(artefacts, map(needed_packages, plans))
 
 
 def fit_live(name: EngineName, lab: Lab, plan: Plan) -> MadeFrom:

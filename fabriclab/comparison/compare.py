@@ -22,7 +22,16 @@ from fabriclab.results.differences import FEWEST, Difference, difference, holm
 LEVEL = 0.95
 ALL = "all"
 HEADLINES = (
-    *("goodput_bps", "job_ns", "fct_mean_ns", "fct_median_ns", "fct_p99_ns", "coflow_median_ns", "coflow_p99_ns"),
+    *(
+        "goodput_bps",
+        "job_ns",
+        "program_ns",
+        "fct_mean_ns",
+        "fct_median_ns",
+        "fct_p99_ns",
+        "coflow_median_ns",
+        "coflow_p99_ns",
+    ),
     *("slowdown_p99", "flows_incomplete", "timeouts", "stalls", "deadline_misses", "jain_fairness"),
     *("queue_mean_bytes", "queue_p99_bytes", "drops", "queue_drops", "wred_drops", "ingress_discards", "paused_ns"),
     *("srtt_mean_us", "reconvergence_ns"),

@@ -15,6 +15,13 @@ from fabriclab.compile.frr import compile_daemons, runs_frr, speaks_bgp
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.nic import compile_job_nics
 from fabriclab.compile.pause_storm import compile_pause_storms
+from fabriclab.compile.programs import (
+    LAYER_OF_PACKAGES,
+    compile_programs,
+    needed_packages,
+    program_nodes,
+    programs_memory_bytes,
+)
 from fabriclab.compile.setup import compile_setup, compile_still
 from fabriclab.formats.job import JOB_FORMAT, Job, JobNode, Link, OptionalParts, Program
 from fabriclab.formats.plan.model import Plan
@@ -100,23 +107,33 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
     Raises TraceError for more flows of iperf3 than can be.
     """
     playing = _playing(plan) if flows is None or not stock else _playing(plan) & _ends_of(flows)
+    layers = _layers(plan)
     replays = [_replay(node) for node in plan.nodes if node.role == "host" and node.name in playing]
     return {
         "format": JOB_FORMAT,
         "limit_ns": plan.limit_ns,
         "sysctl": "machine/sysctl.conf",
-        "nodes": [_node(node, stock=stock) for node in plan.nodes],
+        "nodes": [_node(node, layers.get(node.name, []), stock=stock) for node in plan.nodes],
         "links": _links(plan),
         "daemons": [daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)],
         **_optional_parts(plan, stock, playing),
         "probes": _probes(plan),
-        "traffic": replays + ([] if flows is None else compile_iperf3(plan, flows)),
-        "collect": _collect(plan, playing, stock),
+        "traffic": replays
+        + ([] if flows is None else compile_iperf3(plan, flows))
+        + compile_programs(plan, serves=False),
+        "collect": _collect(plan, playing | program_nodes(plan), stock),
     }
 
 
-def _node(node: Node, *, stock: bool) -> JobNode:
+def _layers(plan: Plan) -> dict[str, list[str]]:
+    """Return the layers of each node that has some."""
+    return {node: [LAYER_OF_PACKAGES] for node in program_nodes(plan)} if needed_packages(plan) else {}
+
+
+def _node(node: Node, layers: list[str], *, stock: bool) -> JobNode:
     job = JobNode(name=node.name, files=f"nodes/{node.name}")
+    if layers:
+        job["layers"] = layers
     if not stock and (nics := compile_job_nics(node)):
         job["nics"] = nics
     if not stock and node.setup is not None and node.setup.environment:
@@ -139,7 +156,8 @@ def _optional_parts(plan: Plan, stock: bool, playing: set[str]) -> OptionalParts
         parts["events"] = events
     if plan.algorithms:
         parts["modules"] = [f"{MODULES}/{algorithm.module}.ko" for algorithm in plan.algorithms]
-    if not stock and (disturbances := compile_pause_storms(plan)):
+    serving = compile_programs(plan, serves=True)
+    if disturbances := [*serving, *([] if stock else compile_pause_storms(plan))]:
         parts["disturbances"] = disturbances
     return parts
 
@@ -249,6 +267,7 @@ def _need_bytes(plan: Plan, trace_bytes: int) -> int:
     ) + _backlog_bytes(plan)
     routers = sum(runs_frr(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
+    processes += programs_memory_bytes(plan)
     return _BASE_MEMORY_BYTES + processes + queues + sockets + _replay_bytes(plan, trace_bytes)
 
 

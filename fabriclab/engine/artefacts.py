@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fabriclab.engine.packed import Packed, UnusableError, packed_machine, routing_rootfs
@@ -37,6 +37,8 @@ class Artefacts:
     kernel: Path
     rootfs: Path
     tools: Path
+    layers: Mapping[tuple[str, ...], Path] = field(default_factory=dict)
+    """Layers over the root file system (`fabriclab.engine.layers`), by the Debian packages that were asked for."""
 
     def hashes(self) -> dict[str, str]:
         """Return the hash of what each artefact was made from, by its name."""
@@ -44,12 +46,17 @@ class Artefacts:
 
     def packages(self) -> list[str]:
         """Return the root file system's packages as `name_version_architecture`; empty when it does not say."""
-        listing = self.rootfs.parent / "packages"
-        return listing.read_text().split() if listing.is_file() else []
+        return listed_packages(self.rootfs.parent)
 
     def have_routing(self) -> bool:
         """Return whether the root file system has FRR, and so can run labs with routing daemons."""
         return any(package.startswith("frr_") for package in self.packages())
+
+
+def listed_packages(directory: Path) -> list[str]:
+    """Return the packages that lie in an artefact's directory as its file `packages` says, empty without one."""
+    listing = directory / "packages"
+    return listing.read_text().split() if listing.is_file() else []
 
 
 _Answer = subprocess.CompletedProcess[str]
@@ -113,7 +120,8 @@ def find_artefacts(build: Path = BUILD) -> Artefacts:
         raise EngineError(
             f"not built yet: the machine's {' and '.join(missing)}; {how_to_build()} (`fabriclab doctor` tells more)"
         )
-    return Artefacts(**{name: path for name, path in paths.items() if path is not None})
+    kernel, rootfs, tools = (path for name in NAMES if (path := paths[name]) is not None)
+    return Artefacts(kernel, rootfs, tools)
 
 
 def with_routing(artefacts: Artefacts) -> Artefacts:

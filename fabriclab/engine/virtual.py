@@ -31,6 +31,8 @@ class Machine:
     """The host's CPU that it is bound to; None: all."""
     stall_s: float = 120.0
     """Wall time without any event after which it counts as hung."""
+    layers: Mapping[str, Path] = field(default_factory=dict)
+    """The root directory of each layer that the job names, by that name."""
     own: Mapping[str, str] = field(default_factory=dict)
     """The user's own algorithms: the file of each module, by the module's name."""
     live: socket.socket | None = None
@@ -45,6 +47,7 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
     tools = boot_path(machine.artefacts.tools, private, "tools")
     rootfs = boot_path(machine.artefacts.rootfs, private, "rootfs")
     directory = boot_path(machine.directory.resolve(), private, "run")
+    layers = {name: boot_path(path, private, f"layer-{name}") for name, path in machine.layers.items()}
     # It dies with the thread that started it, even if its guard dies at the same moment.
     prefix = ["setpriv", "--pdeathsig", "KILL"]
     # Without address randomisation: 6.12 sizes its memory by where the host put it.
@@ -57,8 +60,11 @@ def machine_argv(machine: Machine, private: Path) -> list[str]:
         f"mem={machine.memory_bytes >> 20}M",
         *("root=/dev/root", "rootfstype=hostfs", f"rootflags={tools}", "ro", "init=/init"),
         *("time-travel=inf-cpu", "time-travel-start=1700000000", f"fabriclab.seed={machine.seed}"),
-        f"hostfs.allow=ro:{tools},ro:{rootfs},rw:{directory}",
+        ",".join(
+            [f"hostfs.allow=ro:{tools},ro:{rootfs}", *(f"ro:{path}" for path in layers.values()), f"rw:{directory}"]
+        ),
         *(f"fabriclab_rootfs={rootfs}", f"fabriclab_job={directory}"),
+        *([f"fabriclab_layers={','.join(f'{name}:{path}' for name, path in layers.items())}"] if layers else []),
         *("con=null", "con0=null,fd:1", f"uml_dir={private}/", "quiet"),
         *([] if machine.live is None else [f"fabriclab.live={machine.live.fileno()}"]),
     ]

@@ -23,7 +23,7 @@ from fabriclab.results import Results, ResultsError, Sweep
 TableFormat = Literal["csv", "parquet", "json"]
 TABLES = (
     *("flows", "queues", "tcp", "interfaces", "switch_ports", "switch_queues", "priority_groups", "pools"),
-    *("congestion_events", "summary"),
+    *("congestion_events", "programs", "summary"),
 )
 PACKAGE = "datapackage.json"
 _ENDINGS = {"csv": "csv", "parquet": "parquet", "json": "jsonl"}
@@ -36,7 +36,9 @@ _UNITS = {
 _WORDS = {
     "flow": "number of the flow in the trace",
     "class": "class of the flow: the name of its traffic",
-    "status": "how the flow ended: complete, stopped, unstarted, lost, or failed with its reason",
+    "status": "how the flow ended: complete, stopped, unstarted, lost, or failed with its reason; of a program: exit N "
+    "or signal N",
+    "ended_by": "why a program ended: itself, until (its time), signal (the run was over), power (its node went down)",
     "bytes": "bytes; of a queue: what stands in it",
     "alpha": "DCTCP's estimate of the marked share, 0 to 1",
     "slowdown": "completion time over that on an idle path",

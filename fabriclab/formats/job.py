@@ -27,6 +27,8 @@ class JobNodeWithNics(TypedDict, total=False):
     nics: list[JobNic]
     environment: dict[str, str]
     """Of all its programs."""
+    layers: list[str]
+    """Layers over its root file system, by the names that the engine gives them, the first on top."""
 
 
 class JobNode(JobNodeWithNics):

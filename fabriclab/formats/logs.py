@@ -19,6 +19,8 @@ FLOW_LOG = Table(
 """A row for each end of a flow, `side` src or dst: `raw/flows/HOST.csv`, by `traffic/replay`."""
 EXEC_LOG = Table("exec", 1, {**integers("start_ns", "end_ns"), **texts("ended_by", "status")})
 """When a program of its own time ran, before what it wrote: `raw/iperf3/FLOW-SIDE.log`, by `replay exec`."""
+PROGRAM_LOG = Table("program", 1, {**integers("start_ns", "end_ns"), **texts("ended_by", "status")})
+"""When a program of the lab's own ran, and how it ended: `raw/programs/NAME.csv`, by `replay program`."""
 QUEUES = Table(
     "queues",
     1,

@@ -154,6 +154,14 @@ JOBS = (
         "largest",
         better="less",
     ),
+    Metric(
+        "program_ns",
+        "Program's time",
+        "time from the start of a program of the lab's own to its end; null of one that did not run to it",
+        _CLASS,
+        "largest",
+        better="less",
+    ),
 )
 QUEUES = (
     Metric("queue_mean_bytes", "Queue, mean over time", f"mean {_OF_QUEUE}", _PORT, "largest", better="less"),

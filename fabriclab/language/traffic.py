@@ -10,6 +10,15 @@ from fabriclab.lab.reading.dscp import LARGEST_DSCP
 from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.traffic.bounds import LARGEST_FLOW_BYTES, LONGEST_NS, MOST_REPEATS
 from fabriclab.lab.traffic.carrier import CONNECTIONS, TRANSPORTS
+from fabriclab.lab.traffic.command import (
+    AFTER,
+    LARGEST_STATUS,
+    MOST_MEMORY_BYTES,
+    OUTPUT,
+    PACKAGE,
+    SMALLEST_MEMORY_BYTES,
+    VARIABLE,
+)
 from fabriclab.lab.traffic.pairs import PATTERNS
 from fabriclab.lab.traffic.process import LARGEST_LOAD_PPM, PROCESSES, SMALLEST_LOAD_PPM
 from fabriclab.lab.traffic.read import keys_of_kinds
@@ -21,6 +30,7 @@ from fabriclab.language.switches import dscp_names
 from fabriclab.language.values import (
     Either,
     Flag,
+    Items,
     Number,
     Percent,
     Quantity,
@@ -181,6 +191,55 @@ _EVERY: tuple[Key, ...] = (
         examples=("mine.csv",),
         required=True,
     ),
+    Key("node", Text("a node's name"), "The host or switch that it runs on.", examples=("h1",), required=True),
+    Key(
+        "argv",
+        Either((Items(Text("a word"), "a list of words"), Text("a text that is divided as a shell would"))),
+        "The program and its arguments. Nodes know each other by their names.",
+        examples=(("redis-benchmark", "-h", "h1"),),
+        required=True,
+    ),
+    Key(
+        "packages",
+        Several(Text("a package", PACKAGE), "the names of Debian packages"),
+        "What the programs need that the root file system has not, with all that these packages depend on.",
+        words("none"),
+        (("redis-server", "redis-tools"),),
+    ),
+    Key(
+        "after",
+        Several(Text("a program", AFTER), "a list of `NAME` and `NAME:PORT`"),
+        "What it waits for: that another program has ended as it should, or that its node listens on a TCP port.",
+        words("nothing"),
+        (("server:6379",),),
+    ),
+    Key(
+        "serves",
+        Flag(),
+        "With `true` nobody waits for its end: it gets SIGTERM when all other traffic is complete.",
+        plain(False),
+    ),
+    Key("status", Number(0, LARGEST_STATUS), "The exit status that means success.", plain(0)),
+    Key(
+        "environment",
+        Named(Text("any text"), "a mapping of variables", VARIABLE),
+        "Variables beside `PATH`, `HOME`, `FABRICLAB_NODE` and `FABRICLAB_EPOCH_NS`.",
+        words("no more"),
+    ),
+    Key(
+        "output",
+        Text("a file's name", OUTPUT),
+        "A file of the run's directory `output` for what it writes to its standard output.",
+        words("its log, `logs/NAME@NODE.log`, which has its errors too"),
+        ("result.csv",),
+    ),
+    Key(
+        "memory",
+        Quantity(SIZE, SMALLEST_MEMORY_BYTES, MOST_MEMORY_BYTES),
+        "How much memory the machine has for it.",
+        constant("PROGRAM_MEMORY_BYTES"),
+        ("500 MB",),
+    ),
 )
 _BY_NAME: Mapping[str, Key] = {key.name: key for key in _EVERY}
 
@@ -250,6 +309,15 @@ _OF_KIND: Mapping[str, tuple[Key, ...]] = {
     ),
     "trace": (),
     "iperf3": (),
+    "program": (
+        _changed("start", about="When it starts at the earliest, in virtual time.", examples=("10 ms",)),
+        _changed(
+            "stop",
+            required=False,
+            default=words("when it ends by itself, or with the run"),
+            about="When it gets SIGTERM, and a second later SIGKILL; that it ends so is no failure.",
+        ),
+    ),
 }
 _ONE_OF = {"arrivals": (("interval",), ("load",))}
 ABOUT: Mapping[str, str] = {
@@ -260,6 +328,7 @@ ABOUT: Mapping[str, str] = {
     "query": "Partition and aggregate: an aggregator asks many workers and waits for them all.",
     "shuffle": "The network phases of a MapReduce job: its input, its shuffle, its output.",
     "iperf3": "Flows that iperf3 sends, one from each sender.",
+    "program": "A program of your own on a node, a server or a client.",
     "trace": "Flows of a file of your own.",
 }
 

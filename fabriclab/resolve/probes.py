@@ -27,7 +27,8 @@ def resolve_probes(
     if switch_ports is None and written.switch_interval_ns is not None:
         switch_ports = shared_ports(topology, experiment.shared_switches)
     last_hops = last_hop_ports(nodes, traffic) if written.is_default else ()
-    enabled = {each.name for each in experiment.traffic}
+    # What programs send has no flows of the plan's, by which the sampler knows connections.
+    enabled = {each.name for each in experiment.traffic if not each.program_nodes()}
     tcp_classes = tuple(name for name in written.tcp_traffic if name in enabled)
     return Probes(
         queue_interval_ns=_interval_ns(len(last_hops)) if last_hops else written.queue_interval_ns,

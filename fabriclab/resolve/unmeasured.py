@@ -131,6 +131,8 @@ class Sights:
         pieces = [
             each for each in self.plan.traffic if not place or each.name == place or isinstance(each, TraceTraffic)
         ]
+        if name == "program_ns":
+            return "" if any(each.program_nodes() for each in pieces) else "there is no program"
         if name == "job_ns":
             return "" if any(each.is_job for each in pieces) else "there is no shuffle"
         if name.startswith("coflow_"):

@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from fabriclab.files import read_text, reason, write_text
-from fabriclab.formats.logs import FLOW_LOG, INTERFACES, QUEUES, TCP
+from fabriclab.formats.logs import FLOW_LOG, INTERFACES, PROGRAM_LOG, QUEUES, TCP
 from fabriclab.formats.manifest import Manifest, parse_manifest
 from fabriclab.formats.plan import PLAN_FORMAT, Plan, parse_plan_json
 from fabriclab.formats.run_directory import (
@@ -21,6 +21,7 @@ from fabriclab.formats.run_directory import (
     MANIFEST,
     PCAP,
     PLAN,
+    PROGRAM_LOGS,
     RAW,
     RUN_FORMAT,
     SUMMARY,
@@ -34,6 +35,7 @@ from fabriclab.results.captures import write_captures
 from fabriclab.results.csv_logs import WHOLE_SUFFIX, ResultsError, first_bad_row, scan_csv
 from fabriclab.results.flows import join_flows, read_trace, scan_flow_logs
 from fabriclab.results.parquet import write_frame, write_rows
+from fabriclab.results.programs import PROGRAMS, has_programs, program_metrics, read_programs
 from fabriclab.results.routing import routing_metrics
 from fabriclab.results.summary import Measured, summarize
 
@@ -69,7 +71,10 @@ def ingest_run(run_dir: Path, *, keep_raw: bool = False) -> None:
             for name, table in _SERIES.items():
                 notes += _write_series(run_dir, name, table, expected=_is_sampled(plan, name))
             notes += write_captures(run_dir, plan)
+            notes += _write_programs(run_dir, plan)
         metrics = summarize(Measured.open(run_dir), plan, manifest) | routing_metrics(run_dir)
+        programs = pl.read_parquet(run_dir / f"{PROGRAMS}.parquet") if has_programs(plan) else None
+        metrics |= program_metrics(programs, plan)
         text = json.dumps({"format": SUMMARY_FORMAT, "notes": notes, "metrics": metrics}, indent=2)
         write_text(run_dir / SUMMARY, text + "\n")
     if raw.is_dir() and not keep_raw:
@@ -94,7 +99,7 @@ def _all_or_none(run_dir: Path) -> Iterator[None]:
         yield
     except BaseException:
         if raw.is_dir() and not (run_dir / SUMMARY).exists():
-            for name in ("flows", *_SERIES):
+            for name in ("flows", PROGRAMS, *_SERIES):
                 with suppress(OSError):
                     (run_dir / f"{name}.parquet").unlink(missing_ok=True)
             shutil.rmtree(run_dir / PCAP, ignore_errors=True)
@@ -169,6 +174,15 @@ def _write_flows(run_dir: Path, plan: Plan) -> list[str]:
     return [*trace.notes, *log.notes]
 
 
+def _write_programs(run_dir: Path, plan: Plan) -> list[str]:
+    """Write the table of the lab's own programs; a plan without any has none."""
+    if not has_programs(plan):
+        return []
+    programs, notes = _reading(lambda: read_programs(run_dir, plan), run_dir)
+    write_rows(programs, run_dir / f"{PROGRAMS}.parquet")
+    return notes
+
+
 def _write_series(run_dir: Path, name: str, table: Table, *, expected: bool) -> list[str]:
     """Turn one probe's CSV into Parquet; returns notes. A probe that the plan does not have leaves no file."""
     source = run_dir / RAW / f"{name}.csv"
@@ -191,6 +205,7 @@ def _explain(run_dir: Path) -> str | None:
     """Return the first thing that is wrong in the raw files."""
     candidates = [(run_dir / TRACE_FILE, TRACE)]
     candidates += [(path, FLOW_LOG) for path in sorted((run_dir / FLOW_LOGS).glob("*.csv"))]
+    candidates += [(path, PROGRAM_LOG) for path in sorted((run_dir / PROGRAM_LOGS).glob("*.csv"))]
     candidates += [(run_dir / RAW / f"{name}.csv", table) for name, table in _SERIES.items()]
     for path, table in candidates:
         message = first_bad_row(path, table, str(path.relative_to(run_dir))) if path.exists() else None

@@ -16,6 +16,7 @@ from fabriclab.compile import (
     compile_node,
     compile_sampler,
     compiled_flows,
+    program_nodes,
     stall_ns,
     trace_text,
 )
@@ -65,13 +66,14 @@ def write_inputs(
         write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})
     write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan, live=live is not None))
     # Where addresses are the nodes' own matter, so are names.
-    named = live is not None and plan.configured is None
-    names = {NAMES_FILE: compile_names(plan)} if named else {}
+    named = {NAMES_FILE: compile_names(plan)} if plan.configured is None else {}
+    speaking = program_nodes(plan)
     for node in plan.nodes:
         files = directory / "nodes" / node.name
         files.mkdir(exist_ok=True)
         # In containers that stay up links go up and down, which takes no qdisc of its own.
         compiled = compile_node(node, plan, stock=stock, live=live is not None and not stock)
+        names = named if live is not None or node.name in speaking else {}
         for name, text in {**names, **compiled.by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)

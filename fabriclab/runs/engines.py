@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from fabriclab.compile import compile_node, machine_memory_bytes, shortfalls
+from fabriclab.compile import LAYER_OF_PACKAGES, compile_node, machine_memory_bytes, needed_packages, shortfalls
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, Stay, run_containers
 from fabriclab.engine.containers.preflight import check_host
@@ -60,6 +60,11 @@ def check_engine(made_from: MadeFrom, plans: Sequence[Plan]) -> None:
                 f"{', '.join(own)}: an algorithm of your own is compiled into the virtual machine's kernel; "
                 "containers run the host's"
             )
+        if programs := sorted({one.name for plan in plans for one in plan.traffic if one.program_nodes()}):
+            raise EngineError(
+                f"traffic.{programs[0]}: programs of a lab's own run in the virtual machine only; in containers "
+                "`docker exec` starts what their image has"
+            )
         files = [compile_node(node, plan, stock=True) for plan in plans for node in plan.nodes]
         check_host(
             read_containers(made_from.topology),
@@ -74,6 +79,12 @@ def keep_modules(plan: Plan, made_from: MadeFrom, lab_directory: Path, directory
     if isinstance(made_from, Artefacts):
         for name, module in compile_modules(made_from, plan.algorithms, lab_directory).items():
             shutil.copyfile(module, directory / MODULES / f"{name}.ko")
+
+
+def layers_of(plan: Plan, artefacts: Artefacts) -> dict[str, Path]:
+    """Return the root directories of the layers that a plan's job names, by the names there."""
+    packages = needed_packages(plan)
+    return {LAYER_OF_PACKAGES: artefacts.layers[packages] / "root"} if packages else {}
 
 
 def execute(
@@ -96,5 +107,6 @@ def execute(
     with claim_cpu() as cpu:
         end = live if isinstance(live, socket.socket) else None
         own = {algorithm.module: algorithm.file for algorithm in plan.algorithms}
-        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, own, end)
+        layers = layers_of(plan, made_from)
+        machine = Machine(made_from, directory, plan.seed, memory_bytes, cpu, stall_s, layers, own, end)
         return run_machine(machine, on_event, interrupt)

@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from fabriclab.engine.artefacts import Artefacts, listed_packages
 from fabriclab.engine.host import describe_host, fabriclab_version, git_revision
 from fabriclab.formats.manifest import Manifest
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.run_directory import MANIFEST
-from fabriclab.runs.engines import MadeFrom, engine_name
+from fabriclab.runs.engines import MadeFrom, engine_name, layers_of
 
 # Not hashed: it holds the hashes; it can be written anew from the rest.
 _NOT_HASHED = (MANIFEST, "report.html")
@@ -32,14 +33,28 @@ def new_manifest(plan: Plan, artefacts: MadeFrom, command: Sequence[str], report
             "git": git_revision(),
             "kernel": None,
             "packages": artefacts.packages(),
+            **_layer_versions(plan, artefacts),
         },
-        artefacts=artefacts.hashes(),
+        artefacts={**artefacts.hashes(), **_layer_hashes(plan, artefacts)},
         command=list(command),
         started=utc_now(),
         host=describe_host(),
         report=dict(report),
         plan=plan.model_dump(mode="json"),
     )
+
+
+def _layers(plan: Plan, artefacts: MadeFrom) -> dict[str, Path]:
+    return layers_of(plan, artefacts) if isinstance(artefacts, Artefacts) else {}
+
+
+def _layer_hashes(plan: Plan, artefacts: MadeFrom) -> dict[str, str]:
+    return {f"layer-{name}": root.parent.name for name, root in _layers(plan, artefacts).items()}
+
+
+def _layer_versions(plan: Plan, artefacts: MadeFrom) -> dict[str, list[str]]:
+    layers = _layers(plan, artefacts)
+    return {f"layer-{name}": listed_packages(root.parent) for name, root in layers.items()}
 
 
 def utc_now() -> str:

@@ -13,13 +13,14 @@ BLIND_SPOTS: Mapping[str, str] = {
         probe-switches-interval query-fan-out-too-large query-request-too-small routing-bfd
         routing-hold-part-of-a-second routing-timers rto-min shuffle-partitions-too-small shuffle-replicas
         size-below-four-bytes size-range-backwards size-range-too-small stop-before-last-start
-        stop-before-start switch-alpha-no-power switch-cell switch-group-xon switch-phantom
+        program-serves stop-before-start switch-alpha-no-power switch-cell switch-group-xon switch-phantom
         switch-pir-below-cir switch-pools-too-many switch-scale-zero switch-wred-everything
         switch-wred-max-below-min threshold-above-buffer-of-one-switch threshold-at-buffer too-many-flows
         variant-that-cannot-run
     """,
     "it does not know the names that the topology, other sections and files have": """
         check-where event-unknown-node event-unknown-port group-in-hosts group-rack group-unknown matrix-axis
+        program-after
         matrix-variant pairs-hot-spot-no-receiver pause-storm-host probe-pcap-ports
         probe-switches-port size-distribution-file-missing size-distribution-outside size-distribution-unknown
         switch-as-receiver
@@ -32,6 +33,7 @@ BLIND_SPOTS: Mapping[str, str] = {
         arrivals-bursty-without-burst arrivals-jitter-of-fixed dctcp-without-ecn
         event-action-and-change flows-without-interval group-host-twice group-of-the-receiver group-rest
         kept-connections-over-mptcp long-receiver-and-receivers matrix-seed-twice matrix-value-that-cannot-run
+        program-all-serve program-circle
         matrix-value-twice missing-buffer pairs-hot-share-of-random pairs-hot-spot-everybody
         pairs-hot-spot-missing pairs-only-receiver pairs-out-of-rack pause-storm-without-pfc query-asks-itself
         receiver-among-senders rounds-that-push senders-twice shuffle-on-one-host shuffle-source-is-the-mapper

@@ -9,6 +9,7 @@ from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.traffic import (
     Arrivals,
     ArrivalsTraffic,
+    Awaited,
     Carrier,
     DistributedSize,
     FixedSize,
@@ -16,6 +17,7 @@ from fabriclab.formats.plan.traffic import (
     Iperf3Traffic,
     LongTraffic,
     Pairs,
+    ProgramTraffic,
     QueryTraffic,
     RoundsTraffic,
     ShuffleTraffic,
@@ -121,6 +123,15 @@ KINDS: dict[str, Traffic] = {
         parallel_copies=2,
         replicas=3,
         start_ns=7,
+    ),
+    "program": ProgramTraffic(
+        name="redis-requests",
+        node="h2",
+        argv=("redis-benchmark", "-h", "h1"),
+        start_ns=MS,
+        after=(Awaited(program="redis", port=6379),),
+        packages=("redis-tools",),
+        memory_bytes=2**26,
     ),
     "iperf3": Iperf3Traffic(name="elephants", senders=HOSTS[:2], receiver="h6", start_ns=MS, stop_ns=1000 * MS),
 }

@@ -171,6 +171,23 @@ def incast_run(
     return write_run(run_dir, plan, files, report=report, virtual_s=now / 1e9, **manifest)
 
 
+def program_run(run_dir: Path, row: str = "1000000,11000000,itself,exit 0") -> Path:
+    """A run of a server and its client, whose record is `row`."""
+    common = {"kind": "program", "memory_bytes": 1 << 20, "start_ns": 0}
+    traffic = [
+        {"name": "server", "node": "h1", "argv": ["server"], "serves": True, **common},
+        {"name": "client", "node": "h2", "argv": ["client"], "after": [{"program": "server", "port": 80}], **common},
+    ]
+    plan = plan_of(2, "cubic", 64_000, traffic, "client", lab="programs", title="A server and its client")
+    head = "# fabriclab-program-1\nstart_ns,end_ns,ended_by,status\n"
+    files = {
+        "traffic/trace.csv": TRACE_HEADER,
+        "raw/programs/server.csv": f"{head}0,101000000,signal,exit 0\n",
+        "raw/programs/client.csv": f"{head}{row}\n",
+    }
+    return write_run(run_dir, plan, files)
+
+
 def _incast_queue(
     rows: list[str],
     port: str,

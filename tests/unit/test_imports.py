@@ -44,6 +44,7 @@ ALLOWED: dict[str, set[str]] = {
     "bundles": {"engine"},
     "engine.containers": {"engine", "vendors"},
     "runs": {"engine", "compile"},
+    "cluster": {"runs", "engine"},
     "results": set(),
     "report.measured": {"results"},
     "report.drawing": {"report.measured", "results"},
@@ -85,8 +86,8 @@ ALLOWED: dict[str, set[str]] = {
         *("api", "cli.arguments", "cli.host", "cli.text", "engine", "resolve", "lab"),
     },
     "api": {
-        *("validation", "comparison", "report", "results", "runs", "engine", "compile", "workload", "resolve", "lab"),
-        *("importers", "topologies", "foreign", "picture", "vendors", "language", "exchange"),
+        *("validation", "comparison", "report", "results", "cluster", "runs", "engine", "compile", "workload"),
+        *("resolve", "lab", "importers", "topologies", "foreign", "picture", "vendors", "language", "exchange"),
     },
     "teaching": {"api", "report"},
     "live": {"api", "runs", "engine", "compile", "resolve", "lab"},

@@ -51,6 +51,7 @@ TRAFFIC: dict[str, Record] = {
         "start_ns": 0,
         "stop_ns": 1,
     },
+    "program": {"node": "h1", "argv": ["true"], "start_ns": 0, "memory_bytes": 1 << 20},
     "query": {
         **{"aggregators": ["h1"], "workers": ["h2"], "fan_out": 1, "request_bytes": 100, "start_ns": 0, "stop_ns": 1},
         **{"response": {"kind": "fixed", "size_bytes": 1000}, "arrivals": ARRIVALS, "connection": "kept"},

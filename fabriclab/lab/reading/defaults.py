@@ -109,6 +109,7 @@ PARALLEL_COPIES = 5
 """Hadoop: mapreduce.reduce.shuffle.parallelcopies."""
 REPLICAS = 1
 """What TeraSort writes; HDFS itself has dfs.replication 3."""
+PROGRAM_MEMORY_BYTES = 64 * 2**20
 
 PROTOCOL = "static"
 MAX_PATHS = 64

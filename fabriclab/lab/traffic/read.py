@@ -10,6 +10,7 @@ from fabriclab.lab.reading.document import MappingValue, Value
 from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import Section, value_or
 from fabriclab.lab.traffic.bounds import MOST_FLOWS
+from fabriclab.lab.traffic.command import check_programs
 from fabriclab.lab.traffic.scope import Scope
 from fabriclab.traffic import KINDS, load
 
@@ -53,6 +54,8 @@ def read_traffic(root: Section, scope: Scope, *, is_optional: bool = False) -> t
             every.append(traffic)
     if not every and len(root.problems) == before:
         root.complain("traffic", "none of it is enabled; leave one piece at least")
+    if len(root.problems) == before:
+        check_programs(every, section)
     _check_number(every, section)
     return tuple(every)
 

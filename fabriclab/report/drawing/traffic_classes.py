@@ -62,6 +62,8 @@ def headline_metric(runs: Sequence[Results]) -> str:
     """Return the metric that tells most of runs: the mean completion time where flows come by
     themselves, else the goodput."""
     kinds = {traffic.kind for run in runs[:1] for traffic in run.plan.traffic}
+    if kinds == {"program"}:
+        return "program_ns"
     if not kinds & _OPEN_LOOP:
         return "goodput_bps"
     classes = timed_classes(runs[:1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fabriclab.formats.plan.traffic import ProgramTraffic
 from fabriclab.report.measured.quantities import format_metric
 from fabriclab.results import Results
 from fabriclab.results.queue_metrics import PORT_COUNTS, PORT_LARGEST, PORT_LENGTHS, PortShare, most_of_ports
@@ -39,8 +40,8 @@ def scope_text(results: Results, metric: str) -> str:
         return _without_incomplete(results)
     if metric == "srtt_mean_us":
         return _of_sampled_traffic(results)
-    if metric == "job_ns":
-        return _slowest_job(results)
+    if metric in ("job_ns", "program_ns"):
+        return _slowest(results, metric)
     return _first_change(results) if metric == "reconvergence_ns" else ""
 
 
@@ -88,9 +89,11 @@ def _of_sampled_traffic(results: Results) -> str:
     return f"of {', '.join(sampled)}" if sampled and set(sampled) < every else ""
 
 
-def _slowest_job(results: Results) -> str:
-    jobs = _own(results, "job_ns")
-    return f"{max(jobs, key=lambda name: jobs[name] or 0)}, the slowest of {len(jobs)}" if len(jobs) > 1 else ""
+def _slowest(results: Results, metric: str) -> str:
+    """Return which of several jobs, or programs that end, took longest."""
+    serving = {each.name for each in results.plan.traffic if isinstance(each, ProgramTraffic) and each.serves}
+    times = {name: value for name, value in _own(results, metric).items() if name not in serving}
+    return f"{max(times, key=lambda name: times[name] or 0)}, the slowest of {len(times)}" if len(times) > 1 else ""
 
 
 def _first_change(results: Results) -> str:

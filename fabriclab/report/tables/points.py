@@ -17,7 +17,7 @@ from fabriclab.results.queue_metrics import PORT_LENGTHS
 from fabriclab.results.switch_metrics import PORT_METRICS, QUEUE_METRICS
 
 KEY_METRICS = (
-    *("goodput_bps", "job_ns", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes"),
+    *("goodput_bps", "job_ns", "program_ns", "fct_median_ns", "fct_p99_ns", "queue_mean_bytes", "queue_max_bytes"),
     *("drops", "pool_max_bytes", "queue_drops", "storm_drops", "pauses_sent", "ingress_discards", "ecn_marks"),
     *("stalls", "reconvergence_ns", "srtt_mean_us"),
 )
@@ -30,6 +30,7 @@ COLUMNS = (
     ("fct_median_ns", "FCT median"),
     ("fct_p99_ns", "FCT p99"),
     ("job_ns", "Job"),
+    ("program_ns", "Program"),
     ("queue_mean_bytes", "Queue mean"),
     ("queue_max_bytes", "Queue max"),
     ("drops", "Drops"),
@@ -138,8 +139,9 @@ def key_figures(results: Results) -> list[tuple[str, str, str]]:
         value = summary.get(name)
         if value is not None and (value or name not in _ONLY_WHERE_ANY):
             figures.append((metric_title(name), format_metric(name, value), _context(results, name, float(value))))
-    flows = f"{format_metric('flows', summary.get('flows_complete'))} of {format_metric('flows', summary.get('flows'))}"
-    figures.insert(1, ("Flows complete", flows, ""))
+    if summary.get("flows") != 0:
+        complete, every = (format_metric("flows", summary.get(name)) for name in ("flows_complete", "flows"))
+        figures.insert(1, ("Flows complete", f"{complete} of {every}", ""))
     return figures[:MOST_KEY_FIGURES]
 
 

@@ -9,12 +9,15 @@ mod exec;
 mod flows;
 mod head;
 mod hosts;
+mod listening;
 mod log;
+mod meeting;
 mod mptcp;
 mod network;
 mod pause_storm;
 mod player;
 mod problems;
+mod program;
 mod receiver;
 mod rendezvous;
 mod schedule;
@@ -40,6 +43,7 @@ use network::{Local, Network};
 use pause_storm::PauseStormArgs;
 use player::Player;
 use problems::Problems;
+use program::ProgramArgs;
 use rendezvous::Rendezvous;
 use trace::Trace;
 
@@ -76,6 +80,8 @@ enum Command {
     Check(Inputs),
     /// Runs a program from one time after the epoch to another, and logs when that was and what it wrote
     Exec(ExecArgs),
+    /// Runs a program of a lab's own when what it waits for is there, fails where it does, and logs when it ran
+    Program(ProgramArgs),
     /// Sends pause frames of priority flow control from one time after the epoch to another, as a broken NIC does
     PauseStorm(PauseStormArgs),
 }
@@ -131,6 +137,9 @@ fn main() -> ExitCode {
         (Some(Command::Check(inputs)), _) => check(&inputs),
         (Some(Command::Exec(arguments)), _) => {
             read_epoch().and_then(|epoch_ns| exec::exec(&arguments, epoch_ns))
+        }
+        (Some(Command::Program(arguments)), _) => {
+            read_epoch().and_then(|epoch_ns| program::program(&arguments, epoch_ns))
         }
         (Some(Command::PauseStorm(arguments)), _) => {
             read_epoch().and_then(|epoch_ns| pause_storm::pause_storm(&arguments, epoch_ns))

@@ -2,7 +2,7 @@
 //! here.
 
 use std::io::{self, IoSliceMut};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::AtomicU8;
@@ -278,6 +278,15 @@ pub fn raise_descriptor_limit() -> io::Result<u64> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
     Ok(hard)
+}
+
+/// A descriptor that becomes readable when a child of this process has ended (pidfd_open(2)).
+pub fn process_descriptor(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes two integers.
+    let opened = unsafe { libc::syscall(libc::SYS_pidfd_open, pid as libc::pid_t, 0) };
+    let fd = Errno::result(opened)? as RawFd;
+    // SAFETY: the descriptor is new, and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Has a program take signals as programs do: it inherits which are blocked (ours are: `wakeups::termination_signals`)

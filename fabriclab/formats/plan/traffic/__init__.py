@@ -14,6 +14,7 @@ from fabriclab.formats.plan.traffic.iperf3 import Iperf3Traffic
 from fabriclab.formats.plan.traffic.long import LongTraffic
 from fabriclab.formats.plan.traffic.pairs import Pairs, Pattern
 from fabriclab.formats.plan.traffic.process import Arrivals, Process
+from fabriclab.formats.plan.traffic.program import Awaited, ProgramTraffic
 from fabriclab.formats.plan.traffic.query import QueryTraffic
 from fabriclab.formats.plan.traffic.record import Carried, Carrier, Connection, Direction, Mode, TrafficRecord
 from fabriclab.formats.plan.traffic.rounds import RoundsTraffic
@@ -29,6 +30,7 @@ Traffic = (
     | QueryTraffic
     | ShuffleTraffic
     | Iperf3Traffic
+    | ProgramTraffic
     | TraceTraffic
 )
 Sent = RoundsTraffic | LongTraffic | FlowsTraffic | Iperf3Traffic
@@ -40,6 +42,7 @@ __all__ = [
     "KINDS",
     "Arrivals",
     "ArrivalsTraffic",
+    "Awaited",
     "Carried",
     "Carrier",
     "Connection",
@@ -53,6 +56,7 @@ __all__ = [
     "Pairs",
     "Pattern",
     "Process",
+    "ProgramTraffic",
     "QueryTraffic",
     "RoundsTraffic",
     "Sent",

@@ -110,6 +110,14 @@ class TrafficRecord(Record):
         """Whether its flows have a deadline."""
         return getattr(self, "deadline_ns", None) is not None
 
+    def program_nodes(self) -> frozenset[str]:
+        """Return the nodes on which it runs programs other than ours."""
+        return frozenset()
+
+    def needed_packages(self) -> frozenset[str]:
+        """Return the Debian packages, beside those of the root file system, that those nodes need."""
+        return frozenset()
+
     def long_flows(self) -> Counter[str]:
         """Return how many long flows our replay sends of each host: all may run at once."""
         return Counter()

@@ -65,6 +65,9 @@ pub struct Node {
     /// What every program of the node finds in its environment.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// Layers over its root file system, by their names on the kernel's command line, the first on top.
+    #[serde(default)]
+    pub layers: Vec<String>,
     /// Interfaces that are NICs with offloads; all others have none.
     #[serde(default)]
     pub nics: Vec<Nic>,

@@ -26,6 +26,21 @@ fn a_good_job_is_read() {
 }
 
 #[test]
+fn layers_are_file_names() {
+    let layers =
+        |text: &str| GOOD.replace(r#""files": "nodes/h1""#, &format!(r#""layers": {text}"#));
+    let job = parse(&layers(r#"["debian", "hadoop"]"#)).expect("good");
+    assert_eq!(job.nodes[0].layers, ["debian", "hadoop"]);
+    assert!(job.nodes[1].layers.is_empty());
+    let refused = parse(&layers(r#"["../x"]"#)).expect_err("must be refused");
+    assert!(
+        refused.message.contains("layer \"../x\" is no file name"),
+        "{}",
+        refused.message
+    );
+}
+
+#[test]
 fn disturbances_are_programs_like_all_others() {
     let storm = |name: &str, node: &str| {
         with(&format!(

@@ -45,7 +45,7 @@ impl Lab {
             .map(|node| {
                 let variables = node.environment.iter();
                 let variables = variables.map(|(name, value)| format!("{name}={value}"));
-                Node::create(&node.name, variables.collect())
+                Node::create(&node.name, &node.layers, variables.collect())
             })
             .collect::<Result<Vec<_>>>()?;
         let indices = job

@@ -10,7 +10,7 @@ use nix::unistd::sync;
 
 use crate::events::{self, Phase, Status};
 use crate::failure::{Context, Failure, Result};
-use crate::mounts::HostDirectories;
+use crate::mounts::{HostDirectories, HostLayer};
 
 /// The usual soft limit. Not more: FRR closes every descriptor up to it, one call each, which took seconds with 65,536.
 pub const OPEN_FILES: usize = 1024;
@@ -26,13 +26,34 @@ pub fn report_panics() {
     }));
 }
 
-/// What the command line says of the host: `fabriclab_rootfs=` and `fabriclab_job=`. Needs /proc.
+/// What the command line says of the host: `fabriclab_rootfs=`, `fabriclab_job=`, and where a lab brings programs along
+/// `fabriclab_layers=NAME:PATH,...`. Needs /proc.
 pub fn host_directories() -> Result<HostDirectories> {
     let line = fs::read_to_string("/proc/cmdline").context(|| "read /proc/cmdline".to_owned())?;
     Ok(HostDirectories {
         rootfs: parameter(&line, "fabriclab_rootfs")?,
         job: parameter(&line, "fabriclab_job")?,
+        layers: layers(&line)?,
     })
+}
+
+fn layers(line: &str) -> Result<Vec<HostLayer>> {
+    let Some(value) = line
+        .split_whitespace()
+        .find_map(|word| word.strip_prefix("fabriclab_layers="))
+    else {
+        return Ok(Vec::new());
+    };
+    let layer = |written: &str| match written.split_once(':') {
+        Some((name, path)) if !name.is_empty() && path.starts_with('/') => Ok(HostLayer {
+            name: name.to_owned(),
+            path: path.to_owned(),
+        }),
+        _ => Err(Failure::new(format!(
+            "fabriclab_layers names \"{written}\": NAME:<absolute path> is wanted"
+        ))),
+    };
+    value.split(',').map(layer).collect()
 }
 
 /// `fabriclab_batch=tools` on the command line: see [`crate::namespace::Machine`].
@@ -95,5 +116,28 @@ mod tests {
         let line = "mem=1G fabriclab_job=/run/1 x_fabriclab_rootfs=/no fabriclab_rootfs=relative\n";
         assert_eq!(parameter(line, "fabriclab_job"), Ok("/run/1".to_owned()));
         assert!(parameter(line, "fabriclab_rootfs").is_err());
+    }
+
+    #[test]
+    fn layers_have_names_and_absolute_paths() {
+        let read = |line: &str| {
+            layers(line).map(|layers| {
+                let pair = |layer: HostLayer| format!("{} at {}", layer.name, layer.path);
+                layers.into_iter().map(pair).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(read("mem=1G"), Ok(Vec::new()));
+        let both = read("fabriclab_layers=debian:/a,hadoop:/b mem=1G");
+        assert_eq!(
+            both,
+            Ok(vec!["debian at /a".to_owned(), "hadoop at /b".to_owned()])
+        );
+        for wrong in [
+            "fabriclab_layers=",
+            "fabriclab_layers=a:b",
+            "fabriclab_layers=:/a",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use nix::mount::{mount, umount2, MntFlags, MsFlags};
 use nix::sys::stat::{makedev, mknod, umask, Mode, SFlag};
 use nix::unistd::{chdir, pivot_root};
 
-use crate::failure::{Context, Result};
+use crate::failure::{Context, Failure, Result};
 
 /// Where each network namespace has a name, in the machine and in every node.
 pub const NETNS_DIRECTORY: &str = "/run/netns";
@@ -18,6 +18,8 @@ pub const NETNS_DIRECTORY: &str = "/run/netns";
 const RENDEZVOUS_DIRECTORY: &str = "/run/fabriclab/rendezvous";
 /// The read-only root file system below every overlay, seen by the machine only.
 const LOWER: &str = "/run/fabriclab/rootfs";
+/// Where each layer of a lab's own programs is, seen by the machine only: a directory for each, by its name.
+const LAYERS: &str = "/run/fabriclab/layers";
 /// Mount point of the tmpfs that holds a new root's overlay; hidden once the root is changed.
 const SCRATCH: &str = "/tmp";
 
@@ -25,6 +27,13 @@ const SCRATCH: &str = "/tmp";
 pub struct HostDirectories {
     pub rootfs: String,
     pub job: String,
+    pub layers: Vec<HostLayer>,
+}
+
+/// What lies over the root file system of those nodes that ask for it by its name.
+pub struct HostLayer {
+    pub name: String,
+    pub path: String,
 }
 
 /// Character devices of every node: name, major, minor (Linux: Documentation/admin-guide/devices.txt).
@@ -60,13 +69,19 @@ pub fn enter_machine_root(host: &HostDirectories) -> Result<()> {
     make_devices()?;
     mount_type("hostfs", "/rootfs", MsFlags::MS_RDONLY, Some(&host.rootfs))?;
     mount_type("hostfs", "/job", MsFlags::MS_NOSUID, Some(&host.job))?;
-    let root = overlay_root("/rootfs")?;
+    let root = overlay_root("/rootfs", &[])?;
     make_directories(&root, &["run/netns", "run/fabriclab/rootfs"])?;
     mount_rendezvous(&root)?;
     bind("/", &root.join("tools"))?;
     bind("/rootfs", &root.join(&LOWER[1..]))?;
     bind("/dev", &root.join("dev"))?;
     bind("/job", &root.join("job"))?;
+    for layer in &host.layers {
+        let place = format!("{}/{}", &LAYERS[1..], layer.name);
+        make_directories(&root, &[&place])?;
+        let target = root.join(&place);
+        mount_type("hostfs", target, MsFlags::MS_RDONLY, Some(&layer.path))?;
+    }
     let names = root.join(&NETNS_DIRECTORY[1..]);
     bind(&names, &names)?;
     mount_kernel_views(&root)?;
@@ -75,11 +90,12 @@ pub fn enter_machine_root(host: &HostDirectories) -> Result<()> {
     make_propagation(NETNS_DIRECTORY, MsFlags::MS_SHARED)
 }
 
-/// Replaces the machine's root by a node's own. To be called in the node's new namespaces; /proc and /sys show those.
-pub fn enter_node_root() -> Result<()> {
+/// Replaces the machine's root by a node's own, with `layers` over the root file system. To be called in the node's new
+/// namespaces; /proc and /sys show those.
+pub fn enter_node_root(layers: &[String]) -> Result<()> {
     // Nothing that is mounted or unmounted here must happen in the machine as well.
     make_propagation("/", MsFlags::MS_SLAVE)?;
-    let root = overlay_root(LOWER)?;
+    let root = overlay_root(LOWER, layers)?;
     make_directories(&root, &["run/netns"])?;
     make_directories(&root, &[&RENDEZVOUS_DIRECTORY[1..]])?;
     for directory in ["/dev", "/job", "/tools", RENDEZVOUS_DIRECTORY] {
@@ -98,11 +114,12 @@ pub fn enter_node_root() -> Result<()> {
     change_root(&root)
 }
 
-/// An overlay of a fresh tmpfs over `lower`, not yet the root.
-fn overlay_root(lower: &str) -> Result<PathBuf> {
+/// An overlay of a fresh tmpfs over `layers`, the first on top, and these over `lower`; not yet the root.
+fn overlay_root(lower: &str, layers: &[String]) -> Result<PathBuf> {
     mount_type("tmpfs", SCRATCH, MsFlags::MS_NOSUID, Some("mode=755"))?;
     make_directories(Path::new(SCRATCH), &["upper", "work", "root"])?;
     let root = Path::new(SCRATCH).join("root");
+    let lower = lower_directories(lower, layers)?;
     let options = format!("lowerdir={lower},upperdir={SCRATCH}/upper,workdir={SCRATCH}/work");
     mount(
         Some("overlay"),
@@ -114,6 +131,22 @@ fn overlay_root(lower: &str) -> Result<PathBuf> {
     .context(|| format!("mount an overlay over {lower}"))?;
     make_directories(&root, &["run/lock", "run/shm"])?;
     Ok(root)
+}
+
+/// What an overlay calls its lower directories, the uppermost first.
+fn lower_directories(lower: &str, layers: &[String]) -> Result<String> {
+    let mut lowers = String::new();
+    for layer in layers {
+        let place = format!("{LAYERS}/{layer}");
+        if !Path::new(&place).is_dir() {
+            return Err(Failure::new(format!(
+                "the layer \"{layer}\" is not among fabriclab_layers of the kernel's command line"
+            )));
+        }
+        lowers += &place;
+        lowers.push(':');
+    }
+    Ok(lowers + lower)
 }
 
 fn mount_rendezvous(root: &Path) -> Result<()> {

@@ -85,8 +85,9 @@ impl Machine {
 
 impl Node {
     /// Makes a node's namespaces and its root, and gives the network namespace its name.
-    pub fn create(name: &str, environment: Vec<String>) -> Result<Self> {
-        let mut node = start_first_process(name).map_err(|failure| failure.in_node(name))?;
+    pub fn create(name: &str, layers: &[String], environment: Vec<String>) -> Result<Self> {
+        let mut node =
+            start_first_process(name, layers).map_err(|failure| failure.in_node(name))?;
         node.environment = environment;
         node.name_network_namespace()
             .map_err(|failure| failure.in_node(name))?;
@@ -118,8 +119,8 @@ impl Node {
     }
 }
 
-fn start_first_process(name: &str) -> Result<Node> {
-    let (pid, pidfd, result) = sys::start_keeper(NAMESPACES, || set_up_node(name))
+fn start_first_process(name: &str, layers: &[String]) -> Result<Node> {
+    let (pid, pidfd, result) = sys::start_keeper(NAMESPACES, || set_up_node(name, layers))
         .context(|| "make namespaces".to_owned())?;
     result.unwrap_or_else(|| Err(Failure::new("the node's first process died")))?;
     Ok(Node {
@@ -130,9 +131,9 @@ fn start_first_process(name: &str) -> Result<Node> {
     })
 }
 
-fn set_up_node(name: &str) -> Result<()> {
+fn set_up_node(name: &str, layers: &[String]) -> Result<()> {
     // It reaps the processes that their parents left behind.
     sys::set_ignored(Signal::SIGCHLD, true).context(|| "ignore SIGCHLD".to_owned())?;
     sethostname(name).context(|| format!("set the host name {name}"))?;
-    mounts::enter_node_root()
+    mounts::enter_node_root(layers)
 }

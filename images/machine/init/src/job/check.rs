@@ -36,6 +36,9 @@ impl Job {
         let mut names = HashSet::new();
         for node in &self.nodes {
             check_node_name(&node.name)?;
+            for layer in &node.layers {
+                check_file_name("layer", layer)?;
+            }
             if !names.insert(node.name.as_str()) {
                 return Err(format!("two nodes are called \"{}\"", node.name));
             }

@@ -1,0 +1,76 @@
+"""The programs of a lab's own (`kind: program`), run by `replay program` (`traffic/README.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabriclab.formats.job import Program
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.traffic import ProgramTraffic
+from fabriclab.formats.run_directory import OUTPUT, PROGRAM_LOGS
+
+_RENDEZVOUS = "/run/fabriclab/rendezvous"
+LAYER_OF_PACKAGES = "packages"
+"""What the job calls the layer of the Debian packages that a plan needs."""
+
+
+def needed_packages(plan: Plan) -> tuple[str, ...]:
+    """Return the Debian packages that a plan's programs need beside the root file system's, sorted."""
+    return tuple(sorted({package for traffic in plan.traffic for package in traffic.needed_packages()}))
+
+
+def program_nodes(plan: Plan) -> set[str]:
+    """Return the nodes on which programs of the lab's own run."""
+    return {node for traffic in plan.traffic for node in traffic.program_nodes()}
+
+
+def compile_programs(plan: Plan, *, serves: bool) -> list[Program]:
+    """Return the job's processes of the programs that serve, or of those that end."""
+    programs = _programs(plan)
+    return [_process(plan, program) for program in programs if program.serves == serves]
+
+
+def programs_memory_bytes(plan: Plan) -> int:
+    """Return the memory that the lab's programs ask for."""
+    return sum(program.memory_bytes for program in _programs(plan))
+
+
+def _programs(plan: Plan) -> list[ProgramTraffic]:
+    return [traffic for traffic in plan.traffic if isinstance(traffic, ProgramTraffic)]
+
+
+def _process(plan: Plan, program: ProgramTraffic) -> Program:
+    options = [
+        *("--name", program.name, "--rendezvous", _RENDEZVOUS, "--record", f"/job/{PROGRAM_LOGS}/{program.name}.csv"),
+        *_options(plan, program),
+    ]
+    argv = ["/tools/replay", "program", *options, "--", *program.argv]
+    return {"name": process_name(program), "node": program.node, "argv": argv}
+
+
+def process_name(program: ProgramTraffic) -> str:
+    """Return what the job calls a program's process, and its log."""
+    return f"{program.name}@{program.node}"
+
+
+def _options(plan: Plan, program: ProgramTraffic) -> Iterator[str]:
+    if program.start_ns:
+        yield from ("--at-ns", str(program.start_ns))
+    if program.stop_ns is not None:
+        yield from ("--until-ns", str(program.stop_ns))
+    for awaited in program.after:
+        yield from ("--after", str(awaited))
+    for port in _awaited_ports(plan, program.name):
+        yield from ("--announce", str(port))
+    if program.status:
+        yield from ("--status", str(program.status))
+    for name, value in program.environment:
+        yield f"--env={name}={value}"
+    if program.output is not None:
+        yield from ("--output", f"/job/{OUTPUT}/{program.output}")
+
+
+def _awaited_ports(plan: Plan, name: str) -> list[int]:
+    """Return the ports of a program that others wait for."""
+    awaited = [one for program in _programs(plan) for one in program.after]
+    return sorted({one.port for one in awaited if one.program == name and one.port is not None})

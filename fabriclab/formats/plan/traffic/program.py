@@ -1,0 +1,67 @@
+"""A program of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from fabriclab.formats.plan.traffic.record import Direction, Record, TrafficRecord
+
+
+@dataclass(frozen=True, kw_only=True)
+class Awaited(Record):
+    """What a program waits for: that another one has ended as it should, or that its node listens on a TCP port."""
+
+    program: str
+    port: int | None = None
+
+    def __str__(self) -> str:
+        """Return it as a lab writes it."""
+        return self.program if self.port is None else f"{self.program}:{self.port}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramTraffic(TrafficRecord):
+    """A program that runs on a node. What it sends nobody knows beforehand: it has no flows."""
+
+    kind: Literal["program"] = "program"
+    node: str
+    argv: tuple[str, ...]
+    start_ns: int
+    """It starts then at the earliest: when what it waits for is there."""
+    stop_ns: int | None = None
+    """It gets SIGTERM then; None: it ends by itself, or with the run."""
+    after: tuple[Awaited, ...] = ()
+    status: int = 0
+    """The exit status that means success."""
+    environment: tuple[tuple[str, str], ...] = ()
+    output: str | None = None
+    """A file of the run's `output/` for what it writes; None: its log."""
+    serves: bool = False
+    """Nobody waits for its end: it gets SIGTERM when all other traffic is complete."""
+    packages: tuple[str, ...] = ()
+    """Debian packages that its node needs for it."""
+    memory_bytes: int
+    """So much of the machine's memory is there for it."""
+
+    @property
+    def flows(self) -> int:
+        """It has none that the plan knows of."""
+        return 0
+
+    def sending(self, every: Iterable[str]) -> frozenset[str]:
+        """Return nobody: no flow of the plan's is sent."""
+        return frozenset()
+
+    def directions(self, every: Iterable[str]) -> Iterator[Direction]:
+        """Yield that somebody may send to its node."""
+        yield Direction("push", frozenset(), frozenset((self.node,)))
+
+    def program_nodes(self) -> frozenset[str]:
+        """Return the one node."""
+        return frozenset((self.node,))
+
+    def needed_packages(self) -> frozenset[str]:
+        """Return its packages."""
+        return frozenset(self.packages)

@@ -1,0 +1,198 @@
+"""What a lab writes of a program: where it runs, its words, what it waits for, what it needs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+from fabriclab.formats.plan.traffic import Awaited, ProgramTraffic, Traffic
+from fabriclab.lab.reading.document import ScalarValue, SequenceValue, Value, describe
+from fabriclab.lab.reading.names import Names
+from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
+from fabriclab.lab.reading.section import Section
+
+LARGEST_STATUS = 255
+SMALLEST_MEMORY_BYTES, MOST_MEMORY_BYTES = 1 << 20, 1 << 36
+PACKAGE = r"[a-z0-9][a-z0-9+.-]+"
+"""Debian Policy, section 5.6.1."""
+VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
+AFTER = r"[A-Za-z0-9_-]+(?::[0-9]{1,5})?"
+OUTPUT = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}"
+_LARGEST_PORT = 65535
+
+
+def read_node(section: Section, names: Names) -> str | None:
+    """Return the host or switch that a program runs on; None after recording what is wrong."""
+    nodes = (*names.hosts, *names.switches)
+
+    def convert(text: str) -> str:
+        if text not in nodes and names.complete:
+            raise ValueError(f"{shown(text)} is no node; {did_you_mean(text, nodes)}")
+        return text
+
+    written = section.read("node", "a node's name", convert)
+    return None if written is None else written.value
+
+
+def read_argv(section: Section) -> tuple[str, ...] | None:
+    """Return a program's words: a list, or a text that is divided as a shell would; None after recording what is
+    wrong."""
+    value = section.get("argv")
+    if value is None:
+        return None
+    words = _listed(value, section) if isinstance(value, SequenceValue) else _divided(value, section)
+    if words is not None and (not words or not words[0]):
+        section.complain("argv", "names no program; write it first, such as [redis-server, --save, '']")
+        return None
+    if words is not None and any("\0" in word for word in words):
+        section.complain("argv", "holds a NUL, which no program can be given")
+        return None
+    return words
+
+
+def _listed(value: SequenceValue, section: Section) -> tuple[str, ...] | None:
+    key, problems = section.path("argv"), section.problems
+    words = [_word(item, f"{key}[{index}]", problems) for index, item in enumerate(value.items)]
+    known = [word for word in words if word is not None]
+    return tuple(known) if len(known) == len(words) else None
+
+
+def _word(item: Value, key: str, problems: Problems) -> str | None:
+    """Return an argument as it stands: blanks at its ends are part of it."""
+    if isinstance(item, ScalarValue) and not item.is_null:
+        return item.text
+    problems.add(item.place, key, f"{describe(item)} stands here; an argument is wanted ('' for an empty one)")
+    return None
+
+
+def _divided(value: Value, section: Section) -> tuple[str, ...] | None:
+    written = section.scalar("argv", "a list of words, or a command")
+    if written is None:
+        return None
+    try:
+        return tuple(shlex.split(written.text))
+    except ValueError as error:
+        written.complain(section.problems, f"{shown(written.text)}: {str(error).lower()}; write a list of words")
+        return None
+
+
+def read_after(section: Section) -> tuple[Awaited, ...]:
+    """Return what a program waits for; that it is there is looked at when all programs are known (`check_programs`)."""
+    found = []
+    for word in section.words("after") or []:
+        if re.fullmatch(AFTER, word.value) is None:
+            message = f"{shown(word.value)}: write a program's name for its end, or NAME:PORT for its TCP port"
+            word.complain(section.problems, message)
+            continue
+        program, _, port = word.value.partition(":")
+        if port and not 1 <= int(port) <= _LARGEST_PORT:
+            word.complain(section.problems, f"{port} is no TCP port; write one from 1 to {_LARGEST_PORT}")
+            continue
+        found.append(Awaited(program=program, port=int(port) if port else None))
+    return tuple(found)
+
+
+def read_environment(section: Section) -> tuple[tuple[str, str], ...]:
+    """Return variables by their names."""
+    variables = section.section("environment", None)
+    if variables is None:
+        return ()
+    found = []
+    for name in variables.names():
+        value = variables.get(name)
+        if re.fullmatch(VARIABLE, name) is None:
+            message = f"{shown(name)} cannot name a variable; write letters, digits and '_', no digit first"
+            section.problems.add(variables.mapping.key_place(name), variables.path(name), message, name)
+        elif isinstance(value, ScalarValue) and not value.is_null:
+            found.append((name, value.text))
+        elif value is not None:
+            variables.complain(name, f"{describe(value)} stands here; a text is wanted ('' for an empty one)")
+    return tuple(found)
+
+
+def read_output(section: Section) -> str | None:
+    """Return the name of the file that a program's output goes to."""
+
+    def convert(text: str) -> str:
+        if re.fullmatch(OUTPUT, text) is None:
+            raise ValueError(f"{shown(text)} is no file name of letters, digits, '_', '-' and '.', such as result.csv")
+        return text
+
+    written = section.read("output", "a file's name", convert)
+    return None if written is None else written.value
+
+
+def read_packages(section: Section) -> tuple[str, ...]:
+    """Return the names of Debian packages."""
+    found = []
+    for word in section.words("packages") or []:
+        if re.fullmatch(PACKAGE, word.value) is None:
+            message = f"{shown(word.value)} is no name of a Debian package, such as redis-server"
+            word.complain(section.problems, message)
+        else:
+            found.append(word.value)
+    return tuple(dict.fromkeys(found))
+
+
+def check_programs(every: Sequence[Traffic], section: Section) -> None:
+    """Record what programs can't wait for, and whatever keeps the run from ending."""
+    programs = {traffic.name: traffic for traffic in every if isinstance(traffic, ProgramTraffic)}
+    for program in programs.values():
+        for awaited in program.after:
+            _check_awaited(program, awaited, programs, section)
+        _check_output(program, programs, section)
+    for name in _circle(programs):
+        _complain(section, name, "after", f"waits for itself: {' waits for '.join(_circle(programs))}")
+        break
+    if every and len(programs) == len(every) and all(program.serves for program in programs.values()):
+        last = next(reversed(programs))
+        _complain(section, last, "serves", "so do all others: nothing of it ends the run; give one no `serves`")
+
+
+def _check_awaited(
+    program: ProgramTraffic, awaited: Awaited, programs: Mapping[str, ProgramTraffic], section: Section
+) -> None:
+    other = programs.get(awaited.program)
+    if other is None:
+        others = [name for name in programs if name != program.name]
+        known = did_you_mean(awaited.program, others) if others else "there is no other program"
+        off = awaited.program in section
+        said = "is not enabled, or no program" if off else f"is no program of this lab; {known}"
+        _complain(section, program.name, "after", f"{shown(awaited.program)} {said}")
+    elif awaited.port is None and other.serves and other.stop_ns is None:
+        message = f"{shown(awaited.program)} serves until the others have ended; wait for a port of it, NAME:PORT"
+        _complain(section, program.name, "after", message)
+
+
+def _check_output(program: ProgramTraffic, programs: Mapping[str, ProgramTraffic], section: Section) -> None:
+    same = [other.name for other in programs.values() if program.output and other.output == program.output]
+    if program.name in same[1:]:
+        _complain(section, program.name, "output", f"{shown(program.output or '')} is that of {same[0]} already")
+
+
+def _circle(programs: Mapping[str, ProgramTraffic]) -> list[str]:
+    """Return programs of which each waits for the next, the last for the first; empty where there is no such circle."""
+
+    def search(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in cleared or name not in programs:
+            return []
+        for awaited in programs[name].after:
+            if found := search(awaited.program, [*path, name]):
+                return found
+        cleared.add(name)
+        return []
+
+    cleared: set[str] = set()
+    for name in programs:
+        if found := search(name, []):
+            return found
+    return []
+
+
+def _complain(section: Section, program: str, key: str, message: str) -> None:
+    own = section.section(program, None)
+    if own is not None:
+        own.complain(key, message)

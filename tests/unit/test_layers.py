@@ -1,0 +1,81 @@
+"""Layers of Debian packages: what is built when, what is said meanwhile, and what a machine is started with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sample_plans import star
+from test_programs import CLIENT, plan
+
+from fabriclab.engine import layers
+from fabriclab.engine.artefacts import Artefacts, EngineError
+from fabriclab.engine.virtual import Machine, machine_argv
+from fabriclab.runs.engines import layers_of
+from fabriclab.runs.manifest import new_manifest
+
+SCRIPT = """#!/bin/sh
+layer=$(dirname "$2")/layer
+case $1 in
+  where) if [ -d "$layer" ]; then echo "$layer"; fi ;;
+  build)
+    echo "layer: unpacking $3 $4" >&2
+    echo "what apt says" >&2
+    if [ "$3" = broken ]; then echo "E: Unable to locate package broken" >&2; exit 100; fi
+    mkdir -p "$layer/root"
+    echo 'common_1_all server-package_2_amd64' >"$layer/packages"
+    echo "$layer"
+    ;;
+esac
+"""
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Artefacts:
+    script = tmp_path / "layer.sh"
+    script.write_text(SCRIPT)
+    script.chmod(0o755)
+    monkeypatch.setattr(layers, "SCRIPT", script)
+    (tmp_path / "rootfs" / "root").mkdir(parents=True)
+    return Artefacts(tmp_path / "kernel" / "linux", tmp_path / "rootfs" / "root", tmp_path / "tools")
+
+
+PACKAGES = ("common", "server-package")
+
+
+def test_one_is_built_once_and_people_are_told(artefacts: Artefacts, capsys: pytest.CaptureFixture[str]) -> None:
+    built = layers.with_packages(artefacts, [(), PACKAGES, PACKAGES])
+    assert list(built.layers) == [PACKAGES]
+    assert capsys.readouterr().err == "unpacking common server-package\n"
+    assert layers.with_packages(artefacts, [PACKAGES]).layers == built.layers
+    assert capsys.readouterr().err == ""
+    assert layers.with_packages(artefacts, [()]).layers == {}
+
+
+def test_why_one_cannot_be_built_is_told(artefacts: Artefacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EngineError, match=r"(?s)layer of broken can't be built:.*Unable to locate package broken"):
+        layers.with_packages(artefacts, [("broken",)])
+    monkeypatch.setattr(layers, "SCRIPT", artefacts.rootfs / "no-such-script")
+    with pytest.raises(EngineError, match="can't be told"):
+        layers.with_packages(artefacts, [PACKAGES])
+    with pytest.raises(EngineError, match="can't be built"):
+        layers.build_layer(artefacts.rootfs, PACKAGES)
+
+
+def test_a_machine_is_started_with_the_layers_of_its_plan(artefacts: Artefacts, tmp_path: Path) -> None:
+    built = layers.with_packages(artefacts, [PACKAGES])
+    (tmp_path / "private").mkdir()
+    machine = Machine(built, tmp_path / "run", 1, 1 << 30, None, layers=layers_of(plan(), built))
+    command = " ".join(machine_argv(machine, tmp_path / "private"))
+    root = tmp_path / "rootfs" / "layer" / "root"
+    assert f"fabriclab_layers=packages:{root}" in command
+    assert f"ro:{built.rootfs},ro:{root},rw:" in command
+    alone = Machine(built, tmp_path / "run", 1, 1 << 30, None)
+    assert "fabriclab_layers" not in " ".join(machine_argv(alone, tmp_path / "private"))
+    assert layers_of(star(3), built) == {} and CLIENT.packages == ("common",)
+
+
+def test_the_manifest_has_its_versions(artefacts: Artefacts) -> None:
+    manifest = new_manifest(plan(), layers.with_packages(artefacts, [PACKAGES]), (), {})
+    assert manifest.versions["layer-packages"] == ["common_1_all", "server-package_2_amd64"]
+    assert manifest.artefacts["layer-packages"] == "layer"
