@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from fabriclab.compile import LAYER_OF_PACKAGES, compile_node, machine_memory_bytes, needed_packages, shortfalls
+from fabriclab.compile import compile_node, machine_memory_bytes, needed_layers, shortfalls
 from fabriclab.engine.artefacts import Artefacts, EngineError
 from fabriclab.engine.containers import ContainerLab, Stay, run_containers
 from fabriclab.engine.containers.preflight import check_host
@@ -83,8 +83,7 @@ def keep_modules(plan: Plan, made_from: MadeFrom, lab_directory: Path, directory
 
 def layers_of(plan: Plan, artefacts: Artefacts) -> dict[str, Path]:
     """Return the root directories of the layers that a plan's job names, by the names there."""
-    packages = needed_packages(plan)
-    return {LAYER_OF_PACKAGES: artefacts.layers[packages] / "root"} if packages else {}
+    return {name: artefacts.layers[name, *items] / "root" for name, items in needed_layers(plan).items()}
 
 
 def execute(
