@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from fabriclab.api.measured import write_report as write_report
     from fabriclab.api.progress import Begun as Begun
     from fabriclab.api.progress import Ended as Ended
+    from fabriclab.api.progress import Notice as Notice
     from fabriclab.api.progress import Progress as Progress
     from fabriclab.api.progress import ProgressEvent as ProgressEvent
     from fabriclab.api.run import run as run
@@ -97,7 +98,7 @@ _NAMES = {
     "api.listing": ("labs",),
     "api.look": ("CheckedLab", "CheckedTopology", "FlowTrace", "check", "node_files", "plan", "trace"),
     "api.measured": ("Run", "Sweep", "open_run", "open_sweep", "write_report"),
-    "api.progress": ("Begun", "Ended", "Progress", "ProgressEvent"),
+    "api.progress": ("Begun", "Ended", "Notice", "Progress", "ProgressEvent"),
     "api.run": ("run",),
     "api.sweep": ("sweep",),
     "api.validation": ("Validation", "validate"),

@@ -13,7 +13,7 @@ from fabriclab.api.failures import FAILED, RunFailed
 from fabriclab.api.ingest import ingest_run_logs
 from fabriclab.api.measured import PathLike, Run, Sweep
 from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
-from fabriclab.api.sweep import point_in_words
+from fabriclab.api.sweep_progress import point_in_words
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.exchange.agreement import Agreement, agreements, made_otherwise

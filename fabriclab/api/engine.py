@@ -13,7 +13,6 @@ from fabriclab.engine.layers import with_layers
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan.model import Plan
 from fabriclab.lab import Lab
-from fabriclab.lab.network.topology import FILE_NAME
 from fabriclab.lab.reading.document import read_document
 from fabriclab.lab.reading.plain_data import yaml_text
 from fabriclab.lab.reading.problems import Problems
@@ -41,7 +40,7 @@ def fit_machine(plans: Sequence[Plan]) -> Artefacts:
     """
     artefacts = find_artefacts()
     check_kernel(artefacts, plans)
-    if any(plan.bgp is not None for plan in plans):
+    if any(plan.bgp is not None or plan.configured is not None for plan in plans):
         artefacts = with_routing(artefacts)
     return with_layers(artefacts, map(needed_layers, plans))
 
@@ -70,10 +69,10 @@ def _deployable(lab: Lab) -> Path:
 
     Raises ArgumentError where it is not what the lab has: a Lab made or changed in Python.
     """
-    file = lab.directory / FILE_NAME
+    file = lab.directory / lab.topology_file
     if not file.is_file():
         text = "engine='containerlab': the lab was made in Python, and has no {0}{1}"
-        raise ArgumentError(text, FILE_NAME, _WRITE_IT)
+        raise ArgumentError(text, lab.topology_file, _WRITE_IT)
     there = read_document(file, Problems())
     if there is None or yaml_text(there) != yaml_text(lab.topology_document):
         raise ArgumentError("engine='containerlab': the lab was changed in Python, and is not {0}{1}", file, _WRITE_IT)

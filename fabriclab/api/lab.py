@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fabriclab.api.lab_names import find_lab
+from fabriclab.api.lab_names import find_lab_or_own_file
 from fabriclab.errors import ArgumentError
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab import experiment, parse_documents, parse_lab
@@ -173,9 +173,26 @@ class Lab:
 def load_lab(lab: PathLike) -> Lab:
     """Return the lab in a directory, or the one of that name in `labs` here or among those that fabriclab brings along.
 
+    A Containerlab file whose nodes all run here is one, too, with traffic to begin with.
+
     Raises LabError with every mistake in its two files, ArgumentError where there is no lab.
     """
-    return Lab(parse_lab(find_lab(Path(lab)), every_point=False))
+    path = find_lab_or_own_file(Path(lab))
+    return Lab(parse_lab(path, every_point=False)) if path.is_dir() else lab_of_file(path)
+
+
+def lab_of_file(file: Path) -> Lab:
+    """Return the lab that a Containerlab file is by itself; what was made up for it is among the notes of its topology.
+
+    Raises LabError with everything that is wrong in it.
+    """
+    from fabriclab.foreign import own_lab
+
+    made = own_lab(file)
+    written = parse_documents(file.parent, made.topology, made.experiment)
+    notes = (*written.topology.notes, *(f"{file.name}: {note}" for note in made.notes))
+    noted = replace(written.topology, notes=notes)
+    return Lab(replace(written, topology=noted, topology_file=file.name))
 
 
 def loaded(lab: Lab | PathLike) -> Lab:

@@ -19,6 +19,7 @@ STARTERS = ("star", "dumbbell", "fat-tree")
 """Topologies of `fabriclab generate` with which a new lab can be begun; where a lab has the name, that is meant."""
 _RUN_MARKS = (MANIFEST, SWEEP)
 _MOST_NAMED = 8
+_YAML = (".yml", ".yaml")
 _HELP = "`fabriclab labs` lists those there are"
 
 
@@ -60,6 +61,17 @@ def find_lab_or_file(written: Path) -> Path:
     return written if is_file and written.name != experiment.FILE_NAME else find_lab(written)
 
 
+def find_lab_or_own_file(written: Path) -> Path:
+    """Return what `find_lab` does, or a topology that is no part of a lab's directory: a lab by itself."""
+    is_yaml = written.suffix in _YAML and not is_part_of_lab(written)
+    return find_lab_or_file(written) if is_yaml else find_lab(written)
+
+
+def is_part_of_lab(file: Path) -> bool:
+    """Return whether a file is the topology of a lab that has its experiment, too."""
+    return file.name == topology.FILE_NAME and _is_there(file.parent / experiment.FILE_NAME)
+
+
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
@@ -73,10 +85,7 @@ def _why_not(written: Path) -> str:
     if not written.is_dir():
         if written.name in (experiment.FILE_NAME, topology.FILE_NAME):
             return f"is a file of a lab; name its directory, {written.parent}"
-        return (
-            f"is a file; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}; "
-            "run, plan, check and new take a Containerlab file with --as frr"
-        )
+        return f"is a file; a lab is a directory with {topology.FILE_NAME} and {experiment.FILE_NAME}"
     below = labs_in(written)
     if below:
         return f"holds labs; name one of them: {_named(below)}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
-from fabriclab.api.lab_names import find_lab_or_file
+from fabriclab.api.lab_names import find_lab_or_file, is_part_of_lab
 from fabriclab.api.own_algorithms import compiled_or_why_not
 from fabriclab.api.unmeasured import unseen_lines
 from fabriclab.api.warnings import counted_sentences
@@ -19,6 +19,7 @@ from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
 from fabriclab.lab import Lab as WrittenLab
 from fabriclab.lab import LabError
+from fabriclab.lab.network.kinds import BRIDGES
 from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.read import read_one_topology
 from fabriclab.lab.network.topology import Topology
@@ -132,6 +133,9 @@ def check(lab: Lab | PathLike, *, tell: Tell = lambda _: None) -> CheckedLab | C
         path = find_lab_or_file(Path(lab))
         if not path.is_dir():
             topology = read_one_topology(path)
+            runs = all(node.foreign in (None, *BRIDGES) for node in topology.nodes)
+            if runs and not is_part_of_lab(path):
+                return _checked(loaded(path).written, tell)
             sentences = (*topology.foreign_sentences(), *topology.notes, *unapplied_sentences(topology.not_applied))
             foreign = sum(node.foreign is not None for node in topology.nodes)
             return CheckedTopology(*_size(topology), tuple(counted_sentences([sentences])), foreign=foreign)

@@ -63,7 +63,14 @@ class Ended:
     points: int
 
 
-ProgressEvent = Begun | Progress | Ended
+@dataclass(frozen=True)
+class Notice:
+    """Something happened to the cluster that a sweep runs on: workers joined, one is lost or left out, and why."""
+
+    text: str
+
+
+ProgressEvent = Begun | Progress | Ended | Notice
 """What a callback is given.
 
 It is called by the threads that run: one after the other for a run, from several at once for a sweep.

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fabriclab.api.cancel import HasIsSet, carried_out
+from fabriclab.api.clusters import run_on_cluster
 from fabriclab.api.engine import fit_engine
-from fabriclab.api.ingest import ingest_run_logs
 from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import Lab, PathLike, Settings, check_seed, loaded, written_settings
-from fabriclab.api.progress import Begun, Ended, ProgressCallback, RunTeller, ignored
+from fabriclab.api.progress import Begun, ProgressCallback, ignored
+from fabriclab.api.sweep_progress import SweepTeller
 from fabriclab.api.unmeasured import unseen_before_runs
 from fabriclab.api.warnings import sentences_before_runs
+from fabriclab.cluster import LOCAL, Keep, parse_place
 from fabriclab.engine.cpu import usable_cpus
-from fabriclab.engine.events import Event
 from fabriclab.engine.interrupt import Interrupt
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.plan import Plan
@@ -30,7 +30,7 @@ from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import nearest
 from fabriclab.lab.study import SEED
 from fabriclab.resolve import Resolver, resolve_plan
-from fabriclab.runs import PointState, RunContext, RunResult, run_sweep
+from fabriclab.runs import RunContext, run_sweep
 from fabriclab.runs import Sweep as SweepDirectory
 from fabriclab.runs.claim import claimed
 from fabriclab.runs.engines import EngineName, plan_for
@@ -52,6 +52,8 @@ def sweep(
     jobs: int | None = None,
     out: PathLike | None = None,
     engine: EngineName = "vm",
+    on: str | Any = LOCAL,
+    keep: Keep = "all",
     stall_s: float = 120.0,
     progress: ProgressCallback | None = None,
     cancel: Interrupt | HasIsSet | None = None,
@@ -61,14 +63,22 @@ def sweep(
 
     `seeds` repeats every point: with seeds 1 to that number, or with those of a sequence. `jobs` runs are made at a
     time, by default one a CPU (in real time one). `out` is the sweep's directory, `runs/LAB/MATRIX` by default: what is
-    done there already is not run again. All other arguments are those of `run`; so is what Ctrl-C does. A point that
+    done there already is not run again.
+
+    `on` is where the points run: this host, or a cluster (docs/cluster.md), as the command line names it or as Dask's
+    own Client or Cluster. `keep="results"` leaves out of a run directory what no report and no comparison reads.
+
+    All other arguments are those of `run`; so is what Ctrl-C does. A point that
     fails does not stop the others, and raises nothing: its status is among the sweep's `statuses`.
 
     Raises LabError for mistakes in the lab, in its points or in `set`, ArgumentError for other arguments, EngineError
-    where this host can't run the points, ResultsError where the directory holds what can't be read, OSError. Nothing is
-    printed.
+    where this host, or the cluster, can't run the points, ResultsError where the directory holds what can't be read,
+    OSError. Nothing is printed.
     """
     numbers = _seeds(seed, seeds)
+    place = parse_place(on) if isinstance(on, str) else on
+    if place is not None and engine != "vm":
+        raise ArgumentError("{on} {0}: containers run on this host alone; a cluster has the virtual machine", on)
     chosen, tell = loaded(lab), progress or ignored
     written = chosen.written
     name = _matrix_name(written, matrix, bool(numbers))
@@ -91,16 +101,19 @@ def sweep(
         runs.recall()
         done = sum(point.reused for point in runs.points)
         tell(Begun(directory, engine, tuple(warnings), len(runs.points), done))
-        teller = _SweepTeller(tell, len(runs.points), done)
+        teller = SweepTeller(tell, len(runs.points), done)
 
         def work(interrupt: Interrupt) -> None:
-            command = tuple(sys.argv)
             context = RunContext(
-                *(written.directory, made_from, command, teller.ingest, written.report),
+                *(written.directory, made_from, tuple(sys.argv), teller.ingest, written.report),
                 interrupt=interrupt,
                 stall_s=stall_s,
                 lab_files=kept_files(written),
+                keep=keep,
             )
+            if place is not None:
+                run_on_cluster(place, runs, context, jobs, teller)
+                return
             at_a_time = jobs or (len(usable_cpus()) if engine == "vm" else 1)
             run_sweep(runs, context, at_a_time, teller.event, teller.ended)
 
@@ -110,38 +123,6 @@ def sweep(
     from fabriclab.api.measured import Sweep
 
     return Sweep(directory, statuses)
-
-
-class _SweepTeller:
-    """Tells a callback how the runs of a sweep get on. Its methods are called from several threads."""
-
-    def __init__(self, tell: ProgressCallback, points: int, done: int) -> None:
-        self._tell = tell
-        self._points = points
-        self._done = done
-        self._runs: dict[Path, RunTeller] = {}
-        self._lock = threading.Lock()
-
-    def event(self, point: PointState, event: Event) -> None:
-        with self._lock:
-            if point.directory not in self._runs:
-                self._runs[point.directory] = RunTeller(point_in_words(point.plan), point.plan, self._tell)
-        self._runs[point.directory].event(event)
-
-    def ingest(self, directory: Path) -> None:
-        teller = self._runs.get(directory)
-        (ingest_run_logs if teller is None else teller.around(ingest_run_logs))(directory)
-
-    def ended(self, point: PointState, result: RunResult) -> None:
-        with self._lock:
-            self._done += 1
-            done = self._done
-        self._tell(Ended(point_in_words(point.plan), result, done, self._points))
-
-
-def point_in_words(plan: Plan) -> str:
-    """Return what a point of a matrix sets, in words; the lab's name where it sets nothing."""
-    return ", ".join(f"{key} {value}" for key, value in plan.settings.items()) or plan.lab
 
 
 def _seeds(seed: int | None, seeds: int | Sequence[int] | None) -> Sequence[int]:

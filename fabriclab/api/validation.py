@@ -30,10 +30,10 @@ from fabriclab.validation import (
     Stage,
     ValidationFinding,
     all_pass,
+    first_stage,
     later_stages,
     not_here,
     observed,
-    reach_stage,
 )
 
 if TYPE_CHECKING:
@@ -130,14 +130,14 @@ class Stages:
 
         The first also finds how far routing gets, where it does not get to where it should.
         """
-        result = self._run(reach_stage(bench))
+        result = self._run(first_stage(bench))
         results = results_if_possible(result.directory)
         if results is not None and not _has_epoch(result.directory) and result.status == "failed":
             bench = replace(bench, plan=observed(bench.plan, results))
-            result = self._run(replace(reach_stage(bench), name=_AS_IT_IS))
+            result = self._run(replace(first_stage(bench), name=_AS_IT_IS))
             results = results_if_possible(result.directory)
         if not only or "reach" in only:
-            yield from _judged(reach_stage(bench), result, results)
+            yield from _judged(first_stage(bench), result, results)
         for stage in later_stages(bench):
             if self._context.interrupt.requested:
                 return

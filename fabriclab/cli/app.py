@@ -11,11 +11,19 @@ import typer
 from fabriclab.cli.arguments.completion import complete_node
 from fabriclab.cli.arguments.flow_files import FlowFile, FlowFormat
 from fabriclab.cli.arguments.mistakes import Command, Group
-from fabriclab.cli.arguments.options import As, Engine, Lab, Matrix, Only, Seed, Seeds, Set, Stall, Summary
-from fabriclab.cli.commands import compare_options, exchange_options, figures_options, generate_options, schema_options
+from fabriclab.cli.arguments.options import As, Engine, Lab, Only, Seed, Set, Stall, Summary
+from fabriclab.cli.commands import (
+    compare_options,
+    exchange_options,
+    figures_options,
+    generate_options,
+    schema_options,
+    sweep_options,
+)
 from fabriclab.cli.commands.live import change_options, look_options
 from fabriclab.cli.commands.live import options as live
 from fabriclab.cli.commands.new_options import Origin, Template
+from fabriclab.cli.host.limits import refuse_limits
 from fabriclab.cli.host.waiting import waiting
 from fabriclab.vendors import VENDORS
 
@@ -40,14 +48,6 @@ def _print_version(wanted: bool) -> None:
 
         print(f"fabriclab {fabriclab_version()}")
         raise typer.Exit
-
-
-def _refuse_limits() -> None:
-    """Before anything is loaded: Polars aborts where it gets no memory."""
-    from fabriclab.cli.host import address_space, failure
-
-    with failure.reported():
-        address_space.refuse_too_little()
 
 
 @app.callback()
@@ -86,7 +86,7 @@ def run(
 
       fabriclab run labs/incast --set senders=16 --set buffer='256 KB' --set variant=dctcp --seed 7
     """
-    _refuse_limits()
+    refuse_limits()
     from fabriclab.engine.artefacts import asked_ahead
 
     with asked_ahead():
@@ -97,43 +97,7 @@ def run(
             raise typer.Exit(running.run(lab, seed, settings or [], out, force, engine, stall, report, software))
 
 
-@app.command()
-def sweep(
-    lab: Lab,
-    matrix: Matrix = None,
-    seed: Seed = None,
-    seeds: Seeds = None,
-    settings: Set = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", min=1, help="Runs at a time.", show_default="one a CPU; in real time one"),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Sweep directory to make or to go on with.", show_default="runs/LAB/MATRIX"),
-    ] = None,
-    engine: Engine = "vm",
-    stall: Stall = 120.0,
-) -> None:
-    """Run every point of a lab's matrix, on all CPUs. What is done already is not run again.
-
-    [bold]Examples[/bold]
-
-      fabriclab sweep labs/incast
-
-      fabriclab sweep labs/incast --matrix buffers -j 4 --set rto_min='1 ms'
-
-      fabriclab sweep labs/leaf-spine --seeds 20
-    """
-    _refuse_limits()
-    from fabriclab.engine.artefacts import asked_ahead
-
-    with asked_ahead():
-        with waiting("loading"):
-            from fabriclab.cli.commands import sweep as sweeping
-            from fabriclab.cli.host import failure
-        with failure.reported():
-            raise typer.Exit(sweeping.sweep(lab, matrix, seed, seeds, settings or [], jobs, out, engine, stall))
+app.registered_commands += sweep_options.app.registered_commands
 
 
 @app.command()
@@ -338,7 +302,7 @@ def validate(
 
       fabriclab validate labs/mine --junit validation.xml --only reach --only classes
     """
-    _refuse_limits()
+    refuse_limits()
     with waiting("loading"):
         from fabriclab.cli.commands import validate as validating
         from fabriclab.cli.host import failure
@@ -368,7 +332,7 @@ def report(
 
       fabriclab report runs/a runs/b --out comparison.html
     """
-    _refuse_limits()
+    refuse_limits()
     with waiting("loading"):
         from fabriclab.cli.commands import report as reporting
         from fabriclab.cli.host import failure

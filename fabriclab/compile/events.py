@@ -112,12 +112,18 @@ def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -
         (name, line) for name, link in ports for line in _line_changes(plan, name, before[link], after[link], stock)
     ]
     switched = [(name, after[link].is_up) for name, link in ports if before[link].is_up != after[link].is_up]
-    channels = _switched_channels(plan, [name for name, _ in switched], before, after)
+    is_own = plan.configured is not None
+    channels = [] if is_own else _switched_channels(plan, [name for name, _ in switched], before, after)
     links = [
         (name, f"link set dev {name.partition(':')[2]} {'up' if is_up else 'down'}")
         for name, is_up in (*switched, *channels)
     ]
-    whole = [(name, is_up) for name, is_up in switched if _interface(plan, name).name == name.partition(":")[2]]
+    # What the kernel forgot where addresses are the nodes' own matter, their own daemons bring back.
+    whole = [
+        (name, is_up)
+        for name, is_up in ([] if is_own else switched)
+        if _interface(plan, name).name == name.partition(":")[2]
+    ]
     restored = [
         (name, line) for name, is_up in (*whole, *channels) if is_up for line in _restoring_lines(plan, name, after)
     ]

@@ -31,6 +31,11 @@ def speaks_bgp(node: Node, plan: Plan) -> bool:
     return plan.bgp is not None and node.role == "switch"
 
 
+def runs_frr(node: Node, plan: Plan) -> bool:
+    """Return whether the node runs FRR, by the lab's routing or by its own files."""
+    return speaks_bgp(node, plan) or (node.setup is not None and bool(node.setup.daemons))
+
+
 def compile_frr(node: Node, plan: Plan) -> dict[str, str]:
     """Return the texts of the node's FRR configuration by their paths below its root."""
     bgp = plan.bgp

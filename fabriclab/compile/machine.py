@@ -11,7 +11,7 @@ import polars as pl
 from fabriclab.compile.captures import compile_captures
 from fabriclab.compile.convergence import compile_ready
 from fabriclab.compile.events import compile_events, plans_in_time
-from fabriclab.compile.frr import compile_daemons, speaks_bgp
+from fabriclab.compile.frr import compile_daemons, runs_frr, speaks_bgp
 from fabriclab.compile.iperf3 import compile_iperf3, iperf3_memory_bytes
 from fabriclab.compile.nic import compile_job_nics
 from fabriclab.compile.pause_storm import compile_pause_storms
@@ -21,6 +21,7 @@ from fabriclab.compile.programs import (
     program_nodes,
     programs_memory_bytes,
 )
+from fabriclab.compile.setup import compile_setup, compile_still
 from fabriclab.formats.job import JOB_FORMAT, Job, JobNode, Link, OptionalParts, Program
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
@@ -49,6 +50,8 @@ the page cache has the row and two rows of the flow log. Measured with 1,000,000
 _GROUP_MEMORY_BYTES = 512
 """What every replay holds of a group that is waited for."""
 
+_ASKED_OF_OWN = {"addresses": ["address", "show"], "routes": ["route", "show", "table", "all"]}
+"""What nodes are asked at the end whose own files give them addresses and routes."""
 _TCP_MEMORY_PAGES = 1 << 28
 """1 TiB: never reached."""
 
@@ -112,7 +115,7 @@ def compile_job(plan: Plan, flows: pl.DataFrame | None = None, *, stock: bool = 
         "nodes": [_node(node, layers.get(node.name, []), stock=stock) for node in plan.nodes],
         "links": _links(plan),
         "daemons": [daemon for node in plan.nodes if speaks_bgp(node, plan) for daemon in compile_daemons(node, plan)],
-        **_optional_parts(plan, stock),
+        **_optional_parts(plan, stock, playing),
         "probes": _probes(plan),
         "traffic": replays
         + ([] if flows is None else compile_iperf3(plan, flows))
@@ -132,15 +135,22 @@ def _node(node: Node, layers: list[str], *, stock: bool) -> JobNode:
         job["layers"] = layers
     if not stock and (nics := compile_job_nics(node)):
         job["nics"] = nics
+    if not stock and node.setup is not None and node.setup.environment:
+        job["environment"] = node.setup.environment
     return job
 
 
-def _optional_parts(plan: Plan, stock: bool) -> OptionalParts:
+def _optional_parts(plan: Plan, stock: bool, playing: set[str]) -> OptionalParts:
     """Return the job's parts about routes, changes of links and pause storms,
     each only where there is something to say."""
     parts: OptionalParts = {}
     if ready := compile_ready(plan):
         parts["ready"] = ready
+    if setup := compile_setup(plan, stock=stock):
+        parts["setup"] = setup
+    hosts = [node.name for node in plan.nodes if node.role == "host" and node.name in playing]
+    if still := compile_still(plan, hosts):
+        parts["still"] = still
     if events := compile_events(plan, stock=stock):
         parts["events"] = events
     if plan.algorithms:
@@ -223,6 +233,12 @@ def _collect(plan: Plan, playing: set[str], stock: bool) -> list[Program]:
         for node in plan.nodes
         if speaks_bgp(node, plan)
     ]
+    if plan.configured is not None:
+        for node in plan.nodes:
+            collect += [
+                {"name": f"{name}@{node.name}", "node": node.name, "argv": ["ip", "-j", *words]}
+                for name, words in _ASKED_OF_OWN.items()
+            ]
     hosts = [node.name for node in plan.nodes if node.name in playing]
     collect += [{"name": f"nstat@{host}", "node": host, "argv": ["nstat", "-a", "-j"]} for host in hosts]
     return collect
@@ -248,7 +264,7 @@ def _need_bytes(plan: Plan, trace_bytes: int) -> int:
     sockets = sum(
         _socket_bytes(node, long_flows[node.name]) for node in plan.nodes if node.name in _playing(plan)
     ) + _backlog_bytes(plan)
-    routers = sum(speaks_bgp(node, plan) for node in plan.nodes)
+    routers = sum(runs_frr(node, plan) for node in plan.nodes)
     processes = len(plan.nodes) * _NODE_MEMORY_BYTES + routers * _ROUTER_MEMORY_BYTES + iperf3_memory_bytes(plan)
     processes += programs_memory_bytes(plan)
     return _BASE_MEMORY_BYTES + processes + queues + sockets + _replay_bytes(plan, trace_bytes)

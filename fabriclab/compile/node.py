@@ -10,6 +10,7 @@ from fabriclab.compile.layer2 import compile_bridge
 from fabriclab.compile.link_state import changing_ports
 from fabriclab.compile.port import EVERYTHING, Changing, compile_port
 from fabriclab.compile.routing import compile_ip
+from fabriclab.compile.setup import own_files
 from fabriclab.compile.transport import compile_sysctl
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node
@@ -24,6 +25,8 @@ class NodeFiles(NamedTuple):
     tc: str
     bridge: str = ""
     root: Mapping[str, str] = {}
+    executables: frozenset[str] = frozenset()
+    """Paths below `root/` of files that can be run."""
 
     def by_name(self) -> dict[str, str]:
         """Return the texts by the names of their files."""
@@ -43,10 +46,12 @@ def compile_node(node: Node, plan: Plan, *, stock: bool = False, live: bool = Fa
         line + "\n" for port, changing in ports for line in compile_port(plan, node, port, changing, stock=stock)
     )
     root = compile_frr(node, plan) if speaks_bgp(node, plan) else {}
+    own = own_files(node, stock=stock)
     return NodeFiles(
         sysctl=compile_sysctl(node, plan),
         ip=compile_ip(node, plan),
         tc=tc,
         bridge=compile_bridge(node, plan),
-        root=root,
+        root={**root, **{file.path.lstrip("/"): file.text for file in own}},
+        executables=frozenset(file.path.lstrip("/") for file in own if file.executable),
     )

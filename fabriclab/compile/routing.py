@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from fabriclab.compile.frr import speaks_bgp
 from fabriclab.compile.layer2 import compile_groups
 from fabriclab.compile.mptcp import compile_endpoints
+from fabriclab.compile.setup import compile_own_network
 from fabriclab.formats.framing import IP_AND_TCP_BYTES, SEGMENT_HEADER_BYTES
 from fabriclab.formats.plan.model import Plan
 from fabriclab.formats.plan.node import Node, Route, StaticRoute, Transport
@@ -29,6 +30,8 @@ _FIRST_TABLE = 101
 
 def compile_ip(node: Node, plan: Plan) -> str:
     """Return the node's `ip.batch`."""
+    if plan.configured is not None:
+        return compile_own_network(node)
     own, nodes = interfaces(node), plan.by_name()
     lines = [*compile_groups(node, plan)]
     lines += [f"address add {interface.address} dev {interface.name}" for interface in own]

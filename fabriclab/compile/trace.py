@@ -17,7 +17,12 @@ from fabriclab.workload import TraceError, UserTrace, generate_flows, read_trace
 
 
 def compile_hosts(plan: Plan) -> str:
-    """Return the CSV of hosts and the addresses that their flows use: that of the first interface."""
+    """Return the CSV of hosts and the addresses that their flows use: that of the first interface.
+
+    Where addresses are the nodes' own matter, the engine adds the rows once they are known.
+    """
+    if plan.configured is not None:
+        return HOSTS.head
     rows = [f"{node.name},{first_address(node)}\n" for node in plan.nodes if node.role == "host"]
     return HOSTS.head + "".join(rows)
 

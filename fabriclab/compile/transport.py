@@ -66,18 +66,37 @@ _SWITCH = (
 )
 
 
+_OWN_NETWORK = (
+    # As Containerlab has it for Linux nodes, without the seconds of duplicate address detection.
+    ("net.ipv6.conf.all.accept_dad", "0"),
+    ("net.ipv6.conf.default.accept_dad", "0"),
+    ("net.ipv6.conf.all.disable_ipv6", "0"),
+    ("net.ipv6.conf.default.disable_ipv6", "0"),
+    # What a VRF's listener does not take, one of the others may.
+    ("net.ipv4.tcp_l3mdev_accept", "1"),
+)
+_OWN_SWITCH = tuple(
+    (name, value) for name, value in _SWITCH if name not in ("net.ipv4.icmp_ratelimit", "net.ipv4.ip_early_demux")
+)
+"""Who walks through somebody's network by ping and traceroute gets answers."""
+
+
 def compile_sysctl(node: Node, plan: Plan) -> str:
     """Return the node's `sysctl.conf`."""
-    settings = [*_EVERY_NODE]
+    settings = [*_EVERY_NODE, *([] if plan.configured is None else _OWN_NETWORK)]
     if node.role == "switch":
-        settings += _SWITCH
-        if any(len(route.next_hops) > 1 for route in node.routes):
+        settings += _SWITCH if plan.configured is None else _OWN_SWITCH
+        if plan.configured is not None or any(len(route.next_hops) > 1 for route in node.routes):
             settings.append(("net.ipv4.fib_multipath_hash_seed", str(_hash_seed(node.name, plan.seed))))
         settings += compile_router_sysctl(node, plan)
     else:
         settings += _HOST
     if node.transport is not None:
         settings += [*_transport(node.transport), *compile_mptcp_sysctl(node, plan)]
+        if plan.configured is not None:
+            # Elsewhere a metric of the host's routes.
+            settings.append(("net.ipv4.tcp_rto_min_us", str(node.transport.rto_min_us)))
+    settings += [] if node.setup is None else node.setup.sysctls.items()
     return "".join(f"{key} = {value}\n" for key, value in settings)
 
 

@@ -35,6 +35,8 @@ _PROBLEMS_SHOWN = 8
 _PROBLEMS_KEPT = 1000
 _FULL_BYTES = 64 << 10
 _FULL = "the disk is full"
+_SETUP = "setup"
+"""The phase in which nodes' own files are carried out."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ class Watch:
         self._partial = b""
         self._kernel_tail: deque[str] = deque(maxlen=_KERNEL_TAIL_LINES)
         self._problems: deque[str] = deque(maxlen=_PROBLEMS_KEPT)
+        self._phase = ""
+        self._of_setup: list[str] = []
         self._epoch_seen = False
         self._virtual_ns = 0
         self._end: str | None = None
@@ -158,8 +162,13 @@ class Watch:
                 self._own.loaded(event.text("name"), event.text("address"))
             case "error":
                 self._problems.append(describe_error(event))
+            case "phase":
+                self._phase = event.text("phase")
             case "process" if event.text("status") != "exit 0":
-                self._problems.append(self._describe_process(event))
+                described = self._describe_process(event)
+                self._problems.append(described)
+                if self._phase == _SETUP:
+                    self._of_setup.append(described)
             case "end":
                 self._end = event.text("status")
         if self._epoch_seen and event.name != "epoch":
@@ -228,6 +237,9 @@ class Watch:
             message = "\n".join([message, *list(self._problems)[:_PROBLEMS_SHOWN]]).strip()
             if len(self._problems) > _PROBLEMS_SHOWN:
                 message += f"\nand {len(self._problems) - _PROBLEMS_SHOWN} more (events.jsonl)"
+        elif not message:
+            # A command of a node's own files that failed stops nobody, as in containers, and is told.
+            message = "\n".join(self._of_setup[:_PROBLEMS_SHOWN])
         return Outcome(status, message, self._virtual_ns, time.monotonic() - self._started, full=self._full)
 
     def _judge(self) -> tuple[Status, str]:

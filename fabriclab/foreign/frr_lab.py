@@ -10,13 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
+from fabriclab.foreign.made_up import BUFFER, DELAY, RATE, ping_lines, printable
 from fabriclab.lab.network.topology import Endpoint, LabNode, Link, Topology
 from fabriclab.lab.reading.problems import LabError, Mistake, listed
 from fabriclab.units import format_duration, format_rate
 
-RATE, DELAY = "10 Gbps", "5 us"
-"""Of links that say nothing of it."""
-_BUFFER = "16 MB"
 _LEAST_HOSTS = 2
 _IMAGES = {"host": "fabriclab/host", "switch": "fabriclab/switch"}
 
@@ -120,7 +118,7 @@ def _free_interface(node: str, used: set[str]) -> str:
 
 
 def _topology(name: str, parts: _Parts, file: str) -> Iterator[str]:
-    yield f"# Made by fabriclab of {_printable(PurePath(file).name)}: FRR in the place of its switches."
+    yield f"# Made by fabriclab of {printable(PurePath(file).name)}: FRR in the place of its switches."
     yield "# A comment has what that file calls a node's kind, or the ends of a link."
     yield f"name: {name}"
     yield "topology:"
@@ -148,7 +146,7 @@ def _link(link: Link) -> str:
     ends = ", ".join(_end(end) for end in link.ends)
     mtu = "" if link.mtu is None else f", mtu: {link.mtu.value}"
     called = " – ".join(f"{end.node}:{end.alias or end.interface}" for end in link.ends)
-    comment = f"  # {_printable(called)}" if any(end.alias for end in link.ends) else ""
+    comment = f"  # {printable(called)}" if any(end.alias for end in link.ends) else ""
     return f"    - {{type: veth, endpoints: [{ends}]{mtu}}}{comment}"
 
 
@@ -167,22 +165,15 @@ def _vars(rate: int | None, delay: int | None) -> str:
 def _experiment(file: str, parts: _Parts) -> Sequence[str]:
     switches = any(node.role == "switch" for node in parts.nodes)
     return [
-        f"title: {_printable(PurePath(file).name)} with FRR",
+        f"title: {printable(PurePath(file).name)} with FRR",
         "",
         *(
-            ["switches:", f"  default: {{buffer: {_BUFFER}}}", "", "routing: {protocol: bgp-numbered}", ""]
+            ["switches:", f"  default: {{buffer: {BUFFER}}}", "", "routing: {protocol: bgp-numbered}", ""]
             if switches
             else []
         ),
-        "traffic:  # every host asks another one, which answers: round trips, to begin with",
-        "  ping: {kind: arrivals, senders: all, pairs: permutation, mode: pull, size: 100 B, interval: 5 ms, "
-        "stop: 50 ms}",
+        *ping_lines("all"),
         "",
         "probes:",
         "  switches: {interval: 1 ms}",
     ]
-
-
-def _printable(text: str) -> str:
-    """Return a text for a comment: names of a file may hold anything, a comment is one line."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)

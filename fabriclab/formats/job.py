@@ -25,6 +25,8 @@ class JobNodeWithNics(TypedDict, total=False):
     """What a node may have."""
 
     nics: list[JobNic]
+    environment: dict[str, str]
+    """Of all its programs."""
     layers: list[str]
     """Layers over its root file system, by the names that the engine gives them, the first on top."""
 
@@ -58,6 +60,47 @@ class Program(TypedDict):
     name: str
     node: str | None
     argv: list[str]
+
+
+class SetupLimits(TypedDict, total=False):
+    """What a step may have. Times are durations."""
+
+    again: bool
+    """A node that boots does it again."""
+    limit_ns: int
+    interval_ns: int
+    tries: int
+
+
+class SetupStep(SetupLimits):
+    """What a node's own files ask for, once the daemons have started: a daemon that waits for other nodes, the node's
+    main program, a command that is waited for, or a health check."""
+
+    kind: Literal["daemon", "main", "command", "health"]
+    program: Program
+
+
+class NodeAddresses(TypedDict):
+    """Rows `node,address` are added to a file of the run directory: for nodes that must have an address, and for others
+    that may have one, the loopback interface's first."""
+
+    file: str
+    nodes: list[str]
+    others: list[str]
+
+
+class StillAddresses(TypedDict, total=False):
+    """What may be wanted when routes are at rest."""
+
+    addresses: NodeAddresses
+
+
+class Still(StillAddresses):
+    """Before the traffic starts no route has changed for so long; the run fails after `limit_ns`."""
+
+    still_ns: int
+    interval_ns: int
+    limit_ns: int
 
 
 class ExpectedRoute(TypedDict):
@@ -128,6 +171,8 @@ class OptionalParts(TypedDict, total=False):
     """What is written only where there is something to say."""
 
     ready: Ready
+    setup: list[SetupStep]
+    still: Still
     events: list[Change]
     disturbances: list[Program]
     """What runs beside the traffic; nobody waits for it."""

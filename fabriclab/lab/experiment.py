@@ -105,7 +105,8 @@ def parse_experiment(
     links, seed = _read_links(root), _read_seed(root)
     own = read_own_algorithms(document, directory, _KERNEL_HAS, problems)
     names = read_groups(root, replace(names, own=own), seed)
-    traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory))
+    is_own = topology is not None and topology.configures_network
+    traffic = read_traffic(root, Scope(names, _line_rates(links, topology), directory), is_optional=is_own)
     limit_ns = _read_limit(root, traffic)
     switches = read_switches(_section_or_empty(root, "switches"), names, directory)
     layer2 = _read_layer2(root, names, links, topology)
@@ -126,7 +127,7 @@ def parse_experiment(
         later={},
         pause_storms=events.pause_storms,
         probes=read_probes(root, names, bool(switches.with_shared_buffer)),
-        validation=read_validation(root),
+        validation=read_validation(root, (*names.hosts, *names.switches)),
         limit_ns=limit_ns,
         seed=seed,
     )

@@ -45,6 +45,8 @@ class Lab:
     """The text of experiment.yml, into which settings are put."""
     topology_document: MappingValue
     """The text of topology.clab.yml."""
+    topology_file: str = topology_file.FILE_NAME
+    """What the topology's file is called."""
 
     @property
     def name(self) -> str:

@@ -9,8 +9,10 @@ from fabriclab.lab.reading.problems import shown
 from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS, Section, Written
 from fabriclab.units import DURATION, format_duration, parse_quantity
 
-PROTOCOLS = ("static", "bgp-unnumbered", "bgp-numbered")
-ROUTING_KEYS = ("protocol", "max_paths", "keepalive", "hold", "bfd", "bfd_multiplier", "convergence_limit")
+AS_CONFIGURED = "as-configured"
+"""Addresses and routes are what the nodes' own files make of them."""
+PROTOCOLS = ("static", "bgp-unnumbered", "bgp-numbered", AS_CONFIGURED)
+ROUTING_KEYS = ("protocol", "max_paths", "keepalive", "hold", "bfd", "bfd_multiplier", "convergence_limit", "still")
 _S = 10**9
 _MS = 10**6
 LONGEST_TIMER_S = 65_535
@@ -22,6 +24,7 @@ BFD_DEFAULT_NS = 300 * _MS
 """FRR's own interval (bfdd, BFD_DEFDESIREDMINTX)."""
 FEWEST_MISSED, MOST_MISSED = 2, 255
 SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS = _MS, 3600 * _S
+STILL_BOUNDS_NS = (100 * _MS, 600 * _S)
 MOST_PATHS = 256
 """Debian builds FRR with `--enable-multipath=256`."""
 
@@ -38,6 +41,7 @@ class WrittenRouting:
     """The interval; None within: off."""
     bfd_multiplier: Written[int] | None = None
     convergence_limit: Written[int] | None = None
+    still: Written[int] | None = None
 
 
 def read_routing(root: Section, default_keepalive_s: int, default_hold_s: int) -> WrittenRouting:
@@ -58,6 +62,7 @@ def read_routing(root: Section, default_keepalive_s: int, default_hold_s: int) -
             "bfd_multiplier", FEWEST_MISSED, MOST_MISSED, "missed packets after which a neighbour is gone"
         ),
         convergence_limit=section.duration("convergence_limit", SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS),
+        still=section.duration("still", STILL_BOUNDS_NS[0], STILL_BOUNDS_NS[1]),
     )
     _check_timers(routing, section, default_keepalive_s * _S, default_hold_s * _S)
     return routing

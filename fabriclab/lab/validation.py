@@ -6,22 +6,38 @@ whether the network does what its configuration says, and not whether that is wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import TypeVar
 
 from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.network.links import read_mtu
 from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.dscp import DSCP_NAMES, LARGEST_DSCP, parse_dscp
+from fabriclab.lab.reading.problems import did_you_mean, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
 from fabriclab.lab.switch.numbered_sections import read_map
 
 T = TypeVar("T")
-VALIDATION_KEYS = ("queues", "lossless", "thresholds", "mtu", "failure")
+VALIDATION_KEYS = ("queues", "lossless", "thresholds", "mtu", "failure", "pings")
+PING_KEYS = ("from", "to", "ip", "answers")
 FAILURE_KEYS = ("action", "recovery")
 FAILURE_ACTIONS = ("down", "blackhole")
 LONGEST_RECOVERY_NS = 3600 * 10**9
+
+
+@dataclass(frozen=True)
+class WrittenPing:
+    """Who asks whom by ping, and whether there is to be an answer."""
+
+    name: str
+    senders: tuple[str, ...]
+    target: str
+    """A node, or an address."""
+    family: int | None
+    """4 or 6; None: whichever the target's name leads to."""
+    answers: bool
 
 
 @dataclass(frozen=True)
@@ -40,10 +56,12 @@ class WrittenValidation:
     """What happens to a link that fails: both ends lose the carrier, or it loses every packet in silence."""
     recovery_ns: int = defaults.FAILURE_RECOVERY_NS
     """How long after a failure everybody must be reached again."""
+    pings: tuple[WrittenPing, ...] = ()
+    """Of a lab whose nodes' own files give them addresses and routes."""
 
 
-def read_validation(root: Section) -> WrittenValidation:
-    """Return the section; what is wrong is recorded."""
+def read_validation(root: Section, nodes: Sequence[str]) -> WrittenValidation:
+    """Return the section of a lab with these nodes; what is wrong is recorded."""
     section = root.section("validation", VALIDATION_KEYS)
     if section is None:
         return WrittenValidation()
@@ -58,7 +76,42 @@ def read_validation(root: Section) -> WrittenValidation:
         mtu=None if mtu is None else mtu.value,
         failure_action=defaults.FAILURE_ACTION if action is None else action.value,
         recovery_ns=defaults.FAILURE_RECOVERY_NS if recovery is None else recovery.value,
+        pings=tuple(_pings(section, nodes)),
     )
+
+
+def _pings(section: Section, nodes: Sequence[str]) -> Iterator[WrittenPing]:
+    below = section.section("pings", None)
+    for name in below.names() if below is not None else ():
+        ping = None if below is None else below.section(name, PING_KEYS)
+        if ping is None:
+            continue
+        ping.require("from", "to")
+        senders = (ping.words("from") if "from" in ping else None) or []
+        for sender in senders:
+            if sender.value not in nodes:
+                sender.complain(
+                    section.problems, f"{shown(sender.value)} is no node; {did_you_mean(sender.value, nodes)}"
+                )
+        target = ping.read("to", "a node's name or an address", lambda text: _target(text, nodes))
+        family, answers = ping.count("ip", 4, 6, "versions of IP"), ping.flag("answers")
+        if family is not None and family.value == 5:
+            family.complain(section.problems, "IP has no version 5 here; write 4 or 6")
+        if target is not None:
+            yield WrittenPing(
+                name=name,
+                senders=tuple(sender.value for sender in senders),
+                target=target.value,
+                family=None if family is None else family.value,
+                answers=answers is None or answers.value,
+            )
+
+
+def _target(text: str, nodes: Sequence[str]) -> str:
+    try:
+        return text if text in nodes else str(ip_address(text))
+    except ValueError:
+        raise ValueError(f"{shown(text)} is neither a node nor an address; {did_you_mean(text, nodes)}") from None
 
 
 def _by_dscp(section: Section, name: str, read: Callable[[Section, str], Written[int] | None]) -> dict[int, int]:

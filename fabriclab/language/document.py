@@ -14,6 +14,7 @@ from fabriclab.language.sources import constant, words
 from fabriclab.language.study import study
 from fabriclab.language.switches import PROFILE, SWITCHES
 from fabriclab.language.traffic import TRAFFIC
+from fabriclab.language.validating import VALIDATION
 from fabriclab.language.values import Number, Quantity, Schema, Shared, Text, Value
 from fabriclab.units import DURATION
 
@@ -77,7 +78,7 @@ EXPERIMENT = Keys(
         ),
         Key(
             "validation",
-            fabric.VALIDATION,
+            VALIDATION,
             "What `fabriclab validate` compares the lab with.",
             words("what the lab is"),
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fabriclab.formats.classes import QUEUES
 from fabriclab.lab.failures import LINK_ACTIONS, NODE_ACTIONS
 from fabriclab.lab.groups import REST
 from fabriclab.lab.network.links import (
@@ -20,7 +19,6 @@ from fabriclab.lab.probes import (
     SMALLEST_FILE_LIMIT,
     SMALLEST_SNAPLEN,
 )
-from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.percent import WHOLE_PPM
 from fabriclab.lab.reading.section import FALSE_WORDS, TRUE_WORDS
 from fabriclab.lab.routing import (
@@ -33,11 +31,11 @@ from fabriclab.lab.routing import (
     PROTOCOLS,
     SHORTEST_CONVERGENCE_NS,
     SHORTEST_HOLD_NS,
+    STILL_BOUNDS_NS,
 )
-from fabriclab.lab.validation import FAILURE_ACTIONS, LONGEST_RECOVERY_NS
 from fabriclab.language.keys import Forms, Key, Keys, Named
 from fabriclab.language.sources import constant, plain, words
-from fabriclab.language.switches import DSCP_PATTERN, PRIORITIES
+from fabriclab.language.switches import PRIORITIES
 from fabriclab.language.values import (
     NONE,
     Either,
@@ -52,7 +50,7 @@ from fabriclab.language.values import (
     Word,
     or_none,
 )
-from fabriclab.units import DURATION, RATE, SIZE, format_duration
+from fabriclab.units import DURATION, RATE, SIZE
 
 _S = 10**9
 RATE_OF_A_LINE = Quantity(RATE, SMALLEST_RATE_BPS, LARGEST_RATE_BPS)
@@ -105,7 +103,10 @@ ROUTING = Keys(
     "How switches come by their routes",
     (
         Key(
-            "protocol", Word(PROTOCOLS), "Static routes, or BGP on every switch (FRR, RFC 7938).", constant("PROTOCOL")
+            "protocol",
+            Word(PROTOCOLS),
+            "Static routes, BGP on every switch (FRR, RFC 7938), or what the nodes' own files make of it.",
+            constant("PROTOCOL"),
         ),
         Key(
             "max_paths",
@@ -148,6 +149,13 @@ ROUTING = Keys(
             Quantity(DURATION, SHORTEST_CONVERGENCE_NS, LONGEST_CONVERGENCE_NS),
             "How long the traffic waits at most until every switch has every route.",
             constant("CONVERGENCE_LIMIT_NS"),
+        ),
+        Key(
+            "still",
+            Quantity(DURATION, *STILL_BOUNDS_NS),
+            "As configured: how long no route may have changed before the traffic starts.",
+            words("10 s; 50 s with OSPF, IS-IS or RIP, which wait that long for neighbours"),
+            ("10 s",),
         ),
     ),
 )
@@ -325,57 +333,6 @@ PROBES = Keys(
             Either((_PCAP, _PORTS, NONE)),
             "Packets of ports, as files that Wireshark opens. Ports alone have the other keys' defaults.",
             examples=(("s1:eth1", "h1:eth1"),),
-        ),
-    ),
-)
-
-_EVERY_DSCP = "a mapping of DSCPs, ranges and names of them"
-_DSCP_WRONG = "A DSCP is wanted here: a number from 0 to 63, a range, or a name such as ef."
-VALIDATION = Keys(
-    "validation",
-    "What fabriclab validate compares with",
-    (
-        Key(
-            "queues",
-            Named(Number(0, QUEUES - 1), f"{_EVERY_DSCP} to queues", DSCP_PATTERN, _DSCP_WRONG),
-            "The queue that a DSCP belongs in, on every switch.",
-            words("what the switches' maps say"),
-        ),
-        Key(
-            "lossless",
-            Several(Text("a DSCP"), "DSCPs, a list or one, or `none`", least=0),
-            "The DSCPs that lose nothing.",
-            words("those of lossless groups with PFC"),
-            (("cs3", "cs4"),),
-        ),
-        Key(
-            "thresholds",
-            Named(Quantity(SIZE, 1), f"{_EVERY_DSCP} to sizes", DSCP_PATTERN, _DSCP_WRONG),
-            "The length of a DSCP's queue at which marks begin.",
-            words("WRED's minimum and maximum"),
-        ),
-        Key("mtu", MTU, "The largest IP packet between hosts.", words("the hosts' own")),
-        Key(
-            "failure",
-            Keys(
-                "validation-failure",
-                "How links fail",
-                (
-                    Key(
-                        "action",
-                        Word(FAILURE_ACTIONS),
-                        "Whether both ends see that a link fails, or neither.",
-                        constant("FAILURE_ACTION"),
-                    ),
-                    Key(
-                        "recovery",
-                        Quantity(DURATION, 0, LONGEST_RECOVERY_NS),
-                        "How long after a failure everybody must be reached again.",
-                        plain(format_duration(defaults.FAILURE_RECOVERY_NS)),
-                    ),
-                ),
-            ),
-            "How links fail, and how soon that must be mended.",
         ),
     ),
 )

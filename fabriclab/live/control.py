@@ -6,11 +6,12 @@ import asyncio
 import itertools
 from typing import Any
 
-from fabriclab.compile.frr import speaks_bgp
+from fabriclab.compile.frr import runs_frr
 from fabriclab.errors import ArgumentError
 from fabriclab.formats.live import LIVE_FILES
 from fabriclab.formats.plan import Plan
 from fabriclab.formats.plan.traffic import Traffic
+from fabriclab.formats.run_directory import HOSTS_FILE
 from fabriclab.lab.reading.problems import did_you_mean
 from fabriclab.live.changes_log import Done, Kind
 from fabriclab.live.changing import NetworkChanges
@@ -58,11 +59,18 @@ class Control:
             "directory": str(self._running.directory.absolute()),
             "nodes": [node.name for node in self._plan.nodes],
             "ports": {node.name: [port.interface for port in node.ports] for node in self._plan.nodes},
-            "addresses": {node.name: first_address(node) for node in self._plan.nodes if node.role == "host"},
+            "addresses": self._addresses(),
             "traffic": [traffic.name for traffic in self._plan.traffic],
-            "routers": [node.name for node in self._plan.nodes if speaks_bgp(node, self._plan)],
+            "routers": [node.name for node in self._plan.nodes if runs_frr(node, self._plan)],
             "idle": self._running.wanted.idle,
         }
+
+    def _addresses(self) -> dict[str, str]:
+        """Return the hosts' addresses: the plan's, or those that were found as the nodes' own files made them."""
+        if self._plan.configured is None:
+            return {node.name: first_address(node) for node in self._plan.nodes if node.role == "host"}
+        rows = (self._running.directory / HOSTS_FILE).read_text().splitlines()[2:]
+        return dict(row.split(",", 1) for row in rows if "," in row)
 
     def check_opening(self, body: dict[str, Any]) -> None:
         """Raise ArgumentError for a node that the lab has not, Refused for what no client may open."""

@@ -59,6 +59,13 @@ def assign_macs(topology: Topology) -> dict[str, str]:
     return found
 
 
+def written_addresses(topology: Topology) -> dict[str, PortAddress]:
+    """Return the addresses that links themselves have (`node:interface`), where all others are nodes' own matter."""
+    macs = assign_macs(topology)
+    ends = [end for link in topology.links for end in link.ends]
+    return {end.port: PortAddress(macs[end.port], end.ipv4.value) for end in ends if end.ipv4 is not None}
+
+
 def assign_addresses(
     topology: Topology, segments: Sequence[Segment], subflows: Mapping[str, int]
 ) -> dict[str, PortAddress]:

@@ -6,6 +6,7 @@ from fabriclab.formats.plan.model import Bgp
 from fabriclab.formats.plan.node import BgpNeighbour, OwnBgp
 from fabriclab.lab.network.topology import OwnConfiguration, OwnSession, Topology
 from fabriclab.lab.reading import defaults
+from fabriclab.lab.routing import AS_CONFIGURED
 
 
 def resolve_own_bgp(own: OwnConfiguration | None, bgp: Bgp | None) -> OwnBgp | None:
@@ -31,7 +32,10 @@ def _resolve_session(session: OwnSession) -> BgpNeighbour:
 
 
 def default_protocol(topology: Topology) -> str:
-    """Return BGP where a switch's own configuration has sessions, over addresses unless none has one."""
+    """Return BGP where a switch's own configuration has sessions, over addresses unless none has one; as configured
+    where nodes' own files give them addresses or routes."""
+    if topology.configures_network:
+        return AS_CONFIGURED
     sessions = [session for node in topology.nodes if node.own is not None for session in node.own.sessions]
     if not sessions:
         return defaults.PROTOCOL

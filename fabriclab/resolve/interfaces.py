@@ -43,6 +43,8 @@ def interfaces(node: Node) -> tuple[Interface, ...]:
     by_name: dict[str, list[Port]] = {}
     names = _names_by_port(node)
     for port in node.ports:
+        if port.address is None and names[port.interface] == port.interface:
+            continue  # what address it has is the node's own matter
         by_name.setdefault(names[port.interface], []).append(port)
     return tuple(_interface(node, name, tuple(ports)) for name, ports in by_name.items())
 
@@ -82,7 +84,10 @@ def fabric_neighbours(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Inte
 
 
 def first_address(node: Node) -> str:
-    """Return the address, without prefix length, by which others send to a host: that of its first interface."""
+    """Return the address, without prefix length, by which others send to a host: that of its first interface.
+
+    Raises IndexError for one whose own files decide on that.
+    """
     return interfaces(node)[0].ip
 
 

@@ -24,15 +24,16 @@ from fabriclab.lab.reading import defaults
 from fabriclab.lab.reading.document import ScalarValue
 from fabriclab.lab.reading.problems import Mistake
 from fabriclab.lab.reading.section import value_or
-from fabriclab.lab.routing import WrittenRouting
+from fabriclab.lab.routing import AS_CONFIGURED, WrittenRouting
 from fabriclab.lab.settings import normalise
 from fabriclab.lab.study import WrittenCheck
 from fabriclab.lab.switch.written import WrittenSwitch
-from fabriclab.resolve.addressing import PortAddress, assign_addresses, assign_macs
+from fabriclab.resolve.addressing import PortAddress, assign_addresses, assign_macs, written_addresses
 from fabriclab.resolve.bgp import assign_speakers, bgp_routes
 from fabriclab.resolve.buffers import Buffers, resolve_buffers, resolve_wire
 from fabriclab.resolve.changed_nodes import UnchangeableError, changed_nodes
-from fabriclab.resolve.configured_bgp import default_protocol, resolve_own_bgp
+from fabriclab.resolve.configured import protocol_of, resolve_configured
+from fabriclab.resolve.configured_bgp import resolve_own_bgp
 from fabriclab.resolve.layer2 import resolve_channels, resolve_vlans
 from fabriclab.resolve.mismatched_ends import DCTCP, ends_warnings
 from fabriclab.resolve.own_algorithms import used_algorithms
@@ -60,6 +61,7 @@ class _NodeInputs(NamedTuple):
     hosts: Mapping[str, WrittenTransport]
     layer2: Mapping[str, WrittenLayer2]
     bgp: Bgp | None
+    is_configured: bool
 
 
 class _Network(NamedTuple):
@@ -99,6 +101,7 @@ class Resolver:
         """Return the plan of an experiment with settings in place. Raises LabError for one that cannot be run."""
         lab, experiment = self._lab, applied.experiment
         bgp = _resolve_bgp(experiment.routing, lab.topology)
+        configured = resolve_configured(experiment, lab.topology)
         nodes, buffers, route_notes = self._network(experiment, bgp)
         traffic = experiment.traffic
         plan = Plan(
@@ -110,6 +113,7 @@ class Resolver:
             limit_ns=experiment.limit_ns,
             nodes=nodes,
             bgp=bgp,
+            configured=configured,
             pause_storms=tuple(_resolve_storm(storm, nodes) for storm in experiment.pause_storms),
             warnings=(
                 *file_warnings(lab.topology),
@@ -143,24 +147,30 @@ class Resolver:
 
     def _network(self, experiment: Experiment, bgp: Bgp | None) -> _Network:
         inputs = _NodeInputs(
-            experiment.links, experiment.switches, experiment.shared_switches, experiment.hosts, experiment.layer2, bgp
+            experiment.links,
+            experiment.switches,
+            experiment.shared_switches,
+            experiment.hosts,
+            experiment.layer2,
+            bgp,
+            protocol_of(experiment.routing, self._lab.topology) == AS_CONFIGURED,
         )
         for known, network in self._computed:
             if known == inputs:
                 return network
-        network = _resolve_network(self._lab.topology, experiment, bgp)
+        network = _resolve_network(self._lab.topology, experiment, bgp, is_configured=inputs.is_configured)
         self._computed = [(inputs, network), *self._computed[: _MOST_REMEMBERED - 1]]
         return network
 
 
-def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None) -> _Network:
+def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None, *, is_configured: bool) -> _Network:
     transports = _resolve_transports({host: experiment.hosts[host] for host in topology.hosts})
     layer2 = Layer2(topology, experiment.layer2)
     segments = layer2.segments()
-    addresses = _assign_addresses(topology, segments, transports)
+    addresses = written_addresses(topology) if is_configured else _assign_addresses(topology, segments, transports)
     macs = assign_macs(topology)
     buffers = resolve_buffers(topology, experiment)
-    routes = compute_routes(topology, segments, addresses)
+    routes = {} if is_configured else compute_routes(topology, segments, addresses)
     speakers = {} if bgp is None else assign_speakers(topology, addresses)
     ports: dict[str, list[Port]] = {node.name: [] for node in topology.nodes}
     for link in topology.links:
@@ -182,7 +192,8 @@ def _resolve_network(topology: Topology, experiment: Experiment, bgp: Bgp | None
             switch=buffers.shared[node.name].switch if node.name in buffers.shared else None,
             transport=transports.get(node.name),
             bgp=resolve_own_bgp(node.own, bgp),
-            routes=routes[node.name],
+            routes=routes.get(node.name, ()),
+            setup=node.setup,
         )
         for node in topology.nodes
     )
@@ -221,8 +232,8 @@ def _assign_addresses(
 
 
 def _resolve_bgp(written: WrittenRouting, topology: Topology) -> Bgp | None:
-    protocol = value_or(written.protocol, default_protocol(topology))
-    if protocol == "static":
+    protocol = protocol_of(written, topology)
+    if protocol in ("static", AS_CONFIGURED):
         return None
     interval_ns = value_or(written.bfd, None)
     return Bgp(

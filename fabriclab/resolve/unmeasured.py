@@ -65,7 +65,7 @@ class Sights:
             return self._tcp_lacks(long_only=False)
         if name in _PHASES:
             return self._tcp_lacks(long_only=True)
-        if name in ("convergence_ns", "reconvergence_ns") and self.plan.bgp is None:
+        if name in ("convergence_ns", "reconvergence_ns") and self.plan.bgp is None and self.plan.configured is None:
             return "routes are static; write routing: {protocol: bgp-unnumbered}"
         if name == "reconvergence_ns" and not any(event.links for event in self.plan.events):
             return "no event changes a link"

@@ -65,7 +65,8 @@ def write_inputs(
     if stock:
         write_json(directory / "machine" / "real_time.json", {"stall_ns": stall_ns(plan)})
     write_text(directory / "machine" / "sysctl.conf", compile_machine_sysctl(plan, live=live is not None))
-    named = {NAMES_FILE: compile_names(plan)}
+    # Where addresses are the nodes' own matter, so are names.
+    named = {NAMES_FILE: compile_names(plan)} if plan.configured is None else {}
     speaking = program_nodes(plan)
     for node in plan.nodes:
         files = directory / "nodes" / node.name
@@ -76,6 +77,8 @@ def write_inputs(
         for name, text in {**names, **compiled.by_name()}.items():
             (files / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(files / name, text)
+        for name in compiled.executables:
+            (files / "root" / name).chmod(0o755)
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fabriclab.compile import TraceError
 from fabriclab.engine.artefacts import EngineError
@@ -19,11 +19,18 @@ from fabriclab.engine.watch import Outcome, Status
 from fabriclab.files import explain, no_room, write_all
 from fabriclab.formats.job import Live
 from fabriclab.formats.plan.model import Plan
-from fabriclab.formats.run_directory import LAB, MANIFEST
+from fabriclab.formats.run_directory import LAB, MANIFEST, MODULES
 from fabriclab.runs.directory import write_inputs
 from fabriclab.runs.engines import EngineName, MadeFrom, engine_name, execute, has_stock_qdiscs_only, keep_modules
 from fabriclab.runs.manifest import hash_files, kernel_release, new_manifest, utc_now
 from fabriclab.runs.record import Record
+
+DONE = ("complete", "limit")
+"""A run that ended so ends so again: it is not repeated."""
+Keep = Literal["all", "results"]
+"""What a run directory holds in the end: everything, or what reports and comparisons read."""
+_NOT_RESULTS = ("machine", "nodes", "traffic", "logs", "collect")
+"""What the engine was given, which the plan gives again, and what programs said."""
 
 
 class IngestError(Exception):
@@ -61,6 +68,12 @@ class RunContext:
     live: LiveRun | None = None
     lab_files: Mapping[str, bytes] = field(default_factory=dict)
     """The lab's own files by their names, which are kept beside what the run was made of."""
+    keep: Keep = "all"
+    """What of a run that ended well stays."""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """What the manifest says of the host beside what every run says: which worker of a cluster it is."""
+    modules: Mapping[tuple[str, str], bytes] | None = None
+    """The user's own algorithms as the kernel takes them, by name and file; None: they are compiled here."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +100,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
     directory.mkdir(parents=True, exist_ok=True)
     engine = engine_name(context.artefacts)
     manifest = new_manifest(plan, context.artefacts, context.command, context.report)
+    manifest.host.update(context.where)
     try:
         record = Record(directory, manifest)
     except OSError as error:
@@ -105,7 +119,7 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
             empty_run(directory)
             return _refused(directory, error)
         try:
-            keep_modules(plan, context.artefacts, context.lab_directory, directory)
+            _put_modules(plan, context, directory)
             held_by = None if context.live is None else context.live.held_by
             outcome = execute(plan, context.artefacts, directory, on_event, context.interrupt, context.stall_s, held_by)
             if context.live is not None:
@@ -116,7 +130,22 @@ def run_point(plan: Plan, directory: Path, context: RunContext, on_event: EventC
                 record.note(outcome.status, outcome.message)
                 full = isinstance(error, OSError) and no_room(error)
                 return RunResult(directory, outcome.status, outcome.message, full=full, engine=engine)
-        return replace(_finish(directory, record, outcome, context.ingest), engine=engine)
+        return replace(_finish(directory, record, outcome, context), engine=engine)
+
+
+def _put_modules(plan: Plan, context: RunContext, directory: Path) -> None:
+    if context.modules is None:
+        keep_modules(plan, context.artefacts, context.lab_directory, directory)
+        return
+    for algorithm in plan.algorithms:
+        module = directory / MODULES / f"{algorithm.module}.ko"
+        module.write_bytes(context.modules[algorithm.module, algorithm.file])
+
+
+def keep_results(directory: Path) -> None:
+    """Remove of a run directory what no report and no comparison reads. Raises OSError."""
+    for name in _NOT_RESULTS:
+        shutil.rmtree(directory / name, ignore_errors=True)
 
 
 def _refused(directory: Path, error: OSError) -> RunResult:
@@ -126,7 +155,7 @@ def _refused(directory: Path, error: OSError) -> RunResult:
     return RunResult(directory, "failed", f"{explain(error)}; nothing was run, and nothing of it is left", full=True)
 
 
-def _finish(directory: Path, record: Record, outcome: Outcome, ingest: Callable[[Path], None]) -> RunResult:
+def _finish(directory: Path, record: Record, outcome: Outcome, context: RunContext) -> RunResult:
     status, message, full = outcome.status, outcome.message, outcome.full
     manifest = record.manifest
     manifest.ended = utc_now()
@@ -139,9 +168,11 @@ def _finish(directory: Path, record: Record, outcome: Outcome, ingest: Callable[
         record.note(status, message)
         if any((directory / "raw").glob("**/*.csv")):
             try:
-                ingest(directory)
+                context.ingest(directory)
             except IngestError as error:
                 status, message = _worse(status), _join(message, f"the logs can't be turned into results: {error}")
+        if context.keep == "results" and status in DONE:
+            keep_results(directory)
         manifest.files = hash_files(directory)
         record.note(status, message)
     except (OSError, MemoryError) as error:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -21,16 +22,15 @@ from fabriclab.formats.run_directory import SUMMARY, SWEEP, SWEEP_FORMAT
 from fabriclab.formats.where_clause import Scalar
 from fabriclab.runs.directory import write_json
 from fabriclab.runs.engines import MadeFrom
-from fabriclab.runs.point import RunContext, RunResult, remove_run, run_point
+from fabriclab.runs.point import DONE, RunContext, RunResult, remove_run, run_point
 from fabriclab.runs.record import recorded
 
 SWEEP_MARK = SWEEP
 
-DONE = ("complete", "limit")
-"""A run that ended so ends so again: it is not repeated."""
-
 _SLUG_CHARACTERS = 60
 _WAIT_S = 0.2
+_RESTS = 30
+"""How many times as long as it took to write sweep.json it is left alone."""
 
 
 @dataclass
@@ -58,6 +58,7 @@ class Sweep:
         self.full = False
         """Whether the disk has no room for a point, nor for those that follow."""
         self._lock = threading.Lock()
+        self._rest_until_s = 0.0
 
     def recall(self) -> None:
         """Mark the points that an earlier sweep has done."""
@@ -68,14 +69,29 @@ class Sweep:
 
     def note(self, point: PointState, status: str, message: str = "") -> None:
         """Note how a point stands, and write it down where there is room: an older sweep.json says that
-        the point is missing."""
+        the point is missing.
+
+        A file of many points is not written for each of them: what that takes stays a small part of the time.
+        """
         with self._lock:
             point.status, point.message = status, message
-            try:
-                self.write()
-            except OSError as error:
-                if not no_room(error):
-                    raise
+            began_s = time.monotonic()
+            if status == "running" or began_s < self._rest_until_s:
+                return
+            self._write_if_room()
+            self._rest_until_s = time.monotonic() + _RESTS * (time.monotonic() - began_s)
+
+    def conclude(self) -> None:
+        """Write down how all points stand, where there is room. Raises OSError for other reasons."""
+        with self._lock:
+            self._write_if_room()
+
+    def _write_if_room(self) -> None:
+        try:
+            self.write()
+        except OSError as error:
+            if not no_room(error):
+                raise
 
     def write(self) -> None:
         """Write sweep.json, whole or not at all."""
@@ -125,13 +141,16 @@ def run_sweep(
         sweep.note(point, result.status, result.message)
         on_end(point, result)
 
-    with ThreadPoolExecutor(max_workers=jobs) as workers:
-        pending = {workers.submit(work, point) for point in sweep.points if not point.reused}
-        while pending:
-            # Short waits: a signal is handled between two of them.
-            done, pending = wait(pending, timeout=_WAIT_S)
-            for future in done:
-                future.result()
+    try:
+        with ThreadPoolExecutor(max_workers=jobs) as workers:
+            pending = {workers.submit(work, point) for point in sweep.points if not point.reused}
+            while pending:
+                # Short waits: a signal is handled between two of them.
+                done, pending = wait(pending, timeout=_WAIT_S)
+                for future in done:
+                    future.result()
+    finally:
+        sweep.conclude()
 
 
 def point_name(plan: Plan, artefacts: MadeFrom) -> str:

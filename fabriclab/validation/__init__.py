@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fabriclab.validation.bench import Bench, Collector, Stage
 from fabriclab.validation.classes import classes_stage
+from fabriclab.validation.configured import configured_stage
 from fabriclab.validation.failures import failures_stage
 from fabriclab.validation.finding import ValidationFinding, all_pass, unmeasured
 from fabriclab.validation.lossless import lossless_stage
@@ -20,6 +21,7 @@ __all__ = [
     "Stage",
     "ValidationFinding",
     "all_pass",
+    "first_stage",
     "judge_routing",
     "later_stages",
     "not_here",
@@ -28,8 +30,18 @@ __all__ = [
 ]
 
 
+def first_stage(bench: Bench) -> Stage:
+    """Return the stage that all others follow: who reaches whom."""
+    return reach_stage(bench) if bench.plan.configured is None else configured_stage(bench)
+
+
 def later_stages(bench: Bench) -> Iterator[Stage]:
-    """Yield the stages that follow `reach_stage`, those that the lab has something for."""
+    """Yield the stages that follow `first_stage`, those that the lab has something for.
+
+    None where addresses and routes are the nodes' own matter: who is to reach whom is not known then.
+    """
+    if bench.plan.configured is not None:
+        return
     for make in (classes_stage, marks_stage, lossless_stage, failures_stage):
         stage = make(bench)
         if stage is not None:

@@ -135,7 +135,7 @@ def test_the_commands(mixed: Path, tmp_path: Path) -> None:
     status, output = run("check", mixed, "--as", "frr")
     assert status == 0 and "mixed: OK" in output
     status, output = run("run", mixed)
-    assert status == 2 and "with --as frr" in output
+    assert status == 2 and "--as frr runs FRR" in output
     status, output = run("run", tmp_path / "none.clab.yml", "--as", "frr")
     assert status == 2 and "none.clab.yml: no such file" in output
 

@@ -17,6 +17,7 @@ from fabriclab.lab.network.not_applied import unapplied_sentences
 from fabriclab.lab.network.read import parse_topology
 from fabriclab.lab.reading.document import parse_document
 from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.setup.read import KEYS
 from fabriclab.resolve import resolve_plan
 
 ROOT = Path(__file__).parents[2]
@@ -51,10 +52,14 @@ def topology_text(**parts: str) -> str:
 
 
 def sentences(**parts: str) -> tuple[str, ...]:
+    return sentences_in(Path(), **parts)
+
+
+def sentences_in(directory: Path, **parts: str) -> tuple[str, ...]:
     problems = Problems()
     document = parse_document(topology_text(**parts), "lab/topology.clab.yml", problems)
     assert document is not None
-    topology = parse_topology(document, problems)
+    topology = parse_topology(document, problems, directory)
     assert problems.found() == []
     return unapplied_sentences(topology.not_applied)
 
@@ -85,13 +90,33 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("key", [*not_applied.DIFFERS, *not_applied.MAY_DIFFER])
+ACTING = {key for key in KEYS if key != "startup-config"}
+"""Of a node that does not run FRR a startup-config is nothing."""
+
+
+@pytest.mark.parametrize("key", sorted({*not_applied.DIFFERS, *not_applied.MAY_DIFFER} - ACTING))
 def test_each_key_is_listed_with_its_node_and_line(key: str) -> None:
     (said,) = sentences(node=f"{key}: {VALUES.get(key, 'x')}")
     assert said.startswith(
         f"topology.clab.yml: {key} of h1 (line 10) is not applied in the virtual machine; Containerlab "
     )
     assert said.endswith("so the engines differ" if key in not_applied.DIFFERS else "so the engines may differ")
+
+
+def test_what_acts_is_not_listed(tmp_path: Path) -> None:
+    (tmp_path / "motd").write_text("hello\n")
+    (tmp_path / "vars").write_text("B=c\n")
+    keys = (
+        "exec: [ls], binds: ['motd:/etc/motd'], env: {A: b}, env-files: [vars], cmd: 'sleep 1', entrypoint: env, "
+        "network-mode: none, stages: {create: {exec: [{command: ls}]}}, healthcheck: {test: [CMD, 'true']}, "
+        "sysctls: {a.b: 1}"
+    )
+    assert sentences_in(tmp_path, node=keys) == ()
+
+
+def test_files_of_the_host_are_listed(tmp_path: Path) -> None:
+    (said,) = sentences_in(tmp_path, node="binds: ['/lib/modules:/lib/modules:ro']")
+    assert said == f"topology.clab.yml: binds of h1 (line 10) {ENGINES_DIFFER}"
 
 
 @pytest.mark.parametrize(
@@ -110,10 +135,10 @@ def test_what_asks_for_nothing_is_quiet(node: str) -> None:
 
 
 def test_what_is_inherited_names_all_who_inherit_it_and_where_from() -> None:
-    assert sentences(defaults="user: root", kind="sysctls: {a: 1}", group="exec: [ls]", node="exec: [ps]") == (
-        f"topology.clab.yml: sysctls of s1, h1, h2 (line 6, kinds.linux) {ENGINES_DIFFER}",
+    assert sentences(defaults="user: root", kind="memory: 1GB", group="cpu: 1", node="cpu: 2") == (
+        f"topology.clab.yml: memory of s1, h1, h2 (line 6, kinds.linux) {ENGINES_DIFFER}",
         f"topology.clab.yml: user of s1, h1, h2 (line 5, defaults) {ENGINES_DIFFER}",
-        f"topology.clab.yml: exec of h1 (line 10), h2 (line 7, groups.servers) {ENGINES_DIFFER}",
+        f"topology.clab.yml: cpu of h1 (line 10), h2 (line 7, groups.servers) {ENGINES_DIFFER}",
     )
 
 
@@ -126,7 +151,7 @@ def test_keys_of_the_file() -> None:
 
 
 def test_many_nodes_are_one_line() -> None:
-    nodes = "".join(f"    n{number}: {{kind: linux, exec: [ls], cpu: 1}}\n" for number in range(50))
+    nodes = "".join(f"    n{number}: {{kind: linux, dns: x, cpu: 1}}\n" for number in range(50))
     links = "".join(
         f"    - {{endpoints: ['n{number}:eth1', 's1:eth{number + 9}'], vars: {{rate: 1 Gbps}}}}\n"
         for number in range(50)
@@ -136,7 +161,7 @@ def test_many_nodes_are_one_line() -> None:
     document = parse_document(text, "topology.clab.yml", problems)
     assert document is not None
     assert unapplied_sentences(parse_topology(document, problems).not_applied) == (
-        f"topology.clab.yml: exec of 50 nodes, n0 to n49 (lines 12 to 61) {ENGINES_DIFFER}",
+        f"topology.clab.yml: dns of 50 nodes, n0 to n49 (lines 12 to 61) {ENGINES_DIFFER}",
         f"topology.clab.yml: cpu of 50 nodes, n0 to n49 (lines 12 to 61) {ENGINES_DIFFER}",
     )
 
@@ -162,7 +187,7 @@ def test_other_binds_of_a_sonic_switch_are_listed(tmp_path: Path) -> None:
 
 
 def test_check_lists_run_says_it_shortly_and_the_plan_carries_the_list(tmp_path: Path) -> None:
-    directory = write_lab(tmp_path / "lab", node="exec: [ls], binds: ['x:/y']", group="env: {A: b}")
+    directory = write_lab(tmp_path / "lab", node="user: me, binds: ['/x:/y']", group="cpu: 1")
     lab = parse_lab(directory)
     listed = unapplied_sentences(lab.topology.not_applied)
     assert len(listed) == 3
@@ -175,6 +200,6 @@ def test_check_lists_run_says_it_shortly_and_the_plan_carries_the_list(tmp_path:
     warnings = resolve_plan(lab, {}).warnings
     assert set(listed) <= set(warnings), "the plan lies in the run's directory; its report shows what it warns of"
     short = (
-        "topology.clab.yml: not applied in the virtual machine: exec, binds, env; fabriclab check names nodes and lines"
+        "topology.clab.yml: not applied in the virtual machine: user, binds, cpu; fabriclab check names nodes and lines"
     )
     assert sentences_before_runs(lab.topology, [warnings]) == [short]

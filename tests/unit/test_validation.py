@@ -183,7 +183,7 @@ def findings_of(
     """Return what a validation says whose reach stage finds these verdicts."""
     stage = reach_stage(bench)
     found = [finding(verdict, f"{number}") for number, verdict in enumerate(verdicts)]
-    monkeypatch.setattr(validating, "reach_stage", lambda _: Stage(stage.name, stage.plan, lambda results: found))
+    monkeypatch.setattr(validating, "first_stage", lambda _: Stage(stage.name, stage.plan, lambda results: found))
     context = RunContext(Path(), cast(Any, made_from), (), lambda directory: None)
     return list(validating.Stages(Path("out"), context, lambda *_: None).carry_out(bench, only))
 

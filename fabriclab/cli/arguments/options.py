@@ -58,6 +58,21 @@ Engine = Annotated[
         "Docker containers in real time; needs root.",
     ),
 ]
+On = Annotated[
+    str,
+    typer.Option(
+        metavar="WHERE",
+        help="Where the points run: local, or a cluster (docs/cluster.md): dask://HOST:8786, tls://HOST:8786, a "
+        "scheduler's FILE.json, ssh://HOST1,HOST2, slurm, kubernetes.",
+    ),
+]
+Keep = Annotated[
+    Literal["all", "results"],
+    typer.Option(
+        help="What stays of each run: all, or the results alone, without what the engine was given and what programs "
+        "said."
+    ),
+]
 Stall = Annotated[
     float,
     typer.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from fabriclab.api.progress import Begun, Ended, ProgressEvent
+from fabriclab.api.progress import Begun, Ended, Notice, ProgressEvent
 from fabriclab.api.sweep import sweep as sweep_lab
 from fabriclab.cli.arguments.settings import parse_settings
 from fabriclab.cli.host.failure import BadInputError
@@ -17,6 +17,7 @@ from fabriclab.cli.host.waiting import waiting
 from fabriclab.lab.axes import expand_numbers
 from fabriclab.lab.experiment import LARGEST_SEED
 from fabriclab.runs.engines import EngineName
+from fabriclab.runs.point import Keep
 
 if TYPE_CHECKING:
     from fabriclab.api.measured import Sweep
@@ -35,6 +36,8 @@ def sweep(
     jobs: int | None,
     out: Path | None,
     engine: EngineName,
+    on: str,
+    keep: Keep,
     stall_s: float,
 ) -> int:
     """Run what is not done of a matrix, write its report; returns the exit status."""
@@ -48,6 +51,8 @@ def sweep(
                 _show_done_already(followed, event)
             elif isinstance(event, Ended):
                 _show_ended(followed, event)
+            elif isinstance(event, Notice):
+                followed.console.print(event.text, style="dim", highlight=False, markup=False, soft_wrap=True)
 
         done = sweep_lab(
             lab,
@@ -58,6 +63,8 @@ def sweep(
             jobs=jobs,
             out=out,
             engine=engine,
+            on=on,
+            keep=keep,
             stall_s=stall_s,
             progress=show,
             cancel=followed.interrupt,

@@ -58,7 +58,7 @@ class FollowedRuns:
             self.progress.show(event)
         elif isinstance(event, Ended):
             self.ended.append(event.result)
-            self.progress.done(event.run)
+            self.progress.done(event.run, event.result.wall_s)
 
     def _follow_ingestion(self, event: Progress) -> None:
         """Let SIGTERM end the process while logs become tables: nothing is lost by it, for the raw logs go last."""

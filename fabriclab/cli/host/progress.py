@@ -6,6 +6,7 @@ On a terminal a bar for each run, else nothing but what the commands print thems
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.progress import (
@@ -23,6 +24,9 @@ from rich.text import Text
 from fabriclab.api.progress import TRAFFIC
 from fabriclab.api.progress import Progress as RunningProgress
 from fabriclab.formats.clock import Clock
+
+_MOST_BARS = 12
+"""So many runs have a bar of their own; the others are counted."""
 
 
 class _EngineClock(ProgressColumn):
@@ -54,8 +58,11 @@ class RunProgress:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._runs: dict[str, TaskID] = {}
+        self._runs: dict[str, TaskID | None] = {}
+        """Those under way; None: without a bar."""
         self._overall: TaskID | None = None
+        self._total = 0
+        self._walls_s: list[float] = []
         self._lock = threading.Lock()
 
     def __enter__(self) -> RunProgress:
@@ -67,26 +74,59 @@ class RunProgress:
 
     def count(self, total: int) -> None:
         """Show a bar of runs done as well."""
+        self._total = total
         self._overall = self._progress.add_task("sweep", total=total, phase=f"0 of {total} runs")
 
     def show(self, event: RunningProgress) -> None:
         """Show how a run gets on."""
         with self._lock:
             if event.run not in self._runs:
-                self._runs[event.run] = self._progress.add_task(event.run, total=event.end_ns, phase="boot")
+                bars = sum(task is not None for task in self._runs.values())
+                self._runs[event.run] = (
+                    self._progress.add_task(event.run, total=event.end_ns, phase="boot") if bars < _MOST_BARS else None
+                )
+                self._tell_overall()
             task = self._runs[event.run]
+        if task is None:
+            return
         if event.stage == TRAFFIC:
             self._progress.update(task, phase="", completed=event.time_ns)
         else:
             self._progress.update(task, phase=event.stage)
 
-    def done(self, name: str) -> None:
+    def done(self, name: str, wall_s: float) -> None:
         """Take a run's bar away, and count it."""
         with self._lock:
             task = self._runs.pop(name, None)
             if task is not None:
                 self._progress.remove_task(task)
-            if self._overall is not None:
-                self._progress.advance(self._overall)
-                overall = next(task for task in self._progress.tasks if task.id == self._overall)
-                self._progress.update(self._overall, phase=f"{overall.completed:.0f} of {overall.total:.0f} runs")
+            self._walls_s.append(wall_s)
+            self._tell_overall()
+
+    def _tell_overall(self) -> None:
+        if self._overall is None:
+            return
+        done, running = len(self._walls_s), len(self._runs)
+        words = [f"{done} of {self._total} runs", *([f"{running} under way"] if running > _MOST_BARS else [])]
+        if done and running and (left_s := left_seconds(self._walls_s, self._total - done, running)) is not None:
+            words.append(in_words(left_s))
+        self._progress.update(self._overall, completed=done, phase=", ".join(words))
+
+
+def left_seconds(walls_s: Sequence[float], left: int, running: int) -> float | None:
+    """Return how long the rest of a sweep takes, from what its runs took so far; None where they tell nothing.
+
+    Of `left` runs `running` are under way, half done on average; as many are under way to the end.
+    """
+    known = [wall_s for wall_s in walls_s if wall_s > 0]
+    if not known:
+        return None
+    return sum(known) / len(known) * max(left - running / 2, running / 2) / running
+
+
+def in_words(left_s: float) -> str:
+    """Return what is left of a time, as roughly as it is known."""
+    if left_s < 60:
+        return "less than a minute to go"
+    minutes = round(left_s / 60)
+    return f"about {minutes} min to go" if minutes < 120 else f"about {round(minutes / 60)} h to go"

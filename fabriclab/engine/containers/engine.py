@@ -21,6 +21,7 @@ from fabriclab.engine.containers.docker import Container, image_identity
 from fabriclab.engine.containers.event_log import EventLog
 from fabriclab.engine.containers.job import Job, Task, read_job
 from fabriclab.engine.containers.node import Preparation, prepare_node
+from fabriclab.engine.containers.own_network import settle
 from fabriclab.engine.containers.processes import Process, Processes
 from fabriclab.engine.containers.routes import missing_routes
 from fabriclab.engine.containers.starvation import Starvation, StarvationMeter, host_processes, with_samplers
@@ -137,6 +138,8 @@ class _Run:
         self._timeline = Timeline((), {}, events.emit)
         self._meter = StarvationMeter(stall_ns=job.stall_ns)
         self._problems: list[str] = []
+        self._of_setup: list[str] = []
+        """What failed of nodes' own files, which stops nobody."""
         self.starvation: Starvation | None = None
         self.virtual_ns = 0
 
@@ -191,7 +194,7 @@ class _Run:
         with Processes(self._directory) as processes:
             self._timeline = Timeline(self._job.changes, self._containers, self._events.emit)
             daemons = self._start_daemons(processes)
-            if not self._await_routes(processes, daemons):
+            if not (self._settle() and self._await_routes(processes, daemons)):
                 return None
             self._events.emit("phase", phase="probes")
             samplers = self._start(processes, self._sampler_tasks())
@@ -211,7 +214,7 @@ class _Run:
         """Start the daemons, and let the lab stay; returns how that ended, None when it never was up."""
         with Processes(self._directory) as processes:
             daemons = self._start_daemons(processes)
-            if not self._await_routes(processes, daemons):
+            if not (self._settle() and self._await_routes(processes, daemons)):
                 return None
             began_ns = time.monotonic_ns()
             self._events.epoch(began_ns)
@@ -236,6 +239,10 @@ class _Run:
         for daemon in daemons:
             daemon.give_epoch(0)
         return daemons
+
+    def _settle(self) -> bool:
+        """Set up nodes whose own files give them addresses and routes; returns whether to go on."""
+        return settle(self._job, self._containers, self._directory, self._events, self._interrupt, self._of_setup)
 
     def _await_routes(self, processes: Processes, daemons: list[Process]) -> bool:
         """Wait until the routes are what the job says; returns whether to go on. Raises EngineError after the limit."""
@@ -365,4 +372,4 @@ class _Run:
             return "starved", "invalid: the host was too busy for real time: " + "; ".join(reasons)
         if ended == "limit":
             return "limit", "the limit of time was reached before the traffic was complete"
-        return ended, ""
+        return ended, "\n".join(self._of_setup[:_PROBLEMS_SHOWN])

@@ -81,6 +81,9 @@ class Job:
     changes: tuple[Change, ...]
     stall_ns: int | None = None
     """The longest pause of the host's that the lab's buffers bridge."""
+    setup: tuple[form.SetupStep, ...] = ()
+    still: form.Still | None = None
+    """Routes that nobody knows beforehand must have come to rest."""
 
 
 def read_job(directory: Path) -> Job:
@@ -100,7 +103,9 @@ def read_job(directory: Path) -> Job:
     sampler = json.loads((directory / SAMPLER_FILE).read_text()) if sampled else {}
     # A lab that stays up has all its nodes, and no traffic of its own.
     idle = "live" in job
-    deployed = frozenset(node["name"] for node in job["nodes"]) if idle else taking_part(job, sampler)
+    # So has one whose nodes' own files route.
+    whole = idle or "still" in job
+    deployed = frozenset(node["name"] for node in job["nodes"]) if whole else taking_part(job, sampler)
     return Job(
         limit_ns=job["limit_ns"],
         files={node["name"]: node["files"] for node in job["nodes"] if node["name"] in deployed},
@@ -110,6 +115,8 @@ def read_job(directory: Path) -> Job:
         collect=_tasks(job["collect"]),
         samplers={node: config for node, config in split_sampler(sampler).items() if node in deployed},
         ready=read_expectation(job["ready"]) if "ready" in job else None,
+        setup=tuple(job.get("setup") or ()),
+        still=job.get("still"),
         changes=tuple(_change(event) for event in job.get("events") or ()),
         stall_ns=_read_stall_ns(directory / _REAL_TIME),
     )

@@ -11,6 +11,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from fabriclab.formats.plan.algorithm import OwnAlgorithm
 from fabriclab.formats.plan.node import Node, Port
+from fabriclab.formats.plan.setup import Configured
 from fabriclab.formats.plan.traffic import Traffic
 from fabriclab.formats.record import Frozen
 from fabriclab.formats.where_clause import Scalar
@@ -151,6 +152,8 @@ class Plan(Frozen):
     nodes: tuple[Node, ...]
     bgp: Bgp | None = None
     """How switches learn their routes; None: from static routes alone."""
+    configured: Configured | None = None
+    """Addresses and routes are what the nodes' own files make of them; None: the plan's."""
     events: tuple[Event, ...] = ()
     """In the order of time."""
     pause_storms: tuple[PauseStorm, ...] = ()
@@ -167,9 +170,10 @@ class Plan(Frozen):
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `algorithms` out where there are none, as in every plan that was made before there were such."""
+        """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        return record if self.algorithms else {key: value for key, value in record.items() if key != "algorithms"}
+        newer = {"algorithms", "configured"}
+        return {key: value for key, value in record.items() if value or key not in newer}
 
     @property
     def host_names(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, Union
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
+from fabriclab.formats.plan.setup import Setup
 from fabriclab.formats.plan.switch import Switch, SwitchPort
 from fabriclab.formats.record import Frozen
 from fabriclab.qdiscs import QDISCS, Own, Qdisc
@@ -98,7 +99,7 @@ class Port(Frozen):
     mac: str
     address: str | None
     """IPv4 address with prefix length, e.g. `10.0.0.1/31`; None: of a member of a VLAN or port channel,
-    which has the address instead."""
+    which has the address instead, and where addresses are the nodes' own matter."""
     extra_addresses: tuple[str, ...] = ()
     """Further IPv4 addresses of a host, without prefix length: MPTCP's endpoints, one for each further subflow through
     this port. They begin a network of their own, of the least size that holds them
@@ -268,9 +269,12 @@ class Node(Frozen):
     routes: tuple[Route, ...] = ()
     """The routes of a switch that speaks BGP: what it must have when routing has converged (`fabriclab.resolve.bgp`),
     its static routes among them."""
+    setup: Setup | None = None
+    """What its own files do in it, beside what the lab asks for."""
 
     @model_serializer(mode="wrap")
     def _without_the_usual(self, serialise: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave `static_routes` out where there are none, as in every plan that was made before there were such."""
+        """Leave out what there is none of, as in every plan that was made before there were such things."""
         record: dict[str, Any] = serialise(self)
-        return record if self.static_routes else {key: value for key, value in record.items() if key != "static_routes"}
+        newer = {"static_routes", "setup"}
+        return {key: value for key, value in record.items() if value or key not in newer}

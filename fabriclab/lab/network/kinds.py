@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from fabriclab.lab.network import containerlab
 from fabriclab.lab.network.labels import Role
+from fabriclab.lab.setup.frr import is_frr_image
 
 LINUX = "linux"
 OLDER_NAMES = (
@@ -41,11 +42,12 @@ _NO_ENDING = {
     "srl": "nokia_srlinux",
 }
 """Older names that are no ending of today's."""
+BRIDGES = ("bridge", "ovs-bridge")
+"""Kinds that are a broadcast domain of Containerlab's host."""
 _ALWAYS_HOSTS = frozenset(("keysight_ixia-c-one", "ostinato", "spirent_stc", "k8s-kind", "ext-container", "host"))
 """Generators of traffic, clusters and the host itself."""
 _OPEN = frozenset((LINUX, "freebsd", "openbsd", "generic_vm"))
 """Kinds that are what their owner makes of them."""
-_FRR_IMAGE = re.compile(r"frr(?:outing)?(?![a-z])", re.IGNORECASE)
 _HOST_IMAGE = re.compile(r"multitool|netshoot|iperf|alpine|busybox|debian|ubuntu|nginx|fabriclab/host", re.IGNORECASE)
 _HOST_COMMAND = re.compile(r"\bip\s+(?:-\w+\s+)*r(?:o(?:u(?:te?)?)?)?\s+(?:add|replace|change|del)\b")
 _GIGABIT = r"(?:Gi|GigabitEthernet)\s?"
@@ -131,7 +133,7 @@ def guessed_role(kind: str, links: int, image: str, binds: Sequence[str], comman
         return "switch", f"kind {kind}"
     if any(bind.partition(":")[2].startswith("/etc/frr") for bind in binds):
         return "switch", "a bind of /etc/frr"
-    if _FRR_IMAGE.search(image.rpartition("@")[0] or image):
+    if is_frr_image(image):
         return "switch", "an image of FRR"
     if links <= 1:
         return "host", "one link"

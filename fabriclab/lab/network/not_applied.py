@@ -15,9 +15,11 @@ from pathlib import PurePath
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue, Value
 from fabriclab.lab.reading.problems import Place
 from fabriclab.lab.reading.section import Section
+from fabriclab.lab.setup.read import KEYS, WrittenSetup
 
 APPLIED = ("kind", "group", "labels")
-"""Keys of a node that both engines act on; of a switch of kind sonic-vs also the bind of its configuration."""
+"""Keys of a node that both engines act on; of a switch of kind sonic-vs also the bind of its configuration, of kind
+linux also those of `fabriclab.lab.setup.read`."""
 OF_CONTAINERS = (
     *("image-pull-policy", "restart-policy", "auto-remove", "runtime", "link-apply-mode"),
     *("privileged", "cap-add", "cgroupns-mode", "cgroup-parent"),
@@ -53,7 +55,7 @@ DIFFERS = (
     ),
     *("shm-size", "pid-mode", "tmpfs", "security-opts", "sysctls", "devices"),
 )
-"""Containerlab applies them to nodes of every kind that runs here."""
+"""Containerlab applies them to nodes of every kind that runs here; some act here, too, of nodes of kind linux."""
 MAY_DIFFER = (
     *(
         "license",
@@ -97,13 +99,36 @@ def unapplied_of_file(root: Section) -> Iterator[Unapplied]:
             yield Unapplied(key, root.mapping.key_place(key), "")
 
 
-def unapplied_of_node(node: str, layers: Iterable[Section], applied_binds: Sequence[str]) -> Iterator[Unapplied]:
-    """Yield the keys that are not applied of a node and what it inherits from; a bind of one of `applied_binds`,
-    a path in the node, is."""
+def unapplied_of_node(
+    node: str, layers: Iterable[Section], applied_binds: Sequence[str], setup: WrittenSetup | None
+) -> Iterator[Unapplied]:
+    """Yield the keys that are not applied of a node and what it inherits from.
+
+    A bind of one of `applied_binds`, a path in the node, is; `setup`: what else acts of a node of kind linux.
+    """
     for layer in layers:
         for key, value in layer.mapping.entries.items():
-            if key in (*DIFFERS, *MAY_DIFFER) and not _is_empty(value) and not _is_applied(key, value, applied_binds):
+            if key not in (*DIFFERS, *MAY_DIFFER) or _is_empty(value) or _is_applied(key, value, applied_binds):
+                continue
+            if setup is None or not _acts(key, value, setup):
                 yield Unapplied(key, layer.mapping.key_place(key), layer.key, (node,))
+
+
+def _acts(key: str, value: Value, setup: WrittenSetup) -> bool:
+    """Return whether a key of a node of kind linux does in the virtual machine what it does in a container."""
+    if key == "binds":
+        outside = setup.unapplied_binds
+        words = (
+            [item.text for item in value.items if isinstance(item, ScalarValue)]
+            if isinstance(value, SequenceValue)
+            else []
+        )
+        return not any(_target(word) in outside for word in words)
+    if key == "startup-config":
+        return bool(setup.setup.daemons)
+    if key == "network-mode":
+        return isinstance(value, ScalarValue) and value.text == "none"
+    return key in KEYS
 
 
 def _is_empty(value: Value | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path, PurePath
 from typing import Protocol
@@ -25,6 +26,7 @@ from fabriclab.lab.network.topology import (
 from fabriclab.lab.reading.document import MappingValue, read_document
 from fabriclab.lab.reading.problems import Place, Problems, shown
 from fabriclab.lab.reading.section import Section
+from fabriclab.lab.setup.read import settle_order
 from fabriclab.vendors import VENDORS
 
 
@@ -75,7 +77,8 @@ def parse_topology(
     if section is None:
         return Topology(name, (), ())
     section.require("nodes", example="nodes: with a name for each")
-    written = NodeReader(section, containerlab.NODE_KEYS, containerlab.NODE_KINDS, any_kind=any_kind).nodes()
+    reader = NodeReader(section, containerlab.NODE_KEYS, containerlab.NODE_KINDS, directory, any_kind=any_kind)
+    written = reader.nodes()
     foreign = {node.name: node.kind or "" for node in written if node.is_foreign}
     if not foreign:
         section.require("links", example="links: with a list of endpoints")
@@ -84,14 +87,25 @@ def parse_topology(
     is_whole = links_before == len(problems) and not left_out
     nodes, guesses = settle_roles(written, links, is_whole, problems, any_kind=bool(foreign))
     nodes, links = _bound(written, nodes, links, directory, problems)
+    nodes = _set_up(written, nodes, problems, is_looked_at=any_kind)
+    configures = any(node.setup is not None and node.setup.configures_network for node in written)
     not_applied = merged([*unapplied_of_file(root), *(one for node in written for one in node.not_applied)])
     notes = tuple(f"{PurePath(document.place.file).name}: {note}" for note in (*guesses, *left_out))
-    topology = Topology(name, nodes, links, not_applied, notes)
-    if before == len(problems) and not foreign:
+    topology = Topology(name, nodes, links, not_applied, notes, configures)
+    if before == len(problems) and not (foreign or configures):
         _check_addresses(links, problems)
         _check_loopbacks(topology, problems)
         _check_reachable(topology, section.place, problems)
     return topology
+
+
+def _set_up(
+    written: Sequence[WrittenNode], nodes: tuple[LabNode, ...], problems: Problems, *, is_looked_at: bool
+) -> tuple[LabNode, ...]:
+    """Return the nodes with what their own files do, in an order that each waits for those before it."""
+    setups = {node.name: node.setup for node in written if node.setup is not None}
+    settled = settle_order(setups, [node.name for node in written], Problems() if is_looked_at else problems)
+    return tuple(replace(node, setup=settled.get(node.name)) for node in nodes)
 
 
 def _bound(

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from pathlib import Path
 from typing import NamedTuple
 
-from fabriclab.lab.network.kinds import ALL_KINDS, LINUX, guessed_role
+from fabriclab.formats.plan.setup import Setup
+from fabriclab.lab.network.kinds import ALL_KINDS, BRIDGES, LINUX, guessed_role
 from fabriclab.lab.network.labels import ROLE_LABEL, Role, WrittenLabels, read_labels
 from fabriclab.lab.network.layer2 import WrittenLayer2
 from fabriclab.lab.network.not_applied import Unapplied, unapplied_of_node
@@ -22,6 +24,7 @@ from fabriclab.lab.network.static_routes import WrittenStaticRoute
 from fabriclab.lab.reading.document import MappingValue, ScalarValue, SequenceValue
 from fabriclab.lab.reading.problems import Place, Problems, did_you_mean, listed, shown
 from fabriclab.lab.reading.section import Section, Written, as_words
+from fabriclab.lab.setup.read import WrittenSetup, read_setup
 from fabriclab.vendors import VENDORS, NodeKind, kind_of
 
 FILE_NAME = "topology.clab.yml"
@@ -119,6 +122,8 @@ class LabNode:
     """What the configuration of a node of a vendor's kind, such as sonic-vs, says of it; None for others."""
     foreign: str | None = None
     """The kind of a node that is drawn only: its software does not run here."""
+    setup: Setup | None = None
+    """What its own files do in it, beside what the lab asks for."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +137,8 @@ class Topology:
     """What the file says and nothing here acts on."""
     notes: tuple[str, ...] = ()
     """What was guessed, or left out, a sentence each."""
+    configures_network: bool = False
+    """Whether addresses or routes are the matter of some nodes' own files."""
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
@@ -202,6 +209,7 @@ class WrittenNode:
     hints: RoleHints = NO_HINTS
     is_foreign: bool = False
     """Whether it is of a kind whose software does not run here."""
+    setup: WrittenSetup | None = None
 
 
 class NodeReader:
@@ -209,10 +217,18 @@ class NodeReader:
     labels are merged (Containerlab's order)."""
 
     def __init__(
-        self, topology: Section, node_keys: tuple[str, ...], kinds: tuple[str, ...], *, any_kind: bool = False
+        self,
+        topology: Section,
+        node_keys: tuple[str, ...],
+        kinds: tuple[str, ...],
+        directory: Path,
+        *,
+        any_kind: bool = False,
     ) -> None:
-        """`any_kind`: nodes whose software does not run here are read too, not refused."""
+        """`directory` has the files that the nodes name. `any_kind`: nodes whose software does not run here are read
+        too, not refused."""
         self._any_kind = any_kind
+        self._directory = directory
         self._problems = topology.problems
         self._node_keys = node_keys
         self._kinds = kinds
@@ -247,10 +263,25 @@ class NodeReader:
         if own is not None and self._any_kind and not _binds_one_of(layers, own.config_paths):
             own = None
         config = None if own is None else self._config(node, layers, own)
-        is_foreign = kind not in RUNNABLE_KINDS or (own is None and kind_of(kind) is not None)
-        hints = _hints(layers)
-        not_applied = tuple(unapplied_of_node(name, layers, () if own is None else own.config_paths))
-        return WrittenNode(name, place, read_labels(layers), kind, config, not_applied, hints, is_foreign)
+        is_bridge = kind in BRIDGES and not self._any_kind
+        is_foreign = not is_bridge and (kind not in RUNNABLE_KINDS or (own is None and kind_of(kind) is not None))
+        setup = self._setup(node, layers, is_bridge=is_bridge) if kind == LINUX or is_bridge else None
+        applied = () if own is None else own.config_paths
+        acting = setup or WrittenSetup(Setup()) if kind == LINUX else None
+        not_applied = tuple(unapplied_of_node(name, layers, applied, acting))
+        return WrittenNode(
+            name, place, read_labels(layers), kind, config, not_applied, _hints(layers), is_foreign, setup
+        )
+
+    def _setup(self, node: Section, layers: list[Section], *, is_bridge: bool) -> WrittenSetup | None:
+        """Return what the node's own files do; what is wrong in them is a note where nothing is to run."""
+        if not self._any_kind:
+            return read_setup(node, layers, self._directory, is_bridge=is_bridge)
+        problems = Problems()
+        quiet = [Section(layer.mapping, layer.key, problems, None) for layer in layers]
+        setup = read_setup(quiet[0], quiet, self._directory, is_bridge=False)
+        told = tuple(str(problem) for problem in problems.found())
+        return setup if setup is None or not told else replace(setup, notes=(*setup.notes, *told))
 
     def _config(self, node: Section, layers: list[Section], kind: NodeKind) -> Written[str] | None:
         """Return the file that is bound to the kind's place for it; the nearest layer that binds one counts."""
@@ -288,7 +319,7 @@ class NodeReader:
             if "kind" not in layer:
                 continue
             kind = layer.scalar("kind", "a kind of node")
-            known = ALL_KINDS if self._any_kind else RUNNABLE_KINDS
+            known = ALL_KINDS if self._any_kind else (*RUNNABLE_KINDS, *BRIDGES)
             if kind is not None and kind.value not in known:
                 kind.complain(self._problems, self._wrong_kind(kind.value))
             return None if kind is None else kind.value
@@ -296,10 +327,10 @@ class NodeReader:
         return None
 
     def _wrong_kind(self, kind: str) -> str:
-        if kind in self._kinds:
+        if kind in (*self._kinds, *ALL_KINDS):
             return (
                 f"fabriclab cannot run nodes of kind {shown(kind)}; it runs: {', '.join(RUNNABLE_KINDS)}; "
-                "fabriclab new DIR --from FILE --as frr makes a lab with FRR in their place"
+                "--as frr runs FRR in their place"
             )
         return f"{shown(kind)} is no kind of node; {did_you_mean(kind, self._kinds)}"
 
@@ -349,14 +380,16 @@ def settle_roles(
         key = f"topology.nodes.{node.name}"
         is_switch = kind_of(node.kind) is not None
         guess, why = guessed_role(node.kind or LINUX, degree[node.name], *node.hints)
+        is_configured = node.setup is not None and node.setup.configures_network
         role = node.labels.role or guess
         if is_switch and role == "host":
             problems.add(node.place, key, f"is of kind {node.kind}, a switch; remove the label {ROLE_LABEL}", node.name)
-        if degree[node.name] == 0 and links_are_good and not any_kind:
+        if degree[node.name] == 0 and links_are_good and not (any_kind or is_configured):
             problems.add(node.place, key, "has no link; add one below topology.links or remove the node", node.name)
         is_plain = guess == "host" and degree[node.name] <= 1
         if node.labels.role is None and not (node.is_foreign or is_switch or is_plain):
             notes.append(f"{node.name} (line {node.place.line}) is taken for a {guess}: {why}")
         labels, foreign = node.labels, node.kind if node.is_foreign else None
         settled.append(LabNode(node.name, role, node.place, labels.asn, labels.loopback, labels.tier, foreign=foreign))
+        notes += () if node.setup is None else node.setup.notes
     return tuple(settled), tuple(notes)

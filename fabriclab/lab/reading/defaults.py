@@ -119,6 +119,10 @@ HOLD_S = 9
 BFD_MULTIPLIER = 3
 """FRR: bfdd, BFD_DEFDETECTMULT."""
 CONVERGENCE_LIMIT_NS = 30 * 10**9
+CONFIGURED_LIMIT_NS = 300 * 10**9
+STILL_NS = 10 * 10**9
+SLOW_STILL_NS = 50 * 10**9
+"""OSPF elects a designated router when a neighbour may be dead, after 40 s (RFC 2328, section 9.4)."""
 
 FAILURE_ACTION = "down"
 FAILURE_RECOVERY_NS = 10**9

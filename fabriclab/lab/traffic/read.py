@@ -24,9 +24,14 @@ def keys_of_kinds() -> Mapping[str, tuple[str, ...]]:
     return {kind: (*load(kind).keys, "enabled") for kind in KINDS}
 
 
-def read_traffic(root: Section, scope: Scope) -> tuple[Traffic, ...]:
-    """Return the `traffic` section without what is not enabled; what is wrong is recorded, and left out."""
+def read_traffic(root: Section, scope: Scope, *, is_optional: bool = False) -> tuple[Traffic, ...]:
+    """Return the `traffic` section without what is not enabled; what is wrong is recorded, and left out.
+
+    `is_optional`: a lab may be without, such as one of routers alone.
+    """
     before = len(root.problems)
+    if is_optional and "traffic" not in root:
+        return ()
     root.require("traffic", example=f"traffic: with a name and a kind ({', '.join(KINDS)}) for each")
     section = root.section("traffic", None)
     if section is None:

@@ -18,6 +18,7 @@ pub enum Phase {
     Links,
     Configure,
     Daemons,
+    Setup,
     Routing,
     Probes,
     Traffic,

@@ -70,9 +70,66 @@ impl Fib {
     }
 }
 
+/// What all routes of a namespace come to, of every table, IPv4 and IPv6: equal where nothing has changed.
+#[derive(Default, PartialEq, Eq)]
+pub struct Signature(Vec<u8>);
+
+impl Fib {
+    pub fn signature(&self) -> Result<Signature> {
+        let mut signature = Signature::default();
+        let mut answer = vec![0; ANSWER_BYTES];
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            self.0
+                .send(request_of(family).finish(0))
+                .context(|| "ask for the routes".to_owned())?;
+            loop {
+                let length = self
+                    .0
+                    .receive(&mut answer)
+                    .context(|| "read the routes".to_owned())?;
+                if add_messages(&answer[..length], &mut signature)? {
+                    break;
+                }
+            }
+        }
+        Ok(signature)
+    }
+}
+
+/// Adds the routes of one answer; `true` when it was the last. What counts uses or time left is no part of a route.
+fn add_messages(answer: &[u8], signature: &mut Signature) -> Result<bool> {
+    let broken = || Failure::new("the kernel's answer about routes is cut short");
+    for message in messages(answer) {
+        let message = message.map_err(|_| broken())?;
+        match message.reply() {
+            Reply::Done => return Ok(true),
+            Reply::Refused(number) => {
+                let errno = nix::errno::Errno::from_raw(number);
+                return Err(Failure::new(format!("read the routes: {}", errno.desc())));
+            }
+            Reply::Data(payload) if message.kind == libc::RTM_NEWROUTE => {
+                let header = payload.get(..ROUTE_HEADER_BYTES).ok_or_else(broken)?;
+                signature.0.extend(header);
+                for (kind, value) in attributes(&payload[ROUTE_HEADER_BYTES..]) {
+                    if kind != libc::RTA_CACHEINFO {
+                        signature.0.extend(kind.to_ne_bytes());
+                        signature.0.extend(value);
+                    }
+                }
+            }
+            Reply::Data(_) => {}
+        }
+    }
+    Ok(false)
+}
+
 fn request() -> Request {
+    request_of(libc::AF_INET)
+}
+
+fn request_of(family: i32) -> Request {
     let mut header = [0; ROUTE_HEADER_BYTES];
-    header[0] = libc::AF_INET as u8;
+    header[0] = family as u8;
     Request::new(libc::RTM_GETROUTE, libc::NLM_F_DUMP, &header)
 }
 

@@ -2,7 +2,7 @@
 
 mod check;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Deserialize;
 
@@ -27,8 +27,13 @@ pub struct Job {
     pub links: Vec<Link>,
     #[serde(default)]
     pub daemons: Vec<Program>,
+    /// What is done in the nodes once the daemons have started, one after another.
+    #[serde(default)]
+    pub setup: Vec<SetupStep>,
     /// What must be before the probes and the traffic start.
     pub ready: Option<Ready>,
+    /// Routes that nobody knows beforehand must have come to rest.
+    pub still: Option<Still>,
     #[serde(default)]
     pub events: Vec<Change>,
     #[serde(default)]
@@ -57,6 +62,9 @@ pub struct Live {
 pub struct Node {
     pub name: String,
     pub files: Option<String>,
+    /// What every program of the node finds in its environment.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
     /// Layers over its root file system, by their names on the kernel's command line, the first on top.
     #[serde(default)]
     pub layers: Vec<String>,
@@ -105,6 +113,72 @@ pub struct Program {
     /// `None` is the machine itself.
     pub node: Option<String>,
     pub argv: Vec<String>,
+}
+
+/// A step that gives a node what its own files say.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetupStep {
+    pub kind: SetupKind,
+    pub program: Program,
+    /// A node that boots does it again.
+    #[serde(default)]
+    pub again: bool,
+    /// Virtual nanoseconds that a command or a health check may take.
+    #[serde(default = "default_limit_ns")]
+    pub limit_ns: i64,
+    /// Of a health check: how often it is tried, and virtual nanoseconds between two tries.
+    #[serde(default = "default_tries")]
+    pub tries: u32,
+    #[serde(default)]
+    pub interval_ns: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SetupKind {
+    /// A daemon that waits for other nodes; the others are among the job's `daemons`.
+    Daemon,
+    /// A node's main process: it may end, and nobody waits for it.
+    Main,
+    /// Waited for; how it ends is told and fails nothing.
+    Command,
+    /// Tried until it succeeds; that it does not is a failure.
+    Health,
+}
+
+/// Routes at rest.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Still {
+    /// For so long no route of any node has changed, virtual nanoseconds.
+    pub still_ns: i64,
+    /// From one look to the next.
+    pub interval_ns: i64,
+    /// After so long the run fails.
+    pub limit_ns: i64,
+    /// Where the addresses of hosts are written then.
+    pub addresses: Option<Addresses>,
+}
+
+/// Rows `node,address` are added to a file of the run directory.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Addresses {
+    pub file: String,
+    /// Nodes that must have one.
+    pub nodes: Vec<String>,
+    /// Nodes that may have one: theirs is the loopback interface's, if that has any.
+    #[serde(default)]
+    pub others: Vec<String>,
+}
+
+fn default_limit_ns() -> i64 {
+    60_000_000_000
+}
+
+fn default_tries() -> u32 {
+    1
 }
 
 /// Routes that daemons must have found.

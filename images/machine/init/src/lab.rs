@@ -42,7 +42,11 @@ impl Lab {
         let nodes = job
             .nodes
             .iter()
-            .map(|node| Node::create(&node.name, &node.layers))
+            .map(|node| {
+                let variables = node.environment.iter();
+                let variables = variables.map(|(name, value)| format!("{name}={value}"));
+                Node::create(&node.name, &node.layers, variables.collect())
+            })
             .collect::<Result<Vec<_>>>()?;
         let indices = job
             .nodes

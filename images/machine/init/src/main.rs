@@ -1,6 +1,7 @@
 //! PID 1 of the virtual machine: executes the job in the run directory and powers off. Contract:
 //! images/machine/README.md.
 
+mod addresses;
 mod batch;
 mod clock;
 mod configure;
@@ -20,6 +21,8 @@ mod namespace;
 mod process;
 mod routes;
 mod run;
+mod setup;
+mod stillness;
 mod supervisor;
 mod sys;
 mod sysctl;

@@ -31,6 +31,8 @@ pub struct Machine {
 pub struct Node {
     pub name: String,
     pub pid: Pid,
+    /// `NAME=value`, of every program that is started in it.
+    pub environment: Vec<String>,
     pidfd: OwnedFd,
 }
 
@@ -83,8 +85,10 @@ impl Machine {
 
 impl Node {
     /// Makes a node's namespaces and its root, and gives the network namespace its name.
-    pub fn create(name: &str, layers: &[String]) -> Result<Self> {
-        let node = start_first_process(name, layers).map_err(|failure| failure.in_node(name))?;
+    pub fn create(name: &str, layers: &[String], environment: Vec<String>) -> Result<Self> {
+        let mut node =
+            start_first_process(name, layers).map_err(|failure| failure.in_node(name))?;
+        node.environment = environment;
         node.name_network_namespace()
             .map_err(|failure| failure.in_node(name))?;
         Ok(node)
@@ -122,6 +126,7 @@ fn start_first_process(name: &str, layers: &[String]) -> Result<Node> {
     Ok(Node {
         name: name.to_owned(),
         pid,
+        environment: Vec::new(),
         pidfd,
     })
 }

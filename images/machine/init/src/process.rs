@@ -115,14 +115,19 @@ pub fn start(
 }
 
 fn environment(node: Option<&Node>, more: &[String]) -> Result<Vec<CString>> {
-    let mut variables = vec![c_string(&format!("PATH={PATH}"))?, c_string("HOME=/root")?];
-    if let Some(node) = node {
-        variables.push(c_string(&format!("FABRICLAB_NODE={}", node.name))?);
-    }
-    for variable in more {
-        variables.push(c_string(variable)?);
-    }
-    Ok(variables)
+    let own = node.map_or(&[][..], |node| &node.environment);
+    let name = node.map(|node| format!("FABRICLAB_NODE={}", node.name));
+    let usual = [format!("PATH={PATH}"), "HOME=/root".to_owned()];
+    let is_own = |variable: &str| {
+        let name = &variable[..=variable.find('=').unwrap_or(0)];
+        own.iter().any(|one| one.starts_with(name))
+    };
+    let variables = usual.into_iter().filter(|variable| !is_own(variable));
+    let variables = variables.chain(name).chain(own.iter().cloned());
+    variables
+        .chain(more.iter().cloned())
+        .map(|variable| c_string(&variable))
+        .collect()
 }
 
 /// The paths to try, as a shell would.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::addresses;
 use crate::clock;
 use crate::configure::JOB;
 use crate::events::{self, Phase, Status};
@@ -13,8 +14,10 @@ use crate::live::Live;
 use crate::machine;
 use crate::mounts;
 use crate::routes::Convergence;
+use crate::setup;
+use crate::stillness;
 use crate::supervisor::{Ended, Role, Supervisor};
-use crate::timeline::{Approach, Timeline};
+use crate::timeline::{Approach, Booting, Timeline};
 
 /// From the choice of the epoch to the epoch: programs start and open kept connections meanwhile, virtual time.
 const LEAD_NS: i64 = 10 * clock::MILLISECOND_NS;
@@ -96,9 +99,11 @@ impl Run<'_> {
 
     fn start_and_watch(&mut self, job: &Job) -> PhaseResult<()> {
         self.start_all(Phase::Daemons, &job.daemons, Role::Daemon, None)?;
+        self.set_up(job)?;
         self.converge(job)?;
+        let booting = Booting::of_job(job);
         let epoch_ns = epoch_after(clock::monotonic_ns());
-        let open = |_| Live::open(self.lab, &job.daemons, epoch_ns);
+        let open = |_| Live::open(self.lab, &booting, epoch_ns);
         let live = job.live.as_ref().map(open).transpose();
         let live = live.map_err(|failure| (Phase::Probes, failure))?;
         self.start_all(Phase::Probes, &job.probes, Role::Probe, Some(epoch_ns))?;
@@ -116,7 +121,7 @@ impl Run<'_> {
             Some(_) => Approach::Listens,
             None => Approach::Sleeps,
         };
-        let timeline = Timeline::new(&job.events, &job.daemons, epoch_ns, approach);
+        let timeline = Timeline::new(&job.events, &booting, epoch_ns, approach);
         match live {
             Some(live) => self.stay(live, timeline),
             None => self.watch_traffic(epoch_ns, job.limit_ns, timeline),
@@ -136,6 +141,22 @@ impl Run<'_> {
         };
         events::phase(Phase::Routing);
         self.wait_for_routes(ready)
+            .map_err(|failure| (Phase::Routing, failure))
+    }
+
+    /// What the nodes' own files ask for; then their routes come to rest, and their addresses are known.
+    fn set_up(&mut self, job: &Job) -> PhaseResult<()> {
+        if !job.setup.is_empty() {
+            events::phase(Phase::Setup);
+            setup::execute(self.lab, &mut self.supervisor, &job.setup)
+                .map_err(|failure| (Phase::Setup, failure))?;
+        }
+        let Some(still) = &job.still else {
+            return Ok(());
+        };
+        events::phase(Phase::Routing);
+        stillness::wait(self.lab, &mut self.supervisor, still)
+            .and_then(|()| addresses::write(self.lab, job, still.addresses.as_ref()))
             .map_err(|failure| (Phase::Routing, failure))
     }
 
@@ -244,9 +265,11 @@ impl Run<'_> {
             self.fail(Phase::Probes, &probe.failure());
         }
         self.collect(&job.collect)?;
-        self.supervisor
-            .terminate(Role::Daemon)
-            .map_err(|failure| (Phase::Shutdown, failure))?;
+        for role in [Role::Setup, Role::Daemon] {
+            self.supervisor
+                .terminate(role)
+                .map_err(|failure| (Phase::Shutdown, failure))?;
+        }
         Ok(())
     }
 
@@ -283,7 +306,7 @@ impl Run<'_> {
             let expected = process.succeeded()
                 && matches!(
                     process.role,
-                    Role::Traffic | Role::Disturbance | Role::Daemon | Role::Power
+                    Role::Traffic | Role::Disturbance | Role::Daemon | Role::Setup | Role::Power
                 );
             if !expected {
                 self.fail(phase, &process.failure());

@@ -34,6 +34,8 @@ const DAEMONS_PRELOAD: &str = "/tools/daemons.so";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Daemon,
+    /// Sets a node up as its own files say: how it ends is told, and fails nothing.
+    Setup,
     Probe,
     Traffic,
     /// Runs beside the traffic and ends with it, or before.
@@ -68,7 +70,7 @@ pub struct Ended {
 
 impl Ended {
     pub fn succeeded(&self) -> bool {
-        self.is_halted || self.status == "exit 0"
+        self.is_halted || self.role == Role::Setup || self.status == "exit 0"
     }
 
     pub fn failure(&self) -> Failure {
@@ -282,7 +284,23 @@ impl Supervisor {
         Ok(ended)
     }
 
-    fn wait_until_gone(&mut self, pids: &[Pid], deadline_ns: Option<i64>) -> Result<Vec<Ended>> {
+    /// Waits so long, whatever ends meanwhile; a failure of one that may not fail ends the wait.
+    pub fn rest(&mut self, duration_ns: i64) -> Result<()> {
+        let deadline_ns = clock::monotonic_ns() + duration_ns;
+        while clock::monotonic_ns() < deadline_ns {
+            let ended = self.wait(Some(deadline_ns))?;
+            if let Some(process) = ended.iter().find(|process| !process.succeeded()) {
+                return Err(process.failure());
+            }
+        }
+        Ok(())
+    }
+
+    pub fn wait_until_gone(
+        &mut self,
+        pids: &[Pid],
+        deadline_ns: Option<i64>,
+    ) -> Result<Vec<Ended>> {
         let mut all = Vec::new();
         while pids.iter().any(|pid| self.children.contains_key(pid))
             && deadline_ns.is_none_or(|deadline| clock::monotonic_ns() < deadline)

@@ -10,9 +10,10 @@ use crate::clock::{self, MILLISECOND_NS};
 use crate::configure;
 use crate::events;
 use crate::failure::{Context, Failure, Result};
-use crate::job::{Change, Expectation, Program, Step};
+use crate::job::{Change, Expectation, Job, Program, Step};
 use crate::lab::Lab;
 use crate::routes::Convergence;
+use crate::setup;
 use crate::supervisor::{Ended, Role, Supervisor};
 
 /// A wait that watches processes may end late by a thousandth of its length (Linux, `select_estimate_accuracy` in
@@ -24,7 +25,7 @@ const APPROACH_NS: i64 = MILLISECOND_NS;
 pub struct Timeline<'a> {
     changes: VecDeque<&'a Change>,
     /// Of the whole job: those of a node that boots start again.
-    daemons: &'a [Program],
+    booting: &'a Booting<'a>,
     epoch_ns: i64,
     pending: Option<Pending<'a>>,
     approach: Approach,
@@ -39,6 +40,18 @@ pub enum Approach {
     Listens,
 }
 
+/// What nodes start when they boot: daemons, and what their own files add to these.
+pub struct Booting<'a>(Vec<(&'a Program, Role)>);
+
+impl<'a> Booting<'a> {
+    pub fn of_job(job: &'a Job) -> Self {
+        let daemons = job.daemons.iter().map(|daemon| (daemon, Role::Daemon));
+        let steps = job.setup.iter().filter(|step| step.again);
+        let steps = steps.map(|step| (&step.program, setup::role(step.kind)));
+        Self(daemons.chain(steps).collect())
+    }
+}
+
 struct Pending<'a> {
     change: &'a Change,
     convergence: Convergence,
@@ -50,7 +63,7 @@ impl<'a> Timeline<'a> {
     /// `changes` in any order.
     pub fn new(
         changes: &'a [Change],
-        daemons: &'a [Program],
+        booting: &'a Booting<'a>,
         epoch_ns: i64,
         approach: Approach,
     ) -> Self {
@@ -58,7 +71,7 @@ impl<'a> Timeline<'a> {
         changes.sort_by_key(|change| change.at_ns);
         Self {
             changes: changes.into(),
-            daemons,
+            booting,
             epoch_ns,
             pending: None,
             approach,
@@ -109,7 +122,7 @@ impl<'a> Timeline<'a> {
         at_ns: i64,
     ) -> Result<Vec<Ended>> {
         let mut ended = Vec::new();
-        Alteration::of(change).execute(lab, supervisor, self.daemons, &mut ended)?;
+        Alteration::of(change).execute(lab, supervisor, self.booting, &mut ended)?;
         // What an earlier change led to can't be told from this one any more.
         self.pending = match &change.reconvergence {
             Some(Expectation { interval_ns, nodes }) => Some(Pending {
@@ -163,13 +176,13 @@ impl<'a> Alteration<'a> {
         }
     }
 
-    /// Does it now. `daemons` are the whole job's: those of a node that boots start again. Processes that have ended
-    /// are added to `ended`, also where something fails.
+    /// Does it now. `booting` is of the whole job. Processes that have ended are added to `ended`, also where something
+    /// fails.
     pub fn execute(
         &self,
         lab: &Lab,
         supervisor: &mut Supervisor,
-        daemons: &[Program],
+        booting: &Booting,
         ended: &mut Vec<Ended>,
     ) -> Result<()> {
         // Prepared beforehand would be later for the lab: the order of a change's own steps is what counts.
@@ -181,7 +194,7 @@ impl<'a> Alteration<'a> {
         for step in self.steps {
             configure::lines(lab, &step.node, step.tool, &step.lines).map_err(in_change)?;
         }
-        self.power(lab, supervisor, daemons, ended)
+        self.power(lab, supervisor, booting, ended)
             .map_err(in_change)
     }
 
@@ -191,20 +204,20 @@ impl<'a> Alteration<'a> {
         &self,
         lab: &Lab,
         supervisor: &mut Supervisor,
-        daemons: &[Program],
+        booting: &Booting,
         ended: &mut Vec<Ended>,
     ) -> Result<()> {
         for node in self.down {
             ended.append(&mut supervisor.halt(lab, node)?);
         }
-        let booting = |daemon: &&Program| {
-            daemon
+        for (program, role) in &booting.0 {
+            if program
                 .node
                 .as_ref()
                 .is_some_and(|node| self.up.contains(node))
-        };
-        for daemon in daemons.iter().filter(booting) {
-            supervisor.start(lab, daemon, Role::Daemon, None)?;
+            {
+                supervisor.start(lab, program, *role, None)?;
+            }
         }
         Ok(())
     }

@@ -28,6 +28,7 @@ impl Job {
         self.check_links(&nodes)?;
         check_programs(self.programs(), &nodes)?;
         self.check_routes(&nodes)?;
+        self.check_setup(&nodes)?;
         self.check_events(&nodes)
     }
 
@@ -78,6 +79,41 @@ impl Job {
         check_expectation("ready", ready.interval_ns, &ready.nodes, nodes)
     }
 
+    fn check_setup(&self, nodes: &HashSet<&str>) -> Checked {
+        let bad_name = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
+        for node in &self.nodes {
+            if let Some(name) = node.environment.keys().find(bad_name) {
+                return Err(format!("\"{name}\" of {} names no variable", node.name));
+            }
+        }
+        for step in &self.setup {
+            if step.limit_ns <= 0 || step.interval_ns < 0 || step.tries == 0 {
+                return Err(format!(
+                    "limit_ns and tries of \"{}\" must be positive, interval_ns not negative",
+                    step.program.name
+                ));
+            }
+            if step.program.node.is_none() {
+                return Err(format!("\"{}\" needs a node", step.program.name));
+            }
+        }
+        let Some(still) = &self.still else {
+            return Ok(());
+        };
+        if still.still_ns <= 0 || still.interval_ns <= 0 || still.limit_ns < still.still_ns {
+            return Err(
+                "still_ns and interval_ns of still must be positive, and limit_ns not below still_ns"
+                    .to_owned(),
+            );
+        }
+        let wanted = still.addresses.iter();
+        let mut named = wanted.flat_map(|wanted| wanted.nodes.iter().chain(&wanted.others));
+        match named.find(|node| !nodes.contains(node.as_str())) {
+            Some(node) => Err(dangling("still", node, nodes)),
+            None => Ok(()),
+        }
+    }
+
     fn check_events(&self, nodes: &HashSet<&str>) -> Checked {
         for change in &self.events {
             let what = format!("the event \"{}\"", change.name);
@@ -117,6 +153,7 @@ impl Job {
         ]
         .into_iter()
         .flatten()
+        .chain(self.setup.iter().map(|step| &step.program))
     }
 }
 

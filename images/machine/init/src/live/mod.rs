@@ -26,12 +26,12 @@ use crate::clock;
 use crate::configure;
 use crate::events::{self, Phase, Status};
 use crate::failure::{Failure, Result};
-use crate::job::{self, Program};
+use crate::job;
 use crate::lab::Lab;
 use crate::machine::OPEN_FILES;
 use crate::run::{epoch_after, is_stop_asked, TICK_NS};
 use crate::supervisor::{wait_for_events, Ended, Role, Supervisor, GRACE_NS};
-use crate::timeline::{Alteration, Timeline};
+use crate::timeline::{Alteration, Booting, Timeline};
 
 /// How many sessions may be open at once, if there are descriptors for them.
 const SESSIONS_MAX: usize = 256;
@@ -43,7 +43,7 @@ const OTHER_DESCRIPTORS: usize = 64;
 pub struct Live<'a> {
     lab: &'a Lab,
     /// Of the whole job: those of a node that boots start again.
-    daemons: &'a [Program],
+    booting: &'a Booting<'a>,
     channel: Channel,
     sessions: BTreeMap<u32, Session>,
     sessions_max: usize,
@@ -53,12 +53,12 @@ pub struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    pub fn open(lab: &'a Lab, daemons: &'a [Program], epoch_ns: i64) -> Result<Self> {
+    pub fn open(lab: &'a Lab, booting: &'a Booting<'a>, epoch_ns: i64) -> Result<Self> {
         let channel = Channel::open()?;
         channel.name_nodes(lab.nodes())?;
         Ok(Self {
             lab,
-            daemons,
+            booting,
             channel,
             sessions: BTreeMap::new(),
             sessions_max: sessions_max(lab.nodes().len()),
@@ -237,7 +237,7 @@ impl<'a> Live<'a> {
             up: &asked.up,
         };
         let mut ended = Vec::new();
-        let done = alteration.execute(self.lab, supervisor, self.daemons, &mut ended);
+        let done = alteration.execute(self.lab, supervisor, self.booting, &mut ended);
         self.note(&ended);
         if done.is_err() {
             for step in &asked.undo {

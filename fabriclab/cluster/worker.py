@@ -1,0 +1,302 @@
+"""What a worker of a cluster does: these functions are called there, by Dask.
+
+A worker is any process with this package of the same version. What it is told of a sweep, it keeps in memory; what it
+writes lies in Dask's own directory for it, which Dask removes when the worker is gone, however it went.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import platform
+import shutil
+import threading
+import time
+import uuid
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from distributed import get_worker
+
+from fabriclab.cluster import homecoming, luggage
+from fabriclab.cluster.parcels import Answer, Artefact, Looked, Order, StrangerError, UnfitError, Visit
+from fabriclab.engine.artefacts import PROCESSOR, wrong_processor
+from fabriclab.engine.events import Event
+from fabriclab.engine.interrupt import Interrupt
+from fabriclab.errors import FabriclabError
+from fabriclab.files import explain, no_room
+from fabriclab.formats.plan.model import Plan
+from fabriclab.runs import RunContext, RunResult, run_point
+from fabriclab.runs.record import recorded
+
+MOST_AT_ONCE_BYTES = 64 << 20
+"""A larger run directory goes home in pieces."""
+_LIBRARIES = ("polars", "numpy")
+_ASKED_S = 0.2
+
+
+@dataclass
+class _Known:
+    """A sweep that this worker takes part in."""
+
+    visit: Visit
+    scratch: Path
+    where: Mapping[str, Any]
+    stopping: bool = False
+    running: dict[str, Interrupt] = field(default_factory=dict)
+
+    @property
+    def lab(self) -> Path:
+        """The directory that stands for the lab's: its flow traces lie there."""
+        return self.scratch / "lab"
+
+
+_known: dict[str, _Known] = {}
+_lock = threading.Lock()
+
+
+class _Released(Interrupt):
+    """Is requested when the sweep stops; at once when nobody waits for the run any more."""
+
+    def __init__(self, worker: Any, key: str) -> None:
+        super().__init__()
+        self._worker, self._key = worker, key
+        self._asked_s = 0.0
+        self._is_released = False
+
+    @property
+    def requested(self) -> bool:
+        return super().requested or self._released()
+
+    @property
+    def at_once(self) -> bool:
+        return super().at_once or self._released()
+
+    def _released(self) -> bool:
+        # Cancelled, or its client is gone: Dask forgets the task, or waits for nothing but its end.
+        if not self._is_released and time.monotonic() - self._asked_s > _ASKED_S:
+            self._asked_s = time.monotonic()
+            task = self._worker.state.tasks.get(self._key)
+            self._is_released = task is None or task.state not in ("executing", "long-running")
+        return self._is_released
+
+
+def look(visit: Visit) -> Looked:
+    """Hear of a sweep, and tell what this worker is like. Raises UnfitError."""
+    if processor := wrong_processor():
+        raise UnfitError(f"its processor is {processor}; the virtual machine runs on {PROCESSOR} only")
+    worker = get_worker()
+    scratch = Path(worker.local_directory) / visit.id
+    try:
+        (scratch / "lab").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnfitError(explain(error)) from error
+    where = {"name": platform.node(), "worker": worker.address, "worker_name": str(worker.name)}
+    with _lock:
+        _known[visit.id] = _Known(visit, scratch, where)
+    missing = luggage.lacking(visit.artefacts)
+    return Looked(platform.node(), sources_hash(), library_versions(), missing, _reads(visit.shared) == visit.id)
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of what writes results."""
+    return {"Python": platform.python_version(), **{name: metadata.version(name) for name in _LIBRARIES}}
+
+
+def _reads(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
+
+
+@cache
+def sources_hash() -> str:
+    """Return a hash of the package's own sources: two of one version number may differ."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).as_posix()
+        if not name.startswith("shipped/"):
+            digest.update(f"{name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def take_artefact(visit: str, artefact: Artefact, *pieces: bytes) -> None:
+    """Put an artefact that came in pieces into this worker's cache. Raises UnfitError."""
+    luggage.unpack(artefact, pieces, _known_as(visit).scratch)
+
+
+def take_trace(visit: str, name: str, content: bytes) -> None:
+    """Keep a flow trace of the lab's. Raises UnfitError."""
+    path = _known_as(visit).lab / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise UnfitError(explain(error)) from error
+
+
+def prove(visit: str, plan: bytes) -> dict[str, str]:
+    """Run the known point; return the hash of each file that it leaves. Raises UnfitError where it does not run."""
+    known = _known_as(visit)
+    directory = known.scratch / f"known-{uuid.uuid4().hex[:8]}"
+    try:
+        result = _run(known, _plan(plan), directory, Interrupt(), ignore)
+        if result.status != "complete":
+            raise UnfitError(f"the known point ended with {result.status}: {result.message}")
+        return recorded(directory).files
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def ignore(_event: Event) -> None:
+    """Take no notice."""
+
+
+def run_order(order: Order) -> Answer:
+    """Run one point. Raises StrangerError where this worker does not know the sweep."""
+    known = _known_as(order.visit)
+    worker = get_worker()
+    key = str(worker.get_current_task())
+    teller = _Teller(known.visit, order.number, worker)
+    if known.stopping:
+        return Answer("interrupted", "", 0.0, 0, full=False)
+    interrupt = _Released(worker, key)
+    known.running[key] = interrupt
+    teller.tell("started", 0, "")
+    directory = known.scratch / f"run-{uuid.uuid4().hex[:8]}"
+    try:
+        result = _run(known, _plan(order.plan), directory, interrupt, teller.event, teller)
+        return _sent(result, directory, order, known)
+    except OSError as error:
+        return Answer("failed", explain(error), 0.0, 0, full=no_room(error))
+    finally:
+        known.running.pop(key, None)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _run(
+    known: _Known, plan: Plan, directory: Path, interrupt: Interrupt, tell: Any, teller: _Teller | None = None
+) -> RunResult:
+    """Run a plan; what the package itself refuses is a failed run, as in a sweep on this host."""
+    visit = known.visit
+    context = RunContext(
+        *(known.lab, luggage.placed(visit.artefacts), visit.command),
+        ingest=visit.ingest if teller is None else partial(teller.around, visit.ingest),
+        report=visit.report,
+        interrupt=interrupt,
+        stall_s=visit.stall_s,
+        lab_files=visit.lab_files,
+        keep=visit.keep,
+        where=known.where,
+        modules=visit.modules,
+    )
+    try:
+        return run_point(plan, directory, context, tell)
+    except FabriclabError as error:
+        return RunResult(directory, "failed", str(error))
+
+
+def _sent(result: RunResult, directory: Path, order: Order, known: _Known) -> Answer:
+    """Return what goes home of a run."""
+    answer = partial(Answer, result.status, result.message, result.wall_s, result.virtual_ns)
+    if result.full:
+        return answer(full=True)
+    if order.part:
+        _copy(directory, Path(order.part))
+        return answer(full=False)
+    archive = known.scratch / f"{directory.name}.tar.gz"
+    try:
+        with archive.open("wb") as file:
+            homecoming.pack(directory, file)
+        if archive.stat().st_size > MOST_AT_ONCE_BYTES:
+            return answer(full=False, rest_path=str(archive))
+        content = archive.read_bytes()
+    except BaseException:
+        archive.unlink(missing_ok=True)
+        raise
+    archive.unlink()
+    return answer(full=False, archive=content)
+
+
+def _copy(directory: Path, part: Path) -> None:
+    """Copy a run directory. Raises OSError; nothing is left then."""
+    try:
+        shutil.copytree(directory, part)
+    except OSError as error:
+        shutil.rmtree(part, ignore_errors=True)
+        full = next((code for code in (errno.ENOSPC, errno.EDQUOT) if f"[Errno {code}]" in str(error)), None)
+        if full is not None and error.errno is None:  # what copytree collects of all files
+            raise OSError(full, os.strerror(full), str(part.parent)) from error
+        raise
+
+
+def read_piece(path: str, offset: int) -> bytes:
+    """Return a piece of a large run directory's archive; at its end, nothing, and the archive is removed."""
+    with Path(path).open("rb") as file:
+        file.seek(offset)
+        piece = file.read(luggage.PIECE_BYTES)
+    if not piece:
+        Path(path).unlink()
+    return piece
+
+
+def stop(visit: str) -> None:
+    """Stop a sweep's runs in order; those that come after do not begin."""
+    known = _known.get(visit)
+    if known is not None:
+        known.stopping = True
+        for interrupt in list(known.running.values()):
+            interrupt.request()
+
+
+def leave(visit: str) -> None:
+    """Forget a sweep, and remove what is left of it here."""
+    with _lock:
+        known = _known.pop(visit, None)
+    if known is not None:
+        shutil.rmtree(known.scratch, ignore_errors=True)
+
+
+class _Teller:
+    """Tells the sweep how a run gets on, not too often."""
+
+    def __init__(self, visit: Visit, number: int, worker: Any) -> None:
+        self._visit, self._number, self._worker = visit, number, worker
+        self._told_s = 0.0
+
+    def event(self, event: Event) -> None:
+        """Tell an event that says how far the run is."""
+        is_progress = event.name == "progress"
+        if is_progress and time.monotonic() - self._told_s < self._visit.tell_s:
+            return
+        if is_progress or event.name in ("phase", "epoch"):
+            self.tell(event.name, event.t_ns, event.text("phase"))
+
+    def around(self, ingest: Any, directory: Path) -> None:
+        """Turn logs into results, which is told as a phase."""
+        self.tell("phase", 0, "results")
+        ingest(directory)
+
+    def tell(self, name: str, t_ns: int, phase: str) -> None:
+        """Tell it now."""
+        self._told_s = time.monotonic()
+        self._worker.log_event(self._visit.topic, [self._number, name, t_ns, phase])
+
+
+def _known_as(visit: str) -> _Known:
+    known = _known.get(visit)
+    if known is None:
+        raise StrangerError(visit)
+    return known
+
+
+def _plan(content: bytes) -> Plan:
+    return Plan.model_validate_json(zlib.decompress(content))

@@ -1,0 +1,130 @@
+"""What a node's own files do in it, for the job: files, daemons, and the steps that follow in their order.
+
+Source of the order: Containerlab starts all containers, makes their links, and then runs what `exec` says of each, in
+the order of the file unless stages make nodes wait; `netlab initial` comes after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fabriclab.formats.job import Program, SetupStep, Still
+from fabriclab.formats.plan.model import Plan
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.plan.setup import NodeFile, Setup
+from fabriclab.formats.run_directory import HOSTS_FILE
+from fabriclab.lab.setup.frr import FRR_DIRECTORIES, INTEGRATED_FILE, frr_boot
+from fabriclab.resolve.interfaces import interfaces
+
+LOOK_INTERVAL_NS = 100_000_000
+"""How often routes are looked at, virtual time: the resolution of what is measured."""
+_BRIDGE = "br0"
+
+
+def compile_own_network(node: Node) -> str:
+    """Return the `ip.batch` of a node whose addresses and routes are its own matter: what links themselves say, and
+    the ports of a bridge."""
+    lines = [f"address replace {interface.address} dev {interface.name}" for interface in interfaces(node)]
+    if node.setup is not None and node.setup.is_bridge:
+        lines.append(f"link add name {_BRIDGE} type bridge stp_state 0 mcast_snooping 0")
+        lines += [f"link set dev {port.interface} master {_BRIDGE}" for port in node.ports]
+        lines.append(f"link set dev {_BRIDGE} up")
+    return "".join(line + "\n" for line in lines)
+
+
+def own_files(node: Node, *, stock: bool) -> tuple[NodeFile, ...]:
+    """Return a node's own files; `stock`: in containers, those that Containerlab does not bind."""
+    files = () if node.setup is None else node.setup.files
+    return tuple(file for file in files if not (stock and file.bound))
+
+
+def compile_setup(plan: Plan, *, stock: bool) -> list[SetupStep]:
+    """Return the job's `setup`; `stock`: in containers, where Containerlab does its own part."""
+    every = list(_in_order(plan))
+    netlab = [step for node, setup in every for step in _commands(node, setup, "netlab")]
+    if stock:
+        copied = [(node, setup) for node, setup in every if any(_is_copied_configuration(one) for one in setup.files)]
+        return [*(step for node, setup in copied for step in _boot(node, setup)), *netlab]
+    first = [one for one in every if not one[1].after]
+    steps = [step for part in (_prepare, _daemons, _start) for node, setup in first for step in part(node, setup)]
+    awaited = {name for _, setup in every for name in setup.after}
+    for node, setup in every:
+        if setup.after:
+            steps += [step for part in (_prepare, _daemons, _start) for step in part(node, setup)]
+        steps += _commands(node, setup, "containerlab")
+        if node.name in awaited:
+            steps += _health(node, setup)
+    return [*steps, *netlab]
+
+
+def compile_still(plan: Plan, hosts: Sequence[str]) -> Still | None:
+    """Return the job's `still`: what is waited for, and which addresses are wanted then: those of `hosts` must be."""
+    if plan.configured is None:
+        return None
+    return {
+        "still_ns": plan.configured.still_ns,
+        "interval_ns": LOOK_INTERVAL_NS,
+        "limit_ns": plan.configured.limit_ns,
+        "addresses": {
+            "file": HOSTS_FILE,
+            "nodes": list(hosts),
+            "others": [node.name for node in plan.nodes if node.name not in hosts],
+        },
+    }
+
+
+def _in_order(plan: Plan) -> Iterator[tuple[Node, Setup]]:
+    found = [(node, node.setup) for node in plan.nodes if node.setup is not None]
+    return iter(sorted(found, key=lambda one: one[1].order))
+
+
+def _prepare(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    """Yield what makes FRR's directories its own, as its image has them."""
+    if setup.daemons:
+        yield SetupStep(kind="command", program=_program("frr-directories", node, FRR_DIRECTORIES))
+
+
+def _daemons(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    for daemon in setup.daemons:
+        yield SetupStep(kind="daemon", program=_program(daemon.name, node, daemon.argv), again=True)
+
+
+def _is_copied_configuration(file: NodeFile) -> bool:
+    return file.path == INTEGRATED_FILE and not file.bound
+
+
+def _boot(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    boot = frr_boot(setup.daemons, setup.files) if setup.daemons else ()
+    if boot:
+        yield SetupStep(kind="command", program=_program("vtysh", node, boot), again=True)
+
+
+def _start(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    yield from _boot(node, setup)
+    if setup.main:
+        yield SetupStep(kind="main", program=_program("main", node, setup.main), again=True)
+
+
+def _commands(node: Node, setup: Setup, by: str) -> list[SetupStep]:
+    commands = [command for command in setup.commands if command.by == by]
+    return [SetupStep(kind="command", program=_program(one.name, node, one.argv)) for one in commands]
+
+
+def _health(node: Node, setup: Setup) -> Iterator[SetupStep]:
+    health = setup.health
+    if health is None:
+        return
+    if health.start_ns:
+        sleep = ("sleep", str(health.start_ns // 10**9))
+        yield SetupStep(kind="command", program=_program("health-start", node, sleep))
+    yield SetupStep(
+        kind="health",
+        program=_program("health", node, health.argv),
+        interval_ns=health.interval_ns,
+        limit_ns=health.limit_ns,
+        tries=health.tries,
+    )
+
+
+def _program(name: str, node: Node, argv: Sequence[str]) -> Program:
+    return {"name": f"{name}@{node.name}", "node": node.name, "argv": list(argv)}

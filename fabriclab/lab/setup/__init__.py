@@ -1,0 +1,1 @@
+"""What Containerlab does in a node: its files, commands, environment, sysctls, and what starts there."""

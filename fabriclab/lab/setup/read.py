@@ -1,0 +1,175 @@
+"""Reading what a node's own files do in it: the keys of Containerlab's nodes that act, as one record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fabriclab.formats.plan.setup import NodeFile, Setup, SetupCommand
+from fabriclab.lab.reading.document import MappingValue, ScalarValue
+from fabriclab.lab.reading.problems import Problems, did_you_mean, shown
+from fabriclab.lab.reading.section import Section, Written, as_text
+from fabriclab.lab.setup.binds import bound_files, environment_of_files, is_of_lab, read_binds
+from fabriclab.lab.setup.commands import read_exec, read_health, read_main, read_stages
+from fabriclab.lab.setup.frr import DIRECTORY, INTEGRATED_FILE, frr_daemons, is_frr_image
+from fabriclab.lab.setup.netlab import netlab_steps
+
+KEYS = (
+    *("exec", "binds", "env", "env-files", "entrypoint", "cmd"),
+    *("network-mode", "stages", "healthcheck", "sysctls", "startup-config"),
+)
+"""Keys of a node that act in the virtual machine as in containers."""
+_OWN_SWITCH = "fabriclab/switch"
+_ADDRESSING = re.compile(r"(?:^|[/\s;&|])(?:ip|ifconfig|route|vtysh|dhclient|udhcpc)(?:\s|$)")
+_VARIABLE = re.compile(r"[^=\0]+")
+
+
+@dataclass(frozen=True)
+class WrittenSetup:
+    """What a node's own files do, and what is to be checked against the other nodes."""
+
+    setup: Setup
+    waits: tuple[Written[str], ...] = ()
+    """Nodes that it waits for."""
+    wants_health: frozenset[str] = frozenset()
+    unapplied_binds: tuple[str, ...] = ()
+    """Paths in the node of binds that name files of the host."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def configures_network(self) -> bool:
+        """Whether addresses or routes are the node's own matter."""
+        setup = self.setup
+        return bool(setup.daemons) or setup.is_bridge or any(_sets_addresses(one) for one in setup.commands)
+
+
+def _sets_addresses(command: SetupCommand) -> bool:
+    return command.by == "netlab" or _ADDRESSING.search(" ".join(command.argv)) is not None
+
+
+def read_setup(node: Section, layers: Sequence[Section], directory: Path, *, is_bridge: bool) -> WrittenSetup | None:
+    """Return what a node's own files do in it; None where there is nothing of it. What is wrong is recorded.
+
+    `layers`: the node and what it inherits from, the nearest first.
+    """
+    problems, name = node.problems, node.key.rpartition(".")[2]
+    binds = read_binds(list(layers), problems)
+    files = [file for bind in binds if is_of_lab(bind) for file in bound_files(bind, directory, problems)]
+    image = _nearest_text(layers, "image")
+    runs_frr = any(file.path.startswith(f"{DIRECTORY}/") for file in files) or (
+        is_frr_image(image) and _OWN_SWITCH not in image
+    )
+    notes = []
+    startup = _startup_config(layers, directory, problems) if runs_frr else None
+    if startup is not None and all(file.path != INTEGRATED_FILE for file in files):
+        files.append(startup.model_copy(update={"bound": False}))
+        notes.append(f"{name}: startup-config is FRR's {INTEGRATED_FILE} here; Containerlab has none of this kind")
+    scripts, netlab = netlab_steps(name, directory, node.place, problems)
+    bound = {file.path for file in files}
+    run = {script.path for script in scripts}
+    files = [file.model_copy(update={"executable": True}) if file.path in run else file for file in files]
+    files += [script for script in scripts if script.path not in bound]
+    stage = read_stages(layers, problems)
+    notes += [f"{where} is run on Containerlab's host, not here" for where in stage.host_side]
+    commands = _numbered((*stage.before, *read_exec(layers, problems), *stage.after, *netlab))
+    setup = Setup(
+        files=tuple(files),
+        environment={**dict(environment_of_files(list(layers), directory, problems)), **_merged(layers, "env")},
+        sysctls=_merged(layers, "sysctls"),
+        daemons=frr_daemons(files) if runs_frr else (),
+        main=read_main(layers, problems),
+        commands=commands,
+        health=read_health(layers, problems),
+        is_bridge=is_bridge,
+    )
+    outside = tuple(bind.target for bind in binds if not is_of_lab(bind))
+    written = WrittenSetup(setup, stage.waits, stage.wants_health, outside, tuple(notes))
+    return written if written != WrittenSetup(Setup()) else None
+
+
+def _numbered(commands: Sequence[SetupCommand]) -> tuple[SetupCommand, ...]:
+    """Return commands with names of their own: those of several layers' stages may share one."""
+    seen: dict[str, int] = {}
+    named = []
+    for command in commands:
+        count = seen[command.name] = seen.get(command.name, 0) + 1
+        named.append(command if count == 1 else command.model_copy(update={"name": f"{command.name}-{count}"}))
+    return tuple(named)
+
+
+def _nearest_text(layers: Sequence[Section], key: str) -> str:
+    for layer in layers:
+        value = layer.get(key)
+        if isinstance(value, ScalarValue) and not value.is_null:
+            return value.text
+    return ""
+
+
+def _startup_config(layers: Sequence[Section], directory: Path, problems: Problems) -> NodeFile | None:
+    for layer in layers:
+        value = layer.get("startup-config")
+        if isinstance(value, ScalarValue) and not value.is_null:
+            if "\n" in value.text:
+                return NodeFile(path=INTEGRATED_FILE, text=value.text)
+            one = MappingValue({"binds": replace(value, text=f"{value.text}:{INTEGRATED_FILE}")}, {}, value.place)
+            (bind,) = read_binds([Section(one, layer.path("startup-config"), problems, None)], problems)
+            return next(iter(bound_files(bind, directory, problems)), None)
+    return None
+
+
+def _merged(layers: Sequence[Section], key: str) -> dict[str, str]:
+    """Return a mapping of texts that layers share, the nearest one's value of a name holds."""
+    found: dict[str, str] = {}
+    for layer in reversed(layers):
+        section = layer.section(key, None)
+        for name in section.names() if section is not None else ():
+            value = None if section is None else section.get(name)
+            if section is None or value is None:
+                continue
+            if _VARIABLE.fullmatch(name) is None:
+                section.complain(name, f"{shown(name)} cannot be a name; it has no '='")
+            elif isinstance(value, ScalarValue):
+                found[name] = value.text
+            else:
+                as_text(value, section.path(name), layer.problems, "a text")
+    return found
+
+
+def settle_order(written: Mapping[str, WrittenSetup], names: Sequence[str], problems: Problems) -> dict[str, Setup]:
+    """Return each node's setup with whom it waits for and its place among all; what nodes are not there to be waited
+    for, or wait for each other, is recorded."""
+    settled: dict[str, Setup] = {}
+    for name in names:
+        own = written.get(name, WrittenSetup(Setup()))
+        after = tuple(wait.value for wait in own.waits)
+        for wait in own.waits:
+            if wait.value not in names:
+                wait.complain(problems, f"{shown(wait.value)} is no node; {did_you_mean(wait.value, names)}")
+            elif wait.value in own.wants_health and (
+                wait.value not in written or written[wait.value].setup.health is None
+            ):
+                wait.complain(problems, f"{wait.value} has no healthcheck, and would be waited for without end")
+        settled[name] = own.setup.model_copy(update={"after": tuple(one for one in after if one in names)})
+    order = _order(settled, written, problems)
+    return {
+        name: setup.model_copy(update={"order": order.index(name)})
+        for name, setup in settled.items()
+        if name in written
+    }
+
+
+def _order(setups: Mapping[str, Setup], written: Mapping[str, WrittenSetup], problems: Problems) -> list[str]:
+    """Return the nodes so that each follows whom it waits for, else as in the file."""
+    order: list[str] = []
+    left = list(setups)
+    while left:
+        free = next((name for name in left if all(one in order for one in setups[name].after)), None)
+        if free is None:
+            wait = written[left[0]].waits[0]
+            wait.complain(problems, f"{', '.join(left)} wait for each other; one of them must not wait")
+            return [*order, *left]
+        order.append(free)
+        left.remove(free)
+    return order

@@ -1,0 +1,136 @@
+"""A lab whose nodes' own files give it addresses and routes: whether its sessions are up, and who reaches whom.
+
+What such a lab should be nobody but its files says: so every session that a daemon has must be up, and every host must
+answer every other by ping, unless the experiment's `validation.pings` say otherwise. Routers of a lab without hosts are
+asked, too, and not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fabriclab.formats.plan.node import Node
+from fabriclab.formats.run_directory import HOSTS_FILE
+from fabriclab.lab.reading.problems import listed
+from fabriclab.lab.validation import WrittenPing
+from fabriclab.results import Results
+from fabriclab.validation.bench import Bench, Collector, Setting, Stage, collected, set_up
+from fabriclab.validation.daemon_sessions import PROTOCOLS, Protocol
+from fabriclab.validation.finding import ValidationFinding, judged, shortened, unmeasured
+
+_MS = 10**6
+_TRIES = 3
+_EXIT = "exit "
+
+
+def configured_stage(bench: Bench) -> Stage:
+    """Return the stage: a run without traffic, at whose end daemons and pings are asked."""
+    setting = Setting(traffic=(), last_start_ns=_MS)
+    pings = _pings(bench)
+    return Stage(
+        "reach",
+        set_up(bench, "reach", setting),
+        lambda results: [*_judge_sessions(bench, results), *_judge_pings(pings, results)],
+        (*_session_collectors(bench), *(ping.collector() for ping in pings)),
+    )
+
+
+def _session_collectors(bench: Bench) -> Iterator[Collector]:
+    for node in bench.plan.nodes:
+        for protocol in _protocols(node):
+            yield Collector(f"sessions-{protocol.name}", node.name, ("vtysh", "-c", protocol.command))
+
+
+def _protocols(node: Node) -> Iterator[Protocol]:
+    names = () if node.setup is None else (daemon.name.partition("-")[0] for daemon in node.setup.daemons)
+    return (PROTOCOLS[name] for name in names if name in PROTOCOLS)
+
+
+def _judge_sessions(bench: Bench, results: Results) -> Iterator[ValidationFinding]:
+    for node in bench.plan.nodes:
+        for protocol in _protocols(node):
+            output = collected(results, f"sessions-{protocol.name}", node.name)
+            sessions, where = protocol.sessions(output), f"{node.name}, {protocol.name}"
+            if output is None:
+                yield unmeasured("sessions", where, "all up", "the daemon told nothing")
+            wrong = [
+                judged("sessions", f"{where} to {peer}", protocol.up[0], state, holds=False)
+                for peer, state in sessions
+                if state not in protocol.up
+            ]
+            if wrong:
+                yield from shortened(wrong)
+            elif sessions:
+                text = f"{len(sessions)} up"
+                yield judged("sessions", where, text, text, holds=True)
+
+
+@dataclass(frozen=True)
+class _Ping:
+    """One node asks another, or an address."""
+
+    sender: str
+    target: str
+    family: int | None
+    answers: bool
+    by_loopback: bool = False
+    """Whether it asks from its own loopback address: a router's links need not be known to others."""
+
+    def collector(self) -> Collector:
+        """Return the command: by the address that the target was found to have, else by its name."""
+        words = ["ping", "-c", str(_TRIES), "-W", "1"]
+        if self.family is not None:
+            words += [f"-{self.family}", self.target]
+        else:
+            words += ["${b:+-I $b}"] if self.by_loopback else []
+            words.append(f"${{a:-{self.target}}}")
+        known = " ".join(f"{name}=$({_lookup(node)});" for name, node in (("a", self.target), ("b", self.sender)))
+        return Collector(self._name(), self.sender, ("sh", "-c", f"{known} {' '.join(words)}; echo {_EXIT}$?"))
+
+    def _name(self) -> str:
+        return f"ping-{self.target.replace(':', '.')}{'' if self.family is None else f'-ip{self.family}'}"
+
+    def judged(self, results: Results) -> ValidationFinding:
+        """Return whether there was an answer where there should be, and only there."""
+        where, expected = f"{self.sender} to {self.target}", "answers" if self.answers else "no answer"
+        output = collected(results, self._name(), self.sender)
+        last = (output or "").strip().rpartition("\n")[2]
+        if not last.startswith(_EXIT):
+            return unmeasured("reach", where, expected, "ping told nothing")
+        measured = "answers" if last == f"{_EXIT}0" else "no answer"
+        return judged("reach", where, expected, measured, holds=measured == expected)
+
+
+def _pings(bench: Bench) -> list[_Ping]:
+    written: Sequence[WrittenPing] = bench.wanted.pings
+    if written:
+        every = (_Ping(sender, one.target, one.family, one.answers) for one in written for sender in one.senders)
+        return list(dict.fromkeys(every))
+    hosts = [host.name for host in bench.hosts] or [switch.name for switch in bench.switches]
+    routers = not bench.hosts
+    pairs = [(one, other) for one in hosts for other in hosts if one != other]
+    return [_Ping(one, other, None, answers=True, by_loopback=routers) for one, other in pairs]
+
+
+def _lookup(node: str) -> str:
+    """Return the shell's words for the address that a node was found to have."""
+    return f"awk -F, -v n={node} '$1 == n {{print $2}}' /job/{HOSTS_FILE}"
+
+
+def _judge_pings(pings: Sequence[_Ping], results: Results) -> list[ValidationFinding]:
+    found = [ping.judged(results) for ping in pings]
+    silent = [
+        f"{ping.sender} to {ping.target}" for ping, one in zip(pings, found, strict=True) if one.verdict == "fail"
+    ]
+    if silent and all(ping.by_loopback for ping in pings):
+        # Whether routers are to know each other's loopbacks, nobody says.
+        measured = f"{len(pings) - len(silent)} of {len(pings)} answer; not {listed(silent)}"
+        return [unmeasured("reach", f"{len(pings)} ordered pairs", "validation.pings says", measured)]
+    wrong = [finding for finding in found if finding.verdict != "pass"]
+    if wrong or not found:
+        return shortened(wrong)
+    answered = sum(ping.answers for ping in pings)
+    apart = f", {len(pings) - answered} do not" if answered < len(pings) else ""
+    text = f"{answered} of {len(pings)} answer{apart}"
+    return [judged("reach", f"{len(pings)} ordered pairs", text, text, holds=True)]
