@@ -35,4 +35,6 @@ def test_terasort_sorts_what_teragen_made(vm: Vm) -> None:
     programs = {row["program"]: row for row in pl.read_parquet(vm.directory / "run/programs.parquet").to_dicts()}
     assert {programs[name]["status"] for name in ("teragen", "terasort", "teravalidate")} == {"exit 0"}
     counters = (vm.directory / "run/logs/terasort@master.log").read_text()
+    report = (vm.directory / "run/logs/teravalidate@master.log").read_text()
+    assert "Bytes Written=22" in report, "TeraValidate's checksum alone; each mistake is a line more"
     assert "Map output records=83886" in counters and "Reduce output records=83886" in counters
