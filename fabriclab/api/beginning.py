@@ -8,8 +8,9 @@ from pathlib import Path
 
 from fabriclab.api.brought import BroughtLab, lab_as_frr
 from fabriclab.api.generated import Dumbbell, FatTree, GeneratedLab, Shape, Star, generate
-from fabriclab.api.lab import PathLike
-from fabriclab.api.lab_names import STARTERS, find_lab, known_labs
+from fabriclab.api.kept_lab import kept_files
+from fabriclab.api.lab import PathLike, lab_of_file
+from fabriclab.api.lab_names import STARTERS, find_lab_or_own_file, known_labs
 from fabriclab.engine.host import fabriclab_version, git_revision
 from fabriclab.errors import ArgumentError
 from fabriclab.files import naming, write_files
@@ -69,10 +70,17 @@ def new(directory: PathLike, origin: PathLike | None = None, *, template: str | 
     if word in STARTERS and word not in {lab.name for lab in known_labs()}:
         generated = generate(_SHAPES[word](name=name))
         return NewLab(place, word, generated.write(place), generated)
-    lab = find_lab(Path(word))
-    files = {place / file: content for file, content in _copied(lab, place).items()}
+    lab = find_lab_or_own_file(Path(word))
+    copied = _copied(lab, place) if lab.is_dir() else _of_file(lab, name)
+    files = {place / file: content for file, content in copied.items()}
     write_files(files, force=False)
     return NewLab(place, lab.name, tuple(files))
+
+
+def _of_file(file: Path, name: str) -> dict[str, bytes]:
+    """Return the files of the lab that a Containerlab file is by itself, those that its nodes bind among them."""
+    kept = kept_files(lab_of_file(file).written)
+    return {path: _named(text, name) if path == topology.FILE_NAME else text for path, text in kept.items()}
 
 
 def new_as_frr(directory: PathLike, file: PathLike) -> BroughtLab:

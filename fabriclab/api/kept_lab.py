@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from fabriclab.files import open_file, read_all
 from fabriclab.lab import Lab, experiment
@@ -11,6 +11,7 @@ from fabriclab.lab.network import topology
 from fabriclab.lab.reading.document import MappingValue, read_document
 from fabriclab.lab.reading.plain_data import yaml_text
 from fabriclab.lab.reading.problems import Problems
+from fabriclab.lab.setup.netlab import variables_file
 
 MOST_BYTES = 4 << 20
 """A larger file, such as a trace, is not kept: what the run was given is among its inputs."""
@@ -25,7 +26,18 @@ def kept_files(lab: Lab) -> dict[str, bytes]:
     """
     documents = {topology.FILE_NAME: lab.topology_document, experiment.FILE_NAME: lab.document}
     kept = {name: _text(lab.directory / name, document) for name, document in documents.items()}
-    return kept | {name: content for name, content in _others(lab.directory) if name not in kept}
+    others = {**dict(_others(lab.directory)), **dict(_of_nodes(lab))}
+    return kept | {name: content for name, content in others.items() if name not in kept}
+
+
+def _of_nodes(lab: Lab) -> Iterator[tuple[str, bytes]]:
+    """Yield the files that nodes bind, and what netlab says of those that it configures."""
+    for node in lab.topology.nodes:
+        if node.setup is None:
+            continue
+        yield from ((str(PurePosixPath(file.source)), file.text.encode()) for file in node.setup.files if file.source)
+        if any(command.by == "netlab" for command in node.setup.commands):
+            yield variables_file(node.name), _bytes(lab.directory / variables_file(node.name))
 
 
 def _text(file: Path, document: MappingValue) -> bytes:

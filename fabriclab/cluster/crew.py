@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future as Awaited
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from fabriclab.cluster.admission import Admission, major_versions
 from fabriclab.cluster.parcels import DaskClient, Looked, UnfitError
@@ -63,14 +63,17 @@ class Crew:
         """Return the addresses of those that have joined, with their points or without."""
         return [address for address, member in self.members.items() if member.host]
 
-    def look(self, present: Mapping[str, Mapping[str, Any]]) -> list[Member]:
-        """See who has come, and return who is gone. Raises EngineError where nobody can join."""
+    def look(self, present: Mapping[str, int]) -> list[Member]:
+        """See who has come, and return who is gone; `present` has each one's threads.
+
+        Raises EngineError where nobody can join.
+        """
         gone = [self.members.pop(address) for address in list(self.members) if address not in present]
         self._welcome()
         if new := [address for address in present if address not in self.members]:
             versions = self._versions()
             for address in new:
-                self.members[address] = Member(address, int(present[address].get("nthreads") or 1))
+                self.members[address] = Member(address, present[address])
                 self._admit(self.members[address], versions.get(address))
         if not self._joining:
             self._admission.rest()
@@ -118,7 +121,7 @@ class Crew:
             if text:
                 self._say(text)
 
-    def can_go_on(self, present: Mapping[str, Any]) -> bool:
+    def can_go_on(self, present: Mapping[str, int]) -> bool:
         """Return whether points can run, or will when somebody comes; not where all that are there are left out."""
         return not present or any(member.state != "out" for member in self.members.values())
 

@@ -130,10 +130,11 @@ class Dispatch:
             return
         self._looks_s = now_s
         try:
-            present = dict(self._client.scheduler_info(n_workers=-1)["workers"])
+            # `scheduler_info` may have no workers: what is asked now and then in the background overwrites its answer.
+            present: dict[str, int] = dict(self._client.nthreads())
             self._heard_s = time.monotonic()
-        except (OSError, TimeoutError, KeyError) as error:  # while it is not connected, Dask knows nothing
-            self._lost_scheduler("nobody answers" if isinstance(error, KeyError) else str(error))
+        except Exception as error:  # of a class that Dask's versions do not share
+            self._lost_scheduler(str(error) or "nobody answers")
             return
         if not self._is_connected():
             self._lost_scheduler("the connection is closed")

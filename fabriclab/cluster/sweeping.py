@@ -88,11 +88,10 @@ def told_of(token: Path) -> str:
 
 
 def _threads(client: DaskClient) -> int:
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    return sum(int(worker.get("nthreads") or 1) for worker in workers)
+    return sum(client.nthreads().values())
 
 
 def _connected_to(client: DaskClient) -> str:
-    info = client.scheduler_info(n_workers=0)
+    info = client.scheduler_info()
     link = client.dashboard_link if "dashboard" in (info.get("services") or {}) else None
     return f"Dask's scheduler: {info.get('address')}" + (f", dashboard: {link}" if link else "")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from fabriclab.compile.convergence import compile_reconvergence, routes_without
-from fabriclab.compile.frr import speaks_bgp
+from fabriclab.compile.frr import runs_frr, speaks_bgp
 from fabriclab.compile.link_state import Links, LinkState, changing_ports, dead_ports, down_ports
 from fabriclab.compile.port import EVERYTHING, Changing, compile_line_change
 from fabriclab.compile.routing import compile_neighbours, compile_own_routes, compile_route, static_route_line
@@ -111,7 +111,11 @@ def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -
     qdiscs = [
         (name, line) for name, link in ports for line in _line_changes(plan, name, before[link], after[link], stock)
     ]
-    switched = [(name, after[link].is_up) for name, link in ports if before[link].is_up != after[link].is_up]
+    switched = [
+        (name, after[link].is_up)
+        for name, link in ports
+        if before[link].is_up != after[link].is_up and name in _operated(plan, event, link)
+    ]
     is_own = plan.configured is not None
     channels = [] if is_own else _switched_channels(plan, [name for name, _ in switched], before, after)
     links = [
@@ -128,6 +132,20 @@ def _steps(plan: Plan, event: Event, before: Links, after: Links, stock: bool) -
         (name, line) for name, is_up in (*whole, *channels) if is_up for line in _restoring_lines(plan, name, after)
     ]
     return [*_by_node("tc", qdiscs), *_by_node("ip", links), *_by_node("ip", restored)]
+
+
+def _operated(plan: Plan, event: Event, link: tuple[str, str]) -> tuple[str, ...]:
+    """Return the ports of a link that are set down and up.
+
+    Both; but where addresses and routes are the nodes' own matter one, for nobody could restore what the kernel forgets
+    of both: the dying node's, else a router's, whose daemons restore it. The other end loses its carrier alone.
+    """
+    if plan.configured is None:
+        return link
+    nodes = {port: plan.node(port.partition(":")[0]) for port in link}
+    of_event = [port for port in link if nodes[port].name == event.node]
+    routers = [port for port in link if runs_frr(nodes[port], plan)]
+    return (*of_event, *routers, *link)[:1]
 
 
 def _by_node(tool: Literal["ip", "tc"], lines: Iterable[tuple[str, str]]) -> list[Step]:

@@ -18,6 +18,7 @@ from fabriclab.lab.network.topology import Link, Topology
 from fabriclab.lab.reading.document import MappingValue, parse_document, read_document
 from fabriclab.lab.reading.plain_data import with_value
 from fabriclab.lab.reading.problems import Problems
+from fabriclab.units import format_count
 
 _LEAST_HOSTS = 2
 
@@ -114,7 +115,7 @@ class _MadeUp:
     def notes(self) -> Iterator[str]:
         """Yield a sentence on each thing that was made up."""
         if self.unrated:
-            yield f"{len(self.unrated)} links say no rate: {RATE}, {DELAY} each way"
+            yield f"{format_count(len(self.unrated), 'link')} without a rate: {RATE}, {DELAY} each way"
         if self.pairs:
             yield f"traffic is made up: flows of 100 B between the {len(self.pairs)} pairs of hosts that netlab pings"
         elif len(self.hosts) >= _LEAST_HOSTS:

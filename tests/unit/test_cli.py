@@ -287,7 +287,7 @@ def test_check_takes_a_containerlab_file_alone(invoke: Invoke, tmp_path: Path) -
     assert result.exit_code == 0
     said = result.output.splitlines()
     assert said[:3] == ["any: OK", "  2 hosts, 0 switches, 1 link", "  traffic: ping (arrivals)"]
-    assert "warning: any.clab.yml: 1 links say no rate: 10 Gbps, 5 us each way" in said
+    assert "warning: any.clab.yml: 1 link without a rate: 10 Gbps, 5 us each way" in said
     file.write_text(
         file.read_text().replace("a: {kind: linux}", "a: {kind: nokia_srlinux}").replace("'b:eth1'", "'host:veth1'")
     )

@@ -16,6 +16,7 @@ import pytest
 from cluster import Cluster
 
 import fabriclab
+from fabriclab.cli.host.progress import in_words, left_seconds
 from fabriclab.cluster import homecoming, parse_place, places, worker
 from fabriclab.cluster.parcels import Order, StrangerError
 
@@ -302,3 +303,14 @@ def test_a_run_directory_comes_home_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_worker_that_knows_no_sweep_says_so() -> None:
     with pytest.raises(StrangerError):
         worker.run_order(Order("unknown", 0, b"", ""))
+
+
+def test_what_is_left_is_told_from_what_was_done() -> None:
+    # 10 points left, two under way and half done: 9 runs of 30 s, two at a time.
+    assert left_seconds([20.0, 40.0], 10, 2) == 135.0
+    assert left_seconds([0.0], 10, 2) is None
+    assert [in_words(left) for left in (5, 150, 3600 * 5)] == [
+        "less than a minute to go",
+        "about 2 min to go",
+        "about 5 h to go",
+    ]

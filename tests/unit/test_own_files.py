@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from fabriclab.api.kept_lab import kept_files
 from fabriclab.api.lab import Lab, load_lab
 from fabriclab.api.look import plan
 from fabriclab.cli.app import app
@@ -152,8 +153,19 @@ def test_what_was_made_up_is_said(own: Path) -> None:
     result = CliRunner().invoke(app, ["check", str(own)])
     assert result.exit_code == 0, result.output
     said = " ".join(result.output.split())
-    assert "2 links say no rate: 10 Gbps, 5 us each way" in said
+    assert "2 links without a rate: 10 Gbps, 5 us each way" in said
     assert "traffic is made up: each of 2 hosts asks another one" in said
+
+
+def test_a_run_and_a_new_lab_have_the_files_that_nodes_bind(own: Path, tmp_path: Path) -> None:
+    kept = kept_files(load_lab(own).written)
+    assert sorted(kept) == ["experiment.yml", "r1/daemons", "r1/frr.conf", "topology.clab.yml"]
+    result = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--from", str(own)])
+    assert result.exit_code == 0, result.output
+    mine = load_lab(tmp_path / "mine")
+    copied, original = (one.node("r1").setup for one in (plan(mine), planned(own)))
+    assert mine.name == "mine" and copied is not None and original is not None
+    assert copied.files == original.files and copied.daemons == original.daemons
 
 
 def test_routers_alone_have_no_traffic(tmp_path: Path) -> None:
@@ -301,3 +313,12 @@ def test_a_script_that_netlab_did_not_write_is_named(tmp_path: Path) -> None:
     assert mistakes(file) == [
         "clab.yml:5: topology.nodes.h2: netlab's script node_files/h2/initial: no such file; run netlab create again"
     ]
+
+
+def test_of_a_link_that_dies_one_end_goes_down(tmp_path: Path) -> None:
+    """The kernel forgets the routes of an interface that is set down: a host's nobody could restore."""
+    events = "events: {cut: {link: h1:eth1, action: down, at: 500 ms}, dies: {node: h2, action: down, at: 600 ms}}\n"
+    job: Any = compile_job(plan(lab(tmp_path, events)))
+    steps = [(event["name"], step["node"], step["lines"]) for event in job["events"] for step in event["steps"]]
+    assert steps == [("cut", "r1", ["link set dev eth1 down"]), ("dies", "h2", ["link set dev eth1 down"])]
+    assert all("reconvergence" not in event for event in job["events"])

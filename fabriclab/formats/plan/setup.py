@@ -16,6 +16,8 @@ class NodeFile(Frozen):
     path: str
     """Absolute, in the node."""
     text: str
+    source: str = ""
+    """Where it is from, relative to the topology; empty: written there."""
     executable: bool = False
     bound: bool = True
     """Whether Containerlab binds it; else it is copied in."""

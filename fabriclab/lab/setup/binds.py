@@ -91,7 +91,7 @@ def _file(bind: Bind, directory: Path, name: str, target: str, problems: Problem
     except UnicodeDecodeError:
         bind.written.complain(problems, f"{shown(name)} is no text (UTF-8); the virtual machine binds texts")
     else:
-        return NodeFile(path=str(path), text=text, executable=executable)
+        return NodeFile(path=str(path), text=text, source=name, executable=executable)
     return None
 
 

@@ -36,16 +36,21 @@ def netlab_steps(
         except (UnreadableError, UnicodeDecodeError) as error:
             problems.add(place, f"topology.nodes.{node}", f"netlab's script {name}: {error}; run netlab create again")
             continue
-        files.append(NodeFile(path=path, text=text, executable=True, bound=False))
+        files.append(NodeFile(path=path, text=text, source=name, executable=True, bound=False))
         argv = ("/bin/sh", path) if mode == "ns" else (path,)
         commands.append(SetupCommand(name=f"netlab-{module}", argv=argv, by="netlab", key=name))
     return files, commands
 
 
+def variables_file(node: str) -> str:
+    """Return where netlab says what it does in a node, relative to the lab's directory."""
+    return f"host_vars/{node}/topology.json"
+
+
 def _templates(node: str, directory: Path) -> Iterator[tuple[str, str, str]]:
     """Yield module, file in the node and mode of each script."""
     try:
-        data = json.loads(read_lab_file(directory, f"host_vars/{node}/topology.json", _LARGEST_JSON_BYTES))
+        data = json.loads(read_lab_file(directory, variables_file(node), _LARGEST_JSON_BYTES))
     except (UnreadableError, ValueError):
         return
     for item in _mapping(_mapping(data).get("clab")).get("config_templates") or ():
